@@ -1,0 +1,118 @@
+/** Process `api`: the merchant API. It accepts requests and waits for results; it can seal card data, and never open it. */
+import { randomUUID } from 'node:crypto'
+import { register } from 'prom-client'
+import { watchBacklog } from '../redis/backlog.js'
+import { createCardStore } from '../redis/cards.js'
+import { followClock } from '../redis/clock.js'
+import { connect, disconnect, type Redis } from '../redis/connections.js'
+import { assertPartitions, durabilityProblem } from '../redis/installation.js'
+import { assertMemoryOnly } from '../redis/memory-only.js'
+import { MerchantStore } from '../redis/merchants.js'
+import { createPaymentStore } from '../redis/payments.js'
+import { createRateLimiter } from '../redis/rate-limit.js'
+import { listenForReplies } from '../redis/replies.js'
+import { createTokenStore } from '../redis/tokens.js'
+import { createWebhookEndpointStore } from '../redis/webhook-endpoints.js'
+import { openWrites, type Writes } from '../redis/writes.js'
+import { type ProcessContext, runProcess } from '../runtime/lifecycle.js'
+import { loadSealer } from '../vault/sealer.js'
+import { loadWebhookSecrets } from '../vault/webhook-secrets.js'
+import { Admission } from './admission.js'
+import { createApp } from './app.js'
+import { createAuthenticator } from './auth/authenticator.js'
+import { storeCard } from './cards/store-card.js'
+import { serve } from './http-server.js'
+import { meterLimiter, meterReplies, meterStore, meterTokens } from './metered.js'
+import { apiMetrics, publishAdmission } from './metrics.js'
+import { shedWhenBehind } from './shed-when-behind.js'
+import { createPayments } from './submit.js'
+import { createWebhookEndpoints } from './webhook-endpoints.js'
+
+/** How long requests that wait for a result may go on doing so when the process is asked to stop (ms). */
+const STOP_PATIENCE_MS = 5_000
+
+await runProcess('api', async context => {
+  const { config, log, onStop } = context
+  if (config.vaultPublicKeysFile === '') {
+    throw new Error('VAULT_PUBLIC_KEYS_FILE is not set. Name the file with the public keys that seal card data.')
+  }
+  if (config.webhookKeysFile === '') {
+    throw new Error('WEBHOOK_KEYS_FILE is not set. Name the file with the keys of the signing secrets.')
+  }
+  const sealer = loadSealer(config.vaultPublicKeysFile)
+  const webhookSecrets = loadWebhookSecrets(config.webhookKeysFile)
+
+  const { durable, writes, subscriber, secrets } = await connectAll(context)
+  const clock = await followClock(durable, config.environment, { log })
+  onStop('clock', () => clock.stop())
+  const metrics = apiMetrics()
+  const admission = new Admission(config.maxInFlight)
+  publishAdmission(register, () => admission.figures)
+  const backlog = watchBacklog(durable, config.partitions, log)
+  onStop('backlog', () => backlog.stop())
+  const replies = meterReplies(await listenForReplies(subscriber, randomUUID()), metrics)
+  const tokens = meterTokens(createTokenStore(secrets), metrics)
+  const cards = createCardStore(durable, config.partitions, writes)
+  const merchants = new MerchantStore(durable, config.environment)
+  const onDropFailed = (error: unknown): void =>
+    log.warn({ err: error }, 'a used token was not dropped, it will expire')
+  const limit = { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }
+  const payments = createPayments({
+    config,
+    clock,
+    store: meterStore(createPaymentStore(durable, writes), metrics),
+    tokens,
+    cards,
+    sealer,
+    replies
+  })
+  const app = createApp({
+    config,
+    log,
+    admission,
+    authenticator: createAuthenticator({
+      environment: config.environment,
+      findKey: keyId => merchants.findKey(keyId)
+    }),
+    rateLimiter: meterLimiter(createRateLimiter(secrets, limit, log), metrics),
+    payments: shedWhenBehind(payments, {
+      backlog,
+      partitions: config.partitions,
+      maxAgeMs: config.shedAfterMs,
+      metrics
+    }),
+    cards: { store: (merchantId, tokenId) => storeCard({ tokens, cards, onDropFailed }, merchantId, tokenId) },
+    webhookEndpoints: createWebhookEndpoints(
+      createWebhookEndpointStore(durable, config.partitions, writes),
+      webhookSecrets,
+      clock
+    )
+  })
+  const server = await serve(app, { host: config.host, port: config.port, log, drainDelayMs: config.drainDelayMs })
+  onStop('http server', () => server.stop())
+  // A request may wait for 30 s, a stop may not: who waits too long is told 202, and finds the result by reading.
+  onStop('long waits', () => void setTimeout(() => replies.stopWaiting(), STOP_PATIENCE_MS))
+})
+
+/** The connections of this process, once it is proved that both Redis are what they must be. */
+async function connectAll({ config, log, onStop, onReadyCheck }: ProcessContext): Promise<{
+  readonly durable: Redis
+  readonly writes: Writes
+  readonly subscriber: Redis
+  readonly secrets: Redis
+}> {
+  const durable = await connect(config.redisUrl, 'commands', log)
+  const subscriber = await connect(config.redisUrl, 'subscriber', log)
+  const secrets = await connect(config.secretsRedisUrl, 'commands', log)
+  for (const connection of [durable, subscriber, secrets]) onStop('redis', () => disconnect(connection))
+  const { writes, close } = await openWrites(durable, config, log)
+  onStop('redis', close)
+  await assertPartitions(durable, config.partitions)
+  const durability = (): Promise<string | undefined> => durabilityProblem(durable, config.acceptEverysec === 'yes')
+  const problem = await durability()
+  if (config.environment === 'live' && problem !== undefined) throw new Error(problem)
+  onReadyCheck('durability', durability)
+  await assertMemoryOnly(secrets)
+  onReadyCheck('memory-only redis', () => assertMemoryOnly(secrets))
+  return { durable, writes, subscriber, secrets }
+}

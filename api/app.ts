@@ -1,0 +1,61 @@
+/** The merchant API as a list: what every request passes through, then the routes. */
+import Router from '@koa/router'
+import Koa from 'koa'
+import type { Logger } from '../runtime/log.js'
+import type { RequestState } from './context.js'
+import { noticeBrowserUse } from './middleware/browser-use.js'
+import { errorEnvelope } from './middleware/error-envelope.js'
+import { measure } from './middleware/measure.js'
+import { securityHeaders } from './middleware/security-headers.js'
+import { correlationId, requestId } from './middleware/tracing.js'
+import { unmatched } from './middleware/unmatched.js'
+import type { Route, RouteDeps } from './route.js'
+import { cancelPaymentRoute } from './routes/cancel-payment.js'
+import { capabilitiesRoute } from './routes/capabilities.js'
+import { capturePaymentRoute } from './routes/capture-payment.js'
+import { createPaymentRoute } from './routes/create-payment.js'
+import { listPaymentsRoute } from './routes/list-payments.js'
+import { readPaymentRoute } from './routes/read-payment.js'
+import { storeCardRoute } from './routes/store-card.js'
+import { readWebhookEndpointRoute, registerWebhookEndpointRoute } from './routes/webhook-endpoint.js'
+
+/** Builds the application; `api/http-server.ts` serves it. */
+export function createApp(deps: RouteDeps & { readonly log: Logger }): Koa<RequestState> {
+  return createJsonApp(deps.log, [
+    createPaymentRoute(deps),
+    capturePaymentRoute(deps),
+    cancelPaymentRoute(deps),
+    readPaymentRoute(deps),
+    listPaymentsRoute(deps),
+    storeCardRoute(deps),
+    registerWebhookEndpointRoute(deps),
+    readWebhookEndpointRoute(deps),
+    capabilitiesRoute(deps)
+  ])
+}
+
+/** An application that speaks JSON with our envelope, headers and logs, and knows these routes. */
+export function createJsonApp(log: Logger, routes: readonly Route[]): Koa<RequestState> {
+  const app = new Koa<RequestState>()
+  app.use(requestId())
+  app.use(measure(log))
+  app.use(errorEnvelope(log))
+  app.use(securityHeaders())
+  app.use(noticeBrowserUse(log))
+  app.use(correlationId())
+  app.use(routerOf(routes).routes())
+  app.use(unmatched())
+  return app
+}
+
+function routerOf(routes: readonly Route[]): Router<RequestState> {
+  const router = new Router<RequestState>({ sensitive: true, strict: true })
+  for (const { method, path, handlers } of routes) {
+    const nameRoute: Route['handlers'][number] = (ctx, next) => {
+      ctx.state.route = path
+      return next()
+    }
+    router.register(path, [method], [nameRoute, ...handlers])
+  }
+  return router
+}

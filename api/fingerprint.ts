@@ -1,0 +1,34 @@
+/** "Same body" of interface 5.1: the same method, path and JSON value. Key order and spaces don't matter. */
+import { shortHash } from '../redis/keys.js'
+
+/**
+ * Hash of a request, kept with its Idempotency-Key: short, because millions are kept.
+ *
+ * @param operation method and path, such as `POST /v1/payments`
+ * @param body the validated JSON value; undefined (no body) counts as `{}`
+ */
+export function fingerprintOf(operation: string, body: unknown): string {
+  return shortHash(`${operation}\n${canonicalJson(withoutCvv(body ?? {}))}`)
+}
+
+/**
+ * Only that there was a CVV counts, not which: a hash that holds one of 11,000 possible values is that value, and
+ * would be a CVV on disk.
+ */
+function withoutCvv(body: unknown): unknown {
+  if (!isObject(body) || !isObject(body['payment_source']) || !('cvv' in body['payment_source'])) return body
+  return { ...body, payment_source: { ...body['payment_source'], cvv: true } }
+}
+
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (!isObject(value)) return JSON.stringify(value)
+  const members = Object.keys(value)
+    .sort()
+    .map(key => `${JSON.stringify(key)}:${canonicalJson(value[key])}`)
+  return `{${members.join(',')}}`
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,127 @@
+/**
+ * An HTTP server for a koa application: limits against slow and oversized requests, and a stop that loses none.
+ *
+ * While stopping, requests under way are answered with `Connection: close`, idle connections are closed at once, and
+ * connections that a load balancer still opens get an answer until the listener is closed.
+ */
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type Koa from 'koa'
+import { delay } from '../runtime/delay.js'
+import { ServiceError } from '../runtime/errors.js'
+import type { Logger } from '../runtime/log.js'
+import { close, listen } from '../runtime/ops-server.js'
+import type { RequestState } from './context.js'
+import { presentError } from './middleware/error-envelope.js'
+
+/** What one client, or many, may cost. */
+export interface HttpLimits {
+  /** Time for a client to send its headers, and its whole request. Our bodies are small; slower ones are attacks. */
+  readonly headersTimeoutMs: number
+  readonly requestTimeoutMs: number
+  /** Further connections are closed at once: those that are open still get their answers. */
+  readonly connectionsMax: number
+}
+
+const LIMITS: HttpLimits = { headersTimeoutMs: 10_000, requestTimeoutMs: 20_000, connectionsMax: 10_000 }
+/** Node looks for slow clients only so often; its own default of 30 s would make the limits above three times as long. */
+const SLOWNESS_CHECK_MS = 1_000
+/** Longer than the idle timeout of the usual load balancers (60 s), so that they close first and no request is lost. */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000
+const HEADER_BYTES_MAX = 16_384
+
+export interface HttpServer {
+  readonly port: number
+  /** Answers what is under way, then resolves. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+/** Serves the application on `host` and `port` (0: a free one). Rejects when the port is taken. */
+export async function serve(
+  app: Koa<RequestState>,
+  options: { host: string; port: number; log: Logger; limits?: HttpLimits; drainDelayMs?: number }
+): Promise<HttpServer> {
+  const { headersTimeoutMs, requestTimeoutMs, connectionsMax } = options.limits ?? LIMITS
+  const handle = app.callback()
+  const server = createServer(
+    {
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      connectionsCheckingInterval: Math.min(SLOWNESS_CHECK_MS, headersTimeoutMs),
+      // Node would refuse such requests without the envelope; see below.
+      requireHostHeader: false
+    },
+    (request, response) => {
+      if (isHostless(request)) refuse(response, 400, 'has no header Host')
+      else void handle(request, response)
+    }
+  )
+  server.maxConnections = connectionsMax
+  server.on('checkExpectation', (_, response) =>
+    refuse(response, 417, 'expects what is not known: see the header Expect')
+  )
+  server.on('clientError', answerUnreadable)
+  // koa reports here what it can no longer answer, such as a connection that is cut while the answer is sent.
+  app.on('error', error => options.log.debug({ err: error }, 'an answer did not reach its client'))
+
+  await listen(server, options.port, options.host)
+  const { port } = server.address() as AddressInfo
+  options.log.info({ host: options.host, port }, 'listening')
+  return { port, stop: () => drain(server, options.drainDelayMs ?? 0) }
+}
+
+async function drain(server: Server, delayMs: number): Promise<void> {
+  server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'))
+  // A load balancer that asks /readyz sends requests until it has asked again.
+  if (delayMs > 0) await delay(delayMs)
+  const closed = close(server)
+  // An answer that was begun before the stop leaves its connection open and idle; those are swept until none is left.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+  await closed.finally(() => clearInterval(sweep))
+}
+
+const SWEEP_MS = 50
+
+/** RFC 9112, section 3.2: a request of HTTP/1.1 has one. */
+function isHostless({ httpVersion, headers }: IncomingMessage): boolean {
+  return httpVersion === '1.1' && headers.host === undefined
+}
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', Connection: 'close' })
+  response.end(envelopeOf(message))
+}
+
+function envelopeOf(message: string): string {
+  const problem = new ServiceError('invalid_request', { fields: [{ path: 'request', message }] })
+  return JSON.stringify(presentError(problem, { requestId: randomUUID(), correlationId: null }))
+}
+
+/** Status of requests that Node's parser refuses before koa sees them. */
+const statusOfParserError: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  ERR_HTTP_REQUEST_TIMEOUT: 408
+}
+
+function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const status = statusOfParserError[error.code ?? ''] ?? 400
+  const message = status === 431 ? `headers are larger than ${HEADER_BYTES_MAX} bytes` : 'is not readable as HTTP/1.1'
+  const body = envelopeOf(status === 408 ? 'did not arrive in time' : message)
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Connection: close',
+      '',
+      body
+    ].join('\r\n')
+  )
+}

@@ -1,0 +1,89 @@
+/** The parts of the command path with their figures: each wrapper does what the part does, and counts it. */
+import type { PaymentStore } from '../redis/payments.js'
+import type { RateLimiter } from '../redis/rate-limit.js'
+import type { ReplyListener } from '../redis/replies.js'
+import type { TokenStore } from '../redis/tokens.js'
+import type { ApiMetrics } from './metrics.js'
+
+/** Counts acceptances and how long they take. */
+export function meterStore(store: PaymentStore, metrics: ApiMetrics): PaymentStore {
+  const timed = async <T>(
+    operation: 'create' | 'operation',
+    accept: () => Promise<T>,
+    outcomeOf: (answer: T) => string
+  ): Promise<T> => {
+    const startedMs = performance.now()
+    let outcome = 'failed'
+    try {
+      const answer = await accept()
+      outcome = outcomeOf(answer)
+      return answer
+    } finally {
+      metrics.accepted(operation, outcome, performance.now() - startedMs)
+    }
+  }
+  return {
+    ...store,
+    acceptPayment: (payment, command, acceptance) =>
+      timed(
+        'create',
+        () => store.acceptPayment(payment, command, acceptance),
+        earlier => (earlier === null ? 'accepted' : 'earlier')
+      ),
+    acceptOperation: (operation, acceptance, retentionMs) =>
+      timed(
+        'operation',
+        () => store.acceptOperation(operation, acceptance, retentionMs),
+        ({ kind }) => kind
+      )
+  }
+}
+
+/** Counts how waiting ended, and how long a result was on its way back. */
+export function meterReplies(replies: ReplyListener, metrics: ApiMetrics): ReplyListener {
+  return {
+    channel: replies.channel,
+    stopWaiting: () => replies.stopWaiting(),
+    expect: commandId => {
+      const expected = replies.expect(commandId)
+      return {
+        dispose: expected.dispose,
+        within: async waitMs => {
+          const startedMs = performance.now()
+          const reply = await expected.within(waitMs)
+          const waitedMs = performance.now() - startedMs
+          const times = reply?.times ?? null
+          // The clock of Redis is behind `queueMs`: the difference may come out below nothing.
+          const lateMs = times === null ? null : Math.max(0, waitedMs - times.queueMs - times.workMs)
+          metrics.waited(reply?.kind ?? 'none', waitedMs, lateMs)
+          return reply
+        }
+      }
+    }
+  }
+}
+
+/** Counts claims that were refused. */
+export function meterTokens(tokens: TokenStore, metrics: ApiMetrics): TokenStore {
+  return {
+    ...tokens,
+    claim: async (tokenId, merchantId, owner) => {
+      const claim = await tokens.claim(tokenId, merchantId, owner)
+      if (claim.kind !== 'claimed') metrics.claimRefused(claim.kind)
+      return claim
+    }
+  }
+}
+
+/** Counts requests that were too many. */
+export function meterLimiter(limiter: RateLimiter | null, metrics: ApiMetrics): RateLimiter | null {
+  if (limiter === null) return null
+  return {
+    ...limiter,
+    take: async name => {
+      const grant = await limiter.take(name)
+      if (grant?.isAllowed === false) metrics.rateLimited()
+      return grant
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * Notices a secret key in a browser. Browsers name the page with `Origin`, servers have no reason to: whoever opens
+ * that page can read the key. The request itself is answered as always; the operator and the developer are told.
+ */
+import type { Logger } from '../../runtime/log.js'
+import type { RequestMiddleware } from '../context.js'
+
+/** One line a minute for each key is enough to act on, and cannot be used to fill the logs. */
+const SILENCE_MS = 60_000
+const KEYS_MAX = 1_000
+const ORIGIN_LENGTH_MAX = 200
+
+/** Outside of `authenticate`, whose result it looks at when the request is done. */
+export function noticeBrowserUse(log: Logger): RequestMiddleware {
+  const toldAtMs = new Map<string, number>()
+  return async (ctx, next) => {
+    try {
+      await next()
+    } finally {
+      const { principal } = ctx.state
+      const origin = ctx.get('Origin')
+      if (principal !== null && origin !== '') {
+        ctx.set('X-Service-Warning', 'secret-key-in-browser')
+        if (isTime(toldAtMs, principal.keyId)) {
+          log.warn(
+            { key_id: principal.keyId, merchant_id: principal.merchantId, origin: origin.slice(0, ORIGIN_LENGTH_MAX) },
+            'a secret key is used in a browser: revoke it, and give the merchant a new one'
+          )
+        }
+      }
+    }
+  }
+}
+
+function isTime(toldAtMs: Map<string, number>, keyId: string): boolean {
+  const now = Date.now()
+  if (now - (toldAtMs.get(keyId) ?? Number.NEGATIVE_INFINITY) < SILENCE_MS) return false
+  if (toldAtMs.size >= KEYS_MAX) toldAtMs.clear()
+  toldAtMs.set(keyId, now)
+  return true
+}

@@ -1,0 +1,74 @@
+/**
+ * The only place that turns an error into an answer: `{"error": {code, message, retryable, ...}}` (design 9).
+ *
+ * An error that is not a `ServiceError` is logged in full and answered with a sentence that tells nothing about it.
+ */
+import { isRedisUnavailable } from '../../redis/errors.js'
+import { NewerRecord } from '../../redis/payment-record.js'
+import { type ErrorCode, errorCatalogue, ServiceError } from '../../runtime/errors.js'
+import type { Logger } from '../../runtime/log.js'
+import type { RequestMiddleware, RequestState } from '../context.js'
+
+/** How long a client should wait after a 503, in seconds: a restart of Redis takes about that long. */
+const RETRY_AFTER_S = 2
+
+const headersOfCode: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
+  unauthorized: { 'WWW-Authenticate': 'Bearer' },
+  service_unavailable: { 'Retry-After': String(RETRY_AFTER_S) },
+  network_unavailable: { 'Retry-After': String(RETRY_AFTER_S) }
+}
+
+/** Catches whatever the inner middleware throws and answers with the envelope. */
+export function errorEnvelope(log: Logger): RequestMiddleware {
+  return async (ctx, next) => {
+    try {
+      await next()
+    } catch (thrown) {
+      const context = { request_id: ctx.state.requestId, method: ctx.method, route: ctx.state.route }
+      if (isClientGone(thrown)) {
+        log.debug(context, 'the client went away before its request was read')
+        // Nobody reads it, but access logs of proxies know 499 as "client closed request".
+        ctx.status = 499
+        return
+      }
+      const error = toServiceError(thrown)
+      if (error.code === 'internal_error') log.error({ ...context, err: thrown }, 'unexpected error in a request')
+      if (error.code === 'service_unavailable') log.warn({ ...context, err: thrown }, 'the store cannot be used')
+      ctx.status = errorCatalogue[error.code].status
+      ctx.set({ ...headersOfCode[error.code], ...error.headers })
+      ctx.body = presentError(error, ctx.state)
+    }
+  }
+}
+
+/** The body of an error answer. */
+export function presentError(
+  error: ServiceError,
+  request: Pick<RequestState, 'requestId' | 'correlationId'>
+): { error: Record<string, unknown> } {
+  const spec = errorCatalogue[error.code]
+  return {
+    error: {
+      code: 'publicCode' in spec ? spec.publicCode : error.code,
+      message: spec.message,
+      retryable: spec.retryable,
+      ...(request.correlationId === null ? {} : { correlation_id: request.correlationId }),
+      request_id: request.requestId,
+      ...(error.paymentId === undefined ? {} : { payment_id: error.paymentId }),
+      ...(error.fields === undefined ? {} : { fields: error.fields })
+    }
+  }
+}
+
+function toServiceError(thrown: unknown): ServiceError {
+  if (thrown instanceof ServiceError) return thrown
+  // While two versions run side by side, the other one may know what this one can't read.
+  if (isRedisUnavailable(thrown) || thrown instanceof NewerRecord)
+    return new ServiceError('service_unavailable', { cause: thrown })
+  return new ServiceError('internal_error', { cause: thrown })
+}
+
+/** raw-body's mark of a request whose connection closed in the middle of its body. */
+function isClientGone(thrown: unknown): boolean {
+  return thrown instanceof Error && 'type' in thrown && thrown.type === 'request.aborted'
+}

@@ -1,0 +1,19 @@
+/** Requests per API key (design 9): a token bucket, told to the client in the `RateLimit` headers. */
+import type { RateLimiter } from '../../redis/rate-limit.js'
+import { ServiceError } from '../../runtime/errors.js'
+import { principalOf, type RequestMiddleware } from '../context.js'
+
+/** Comes after `authenticate`. `limiter` null: no limit. Throws `rate_limited` with `Retry-After`. */
+export function rateLimit(limiter: RateLimiter | null): RequestMiddleware {
+  return async (ctx, next) => {
+    const grant = limiter === null ? null : await limiter.take(principalOf(ctx).keyId)
+    if (limiter === null || grant === null) return next()
+    ctx.set('RateLimit-Policy', `"key";q=${limiter.burst};w=${limiter.windowS}`)
+    ctx.set('RateLimit', `"key";r=${grant.remaining};t=${Math.ceil(grant.fullAfterMs / 1_000)}`)
+    if (!grant.isAllowed) {
+      const retryAfterS = Math.max(1, Math.ceil(grant.retryAfterMs / 1_000))
+      throw new ServiceError('rate_limited', { headers: { 'Retry-After': String(retryAfterS) } })
+    }
+    return next()
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * Where the card network reports what happened to a sale. A notification is a hint and proves nothing: it is written
+ * down, answered, and a worker asks the network what is true (design 6).
+ */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type Koa from 'koa'
+import type { NoticeStore } from '../../redis/notices.js'
+import type { Clock } from '../../runtime/clock.js'
+import { ServiceError } from '../../runtime/errors.js'
+import type { Logger } from '../../runtime/log.js'
+import { createJsonApp } from '../app.js'
+import type { RequestMiddleware, RequestState } from '../context.js'
+import { jsonBody } from '../middleware/json-body.js'
+import type { Route } from '../route.js'
+import { saleToAskAbout } from './notice-input.js'
+
+export interface NotificationsDeps {
+  /** Value of `X-Notification-Secret`, the only proof of origin that the network offers. */
+  readonly secret: string
+  readonly notices: Pick<NoticeStore, 'note'>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Builds the application. Its one route answers 200 (the only status that counts as received) when the notice is durable. */
+export function createNotificationsApp(deps: NotificationsDeps): Koa<RequestState> {
+  return createJsonApp(deps.log, [notificationRoute(deps)])
+}
+
+function notificationRoute(deps: NotificationsDeps): Route {
+  return {
+    method: 'POST',
+    path: '/notifications',
+    handlers: [
+      requireSecret(deps.secret),
+      jsonBody({ isOptional: false }),
+      async ctx => {
+        const saleId = saleToAskAbout(ctx.state.body)
+        if (saleId !== null) await deps.notices.note(saleId, deps.clock.now())
+        ctx.status = 200
+        ctx.body = {}
+      }
+    ]
+  }
+}
+
+function requireSecret(secret: string): RequestMiddleware {
+  const expected = digest(secret)
+  return (ctx, next) => {
+    // Digests have one length, which timingSafeEqual asks for, and tell nothing about the length of the secret.
+    if (!timingSafeEqual(digest(ctx.get('X-Notification-Secret')), expected)) {
+      throw new ServiceError('unauthorized', {
+        fields: [{ path: 'header X-Notification-Secret', message: 'must be the secret of the card network' }]
+      })
+    }
+    return next()
+  }
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

@@ -1,0 +1,46 @@
+/** A payment as merchants see it: interface 2.1. The buyer's document, phone and address are not even in the terms. */
+import type { FailureCode, PaymentProgress, PaymentTerms } from '../../machines/model.js'
+import { errorCatalogue } from '../../runtime/errors.js'
+
+/** `operation` and `error` are absent when there is none; every other field is present, null while it has no value. */
+export function presentPayment(terms: PaymentTerms, progress: PaymentProgress): Record<string, unknown> {
+  const { references } = progress
+  return {
+    id: terms.id,
+    external_reference: terms.externalReference,
+    status: progress.status,
+    capture_mode: terms.captureMode,
+    amount_cents: terms.amountCents,
+    captured_cents: progress.capturedCents,
+    refunded_cents: progress.refundedCents,
+    currency: terms.currency,
+    installments: terms.installments,
+    statement_descriptor: terms.statementDescriptor,
+    card: { brand: terms.card.brand, last4: terms.card.last4, card_id: terms.card.cardId },
+    customer: { name: terms.customer.name, email: terms.customer.email },
+    provider: {
+      authorization_code: references.authorizationCode,
+      nsu: references.nsu,
+      tid: references.tid,
+      declined_code: progress.declinedCode
+    },
+    metadata: terms.metadata ?? {},
+    expires_at: timestamp(progress.expiresAtMs),
+    created_at: timestamp(terms.createdAtMs),
+    authorized_at: timestamp(progress.authorizedAtMs),
+    captured_at: timestamp(progress.capturedAtMs),
+    canceled_at: timestamp(progress.canceledAtMs),
+    refunded_at: timestamp(progress.refundedAtMs),
+    operation: { kind: progress.operation.kind, state: progress.operation.state },
+    ...(progress.error === null ? {} : { error: presentFailure(progress.error) })
+  }
+}
+
+function presentFailure(code: FailureCode): Record<string, unknown> {
+  const { message, retryable } = errorCatalogue[code]
+  return { code, message, retryable }
+}
+
+function timestamp(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}

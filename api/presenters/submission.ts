@@ -1,0 +1,66 @@
+/** What became of a payment POST, as an answer: interface sections 4.1 to 4.3, 5.1 and 5.3, design 9. */
+import type { CommandResult, Submission } from '../../machines/commands.js'
+import type { FailureCode, RefusalCode } from '../../machines/model.js'
+import { ServiceError } from '../../runtime/errors.js'
+import type { RequestContext } from '../context.js'
+import { serverTiming } from '../server-timing.js'
+import { presentPayment } from './payment.js'
+
+/** When to look again at a payment that is still in progress, in seconds: the first question to the network is due then. */
+const RETRY_AFTER_S = 2
+
+/**
+ * Answers, or throws the `ServiceError` that the submission stands for.
+ *
+ * @param firstStatus of the first success: 201 for a create, 200 for capture and cancel. A replay is 200.
+ */
+export function answerSubmission(ctx: RequestContext, submission: Submission, firstStatus: 200 | 201): void {
+  if (submission.kind === 'conflict') throw new ServiceError('idempotency_conflict')
+  if (submission.kind === 'not_found') throw new ServiceError('not_found')
+  if (submission.kind === 'create_in_progress') {
+    throw new ServiceError('idempotency_in_progress', {
+      paymentId: submission.paymentId,
+      headers: { Location: paymentPath(submission.paymentId), 'Retry-After': String(RETRY_AFTER_S) }
+    })
+  }
+  const { terms, isReplay, times } = submission
+  ctx.set('Location', paymentPath(terms.id))
+  if (times !== undefined) ctx.set('Server-Timing', serverTiming(times))
+  if (isReplay) ctx.set('Idempotent-Replayed', 'true')
+
+  if (submission.kind === 'in_progress') {
+    ctx.status = 202
+    ctx.set('Retry-After', String(RETRY_AFTER_S))
+    ctx.body = presentInProgress(submission)
+    return
+  }
+  if (submission.result.kind !== 'succeeded') throw errorOf(submission.result, terms.id)
+  ctx.status = isReplay ? 200 : firstStatus
+  ctx.body = presentPayment(terms, submission.result.progress)
+}
+
+/** Interface 5.3: `operation` names what is pending, also while it waits for a worker. The rest is as it stands. */
+function presentInProgress(submission: Submission & { kind: 'in_progress' }): Record<string, unknown> {
+  const { terms, progress, waiting } = submission
+  if (waiting === null) return presentPayment(terms, progress)
+  return { ...presentPayment(terms, { ...progress, error: null }), operation: { kind: waiting, state: 'in_progress' } }
+}
+
+/** The address of a payment; relative, so that it is right behind every proxy. */
+export function paymentPath(paymentId: string): string {
+  return `/v1/payments/${paymentId}`
+}
+
+function errorOf(result: Exclude<CommandResult, { kind: 'succeeded' }>, paymentId: string): ServiceError {
+  const code: FailureCode | RefusalCode = result.code
+  if (code !== 'partial_void') return new ServiceError(code, { paymentId })
+  return new ServiceError('invalid_request', {
+    paymentId,
+    fields: [
+      {
+        path: 'amount_cents',
+        message: 'must be the whole authorised amount, or absent: a pre-authorisation is only undone as a whole'
+      }
+    ]
+  })
+}

@@ -1,0 +1,27 @@
+/** From a payment POST to the scope of its command, and from a path to a payment id. */
+import { ServiceError } from '../runtime/errors.js'
+import { principalOf, type RequestContext } from './context.js'
+import { fingerprintOf } from './fingerprint.js'
+import { isUuid } from './middleware/tracing.js'
+import type { RequestScope } from './payments-port.js'
+import { preferredWaitS } from './prefer-wait.js'
+
+/** Comes after authentication, `idempotencyKey` and the body's parser. Answers `Preference-Applied`. */
+export function scopeOf(ctx: RequestContext, operation: string, defaultWaitMs: number): RequestScope {
+  const waitS = preferredWaitS(ctx.get('Prefer'))
+  if (waitS !== null) ctx.set('Preference-Applied', `wait=${waitS}`)
+  return {
+    merchantId: principalOf(ctx).merchantId,
+    idempotencyKey: ctx.state.idempotencyKey,
+    fingerprint: fingerprintOf(operation, ctx.state.body),
+    waitMs: waitS === null ? defaultWaitMs : waitS * 1_000,
+    correlationId: ctx.state.correlationId
+  }
+}
+
+/** The `{id}` of the path, in lower case. What is no UUID is no payment: 404, like the id of another merchant. */
+export function paymentIdOf(ctx: RequestContext): string {
+  const id: string = ctx['params'].id
+  if (!isUuid(id)) throw new ServiceError('not_found')
+  return id.toLowerCase()
+}

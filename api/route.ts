@@ -1,0 +1,39 @@
+/** One route of the merchant API, and the middleware that all of them begin with. */
+import type { Permission } from '../redis/merchants.js'
+import type { RateLimiter } from '../redis/rate-limit.js'
+import type { Config } from '../runtime/config.js'
+import type { Admission } from './admission.js'
+import type { Authenticator } from './auth/authenticator.js'
+import type { Cards } from './cards-port.js'
+import type { RequestMiddleware } from './context.js'
+import { admit } from './middleware/admit.js'
+import { authenticate } from './middleware/authenticate.js'
+import { rateLimit } from './middleware/rate-limit.js'
+import type { Payments } from './payments-port.js'
+import type { WebhookEndpoints } from './webhook-endpoints-port.js'
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  /** As the router writes it: `/v1/payments/:id`. */
+  readonly path: string
+  /** In the order in which a request meets them; the last one answers. */
+  readonly handlers: readonly RequestMiddleware[]
+}
+
+/** What the routes work with. */
+export interface RouteDeps {
+  readonly config: Config
+  readonly authenticator: Authenticator
+  /** Bounds what the process works on at the same time. */
+  readonly admission: Admission
+  /** Null: no limit. */
+  readonly rateLimiter: RateLimiter | null
+  readonly payments: Payments
+  readonly cards: Cards
+  readonly webhookEndpoints: WebhookEndpoints
+}
+
+/** Who is it, and is it not too much: before anything else of a request is looked at. */
+export function guards(deps: RouteDeps, permission: Permission): RequestMiddleware[] {
+  return [authenticate(deps.authenticator, permission), admit(deps.admission), rateLimit(deps.rateLimiter)]
+}

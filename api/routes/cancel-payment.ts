@@ -1,0 +1,25 @@
+/** POST /v1/payments/{id}/cancel (interface 4.3): undo a pre-authorisation, or refund in parts or as a whole. */
+import { idempotencyKey } from '../middleware/idempotency-key.js'
+import { jsonBody } from '../middleware/json-body.js'
+import { answerSubmission } from '../presenters/submission.js'
+import { paymentIdOf, scopeOf } from '../request-scope.js'
+import { guards, type Route, type RouteDeps } from '../route.js'
+import { parsePartialAmount } from '../schemas/partial-amount.js'
+
+export function cancelPaymentRoute(deps: RouteDeps): Route {
+  return {
+    method: 'POST',
+    path: '/v1/payments/:id/cancel',
+    handlers: [
+      ...guards(deps, 'payments:write'),
+      idempotencyKey(),
+      jsonBody({ isOptional: true }),
+      async ctx => {
+        const paymentId = paymentIdOf(ctx)
+        const amountCents = parsePartialAmount(ctx.state.body)
+        const scope = scopeOf(ctx, `POST /v1/payments/${paymentId}/cancel`, deps.config.resultWaitMs)
+        answerSubmission(ctx, await deps.payments.cancel(scope, paymentId, amountCents), 200)
+      }
+    ]
+  }
+}

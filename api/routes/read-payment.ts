@@ -1,0 +1,21 @@
+/** GET /v1/payments/{id} (interface 4.4): the source of truth. */
+import { ServiceError } from '../../runtime/errors.js'
+import { principalOf } from '../context.js'
+import { presentPayment } from '../presenters/payment.js'
+import { paymentIdOf } from '../request-scope.js'
+import { guards, type Route, type RouteDeps } from '../route.js'
+
+export function readPaymentRoute(deps: RouteDeps): Route {
+  return {
+    method: 'GET',
+    path: '/v1/payments/:id',
+    handlers: [
+      ...guards(deps, 'payments:read'),
+      async ctx => {
+        const payment = await deps.payments.read(principalOf(ctx).merchantId, paymentIdOf(ctx))
+        if (payment === null) throw new ServiceError('not_found')
+        ctx.body = presentPayment(payment.terms, payment.progress)
+      }
+    ]
+  }
+}

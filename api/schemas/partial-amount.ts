@@ -1,0 +1,13 @@
+/** Body of capture and cancel: `amount_cents` or nothing (interface 4.2, 4.3). */
+import { amountCents, object } from './fields.js'
+import { parserOf } from './rules.js'
+
+const parse = parserOf<{ amount_cents?: number }>(
+  object({ amount_cents: amountCents }, [], 'must be a JSON object, or no body at all'),
+  'body'
+)
+
+/** The amount in cents; null (the whole amount) when there is no body, or nothing in it. */
+export function parsePartialAmount(body: unknown): number | null {
+  return body === undefined ? null : (parse(body).amount_cents ?? null)
+}

@@ -1,0 +1,96 @@
+/**
+ * From a JSON schema to a parser: unknown in, typed out, or one 400 that names every problem.
+ *
+ * Every field of a schema carries its rule as a sentence (`rule`), which is what the client reads: whatever is wrong
+ * with the field, the sentence says what is right. A value is never repeated in a message.
+ */
+import { Ajv, type ErrorObject } from 'ajv'
+import { fullFormats } from 'ajv-formats/dist/formats.js'
+import { type FieldProblem, ServiceError } from '../../runtime/errors.js'
+import { isCnpj, isCpf } from './documents.js'
+
+/** Control characters, line separators, and halves of surrogate pairs, which are no text at all. */
+const UNWANTED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
+const EMAIL = fullFormats.email as RegExp
+
+/** More problems than this help nobody, and the answer must not be larger than the request. */
+const PROBLEMS_MAX = 50
+const PATH_LENGTH_MAX = 120
+
+const ajv = new Ajv({ allErrors: true, verbose: true, discriminator: true, allowUnionTypes: true })
+ajv.addKeyword('rule')
+ajv.addFormat('text', value => !UNWANTED.test(value))
+ajv.addFormat('filled', value => /\S/.test(value) && !UNWANTED.test(value))
+ajv.addFormat('email', EMAIL)
+ajv.addFormat('cpf-or-cnpj', value => isCpf(value) || isCnpj(value))
+ajv.addFormat('metadata-key', value => value !== '__proto__' && /\S/.test(value) && !UNWANTED.test(value))
+
+/** A schema as plain data. */
+export type Schema = Readonly<Record<string, unknown>>
+
+/** Makes a parser. It throws `ServiceError` `invalid_request` with all problems; `root` names the value as a whole. */
+export function parserOf<T>(schema: Schema, root: 'body' | 'query'): (value: unknown) => T {
+  const isValid = ajv.compile<T>(schema)
+  return value => {
+    if (isValid(value)) return value
+    throw new ServiceError('invalid_request', { fields: problemsOf(isValid.errors ?? [], root) })
+  }
+}
+
+/** One problem per field: the first, since its sentence holds the whole rule. */
+function problemsOf(errors: readonly ErrorObject[], root: string): FieldProblem[] {
+  const problems = new Map<string, FieldProblem>()
+  for (const error of errors) {
+    // The details of a bad property name; the keyword `propertyNames` itself reports it.
+    if (error.propertyName !== undefined) continue
+    const problem = problemOf(error, root)
+    if (!problems.has(problem.path)) problems.set(problem.path, problem)
+    if (problems.size === PROBLEMS_MAX) break
+  }
+  return [...problems.values()]
+}
+
+function problemOf(error: ErrorObject, root: string): FieldProblem {
+  const params: Record<string, unknown> = error.params
+  const parent: unknown = error.parentSchema
+  switch (error.keyword) {
+    case 'required': {
+      const name = String(params['missingProperty'])
+      return { path: pathOf(error, root, name), message: `is required: ${ruleOf(parent, name)}` }
+    }
+    case 'additionalProperties':
+      return { path: pathOf(error, root, String(params['additionalProperty'])), message: 'is not a known field here' }
+    case 'propertyNames':
+      return { path: pathOf(error, root, String(params['propertyName'])), message: sentence(error.schema) }
+    case 'discriminator': {
+      const name = String(params['tag'])
+      return { path: pathOf(error, root, name), message: ruleOf(parent, name) }
+    }
+    default:
+      return { path: pathOf(error, root), message: sentence(parent) }
+  }
+}
+
+/** `/customer/address` and `state` become `customer.address.state`. */
+function pathOf(error: ErrorObject, root: string, property?: string): string {
+  const parts = error.instancePath
+    .split('/')
+    .slice(1)
+    .map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const path = [...parts, ...(property === undefined ? [] : [property])].join('.')
+  return path === '' ? root : [...path].slice(0, PATH_LENGTH_MAX).join('')
+}
+
+function ruleOf(parent: unknown, property: string): string {
+  const properties = read(parent, 'properties') ?? read(read(read(parent, 'oneOf'), '0'), 'properties')
+  return sentence(read(properties, property))
+}
+
+function sentence(schema: unknown): string {
+  const rule = read(schema, 'rule')
+  return typeof rule === 'string' ? rule : 'is not valid'
+}
+
+function read(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+}

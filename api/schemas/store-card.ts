@@ -1,0 +1,8 @@
+/** Body of POST /v1/cards (interface 4.6). */
+import { givenId, object } from './fields.js'
+import { parserOf } from './rules.js'
+
+export const parseStoreCard = parserOf<{ token_id: string }>(
+  object({ token_id: givenId('the one-use token from the browser') }, ['token_id'], 'must be a JSON object'),
+  'body'
+)

@@ -1,0 +1,58 @@
+/** Body of PUT /v1/webhook-endpoint (interface 4.7, design 9). */
+import { isIP } from 'node:net'
+import { ServiceError } from '../../runtime/errors.js'
+import type { NetworkPolicy } from '../../runtime/network-policy.js'
+import { object } from './fields.js'
+import { parserOf } from './rules.js'
+
+const URL_LENGTH_MAX = 2_048
+const URL_RULE = `must be an https URL of at most ${URL_LENGTH_MAX} characters, without user name, password or fragment`
+
+export interface EndpointRequest {
+  readonly url: string
+  readonly isRotation: boolean
+}
+
+const parseFields = parserOf<{ url: string; rotate_secret?: boolean }>(
+  object(
+    {
+      url: { type: 'string', maxLength: URL_LENGTH_MAX, format: 'filled', rule: URL_RULE },
+      rotate_secret: { type: 'boolean', rule: 'must be true or false' }
+    },
+    ['url'],
+    'must be a JSON object'
+  ),
+  'body'
+)
+
+/**
+ * Throws `invalid_request`. An address that is not public is refused here already when the URL names it; what a name
+ * stands for is judged at each delivery.
+ */
+export function parseEndpointRequest(body: unknown, policy: NetworkPolicy): EndpointRequest {
+  const { url, rotate_secret: isRotation = false } = parseFields(body)
+  const problem = problemOf(url, policy)
+  if (problem !== null) throw new ServiceError('invalid_request', { fields: [{ path: 'url', message: problem }] })
+  return { url, isRotation }
+}
+
+function problemOf(text: string, policy: NetworkPolicy): string | null {
+  if (!URL.canParse(text)) return URL_RULE
+  const url = new URL(text)
+  // The parser forgives spaces around a URL and missing slashes; we would keep and show them.
+  const isPlain =
+    /^https:\/\/[^/]/i.test(text) &&
+    url.port !== '0' &&
+    url.username === '' &&
+    url.password === '' &&
+    !text.includes('#')
+  if (!isPlain) return URL_RULE
+  const refusal = policy.refusalOf(namedAddress(url.hostname))
+  return refusal === null || refusal === 'not an address' ? null : `must be reachable from the internet (${refusal})`
+}
+
+/** The address that a host name is or surely means. */
+function namedAddress(hostname: string): string {
+  const bare = hostname.replace(/^\[|\]$/g, '')
+  return isIP(bare) === 0 && /(^|\.)localhost\.?$/i.test(bare) ? '127.0.0.1' : bare
+}

@@ -1,0 +1,246 @@
+/**
+ * Submit and wait: a payment request becomes a durable command, and its result an answer if it comes in time.
+ *
+ * What if this process dies here? Before `accept`: nothing was accepted, the same request with the same key starts
+ * anew. After it: the command is durable and a worker does it; the same request finds its record.
+ */
+import type { CardSource, Command, Submission } from '../machines/commands.js'
+import {
+  newPayment,
+  type OperationKind,
+  type Payment,
+  type PaymentProgress,
+  type PaymentTerms
+} from '../machines/model.js'
+import type { CardStore } from '../redis/cards.js'
+import { isRedisUnavailable } from '../redis/errors.js'
+import type { IdempotencyValue } from '../redis/idempotency.js'
+import { compactId, expandId, idempotencyRecord, newPaymentId, partitionOf } from '../redis/keys.js'
+import type { Acceptance, PaymentStore } from '../redis/payments.js'
+import type { ExpectedReply, ReplyListener } from '../redis/replies.js'
+import type { TokenStore } from '../redis/tokens.js'
+import type { Clock } from '../runtime/clock.js'
+import type { Config } from '../runtime/config.js'
+import { delay } from '../runtime/delay.js'
+import { ServiceError } from '../runtime/errors.js'
+import type { Sealer } from '../vault/sealer.js'
+import type { CreateRequest, Payments, RequestScope } from './payments-port.js'
+import { stepTimes } from './server-timing.js'
+
+export interface SubmitDeps {
+  readonly config: Config
+  readonly clock: Clock
+  readonly store: PaymentStore
+  readonly tokens: TokenStore
+  readonly cards: CardStore
+  readonly sealer: Sealer
+  readonly replies: ReplyListener
+}
+
+const DAY_MS = 24 * 3_600_000
+/** A CVV waits for its worker as long as a claimed token does. */
+const CVV_TTL_MS = 15 * 60_000
+/** How long an acceptance is tried again when Redis is away: a restart of a small Redis takes less. */
+const ACCEPT_RETRY_MS = 3_000
+const ACCEPT_RETRY_GAP_MS = 100
+
+export function createPayments(deps: SubmitDeps): Payments {
+  return {
+    create: (scope, request) => create(deps, scope, request),
+    capture: (scope, paymentId, amountCents) => operate(deps, scope, paymentId, { kind: 'capture', amountCents }),
+    cancel: (scope, paymentId, amountCents) => operate(deps, scope, paymentId, { kind: 'cancel', amountCents }),
+
+    async read(merchantId, paymentId) {
+      const payment = await deps.store.load(partitionOf(merchantId, deps.config.partitions), compactId(paymentId))
+      return payment?.terms.merchantId === merchantId ? payment : null
+    },
+
+    list: (merchantId, filter) =>
+      deps.store.list({ ...filter, merchantId, partition: partitionOf(merchantId, deps.config.partitions) })
+  }
+}
+
+async function create(deps: SubmitDeps, scope: RequestScope, request: CreateRequest): Promise<Submission> {
+  const startedMs = performance.now()
+  const partition = partitionOf(scope.merchantId, deps.config.partitions)
+  const record = idempotencyRecord(scope.merchantId, scope.idempotencyKey)
+  const card = await findCard(deps, scope.merchantId, record, request.source)
+  if (card === null) {
+    // A repeated request finds its payment even though its token is used up.
+    const earlier = await deps.store.readIdempotency(partition, record)
+    if (earlier !== null) return await replay(deps, scope, partition, earlier)
+    throw new ServiceError(request.source.type === 'token' ? 'invalid_token' : 'unknown_card')
+  }
+
+  const payment = newPayment(termsOf(deps, scope.merchantId, newPaymentId(partition), request, card), record)
+  await keepCvv(deps, payment.terms, request)
+  const command: Command = { kind: 'create', buyer: request.buyer, source: request.source }
+  const expected = deps.replies.expect(payment.terms.id)
+  try {
+    const acceptance = acceptanceOf(deps, scope, partition, record, payment.terms.id)
+    const { answer: found } = await acceptSurely(() => deps.store.acceptPayment(payment, command, acceptance))
+    // Our own record: an acceptance whose answer was lost, and which was repeated.
+    if (found !== null && found.compact !== compactId(payment.terms.id))
+      return await replay(deps, scope, partition, found)
+    return await resultOf(deps, scope, { kind: 'create', partition, record, payment, expected, startedMs })
+  } finally {
+    expected.dispose()
+  }
+}
+
+async function operate(
+  deps: SubmitDeps,
+  scope: RequestScope,
+  paymentId: string,
+  command: Command & { kind: 'capture' | 'cancel' }
+): Promise<Submission> {
+  const startedMs = performance.now()
+  const { merchantId } = scope
+  const partition = partitionOf(merchantId, deps.config.partitions)
+  const record = idempotencyRecord(merchantId, scope.idempotencyKey)
+  const commandId = newPaymentId(partition)
+  const expected = deps.replies.expect(commandId)
+  try {
+    const acceptance = acceptanceOf(deps, scope, partition, record, commandId)
+    const retentionMs = deps.config.idempotencyRetentionDays * DAY_MS
+    const { answer, wasRepeated } = await acceptSurely(() =>
+      deps.store.acceptOperation({ merchantId, paymentId, command }, acceptance, retentionMs)
+    )
+    if (answer.kind === 'not_found') return answer
+    // After a repeat, the open record is probably our own, whose answer was lost: its result is worth waiting for.
+    const isOurs = answer.kind === 'accepted' || (wasRepeated && isOpenFor(scope, answer.earlier))
+    if (!isOurs && answer.kind === 'earlier') return replayOf(scope, record, answer.earlier, answer.payment)
+    const { payment } = answer
+    return await resultOf(deps, scope, { kind: command.kind, partition, record, payment, expected, startedMs })
+  } finally {
+    expected.dispose()
+  }
+}
+
+/** Waits for the reply; when it does not come in time, the stored result is the authority. */
+async function resultOf(
+  deps: SubmitDeps,
+  scope: RequestScope,
+  pending: {
+    kind: IdempotencyValue['kind']
+    partition: number
+    record: string
+    payment: Payment
+    expected: ExpectedReply
+    startedMs: number
+  }
+): Promise<Submission> {
+  const { kind, partition, record, expected } = pending
+  const { terms } = pending.payment
+  const reply = await expected.within(scope.waitMs)
+  const times = reply?.times ? { times: stepTimes(performance.now() - pending.startedMs, reply.times) } : {}
+  if (reply?.kind === 'ended') return { kind: 'finished', terms, result: reply.result, isReplay: false, ...times }
+  if (reply?.kind === 'open') {
+    return { kind: 'in_progress', terms, progress: reply.progress, waiting: null, isReplay: false, ...times }
+  }
+  const [stored, payment] = await Promise.all([
+    deps.store.readIdempotency(partition, record),
+    deps.store.load(partition, compactId(terms.id))
+  ])
+  if (stored?.result) return { kind: 'finished', terms, result: stored.result, isReplay: false }
+  const { progress } = payment ?? pending.payment
+  return { kind: 'in_progress', terms, progress, waiting: waitingOf(kind, record, progress), isReplay: false }
+}
+
+async function replay(
+  deps: SubmitDeps,
+  scope: RequestScope,
+  partition: number,
+  earlier: IdempotencyValue
+): Promise<Submission> {
+  if (earlier.fingerprint !== scope.fingerprint) return { kind: 'conflict' }
+  const payment = await deps.store.load(partition, earlier.compact)
+  if (payment === null) throw new Error(`The payment ${expandId(earlier.compact)} of an idempotency record is missing.`)
+  return replayOf(scope, idempotencyRecord(scope.merchantId, scope.idempotencyKey), earlier, payment)
+}
+
+function isOpenFor(scope: RequestScope, earlier: IdempotencyValue): boolean {
+  return earlier.fingerprint === scope.fingerprint && earlier.result === null
+}
+
+/** Interface 5.1: the original result, a conflict, or "still in progress". */
+function replayOf(scope: RequestScope, record: string, earlier: IdempotencyValue, payment: Payment): Submission {
+  if (earlier.fingerprint !== scope.fingerprint) return { kind: 'conflict' }
+  const { terms, progress } = payment
+  if (earlier.result !== null) return { kind: 'finished', terms, result: earlier.result, isReplay: true }
+  if (earlier.kind === 'create' && progress.status === 'pending') {
+    return { kind: 'create_in_progress', paymentId: terms.id }
+  }
+  return { kind: 'in_progress', terms, progress, waiting: waitingOf(earlier.kind, record, progress), isReplay: true }
+}
+
+/** What an accepted command will begin, as long as it has not: the operation of the payment is then another one's. */
+function waitingOf(
+  kind: IdempotencyValue['kind'],
+  record: string,
+  { operation, status }: PaymentProgress
+): OperationKind | null {
+  if (kind === 'create' || operation.record === record) return null
+  if (kind === 'capture') return 'capture'
+  return status === 'pre_authorized' ? 'cancel' : 'refund'
+}
+
+/**
+ * The card of a new payment: a token is claimed for this request (a repeat of the request claims it again), a stored
+ * card is looked up. Null: there is none that this merchant may use.
+ */
+async function findCard(
+  deps: SubmitDeps,
+  merchantId: string,
+  record: string,
+  source: CardSource
+): Promise<PaymentTerms['card'] | null> {
+  if (source.type === 'card') {
+    const card = await deps.cards.read(merchantId, source.cardId)
+    return card === null ? null : { brand: card.brand, last4: card.last4, cardId: card.cardId }
+  }
+  const claim = await deps.tokens.claim(source.tokenId, merchantId, record)
+  return claim.kind === 'claimed' ? { brand: claim.brand, last4: claim.last4, cardId: null } : null
+}
+
+function termsOf(
+  deps: SubmitDeps,
+  merchantId: string,
+  id: string,
+  request: CreateRequest,
+  card: PaymentTerms['card']
+): PaymentTerms {
+  const { preauthTtlDays, preauthTtlDaysByBrand } = deps.config
+  const days = preauthTtlDaysByBrand[card.brand] ?? preauthTtlDays
+  return { ...request.terms, id, merchantId, card, preauthTtlMs: days * DAY_MS, createdAtMs: deps.clock.now() }
+}
+
+async function keepCvv(deps: SubmitDeps, terms: PaymentTerms, request: CreateRequest): Promise<void> {
+  if (request.cvv === null) return
+  const box = deps.sealer.sealCvv(request.cvv, { merchantId: terms.merchantId, subjectId: terms.id })
+  await deps.tokens.putCvv(terms.id, box, CVV_TTL_MS)
+}
+
+function acceptanceOf(
+  deps: SubmitDeps,
+  scope: RequestScope,
+  partition: number,
+  record: string,
+  commandId: string
+): Acceptance {
+  const { fingerprint, correlationId } = scope
+  return { partition, record, fingerprint, correlationId, replyTo: { channel: deps.replies.channel, commandId } }
+}
+
+/** Repeats an acceptance whose fate is unknown: the script recognises its own record, so nothing is accepted twice. */
+async function acceptSurely<T>(accept: () => Promise<T>): Promise<{ answer: T; wasRepeated: boolean }> {
+  const deadlineMs = Date.now() + ACCEPT_RETRY_MS
+  for (let wasRepeated = false; ; wasRepeated = true) {
+    try {
+      return { answer: await accept(), wasRepeated }
+    } catch (error) {
+      if (!isRedisUnavailable(error) || Date.now() >= deadlineMs) throw error
+      await delay(ACCEPT_RETRY_GAP_MS)
+    }
+  }
+}

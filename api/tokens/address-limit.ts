@@ -1,0 +1,37 @@
+/** Requests per client address: publishable keys are public, so anybody can send anything with one. */
+import { isIPv4, isIPv6 } from 'node:net'
+import type { RateLimiter } from '../../redis/rate-limit.js'
+import { ServiceError } from '../../runtime/errors.js'
+import type { RequestMiddleware } from '../context.js'
+
+/**
+ * Comes before authentication, so that guessing of keys is limited too. `limiter` null: no limit.
+ * Throws `rate_limited` with `Retry-After`.
+ */
+export function limitAddress(limiter: RateLimiter | null): RequestMiddleware {
+  return async (ctx, next) => {
+    const grant = await limiter?.take(`address:${addressGroup(ctx.ip)}`)
+    if (grant && !grant.isAllowed) {
+      const retryAfterS = Math.max(1, Math.ceil(grant.retryAfterMs / 1_000))
+      throw new ServiceError('rate_limited', { headers: { 'Retry-After': String(retryAfterS) } })
+    }
+    return next()
+  }
+}
+
+/** One client: an IPv4 address, or the /64 of an IPv6 address, within which a client chooses freely. */
+export function addressGroup(address: string): string {
+  const mapped = address.replace(/^::ffff:(?=\d+\.)/i, '')
+  if (isIPv4(mapped)) return mapped
+  const [bare = ''] = address.split('%')
+  if (!isIPv6(bare)) return 'unknown'
+  const [head = '', tail] = bare.toLowerCase().split('::')
+  const left = head === '' ? [] : head.split(':')
+  const right = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros: string[] = Array(Math.max(0, 8 - left.length - right.length)).fill('0')
+  const groups = tail === undefined ? left : [...left, ...zeros, ...right]
+  return `${groups
+    .slice(0, 4)
+    .map(group => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`
+}

@@ -1,0 +1,71 @@
+/** The browser's side as a koa application: the only HTTP surface that a card number enters. */
+import cors from '@koa/cors'
+import Router from '@koa/router'
+import Koa from 'koa'
+import type { RateLimiter } from '../../redis/rate-limit.js'
+import type { Logger } from '../../runtime/log.js'
+import type { Authenticator } from '../auth/authenticator.js'
+import { principalOf, type RequestState } from '../context.js'
+import { authenticate } from '../middleware/authenticate.js'
+import { errorEnvelope } from '../middleware/error-envelope.js'
+import { jsonBody } from '../middleware/json-body.js'
+import { measure } from '../middleware/measure.js'
+import { rateLimit } from '../middleware/rate-limit.js'
+import { securityHeaders } from '../middleware/security-headers.js'
+import { correlationId, requestId } from '../middleware/tracing.js'
+import { unmatched } from '../middleware/unmatched.js'
+import { limitAddress } from './address-limit.js'
+import { type CreateTokenDeps, createToken } from './create-token.js'
+import { addFieldsRoutes } from './fields-routes.js'
+import type { HostedFields } from './hosted-fields.js'
+
+export interface TokensAppDeps extends CreateTokenDeps {
+  readonly authenticator: Authenticator
+  /** One bucket per publishable key and one per client address; null: no limit. */
+  readonly limiter: RateLimiter | null
+  /** Proxies in front of this process that add to `X-Forwarded-For`; 0: the connection tells the client's address. */
+  readonly trustedProxies: number
+  readonly hostedFields: HostedFields
+  readonly log: Logger
+}
+
+const PREFLIGHT_AGE_S = 86_400
+
+/** Builds the application; it holds no state of its own. */
+export function createTokensApp(deps: TokensAppDeps): Koa<RequestState> {
+  const router = new Router<RequestState>()
+  router.post(
+    '/v1/tokens',
+    authenticate(deps.authenticator, 'tokens:write'),
+    rateLimit(deps.limiter),
+    jsonBody({ isOptional: false }),
+    async ctx => {
+      ctx.body = await createToken(deps, principalOf(ctx).merchantId, ctx.state.body)
+      ctx.status = 201
+    }
+  )
+  addFieldsRoutes(router, deps.hostedFields)
+
+  const app = new Koa<RequestState>({ proxy: deps.trustedProxies > 0, maxIpsCount: deps.trustedProxies })
+  app.use(requestId())
+  app.use(measure(deps.log))
+  app.use(allowAnyOrigin())
+  app.use(securityHeaders())
+  app.use(errorEnvelope(deps.log))
+  app.use(correlationId())
+  app.use(limitAddress(deps.limiter))
+  app.use(router.routes())
+  app.use(unmatched())
+  return app
+}
+
+/** Any page may ask: the publishable key is public, and no cookie or other credential of the browser is used. */
+function allowAnyOrigin(): Koa.Middleware<RequestState> {
+  return cors({
+    origin: '*',
+    allowMethods: 'POST',
+    allowHeaders: 'Authorization, Content-Type, X-Correlation-Id',
+    exposeHeaders: 'X-Request-Id, X-Correlation-Id, RateLimit, RateLimit-Policy, Retry-After',
+    maxAge: PREFLIGHT_AGE_S
+  })
+}

@@ -1,0 +1,57 @@
+/** What is wrong with a typed card, by field. `tokens` checks again; this is for the buyer, who should know at once. */
+import { brandOf, isLuhnValid } from '../../../machines/card-brands.js'
+import { digitsOf, layoutOf, readExpiry } from './typing.js'
+
+export const FIELD_NAMES = ['number', 'expiry', 'cvv', 'name'] as const
+export type FieldName = (typeof FIELD_NAMES)[number]
+export type TypedCard = Readonly<Record<FieldName, string>>
+
+/** Codes, not sentences: each has a text in every language (texts.ts). */
+export type ProblemCode =
+  | 'number_missing'
+  | 'number_incomplete'
+  | 'number_wrong'
+  | 'brand_unknown'
+  | 'not_a_test_card'
+  | 'expiry_missing'
+  | 'expiry_wrong'
+  | 'expired'
+  | 'cvv_missing'
+  | 'cvv_wrong'
+  | 'name_missing'
+  | 'name_wrong'
+
+const HALF_DAY_MS = 12 * 3_600_000
+const DIGITS_MIN = 12
+
+const rules: Record<FieldName, (card: TypedCard, nowMs: number) => ProblemCode | null> = {
+  number: card => {
+    const digits = digitsOf(card.number)
+    if (digits === '') return 'number_missing'
+    if (digits.length < DIGITS_MIN) return 'number_incomplete'
+    if (!isLuhnValid(digits)) return 'number_wrong'
+    return brandOf(digits) === null ? 'brand_unknown' : null
+  },
+  expiry: (card, nowMs) => {
+    if (card.expiry.trim() === '') return 'expiry_missing'
+    const expiry = readExpiry(card.expiry)
+    if (expiry === null) return 'expiry_wrong'
+    // Good until its month has ended everywhere on Earth: the rule of `tokens`.
+    const thisMonth = new Date(nowMs - HALF_DAY_MS).toISOString().slice(0, 7)
+    return `${expiry.year}-${expiry.month}` < thisMonth ? 'expired' : null
+  },
+  cvv: card => {
+    if (card.cvv === '') return 'cvv_missing'
+    return digitsOf(card.cvv).length === layoutOf(digitsOf(card.number)).cvvDigits ? null : 'cvv_wrong'
+  },
+  name: card => {
+    if (card.name.trim() === '') return 'name_missing'
+    // A card number typed into the wrong field must not be kept as a name.
+    return digitsOf(card.name).length >= DIGITS_MIN ? 'name_wrong' : null
+  }
+}
+
+/** The problem of one field, or `null` when it is well. */
+export function problemOf(field: FieldName, card: TypedCard, nowMs: number): ProblemCode | null {
+  return rules[field](card, nowMs)
+}

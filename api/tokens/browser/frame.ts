@@ -1,0 +1,94 @@
+/** The page inside the iframe. It waits for the merchant's page, shows the fields, and gives out tokens only. */
+import { type CardForm, createCardForm, elementOf } from './card-form.js'
+import { type Connect, type Refusal, type Report, readConnect, readOrder } from './protocol.js'
+import { cssVariables } from './style-options.js'
+import { localeFor, type Texts, texts } from './texts.js'
+import { tokenize } from './tokenize.js'
+
+window.addEventListener('message', function onMessage(event) {
+  // Only the page that embeds this frame, not a neighbour; and only once: a second master would be an intruder.
+  const connect = event.source === window.parent ? readConnect(event.data) : null
+  const [port] = event.ports
+  if (connect === null || port === undefined) return
+  window.removeEventListener('message', onMessage)
+  begin(connect, port)
+})
+
+function begin(connect: Connect, port: MessagePort): void {
+  const locale = localeFor(connect.locale)
+  const language = texts[locale]
+  document.documentElement.lang = locale
+  document.title = language.frameTitle
+  applyStyle(connect.style)
+  showTestHint(connect.publishableKey, language)
+
+  const report = (message: Report): void => port.postMessage(message)
+  const formElement = elementOf('#card', HTMLFormElement)
+  const form = createCardForm(formElement, language, () =>
+    report({ type: 'change', brand: form.brand(), isComplete: form.isComplete() })
+  )
+  formElement.addEventListener('submit', event => {
+    event.preventDefault()
+    report({ type: 'submit' })
+  })
+  const sendHeight = (): void => report({ type: 'height', px: Math.ceil(document.body.getBoundingClientRect().height) })
+  new ResizeObserver(sendHeight).observe(document.body)
+
+  let isBusy = false
+  port.onmessage = async ({ data }: MessageEvent<unknown>) => {
+    const order = readOrder(data)
+    if (order?.type === 'focus') form.focus()
+    if (order?.type !== 'tokenize') return
+    const { request } = order
+    if (isBusy) return report({ type: 'refusal', request, refusal: { code: 'busy', message: '', fields: [] } })
+    isBusy = true
+    report(await fulfil(request, form, connect.publishableKey, language))
+    isBusy = false
+  }
+  sendHeight()
+  report({ type: 'ready' })
+}
+
+async function fulfil(request: number, form: CardForm, publishableKey: string, language: Texts): Promise<Report> {
+  const found = form.check()
+  if (found.length > 0) return { type: 'refusal', request, refusal: refusalOf(Object.fromEntries(found), language) }
+  form.lock(true)
+  const result = await tokenize(publishableKey, form.card())
+  form.lock(false)
+  if (result.kind === 'token') {
+    form.forgetCvv()
+    return { type: 'token', request, token: result.token }
+  }
+  if (result.kind === 'problems') {
+    form.mark(result.problems)
+    return { type: 'refusal', request, refusal: refusalOf(result.problems, language) }
+  }
+  return {
+    type: 'refusal',
+    request,
+    refusal: { code: result.code, message: language.failures[result.text], fields: [] }
+  }
+}
+
+function refusalOf(problems: Parameters<CardForm['mark']>[0], language: Texts): Refusal {
+  const fields = Object.entries(problems).map(([path, problem]) => ({ path, message: language.problems[problem] }))
+  return { code: 'invalid_card', message: language.failures.invalid_card, fields }
+}
+
+/** The page has checked the options too; a mistake that comes through all the same costs the looks, not the sale. */
+function applyStyle(style: Connect['style']): void {
+  for (const [option, value] of Object.entries(style)) {
+    try {
+      for (const [name, text] of cssVariables({ [option]: value }))
+        document.documentElement.style.setProperty(name, text)
+    } catch {
+      // Left as it is in frame.css.
+    }
+  }
+}
+
+function showTestHint(publishableKey: string, { testHint }: Texts): void {
+  const hint = elementOf('#test-hint', HTMLElement)
+  hint.textContent = testHint
+  hint.hidden = !publishableKey.startsWith('svc_test.')
+}

@@ -1,0 +1,65 @@
+/**
+ * What the merchant's page and the frame say to each other. The first message goes by `postMessage` with the frame's
+ * origin as its target and carries one end of a MessageChannel; everything else goes through that channel, which no
+ * other frame or script can reach. No message ever holds what a buyer typed.
+ */
+
+/** Page to frame, once. */
+export interface Connect {
+  readonly type: 'service.fields.connect'
+  readonly publishableKey: string
+  readonly locale: string
+  readonly style: Readonly<Record<string, string>>
+}
+
+/** Page to frame, through the channel. */
+export type Order = { readonly type: 'tokenize'; readonly request: number } | { readonly type: 'focus' }
+
+/** A one-use token, as `POST /v1/tokens` answers. */
+export interface Token {
+  readonly token_id: string
+  readonly brand: string
+  readonly last4: string
+  /** ISO 8601, UTC. */
+  readonly expires_at: string
+}
+
+/** Why there is no token: a code for the program, a sentence for the buyer, and the fields that are marked in the frame. */
+export interface Refusal {
+  readonly code: string
+  readonly message: string
+  readonly fields: readonly { readonly path: string; readonly message: string }[]
+}
+
+/** Frame to page, through the channel. */
+export type Report =
+  | { readonly type: 'ready' }
+  | { readonly type: 'height'; readonly px: number }
+  | { readonly type: 'change'; readonly brand: string | null; readonly isComplete: boolean }
+  | { readonly type: 'submit' }
+  | { readonly type: 'token'; readonly request: number; readonly token: Token }
+  | { readonly type: 'refusal'; readonly request: number; readonly refusal: Refusal }
+
+export const CONNECT = 'service.fields.connect'
+
+/** The first message, or `null` for any other that a page may send to the frame. */
+export function readConnect(data: unknown): Connect | null {
+  if (!isRecord(data) || data['type'] !== CONNECT) return null
+  const { publishableKey, locale, style } = data
+  if (typeof publishableKey !== 'string' || typeof locale !== 'string' || !isRecord(style)) return null
+  const strings = Object.entries(style).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []))
+  return { type: CONNECT, publishableKey, locale, style: Object.fromEntries(strings) }
+}
+
+/** An order of the page, or `null`. */
+export function readOrder(data: unknown): Order | null {
+  if (!isRecord(data)) return null
+  if (data['type'] === 'focus') return { type: 'focus' }
+  if (data['type'] !== 'tokenize' || typeof data['request'] !== 'number') return null
+  return { type: 'tokenize', request: data['request'] }
+}
+
+/** Whether a value is an object with named members. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

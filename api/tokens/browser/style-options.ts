@@ -1,0 +1,44 @@
+/**
+ * How a merchant may change the looks of the fields: a closed list of names, each with a form of its own. Nothing that
+ * passes can load a resource, leave the property it is meant for, or hide what a buyer must see.
+ */
+
+const COLOR = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i
+const LENGTH = /^\d{1,2}(?:\.\d{1,2})?(?:px|rem)$/
+
+/** Each option is the CSS variable of the same name (`colorText`: `--color-text`) in frame.css. */
+const OPTIONS = {
+  colorText: COLOR,
+  colorLabel: COLOR,
+  colorBackground: COLOR,
+  colorBorder: COLOR,
+  colorFocus: COLOR,
+  colorError: COLOR,
+  colorPlaceholder: COLOR,
+  fontFamily: /^(?:sans-serif|serif|monospace|system-ui)$/,
+  fontSize: /^(?:1[4-9]|2[0-4])px$/,
+  borderRadius: LENGTH,
+  gap: LENGTH
+} as const satisfies Record<string, RegExp>
+
+export type StyleOption = keyof typeof OPTIONS
+export type StyleOptions = Readonly<Partial<Record<StyleOption, string>>>
+
+/** Name and value of each CSS variable. Throws `TypeError` that names the option that is unknown or of another form. */
+export function cssVariables(style: unknown): readonly (readonly [name: string, value: string])[] {
+  if (style === undefined || style === null) return []
+  if (typeof style !== 'object') throw new TypeError('`style` must be an object')
+  return Object.entries(style).map(([option, value]: [string, unknown]) => {
+    if (!isOption(option)) {
+      throw new TypeError(`\`style.${option}\` is not an option; choose from ${Object.keys(OPTIONS).join(', ')}`)
+    }
+    if (typeof value !== 'string' || !OPTIONS[option].test(value)) {
+      throw new TypeError(`\`style.${option}\` must look like ${OPTIONS[option].source}`)
+    }
+    return [`--${option.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`, value]
+  })
+}
+
+function isOption(name: string): name is StyleOption {
+  return Object.hasOwn(OPTIONS, name)
+}

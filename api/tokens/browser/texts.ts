@@ -1,0 +1,81 @@
+/** Everything that a buyer reads or hears in the fields, in both languages. */
+import type { FieldName, ProblemCode } from './card-rules.js'
+
+export const LOCALES = ['en', 'pt-BR'] as const
+export type Locale = (typeof LOCALES)[number]
+
+/** Why there is no token, when it is not the card's fault. */
+export type FailureCode = 'offline' | 'rate_limited' | 'refused' | 'invalid_card'
+
+export interface Texts {
+  readonly frameTitle: string
+  readonly labels: Readonly<Record<FieldName, string>>
+  readonly expiryHint: string
+  readonly cvvHint: (digits: number) => string
+  readonly testHint: string
+  readonly problems: Readonly<Record<ProblemCode, string>>
+  readonly failures: Readonly<Record<FailureCode, string>>
+}
+
+const en: Texts = {
+  frameTitle: 'Card details',
+  labels: { number: 'Card number', expiry: 'Expiry', cvv: 'Security code', name: 'Name on card' },
+  expiryHint: 'MM / YY',
+  cvvHint: digits => `${digits} digits`,
+  testHint: 'Test environment: published test cards only, nothing is charged.',
+  problems: {
+    number_missing: 'Enter the card number.',
+    number_incomplete: 'The card number is too short.',
+    number_wrong: 'This card number has a typing mistake.',
+    brand_unknown: 'Cards of this brand are not accepted.',
+    not_a_test_card: 'Only published test cards work here.',
+    expiry_missing: 'Enter the expiry date.',
+    expiry_wrong: 'Write month and year, like 07 / 31.',
+    expired: 'This card has expired.',
+    cvv_missing: 'Enter the security code.',
+    cvv_wrong: 'The security code has another length.',
+    name_missing: 'Enter the name as it stands on the card.',
+    name_wrong: 'This looks like a number, not a name.'
+  },
+  failures: {
+    offline: 'The connection was lost. Nothing was charged. Please try again.',
+    rate_limited: 'Too many attempts. Please wait a moment and try again.',
+    refused: 'The card details could not be sent. Nothing was charged. Please try again later.',
+    invalid_card: 'Please check the marked card details.'
+  }
+}
+
+const pt: Texts = {
+  frameTitle: 'Dados do cartão',
+  labels: { number: 'Número do cartão', expiry: 'Validade', cvv: 'Código de segurança', name: 'Nome no cartão' },
+  expiryHint: 'MM / AA',
+  cvvHint: digits => `${digits} dígitos`,
+  testHint: 'Ambiente de teste: apenas cartões de teste publicados, nada é cobrado.',
+  problems: {
+    number_missing: 'Digite o número do cartão.',
+    number_incomplete: 'O número do cartão está curto demais.',
+    number_wrong: 'Há um erro de digitação no número.',
+    brand_unknown: 'Esta bandeira não é aceita.',
+    not_a_test_card: 'Aqui só funcionam cartões de teste publicados.',
+    expiry_missing: 'Digite a validade.',
+    expiry_wrong: 'Escreva mês e ano, como 07 / 31.',
+    expired: 'Este cartão está vencido.',
+    cvv_missing: 'Digite o código de segurança.',
+    cvv_wrong: 'O código tem outro tamanho.',
+    name_missing: 'Digite o nome como está no cartão.',
+    name_wrong: 'Isto parece um número, não um nome.'
+  },
+  failures: {
+    offline: 'A conexão caiu. Nada foi cobrado. Tente de novo.',
+    rate_limited: 'Muitas tentativas. Espere um momento e tente de novo.',
+    refused: 'Não foi possível enviar os dados. Nada foi cobrado. Tente mais tarde.',
+    invalid_card: 'Confira os dados marcados do cartão.'
+  }
+}
+
+export const texts: Readonly<Record<Locale, Texts>> = { en, 'pt-BR': pt }
+
+/** The language for a tag such as `pt`, `pt-PT` or `en-GB`: Portuguese or, for everybody else, English. */
+export function localeFor(tag: string): Locale {
+  return /^pt\b/i.test(tag) ? 'pt-BR' : 'en'
+}

@@ -1,0 +1,77 @@
+/** The one request of the frame: the typed card goes to `tokens`, the frame's own origin, and to nobody else. */
+import type { FieldName, ProblemCode, TypedCard } from './card-rules.js'
+import { isRecord, type Token } from './protocol.js'
+import type { FailureCode } from './texts.js'
+import { digitsOf, readExpiry } from './typing.js'
+
+/** A card that was not taken: by a rule that the buyer can mend in a field, or for another reason. */
+export type Tokenization =
+  | { readonly kind: 'token'; readonly token: Token }
+  | { readonly kind: 'problems'; readonly problems: Readonly<Partial<Record<FieldName, ProblemCode>>> }
+  | { readonly kind: 'failure'; readonly code: string; readonly text: FailureCode }
+
+const TIMEOUT_MS = 20_000
+
+/** Which field a path of the error envelope is about, and what to say there when the frame's own rules let it pass. */
+const PATHS: Readonly<Record<string, readonly [FieldName, ProblemCode]>> = {
+  card_number: ['number', 'number_wrong'],
+  expiration_month: ['expiry', 'expiry_wrong'],
+  expiration_year: ['expiry', 'expired'],
+  cvv: ['cvv', 'cvv_wrong'],
+  holder_name: ['name', 'name_wrong']
+}
+
+/** Never rejects. `card` has passed the rules of the form. */
+export async function tokenize(publishableKey: string, card: TypedCard): Promise<Tokenization> {
+  const expiry = readExpiry(card.expiry)
+  try {
+    const response = await fetch('/v1/tokens', {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${publishableKey}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        card_number: digitsOf(card.number),
+        holder_name: card.name.trim(),
+        expiration_month: expiry?.month,
+        expiration_year: expiry?.year,
+        cvv: card.cvv
+      }),
+      credentials: 'omit',
+      cache: 'no-store',
+      signal: AbortSignal.timeout(TIMEOUT_MS)
+    })
+    const body: unknown = await response.json()
+    return response.status === 201 ? readToken(body) : readRefusal(response.status, body)
+  } catch {
+    return { kind: 'failure', code: 'network_error', text: 'offline' }
+  }
+}
+
+function readToken(body: unknown): Tokenization {
+  const { token_id, brand, last4, expires_at } = isRecord(body) ? body : {}
+  if (typeof token_id !== 'string' || typeof brand !== 'string') return refused('internal_error')
+  if (typeof last4 !== 'string' || typeof expires_at !== 'string') return refused('internal_error')
+  return { kind: 'token', token: { token_id, brand, last4, expires_at } }
+}
+
+function readRefusal(status: number, body: unknown): Tokenization {
+  const error = isRecord(body) && isRecord(body['error']) ? body['error'] : {}
+  const code = typeof error['code'] === 'string' ? error['code'] : 'internal_error'
+  if (status === 429) return { kind: 'failure', code, text: 'rate_limited' }
+  const problems = problemsOf(code, Array.isArray(error['fields']) ? error['fields'] : [])
+  return Object.keys(problems).length > 0 ? { kind: 'problems', problems } : refused(code)
+}
+
+function problemsOf(code: string, fields: readonly unknown[]): Partial<Record<FieldName, ProblemCode>> {
+  const problems: Partial<Record<FieldName, ProblemCode>> = {}
+  for (const field of fields) {
+    const [name, problem] = (isRecord(field) && PATHS[String(field['path'])]) || []
+    if (name === undefined || problem === undefined) continue
+    // The number's check digit was right here, so that what `tokens` has against the card is the card itself.
+    problems[name] = name === 'number' && code === 'invalid_card' ? 'not_a_test_card' : problem
+  }
+  return problems
+}
+
+function refused(code: string): Tokenization {
+  return { kind: 'failure', code, text: 'refused' }
+}

@@ -1,0 +1,122 @@
+/**
+ * The rules of a card that a buyer has typed (design 9): all broken ones at once, so that a form can mark every field.
+ *
+ * No message repeats a value: whatever stands in a wrong field may be a card number.
+ */
+import { brandOf, type CardBrand, isLuhnValid } from '../../machines/card-brands.js'
+import { isTestCard } from '../../machines/test-cards.js'
+import { type FieldProblem, ServiceError } from '../../runtime/errors.js'
+
+/** A card that may become a token. */
+export interface CardInput {
+  readonly number: string
+  readonly brand: CardBrand
+  readonly holderName: string
+  /** "01".."12" */
+  readonly expirationMonth: string
+  /** "YYYY" */
+  readonly expirationYear: string
+  readonly cvv: string
+}
+
+export interface CardRules {
+  /** The test environment takes published test cards only, so that a real card typed by mistake is never kept. */
+  readonly environment: 'test' | 'live'
+  readonly nowMs: number
+}
+
+/** A rule of one field: the sentence to show when it is broken, else `undefined`. */
+type Rule = (value: string) => string | undefined
+
+const HOLDER_LENGTH_MAX = 120
+const WRONG_CHECK_DIGIT = 'is not a card number: its check digit is wrong'
+
+const rules = {
+  card_number: value => {
+    if (!/^\d{12,19}$/.test(value)) return 'must be 12 to 19 digits, without spaces'
+    return isLuhnValid(value) ? undefined : WRONG_CHECK_DIGIT
+  },
+  holder_name: holderProblem,
+  expiration_month: value => (/^(0[1-9]|1[0-2])$/.test(value) ? undefined : 'must be "01" to "12"'),
+  expiration_year: value => (/^\d{4}$/.test(value) ? undefined : 'must be four digits'),
+  cvv: value => (/^\d{3,4}$/.test(value) ? undefined : 'must be 3 or 4 digits')
+} as const satisfies Record<string, Rule>
+
+type Field = keyof typeof rules
+const FIELDS = Object.keys(rules) as Field[]
+
+/**
+ * Checks the body of POST /v1/tokens. Throws `ServiceError`: `invalid_request` when the request is malformed or the card
+ * is expired; `invalid_card` when only the number is at fault, and is no card that this environment takes.
+ */
+export function readCardInput(body: unknown, { environment, nowMs }: CardRules): CardInput {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new ServiceError('invalid_request', { fields: [{ path: 'body', message: 'must be a JSON object' }] })
+  }
+  const values: Partial<Record<string, unknown>> = { ...body }
+  const problems = [...unknownFields(values), ...fieldProblems(values), ...expiryProblems(values, nowMs)]
+  if (problems.length > 0) throw new ServiceError(codeOf(problems), { fields: problems })
+
+  const text = (field: Field): string => String(values[field])
+  const number = text('card_number')
+  const brand = brandOf(number)
+  if (brand === null) throw refusedNumber('is of a brand that is not accepted')
+  if (environment === 'test' && !isTestCard(number)) throw refusedNumber('is not one of the published test cards')
+  return {
+    number,
+    brand,
+    holderName: text('holder_name').trim(),
+    expirationMonth: text('expiration_month'),
+    expirationYear: text('expiration_year'),
+    cvv: text('cvv')
+  }
+}
+
+function unknownFields(values: object): FieldProblem[] {
+  const unknown = Object.keys(values).filter(name => !FIELDS.some(field => field === name))
+  // A name of another form is left out: it may be what the buyer typed.
+  return unknown.map(name => ({
+    path: /^[a-z_]{1,40}$/i.test(name) ? name : 'body',
+    message: 'is not a property of this request'
+  }))
+}
+
+function fieldProblems(values: Partial<Record<string, unknown>>): FieldProblem[] {
+  return FIELDS.flatMap(path => {
+    const value = values[path]
+    const message = typeof value === 'string' ? rules[path](value) : missingOrMistyped(value)
+    return message === undefined ? [] : [{ path, message }]
+  })
+}
+
+function missingOrMistyped(value: unknown): string {
+  return value === undefined ? 'is required' : 'must be a string'
+}
+
+function holderProblem(value: string): string | undefined {
+  const length = [...value.trim()].length
+  if (length < 1 || length > HOLDER_LENGTH_MAX) return `must have 1 to ${HOLDER_LENGTH_MAX} characters`
+  if (/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(value)) return 'must not contain control characters'
+  // The name is kept in the clear; a number typed into the wrong field must not be.
+  if (/\d{12}/.test(value.replace(/[\s.-]/g, ''))) return 'must be a name, not a number'
+  return undefined
+}
+
+const HALF_DAY_MS = 12 * 3_600_000
+
+/** A card is good until its month has ended everywhere on Earth, the last place being twelve hours behind UTC. */
+function expiryProblems(values: Partial<Record<string, unknown>>, nowMs: number): FieldProblem[] {
+  const { expiration_month: month, expiration_year: year } = values
+  if (typeof month !== 'string' || typeof year !== 'string') return []
+  if (rules.expiration_month(month) !== undefined || rules.expiration_year(year) !== undefined) return []
+  const thisMonth = new Date(nowMs - HALF_DAY_MS).toISOString().slice(0, 7)
+  return `${year}-${month}` < thisMonth ? [{ path: 'expiration_year', message: 'the card is expired' }] : []
+}
+
+function codeOf(problems: readonly FieldProblem[]): 'invalid_card' | 'invalid_request' {
+  return problems.every(({ message }) => message === WRONG_CHECK_DIGIT) ? 'invalid_card' : 'invalid_request'
+}
+
+function refusedNumber(message: string): ServiceError {
+  return new ServiceError('invalid_card', { fields: [{ path: 'card_number', message }] })
+}

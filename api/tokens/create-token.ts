@@ -1,0 +1,43 @@
+/** The use case behind POST /v1/tokens: a typed card becomes a one-use token (design 7 and 9). */
+import { newTokenId, type TokenStore } from '../../redis/tokens.js'
+import type { Sealer } from '../../vault/sealer.js'
+import { readCardInput } from './card-input.js'
+
+export interface CreateTokenDeps {
+  readonly environment: 'test' | 'live'
+  readonly sealer: Sealer
+  readonly tokens: Pick<TokenStore, 'put'>
+  readonly tokenTtlMs: number
+}
+
+/** The answer to the browser. */
+export interface CreatedToken {
+  readonly token_id: string
+  readonly brand: string
+  readonly last4: string
+  /** ISO 8601, UTC. */
+  readonly expires_at: string
+}
+
+/**
+ * Checks the card of a request, seals it and its CVV apart, and keeps both under a new token of `merchantId`.
+ * Throws what `readCardInput` throws; rejects when the memory-only Redis is away.
+ */
+export async function createToken(deps: CreateTokenDeps, merchantId: string, body: unknown): Promise<CreatedToken> {
+  const nowMs = Date.now()
+  const { number, cvv, brand, ...holder } = readCardInput(body, { environment: deps.environment, nowMs })
+  const tokenId = newTokenId()
+  const context = { merchantId, subjectId: tokenId }
+  const last4 = number.slice(-4)
+  const token = {
+    tokenId,
+    merchantId,
+    brand,
+    last4,
+    ...holder,
+    cardBox: deps.sealer.sealCard({ number, ...holder }, context),
+    typedBox: deps.sealer.sealTyped({ number, ...holder, cvv }, context)
+  }
+  await deps.tokens.put(token, deps.tokenTtlMs)
+  return { token_id: tokenId, brand, last4, expires_at: new Date(nowMs + deps.tokenTtlMs).toISOString() }
+}

@@ -1,0 +1,88 @@
+/**
+ * The hosted fields as files: read once, with the hashes that pin them. The page in the iframe carries its script and its
+ * style inside, named by hash in its policy, so that nothing else can ever run in it.
+ */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** A build of fields.js. */
+export interface FieldsRelease {
+  /** The beginning of its SHA-256 (hex): equal contents have equal versions, on every machine. */
+  readonly version: string
+  readonly source: Buffer
+  /** For the attribute `integrity`. */
+  readonly integrity: string
+}
+
+export interface HostedFields {
+  readonly current: FieldsRelease
+  /** Everything that a versioned address serves: the current build and those of earlier releases. */
+  readonly releases: ReadonlyMap<string, FieldsRelease>
+  readonly page: { readonly html: string; readonly etag: string; readonly contentSecurityPolicy: string }
+}
+
+const VERSION_DIGITS = 32
+const FOLDER = new URL('../../hosted-fields/', import.meta.url)
+
+/**
+ * Reads the build in dist/hosted-fields, and earlier builds of fields.js from `releasesDir` ('': none), which merchants
+ * may have pinned. Throws when a file is missing, or is not what its name says.
+ */
+export function loadHostedFields(releasesDir: string): HostedFields {
+  const current = releaseOf(readFileSync(new URL('fields.js', FOLDER)))
+  const earlier = releasesDir === '' ? [] : readReleases(releasesDir)
+  return {
+    current,
+    releases: new Map([...earlier, current].map(release => [release.version, release])),
+    page: assemblePage(text('frame.html'), text('frame.css'), text('frame.js'))
+  }
+}
+
+function text(name: string): string {
+  return readFileSync(new URL(name, FOLDER), 'utf8')
+}
+
+function releaseOf(source: Buffer): FieldsRelease {
+  return {
+    source,
+    version: createHash('sha256').update(source).digest('hex').slice(0, VERSION_DIGITS),
+    integrity: `sha384-${createHash('sha384').update(source).digest('base64')}`
+  }
+}
+
+function readReleases(folder: string): FieldsRelease[] {
+  const names = readdirSync(folder).filter(name => name.endsWith('.js'))
+  return names.map(name => {
+    const release = releaseOf(readFileSync(join(folder, name)))
+    if (`${release.version}.js` === name) return release
+    throw new Error(`${join(folder, name)} is no build of fields.js: its contents have the version ${release.version}.`)
+  })
+}
+
+function assemblePage(html: string, style: string, script: string): HostedFields['page'] {
+  const page = html
+    .replace('<!--style-->', () => `<style>${style}</style>`)
+    .replace('<!--script-->', () => `<script>${script}</script>`)
+  const contentSecurityPolicy = [
+    "default-src 'none'",
+    `script-src ${hashSource(script)}`,
+    `style-src ${hashSource(style)}`,
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    // Any merchant may embed it: which merchant a token belongs to is decided by the publishable key.
+    'frame-ancestors *',
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'"
+  ].join('; ')
+  return { html: page, etag: etagOf(page), contentSecurityPolicy }
+}
+
+function hashSource(content: string): string {
+  return `'sha256-${createHash('sha256').update(content).digest('base64')}'`
+}
+
+function etagOf(content: string): string {
+  return `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
+}

@@ -1,0 +1,52 @@
+/** Process `tokens`: the browser's side. It can seal card data, and never open it. */
+import { connect, disconnect } from '../../redis/connections.js'
+import { assertMemoryOnly } from '../../redis/memory-only.js'
+import { MerchantStore } from '../../redis/merchants.js'
+import { createRateLimiter } from '../../redis/rate-limit.js'
+import { createTokenStore } from '../../redis/tokens.js'
+import { runProcess } from '../../runtime/lifecycle.js'
+import { loadSealer } from '../../vault/sealer.js'
+import { createAuthenticator } from '../auth/authenticator.js'
+import { serve } from '../http-server.js'
+import { createTokensApp } from './app.js'
+import { loadHostedFields } from './hosted-fields.js'
+
+await runProcess('tokens', async ({ config, log, onStop, onReadyCheck }) => {
+  if (config.vaultPublicKeysFile === '') {
+    throw new Error('VAULT_PUBLIC_KEYS_FILE is not set. Name the file with the public keys that seal card data.')
+  }
+  const sealer = loadSealer(config.vaultPublicKeysFile)
+
+  const durable = await connect(config.redisUrl, 'commands', log)
+  onStop('durable redis', () => disconnect(durable))
+  onReadyCheck('durable redis', async () => void (await durable.ping()))
+
+  const secrets = await connect(config.secretsRedisUrl, 'commands', log)
+  onStop('memory-only redis', () => disconnect(secrets))
+  onReadyCheck('memory-only redis', () => assertMemoryOnly(secrets))
+  await assertMemoryOnly(secrets)
+
+  const merchants = new MerchantStore(durable, config.environment)
+  const limit = { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }
+  const app = createTokensApp({
+    environment: config.environment,
+    sealer,
+    tokens: createTokenStore(secrets),
+    tokenTtlMs: config.tokenTtlMs,
+    authenticator: createAuthenticator({
+      environment: config.environment,
+      findKey: keyId => merchants.findKey(keyId)
+    }),
+    limiter: createRateLimiter(secrets, limit, log),
+    trustedProxies: config.trustedProxies,
+    hostedFields: loadHostedFields(config.fieldsReleasesDir),
+    log
+  })
+  const server = await serve(app, {
+    host: config.host,
+    port: config.tokensPort,
+    log,
+    drainDelayMs: config.drainDelayMs
+  })
+  onStop('http server', () => server.stop())
+})

@@ -1,0 +1,80 @@
+/**
+ * Which brand a card number belongs to, and whether it can be a card number at all.
+ *
+ * The first range that fits wins, so the order matters: Elo and Hipercard have ranges inside those of Visa, Discover
+ * and Diners.
+ */
+
+export type CardBrand = 'visa' | 'mastercard' | 'elo' | 'amex' | 'hipercard' | 'diners' | 'discover' | 'jcb'
+
+/** Issuer prefixes: one prefix, or the first and last of a range of equally long prefixes. */
+type Prefixes = string | readonly [string, string]
+
+const brandPrefixes: readonly (readonly [CardBrand, readonly Prefixes[]])[] = [
+  [
+    'elo',
+    [
+      '401178',
+      '401179',
+      '431274',
+      '438935',
+      '451416',
+      '457393',
+      ['457631', '457632'],
+      '504175',
+      ['506699', '506778'],
+      ['509000', '509999'],
+      '627780',
+      '636297',
+      '636368',
+      ['650031', '650033'],
+      ['650035', '650051'],
+      ['650405', '650439'],
+      ['650485', '650538'],
+      ['650541', '650598'],
+      ['650700', '650718'],
+      ['650720', '650727'],
+      ['650901', '650978'],
+      ['651652', '651679'],
+      ['655000', '655019'],
+      ['655021', '655058']
+    ]
+  ],
+  ['hipercard', ['606282', '384100', '384140', '384160']],
+  ['amex', ['34', '37']],
+  ['diners', [['300', '305'], '3095', '36', '38', '39']],
+  ['jcb', [['3528', '3589']]],
+  ['discover', ['6011', ['644', '649'], '65']],
+  [
+    'mastercard',
+    [
+      ['51', '55'],
+      ['2221', '2720']
+    ]
+  ],
+  ['visa', ['4']]
+]
+
+/** The brand of a card number (digits only), or `null` when it is none that the card network takes. */
+export function brandOf(number: string): CardBrand | null {
+  const found = brandPrefixes.find(([, prefixes]) => prefixes.some(prefix => startsWith(number, prefix)))
+  return found?.[0] ?? null
+}
+
+/** Whether a text is 12 to 19 digits with a right check digit (ISO/IEC 7812). */
+export function isLuhnValid(number: string): boolean {
+  if (!/^\d{12,19}$/.test(number)) return false
+  let sum = 0
+  for (let place = 0; place < number.length; place++) {
+    const digit = Number(number[number.length - 1 - place])
+    const weighted = place % 2 === 0 ? digit : digit * 2
+    sum += weighted > 9 ? weighted - 9 : weighted
+  }
+  return sum % 10 === 0
+}
+
+function startsWith(number: string, prefix: Prefixes): boolean {
+  const [first, last] = typeof prefix === 'string' ? [prefix, prefix] : prefix
+  const start = number.slice(0, first.length)
+  return start.length === first.length && start >= first && start <= last
+}

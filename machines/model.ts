@@ -1,0 +1,157 @@
+/**
+ * The words of the domain: a payment, what was asked for, how far it is. Pure data, no behaviour.
+ *
+ * Amounts are cents, times are ms since the epoch. Sources: interface 2.1, 2.2 and 3; design 6 and 9.
+ */
+import type { NetworkReferences } from './network.js'
+
+/** Interface section 3, in the order of a payment's life. */
+export const paymentStatuses = [
+  'pending',
+  'pre_authorized',
+  'capturing',
+  'captured',
+  'cancelling',
+  'canceled',
+  'refunding',
+  'partially_refunded',
+  'refunded',
+  'charged_back',
+  'expired',
+  'failed',
+  'unknown'
+] as const
+
+export type PaymentStatus = (typeof paymentStatuses)[number]
+
+export type MetadataValue = string | number | boolean | null
+
+/** What the merchant asked for and what will never change. */
+export interface PaymentTerms {
+  readonly id: string
+  readonly merchantId: string
+  readonly externalReference: string
+  /** `auto`: created with capture true; `manual`: with capture false. */
+  readonly captureMode: 'auto' | 'manual'
+  readonly amountCents: number
+  readonly currency: 'BRL'
+  readonly installments: number
+  readonly statementDescriptor: string | null
+  readonly card: { readonly brand: string; readonly last4: string; readonly cardId: string | null }
+  readonly customer: { readonly name: string; readonly email: string }
+  readonly metadata: Readonly<Record<string, MetadataValue>> | null
+  /** The capture window that was promised when the payment was created. */
+  readonly preauthTtlMs: number
+  readonly createdAtMs: number
+}
+
+export type OperationKind = 'authorization' | 'capture' | 'cancel' | 'refund'
+export type OperationState = 'in_progress' | 'succeeded' | 'failed' | 'unknown'
+
+/** The last operation of a payment. */
+export interface Operation {
+  readonly kind: OperationKind
+  readonly state: OperationState
+  readonly amountCents: number
+  /** Idempotency record that waits for the end of this operation; `null` once it has ended. */
+  readonly record: string | null
+}
+
+/** Why an operation did not do what was asked: names of rows of the error catalogue (runtime/errors.ts). */
+export type FailureCode =
+  | 'card_declined'
+  | 'card_expired'
+  | 'invalid_token'
+  | 'provider_rejected'
+  | 'network_unavailable'
+
+/** Why a command was not even started; also rows of the catalogue. Nothing changes. */
+export type RefusalCode =
+  | 'invalid_state'
+  | 'operation_in_progress'
+  | 'preauth_expired'
+  | 'amount_exceeds_authorized'
+  | 'amount_exceeds_refundable'
+  | 'partial_void'
+
+/** Questions to the network about an outcome that is not known. */
+export interface Inquiry {
+  /** The last moment at which a request in doubt can have left: the horizon for "not found" counts from here. */
+  readonly sinceMs: number
+  readonly attempts: number
+  readonly nextAtMs: number
+}
+
+/** Why a person should look at a payment. */
+export type Attention = 'unresolved_for_long' | 'surplus_sale' | 'figures_differ' | 'sale_after_failure' | 'poisoned'
+
+/** All that changes in a payment's life. `status` and the substate `phase` are the machine's state value. */
+export interface PaymentProgress {
+  readonly status: PaymentStatus
+  /** Substate for statuses that have one: `sending`, `asking`, `releasing`, `released`, `watched`, `settled`. */
+  readonly phase: string | null
+  readonly capturedCents: number
+  readonly refundedCents: number
+  readonly references: NetworkReferences
+  readonly declinedCode: string | null
+  readonly expiresAtMs: number | null
+  readonly authorizedAtMs: number | null
+  readonly capturedAtMs: number | null
+  readonly canceledAtMs: number | null
+  readonly refundedAtMs: number | null
+  readonly operation: Operation
+  readonly error: FailureCode | null
+  readonly inquiry: Inquiry | null
+  /** A chargeback that the network announced and that is still to be verified. */
+  readonly dispute: Inquiry | null
+  readonly attention: Attention | null
+}
+
+/** One line of a payment's life, for operators. */
+export interface HistoryEntry {
+  readonly atMs: number
+  readonly event: string
+  readonly status: PaymentStatus
+  readonly phase: string | null
+  /** Network code, sale id, amount, reason: whatever explains the line. */
+  readonly detail: string | null
+  /** How often the same thing happened in a row (questions without an answer). */
+  readonly times: number
+}
+
+/** A payment as it is stored. `version` counts commits; it is the fence of design 1.5. */
+export interface Payment {
+  readonly version: number
+  readonly terms: PaymentTerms
+  readonly progress: PaymentProgress
+  readonly history: readonly HistoryEntry[]
+}
+
+export const noReferences: NetworkReferences = { saleId: null, tid: null, nsu: null, authorizationCode: null }
+
+/** A payment at the moment of its acceptance: version 1, `pending`. */
+export function newPayment(terms: PaymentTerms, record: string): Payment {
+  return {
+    version: 1,
+    terms,
+    progress: {
+      status: 'pending',
+      phase: null,
+      capturedCents: 0,
+      refundedCents: 0,
+      references: noReferences,
+      declinedCode: null,
+      expiresAtMs: null,
+      authorizedAtMs: null,
+      capturedAtMs: null,
+      canceledAtMs: null,
+      refundedAtMs: null,
+      operation: { kind: 'authorization', state: 'in_progress', amountCents: terms.amountCents, record },
+      error: null,
+      inquiry: null,
+      dispute: null,
+      attention: null
+    },
+    history: []
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * What the card network can be asked, and the few things that its answers can mean to a payment.
+ *
+ * The adapter (workers/network/) turns HTTP into these; the machine decides on nothing else. Amounts are cents.
+ */
+
+/** Transaction identifiers at the card network; `null` where the network gave none. */
+export interface NetworkReferences {
+  /** The network's own id of the sale: key of capture, void and query. */
+  readonly saleId: string | null
+  readonly tid: string | null
+  /** `ProofOfSale`. */
+  readonly nsu: string | null
+  readonly authorizationCode: string | null
+}
+
+/**
+ * The meaning of one call that moves money. Exactly one of:
+ * - `approved`: done. For an authorisation `isCaptured` tells whether the sale was captured in the same step.
+ * - `declined`: the issuer said no; nothing was charged.
+ * - `rejected`: the network refused the operation as such; nothing changed.
+ * - `not_sent`: surely nothing happened (no connection, or no byte of the request left).
+ * - `ambiguous`: anything else (timeout, cut connection, 5xx, nonsense, "not finished"): must be asked about.
+ */
+export type CallOutcome =
+  | { readonly kind: 'approved'; readonly isCaptured: boolean; readonly references: NetworkReferences }
+  | { readonly kind: 'declined'; readonly code: string; readonly references: NetworkReferences }
+  | { readonly kind: 'rejected'; readonly code: string }
+  | { readonly kind: 'not_sent'; readonly reason: string }
+  | { readonly kind: 'ambiguous'; readonly reason: string }
+
+/** A sale as the network's query shows it. */
+export interface Sale {
+  readonly references: NetworkReferences & { readonly saleId: string }
+  /** `unfinished`: the network itself does not know yet. */
+  readonly status: 'unfinished' | 'authorised' | 'captured' | 'denied' | 'voided'
+  readonly amountCents: number
+  readonly capturedCents: number
+  /** Voided or refunded so far, cumulative. */
+  readonly voidedCents: number
+  readonly declinedCode: string | null
+  readonly isChargedBack: boolean
+}
+
+/** The meaning of a question about an order. `sales` is newest last; more than one is a duplicate at the network. */
+export type QueryOutcome =
+  | { readonly kind: 'found'; readonly sales: readonly [Sale, ...Sale[]] }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'no_answer'; readonly reason: string }
+
+/** Card data in the clear, for the length of one call. Never logged, never stored. */
+export interface OpenCard {
+  readonly number: string
+  readonly holderName: string
+  /** "01".."12" */
+  readonly expirationMonth: string
+  /** "YYYY" */
+  readonly expirationYear: string
+  readonly cvv: string | null
+}
+
+/** What an authorisation needs beyond the payment: the buyer's data that the network requires. */
+export interface Buyer {
+  readonly name: string
+  readonly email: string
+  /** CPF (11 digits) or CNPJ (14 digits). */
+  readonly document: string
+  readonly phone: string
+  readonly address: {
+    readonly zipCode: string
+    readonly street: string
+    readonly number: string
+    readonly complement: string | null
+    readonly district: string
+    readonly city: string
+    readonly state: string
+  }
+}
+
+export interface AuthoriseRequest {
+  readonly orderId: string
+  readonly amountCents: number
+  readonly installments: number
+  /** true: authorise and capture in one step. */
+  readonly capture: boolean
+  readonly statementDescriptor: string | null
+  /** Our brand name in lower case: `visa`, `mastercard`, `elo`, `amex`, `hipercard`, `diners`, `discover`, `jcb`. */
+  readonly brand: string
+  readonly card: OpenCard
+  readonly isStoredCard: boolean
+  readonly buyer: Buyer
+}
+
+/** The card network. No method throws: whatever goes wrong is an outcome. `signal` aborts a call that is under way. */
+export interface CardNetwork {
+  authorise(request: AuthoriseRequest, signal: AbortSignal): Promise<CallOutcome>
+  /** Captures `amountCents` of an authorised sale; the network allows exactly one capture. */
+  capture(saleId: string, amountCents: number, signal: AbortSignal): Promise<CallOutcome>
+  /** Voids or refunds. `null` voids the whole sale; an amount is additive at the network: never repeat it blindly. */
+  void(saleId: string, amountCents: number | null, signal: AbortSignal): Promise<CallOutcome>
+  /** All sales under one order id, each with its present state. */
+  query(orderId: string, signal: AbortSignal): Promise<QueryOutcome>
+  /** The order id that a sale belongs to, for notifications that name only the sale. `null`: unknown or no answer. */
+  findOrderId(saleId: string, signal: AbortSignal): Promise<string | null>
+}
+
+/** Our order id at the network is the payment id without its hyphens (design 6). */
+export function orderIdOf(paymentId: string): string {
+  return paymentId.replaceAll('-', '')
+}
+
+/** The payment id behind an order id, or `null` when it is not one of ours. */
+export function paymentIdOf(orderId: string): string | null {
+  const match = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(orderId)
+  return match === null ? null : match.slice(1).join('-')
+}

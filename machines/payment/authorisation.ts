@@ -1,0 +1,185 @@
+/**
+ * From the accepted request to the answer of the issuer: `pending`, `unknown`, `failed`.
+ */
+import { notVoided, remembersNotice, stillOpen } from './fragments.js'
+import { paymentSetup } from './setup.js'
+
+export const pending = paymentSetup.createStateConfig({
+  description: 'Accepted; the authorisation is not finished.',
+  on: {
+    AUTHORISE: { actions: 'authorise', description: 'First delivery of the command: ask the issuer.' },
+    APPROVED: [
+      {
+        guard: 'isCapturedAtNetwork',
+        target: 'captured',
+        actions: ['noteAuthorised', 'noteCaptured', 'succeed'],
+        description: 'Authorised and captured in one step.'
+      },
+      {
+        guard: 'isManual',
+        target: 'pre_authorized',
+        actions: ['noteAuthorised', 'succeed'],
+        description: 'The amount is held on the card.'
+      },
+      {
+        target: 'capturing',
+        actions: ['noteAuthorised', 'continueWithCapture', 'captureSale'],
+        description: 'Only authorised: send the capture that was asked for.'
+      }
+    ],
+    DECLINED: { target: 'failed', actions: ['noteDeclined', 'fail', 'endDispute'], description: 'The issuer said no.' },
+    REJECTED: {
+      target: 'failed',
+      actions: ['noteDeclined', 'fail', 'endDispute'],
+      description: 'The network refused the sale as such.'
+    },
+    NOT_SENT: {
+      target: 'failed',
+      actions: ['fail', 'endDispute'],
+      description: 'The network could not be reached; nothing was sent.'
+    },
+    CARD_MISSING: {
+      target: 'failed',
+      actions: ['fail', 'endDispute'],
+      description: 'The card data is gone; nothing was sent.'
+    },
+    AMBIGUOUS: {
+      target: 'unknown',
+      actions: 'beginInquiry',
+      description: 'No conclusive answer: never guess, ask.'
+    },
+    RESUMED: {
+      target: 'unknown',
+      actions: 'beginInquiry',
+      description: 'Found again after a crash: it may have been sent.'
+    },
+    POISONED: {
+      target: 'unknown',
+      actions: ['beginInquiry', 'callForPoison'],
+      description: 'Handed out too often: ask, and tell a person.'
+    },
+    ...remembersNotice
+  }
+})
+
+export const unknown = paymentSetup.createStateConfig({
+  description: 'The outcome of the authorisation is not known; the network is asked until it is.',
+  on: {
+    RECONCILE: { actions: 'askNetwork', description: 'Ask by our order id.' },
+    FOUND_CAPTURED: [
+      {
+        guard: 'hasSurplus',
+        actions: ['noteReferences', 'callForSurplus', 'voidSurplus'],
+        description: 'More than one sale: void the surplus first.'
+      },
+      {
+        target: 'captured',
+        actions: ['noteAuthorised', 'noteCaptured', 'succeed'],
+        description: 'It was captured.'
+      }
+    ],
+    FOUND_AUTHORISED: [
+      {
+        guard: 'hasSurplus',
+        actions: ['noteReferences', 'callForSurplus', 'voidSurplus'],
+        description: 'More than one sale: void the surplus first.'
+      },
+      {
+        guard: 'isManual',
+        target: 'pre_authorized',
+        actions: ['noteAuthorised', 'succeed'],
+        description: 'The amount is held on the card.'
+      },
+      {
+        target: 'capturing',
+        actions: ['noteAuthorised', 'continueWithCapture', 'captureSale'],
+        description: 'Only authorised: send the capture that was asked for.'
+      }
+    ],
+    FOUND_DENIED: [
+      {
+        guard: 'hasSurplus',
+        actions: ['callForSurplus', 'voidSurplus'],
+        description: 'Denied, and there is another sale that is not: void that first.'
+      },
+      {
+        target: 'failed',
+        actions: ['noteDeclined', 'fail', 'endDispute'],
+        description: 'The issuer had said no.'
+      }
+    ],
+    FOUND_VOIDED: [
+      {
+        guard: 'hasSurplus',
+        actions: ['callForSurplus', 'voidSurplus'],
+        description: 'Undone, and there is another sale that is not: void that first.'
+      },
+      {
+        target: 'failed',
+        actions: ['noteDeclined', 'fail', 'endDispute'],
+        description: 'The sale was undone; nothing is charged.'
+      }
+    ],
+    ABSENT: [
+      {
+        guard: 'isBeyondHorizon',
+        target: 'failed.watched',
+        actions: ['fail', 'endDispute', 'watch'],
+        description: 'Unknown to the network for the whole horizon: it never arrived.'
+      },
+      { actions: 'askLater', description: 'It may still arrive: ask again later.' }
+    ],
+    APPROVED: { actions: 'askNetwork', description: 'The surplus is voided: look again.' },
+    ...notVoided,
+    ...stillOpen,
+    ...remembersNotice
+  }
+})
+
+export const failed = paymentSetup.createStateConfig({
+  description: 'Not authorised; nothing charged.',
+  initial: 'settled',
+  states: {
+    settled: {
+      description: 'The network said so, or nothing was ever sent.',
+      on: {
+        CHARGEBACK_NOTICE: { actions: 'askNetwork', description: 'The network speaks of a sale: look at once.' }
+      }
+    },
+    watched: { description: 'Unknown to the network for the whole horizon; looked for once more, much later.' }
+  },
+  on: {
+    RECONCILE: { actions: 'askNetwork', description: 'Look whether a sale turned up after all.' },
+    FOUND_AUTHORISED: {
+      target: '.watched',
+      actions: ['noteReferences', 'askLater', 'callForLateSale', 'voidSale'],
+      description: 'A sale turned up late: void it.'
+    },
+    FOUND_CAPTURED: {
+      target: '.watched',
+      actions: ['noteReferences', 'askLater', 'callForLateSale', 'voidSale'],
+      description: 'A sale turned up late: void it.'
+    },
+    FOUND_DENIED: [
+      {
+        guard: 'hasSurplus',
+        target: '.watched',
+        actions: ['askLater', 'callForLateSale', 'voidSurplus'],
+        description: 'Denied, and there is another sale that is not: void it.'
+      },
+      { target: '.settled', actions: 'endInquiry', description: 'Nothing is charged.' }
+    ],
+    FOUND_VOIDED: [
+      {
+        guard: 'hasSurplus',
+        actions: ['askLater', 'voidSurplus'],
+        description: 'The late sale is voided, and there is another one: void that too.'
+      },
+      { target: '.settled', actions: 'endInquiry', description: 'Nothing is charged any more.' }
+    ],
+    ABSENT: { target: '.settled', actions: 'endInquiry', description: 'There is no sale.' },
+    APPROVED: { actions: 'askNetwork', description: 'The late sale is voided: look again.' },
+    ...notVoided,
+    ...stillOpen
+  }
+})

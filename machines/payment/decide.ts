@@ -1,0 +1,184 @@
+/**
+ * The one place where a payment moves: `decide(payment, event, policy)`.
+ *
+ * Pure. The answer is either a refusal (nothing changes) or the next payment, at most one effect for the worker, and
+ * what the commit has to know: the change of status, the result of the merchant's command, the next due time.
+ */
+import type { StateFrom } from 'xstate'
+import type { CommandResult } from '../commands.js'
+import type { FailureCode, HistoryEntry, Payment, PaymentProgress, PaymentStatus, RefusalCode } from '../model.js'
+import { pureStepOf } from '../pure-transition.js'
+import type { Effect, PaymentEvent, Policy } from './events.js'
+import { paymentMachine } from './machine.js'
+import { type Figures, isFound, type PaymentContext } from './progress.js'
+import { refusalOf } from './refusals.js'
+
+type Snapshot = StateFrom<typeof paymentMachine>
+
+const takeStep = pureStepOf(paymentMachine)
+
+/** The command whose end a decision is: its idempotency record and the result to keep there. */
+export interface Conclusion {
+  readonly record: string
+  readonly result: CommandResult
+}
+
+export type Decision =
+  | { readonly kind: 'refused'; readonly code: RefusalCode }
+  | {
+      readonly kind: 'taken'
+      readonly payment: Payment
+      /** false: nothing to commit, the effect only asks or is covered by the accepted command. */
+      readonly isChanged: boolean
+      readonly effect: Effect | null
+      readonly statusBefore: PaymentStatus
+      readonly conclusion: Conclusion | null
+    }
+
+/** Judges one event. Throws only for a stored payment that the chart does not know (a bug or a foreign version). */
+export function decide(payment: Payment, event: PaymentEvent, policy: Policy): Decision {
+  const snapshot = snapshotOf(payment, policy)
+  const step = takeStep(snapshot, event)
+  if (step === null) return { kind: 'refused', code: refusalOf(payment, event) }
+  const { next, actions } = step
+  const place = placeOf(next)
+  const isChanged =
+    next.context.figures !== snapshot.context.figures ||
+    place.status !== payment.progress.status ||
+    place.phase !== payment.progress.phase
+  const effect = effectOf(actions, next.context, event)
+  const { figures, conclusion } = conclude(next.context.figures, place)
+  const progress: PaymentProgress = { ...place, ...figures }
+  return {
+    kind: 'taken',
+    payment: isChanged
+      ? { ...payment, version: payment.version + 1, progress, history: addLine(payment.history, event, progress) }
+      : payment,
+    isChanged,
+    effect,
+    statusBefore: payment.progress.status,
+    conclusion
+  }
+}
+
+/** When a payment must be looked at again without anyone asking (ms); `null`: never, or a command is under way. */
+export function wakeAtMs(progress: PaymentProgress): number | null {
+  if (progress.status === 'pre_authorized') return progress.expiresAtMs
+  if (progress.phase === 'sending') return null
+  if (progress.inquiry !== null) return progress.inquiry.nextAtMs
+  return isVerifiable(progress) ? (progress.dispute?.nextAtMs ?? null) : null
+}
+
+/** What a payment's alarm means: the end of its window, or the next question to the network. */
+export function wakeEvent(progress: PaymentProgress, nowMs: number): PaymentEvent {
+  return { type: progress.status === 'pre_authorized' ? 'EXPIRE' : 'RECONCILE', nowMs }
+}
+
+/** Is a command that may have reached the network still without a result? */
+export function isUnderWay(progress: PaymentProgress): boolean {
+  return progress.status === 'pending' || progress.phase === 'sending' || progress.phase === 'releasing'
+}
+
+/** States that verify what the network announced; in all others it waits for the end of what goes on. */
+const verifiablePlaces = ['captured', 'partially_refunded', 'refunded', 'canceled', 'expired.released']
+
+function isVerifiable({ status, phase }: PaymentProgress): boolean {
+  return verifiablePlaces.includes(phase === null ? status : `${status}.${phase}`)
+}
+
+function snapshotOf(payment: Payment, policy: Policy): Snapshot {
+  const { status, phase, ...figures } = payment.progress
+  const context: PaymentContext = { terms: payment.terms, figures, policy }
+  return paymentMachine.resolveState({ value: phase === null ? status : { [status]: phase }, context })
+}
+
+function placeOf(snapshot: Snapshot): { status: PaymentStatus; phase: string | null } {
+  const value: unknown = snapshot.value
+  if (typeof value === 'string') return { status: value as PaymentStatus, phase: null }
+  const [place] = Object.entries(value as Record<string, string>)
+  if (place === undefined) throw new Error('unreachable: a chart without a state')
+  return { status: place[0] as PaymentStatus, phase: place[1] }
+}
+
+/** The effect that the actions of a transition name. Without a sale id nothing can be sent: ask for it first. */
+function effectOf(names: readonly string[], context: PaymentContext, event: PaymentEvent): Effect | null {
+  const { references, operation } = context.figures
+  const { saleId } = references
+  for (const name of names) {
+    switch (name) {
+      case 'authorise':
+        return { kind: 'authorise' }
+      case 'askNetwork':
+        return { kind: 'query' }
+      case 'captureSale':
+        return saleId === null ? { kind: 'query' } : { kind: 'capture', saleId, amountCents: operation.amountCents }
+      case 'refundSale':
+        return saleId === null ? { kind: 'query' } : { kind: 'refund', saleId, amountCents: operation.amountCents }
+      case 'voidSale':
+        return saleId === null ? { kind: 'query' } : { kind: 'void', saleId }
+      case 'voidSurplus':
+        return isFound(event) && event.surplusSaleId !== null ? { kind: 'void', saleId: event.surplusSaleId } : null
+    }
+  }
+  return null
+}
+
+/** An operation that has ended gives its record away, together with the result that belongs there. */
+function conclude(
+  figures: Figures,
+  place: { status: PaymentStatus; phase: string | null }
+): { figures: Figures; conclusion: Conclusion | null } {
+  const { record, state } = figures.operation
+  if (record === null || state === 'in_progress' || state === 'unknown') return { figures, conclusion: null }
+  const ended: Figures = { ...figures, operation: { ...figures.operation, record: null } }
+  const result: CommandResult =
+    state === 'succeeded'
+      ? { kind: 'succeeded', progress: { ...place, ...ended } }
+      : { kind: 'failed', code: failureOf(ended) }
+  return { figures: ended, conclusion: { record, result } }
+}
+
+function failureOf(figures: Figures): FailureCode {
+  return figures.error ?? 'provider_rejected'
+}
+
+/** Appends a line, or counts one up: a hundred questions without an answer are one line. */
+function addLine(history: readonly HistoryEntry[], event: PaymentEvent, progress: PaymentProgress): HistoryEntry[] {
+  const { status, phase } = progress
+  const line: HistoryEntry = { atMs: event.nowMs, event: event.type, status, phase, detail: detailOf(event), times: 1 }
+  const last = history[history.length - 1]
+  if (last?.event === line.event && last.status === status && last.phase === phase && last.detail === line.detail) {
+    return [...history.slice(0, -1), { ...line, times: last.times + 1 }]
+  }
+  return bounded([...history, line])
+}
+
+/** The beginning of a long life explains it, its end is what matters now; what lies between is only counted. */
+const HISTORY_MAX = 100
+const HISTORY_BEGINNING = 20
+const LEFT_OUT = 'LEFT_OUT'
+
+function bounded(lines: HistoryEntry[]): HistoryEntry[] {
+  const [first, second, ...recent] = lines.slice(HISTORY_BEGINNING)
+  if (lines.length <= HISTORY_MAX || first === undefined || second === undefined) return lines
+  const leftOut = { ...second, event: LEFT_OUT, detail: null, times: first.times + second.times }
+  return [...lines.slice(0, HISTORY_BEGINNING), leftOut, ...recent]
+}
+
+function detailOf(event: PaymentEvent): string | null {
+  if (isFound(event)) return `captured ${event.sale.capturedCents}, voided ${event.sale.voidedCents}`
+  switch (event.type) {
+    case 'CAPTURE':
+    case 'CANCEL':
+      return event.amountCents === null ? null : `amount ${event.amountCents}`
+    case 'DECLINED':
+    case 'REJECTED':
+      return `code ${event.code}`
+    case 'NOT_SENT':
+    case 'AMBIGUOUS':
+    case 'NO_ANSWER':
+      return event.reason
+    default:
+      return null
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * Everything that can happen to a payment. Commands come from merchants, timers and the network's notifications;
+ * outcomes are what calls to the network meant. `nowMs` travels with each event: machines have no clock.
+ */
+import type { FailureCode } from '../model.js'
+import type { NetworkReferences, Sale } from '../network.js'
+
+type At = { readonly nowMs: number }
+type ForRecord = { readonly record: string | null }
+
+export type CommandEvent =
+  | ({ readonly type: 'AUTHORISE' } & At)
+  | ({ readonly type: 'CAPTURE'; readonly amountCents: number | null } & At & ForRecord)
+  | ({ readonly type: 'CANCEL'; readonly amountCents: number | null } & At & ForRecord)
+  | ({ readonly type: 'EXPIRE' } & At)
+  | ({ readonly type: 'RECONCILE' } & At)
+  /** A command is found again after the worker that had it died: what it did is not known. */
+  | ({ readonly type: 'RESUMED' } & At)
+  /** A command was handed out too often; a person has to look. */
+  | ({ readonly type: 'POISONED' } & At)
+  | ({ readonly type: 'CHARGEBACK_NOTICE' } & At)
+  /** A person has looked at what the payment was listed for. */
+  | ({ readonly type: 'ATTENTION_SETTLED' } & At)
+
+export type CallEvent =
+  | ({ readonly type: 'APPROVED'; readonly isCaptured: boolean; readonly references: NetworkReferences } & At)
+  | ({
+      readonly type: 'DECLINED'
+      readonly code: string
+      readonly failure: FailureCode
+      readonly references: NetworkReferences
+    } & At)
+  | ({ readonly type: 'REJECTED'; readonly code: string } & At)
+  | ({ readonly type: 'NOT_SENT'; readonly reason: string } & At)
+  | ({ readonly type: 'AMBIGUOUS'; readonly reason: string } & At)
+  /** The token or its card data is gone; nothing was sent. */
+  | ({ readonly type: 'CARD_MISSING' } & At)
+
+export type Found = { readonly sale: Sale; readonly surplusSaleId: string | null } & At
+
+export type QueryEvent =
+  | ({ readonly type: 'FOUND_AUTHORISED' } & Found)
+  | ({ readonly type: 'FOUND_CAPTURED' } & Found)
+  | ({ readonly type: 'FOUND_DENIED' } & Found)
+  | ({ readonly type: 'FOUND_VOIDED' } & Found)
+  | ({ readonly type: 'FOUND_UNFINISHED' } & Found)
+  | ({ readonly type: 'ABSENT' } & At)
+  | ({ readonly type: 'NO_ANSWER'; readonly reason: string } & At)
+
+export type PaymentEvent = CommandEvent | CallEvent | QueryEvent
+
+/** What a decision asks the worker to do: at most one call to the network. Its outcome comes back as an event. */
+export type Effect =
+  | { readonly kind: 'authorise' }
+  | { readonly kind: 'capture'; readonly saleId: string; readonly amountCents: number }
+  /** Undoes the whole sale. */
+  | { readonly kind: 'void'; readonly saleId: string }
+  | { readonly kind: 'refund'; readonly saleId: string; readonly amountCents: number }
+  | { readonly kind: 'query' }
+
+/** The rules that come from configuration. */
+export interface Policy {
+  /** Gaps between the questions about an unknown outcome (ms); the last one repeats. */
+  readonly reconcileDelaysMs: readonly number[]
+  /** How long the network must know nothing of a sale until that counts as proof (ms). */
+  readonly notFoundHorizonMs: number
+  /** Age at which an open question is listed for a person (ms). */
+  readonly reconcileListAfterMs: number
+}

@@ -1,0 +1,110 @@
+/** Fragments that several states share: what an open question does, and what happens to a call whose fate is in doubt. */
+
+/** Answers that leave an open question open. */
+export const stillOpen = {
+  NO_ANSWER: { actions: 'askLater', description: 'The network does not answer: ask again later.' },
+  FOUND_UNFINISHED: { actions: 'askLater', description: 'The network does not know yet: ask again later.' },
+  POISONED: {
+    actions: ['askLater', 'callForPoison'],
+    description: 'The question failed too often: ask again later, and tell a person.'
+  }
+} as const
+
+/** A call that may or may not have been booked is asked about, never repeated blindly. */
+export const inDoubt = {
+  AMBIGUOUS: { target: 'asking', actions: 'beginInquiry', description: 'No conclusive answer: ask.' },
+  RESUMED: { target: 'asking', actions: 'beginInquiry', description: 'Found again after a crash: ask.' },
+  POISONED: {
+    target: 'asking',
+    actions: ['beginInquiry', 'callForPoison'],
+    description: 'Handed out too often: ask, and tell a person.'
+  }
+} as const
+
+/** A void that surely did not happen leaves a hold or a late sale: look again later. */
+export const notVoided = {
+  REJECTED: { actions: 'askLater', description: 'Not voided: look again later.' },
+  DECLINED: { actions: 'askLater', description: 'Not voided: look again later.' },
+  NOT_SENT: { actions: 'askLater', description: 'The network could not be reached: again later.' },
+  AMBIGUOUS: { actions: 'askLater', description: 'Whether it is voided is not known: look again later.' }
+} as const
+
+/**
+ * A capture or void of a hold that did not happen leaves the pre-authorisation as it was. Not so while an earlier try
+ * may still arrive: then this answer says nothing about that one.
+ */
+export const backToHold = {
+  REJECTED: [
+    {
+      guard: 'isEarlierTryInDoubt',
+      target: 'asking',
+      actions: 'keepAsking',
+      description: 'Refused this time, but an earlier try may still arrive: ask.'
+    },
+    {
+      target: '#payment.pre_authorized',
+      actions: 'fail',
+      description: 'The network refused: the hold stays.'
+    }
+  ],
+  DECLINED: [
+    {
+      guard: 'isEarlierTryInDoubt',
+      target: 'asking',
+      actions: 'keepAsking',
+      description: 'Refused this time, but an earlier try may still arrive: ask.'
+    },
+    {
+      target: '#payment.pre_authorized',
+      actions: 'fail',
+      description: 'The issuer refused: the hold stays.'
+    }
+  ],
+  NOT_SENT: [
+    {
+      guard: 'isEarlierTryInDoubt',
+      target: 'asking',
+      actions: 'keepAsking',
+      description: 'Not sent this time, but an earlier try may still arrive: ask.'
+    },
+    {
+      target: '#payment.pre_authorized',
+      actions: 'fail',
+      description: 'The network could not be reached; nothing was sent.'
+    }
+  ]
+} as const
+
+/** While an operation runs, what the network announces is left for its end. */
+export const remembersNotice = {
+  CHARGEBACK_NOTICE: { actions: 'noteDispute', description: 'Remembered until the running operation has ended.' }
+} as const
+
+/**
+ * A hold that is let go needs nothing more, but the network may take that back: it announces a denied cancellation like
+ * everything else that happens to a sale.
+ */
+export const verifiedGone = {
+  CHARGEBACK_NOTICE: {
+    actions: ['noteDispute', 'askNetwork'],
+    description: 'A notice is only a hint: ask the network.'
+  },
+  RECONCILE: { actions: 'askNetwork', description: 'Look again whether the hold is gone.' },
+  FOUND_VOIDED: { actions: 'endDispute', description: 'The hold is gone.' },
+  FOUND_DENIED: { actions: 'endDispute', description: 'There is no hold.' },
+  FOUND_AUTHORISED: {
+    actions: ['endDispute', 'callForFigures'],
+    description: 'The network has the hold again: tell a person.'
+  },
+  FOUND_CAPTURED: {
+    actions: ['endDispute', 'callForFigures'],
+    description: 'Captured without us: tell a person.'
+  },
+  FOUND_UNFINISHED: { actions: 'verifyDisputeLater', description: 'The network does not know yet: look later.' },
+  ABSENT: { actions: 'verifyDisputeLater', description: 'The network does not find the sale now: look later.' },
+  NO_ANSWER: { actions: 'verifyDisputeLater', description: 'The network does not answer: look later.' },
+  POISONED: {
+    actions: ['verifyDisputeLater', 'callForPoison'],
+    description: 'The question failed too often: look later, and tell a person.'
+  }
+} as const

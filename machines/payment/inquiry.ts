@@ -1,0 +1,68 @@
+/**
+ * From what calls and queries to the network meant (machines/network.ts) to events of the payment.
+ *
+ * A query may show several sales under one order id; a payment owns one of them, every other live one is a surplus.
+ */
+import { declineReason } from '../declines.js'
+import type { PaymentTerms } from '../model.js'
+import type { CallOutcome, QueryOutcome, Sale } from '../network.js'
+import type { CallEvent, QueryEvent } from './events.js'
+
+/** The event that the outcome of a call is. `environment` decides how decline codes read. */
+export function callEvent(
+  outcome: CallOutcome,
+  terms: PaymentTerms,
+  environment: 'test' | 'live',
+  nowMs: number
+): CallEvent {
+  switch (outcome.kind) {
+    case 'approved':
+      return { type: 'APPROVED', isCaptured: outcome.isCaptured, references: outcome.references, nowMs }
+    case 'declined':
+      return {
+        type: 'DECLINED',
+        code: outcome.code,
+        failure: declineReason(terms.card.brand, outcome.code, environment),
+        references: outcome.references,
+        nowMs
+      }
+    case 'rejected':
+      return { type: 'REJECTED', code: outcome.code, nowMs }
+    case 'not_sent':
+      return { type: 'NOT_SENT', reason: outcome.reason, nowMs }
+    case 'ambiguous':
+      return { type: 'AMBIGUOUS', reason: outcome.reason, nowMs }
+  }
+}
+
+const foundEvents = {
+  authorised: 'FOUND_AUTHORISED',
+  captured: 'FOUND_CAPTURED',
+  denied: 'FOUND_DENIED',
+  voided: 'FOUND_VOIDED',
+  unfinished: 'FOUND_UNFINISHED'
+} as const satisfies Record<Sale['status'], QueryEvent['type']>
+
+/** The event that the answer to a question is. `ownSaleId`: the sale that this payment is known to own, if any. */
+export function queryEvent(outcome: QueryOutcome, ownSaleId: string | null, nowMs: number): QueryEvent {
+  if (outcome.kind === 'absent') return { type: 'ABSENT', nowMs }
+  if (outcome.kind === 'no_answer') return { type: 'NO_ANSWER', reason: outcome.reason, nowMs }
+  const sale = ownSale(outcome.sales, ownSaleId)
+  const surplus = outcome.sales.find(other => isLive(other) && other.references.saleId !== sale.references.saleId)
+  return { type: foundEvents[sale.status], sale, surplusSaleId: surplus?.references.saleId ?? null, nowMs }
+}
+
+/** The known one; else the first with money in it; else one that may still become live; else the last word. */
+function ownSale(sales: readonly [Sale, ...Sale[]], ownSaleId: string | null): Sale {
+  return (
+    sales.find(sale => sale.references.saleId === ownSaleId) ??
+    sales.find(isLive) ??
+    sales.find(sale => sale.status === 'unfinished') ??
+    sales[sales.length - 1] ??
+    sales[0]
+  )
+}
+
+function isLive(sale: Sale): boolean {
+  return sale.status === 'authorised' || sale.status === 'captured'
+}

@@ -1,0 +1,257 @@
+/**
+ * How each event changes the figures of a payment: pure functions that the chart (payment.ts) names as actions.
+ *
+ * They know nothing of states; the chart decides when they run. Money: `0 <= refunded <= captured <= amount`.
+ */
+
+import type {
+  Attention,
+  FailureCode,
+  Inquiry,
+  Operation,
+  OperationKind,
+  PaymentProgress,
+  PaymentTerms
+} from '../model.js'
+import type { Found, PaymentEvent, Policy } from './events.js'
+
+/** The figures of a payment; its status and phase are the state of the machine. */
+export type Figures = Omit<PaymentProgress, 'status' | 'phase'>
+
+export interface PaymentContext {
+  readonly terms: PaymentTerms
+  readonly figures: Figures
+  readonly policy: Policy
+}
+
+type Change = (context: PaymentContext, event: PaymentEvent) => Partial<Figures>
+
+/** The issuer authorised: references, and for a pre-authorisation the end of its window. */
+export const noteAuthorised: Change = ({ terms, figures }, event) => ({
+  references: referencesOf(event) ?? figures.references,
+  authorizedAtMs: event.nowMs,
+  expiresAtMs: terms.captureMode === 'manual' ? windowEndMs(terms, event) : null,
+  error: null
+})
+
+/**
+ * The amount that the running operation asked for is captured, or what the network's own books say; never more than the
+ * payment is about. Books that say anything but what was asked for are shown to a person.
+ */
+export const noteCaptured: Change = ({ terms, figures }, event) => {
+  const askedCents = figures.operation.amountCents
+  const captured = { capturedAtMs: event.nowMs, references: mergedReferences(figures, event) }
+  if (!isFound(event)) return { ...captured, capturedCents: askedCents }
+  const { capturedCents, voidedCents } = event.sale
+  return {
+    ...captured,
+    capturedCents: Math.min(capturedCents, terms.amountCents),
+    ...differingIf(capturedCents !== askedCents || voidedCents !== figures.refundedCents, figures)
+  }
+}
+
+/** The hold is gone; what the network announced before is answered by that. */
+export const noteCanceled: Change = (_, event) => ({ canceledAtMs: event.nowMs, dispute: null })
+
+/** The refund at hand is done. Books that show even more given back do not undo that, but a person has to look. */
+export const noteRefunded: Change = ({ figures }, event) => {
+  const refundedCents = figures.refundedCents + figures.operation.amountCents
+  return {
+    refundedCents,
+    refundedAtMs: event.nowMs,
+    ...differingIf(isFound(event) && event.sale.voidedCents !== refundedCents, figures)
+  }
+}
+
+/** Takes the network's references without any other change. */
+export const noteReferences: Change = ({ figures }, event) => ({ references: mergedReferences(figures, event) })
+
+export const noteDeclined: Change = ({ figures }, event) => {
+  if (event.type === 'DECLINED') return { declinedCode: event.code, references: mergedReferences(figures, event) }
+  if (event.type === 'REJECTED') return { declinedCode: event.code }
+  if (isFound(event)) return { declinedCode: event.sale.declinedCode, references: mergedReferences(figures, event) }
+  return {}
+}
+
+export const beginCapture: Change = ({ terms }, event) => ({
+  operation: begun(
+    'capture',
+    event,
+    event.type === 'CAPTURE' ? (event.amountCents ?? terms.amountCents) : terms.amountCents
+  ),
+  error: null
+})
+
+/**
+ * A payment that asked for capture but was only authorised: the capture goes on under the same request. Until it is
+ * done there is a hold, so there is a window: a refused capture must not leave a hold that never ends.
+ */
+export const continueWithCapture: Change = ({ terms, figures }, event) => ({
+  expiresAtMs: windowEndMs(terms, event),
+  operation: { ...figures.operation, kind: 'capture', state: 'in_progress', amountCents: terms.amountCents },
+  error: null
+})
+
+export const beginCancel: Change = ({ terms }, event) => ({
+  operation: begun('cancel', event, terms.amountCents),
+  error: null
+})
+
+export const beginRefund: Change = ({ figures }, event) => ({
+  operation: begun('refund', event, refundAmountCents(figures, event)),
+  error: null
+})
+
+export const resend: Change = ({ figures }) => ({ operation: { ...figures.operation, state: 'in_progress' } })
+
+/** The operation did what was asked. `record` stays for the commit that stores the result (decide.ts clears it). */
+export const succeed: Change = ({ figures }) => ({
+  operation: { ...figures.operation, state: 'succeeded' },
+  error: null,
+  inquiry: null
+})
+
+export const fail: Change = ({ figures }, event) => ({
+  operation: { ...figures.operation, state: 'failed' },
+  error: failureOf(event),
+  inquiry: null
+})
+
+/** From now on the outcome is asked about; a request in doubt may have left until this very moment. */
+export const beginInquiry: Change = ({ figures, policy }, event) => ({
+  operation: { ...figures.operation, state: 'unknown' },
+  inquiry: nextInquiry(
+    { sinceMs: event.nowMs, attempts: figures.inquiry === null ? 0 : figures.inquiry.attempts + 1 },
+    policy,
+    event
+  )
+})
+
+/** The hold of an expired pre-authorisation is not surely released; the operation of the merchant is not touched. */
+export const beginReleaseInquiry: Change = ({ policy }, event) => ({
+  inquiry: nextInquiry({ sinceMs: event.nowMs, attempts: 0 }, policy, event)
+})
+
+/** No conclusive answer: ask again later, with growing gaps; after the list age a person is told. */
+export const askLater: Change = ({ figures, policy }, event) => {
+  const sinceMs = figures.inquiry?.sinceMs ?? event.nowMs
+  return {
+    ...openLonger(figures, sinceMs, policy, event),
+    inquiry: nextInquiry({ sinceMs, attempts: (figures.inquiry?.attempts ?? 0) + 1 }, policy, event)
+  }
+}
+
+/** As `askLater`, for an operation that was about to end: a try of it is still in doubt. */
+export const keepAsking: Change = (context, event) => ({
+  ...askLater(context, event),
+  operation: { ...context.figures.operation, state: 'unknown' }
+})
+
+/** A sale that the network did not know for the whole horizon is looked for once more, much later. */
+export const watch: Change = ({ policy }, event) => ({
+  inquiry: { sinceMs: event.nowMs, attempts: 0, nextAtMs: event.nowMs + LATE_CHECK_HORIZONS * policy.notFoundHorizonMs }
+})
+
+export const endInquiry: Change = () => ({ inquiry: null })
+
+export const noteDispute: Change = (_, event) => ({
+  dispute: { sinceMs: event.nowMs, attempts: 0, nextAtMs: event.nowMs }
+})
+
+export const verifyDisputeLater: Change = ({ figures, policy }, event) => ({
+  ...openLonger(figures, figures.dispute?.sinceMs ?? event.nowMs, policy, event),
+  dispute: nextInquiry(
+    { sinceMs: figures.dispute?.sinceMs ?? event.nowMs, attempts: (figures.dispute?.attempts ?? 0) + 1 },
+    policy,
+    event
+  )
+})
+
+export const endDispute: Change = () => ({ dispute: null })
+
+/** Calls for a person. The first reason stays: what follows from it is less interesting. */
+export function callFor(reason: Attention): Change {
+  return ({ figures }) => ({ attention: figures.attention ?? reason })
+}
+
+function differingIf(isDifferent: boolean, { attention }: Figures): Pick<Figures, 'attention'> {
+  return { attention: attention ?? (isDifferent ? 'figures_differ' : null) }
+}
+
+/** A person has looked. What calls for one next is listed anew. */
+export const settleAttention: Change = () => ({ attention: null })
+
+/** "Asked about once more later" (design 6): six horizons after the first verdict, an hour with the default. */
+const LATE_CHECK_HORIZONS = 6
+
+/** What a refund moves: the amount of the command, or the whole balance. */
+export function refundAmountCents(figures: Figures, event: PaymentEvent): number {
+  const balanceCents = figures.capturedCents - figures.refundedCents
+  return event.type === 'CANCEL' ? (event.amountCents ?? balanceCents) : balanceCents
+}
+
+export function isFound(event: PaymentEvent): event is Extract<PaymentEvent, Found> {
+  return 'sale' in event
+}
+
+/** A question that stays open beyond the list age is one for a person. */
+function openLonger(
+  figures: Figures,
+  sinceMs: number,
+  policy: Policy,
+  event: PaymentEvent
+): Pick<Figures, 'attention'> {
+  const isOld = event.nowMs - sinceMs >= policy.reconcileListAfterMs
+  return { attention: figures.attention ?? (isOld ? 'unresolved_for_long' : null) }
+}
+
+function nextInquiry(open: { sinceMs: number; attempts: number }, policy: Policy, event: PaymentEvent): Inquiry {
+  const gaps = policy.reconcileDelaysMs
+  const gapMs = gaps[Math.min(open.attempts, gaps.length - 1)] ?? policy.notFoundHorizonMs
+  return { ...open, nextAtMs: event.nowMs + gapMs }
+}
+
+function begun(kind: OperationKind, event: PaymentEvent, amountCents: number): Operation {
+  return { kind, state: 'in_progress', amountCents, record: 'record' in event ? event.record : null }
+}
+
+/**
+ * The window counts from the authorisation. A sale that was found later was authorised at an unknown moment after the
+ * creation, so its window counts from there: too short is safe, too long would promise a capture that fails.
+ */
+function windowEndMs(terms: PaymentTerms, event: PaymentEvent): number {
+  return (isFound(event) ? terms.createdAtMs : event.nowMs) + terms.preauthTtlMs
+}
+
+function referencesOf(event: PaymentEvent): Figures['references'] | null {
+  if (isFound(event)) return event.sale.references
+  return 'references' in event ? event.references : null
+}
+
+/** Later answers are poorer than the first one (a capture tells no sale id): keep what they leave out. */
+function mergedReferences(figures: Figures, event: PaymentEvent): Figures['references'] {
+  const told = referencesOf(event)
+  if (told === null) return figures.references
+  return {
+    saleId: told.saleId ?? figures.references.saleId,
+    tid: told.tid ?? figures.references.tid,
+    nsu: told.nsu ?? figures.references.nsu,
+    authorizationCode: told.authorizationCode ?? figures.references.authorizationCode
+  }
+}
+
+function failureOf(event: PaymentEvent): FailureCode {
+  switch (event.type) {
+    case 'DECLINED':
+      return event.failure
+    case 'FOUND_DENIED':
+      return 'card_declined'
+    case 'CARD_MISSING':
+      return 'invalid_token'
+    case 'NOT_SENT':
+    case 'ABSENT':
+      return 'network_unavailable'
+    default:
+      return 'provider_rejected'
+  }
+}

@@ -1,0 +1,25 @@
+/** Why a payment does not take a command: the reason that the merchant is told (interface 7, design 9). */
+import type { Payment, PaymentStatus, RefusalCode } from '../model.js'
+import type { PaymentEvent } from './events.js'
+
+/** Statuses in which an operation is running: the same request may succeed later. */
+const busyStatuses: ReadonlySet<PaymentStatus> = new Set(['pending', 'unknown', 'capturing', 'cancelling', 'refunding'])
+
+/** Only called for events that the chart refused; the order of the questions is the order of interface 4.2 and 4.3. */
+export function refusalOf(payment: Payment, event: PaymentEvent): RefusalCode {
+  const { status, expiresAtMs, capturedCents, refundedCents } = payment.progress
+  if (busyStatuses.has(status)) return 'operation_in_progress'
+  if (event.type === 'CAPTURE') {
+    if (status === 'expired') return 'preauth_expired'
+    if (status !== 'pre_authorized') return 'invalid_state'
+    const isLate = expiresAtMs !== null && event.nowMs >= expiresAtMs
+    return isLate ? 'preauth_expired' : 'amount_exceeds_authorized'
+  }
+  if (event.type === 'CANCEL') {
+    if (status === 'pre_authorized') return 'partial_void'
+    const isRefundable = status === 'captured' || status === 'partially_refunded'
+    const isAbove = event.amountCents !== null && event.amountCents > capturedCents - refundedCents
+    return isRefundable && isAbove ? 'amount_exceeds_refundable' : 'invalid_state'
+  }
+  return 'invalid_state'
+}

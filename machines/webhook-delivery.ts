@@ -1,0 +1,127 @@
+/**
+ * The life of one webhook event, as a statechart: it waits, it is sent, and it is delivered or given up.
+ *
+ * Pure: the worker sends, and tells the machine what came of it. Time and chance come in with the events.
+ */
+import { assign, setup, transition } from 'xstate'
+import { type RetryPolicy, retryDelayMs, spanMs } from './webhook-schedule.js'
+
+export type DeliveryState = 'waiting' | 'sending' | 'delivered' | 'undeliverable'
+
+/** What is known of a delivery besides the event itself. Times in ms since the epoch. */
+export interface Delivery {
+  readonly state: DeliveryState
+  readonly attempts: number
+  /** When its delivery began: taken from the outbox, or replayed. */
+  readonly sinceMs: number
+  /** Not before this time. */
+  readonly nextAtMs: number
+}
+
+export type DeliveryEvent =
+  | { readonly type: 'SEND' }
+  | {
+      readonly type: 'ANSWERED'
+      readonly status: number
+      readonly retryAfterMs: number | null
+      readonly nowMs: number
+      readonly random: number
+    }
+  /** Refused, cut, too slow, untrusted, or a target that must not be called. */
+  | { readonly type: 'NO_ANSWER'; readonly nowMs: number; readonly random: number }
+  /** Its turn never came: the endpoint was down for the whole span. */
+  | { readonly type: 'OVERDUE'; readonly nowMs: number }
+  | { readonly type: 'REPLAY'; readonly nowMs: number }
+
+interface DeliveryContext {
+  readonly attempts: number
+  readonly sinceMs: number
+  readonly nextAtMs: number
+  readonly policy: RetryPolicy
+}
+
+const HTTP_GONE = 410
+
+const deliverySetup = setup({
+  types: { context: {} as DeliveryContext, events: {} as DeliveryEvent, input: {} as DeliveryContext },
+  guards: {
+    isAccepted: ({ event }) => event.type === 'ANSWERED' && event.status >= 200 && event.status <= 299,
+    isGone: ({ event }) => event.type === 'ANSWERED' && event.status === HTTP_GONE,
+    isLastAttempt: ({ context, event }) =>
+      context.attempts > context.policy.delaysMs.length || ('nowMs' in event && isOutOfTime(context, event.nowMs)),
+    isOutOfTime: ({ context, event }) => 'nowMs' in event && isOutOfTime(context, event.nowMs)
+  },
+  actions: {
+    countAttempt: assign(({ context }) => ({ attempts: context.attempts + 1 })),
+    scheduleRetry: assign(({ context, event }) => {
+      if (event.type !== 'ANSWERED' && event.type !== 'NO_ANSWER') return {}
+      const retryAfterMs = event.type === 'ANSWERED' ? event.retryAfterMs : null
+      const delayMs = retryDelayMs(context.policy, context.attempts, retryAfterMs, event.random) ?? 0
+      return { nextAtMs: event.nowMs + delayMs }
+    }),
+    beginAnew: assign(({ context, event }) =>
+      event.type === 'REPLAY' ? { attempts: 0, sinceMs: event.nowMs, nextAtMs: event.nowMs } : context
+    )
+  }
+})
+
+export const webhookDeliveryMachine = deliverySetup.createMachine({
+  id: 'webhook',
+  description: 'The delivery of one webhook event.',
+  context: ({ input }) => input,
+  initial: 'waiting',
+  states: {
+    waiting: {
+      description: 'In line: behind earlier events of its payment, or until its next attempt is due.',
+      on: {
+        SEND: { target: 'sending', actions: 'countAttempt', description: 'Signed anew and posted.' },
+        OVERDUE: {
+          guard: 'isOutOfTime',
+          target: 'undeliverable',
+          description: 'The endpoint was down for the whole span of the retries.'
+        }
+      }
+    },
+    sending: {
+      description: 'Posted; the answer is awaited for 10 s at the most.',
+      on: {
+        ANSWERED: [
+          { guard: 'isAccepted', target: 'delivered', description: 'Any 2xx.' },
+          { guard: 'isGone', target: 'undeliverable', description: '410: the receiver wants it no more.' },
+          { guard: 'isLastAttempt', target: 'undeliverable', description: 'Refused for the last time.' },
+          { target: 'waiting', actions: 'scheduleRetry', description: 'Any other status: again later.' }
+        ],
+        NO_ANSWER: [
+          { guard: 'isLastAttempt', target: 'undeliverable', description: 'Unreachable for the last time.' },
+          { target: 'waiting', actions: 'scheduleRetry', description: 'Unreachable: again later.' }
+        ]
+      }
+    },
+    delivered: { type: 'final', description: 'The receiver has it.' },
+    undeliverable: {
+      description: 'Given up and listed; an operator can replay it.',
+      on: {
+        REPLAY: { target: 'waiting', actions: 'beginAnew', description: 'Begin anew, at the end of the line.' }
+      }
+    }
+  }
+})
+
+/** The delivery of an event that was just taken from the outbox. */
+export function newDelivery(nowMs: number): Delivery {
+  return { state: 'waiting', attempts: 0, sinceMs: nowMs, nextAtMs: nowMs }
+}
+
+/** The delivery after an event. Throws when its state does not take the event: a bug of the worker. */
+export function decideDelivery(delivery: Delivery, event: DeliveryEvent, policy: RetryPolicy): Delivery {
+  const { state, ...figures } = delivery
+  const snapshot = webhookDeliveryMachine.resolveState({ value: state, context: { ...figures, policy } })
+  const [next] = transition(webhookDeliveryMachine, snapshot, event)
+  if (next === snapshot) throw new Error(`A webhook delivery that is ${state} does not take ${event.type}.`)
+  const { attempts, sinceMs, nextAtMs } = next.context
+  return { state: next.value, attempts, sinceMs, nextAtMs }
+}
+
+function isOutOfTime(context: DeliveryContext, nowMs: number): boolean {
+  return nowMs - context.sinceMs > spanMs(context.policy)
+}

@@ -1,0 +1,81 @@
+/**
+ * What an address of the durable Redis may look like, and what it means:
+ *
+ *   redis://user:password@host:port/db                          one server
+ *   redis-sentinel://user:password@host:port,host:port/name     the master that these Sentinels name
+ *   redis-cluster://user:password@host:port,host:port           a Cluster; any of its nodes will do to find the others
+ *
+ * `rediss…` is the same over TLS. The Sentinels' own login, where they have one, follows as
+ * `?sentinelUsername=…&sentinelPassword=…`.
+ */
+
+export interface HostPort {
+  readonly host: string
+  readonly port: number
+}
+
+export interface Login {
+  readonly username?: string
+  readonly password?: string
+}
+
+export type RedisAddress =
+  | { readonly kind: 'single'; readonly url: string }
+  | {
+      readonly kind: 'sentinel'
+      readonly nodes: readonly HostPort[]
+      readonly name: string
+      readonly db: number
+      readonly login: Login
+      readonly sentinelLogin: Login
+      readonly isTls: boolean
+    }
+  | { readonly kind: 'cluster'; readonly nodes: readonly HostPort[]; readonly login: Login; readonly isTls: boolean }
+
+const MANY = /^redis(s?)-(cluster|sentinel):\/\/(?:([^@/]*)@)?([^@/?]+)(?:\/([^?/]*))?(?:\/(\d+))?\/?(?:\?(.*))?$/
+const EXAMPLES = 'redis-cluster://host:port,host:port or redis-sentinel://host:port,host:port/name'
+
+/** Reads an address. Throws a sentence, without any password, when it is none. */
+export function parseAddress(url: string): RedisAddress {
+  if (!/^rediss?-/.test(url)) return { kind: 'single', url }
+  const [, s, kind, userinfo, hosts = '', name = '', db, query] = MANY.exec(url) ?? []
+  const nodes = hosts.split(',').map(parseHostPort)
+  const isTls = s === 's'
+  const login = parseLogin(userinfo)
+  if (kind === undefined || nodes.includes(null)) throw new Error(`A Redis address must look like ${EXAMPLES}.`)
+  const known = nodes.filter(node => node !== null)
+  if (kind === 'cluster') return { kind, nodes: known, login, isTls }
+  if (name === '') throw new Error('The address of Sentinels must end in the name of the master: …/name.')
+  const parameters = new URLSearchParams(query)
+  const sentinelLogin = loginOf(parameters.get('sentinelUsername'), parameters.get('sentinelPassword'))
+  return { kind: 'sentinel', nodes: known, name, db: Number(db ?? 0), login, sentinelLogin, isTls }
+}
+
+/** Hosts and ports of an address, without credentials: for logs and messages. */
+export function safeAddress(url: string): string {
+  try {
+    const address = parseAddress(url)
+    if (address.kind === 'single') return new URL(url).host
+    const hosts = address.nodes.map(({ host, port }) => `${host}:${port}`).join(',')
+    return address.kind === 'sentinel' ? `${hosts} (Sentinels of ${address.name})` : `${hosts} (Cluster)`
+  } catch {
+    return 'an unreadable URL'
+  }
+}
+
+function parseHostPort(text: string): HostPort | null {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text.trim()) ?? []
+  const host = bracketed ?? plain
+  return host === undefined ? null : { host, port: Number(port) }
+}
+
+function parseLogin(userinfo: string | undefined): Login {
+  if (userinfo === undefined) return {}
+  const colon = userinfo.indexOf(':')
+  if (colon === -1) return loginOf(userinfo, null)
+  return loginOf(decodeURIComponent(userinfo.slice(0, colon)), decodeURIComponent(userinfo.slice(colon + 1)))
+}
+
+function loginOf(username: string | null, password: string | null): Login {
+  return { ...(username ? { username } : {}), ...(password ? { password } : {}) }
+}

@@ -1,0 +1,60 @@
+/** How far the workers are behind: per partition, the age of the oldest command that none of them has taken yet. */
+import type { Logger } from '../runtime/log.js'
+import type { Redis } from './connections.js'
+import { keys, PAYMENTS_GROUP } from './keys.js'
+
+export interface Backlog {
+  /** Age of the oldest command of a partition that waits for a worker, as last seen (ms); 0 when none waits. */
+  ageMs(partition: number): number
+  stop(): void
+}
+
+/** How often the streams are looked at (ms). A look costs two reads per partition. */
+const INTERVAL_MS = 500
+
+/** Keeps looking until it is stopped. While Redis is away nothing counts as behind: requests fail for that reason. */
+export function watchBacklog(redis: Redis, partitions: number, log: Logger): Backlog {
+  let ages: readonly number[] = []
+  let isLooking = false
+  const look = async (): Promise<void> => {
+    if (isLooking) return
+    isLooking = true
+    try {
+      ages = await unreadAges(redis, partitions)
+    } catch (error) {
+      ages = []
+      log.debug({ err: error }, 'the backlog could not be read')
+    } finally {
+      isLooking = false
+    }
+  }
+  const timer = setInterval(() => void look(), INTERVAL_MS)
+  return { ageMs: partition => ages[partition] ?? 0, stop: () => clearInterval(timer) }
+}
+
+/** The age of the oldest unread command of each partition, by the clock of Redis (ms); 0: there is none. */
+export async function unreadAges(redis: Redis, partitions: number): Promise<number[]> {
+  const [seconds, micros] = await redis.time()
+  const nowMs = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)
+  const numbers = Array.from({ length: partitions }, (_, partition) => partition)
+  return await Promise.all(
+    numbers.map(async partition => {
+      const stream = keys.commands(partition)
+      const [oldest] = await redis.xrange(stream, `(${await lastDelivered(redis, stream)}`, '+', 'COUNT', 1)
+      return oldest === undefined ? 0 : Math.max(0, nowMs - Number.parseInt(oldest[0], 10))
+    })
+  )
+}
+
+/** Id of the last command that was handed to a worker. Without a group, which no worker has made yet, it is the first. */
+async function lastDelivered(redis: Redis, stream: string): Promise<string> {
+  const groups = (await redis.xinfo('GROUPS', stream).catch(whenNoStream)) as unknown[][]
+  const ours = groups.find(row => row[row.indexOf('name') + 1] === PAYMENTS_GROUP)
+  return ours === undefined ? '0-0' : String(ours[ours.indexOf('last-delivered-id') + 1])
+}
+
+/** A partition in which nothing was ever asked has no stream. */
+function whenNoStream(error: unknown): [] {
+  if (error instanceof Error && error.message.includes('no such key')) return []
+  throw error
+}

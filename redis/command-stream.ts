@@ -1,0 +1,187 @@
+/**
+ * The command streams: one per partition, one consumer group, entries handed out to whoever has a free slot.
+ *
+ * An entry leaves its stream only in the script that stores its result. Until then it belongs to the worker that read
+ * it; a worker that is silent for too long loses its entries to the others (takeover.ts).
+ */
+import type { CommandResult } from '../machines/commands.js'
+import { crossing } from '../runtime/crash-points.js'
+import { type CommandEntry, decodeEntry, encodeEntry } from './command-entry.js'
+import type { Redis } from './connections.js'
+import { keys, PAYMENTS_GROUP } from './keys.js'
+import { encodeResult } from './payment-record.js'
+import { defineScript } from './scripts.js'
+
+const requeue = defineScript('requeue')
+const bury = defineScript('bury')
+
+/** How long a read waits for something to do: the price of a stop, since a read is never cut off (ms). */
+const BLOCK_MS = 400
+
+/** An entry that could not be read as a command. */
+export interface UnreadableEntry {
+  readonly partition: number
+  readonly entryId: string
+  readonly fields: readonly string[]
+  readonly reason: string
+}
+
+export interface ReadResult {
+  readonly entries: CommandEntry[]
+  readonly unreadable: UnreadableEntry[]
+}
+
+/** Creates the streams and their group where they are missing. Safe to call at any time. */
+export async function ensureGroups(redis: Redis, partitions: number): Promise<void> {
+  await Promise.all(
+    Array.from({ length: partitions }, async (_, partition) => {
+      try {
+        await redis.xgroup('CREATE', keys.commands(partition), PAYMENTS_GROUP, '0', 'MKSTREAM')
+      } catch (error) {
+        if (!(error instanceof Error && error.message.startsWith('BUSYGROUP'))) throw error
+      }
+    })
+  )
+}
+
+/**
+ * Reads up to `count` new commands per stream for `consumer`; an empty answer after `BLOCK_MS` without any.
+ * `blocking` is a connection that does nothing else.
+ */
+export async function readCommands(
+  blocking: Redis,
+  consumer: string,
+  partitions: readonly number[],
+  count: number
+): Promise<ReadResult> {
+  const streams = partitions.map(keys.commands)
+  const news = partitions.map(() => '>')
+  const reply = await crossing('read_commands', () =>
+    blocking.xreadgroup(
+      'GROUP',
+      PAYMENTS_GROUP,
+      consumer,
+      'COUNT',
+      count,
+      'BLOCK',
+      BLOCK_MS,
+      'STREAMS',
+      ...streams,
+      ...news
+    )
+  )
+  const result: ReadResult = { entries: [], unreadable: [] }
+  for (const [stream, found] of reply ?? []) {
+    const partition = partitions[streams.indexOf(stream)] ?? 0
+    for (const [entryId, fields] of found) collectEntry(result, partition, entryId, fields ?? [])
+  }
+  return result
+}
+
+/** Puts an entry where it belongs: with the commands, or with what can't be read as one. */
+export function collectEntry(result: ReadResult, partition: number, entryId: string, fields: readonly string[]): void {
+  try {
+    result.entries.push(decodeEntry(partition, entryId, fields))
+  } catch (error) {
+    result.unreadable.push({
+      partition,
+      entryId,
+      fields,
+      reason: error instanceof Error ? error.message : String(error)
+    })
+  }
+}
+
+/** Gives a command back, marked as handed out once more. False when it was finished in the meantime. */
+export async function requeueCommand(redis: Redis, entry: CommandEntry): Promise<boolean> {
+  return await releaseCommand(redis, { ...entry, handedOut: entry.handedOut + 1 })
+}
+
+/** Gives back a command that was not begun, as new as it came. False when it was finished in the meantime. */
+export async function releaseCommand(redis: Redis, entry: CommandEntry): Promise<boolean> {
+  const keysOf = [keys.commands(entry.partition)]
+  return (await requeue(redis, keysOf, [PAYMENTS_GROUP, entry.entryId, ...encodeEntry(entry)])) === 1
+}
+
+/** Gives back an entry that is no command, for a worker to bury. False when that was done in the meantime. */
+export async function requeueEntry(redis: Redis, { partition, entryId, fields }: UnreadableEntry): Promise<boolean> {
+  return (await requeue(redis, [keys.commands(partition)], [PAYMENTS_GROUP, entryId, ...fields])) === 1
+}
+
+/** Why a command is taken out of circulation, and what must not be lost with it. */
+export interface Burial {
+  readonly reason: string
+  readonly nowMs: number
+  /** When the payment must be looked at again (ms); null: its alarm stands, or it needs none. */
+  readonly wakeAtMs: number | null
+  /** The result of a merchant's request that was not even begun. */
+  readonly result: CommandResult | null
+}
+
+/** Takes a command out of circulation, with the reason for the operator. False when it was finished in the meantime. */
+export async function buryCommand(redis: Redis, entry: CommandEntry, burial: Burial): Promise<boolean> {
+  const { partition, entryId, compact, record } = entry
+  return await buryFields(redis, { partition, entryId, compact, record, fields: encodeEntry(entry) }, burial)
+}
+
+/** Takes an entry that is not a command out of circulation. */
+export async function buryEntry(redis: Redis, entry: UnreadableEntry, nowMs: number): Promise<boolean> {
+  const burial = { reason: entry.reason, nowMs, wakeAtMs: null, result: null }
+  return await buryFields(redis, { ...entry, compact: '', record: null }, burial)
+}
+
+async function buryFields(
+  redis: Redis,
+  entry: Pick<CommandEntry, 'partition' | 'entryId' | 'compact' | 'record'> & { fields: readonly string[] },
+  { reason, nowMs, wakeAtMs, result }: Burial
+): Promise<boolean> {
+  const { partition, entryId, compact, record, fields } = entry
+  const buried = await bury(
+    redis,
+    [
+      keys.commands(partition),
+      keys.deadLetters(partition),
+      keys.due(partition),
+      keys.idempotency(partition, record ?? 'none')
+    ],
+    [
+      PAYMENTS_GROUP,
+      entryId,
+      compact,
+      wakeAtMs ?? '',
+      result === null ? '' : encodeResult(result),
+      ...fields,
+      'reason',
+      reason,
+      'buried_at',
+      String(nowMs)
+    ]
+  )
+  return buried === 1
+}
+
+/** How long an entry must have been with a worker before it counts as one that never got there (ms). */
+const LOST_AFTER_MS = 1_000
+const LOST_MAX = 100
+
+/**
+ * Entries that the server has handed to `consumer`, which does not know of them: the answer was lost with its
+ * connection. Nobody else would ever take them, because their consumer is alive.
+ */
+export async function lostCommands(
+  redis: Redis,
+  consumer: string,
+  partition: number,
+  isKnown: (entryId: string) => boolean
+): Promise<ReadResult> {
+  const stream = keys.commands(partition)
+  const pending = await redis.xpending(stream, PAYMENTS_GROUP, 'IDLE', LOST_AFTER_MS, '-', '+', LOST_MAX, consumer)
+  const result: ReadResult = { entries: [], unreadable: [] }
+  for (const [entryId] of pending as [string, ...unknown[]][]) {
+    if (isKnown(entryId)) continue
+    const [found] = await redis.xrange(stream, entryId, entryId)
+    if (found !== undefined) collectEntry(result, partition, entryId, found[1])
+    else if (!isKnown(entryId)) await redis.xack(stream, PAYMENTS_GROUP, entryId)
+  }
+  return result
+}

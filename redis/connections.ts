@@ -1,0 +1,205 @@
+/**
+ * One Redis connection per role, each with the settings that its role needs (stack facts 5 and 6).
+ *
+ * Writes are never resent by the client: a command whose reply was lost is rejected at once, and the caller, which
+ * knows whether it is safe to repeat, decides. Blocking reads have a connection of their own, because everything
+ * behind a blocked read waits for it.
+ *
+ * The durable Redis may be one server, a master that Sentinels name, or a Cluster (address.ts); a store can't tell.
+ */
+import { type ChainableCommander, Cluster, type RedisCommander, type RedisOptions, Redis as Single } from 'ioredis'
+import type { Logger } from '../runtime/log.js'
+import { parseAddress, type RedisAddress, safeAddress } from './address.js'
+
+export { safeAddress } from './address.js'
+
+/** A connection as everybody but this folder's wiring sees it: the commands, in the shapes of RESP2. */
+export interface Redis extends RedisCommander<{ type: 'default'; mapping: 'resp2' }> {
+  readonly status: string
+  multi(): ChainableCommander
+  pipeline(): ChainableCommander
+  on(event: 'message', listener: (channel: string, message: string) => void): unknown
+  disconnect(): void
+}
+
+/**
+ * - `commands`: scripts and reads; fails fast, never resends
+ * - `blocking`: XREADGROUP BLOCK; waits for the server to come back (blocking-reads.ts)
+ * - `subscriber`: pub/sub; resubscribes by itself
+ * - `lock`: Redlock; every command ends within `LOCK_COMMAND_TIMEOUT_MS`
+ */
+export type Role = 'commands' | 'blocking' | 'subscriber' | 'lock'
+
+/** A write that takes longer has an unknown fate; its caller asks. Above the slowest fsync that is worth waiting for. */
+const COMMAND_TIMEOUT_MS = 5_000
+const LOCK_COMMAND_TIMEOUT_MS = 1_000
+const RECONNECT_DELAY_MAX_MS = 500
+
+const roleOptions: Record<Role, RedisOptions> = {
+  commands: { maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS, enableOfflineQueue: false },
+  blocking: { maxRetriesPerRequest: null },
+  subscriber: { maxRetriesPerRequest: null },
+  lock: { maxRetriesPerRequest: 0, commandTimeout: LOCK_COMMAND_TIMEOUT_MS, enableOfflineQueue: false }
+}
+
+const reconnectDelayMs = (attempt: number): number => Math.min(20 * 2 ** Math.min(attempt, 8), RECONNECT_DELAY_MAX_MS)
+
+/**
+ * Opens a connection and waits until it is usable once; later losses are mended in the background and logged.
+ * Rejects with the address (never the password) when the server does not answer within 10 s.
+ */
+export async function connect(url: string, role: Role, log: Logger): Promise<Redis> {
+  const redis = clientFor(parseAddress(url), role)
+  let isReported = false
+  redis.on('error', (error: Error) => {
+    if (!isReported) log.warn({ err: error, role, redis: safeAddress(url) }, 'redis connection lost, reconnecting')
+    isReported = true
+  })
+  redis.on('ready', () => {
+    if (isReported) log.info({ role, redis: safeAddress(url) }, 'redis connection is back')
+    isReported = false
+  })
+  await waitUntilReady(redis, url)
+  return redis
+}
+
+/** The replies keep the shapes of RESP2, which the stores read. */
+type Options = RedisOptions & { replyMapping: 'legacy' }
+
+function clientFor(address: RedisAddress, role: Role): Single | Cluster {
+  const options: Options = {
+    ...roleOptions[role],
+    replyMapping: 'legacy',
+    lazyConnect: true,
+    connectTimeout: 5_000,
+    connectionName: role,
+    // Older servers and narrow ACLs refuse CLIENT SETINFO, and nobody reads it.
+    disableClientInfo: true
+  }
+  switch (address.kind) {
+    case 'single':
+      return writingTogether(new Single(address.url, { ...options, retryStrategy: reconnectDelayMs }))
+    case 'sentinel':
+      return writingTogether(new Single({ ...options, ...sentinelOptions(address), retryStrategy: reconnectDelayMs }))
+    case 'cluster':
+      return clusterFor(address, options)
+  }
+}
+
+function sentinelOptions(address: RedisAddress & { kind: 'sentinel' }): Omit<RedisOptions, 'replyMapping'> {
+  const { nodes, name, db, login, sentinelLogin, isTls } = address
+  return {
+    sentinels: nodes.map(node => ({ ...node })),
+    name,
+    db,
+    ...login,
+    ...(sentinelLogin.username === undefined ? {} : { sentinelUsername: sentinelLogin.username }),
+    ...(sentinelLogin.password === undefined ? {} : { sentinelPassword: sentinelLogin.password }),
+    ...(isTls ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true } : {}),
+    sentinelRetryStrategy: reconnectDelayMs,
+    // Sentinels say when they have chosen another master; what is left of the old one would only keep us waiting.
+    failoverDetector: true,
+    // An old master that is a replica now refuses writes: ask the Sentinels again, and resend nothing.
+    reconnectOnError: error => error.message.startsWith('READONLY')
+  }
+}
+
+/** While a master is away, its slots are looked for this often (ms). */
+const SLOTS_AGAIN_MS = 300
+
+function clusterFor({ nodes, login, isTls }: RedisAddress & { kind: 'cluster' }, options: Options): Cluster {
+  const { enableOfflineQueue = true, ...redisOptions } = options
+  const cluster = new Cluster([...nodes], {
+    redisOptions: { ...redisOptions, ...login, ...(isTls ? { tls: {} } : {}) },
+    lazyConnect: true,
+    enableOfflineQueue,
+    clusterRetryStrategy: reconnectDelayMs,
+    // Certificates name hosts, and Cluster nodes name themselves: no lookup in between.
+    ...(isTls ? { dnsLookup: (host, done) => done(null, host) } : {}),
+    // Nothing is sent twice: what a lost connection took with it may have been done.
+    retryDelayOnFailover: 0
+  })
+  cluster.on('+node', (node: Single) => {
+    writingTogether(node)
+    // Replicas too: one of them may be the master in a second, and its first commands should not wait for a handshake.
+    node.connect().catch(() => undefined)
+  })
+  let isLooking = false
+  cluster.on('-node', () => {
+    if (isLooking) return
+    isLooking = true
+    const look = (): void => {
+      isLooking = false
+      if (cluster.status === 'ready') cluster.refreshSlotsCache()
+    }
+    setTimeout(look, SLOTS_AGAIN_MS).unref()
+  })
+  return cluster
+}
+
+/**
+ * Sends all commands of one turn of the event loop in one system call instead of one each. Under load that is a good
+ * part of the CPU of a process; for a single command it costs nothing that can be measured.
+ */
+function writingTogether(redis: Single): Single {
+  redis.on('connect', () => corkEachTurn(redis.stream))
+  return redis
+}
+
+function corkEachTurn(stream: Single['stream']): void {
+  const write = stream.write.bind(stream)
+  let isCorked = false
+  const uncork = (): void => {
+    isCorked = false
+    stream.uncork()
+  }
+  stream.write = ((...args: Parameters<typeof write>) => {
+    if (!isCorked) {
+      isCorked = true
+      stream.cork()
+      setImmediate(uncork)
+    }
+    return write(...args)
+  }) as typeof stream.write
+}
+
+const START_DEADLINE_MS = 10_000
+
+async function waitUntilReady(redis: Single | Cluster, url: string): Promise<void> {
+  const ready = new Promise<void>(resolve => {
+    redis.once('ready', () => resolve())
+  })
+  let timer: NodeJS.Timeout | undefined
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      redis.disconnect()
+      reject(
+        new Error(
+          `Redis at ${safeAddress(url)} did not answer within ${START_DEADLINE_MS} ms. Start it, or correct the URL.`
+        )
+      )
+    }, START_DEADLINE_MS)
+  })
+  // A refused first connection is not the end: retryStrategy goes on until the deadline.
+  redis.connect().catch(() => undefined)
+  try {
+    await Promise.race([ready, deadline])
+    // The client of a Cluster is ready before the connections to its nodes are.
+    if (redis instanceof Cluster)
+      await Promise.race([Promise.allSettled(redis.nodes().map(node => node.ping())), deadline])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Ends a connection after what was sent is answered; cuts it when the server does not. */
+export async function disconnect(redis: Redis): Promise<void> {
+  if (redis.status === 'end') return
+  await Promise.race([redis.quit(), new Promise(resolve => setTimeout(resolve, 500).unref())]).catch(() => undefined)
+  redis.disconnect()
+}
+
+/** The number of the database that a connection works in; a Cluster has one. */
+export function databaseOf(redis: Redis): number {
+  return redis instanceof Single ? (redis.options.db ?? 0) : 0
+}

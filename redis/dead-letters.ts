@@ -1,0 +1,77 @@
+/** Commands that were taken out of circulation, with the reason; an operator reads them and puts them back. */
+import { decodeEntry } from './command-entry.js'
+import type { Redis } from './connections.js'
+import { expandId, keys } from './keys.js'
+import { defineScript } from './scripts.js'
+
+const replayLetter = defineScript('replay_letter')
+
+export interface DeadLetter {
+  /** `<partition>:<entry id>`: what an operator names it by. */
+  readonly letterId: string
+  readonly reason: string
+  readonly buriedAtMs: number
+  /** Null when the entry was not readable as a command; it can be looked at, and not replayed. */
+  readonly command: { readonly paymentId: string; readonly kind: string } | null
+}
+
+const NOT_OF_THE_COMMAND = new Set(['reason', 'buried_at', 'n'])
+
+/** All dead letters, oldest first in each partition. */
+export async function listDeadLetters(redis: Redis, partitions: number): Promise<DeadLetter[]> {
+  const lists = await Promise.all(
+    Array.from({ length: partitions }, async (_, partition) => {
+      const entries = await redis.xrange(keys.deadLetters(partition), '-', '+')
+      return entries.map(([entryId, pairs]) => letterOf(partition, entryId, pairs))
+    })
+  )
+  return lists.flat()
+}
+
+/**
+ * Puts a letter back into its stream, marked as handed out before: whatever it may have done is asked about, not done
+ * again. Throws when there is no such letter, or when it is not a command.
+ */
+export async function replayDeadLetter(redis: Redis, letterId: string): Promise<DeadLetter> {
+  const [, digits = '', entryId = ''] = /^(\d+):(\d+-\d+)$/.exec(letterId) ?? []
+  const partition = Number(digits)
+  const [found] = entryId === '' ? [] : await redis.xrange(keys.deadLetters(partition), entryId, entryId)
+  if (found === undefined) throw new Error(`There is no dead letter ${letterId}. See \`dead-letter list\`.`)
+  const letter = letterOf(partition, entryId, found[1])
+  if (letter.command === null) throw new Error(`The dead letter ${letterId} is not a command, so it can't be replayed.`)
+  const fields = pairsOf(found[1])
+    .filter(([name]) => !NOT_OF_THE_COMMAND.has(name))
+    .flat()
+  const moved = await replayLetter(
+    redis,
+    [keys.deadLetters(partition), keys.commands(partition)],
+    [entryId, ...fields, 'n', '1']
+  )
+  if (moved !== 1) throw new Error(`The dead letter ${letterId} was replayed by somebody else just now.`)
+  return letter
+}
+
+function letterOf(partition: number, entryId: string, pairs: readonly string[]): DeadLetter {
+  const fields = new Map(pairsOf(pairs))
+  return {
+    letterId: `${partition}:${entryId}`,
+    reason: fields.get('reason') ?? 'no reason is written down',
+    buriedAtMs: Number(fields.get('buried_at') ?? Number.NaN),
+    command: commandOf(partition, entryId, pairs)
+  }
+}
+
+function commandOf(partition: number, entryId: string, pairs: readonly string[]): DeadLetter['command'] {
+  try {
+    const { compact, command } = decodeEntry(partition, entryId, pairs)
+    return { paymentId: expandId(compact), kind: command.kind }
+  } catch {
+    return null
+  }
+}
+
+function pairsOf(fields: readonly string[]): [name: string, value: string][] {
+  const pairs: [string, string][] = []
+  for (let i = 0; i + 1 < fields.length; i += 2) pairs.push([fields[i] ?? '', fields[i + 1] ?? ''])
+  return pairs
+}

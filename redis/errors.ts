@@ -1,0 +1,31 @@
+/** Which errors of the Redis client mean that Redis itself cannot be used just now, as opposed to a mistake of ours. */
+
+/** The durable Redis can't do what was asked just now. Whether it was done is unknown. */
+export class RedisUnavailable extends Error {}
+
+/** Replies of a server that is loading, failing over, full, or unable to write its append-only file. */
+const UNAVAILABLE_REPLY =
+  /^(LOADING|READONLY|MISCONF|OOM|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|NOREPLICAS|BUSY|MOVED|ASK|UNBLOCKED) /
+
+/** Sentences and names of the client for a connection that is lost, refused or too slow. */
+const LOST_CONNECTION =
+  /Connection is closed|Stream isn't writeable|Command timed out|MaxRetriesPerRequest|ClusterAllFailed|Connection is in|Cluster isn't ready|Too many Cluster redirections|Cluster is ended|startup nodes is available/
+const SOCKET_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN'
+])
+
+/** True when the caller should answer "try again later". The fate of the command is unknown. */
+export function isRedisUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (error instanceof RedisUnavailable) return true
+  if (error.name === 'ReplyError') return UNAVAILABLE_REPLY.test(error.message)
+  if ('code' in error && typeof error.code === 'string' && SOCKET_CODES.has(error.code)) return true
+  return LOST_CONNECTION.test(`${error.name} ${error.constructor.name} ${error.message}`)
+}

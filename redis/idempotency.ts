@@ -1,0 +1,32 @@
+/**
+ * What an Idempotency-Key is remembered by: `<P|D> <fingerprint> <compact payment id> <kind>[ <result>]`.
+ *
+ * `P`: the request is in progress (or its outcome unknown); `D`: it has ended, the result follows. The scripts
+ * commit.lua and finish.lua turn the first into the second by exchanging the letter and appending the result.
+ */
+import type { CommandResult } from '../machines/commands.js'
+import { decodeResult } from './payment-record.js'
+
+export interface IdempotencyValue {
+  readonly fingerprint: string
+  /** Compact id of the payment. */
+  readonly compact: string
+  readonly kind: 'create' | 'capture' | 'cancel'
+  readonly result: CommandResult | null
+}
+
+export function encodeInProgress(value: Omit<IdempotencyValue, 'result'>): string {
+  return `P ${value.fingerprint} ${value.compact} ${value.kind}`
+}
+
+export function decodeIdempotency(text: string): IdempotencyValue {
+  const match = /^([PD]) (\S+) (\S+) (create|capture|cancel)(?: (.*))?$/s.exec(text)
+  if (match === null) throw new Error('An idempotency record is not readable; it was written by another version.')
+  const [, , fingerprint = '', compact = '', kind = '', result] = match
+  return {
+    fingerprint,
+    compact,
+    kind: kind as IdempotencyValue['kind'],
+    result: result === undefined ? null : decodeResult(result)
+  }
+}

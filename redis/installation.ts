@@ -1,0 +1,46 @@
+/** What must be true of the durable Redis before a process may work with it: its partitions and its durability. */
+import { mastersOf } from './cluster-nodes.js'
+import type { Redis } from './connections.js'
+import { keys } from './keys.js'
+
+/**
+ * Fixes the number of partitions when the data is born, and refuses any other number ever after: with another number
+ * every merchant would be looked for in the wrong place.
+ */
+export async function assertPartitions(redis: Redis, partitions: number): Promise<void> {
+  await redis.setnx(keys.partitionCount(), partitions)
+  const born = Number(await redis.get(keys.partitionCount()))
+  if (born !== partitions) {
+    throw new Error(
+      `This data was born with ${born} partitions, PARTITIONS says ${partitions}. Set PARTITIONS=${born}; the number can't change.`
+    )
+  }
+}
+
+/** The settings of design 5, and the values that are durable enough. */
+const requirements = [
+  { name: 'appendonly', allowed: ['yes'] },
+  { name: 'appendfsync', allowed: ['always'] },
+  { name: 'maxmemory-policy', allowed: ['noeviction'] }
+] as const
+
+/**
+ * The sentence that says what could lose an accepted payment, or undefined. `acceptEverysec` allows that fsync. Of a
+ * Cluster all masters are asked.
+ */
+export async function durabilityProblem(redis: Redis, acceptEverysec: boolean): Promise<string | undefined> {
+  const problems = new Set((await Promise.all(mastersOf(redis).map(node => problemsOf(node, acceptEverysec)))).flat())
+  if (problems.size === 0) return undefined
+  return `The Redis of REDIS_URL may lose accepted payments: ${[...problems].join('; ')}.`
+}
+
+async function problemsOf(redis: Redis, acceptEverysec: boolean): Promise<string[]> {
+  const problems: string[] = []
+  for (const { name, allowed } of requirements) {
+    const reply: unknown = await redis.config('GET', name)
+    const value = Array.isArray(reply) ? String(reply[1]) : 'unknown'
+    const accepted: readonly string[] = name === 'appendfsync' && acceptEverysec ? ['always', 'everysec'] : allowed
+    if (!accepted.includes(value)) problems.push(`${name} is ${value}, must be ${accepted.join(' or ')}`)
+  }
+  return problems
+}

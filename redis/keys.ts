@@ -1,0 +1,120 @@
+/**
+ * Every key and channel of the service, and nothing else. docs/DESIGN.md prints this table.
+ *
+ * A merchant belongs to one partition; all that is the merchant's carries the hash tag `{pNN}`, so that each script
+ * touches one slot of a Redis Cluster. A payment id ends in its partition (three hex digits), so that an id alone is
+ * enough to find a payment: notifications of the card network and operators know nothing else.
+ */
+import { createHash } from 'node:crypto'
+import { uuidv7 } from 'uuidv7'
+
+/** Name of the consumer group of the payments workers on every command stream. */
+export const PAYMENTS_GROUP = 'payments'
+
+export const keys = {
+  // Durable Redis, on the server of any other key.
+  /** Written to be waited for (writes.ts); says nothing. */
+  fence: (key: string) => `{${tagOf(key)}}:fence`,
+
+  // Durable Redis, one per installation.
+  partitionCount: () => 'partitions',
+  merchant: (merchantId: string) => `merchant:${merchantId}`,
+  merchants: () => 'merchants',
+  apiKey: (keyId: string) => `key:${keyId}`,
+  apiKeys: () => 'keys',
+  heartbeats: () => 'heartbeats',
+  /** On the server of the workers' heartbeats: one script looks at both. */
+  timersHeartbeats: () => '{heartbeats}:timers',
+  webhookHeartbeats: () => 'heartbeats:webhooks',
+  replyChannel: (instance: string) => `reply:${instance}`,
+  inspector: () => 'inspector',
+  /** Channels are shared by all databases of a server, keys are not. */
+  inspectionChannel: (database: number) => `inspection:${database}`,
+  clockOffset: () => 'clock_offset',
+  notices: () => '{notices}:due',
+  noticesSince: () => '{notices}:since',
+
+  // Durable Redis, per partition.
+  payment: (partition: number, compact: string) => `${tag(partition)}:pay:${compact}`,
+  idempotency: (partition: number, record: string) => `${tag(partition)}:idem:${record}`,
+  commands: (partition: number) => `${tag(partition)}:commands`,
+  deadLetters: (partition: number) => `${tag(partition)}:dead`,
+  due: (partition: number) => `${tag(partition)}:due`,
+  attention: (partition: number) => `${tag(partition)}:attention`,
+  inDoubt: (partition: number) => `${tag(partition)}:doubt`,
+  outbox: (partition: number) => `${tag(partition)}:outbox`,
+  byStatus: (partition: number, merchantId: string, status: string) => `${tag(partition)}:st:${merchantId}:${status}`,
+  byReference: (partition: number, merchantId: string) => `${tag(partition)}:ref:${merchantId}`,
+  card: (partition: number, cardId: string) => `${tag(partition)}:card:${cardId}`,
+  cardOfToken: (partition: number, tokenId: string) => `${tag(partition)}:cardtok:${tokenId}`,
+  webhookEndpoint: (partition: number, merchantId: string) => `${tag(partition)}:hook:${merchantId}`,
+  webhookLease: (partition: number) => `${tag(partition)}:hooklease`,
+  webhookMerchants: (partition: number) => `${tag(partition)}:hookdue`,
+  webhookDue: (partition: number, merchantId: string) => `${tag(partition)}:hookdue:${merchantId}`,
+  webhookWaiting: (partition: number, merchantId: string) => `${tag(partition)}:hookwait:${merchantId}`,
+  webhookUndeliverable: (partition: number, merchantId: string) => `${tag(partition)}:hookdead:${merchantId}`,
+  webhookJournal: (partition: number, merchantId: string) => `${tag(partition)}:hooksent:${merchantId}`,
+  webhookAttempts: (partition: number, merchantId: string) => `${tag(partition)}:hooklog:${merchantId}`,
+
+  // Memory-only Redis.
+  token: (tokenId: string) => `token:${tokenId}`,
+  cvv: (paymentId: string) => `cvv:${compactId(paymentId)}`,
+  rateLimit: (keyId: string) => `rate:${keyId}`,
+  paymentLock: (compact: string) => `lock:${compact}`
+} as const
+
+/** The partition of a merchant: stable for ever, which is why the number of partitions is fixed at birth. */
+export function partitionOf(merchantId: string, partitions: number): number {
+  return createHash('sha256').update(merchantId).digest().readUInt32BE(0) % partitions
+}
+
+/** A new payment id: a UUIDv7 (so ids sort by time) whose last three digits are the partition. */
+export function newPaymentId(partition: number): string {
+  return uuidv7().slice(0, -3) + partition.toString(16).padStart(3, '0')
+}
+
+/** The partition that a payment id names. Any UUID has one; whether the payment exists is another question. */
+export function partitionOfPayment(paymentId: string): number {
+  return Number.parseInt(paymentId.slice(-3), 16)
+}
+
+/**
+ * The name of an idempotency record: 128 bits of a hash over merchant and key, as 22 characters. The client's key
+ * itself is not kept: it may be 255 characters long, and may hold what merchants should not have put there.
+ */
+export function idempotencyRecord(merchantId: string, idempotencyKey: string): string {
+  return shortHash(`${merchantId}\n${idempotencyKey}`)
+}
+
+/** 128 bits of SHA-256 as 22 characters of base64url. */
+export function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest().subarray(0, 16).toString('base64url')
+}
+
+/** What decides about the slot of a key: what stands between its first braces, or all of it. */
+function tagOf(key: string): string {
+  const [start, end] = [key.indexOf('{'), key.indexOf('}')]
+  return start !== -1 && end > start + 1 ? key.slice(start + 1, end) : key
+}
+
+function tag(partition: number): string {
+  return `{p${String(partition).padStart(2, '0')}}`
+}
+
+/**
+ * 26 characters instead of 36, in an alphabet that keeps the order of the ids: a payment's key and its index entries
+ * are a good part of its memory.
+ */
+export function compactId(paymentId: string): string {
+  return BigInt(`0x${paymentId.replaceAll('-', '')}`)
+    .toString(32)
+    .padStart(26, '0')
+}
+
+/** The payment id behind a compact id. */
+export function expandId(compact: string): string {
+  let value = 0n
+  for (const digit of compact) value = value * 32n + BigInt(Number.parseInt(digit, 32))
+  const hex = value.toString(16).padStart(32, '0')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}

@@ -1,0 +1,25 @@
+-- Moves a command that was handed out too often to the dead-letter stream, where an operator finds it.
+-- What the command stood for is not lost: a payment keeps its alarm, a request gets its result.
+--
+-- KEYS[1] commands stream   KEYS[2] dead letters stream
+-- KEYS[3] due list zset     KEYS[4] idempotency record string
+-- ARGV[1] consumer group    ARGV[2] entry id
+-- ARGV[3] member (compact id)   ARGV[4] alarm, ms, or ''   ARGV[5] result of the command or ''
+-- ARGV[6..] fields of the dead letter, in pairs
+--
+-- Returns 1, or 0 when the entry was finished in the meantime.
+if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 0 then
+  return 0
+end
+redis.call('XDEL', KEYS[1], ARGV[2])
+redis.call('XADD', KEYS[2], '*', unpack(ARGV, 6))
+if ARGV[4] ~= '' then
+  redis.call('ZADD', KEYS[3], ARGV[4], ARGV[3])
+end
+if ARGV[5] ~= '' then
+  local record = redis.call('GET', KEYS[4])
+  if record and string.sub(record, 1, 1) == 'P' then
+    redis.call('SET', KEYS[4], 'D' .. string.sub(record, 2) .. ' ' .. ARGV[5], 'KEEPTTL')
+  end
+end
+return 1

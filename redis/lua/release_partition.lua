@@ -1,0 +1,10 @@
+-- Gives a partition back, if it still belongs to the process that says so.
+--
+-- KEYS[1] lease   string, the owner
+-- ARGV[1] owner
+--
+-- Returns 1, or 0 when it was another's.
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then
+  return 0
+end
+return redis.call('DEL', KEYS[1])

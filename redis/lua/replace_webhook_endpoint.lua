@@ -1,0 +1,11 @@
+-- Replaces the webhook endpoint of a merchant, unless somebody else has replaced it since it was read.
+--
+-- KEYS[1] webhook endpoint   string
+-- ARGV[1] record as it was read, '' for none   ARGV[2] new record
+--
+-- Returns 1, or 0 when it was replaced in the meantime.
+if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then
+  return 0
+end
+redis.call('SET', KEYS[1], ARGV[2])
+return 1

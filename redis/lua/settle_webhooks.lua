@@ -1,0 +1,64 @@
+-- Writes down what became of some webhook events of one merchant. Only the owner of the partition may.
+--
+-- An event is in one place at a time: in the outbox (fresh), in the waiting line of its payment, among the
+-- undeliverable, or gone (delivered; the journal keeps its short form). A line of a payment is its waiting records
+-- joined by newlines; a record begins with `<event id> <attempts> `.
+--
+-- KEYS[1] lease     string    KEYS[2] outbox         stream    KEYS[3] waiting lines    hash, by payment
+-- KEYS[4] due times zset      KEYS[5] merchants due  zset      KEYS[6] undeliverable    hash, by event id
+-- KEYS[7] journal   stream    KEYS[8] attempts       stream
+-- ARGV[1] owner     ARGV[2] merchant     ARGV[3] oldest journal id to keep     ARGV[4] attempts to keep
+-- ARGV[5..] seven per event: move (`delivered`, `waiting` or `undeliverable`), outbox entry ('': it was the head of
+--   its line), payment, head as expected (`<event id> <attempts> `), record of the new place, due time in ms, attempt
+--
+-- A move whose event is not where it was expected was made before, and is skipped: repeating a call is safe.
+-- Returns for each event 1 if its payment has a line now, else 0; or -1 NOT_OWNER.
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then
+  return -1
+end
+local hasLine = {}
+for i = 5, #ARGV, 7 do
+  local move, entry, payment, head, record, due, attempt = unpack(ARGV, i, i + 6)
+  local line = redis.call('HGET', KEYS[3], payment)
+  local wasLine = line
+  local isFound
+  if entry ~= '' then
+    isFound = redis.call('XDEL', KEYS[2], entry) == 1
+  else
+    isFound = line and string.sub(line, 1, #head) == head
+    if isFound then
+      local stop = string.find(line, '\n', 1, true)
+      line = stop and string.sub(line, stop + 1)
+    end
+  end
+  if isFound then
+    if move == 'delivered' then
+      redis.call('XADD', KEYS[7], 'MINID', '~', ARGV[3], '*', 'e', record)
+    elseif move == 'undeliverable' then
+      redis.call('HSET', KEYS[6], string.match(record, '^%S+'), record)
+    elseif entry ~= '' then
+      line = line and line .. '\n' .. record or record
+    else
+      line = line and record .. '\n' .. line or record
+    end
+    if attempt ~= '' then
+      redis.call('XADD', KEYS[8], 'MAXLEN', '~', ARGV[4], '*', 'a', attempt)
+    end
+    if wasLine and not line then
+      redis.call('HDEL', KEYS[3], payment)
+      redis.call('ZREM', KEYS[4], payment)
+    elseif line ~= wasLine then
+      redis.call('HSET', KEYS[3], payment, line)
+      -- A fresh event at the end of a line does not hurry its head.
+      redis.call('ZADD', KEYS[4], unpack(entry ~= '' and wasLine and {'NX', due, payment} or {due, payment}))
+    end
+  end
+  hasLine[#hasLine + 1] = line and 1 or 0
+end
+local first = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
+if first[1] then
+  redis.call('ZADD', KEYS[5], first[2], ARGV[2])
+else
+  redis.call('ZREM', KEYS[5], ARGV[2])
+end
+return hasLine

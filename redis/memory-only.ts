@@ -1,0 +1,30 @@
+/** The proof, at start and at each /readyz, that card data in flight cannot reach a disk (design 5 and 7). */
+import type { Redis } from './connections.js'
+
+/**
+ * Resolves when the Redis keeps nothing on a disk. Rejects with the sentence that names the setting to change: as a
+ * readiness check, and to refuse a start.
+ */
+export async function assertMemoryOnly(redis: Redis): Promise<undefined> {
+  const [save, appendOnly] = [await readSetting(redis, 'save'), await readSetting(redis, 'appendonly')]
+  const problems = [
+    ...(save === '' ? [] : [`it writes snapshots (save "${save}"); set save ""`]),
+    ...(appendOnly === 'no' ? [] : [`it writes a log of changes (appendonly ${appendOnly}); set appendonly no`])
+  ]
+  if (problems.length > 0) {
+    throw new Error(`The Redis of SECRETS_REDIS_URL must not persist: ${problems.join('; ')}.`)
+  }
+  return undefined
+}
+
+async function readSetting(redis: Redis, name: string): Promise<string> {
+  const reply: unknown = await redis.config('GET', name).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(
+      `The Redis of SECRETS_REDIS_URL did not tell its setting "${name}" (${reason}). It must be up and allow CONFIG GET.`
+    )
+  })
+  const value: unknown = Array.isArray(reply) ? reply[1] : undefined
+  if (typeof value !== 'string') throw new Error(`The Redis of SECRETS_REDIS_URL does not know the setting "${name}".`)
+  return value
+}

@@ -1,0 +1,96 @@
+/**
+ * The lock that keeps two workers off one payment, by Redlock and the rules of stack facts 4.4.
+ *
+ * It is a courtesy that saves network calls; the truth is the version compare of commit.lua. So a lock that can't be
+ * renewed only aborts the holder's signal: no new call is begun, and the result of a running one is still committed.
+ */
+import type { Redis as Single } from 'ioredis'
+import Redlock, { ExecutionError, type Lock, ResourceLockedError } from 'redlock'
+import type { Logger } from '../runtime/log.js'
+import type { Redis } from './connections.js'
+import { keys } from './keys.js'
+
+export interface PaymentLock {
+  /**
+   * Runs `work` under the lock of the payment. `held` aborts when the lock is lost or may be.
+   * Answers `taken` without running anything when somebody else has it. Throws when the lock servers do not answer.
+   */
+  hold<T>(compact: string, work: (held: AbortSignal) => Promise<T>): Promise<T | 'taken'>
+}
+
+/** `clients`: 1, 3 or 5 independent masters. `ttlMs`: how long a dead holder blocks a payment. */
+export function createPaymentLock(clients: readonly Redis[], ttlMs: number, log: Logger): PaymentLock {
+  // Retries are ours: with its own, this Redlock returns locks that are expired already (stack facts 4.2).
+  const redlock = new Redlock(clients.filter(isClient), { retryCount: 0, driftFactor: 0.01 })
+  redlock.on('error', error => {
+    if (!(error instanceof ResourceLockedError)) log.debug({ err: error }, 'lock server did not answer')
+  })
+  return {
+    async hold(compact, work) {
+      const lock = await acquire(redlock, compact, ttlMs)
+      if (lock === null) return 'taken'
+      const keeper = keepAlive(lock, ttlMs)
+      try {
+        return await work(keeper.signal)
+      } finally {
+        keeper.release()
+      }
+    }
+  }
+}
+
+/** Redlock names the class of the client, and uses its scripts. */
+function isClient(redis: Redis): redis is Redis & Single {
+  return typeof redis.evalsha === 'function'
+}
+
+async function acquire(redlock: Redlock, compact: string, ttlMs: number): Promise<Lock | null> {
+  try {
+    return await redlock.acquire([keys.paymentLock(compact)], ttlMs)
+  } catch (error) {
+    if (!(error instanceof ExecutionError)) throw error
+    const votes = await votesAgainst(error)
+    if (votes.some(vote => vote instanceof ResourceLockedError)) return null
+    // The client's own error says that a server is away, which is no fault of the command.
+    throw votes[0] ?? error
+  }
+}
+
+/** Votes against because of the lock itself mean "taken"; any other means that a server is in trouble. */
+async function votesAgainst(error: ExecutionError): Promise<Error[]> {
+  const attempts = await Promise.all(error.attempts)
+  return attempts.flatMap(attempt => [...attempt.votesAgainst.values()])
+}
+
+/** Renews at half time, aborts when that fails or the lock's own time is over, whichever comes first. */
+function keepAlive(first: Lock, ttlMs: number): { signal: AbortSignal; release: () => void } {
+  const lost = new AbortController()
+  let lock = first
+  let renewal: NodeJS.Timeout
+  let expiry: NodeJS.Timeout
+  const schedule = (): void => {
+    renewal = setTimeout(() => void renew(), ttlMs / 2)
+    expiry = setTimeout(() => lost.abort(new Error('the lock of the payment expired')), lock.expiration - Date.now())
+  }
+  const renew = async (): Promise<void> => {
+    try {
+      lock = await lock.extend(ttlMs)
+      clearTimeout(expiry)
+      if (!isReleased) schedule()
+    } catch (error) {
+      lost.abort(error)
+    }
+  }
+  let isReleased = false
+  schedule()
+  return {
+    signal: lost.signal,
+    release: () => {
+      isReleased = true
+      clearTimeout(renewal)
+      clearTimeout(expiry)
+      // Not awaited: an unreleased lock ends by itself, and a result must not wait for it.
+      lock.release().catch(() => undefined)
+    }
+  }
+}

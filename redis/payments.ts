@@ -1,0 +1,137 @@
+/**
+ * Payments on the durable Redis: reading them, and accepting what merchants ask of them.
+ *
+ * Accepting is one script: after it the request is durable and will end in a result, whoever dies.
+ */
+import type { Command } from '../machines/commands.js'
+import { type Payment, type PaymentStatus, paymentStatuses } from '../machines/model.js'
+import { encodeEntry } from './command-entry.js'
+import type { Redis } from './connections.js'
+import { decodeIdempotency, encodeInProgress, type IdempotencyValue } from './idempotency.js'
+import { compactId, keys } from './keys.js'
+import { decodePayment, encodePayment } from './payment-record.js'
+import { defineScript } from './scripts.js'
+import { createWrites, type Writes } from './writes.js'
+
+const acceptPayment = defineScript('accept_payment')
+const acceptOperation = defineScript('accept_operation')
+const listPayments = defineScript('list_payments')
+
+/** What every accepted request carries besides its command. */
+export interface Acceptance {
+  readonly partition: number
+  readonly record: string
+  readonly fingerprint: string
+  readonly replyTo: { readonly channel: string; readonly commandId: string }
+  readonly correlationId: string | null
+}
+
+export type OperationAccepted =
+  | { readonly kind: 'accepted'; readonly payment: Payment }
+  | { readonly kind: 'earlier'; readonly payment: Payment; readonly earlier: IdempotencyValue }
+  | { readonly kind: 'not_found' }
+
+export interface PaymentStore {
+  /** Null: accepted. Else what an earlier request with the same key left. */
+  acceptPayment(payment: Payment, command: Command, acceptance: Acceptance): Promise<IdempotencyValue | null>
+  acceptOperation(
+    operation: { merchantId: string; paymentId: string; command: Command & { kind: 'capture' | 'cancel' } },
+    acceptance: Acceptance,
+    retentionMs: number
+  ): Promise<OperationAccepted>
+  readIdempotency(partition: number, record: string): Promise<IdempotencyValue | null>
+  /** Null when there is no such payment. Ownership is the caller's question. */
+  load(partition: number, compact: string): Promise<Payment | null>
+  list(filter: ListQuery): Promise<{ payments: Payment[]; nextAfterId: string | null }>
+}
+
+export interface ListQuery {
+  readonly partition: number
+  readonly merchantId: string
+  readonly status: PaymentStatus | null
+  readonly externalReference: string | null
+  readonly limit: number
+  readonly afterId: string | null
+}
+
+/** What is accepted goes through `writes`; everything is read from `redis`. */
+export function createPaymentStore(redis: Redis, writes: Writes = createWrites(redis, 0)): PaymentStore {
+  return {
+    async acceptPayment(payment, command, acceptance) {
+      const { partition, record, replyTo, correlationId } = acceptance
+      const { id, merchantId, externalReference } = payment.terms
+      const compact = compactId(id)
+      const value = encodeInProgress({ fingerprint: acceptance.fingerprint, compact, kind: 'create' })
+      const entry = encodeEntry({ compact, command, record, replyTo, correlationId, handedOut: 0, dueAtMs: null })
+      const places = [
+        keys.idempotency(partition, record),
+        keys.payment(partition, compact),
+        keys.commands(partition),
+        keys.byStatus(partition, merchantId, 'pending'),
+        keys.byReference(partition, merchantId)
+      ]
+      const values = [value, encodePayment(payment), compact, `${externalReference}\n${compact}`, ...entry]
+      const earlier = await writes.run(keys.commands(partition), node => acceptPayment(node, places, values))
+      return typeof earlier === 'string' ? decodeIdempotency(earlier) : null
+    },
+
+    async acceptOperation({ merchantId, paymentId, command }, acceptance, retentionMs) {
+      const { partition, record, replyTo, correlationId } = acceptance
+      const compact = compactId(paymentId)
+      const value = encodeInProgress({ fingerprint: acceptance.fingerprint, compact, kind: command.kind })
+      const entry = encodeEntry({ compact, command, record, replyTo, correlationId, handedOut: 0, dueAtMs: null })
+      const places = [keys.idempotency(partition, record), keys.payment(partition, compact), keys.commands(partition)]
+      const values = [value, retentionMs, merchantId, ...entry]
+      const answer = await writes.run(keys.commands(partition), node => acceptOperation(node, places, values))
+      const [kind, stored = '', earlier = ''] = answer as [string, string?, string?]
+      if (kind === 'not_found') return { kind }
+      const payment = decodePayment(stored, compact)
+      return kind === 'accepted' ? { kind, payment } : { kind: 'earlier', payment, earlier: decodeIdempotency(earlier) }
+    },
+
+    async readIdempotency(partition, record) {
+      const value = await redis.get(keys.idempotency(partition, record))
+      return value === null ? null : decodeIdempotency(value)
+    },
+
+    async load(partition, compact) {
+      const stored = await redis.get(keys.payment(partition, compact))
+      return stored === null ? null : decodePayment(stored, compact)
+    },
+
+    async list(query) {
+      const ids = await (query.externalReference === null ? idsByStatus(redis, query) : idsByReference(redis, query))
+      const page = await loadMany(redis, query.partition, ids)
+      const wanted = page.filter(payment => query.status === null || payment.progress.status === query.status)
+      const payments = wanted.slice(0, query.limit)
+      const last = payments[payments.length - 1]
+      return { payments, nextAfterId: wanted.length > query.limit && last !== undefined ? last.terms.id : null }
+    }
+  }
+}
+
+async function idsByStatus(redis: Redis, query: ListQuery): Promise<string[]> {
+  const statuses = query.status === null ? paymentStatuses : [query.status]
+  const indexes = statuses.map(status => keys.byStatus(query.partition, query.merchantId, status))
+  const bound = query.afterId === null ? '+' : `(${compactId(query.afterId)}`
+  return (await listPayments(redis, indexes, [bound, query.limit])) as string[]
+}
+
+/** All payments of one order id: a handful at most, so the status filter may come after loading. */
+async function idsByReference(redis: Redis, query: ListQuery): Promise<string[]> {
+  const prefix = `${query.externalReference}\n`
+  const upper = query.afterId === null ? `(${query.externalReference}\u000b` : `(${prefix}${compactId(query.afterId)}`
+  const take = query.status === null ? query.limit + 1 : REFERENCE_SCAN_MAX
+  const index = keys.byReference(query.partition, query.merchantId)
+  const members = await redis.zrevrangebylex(index, upper, `[${prefix}`, 'LIMIT', 0, take)
+  return members.map(member => member.slice(prefix.length))
+}
+
+/** A merchant that reuses one order id more often than this, and filters it by status too, sees the newest ones. */
+const REFERENCE_SCAN_MAX = 10_000
+
+async function loadMany(redis: Redis, partition: number, ids: readonly string[]): Promise<Payment[]> {
+  if (ids.length === 0) return []
+  const records = await redis.mget(ids.map(compact => keys.payment(partition, compact)))
+  return records.flatMap((record, index) => (record === null ? [] : [decodePayment(record, ids[index] ?? '')]))
+}

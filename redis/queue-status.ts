@@ -1,0 +1,86 @@
+/** How much work waits, where, and for how long: one row per partition. */
+import type { Redis } from './connections.js'
+import { keys, PAYMENTS_GROUP } from './keys.js'
+import { livingConsumers } from './takeover.js'
+
+export interface QueueStatus {
+  readonly partition: number
+  /** Commands that have no result yet. */
+  readonly length: number
+  /** Of these: in the hands of a worker. */
+  readonly pending: number
+  /** Age of the oldest command, by the clock of Redis (ms); null when there is none. */
+  readonly oldestAgeMs: number | null
+  /** Living workers that read this partition. */
+  readonly consumers: number
+  /** Payments that have an alarm: an expiry or a question to the network. */
+  readonly scheduled: number
+  /** Of these: due now. */
+  readonly due: number
+  readonly deadLetters: number
+  readonly attention: number
+  /** Payments whose outcome is in doubt for at least so long: by age in seconds, see `DOUBT_AGES_S`. */
+  readonly inDoubt: Readonly<Record<string, number>>
+}
+
+/** A minute is everyday life, ten are beyond the horizon of silence, an hour is an incident, a day is a person's work. */
+export const DOUBT_AGES_S = [0, 60, 600, 3_600, 86_400] as const
+
+/** `nowMs` by the clock of the service, which decides what is due; a worker silent for `silenceMs` counts as dead. */
+export async function queueStatus(
+  redis: Redis,
+  partitions: number,
+  { nowMs, silenceMs }: { nowMs: number; silenceMs: number }
+): Promise<QueueStatus[]> {
+  const living = await livingConsumers(redis, silenceMs)
+  const [seconds, micros] = await redis.time()
+  const redisNowMs = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)
+  const numbers = Array.from({ length: partitions }, (_, partition) => partition)
+  return await Promise.all(numbers.map(partition => statusOf(redis, partition, living, { nowMs, redisNowMs })))
+}
+
+async function statusOf(
+  redis: Redis,
+  partition: number,
+  living: ReadonlySet<string>,
+  times: { nowMs: number; redisNowMs: number }
+): Promise<QueueStatus> {
+  const stream = keys.commands(partition)
+  const [length, oldest, group, scheduled, due, deadLetters, attention] = await Promise.all([
+    redis.xlen(stream),
+    redis.xrange(stream, '-', '+', 'COUNT', 1),
+    groupOf(redis, stream, living),
+    redis.zcard(keys.due(partition)),
+    redis.zcount(keys.due(partition), '-inf', times.nowMs),
+    redis.xlen(keys.deadLetters(partition)),
+    redis.hlen(keys.attention(partition))
+  ])
+  const inDoubt = Object.fromEntries(
+    await Promise.all(
+      DOUBT_AGES_S.map(async ageS => {
+        const sinceMs = times.nowMs - ageS * 1_000
+        return [String(ageS), await redis.zcount(keys.inDoubt(partition), '-inf', sinceMs)] as const
+      })
+    )
+  )
+  const oldestId = oldest[0]?.[0]
+  const oldestAgeMs = oldestId === undefined ? null : Math.max(0, times.redisNowMs - Number.parseInt(oldestId, 10))
+  return { partition, length, ...group, oldestAgeMs, scheduled, due, deadLetters, attention, inDoubt }
+}
+
+/** A stream without its group is one that no worker has ever read. */
+async function groupOf(
+  redis: Redis,
+  stream: string,
+  living: ReadonlySet<string>
+): Promise<{ pending: number; consumers: number }> {
+  const rows = (await redis.xinfo('CONSUMERS', stream, PAYMENTS_GROUP).catch(() => [])) as unknown[][]
+  const group = { pending: 0, consumers: 0 }
+  for (const row of rows) {
+    const fields = new Map<unknown, unknown>()
+    for (let i = 0; i + 1 < row.length; i += 2) fields.set(row[i], row[i + 1])
+    group.pending += Number(fields.get('pending'))
+    if (living.has(String(fields.get('name')))) group.consumers++
+  }
+  return group
+}

@@ -1,0 +1,78 @@
+/**
+ * Token buckets on the memory-only Redis: one per key, shared by all processes.
+ *
+ * A limit protects the service from a client; it is no reason to be down. When that Redis does not answer within
+ * `ANSWER_MS`, requests pass, and it is left alone for `PAUSE_MS`.
+ */
+import type { Logger } from '../runtime/log.js'
+import type { Redis } from './connections.js'
+import { keys } from './keys.js'
+import { defineScript } from './scripts.js'
+
+const takeToken = defineScript('take_token')
+
+export interface Grant {
+  readonly isAllowed: boolean
+  /** Requests that may follow at once. */
+  readonly remaining: number
+  /** 0 when `remaining` is not. */
+  readonly retryAfterMs: number
+  readonly fullAfterMs: number
+}
+
+export interface RateLimiter {
+  readonly burst: number
+  /** The time in which a whole burst comes back, in seconds. */
+  readonly windowS: number
+  /** Counts one request of `name` (a key id, an address). Null: the limit cannot be told just now, let it pass. */
+  take(name: string): Promise<Grant | null>
+}
+
+const ANSWER_MS = 250
+const PAUSE_MS = 1_000
+
+/** Null when `perSecond` is 0: no limit. */
+export function createRateLimiter(
+  redis: Redis,
+  limit: { perSecond: number; burst: number },
+  log: Logger
+): RateLimiter | null {
+  if (limit.perSecond === 0) return null
+  let pausedUntilMs = 0
+
+  return {
+    burst: limit.burst,
+    windowS: Math.ceil(limit.burst / limit.perSecond),
+    async take(name) {
+      if (performance.now() < pausedUntilMs) return null
+      try {
+        return parseGrant(
+          await within(ANSWER_MS, takeToken(redis, [keys.rateLimit(name)], [limit.perSecond, limit.burst]))
+        )
+      } catch (error) {
+        pausedUntilMs = performance.now() + PAUSE_MS
+        log.warn({ err: error }, 'requests are not limited: the memory-only Redis does not answer')
+        return null
+      }
+    }
+  }
+}
+
+/** The script's answer: taken, tokens left, ms until the next one, ms until the bucket is full. */
+function parseGrant(reply: unknown): Grant {
+  const [taken, remaining, retryAfterMs, fullAfterMs] = reply as [number, number, number, number]
+  return { isAllowed: taken === 1, remaining, retryAfterMs, fullAfterMs }
+}
+
+/** The promise's result, or a rejection after `ms`. The command itself goes on; its late result is dropped. */
+async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
+  })
+  try {
+    return await Promise.race([promise, deadline])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Signs of life of the workers, and what happens to the commands of one that gives none.
+ *
+ * A heartbeat is written by the clock of Redis, so that the clocks of machines don't matter. Handing the entries of a
+ * dead worker over is safe even if it only slept: an entry found again is asked about, never sent again, and a sleeper
+ * that wakes up meets the version of the payment.
+ */
+import { collectEntry, type ReadResult } from './command-stream.js'
+import type { Redis } from './connections.js'
+import { keys, PAYMENTS_GROUP } from './keys.js'
+import { defineScript } from './scripts.js'
+
+const beatScript = defineScript('beat')
+const findLiving = defineScript('find_living')
+const watchScript = defineScript('watch_workers')
+const dropConsumer = defineScript('drop_consumer')
+
+/** Entries that one call takes from one consumer; the next call goes on. */
+const TAKE_MAX = 200
+
+/** `heartbeats`: the list of the workers' kind. */
+export async function beat(redis: Redis, consumer: string, heartbeats = keys.heartbeats()): Promise<void> {
+  await beatScript(redis, [heartbeats], [consumer])
+}
+
+/** A worker that stops in order says so: what it left is taken over at once. */
+export async function sayGoodbye(redis: Redis, consumer: string, heartbeats = keys.heartbeats()): Promise<void> {
+  await redis.zrem(heartbeats, consumer)
+}
+
+/** The consumers that were heard within `silenceMs`. */
+export async function livingConsumers(
+  redis: Redis,
+  silenceMs: number,
+  heartbeats = keys.heartbeats()
+): Promise<ReadonlySet<string>> {
+  return new Set((await findLiving(redis, [heartbeats], [silenceMs])) as string[])
+}
+
+/** The same for those who act on it: rejects while nobody could write a heartbeat, which is not the workers' silence. */
+export async function watchWorkers(redis: Redis, silenceMs: number): Promise<ReadonlySet<string>> {
+  const living = await watchScript(redis, [keys.heartbeats(), keys.timersHeartbeats()], [silenceMs, 'timers'])
+  return new Set(living as string[])
+}
+
+/**
+ * The entries of one partition that belong to dead consumers, those included that are no commands. Consumers that are
+ * dead and empty are removed.
+ */
+export async function orphanedCommands(
+  redis: Redis,
+  partition: number,
+  living: ReadonlySet<string>
+): Promise<ReadResult> {
+  const stream = keys.commands(partition)
+  const orphans: ReadResult = { entries: [], unreadable: [] }
+  for (const consumer of await consumersOf(redis, stream)) {
+    if (living.has(consumer.name)) continue
+    if (consumer.pending > 0) {
+      await collectHeld(redis, partition, consumer.name, orphans)
+    } else if (consumer.idleMs > REMOVE_AFTER_IDLE_MS) {
+      await dropConsumer(redis, [stream], [PAYMENTS_GROUP, consumer.name])
+    }
+  }
+  return orphans
+}
+
+/** Long enough that a consumer which was created but has not beaten yet is not removed under its feet. */
+const REMOVE_AFTER_IDLE_MS = 60_000
+
+async function consumersOf(redis: Redis, stream: string): Promise<{ name: string; pending: number; idleMs: number }[]> {
+  const rows = (await redis.xinfo('CONSUMERS', stream, PAYMENTS_GROUP)) as unknown[][]
+  return rows.map(row => {
+    const fields = new Map<unknown, unknown>()
+    for (let i = 0; i + 1 < row.length; i += 2) fields.set(row[i], row[i + 1])
+    return {
+      name: String(fields.get('name')),
+      pending: Number(fields.get('pending')),
+      idleMs: Number(fields.get('idle'))
+    }
+  })
+}
+
+async function collectHeld(redis: Redis, partition: number, consumer: string, result: ReadResult): Promise<void> {
+  const stream = keys.commands(partition)
+  const pending = (await redis.xpending(stream, PAYMENTS_GROUP, '-', '+', TAKE_MAX, consumer)) as [
+    string,
+    ...unknown[]
+  ][]
+  for (const [entryId] of pending) {
+    const [found] = await redis.xrange(stream, entryId, entryId)
+    if (found === undefined) await redis.xack(stream, PAYMENTS_GROUP, entryId)
+    else collectEntry(result, partition, entryId, found[1])
+  }
+}

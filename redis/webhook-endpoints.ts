@@ -1,0 +1,103 @@
+/**
+ * The webhook endpoint of each merchant: its address, and what its signing secrets are derived from.
+ *
+ * No secret is stored. A secret follows from a random salt, which is in the record, and from a key that is not in
+ * Redis (vault/webhook-secrets.ts): a copy of Redis can't sign anything.
+ */
+import { randomBytes } from 'node:crypto'
+import type { Redis } from './connections.js'
+import { keys, partitionOf } from './keys.js'
+import { defineScript } from './scripts.js'
+import { createWrites, type Writes } from './writes.js'
+
+const replaceEndpoint = defineScript('replace_webhook_endpoint')
+
+/** What a signing secret is derived from. */
+export interface SecretSeed {
+  readonly keyId: string
+  readonly salt: string
+}
+
+export interface WebhookEndpoint {
+  readonly url: string
+  readonly seed: SecretSeed
+  /** The seed before the last rotation; its secret signs beside the new one until `untilMs`. */
+  readonly previous: (SecretSeed & { readonly untilMs: number }) | null
+  readonly updatedAtMs: number
+}
+
+export interface Registration {
+  readonly merchantId: string
+  readonly url: string
+  readonly isRotation: boolean
+  /** The key that new secrets are derived from. */
+  readonly keyId: string
+  readonly nowMs: number
+}
+
+export interface WebhookEndpointStore {
+  /**
+   * Same URL: nothing changes, unless `isRotation` asks for a new secret. Another URL: a new secret, and the old one
+   * ends with the old URL.
+   */
+  register(registration: Registration): Promise<WebhookEndpoint>
+  /** Null when the merchant has none. */
+  find(merchantId: string): Promise<WebhookEndpoint | null>
+}
+
+/** How long a rotated secret signs beside the new one (design 8). */
+export const ROTATION_OVERLAP_MS = 24 * 3_600_000
+
+export function createWebhookEndpointStore(
+  redis: Redis,
+  partitions: number,
+  writes: Writes = createWrites(redis, 0)
+): WebhookEndpointStore {
+  const keyOf = (merchantId: string): string => keys.webhookEndpoint(partitionOf(merchantId, partitions), merchantId)
+  return {
+    find: async merchantId => {
+      const record = await redis.get(keyOf(merchantId))
+      return record === null ? null : decodeEndpoint(record)
+    },
+    register: async registration => {
+      const key = keyOf(registration.merchantId)
+      // Two registrations at once: the second one sees what the first one wrote.
+      while (true) {
+        const record = await redis.get(key)
+        const before = record === null ? null : decodeEndpoint(record)
+        if (before?.url === registration.url && !registration.isRotation) return before
+        const after = nextEndpoint(before, registration)
+        const records = [record ?? '', encodeEndpoint(after)]
+        if ((await writes.run(key, node => replaceEndpoint(node, [key], records))) === 1) return after
+      }
+    }
+  }
+}
+
+function nextEndpoint(before: WebhookEndpoint | null, { url, keyId, nowMs }: Registration): WebhookEndpoint {
+  const previous = before?.url === url ? { ...before.seed, untilMs: nowMs + ROTATION_OVERLAP_MS } : null
+  return { url, seed: { keyId, salt: randomBytes(16).toString('base64url') }, previous, updatedAtMs: nowMs }
+}
+
+type StoredEndpoint = {
+  u: string
+  s: [keyId: string, salt: string]
+  p?: [keyId: string, salt: string, untilMs: number]
+  t: number
+}
+
+function encodeEndpoint({ url, seed, previous, updatedAtMs }: WebhookEndpoint): string {
+  const stored: StoredEndpoint = { u: url, s: [seed.keyId, seed.salt], t: updatedAtMs }
+  if (previous !== null) stored.p = [previous.keyId, previous.salt, previous.untilMs]
+  return JSON.stringify(stored)
+}
+
+function decodeEndpoint(record: string): WebhookEndpoint {
+  const { u, s, p, t } = JSON.parse(record) as StoredEndpoint
+  return {
+    url: u,
+    seed: { keyId: s[0], salt: s[1] },
+    previous: p === undefined ? null : { keyId: p[0], salt: p[1], untilMs: p[2] },
+    updatedAtMs: t
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Named points on the way of a command at which a test lets a process die: before and after every script and every
+ * call to the card network, so between any two steps that somebody else can see.
+ *
+ * Off, a point is one comparison. The list is closed: a script or a call without a point does not compile, or fails
+ * test/runtime/crash-points.test.ts.
+ */
+
+/** Every step, and what has happened when a process dies right before and right after it. */
+export const crashSteps = {
+  claim_token:
+    'A token is claimed: before, it is free; after, it belongs to the request, whose key can claim it again.',
+  accept_payment:
+    'A new payment is accepted: before, nothing is known of it; after, it is durable and nobody was told.',
+  accept_operation: 'A capture or cancel is accepted: before, nothing is known of it; after, it is durable.',
+  read_commands: 'Commands are handed out: before, they wait; after, they belong to a worker that has done nothing.',
+  commit: 'A decision is written: before, nothing has changed; after, an effect is due, or the command has ended.',
+  finish:
+    'A command ends without a change: before, it is found again; after, its result is stored and nobody was told.',
+  requeue: 'A command is given back: before, it belongs to a worker; after, to the stream.',
+  bury: 'A command is taken out of circulation.',
+  fire_due: 'Alarms become commands: before, they are due; after, they wait in the stream.',
+  drop_consumer: 'A dead worker that holds nothing is forgotten.',
+  note_notice:
+    'A notice of the network is kept: before, the network gets no answer and repeats it; after, it is durable.',
+  take_notices: 'Notices are taken for a while: who dies with them loses them to the others when their time is over.',
+  drop_notice:
+    'A notice that was announced to its payment is dropped: before, it comes up again and is announced twice.',
+  'network.authorise':
+    'An authorisation is sent: before, nobody knows of it; after, its outcome is known to nobody else.',
+  'network.capture': 'A capture is sent; its intent is committed.',
+  'network.void': 'A void or refund is sent; its intent is committed.',
+  'network.query': 'The network is asked about an order.',
+  'network.findOrderId': 'The network is asked which order a sale belongs to.'
+} as const satisfies Record<string, string>
+
+export type CrashStep = keyof typeof crashSteps
+export type CrashPoint = `${CrashStep}.${'before' | 'after'}`
+
+/** Scripts that change nothing on the way of a command: dying around them is dying somewhere else. */
+export const scriptsBesideTheWay = {
+  beat: 'a sign of life; the next one comes in two seconds',
+  find_living: 'reads',
+  begin_command: 'reads, and only where replicas are waited for',
+  watch_workers: 'reads, and leaves a sign of its own life',
+  list_payments: 'reads',
+  hold_partition: 'a lease of the webhooks; it ends by itself',
+  release_partition: 'a lease of the webhooks; it ends by itself',
+  replace_webhook_endpoint: 'a merchant repeats the request',
+  replay_letter: 'an operator repeats it by hand',
+  replay_webhooks: 'an operator repeats it by hand',
+  reseal_card: 'a rotation of keys goes on where it was; no payment is touched',
+  settle_webhooks: 'after a payment is settled: an event that was delivered and not noted is delivered again',
+  store_card: 'a card is stored, no payment is touched',
+  take_token: 'counts requests',
+  read_waiting_webhooks: 'after a payment is settled: what it reads stays where it is'
+} as const satisfies Record<string, string>
+
+export type ScriptName = Exclude<CrashStep, `network.${string}` | 'read_commands'> | keyof typeof scriptsBesideTheWay
+
+/** What happens at a point. A hook that never settles leaves the work there for ever, which is what a death does. */
+export type CrashHook = (point: CrashPoint) => Promise<void>
+
+let hook: CrashHook | null = null
+
+/** Switches the points on, or off with null. Tests only. */
+export function armCrashPoints(armed: CrashHook | null): void {
+  hook = armed
+}
+
+/** Takes a step, with its two points around it. */
+export function crossing<T>(step: CrashStep, work: () => Promise<T>): Promise<T> {
+  return hook === null ? work() : crossingArmed(hook, step, work)
+}
+
+async function crossingArmed<T>(armed: CrashHook, step: CrashStep, work: () => Promise<T>): Promise<T> {
+  await armed(`${step}.before`)
+  const result = await work()
+  await armed(`${step}.after`)
+  return result
+}
+
+/** Whether a text names a point. */
+export function isCrashPoint(text: string): text is CrashPoint {
+  const match = /^(.+)\.(before|after)$/.exec(text)
+  return match?.[1] !== undefined && Object.hasOwn(crashSteps, match[1])
+}
+
+/** Whether a script stands on the way of a command. */
+export function isStep(name: ScriptName): name is ScriptName & CrashStep {
+  return Object.hasOwn(crashSteps, name)
+}

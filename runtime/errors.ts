@@ -1,0 +1,197 @@
+/**
+ * The one catalogue of errors that a merchant can meet. docs/ERRORS.md is generated from it.
+ *
+ * `retryable` answers one question: may the same request, with a new Idempotency-Key if it needs one, succeed later
+ * without a change? Sources: interface section 7, design section 9.
+ */
+
+export interface ErrorSpec {
+  readonly status: number
+  readonly retryable: boolean
+  /** What happened and what to do, in one or two sentences, safe to show to anybody. */
+  readonly message: string
+  /** The code that merchants see, where it differs from the name of the row. */
+  readonly publicCode?: string
+}
+
+export const errorCatalogue = {
+  invalid_request: {
+    status: 400,
+    retryable: false,
+    message: 'The request breaks the rules listed in `fields`. Correct them and send it again.'
+  },
+  missing_idempotency_key: {
+    status: 400,
+    retryable: false,
+    message:
+      'The header Idempotency-Key is required on every payment POST. Send 1 to 255 printable characters, new for each intention to move money.'
+  },
+  unauthorized: {
+    status: 401,
+    retryable: false,
+    message: 'No valid API key of this environment. Send `Authorization: Bearer <API_KEY>` with an active key.'
+  },
+  insufficient_scope: {
+    status: 403,
+    retryable: false,
+    message: 'This API key has no permission for this route. Ask the operator for a key with it.'
+  },
+  merchant_disabled: {
+    status: 403,
+    retryable: false,
+    message: 'Online payments are not enabled for this merchant. Contact the operator.'
+  },
+  not_found: {
+    status: 404,
+    retryable: false,
+    message: 'There is nothing at this address for this merchant. Check the id and the path.'
+  },
+  webhook_endpoint_missing: {
+    publicCode: 'not_found',
+    status: 404,
+    retryable: false,
+    message: 'No webhook endpoint is registered for this merchant. Register one with PUT /v1/webhook-endpoint.'
+  },
+  method_not_allowed: {
+    status: 405,
+    retryable: false,
+    message: 'This address does not know this method. See the header Allow.'
+  },
+  idempotency_conflict: {
+    status: 409,
+    retryable: false,
+    message: 'This Idempotency-Key was used with another request. Use a new key for a new request.'
+  },
+  idempotency_in_progress: {
+    status: 409,
+    retryable: true,
+    message:
+      'The payment of this Idempotency-Key is still being created. Wait, then repeat the request with the same key or read the payment.'
+  },
+  invalid_state: {
+    status: 409,
+    retryable: false,
+    message: 'The payment is not in a status that allows this operation. Read the payment.'
+  },
+  operation_in_progress: {
+    publicCode: 'invalid_state',
+    status: 409,
+    retryable: true,
+    message:
+      'Another operation of this payment is still in progress. Wait until it has ended, then use a new Idempotency-Key.'
+  },
+  payload_too_large: { status: 413, retryable: false, message: 'The body is larger than 64 KiB.' },
+  unsupported_media_type: {
+    status: 415,
+    retryable: false,
+    message: 'The body must be JSON. Send `Content-Type: application/json`.'
+  },
+  preauth_expired: {
+    status: 422,
+    retryable: false,
+    message: 'The window to capture this pre-authorisation is over. Nothing was captured; create a new payment.'
+  },
+  amount_exceeds_authorized: {
+    status: 422,
+    retryable: false,
+    message: 'The amount is above the authorised amount. Nothing was captured.'
+  },
+  amount_exceeds_refundable: {
+    status: 422,
+    retryable: false,
+    message: 'The amount is above what can still be refunded. Nothing was refunded.'
+  },
+  card_declined: {
+    status: 422,
+    retryable: false,
+    message: 'The issuer declined the card. Nothing was charged; ask the buyer for another card.'
+  },
+  card_expired: {
+    status: 422,
+    retryable: false,
+    message: 'The card is expired. Nothing was charged; ask the buyer for another card.'
+  },
+  provider_rejected: {
+    status: 422,
+    retryable: false,
+    message: 'The card network rejected the operation. The payment is as it was before.'
+  },
+  invalid_token: {
+    status: 422,
+    retryable: false,
+    message: 'The token is unknown, expired or already used. Nothing was charged; let the buyer type the card again.'
+  },
+  invalid_card: {
+    status: 422,
+    retryable: false,
+    message: 'The card cannot be used. Check the number; the test environment takes published test cards only.'
+  },
+  unknown_card: {
+    publicCode: 'invalid_card',
+    status: 422,
+    retryable: false,
+    message:
+      'This merchant has no stored card with this card_id. Nothing was charged; check the card_id, or let the buyer type the card.'
+  },
+  rate_limited: {
+    status: 429,
+    retryable: true,
+    message: 'Too many requests with this API key. Wait as long as Retry-After says.'
+  },
+  internal_error: {
+    status: 500,
+    retryable: true,
+    message: 'Something broke on our side. Repeat the request with the same Idempotency-Key: nothing is charged twice.'
+  },
+  network_unavailable: {
+    status: 503,
+    retryable: true,
+    message: 'The card network could not be reached. Nothing was charged; a new Idempotency-Key is safe.'
+  },
+  service_unavailable: {
+    status: 503,
+    retryable: true,
+    message:
+      'The service cannot store your request just now. Repeat it with the same Idempotency-Key: nothing is charged twice.'
+  },
+  overloaded: {
+    publicCode: 'service_unavailable',
+    status: 503,
+    retryable: true,
+    message:
+      'More requests have come than the service can work on. Nothing was begun; repeat it with the same Idempotency-Key after Retry-After.'
+  }
+} as const satisfies Record<string, ErrorSpec>
+
+export type ErrorCode = keyof typeof errorCatalogue
+
+/** One broken rule: where in the request (`customer.document`, `header Idempotency-Key`) and what is expected. */
+export interface FieldProblem {
+  readonly path: string
+  readonly message: string
+}
+
+/** An error for the client. Everything else that is thrown becomes `internal_error`. */
+export class ServiceError extends Error {
+  readonly code: ErrorCode
+  readonly fields: readonly FieldProblem[] | undefined
+  readonly paymentId: string | undefined
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    code: ErrorCode,
+    details: {
+      fields?: readonly FieldProblem[]
+      paymentId?: string
+      headers?: Readonly<Record<string, string>>
+      cause?: unknown
+    } = {}
+  ) {
+    super(errorCatalogue[code].message, { cause: details.cause })
+    this.name = 'ServiceError'
+    this.code = code
+    this.fields = details.fields
+    this.paymentId = details.paymentId
+    this.headers = details.headers ?? {}
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * The life of one process: configuration, start, ready, a signal, an orderly stop.
+ *
+ * First SIGTERM or SIGINT: everything that `onStop` registered is stopped, newest first, then the process exits 0.
+ * A second signal, or `STOP_DEADLINE_MS`, ends it at once with code 1: nothing that matters lives in a process.
+ */
+import { type Config, ConfigError, readConfig } from './config.js'
+import { crashOnceAt } from './crash-once.js'
+import { createLogger, type Logger } from './log.js'
+import { type Check, startOpsServer } from './ops-server.js'
+
+/** `npm start` promises to be gone within 15 s of a signal; the rest is for the supervisor itself. */
+const STOP_DEADLINE_MS = 12_000
+
+/** What an entry file gets to build its process from. */
+export interface ProcessContext {
+  readonly config: Config
+  readonly log: Logger
+  /** Aborts when the process is asked to stop. */
+  readonly signal: AbortSignal
+  /** Registers what must be stopped; called in reverse order, each awaited. */
+  onStop(name: string, stop: () => Promise<void> | void): void
+  /** Adds a condition of /readyz. It throws, or answers with a sentence that says what is missing. */
+  onReadyCheck(name: string, check: Check): void
+}
+
+/** Runs one process of the Procfile until it is told to stop. Never returns an error: it logs and exits. */
+export async function runProcess(name: string, start: (context: ProcessContext) => Promise<void>): Promise<void> {
+  const config = configOrExit()
+  const log = createLogger(name, config.logLevel)
+  if (config.crashPoints.length > 0) crashOnceAt(config.crashPoints, config.dataDir)
+  const stopping = new AbortController()
+  const stops: { name: string; stop: () => Promise<void> | void }[] = []
+  const checks = new Map<string, Check>()
+
+  const stopAll = async (reason: string, exitCode: number): Promise<void> => {
+    if (stopping.signal.aborted) {
+      log.warn({ reason }, 'second signal, leaving at once')
+      process.exit(1)
+    }
+    log.info({ reason }, 'stopping')
+    stopping.abort()
+    setTimeout(() => {
+      log.error({ deadline_ms: STOP_DEADLINE_MS }, 'stop took too long, leaving')
+      process.exit(1)
+    }, STOP_DEADLINE_MS).unref()
+    for (const { name: part, stop } of stops.reverse()) {
+      try {
+        await stop()
+      } catch (error) {
+        log.error({ err: error, part }, 'a part did not stop cleanly')
+        exitCode = 1
+      }
+    }
+    log.info('stopped')
+    process.exit(exitCode)
+  }
+
+  process.on('SIGTERM', () => void stopAll('SIGTERM', 0))
+  process.on('SIGINT', () => void stopAll('SIGINT', 0))
+  if (config.supervised === 'yes') {
+    // A supervisor that was killed can't send a signal any more, but the pipe that it held open closes.
+    process.stdin.on('error', () => undefined).once('close', () => void stopAll('the supervisor is gone', 0))
+    process.stdin.resume()
+  }
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, error => {
+      log.fatal({ err: error }, 'unexpected error, the process ends and is started anew')
+      process.exit(1)
+    })
+  }
+
+  try {
+    const ops = await startOpsServer({ name, config, log, checks, isStopping: () => stopping.signal.aborted })
+    stops.push({ name: 'ops server', stop: ops.stop })
+    await start({
+      config,
+      log,
+      signal: stopping.signal,
+      onStop: (part, stop) => stops.push({ name: part, stop }),
+      onReadyCheck: (part, check) => checks.set(part, check)
+    })
+    ops.started()
+    log.info('started')
+  } catch (error) {
+    log.fatal({ err: error }, 'could not start')
+    process.exit(1)
+  }
+}
+
+function configOrExit(): Config {
+  try {
+    return readConfig()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    process.exit(78)
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Figures for Prometheus: what every process tells of itself, and gauges that are read anew for each scrape.
+ *
+ * Each process has a file `metrics.ts` of its own, whose function registers its figures; docs/METRICS.md is made from them.
+ */
+import { readFileSync } from 'node:fs'
+import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
+
+/** One gauge, and where its values stand in what was read. */
+export interface Figure<T> {
+  readonly name: string
+  readonly help: string
+  /** Name of the one label, where there is one: `valuesOf` then answers a value for each of its values. */
+  readonly label?: string
+  readonly pick: (reading: T) => number | Readonly<Record<string, number>>
+}
+
+/**
+ * Registers gauges that are all set from one reading, made when a scrape asks. A figure that can't be read is absent:
+ * an old value would be taken for the truth.
+ */
+export function publishFigures<T>(registry: Registry, read: () => Promise<T>, figures: readonly Figure<T>[]): void {
+  let reading: Promise<T | null> | undefined
+  const readOnce = (): Promise<T | null> => {
+    reading ??= read()
+      .catch(() => null)
+      .finally(() => {
+        reading = undefined
+      })
+    return reading
+  }
+  for (const figure of figures) publishFigure(registry, readOnce, figure)
+}
+
+function publishFigure<T>(registry: Registry, read: () => Promise<T | null>, figure: Figure<T>): void {
+  const { name, help, label, pick } = figure
+  const gauge: Gauge = new Gauge({
+    name,
+    help,
+    labelNames: label === undefined ? [] : [label],
+    registers: [registry],
+    collect: async () => {
+      const found = await read()
+      if (label !== undefined) gauge.reset()
+      else gauge.remove()
+      if (found === null) return
+      const value = pick(found)
+      if (typeof value === 'number') gauge.set(value)
+      else for (const [key, count] of Object.entries(value)) gauge.set({ [label ?? '']: key }, count)
+    }
+  })
+}
+
+const packageFile = new URL('../../package.json', import.meta.url)
+
+/** What every process tells: memory, CPU, event-loop lag and garbage collection by the client's defaults; its version; readiness. */
+export function publishProcess(registry: Registry, process_name: string, isReady: () => Promise<boolean>): void {
+  collectDefaultMetrics({ register: registry })
+  const build = new Gauge({
+    name: 'build_info',
+    help: 'Always 1. Which version of the service this process runs, on which Node.',
+    labelNames: ['process', 'version', 'node'],
+    registers: [registry]
+  })
+  build.set({ process: process_name, version: versionOfPackage(), node: process.version }, 1)
+  publishFigures(registry, isReady, [
+    {
+      name: 'process_ready',
+      help: 'Whether /readyz says yes at this moment: 1 or 0.',
+      pick: ready => (ready ? 1 : 0)
+    }
+  ])
+}
+
+function versionOfPackage(): string {
+  const { version }: { version?: unknown } = JSON.parse(readFileSync(packageFile, 'utf8'))
+  return String(version)
+}

@@ -1,0 +1,98 @@
+/**
+ * The operator's side of every process, never on a merchant port: is it alive, can it work, what did it do.
+ *
+ * /healthz answers 200 while the event loop turns. /readyz answers 200 when start-up is done and every check passes,
+ * else 503 with the sentences that say what is missing. /metrics is Prometheus text.
+ */
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { register } from 'prom-client'
+import type { Config } from './config.js'
+import type { Logger } from './log.js'
+import { publishProcess } from './metrics.js'
+
+/** Resolves to undefined when all is well, else to a sentence that says what is wrong; throwing counts as wrong. */
+export type Check = () => Promise<string | undefined> | string | undefined
+
+export interface OpsServer {
+  readonly port: number
+  started(): void
+  stop(): Promise<void>
+}
+
+export async function startOpsServer(options: {
+  name: string
+  config: Config
+  log: Logger
+  checks: ReadonlyMap<string, Check>
+  isStopping: () => boolean
+}): Promise<OpsServer> {
+  let isStarted = false
+
+  const server = createServer((request, response) => {
+    const path = request.url?.split('?')[0]
+    if (path === '/healthz') return answer(response, 200, { status: 'ok', process: options.name })
+    if (path === '/readyz') return void answerReadiness(response)
+    if (path === '/metrics') return void answerMetrics(response)
+    return answer(response, 404, { error: 'This server knows /healthz, /readyz and /metrics.' })
+  })
+
+  const findProblems = async (): Promise<Record<string, string>> => {
+    const problems: Record<string, string> = {}
+    if (!isStarted) problems['start'] = 'is still going on'
+    if (options.isStopping()) problems['stop'] = 'was asked for'
+    for (const [part, check] of options.checks) {
+      const problem = await Promise.resolve()
+        .then(check)
+        .catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
+      if (problem !== undefined) problems[part] = problem
+    }
+    return problems
+  }
+  const answerReadiness = async (response: ServerResponse): Promise<void> => {
+    const problems = await findProblems()
+    const isReady = Object.keys(problems).length === 0
+    answer(response, isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', process: options.name, problems })
+  }
+
+  publishProcess(register, options.name, async () => Object.keys(await findProblems()).length === 0)
+  await listen(server, options.config.opsPort, options.config.opsHost)
+  const port = (server.address() as AddressInfo).port
+  options.log.info({ host: options.config.opsHost, port }, 'ops server listening')
+  return {
+    port,
+    started: () => {
+      isStarted = true
+    },
+    stop: () => close(server)
+  }
+}
+
+/** Listens, or rejects with the port that is taken. */
+export function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+/** Stops taking connections, lets running requests end, closes idle ones. Safe to call twice. */
+export function close(server: Server): Promise<void> {
+  return new Promise(resolve => {
+    server.close(() => resolve())
+    server.closeIdleConnections()
+  })
+}
+
+async function answerMetrics(response: ServerResponse): Promise<void> {
+  response.writeHead(200, { 'Content-Type': register.contentType })
+  response.end(await register.metrics())
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'Content-Type': 'application/json' })
+  response.end(`${JSON.stringify(body)}\n`)
+}

@@ -1,0 +1,55 @@
+/** Settings that every process shares: environment, addresses, how it is run. */
+
+import { crashPointNames, integer, oneOf, setting, text } from '../setting.js'
+
+export const processSettings = {
+  environment: oneOf('SERVICE_ENV', ['test', 'live'], 'test', 'Which keys are accepted (`svc_test` or `svc_live`).'),
+  logLevel: oneOf(
+    'LOG_LEVEL',
+    ['silent', 'error', 'warn', 'info', 'debug'],
+    'info',
+    'Least severe level that is logged.'
+  ),
+  dataDir: text('DATA_DIR', '.data', 'Where `npm start` keeps Redis data, the demo merchant and the test vault keys.'),
+  host: text('HOST', '127.0.0.1', 'Address on which `api`, `tokens` and the simulator listen.'),
+  port: integer('PORT', 3000, 0, 65_535, 'Port of the merchant API. 0 takes a free one.'),
+  tokensPort: integer('TOKENS_PORT', 3001, 0, 65_535, 'Port of the browser side (one-use tokens). 0 takes a free one.'),
+  tokensUrl: text(
+    'TOKENS_URL',
+    'http://localhost:3001',
+    'Public address of `tokens`, told to merchants by /v1/capabilities.'
+  ),
+  trustedProxies: integer(
+    'TRUSTED_PROXIES',
+    0,
+    0,
+    10,
+    'Proxies in front of `tokens` that add to X-Forwarded-For. 0: the connection tells the address of the client.'
+  ),
+  fieldsReleasesDir: text(
+    'FIELDS_RELEASES_DIR',
+    '',
+    'Folder with earlier builds of fields.js, named `<version>.js`, that merchants have pinned. Empty: none.'
+  ),
+  networkPort: integer('NETWORK_PORT', 3002, 0, 65_535, 'Port of the card-network simulator (test environment).'),
+  opsHost: text('OPS_HOST', '127.0.0.1', 'Address of the ops server (/healthz, /readyz, /metrics) of every process.'),
+  opsPort: integer(
+    'OPS_PORT',
+    0,
+    0,
+    65_535,
+    'Port of the ops server. 0 takes a free one; the log line `ops server listening` names it.'
+  ),
+  crashPoints: setting(
+    'CRASH_POINTS',
+    '',
+    'Test environment only: points of runtime/crash-points.ts at which the first process that comes by is killed, once each.',
+    crashPointNames
+  ),
+  supervised: oneOf(
+    'SUPERVISED',
+    ['no', 'yes'],
+    'no',
+    'Set by `npm start`: the process ends when its standard input closes, because its supervisor is gone.'
+  )
+} as const

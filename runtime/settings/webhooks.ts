@@ -1,0 +1,44 @@
+/** Settings of the delivery of webhooks. */
+import { delays, integer, networks, setting, text } from '../setting.js'
+
+export const webhookSettings = {
+  webhookAllowedNetworks: setting(
+    'WEBHOOK_ALLOWED_NETWORKS',
+    '',
+    'CIDR ranges that webhooks may reach although they are not public.',
+    networks
+  ),
+  webhookTimeoutMs: integer('WEBHOOK_TIMEOUT_MS', 10_000, 100, 60_000, "Time for a webhook receiver's answer (ms)."),
+  webhookKeysFile: text(
+    'WEBHOOK_KEYS_FILE',
+    '',
+    'File with the keys that the signing secrets of webhook endpoints are derived from (`api`, `webhooks`).'
+  ),
+  webhookRetryDelaysMs: setting(
+    'WEBHOOK_RETRY_DELAYS_MS',
+    '5000,30000,120000,600000,3600000,10800000,21600000,43200000,86400000,86400000',
+    'Gaps before the further attempts to deliver an event (ms); after the last one it is undeliverable.',
+    delays
+  ),
+  webhookConcurrency: integer(
+    'WEBHOOK_CONCURRENCY',
+    128,
+    1,
+    10_000,
+    'Events that may be under way to one endpoint at the same time.'
+  ),
+  webhookPollMs: integer(
+    'WEBHOOK_POLL_MS',
+    250,
+    10,
+    60_000,
+    'How often `webhooks` looks for retries that are due (ms).'
+  ),
+  webhookRetentionDays: integer(
+    'WEBHOOK_RETENTION_DAYS',
+    30,
+    1,
+    3_650,
+    'How long a delivered event is remembered in its short form, so that it can be replayed (days).'
+  )
+} as const

@@ -1,0 +1,146 @@
+/**
+ * `npm run bench:webhooks`: how fast events are delivered, beside the payments that make them, and beside an endpoint
+ * that is dead. Everything runs on this machine: service, Redis, simulator, receiver (https), load generator.
+ */
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Agent, request } from 'undici'
+import { connect, disconnect } from '../redis/connections.js'
+import { compactId, keys, newPaymentId, partitionOf } from '../redis/keys.js'
+import { MerchantStore } from '../redis/merchants.js'
+import { createWebhookEndpointStore } from '../redis/webhook-endpoints.js'
+import { encodeEvent } from '../redis/webhook-event.js'
+import { createLogger } from '../runtime/log.js'
+import { runClosedLoop } from './bench/load.js'
+import { type ServiceSystem, startService } from './bench/systems.js'
+import { readLoopbackTls } from './supervisor/loopback-tls.js'
+import { OPS_FILE } from './supervisor/service.js'
+import { registerHook } from './webhooks/register.js'
+
+const EVENTS = 20_000
+const PAYMENTS = 6_000
+const CONNECTIONS = 128
+const DEAD_EVENTS = 10_000
+const HEALTHY_EVENTS = 1_000
+const PARTITIONS = 16
+const PATIENCE_MS = 120_000
+
+interface Figures {
+  readonly count: number
+  readonly elapsedMs: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly maxMs: number
+}
+
+const tell = (line: string): void => void process.stdout.write(`${line}\n`)
+const dir = await mkdtemp(join(tmpdir(), 'payments-bench-webhooks-'))
+const service = await startService(dir, { env: {}, scale: [] })
+const redis = await connect(service.redisUrl, 'commands', createLogger('bench', 'error'))
+const receiver = spawn(process.execPath, [new URL('bench/webhook-receiver.js', import.meta.url).pathname, dir], {
+  stdio: ['ignore', 'pipe', 'inherit']
+})
+const agent = new Agent({ connect: { ca: (await readLoopbackTls(dir)).ca } })
+try {
+  const url = await firstLine()
+  const before = await pay(service)
+  tell(`payments without a webhook endpoint: ${before.toFixed(0)}/s`)
+  await registerHook(service.url, service.demo.api_key, `${url}/hook`)
+
+  const idleMs = await cpuMs()
+  await emit(service.demo.merchant_id, EVENTS)
+  const backlog = await arrived(url, EVENTS)
+  const eachMs = ((await cpuMs()) - idleMs) / EVENTS
+  const cost = `${eachMs.toFixed(2)} ms of CPU each, so ${(1_000 / eachMs).toFixed(0)} a core`
+  tell(`a backlog of ${EVENTS}, one merchant, one process: ${perSecond(backlog)} events/s (${cost})`)
+
+  const beside = await pay(service)
+  const made = await arrived(url, PAYMENTS)
+  tell(`payments with one: ${beside.toFixed(0)}/s; their events: ${perSecond(made)}/s, ${lag(made)} after the change`)
+
+  await deadNeighbour(url)
+  await emit(service.demo.merchant_id, HEALTHY_EVENTS)
+  const healthy = await arrived(url, HEALTHY_EVENTS)
+  tell(`${HEALTHY_EVENTS} events beside a dead endpoint with ${DEAD_EVENTS} queued: ${lag(healthy)} after the change`)
+} finally {
+  receiver.kill()
+  await agent.close()
+  await disconnect(redis)
+  await service.stop()
+  await rm(dir, { recursive: true, force: true })
+}
+
+async function pay(target: ServiceSystem): Promise<number> {
+  const source = await target.prepare(PAYMENTS)
+  return (await runClosedLoop(target.url, { total: PAYMENTS, connections: CONNECTIONS }, source)).perSecond
+}
+
+/** A merchant of the same partition, whose receiver never answers. */
+async function deadNeighbour(url: string): Promise<void> {
+  const merchants = new MerchantStore(redis, 'test')
+  const partition = partitionOf(service.demo.merchant_id, PARTITIONS)
+  let neighbour = ''
+  while (neighbour === '' || partitionOf(neighbour, PARTITIONS) !== partition) {
+    neighbour = (await merchants.createMerchant('Dead endpoint')).merchantId
+  }
+  const endpoints = createWebhookEndpointStore(redis, PARTITIONS)
+  const registration = { merchantId: neighbour, url: `${url}/hang`, isRotation: false, keyId: 'k1', nowMs: Date.now() }
+  await endpoints.register(registration)
+  await emit(neighbour, DEAD_EVENTS)
+}
+
+/** Events as commits write them. */
+async function emit(merchantId: string, count: number): Promise<void> {
+  const partition = partitionOf(merchantId, PARTITIONS)
+  for (let made = 0; made < count; made += 500) {
+    const pipeline = redis.pipeline()
+    for (let n = 0; n < Math.min(500, count - made); n++) {
+      const paymentId = newPaymentId(partition)
+      const figures = { status: 'captured', capturedCents: 1_990, refundedCents: 0 } as const
+      const change = { paymentId, version: 2, occurredAtMs: Date.now(), ...figures }
+      const body = encodeEvent(change, { externalReference: 'order-1', amountCents: 1_990 })
+      pipeline.xadd(keys.outbox(partition), '*', 'm', merchantId, 'p', compactId(paymentId), 'v', '2', 'e', body)
+    }
+    await pipeline.exec()
+  }
+}
+
+/** Waits until the receiver has `count` more events. */
+async function arrived(url: string, count: number): Promise<Figures> {
+  const endMs = Date.now() + PATIENCE_MS
+  while ((await read<number>(`${url}/count`)) < count && Date.now() < endMs) {
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+  const figures = await read<Figures>(`${url}/figures`)
+  if (figures.count < count)
+    throw new Error(`${figures.count} of ${count} events have arrived within ${PATIENCE_MS} ms`)
+  return figures
+}
+
+/** CPU time of the delivering process so far: what a busy machine does not blur. */
+async function cpuMs(): Promise<number> {
+  const places = JSON.parse(await readFile(join(dir, OPS_FILE), 'utf8')) as Record<string, string>
+  const { body } = await request(`${places['webhooks.1']}/metrics`)
+  return 1_000 * Number(/^process_cpu_seconds_total (\S+)/m.exec(await body.text())?.[1])
+}
+
+async function read<T>(url: string): Promise<T> {
+  const { body } = await request(url, { dispatcher: agent })
+  return (await body.json()) as T
+}
+
+function perSecond({ count, elapsedMs }: Figures): string {
+  return ((1_000 * count) / elapsedMs).toFixed(0)
+}
+
+function lag({ p50Ms, p99Ms, maxMs }: Figures): string {
+  return `p50 ${p50Ms} ms, p99 ${p99Ms} ms, at the most ${maxMs} ms`
+}
+
+async function firstLine(): Promise<string> {
+  for await (const line of createInterface({ input: receiver.stdout })) return line
+  throw new Error('The receiver ended before it listened.')
+}

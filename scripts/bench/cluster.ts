@@ -1,0 +1,61 @@
+/** The service on one Redis, on a Cluster of three masters, and on one whose replicas are waited for; side by side. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { RedisCluster } from '../cluster/redis-cluster.js'
+import { obtainRedis } from '../supervisor/redis-binary.js'
+import { sideBySideRow } from './report.js'
+import { measureSideBySide, type SystemFigures } from './side-by-side.js'
+import { type ServiceSystem, spreadOver, startService } from './systems.js'
+
+const MASTERS = 3
+const MERCHANTS = 24
+const NODE_TIMEOUT_MS = 5_000
+
+/** Everything that was started is stopped again. */
+export async function compareWithCluster(
+  options: { rounds: number; payments: number; connections: number },
+  tell: (line: string) => void
+): Promise<{ figures: readonly SystemFigures[]; table: string }> {
+  const dir = await mkdtemp(join(tmpdir(), 'payments-bench-'))
+  const binary = await obtainRedis(resolve('.vendor'), tell)
+  const clusters: RedisCluster[] = []
+  const systems: ServiceSystem[] = []
+  const start = async (name: string, env: Record<string, string>): Promise<ServiceSystem> => {
+    const system = await spreadOver(await startService(join(dir, name), { env, scale: [] }), name, MERCHANTS)
+    systems.push(system)
+    return system
+  }
+  const startOn = async (name: string, replicas: number): Promise<void> => {
+    const cluster = await RedisCluster.start({ binary, masters: MASTERS, replicas, nodeTimeoutMs: NODE_TIMEOUT_MS })
+    clusters.push(cluster)
+    await start(name, { REDIS_URL: cluster.url, WAIT_REPLICAS: String(replicas) })
+  }
+  try {
+    const single = await start('one', {})
+    await startOn('cluster', 0)
+    await startOn('cluster-waiting', 1)
+    const figures = await measureSideBySide(systems, single, options, tell)
+    return { figures, table: tableOf(figures, options) }
+  } finally {
+    for (const system of systems) await system.stop()
+    for (const cluster of clusters) await cluster.stop()
+    await rm(dir, { recursive: true, force: true })
+  }
+}
+
+function tableOf(
+  figures: readonly SystemFigures[],
+  { rounds, connections }: { rounds: number; connections: number }
+): string {
+  return [
+    `${rounds} rounds in turn, closed loop, ${connections} connections, ${MERCHANTS} merchants, all on one machine`,
+    '',
+    '* `one`: one Redis. `cluster`: 3 masters. `cluster-waiting`: 3 masters with a replica each, WAIT_REPLICAS=1.',
+    '',
+    '| system | requests/s (median, range) | p50 ms | p99 ms | p99.9 ms | CPU us per request, by process |',
+    '|---|---|---|---|---|---|',
+    ...figures.map(sideBySideRow),
+    ''
+  ].join('\n')
+}

@@ -1,0 +1,119 @@
+/** What more data costs: memory per finished payment, and the times of GET, list and create, as payments pile up. */
+import { randomUUID } from 'node:crypto'
+import { newPayment, type Payment } from '../../machines/model.js'
+import type { NetworkReferences } from '../../machines/network.js'
+import { decide } from '../../machines/payment/decide.js'
+import { createCommitStore } from '../../redis/commits.js'
+import { connect, disconnect, type Redis } from '../../redis/connections.js'
+import { encodeInProgress } from '../../redis/idempotency.js'
+import { compactId, idempotencyRecord, keys, newPaymentId, partitionOf, shortHash } from '../../redis/keys.js'
+import { encodePayment } from '../../redis/payment-record.js'
+import { readConfig } from '../../runtime/config.js'
+import { createLogger } from '../../runtime/log.js'
+import { type LoadResult, runOpenLoop } from './load.js'
+import { get } from './operations.js'
+import type { ServiceSystem } from './systems.js'
+
+export interface GrowthRow {
+  readonly payments: number
+  readonly read: LoadResult
+  readonly list: LoadResult
+  readonly create: LoadResult
+}
+
+const RATE_PER_SECOND = 200
+const SECONDS = 10
+const BATCH = 512
+
+/** Fills the demo merchant up to each of `sizes`, and measures there. */
+export async function measureGrowth(
+  service: ServiceSystem,
+  sizes: readonly number[],
+  tell: (line: string) => void
+): Promise<GrowthRow[]> {
+  const rows: GrowthRow[] = []
+  let made: string[] = []
+  for (const payments of sizes) {
+    made = made.concat(await fill(service, payments - made.length))
+    tell(`growth: ${made.length} payments`)
+    const options = { perSecond: RATE_PER_SECOND, seconds: SECONDS, connections: 64 }
+    const anyId = (index: number): string => made[(index * 7_919) % made.length] ?? ''
+    rows.push({
+      payments,
+      read: await runOpenLoop(service.url, options, index => get(service, `/v1/payments/${anyId(index)}`)),
+      list: await runOpenLoop(service.url, options, index =>
+        get(service, `/v1/payments?limit=20&status=${index % 2 ? 'captured' : 'failed'}`)
+      ),
+      create: await runOpenLoop(service.url, options, await service.prepare(RATE_PER_SECOND * SECONDS))
+    })
+  }
+  return rows
+}
+
+/**
+ * Finished payments, written by the service's own encoders and its commit, without HTTP and network: what they leave in
+ * Redis is what a payment leaves that came through the API.
+ */
+async function fill(service: ServiceSystem, count: number): Promise<string[]> {
+  const redis = await connect(service.redisUrl, 'commands', createLogger('bench', 'error'))
+  const { partitions, ...policy } = readConfig({})
+  const partition = partitionOf(service.demo.merchant_id, partitions)
+  const commits = createCommitStore(redis)
+  const finish = async (payment: Payment): Promise<void> => {
+    await writeAccepted(redis, partition, payment)
+    const decision = decide(
+      payment,
+      { type: 'APPROVED', isCaptured: true, references: references(), nowMs: Date.now() },
+      policy
+    )
+    if (decision.kind === 'refused') throw new Error('unreachable: a pending payment takes an approval')
+    await commits.commit({ ...decision, nowMs: Date.now(), wakeAtMs: null, ends: null, begins: null }, partition)
+  }
+  const ids: string[] = []
+  for (let at = 0; at < count; at += BATCH) {
+    const batch = Array.from({ length: Math.min(BATCH, count - at) }, () => newPaymentId(partition))
+    await Promise.all(batch.map(id => finish(filler(service.demo.merchant_id, id))))
+    ids.push(...batch)
+  }
+  await disconnect(redis)
+  return ids
+}
+
+/** What accept_payment.lua writes, but for the command, which a worker would take. */
+async function writeAccepted(redis: Redis, partition: number, payment: Payment): Promise<void> {
+  const { id, merchantId, externalReference } = payment.terms
+  const compact = compactId(id)
+  const record = payment.progress.operation.record ?? ''
+  await redis
+    .multi()
+    .set(keys.idempotency(partition, record), encodeInProgress({ fingerprint: shortHash(id), compact, kind: 'create' }))
+    .set(keys.payment(partition, compact), encodePayment(payment))
+    .zadd(keys.byStatus(partition, merchantId, 'pending'), 0, compact)
+    .zadd(keys.byReference(partition, merchantId), 0, `${externalReference}\n${compact}`)
+    .exec()
+}
+
+function references(): NetworkReferences {
+  return { saleId: randomUUID(), tid: '1120015212969', nsu: '887616', authorizationCode: '376631' }
+}
+
+function filler(merchantId: string, id: string): Payment {
+  return newPayment(
+    {
+      id,
+      merchantId,
+      externalReference: `order-${id}`,
+      captureMode: 'auto',
+      amountCents: 1_990,
+      currency: 'BRL',
+      installments: 1,
+      statementDescriptor: 'LOJA',
+      card: { brand: 'visa', last4: '0060', cardId: null },
+      customer: { name: 'Ada Lovelace', email: 'ada@example.com' },
+      metadata: { basket: '4711' },
+      preauthTtlMs: 7 * 24 * 3_600_000,
+      createdAtMs: Date.now()
+    },
+    idempotencyRecord(merchantId, id)
+  )
+}

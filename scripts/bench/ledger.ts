@@ -1,0 +1,40 @@
+/** After a run: does the network's own ledger hold exactly one sale per payment that went there, with the right sums? */
+import { get } from './operations.js'
+import type { ServiceSystem } from './systems.js'
+
+interface Sale {
+  readonly merchant_order_id: string
+  readonly status: number
+  readonly captured_amount: number
+  readonly voided_amount: number
+}
+
+/** How many payments are compared one by one with GET; the rest is compared in number. */
+const COMPARED = 500
+
+/** A sentence with the figures. Rejects when the ledger disagrees. */
+export async function checkLedger(service: ServiceSystem): Promise<string> {
+  const text = await (await fetch(`${service.demo.network_url}/simulator/sales`)).text()
+  const sales = text
+    .split('\n')
+    .filter(Boolean)
+    .map(line => JSON.parse(line) as Sale)
+  const orders = new Set(sales.map(sale => sale.merchant_order_id))
+  if (orders.size !== sales.length) throw new Error(`${sales.length - orders.size} orders have more than one sale.`)
+  const step = Math.max(1, Math.floor(sales.length / COMPARED))
+  const sample = sales.filter((_, index) => index % step === 0)
+  for (const sale of sample) await compare(service, sale)
+  return `${sales.length} sales at the network, one per order; ${sample.length} compared with their payments, all sums equal.`
+}
+
+async function compare(service: ServiceSystem, sale: Sale): Promise<void> {
+  const id = sale.merchant_order_id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  const { path, headers } = get(service, `/v1/payments/${id}`)
+  const payment = (await (await fetch(service.url + path, { headers })).json()) as {
+    captured_cents: number
+    refunded_cents: number
+  }
+  if (payment.captured_cents !== sale.captured_amount || payment.refunded_cents !== sale.voided_amount) {
+    throw new Error(`Payment ${id} and its sale disagree: ${JSON.stringify({ payment, sale })}`)
+  }
+}

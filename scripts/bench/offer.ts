@@ -1,0 +1,94 @@
+/** Requests offered by the clock, whatever becomes of them: those that are paid and those that are refused, apart. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Pool } from 'undici'
+import type { LoadRequest } from './load.js'
+import { quantile } from './statistics.js'
+import type { ServiceSystem } from './systems.js'
+
+interface Share {
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+export interface Offered {
+  readonly paid: Share
+  readonly refused: Share
+  /** Any other status, and how often; 0 is "no answer". */
+  readonly others: Readonly<Record<string, number>>
+  /** The most memory that the `api` process had (RSS). */
+  readonly apiMib: number
+}
+
+/** Enough that requests wait at the service and not here. */
+const CONNECTIONS = 3_000
+const RSS_POLL_MS = 200
+
+/** Offers `perSecond` payments for `seconds`, and waits for all answers. */
+export async function offer(
+  service: ServiceSystem,
+  { perSecond, seconds }: { perSecond: number; seconds: number }
+): Promise<Offered> {
+  const total = Math.round(perSecond * seconds)
+  const source = await service.prepare(total)
+  const pool = new Pool(service.url, { connections: CONNECTIONS, pipelining: 1, headersTimeout: 60_000 })
+  const times = new Map<number, number[]>()
+  const send = async (request: LoadRequest, plannedMs: number): Promise<void> => {
+    const status = await statusOf(pool, request)
+    const list = times.get(status) ?? []
+    times.set(status, list)
+    list.push(performance.now() - plannedMs)
+  }
+  let apiMib = 0
+  const watch = setInterval(() => {
+    void apiMemory(service).then(mib => {
+      apiMib = Math.max(apiMib, mib)
+    })
+  }, RSS_POLL_MS)
+  const startMs = performance.now()
+  const running: Promise<void>[] = []
+  for (let index = 0; index < total; ) {
+    const dueMs = performance.now() - startMs
+    for (; index < total && (index * 1_000) / perSecond <= dueMs; index++) {
+      running.push(send(source(index), startMs + (index * 1_000) / perSecond))
+    }
+    await new Promise(resolve => setTimeout(resolve, 1))
+  }
+  await Promise.all(running)
+  clearInterval(watch)
+  await pool.close()
+  const elapsedS = (performance.now() - startMs) / 1_000
+  const shareOf = (status: number): Share => {
+    const list = (times.get(status) ?? []).sort((a, b) => a - b)
+    return { perSecond: list.length / elapsedS, p50Ms: quantile(list, 0.5), p99Ms: quantile(list, 0.99) }
+  }
+  const others = [...times].filter(([status]) => status !== 201 && status !== 503)
+  return {
+    paid: shareOf(201),
+    refused: shareOf(503),
+    others: Object.fromEntries(others.map(([status, list]) => [status, list.length])),
+    apiMib
+  }
+}
+
+async function statusOf(pool: Pool, { method, path, headers, body }: LoadRequest): Promise<number> {
+  try {
+    const answer = await pool.request({ method, path, headers, body })
+    await answer.body.dump()
+    return answer.statusCode
+  } catch {
+    return 0
+  }
+}
+
+/** From the figures that the process tells of itself. */
+async function apiMemory(service: ServiceSystem): Promise<number> {
+  try {
+    const places = JSON.parse(await readFile(join(service.dataDir, 'ops.json'), 'utf8')) as Record<string, string>
+    const text = await (await fetch(`${places['api.1']}/metrics`)).text()
+    return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1] ?? 0) / 2 ** 20
+  } catch {
+    return 0
+  }
+}

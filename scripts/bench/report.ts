@@ -1,0 +1,129 @@
+/** The figures as docs/BENCHMARKS.md. */
+import { cpus } from 'node:os'
+import type { GrowthRow } from './growth.js'
+import type { LoadResult } from './load.js'
+import type { Operation } from './operations.js'
+import type { ScalingRow } from './scaling.js'
+import type { SystemFigures } from './side-by-side.js'
+
+export interface Report {
+  readonly at: string
+  readonly rounds: number
+  readonly connections: number
+  readonly sideBySide: readonly SystemFigures[]
+  readonly overhead: { readonly perSecond: number; readonly result: LoadResult } | null
+  readonly slowNetwork: { readonly perSecond: number; readonly result: LoadResult } | null
+  readonly operations: Readonly<Record<Operation, LoadResult>> | null
+  readonly growth: readonly GrowthRow[]
+  readonly scaling: readonly ScalingRow[]
+  readonly ledger: string
+}
+
+export function ratioTo(report: Report, rival: string): number {
+  const of = (name: string): number => report.sideBySide.find(figures => figures.name === name)?.perSecond.median ?? 0
+  return of('service') / of(rival)
+}
+
+export function renderReport(report: Report): string {
+  return [
+    '# Benchmarks',
+    '',
+    `Written by \`npm run bench -- --write\` at ${report.at}, on ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), Node ${process.version},`,
+    'Redis with `appendfsync always`. Machines are shared: only ratios within one run mean anything.',
+    '',
+    `## Side by side: ${report.rounds} rounds in turn, closed loop, ${report.connections} connections`,
+    '',
+    '* `bare`: koa + koa-body + XADD -> XREADGROUP -> HSET, PUBLISH, XACK -> reply. No rules, no lock, no network.',
+    '* `bullmq`: BullMQ behind koa, `add` and `waitUntilFinished` of an empty job.',
+    '* `service`: a whole payment: authentication, Ajv, idempotency, token opened, lock, chart, durable commits, HTTP to the network.',
+    '',
+    '| system | requests/s (median, range) | p50 ms | p99 ms | p99.9 ms | CPU us per request, by process |',
+    '|---|---|---|---|---|---|',
+    ...report.sideBySide.map(sideBySideRow),
+    '',
+    `Ratio of the service to \`bullmq\`: **${ratioTo(report, 'bullmq').toFixed(2)}**, to \`bare\`: **${ratioTo(report, 'bare').toFixed(2)}**.`,
+    ...report.sideBySide.flatMap(costLines),
+    ...section('Own overhead, open loop at half of the throughput, network at 0 ms', report.overhead),
+    ...section("With a real acquirer's times (median 1.5 s, 1 % beyond 8 s), open loop", report.slowNetwork),
+    ...operationLines(report),
+    ...growthLines(report),
+    ...scalingLines(report),
+    '',
+    `Money: ${report.ledger}`,
+    ''
+  ].join('\n')
+}
+
+/** One row of the table of systems. */
+export function sideBySideRow(figures: SystemFigures): string {
+  const { perSecond: rate } = figures
+  const cpu = Object.entries(figures.cpuUs).map(([name, us]) => `${name} ${us.toFixed(0)}`)
+  const range = `${rate.median.toFixed(0)} (${rate.min.toFixed(0)}–${rate.max.toFixed(0)})`
+  return `| ${figures.name} | ${range} | ${timesOf(figures)} | ${cpu.join(', ')} |`
+}
+
+function timesOf(times: { p50Ms: number; p99Ms: number; p999Ms: number }): string {
+  return [times.p50Ms, times.p99Ms, times.p999Ms].map(ms => ms.toFixed(1)).join(' | ')
+}
+
+function costLines(figures: SystemFigures): string[] {
+  if (figures.redisCommands === null || figures.redisBytes === null) return []
+  return [
+    '',
+    `The service costs ${figures.redisCommands.toFixed(1)} commands of the durable Redis per payment (those inside scripts included) and leaves ${figures.redisBytes.toFixed(0)} bytes in it.`
+  ]
+}
+
+function section(title: string, part: { perSecond: number; result: LoadResult } | null): string[] {
+  if (part === null) return []
+  const { result } = part
+  return [
+    '',
+    `## ${title}`,
+    '',
+    '| arrivals/s | requests | p50 ms | p99 ms | p99.9 ms | statuses |',
+    '|---|---|---|---|---|---|',
+    `| ${part.perSecond.toFixed(0)} | ${result.requests} | ${timesOf(result)} | ${JSON.stringify(result.statuses)} |`
+  ]
+}
+
+function operationLines({ operations }: Report): string[] {
+  if (operations === null) return []
+  return [
+    '',
+    '## Other operations, closed loop',
+    '',
+    '| operation | requests/s | p50 ms | p99 ms | p99.9 ms |',
+    '|---|---|---|---|---|',
+    ...Object.entries(operations).map(
+      ([name, result]) => `| ${name} | ${result.perSecond.toFixed(0)} | ${timesOf(result)} |`
+    )
+  ]
+}
+
+function growthLines({ growth }: Report): string[] {
+  if (growth.length === 0) return []
+  const cell = (result: LoadResult): string => `${result.p50Ms.toFixed(1)} / ${result.p99Ms.toFixed(1)}`
+  return [
+    '',
+    '## As payments pile up: 200 requests/s each, p50 / p99 ms',
+    '',
+    '| payments | GET | list | create |',
+    '|---|---|---|---|',
+    ...growth.map(row => `| ${row.payments} | ${cell(row.read)} | ${cell(row.list)} | ${cell(row.create)} |`)
+  ]
+}
+
+function scalingLines({ scaling }: Report): string[] {
+  if (scaling.length === 0) return []
+  return [
+    '',
+    `## More processes on ${cpus().length} cores, closed loop`,
+    '',
+    '| `api` | `payments` | payments/s (median, range) |',
+    '|---|---|---|',
+    ...scaling.map(({ api, payments, perSecond: rate }) => {
+      return `| ${api} | ${payments} | ${rate.median.toFixed(0)} (${rate.min.toFixed(0)}–${rate.max.toFixed(0)}) |`
+    })
+  ]
+}

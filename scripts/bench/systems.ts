@@ -1,0 +1,193 @@
+/** The systems that are measured side by side, each as real processes on the same machine with the same Redis settings. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { connect, disconnect } from '../../redis/connections.js'
+import { MerchantStore } from '../../redis/merchants.js'
+import { createTokenStore, newTokenId } from '../../redis/tokens.js'
+import { createLogger } from '../../runtime/log.js'
+import { loadSealer } from '../../vault/sealer.js'
+import { demoCustomer } from '../demo-customer.js'
+import { type Demo, prepareFor, readDemo } from '../supervisor/demo.js'
+import { Service } from '../supervisor/service.js'
+import type { LoadRequest, RequestSource } from './load.js'
+
+export interface System {
+  readonly name: string
+  readonly url: string
+  /** Makes what `total` requests need (one-use tokens), outside the measured time. */
+  prepare(total: number): Promise<RequestSource>
+  readonly stop: () => Promise<void>
+}
+
+const root = new URL('../../..', import.meta.url)
+
+/** Body of the requests to all systems: a whole create-payment request. */
+function bodyOf(source: object): string {
+  return JSON.stringify({
+    amount_cents: 1_990,
+    external_reference: 'order-1',
+    statement_descriptor: 'LOJA',
+    payment_source: source,
+    customer: demoCustomer,
+    metadata: { basket: '4711' }
+  })
+}
+
+/** A rival: an API file and a worker file that get the Redis URL. */
+export async function startRival(name: 'bare' | 'bullmq', redisUrl: string): Promise<System> {
+  const worker = run(`${name}-worker`, redisUrl)
+  await firstLine(worker)
+  const api = run(`${name}-api`, redisUrl)
+  const url = await firstLine(api)
+  const body = bodyOf({ source_type: 'token', token_id: newTokenId() })
+  const request: LoadRequest = { method: 'POST', path: '/', headers: { 'content-type': 'application/json' }, body }
+  return {
+    name,
+    url,
+    prepare: async () => () => request,
+    stop: async () => {
+      await Promise.all([api, worker].map(end))
+    }
+  }
+}
+
+export interface ServiceSystem extends System {
+  readonly demo: Demo
+  readonly redisUrl: string
+  readonly secretsRedisUrl: string
+  readonly dataDir: string
+  /** One address per API process. */
+  readonly apiUrls: readonly string[]
+}
+
+/** Who sends the requests: in turn, when there are several. */
+type Payer = Pick<Demo, 'merchant_id' | 'api_key'>
+
+/** This service: all processes of the Procfile. `env` and `scale` as for `npm start`. */
+export async function startService(
+  dataDir: string,
+  options: { env: Record<string, string>; scale: readonly string[]; write?: (text: string) => void }
+): Promise<ServiceSystem> {
+  const env = {
+    PATH: process.env['PATH'],
+    LOG_LEVEL: 'warn',
+    PORT: '0',
+    TOKENS_PORT: '0',
+    NETWORK_PORT: '0',
+    NOTIFICATIONS_PORT: '0',
+    RATE_LIMIT_PER_SECOND: '0',
+    NODE_ENV: 'production',
+    ...options.env,
+    DATA_DIR: dataDir
+  }
+  const service = new Service({
+    root: new URL('.', root).pathname,
+    procfile: await readFile(new URL('Procfile', root), 'utf8'),
+    scale: options.scale,
+    env,
+    isColoured: false,
+    write: options.write ?? (text => process.stderr.write(text)),
+    prepare: prepareFor(env)
+  })
+  const running = await service.start()
+  const demo = await readDemo(dataDir)
+  if (!demo?.base_url) throw new Error('The service started without a demo merchant or an API.')
+  return {
+    name: 'service',
+    url: demo.base_url,
+    demo,
+    dataDir,
+    redisUrl: running.redis.redisUrl,
+    secretsRedisUrl: running.redis.secretsRedisUrl,
+    apiUrls: [...running.ports].flatMap(([name, { host, port }]) =>
+      name.startsWith('api.') ? `http://${host}:${port}` : []
+    ),
+    prepare: total => mintPayments([demo], dataDir, running.redis.secretsRedisUrl, total),
+    stop: () => service.stop()
+  }
+}
+
+/** The same service with its requests from `count` merchants in turn, who are spread over the partitions. */
+export async function spreadOver(service: ServiceSystem, name: string, count: number): Promise<ServiceSystem> {
+  const redis = await connect(service.redisUrl, 'commands', createLogger('bench', 'error'))
+  const store = new MerchantStore(redis, 'test')
+  const payers: Payer[] = []
+  for (let i = 0; i < count; i++) {
+    const { merchantId } = await store.createMerchant(`Merchant ${i}`)
+    const { fullKey } = await store.createKey({ merchantId, permissions: ['payments:write', 'payments:read'] })
+    payers.push({ merchant_id: merchantId, api_key: fullKey })
+  }
+  await disconnect(redis)
+  const prepare = (total: number): Promise<RequestSource> =>
+    mintPayments(payers, service.dataDir, service.secretsRedisUrl, total)
+  return { ...service, name, prepare }
+}
+
+const MINT_BATCH = 500
+
+/** One request to create a payment per token; tokens are sealed and stored as the process `tokens` does it. */
+async function mintPayments(
+  payers: readonly Payer[],
+  dataDir: string,
+  secretsUrl: string,
+  total: number
+): Promise<RequestSource> {
+  const payerOf = (index: number): Payer => {
+    const payer = payers[index % payers.length]
+    if (payer === undefined) throw new Error('unreachable: somebody pays')
+    return payer
+  }
+  const secrets = await connect(secretsUrl, 'commands', createLogger('bench', 'error'))
+  const store = createTokenStore(secrets)
+  const sealer = loadSealer(`${dataDir}/vault/vault-public-keys.json`)
+  const card = { number: '4024007153760060', holderName: 'Ada Lovelace', expirationMonth: '12', expirationYear: '2030' }
+  const tokenIds: string[] = []
+  for (let made = 0; made < total; made += MINT_BATCH) {
+    await Promise.all(
+      Array.from({ length: Math.min(MINT_BATCH, total - made) }, async (_, i) => {
+        const tokenId = newTokenId()
+        const { merchant_id: merchantId } = payerOf(made + i)
+        const context = { merchantId, subjectId: tokenId }
+        tokenIds[made + i] = tokenId
+        const boxes = {
+          cardBox: sealer.sealCard(card, context),
+          typedBox: sealer.sealTyped({ ...card, cvv: '123' }, context)
+        }
+        await store.put({ ...card, ...boxes, tokenId, merchantId, brand: 'visa', last4: '0060' }, 900_000)
+      })
+    )
+  }
+  await disconnect(secrets)
+  return index => ({
+    method: 'POST',
+    path: '/v1/payments',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${payerOf(index).api_key}`,
+      'idempotency-key': tokenIds[index] ?? ''
+    },
+    body: bodyOf({ source_type: 'token', token_id: tokenIds[index] })
+  })
+}
+
+function run(file: string, redisUrl: string): ChildProcess {
+  const path = new URL(`rivals/${file}.js`, import.meta.url).pathname
+  return spawn(process.execPath, [path, redisUrl], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PATH: process.env['PATH'], NODE_ENV: 'production' }
+  })
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('unreachable: the output of a rival is a pipe')
+  for await (const line of createInterface({ input: child.stdout })) return line
+  throw new Error(`A rival ended before it was ready (pid ${child.pid}).`)
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit')
+  child.kill('SIGKILL')
+  await ended
+}

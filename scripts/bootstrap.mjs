@@ -1,0 +1,83 @@
+// Runs one of the project's commands from any state of the checkout: installs and builds first when something is
+// missing or older than its source. Plain JavaScript, because it runs before the compiler is there.
+//
+//   node scripts/bootstrap.mjs start|test|operator|docs [arguments]
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+const root = resolve(import.meta.dirname, '..')
+const [command, ...rest] = process.argv.slice(2)
+const SOURCES = ['api', 'workers', 'machines', 'redis', 'vault', 'runtime', 'scripts', 'test'].filter(exists)
+// Code in folders named browser/ runs in browsers, and is compiled against what they know.
+const PROJECTS = ['tsconfig.json', 'tsconfig.browser.json']
+// Written after a build without errors. The compiler's own files are newer than a source also when it complained.
+const STAMP = 'dist/.built'
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major < 20 || (major === 20 && minor < 19)) {
+  fail(`Node ${process.versions.node} is too old. Install Node 20.19 or newer, then run this command again.`)
+}
+if (modifiedMs('node_modules/.package-lock.json') < modifiedMs('package-lock.json')) {
+  const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm']
+  // --include=dev: the compiler is one of the development dependencies, and NODE_ENV=production would leave it out.
+  await step('Installing dependencies', [...npm, 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'])
+}
+if (modifiedMs(STAMP) < newestSourceMs()) {
+  removeOrphans()
+  await step('Building', [process.execPath, 'node_modules/typescript/bin/tsc', '-b', ...PROJECTS])
+  await step('Bundling', [process.execPath, 'scripts/bundle.mjs'])
+  mkdirSync(join(root, 'dist'), { recursive: true })
+  writeFileSync(join(root, STAMP), '')
+}
+const entry = join(root, `dist/scripts/${command}.js`)
+if (!existsSync(entry)) fail(`There is no command "${command}": scripts/${command}.ts does not exist.`)
+process.argv = [process.argv[0], entry, ...rest]
+await import(pathToFileURL(entry).href)
+
+// Not spawnSync: a signal has to reach the child, and end this process, while the child works.
+async function step(title, [file, ...args]) {
+  process.stderr.write(`${title} ...\n`)
+  const child = spawn(file, args, { cwd: root, stdio: ['ignore', 2, 2] })
+  const passOn = signal => child.kill(signal)
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, passOn)
+  const problem = await new Promise(done => {
+    child.once('error', error => done(error.message))
+    child.once('exit', (code, signal) => done(code === 0 ? undefined : `ended by ${signal ?? `exit code ${code}`}`))
+  })
+  for (const signal of ['SIGINT', 'SIGTERM']) process.off(signal, passOn)
+  if (problem !== undefined) fail(`${title} failed (${problem}). See the lines above; nothing was started.`)
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`)
+  process.exit(1)
+}
+
+function exists(path) {
+  return existsSync(join(root, path))
+}
+
+function modifiedMs(path) {
+  return exists(path) ? statSync(join(root, path)).mtimeMs : 0
+}
+
+// Folders count too: they change when a source is deleted.
+function newestSourceMs() {
+  const paths = SOURCES.flatMap(folder => [folder, ...filesBelow(folder)])
+  const sources = paths.filter(path => /\.(ts|mjs|css|html)$/.test(path) || statSync(join(root, path)).isDirectory())
+  return Math.max(...[...PROJECTS, 'package-lock.json', ...sources].map(modifiedMs))
+}
+
+// What was compiled from a source that is gone would still be found by mocha, and by imports.
+function removeOrphans() {
+  for (const path of exists('dist') ? filesBelow('dist') : []) {
+    const source = relative('dist', path).replace(/\.js(\.map)?$/, '.ts')
+    if (/\.js(\.map)?$/.test(path) && !exists(source)) rmSync(join(root, path))
+  }
+}
+
+function filesBelow(folder) {
+  return readdirSync(join(root, folder), { recursive: true }).map(name => join(folder, name))
+}

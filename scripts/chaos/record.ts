@@ -1,0 +1,37 @@
+/** The client's own books of a chaos run: what was asked, under which key, and what was answered in the end. */
+
+export interface RequestRecord {
+  readonly key: string
+  readonly kind: 'create' | 'capture' | 'cancel'
+  readonly amountCents: number | null
+  paymentIds: Set<string>
+  /** HTTP status of the conclusive answer; null: there was none. */
+  status: number | null
+  /** The answered payment, when it was one. */
+  answer: PaymentView | null
+  tries: number
+  /** From the first try to the first answer that was more than an error of the connection or a 5xx (ms). */
+  outageMs: number | null
+}
+
+/** A payment as merchants see it (interface 2.1), as far as the audit looks. */
+export interface PaymentView {
+  readonly id: string
+  readonly status: string
+  readonly amount_cents: number
+  readonly captured_cents: number
+  readonly refunded_cents: number
+  readonly operation?: { readonly kind: string; readonly state: string; readonly amount_cents?: number }
+}
+
+/** One line of `GET /simulator/sales` (design 10). */
+export interface SaleLine {
+  readonly merchant_order_id: string
+  readonly payment_id: string
+  readonly status: number
+  readonly amount: number
+  readonly captured_amount: number
+  readonly voided_amount: number
+}
+
+export const IN_PROGRESS: readonly string[] = ['pending', 'unknown', 'capturing', 'cancelling', 'refunding']

@@ -1,0 +1,244 @@
+/** One chaos run: a service of its own, clients, trouble, peace, and the audit. */
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CRASH_MARKS } from '../../runtime/crash-once.js'
+import type { CrashPoint } from '../../runtime/crash-points.js'
+import { createRandom } from '../simulation/random.js'
+import { prepareFor, readDemo } from '../supervisor/demo.js'
+import { urlOf } from '../supervisor/environment.js'
+import { type RunningService, Service } from '../supervisor/service.js'
+import { auditChaos, type Findings } from './audit.js'
+import { ChaosClient } from './client.js'
+import { type ChaosReceiver, startReceiver } from './receiver.js'
+import { IN_PROGRESS, type PaymentView, type SaleLine } from './record.js'
+import { makeTrouble, noTrouble, putFaults } from './trouble.js'
+
+export interface ChaosOptions {
+  readonly root: string
+  readonly seconds: number
+  /** New payments per second. */
+  readonly rate: number
+  readonly seed: number
+  /** `brief`: shorter times at the network, and with them shorter stops. For tests. */
+  readonly pace: 'full' | 'brief'
+  /** Nothing is stopped and continued. */
+  readonly isKillsOnly: boolean
+  /** Instead of kills from outside: points at which processes kill themselves, once each. */
+  readonly crashPoints: readonly CrashPoint[]
+  readonly path: string | undefined
+  /** Gets all that the processes print. */
+  readonly output: (text: string) => void
+  readonly progress: (line: string) => void
+}
+
+export interface Verdict {
+  readonly seconds: number
+  readonly payments: number
+  readonly requests: number
+  readonly tries: number
+  /** Webhooks that arrived, repeated ones included. */
+  readonly deliveries: number
+  readonly kills: Readonly<Record<string, number>>
+  readonly stops: Readonly<Record<string, number>>
+  /** From the first try of a request to its first answer that was no error of the service (ms). */
+  readonly longestOutageMs: number
+  readonly outageP99Ms: number
+  /** The points that were reached. */
+  readonly crashes: readonly string[]
+  readonly findings: Findings
+}
+
+/** Production's times, shorter, so that a run sees the end of what it begins. */
+const SETTINGS = {
+  PORT: '0',
+  TOKENS_PORT: '0',
+  NETWORK_PORT: '0',
+  NOTIFICATIONS_PORT: '0',
+  RATE_LIMIT_PER_SECOND: '0',
+  LOG_LEVEL: 'warn',
+  NETWORK_CONNECT_TIMEOUT_MS: '1000',
+  NETWORK_AUTHORISE_TIMEOUT_MS: '3000',
+  NETWORK_TIMEOUT_MS: '2000',
+  NETWORK_RETRY_MS: '1000',
+  NOT_FOUND_HORIZON_MS: '20000',
+  RECONCILE_DELAYS_MS: '500,1000,2000,5000',
+  HEARTBEAT_MS: '500',
+  TAKEOVER_AFTER_MS: '2000',
+  RESULT_WAIT_MS: '4000'
+}
+const BRIEF = {
+  NETWORK_AUTHORISE_TIMEOUT_MS: '1500',
+  NETWORK_TIMEOUT_MS: '1500',
+  NETWORK_RETRY_MS: '500',
+  NOT_FOUND_HORIZON_MS: '7000',
+  RECONCILE_DELAYS_MS: '300,600,1200'
+}
+/** Sleeps and calls together stay below the horizon. */
+const STOPPED_MAX_MS = { full: 5_000, brief: 1_500 }
+const SCALE = ['api=2', 'tokens=2', 'payments=2', 'timers=2']
+/** Beyond the horizon and every gap between two questions. */
+const PEACE_MAX_MS = 90_000
+const READERS = 16
+
+/** Runs to the verdict; everything that was started is stopped again. Rejects when the service does not start. */
+export async function runChaos(options: ChaosOptions): Promise<Verdict> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'payments-chaos-'))
+  const env = {
+    PATH: options.path,
+    ...SETTINGS,
+    ...(options.pace === 'brief' ? BRIEF : {}),
+    CRASH_POINTS: options.crashPoints.join(),
+    DATA_DIR: dataDir
+  }
+  const service = new Service({
+    root: options.root,
+    procfile: await readFile(join(options.root, 'Procfile'), 'utf8'),
+    scale: SCALE,
+    env,
+    isColoured: false,
+    write: options.output,
+    prepare: prepareFor(env)
+  })
+  const killAll = (): void => service.killAll()
+  process.once('exit', killAll)
+  try {
+    return await runWith(service, dataDir, options)
+  } finally {
+    await service.stop()
+    process.off('exit', killAll)
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+async function runWith(service: Service, dataDir: string, options: ChaosOptions): Promise<Verdict> {
+  const running = await service.start()
+  const random = createRandom(options.seed)
+  const receiver = await startReceiver(dataDir, () => random.next())
+  try {
+    return await runOn(service, running, dataDir, receiver, () => random.next(), options)
+  } finally {
+    await receiver.stop()
+  }
+}
+
+async function runOn(
+  service: Service,
+  { ports, urls }: RunningService,
+  dataDir: string,
+  receiver: ChaosReceiver,
+  dice: () => number,
+  options: ChaosOptions
+): Promise<Verdict> {
+  const demo = await readDemo(dataDir)
+  if (demo === undefined || urls.network_url === null) throw new Error('The service has no demo merchant or network.')
+  const all = (name: string): string[] => [1, 2].flatMap(instance => urlOf(ports, `${name}.${instance}`) ?? [])
+  const client = new ChaosClient(
+    {
+      apiUrls: all('api'),
+      tokensUrls: all('tokens'),
+      networkUrl: urls.network_url,
+      apiKey: demo.api_key,
+      publishableKey: demo.publishable_key
+    },
+    dice
+  )
+  await client.registerWebhook(receiver.url)
+  options.progress('the service runs; trouble begins')
+  const trouble =
+    options.crashPoints.length > 0
+      ? noTrouble()
+      : makeTrouble(
+          () => service.processes,
+          urls.network_url,
+          options.isKillsOnly ? null : STOPPED_MAX_MS[options.pace],
+          dice
+        )
+  const begun = await sendPayments(client, options)
+  await trouble.end()
+  await putFaults(urls.network_url, {})
+  await service.untilReady()
+  options.progress(`${begun} payments were begun, ${client.open} are open; peace`)
+  await client.finish(PEACE_MAX_MS)
+  const payments = await readPayments(client)
+  receiver.behave()
+  const sales = await readSales(urls.network_url)
+  // Last of all, and nothing in between: a chargeback may come at any time, and is told and read a moment apart.
+  await untilTold(receiver, payments, client)
+  const findings = auditChaos(client.records, payments, sales, receiver.events)
+  const outages = client.records.flatMap(({ outageMs }) => outageMs ?? []).sort((a, b) => a - b)
+  return {
+    seconds: options.seconds,
+    payments: payments.size,
+    requests: client.records.length,
+    tries: client.records.reduce((sum, { tries }) => sum + tries, 0),
+    deliveries: receiver.deliveries(),
+    kills: trouble.kills,
+    stops: trouble.stops,
+    crashes: await readdir(join(dataDir, CRASH_MARKS)).catch(() => []),
+    longestOutageMs: Math.round(outages.at(-1) ?? 0),
+    outageP99Ms: Math.round(outages[Math.floor(outages.length * 0.99)] ?? 0),
+    findings
+  }
+}
+
+/** Open loop: the next payment begins when its time has come, not when the last one has ended. */
+async function sendPayments(client: ChaosClient, { seconds, rate, progress }: ChaosOptions): Promise<number> {
+  const beganMs = performance.now()
+  const total = Math.round(seconds * rate)
+  for (let i = 0; i < total; i++) {
+    const dueMs = beganMs + (i * 1_000) / rate
+    if (dueMs > performance.now()) await sleep(dueMs - performance.now())
+    client.begin(`order-${i}`)
+    if (i > 0 && i % Math.max(1, Math.round(rate * 15)) === 0) progress(`${i} payments begun, ${client.open} open`)
+  }
+  return total
+}
+
+/** Each payment that a client has heard of, when it is at its end or the patience is. */
+export async function readPayments(client: ChaosClient): Promise<Map<string, PaymentView | null>> {
+  const ids = [...new Set(client.records.flatMap(({ paymentIds }) => [...paymentIds]))]
+  const payments = new Map<string, PaymentView | null>()
+  const deadlineMs = performance.now() + PEACE_MAX_MS
+  const readNext = async (): Promise<void> => {
+    for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
+      let payment = await client.read(id)
+      while ((payment === null || IN_PROGRESS.includes(payment.status)) && performance.now() < deadlineMs) {
+        await sleep(200)
+        payment = await client.read(id)
+      }
+      payments.set(id, payment)
+    }
+  }
+  await Promise.all(Array.from({ length: READERS }, readNext))
+  return payments
+}
+
+/**
+ * Waits until the merchant knows the last status of every payment, or the patience ends. A payment that differs is read
+ * again: a chargeback may have come after it was read.
+ */
+export async function untilTold(
+  { events }: ChaosReceiver,
+  payments: Map<string, PaymentView | null>,
+  client: Pick<ChaosClient, 'read'>
+): Promise<void> {
+  const deadlineMs = performance.now() + PEACE_MAX_MS
+  const untold = (): string[] =>
+    [...payments].flatMap(([id, payment]) =>
+      payment === null || events.get(id)?.at(-1)?.status === payment.status ? [] : id
+    )
+  for (let ids = untold(); ids.length > 0 && performance.now() < deadlineMs; ids = untold()) {
+    await sleep(200)
+    for (const id of ids) payments.set(id, (await client.read(id)) ?? payments.get(id) ?? null)
+  }
+}
+
+export async function readSales(networkUrl: string): Promise<SaleLine[]> {
+  const text = await (await fetch(`${networkUrl}/simulator/sales`)).text()
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map(line => JSON.parse(line) as SaleLine)
+}

@@ -1,0 +1,83 @@
+/** Trouble for a running service: kills, stops, and a card network that misbehaves. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SupervisedProcess } from '../supervisor/supervised-process.js'
+
+/** A fifth of the network's answers are lost, late or errors. */
+const NETWORK_FAULTS = {
+  drop_before: 0.05,
+  drop_after: 0.05,
+  error_before: 0.03,
+  error_after: 0.03,
+  late: 0.04,
+  late_ms: 2_500,
+  latency_ms: { median: 20, p99: 300 }
+}
+/** Strikes that kill; the others stop a process for a while. */
+const KILL_CHANCE = 0.7
+const STRIKE_EVERY_MS = 1_000
+/** A Redis that is only stopped for longer than a command may take is as bad as a dead one; both are tried. */
+const REDIS_STOPPED_MAX_MS = 2_000
+
+export interface Trouble {
+  /** How often each class was killed or stopped. */
+  readonly kills: Readonly<Record<string, number>>
+  readonly stops: Readonly<Record<string, number>>
+  /** No more trouble; what was stopped goes on. */
+  end(): Promise<void>
+}
+
+/** Starts at once. `stoppedMaxMs` null: only kills. `processes` is asked before each strike, because restarts change it. */
+export function makeTrouble(
+  processes: () => readonly SupervisedProcess[],
+  networkUrl: string,
+  stoppedMaxMs: number | null,
+  random: () => number
+): Trouble {
+  const ending = new AbortController()
+  const kills: Record<string, number> = {}
+  const stops: Record<string, number> = {}
+  const strikes = async (): Promise<void> => {
+    while (!ending.signal.aborted) {
+      await putFaults(networkUrl, NETWORK_FAULTS)
+      await sleep(STRIKE_EVERY_MS * (0.5 + random()), undefined, ending).catch(() => undefined)
+      if (ending.signal.aborted) return
+      const all = processes()
+      const victim = all[Math.floor(random() * all.length)]
+      if (victim === undefined) continue
+      const kind = victim.name.split('.')[0] ?? victim.name
+      if (stoppedMaxMs === null || random() < KILL_CHANCE) {
+        if (victim.signal('SIGKILL')) kills[kind] = (kills[kind] ?? 0) + 1
+      } else if (victim.signal('SIGSTOP')) {
+        stops[kind] = (stops[kind] ?? 0) + 1
+        const longestMs = kind.includes('redis') ? Math.min(REDIS_STOPPED_MAX_MS, stoppedMaxMs) : stoppedMaxMs
+        void sleep(200 + longestMs * random(), undefined, ending)
+          .catch(() => undefined)
+          .then(() => victim.signal('SIGCONT'))
+      }
+    }
+  }
+  const running = strikes()
+  return {
+    kills,
+    stops,
+    async end() {
+      ending.abort()
+      await running
+      for (const process of processes()) process.signal('SIGCONT')
+    }
+  }
+}
+
+/** No trouble but what the service was told to make itself. */
+export function noTrouble(): Trouble {
+  return { kills: {}, stops: {}, end: () => Promise.resolve() }
+}
+
+/** Replaces the whole fault set of the simulator, if it runs just now. */
+export async function putFaults(networkUrl: string, faults: object): Promise<void> {
+  await fetch(`${networkUrl}/simulator/faults`, {
+    method: 'PUT',
+    body: JSON.stringify(faults),
+    signal: AbortSignal.timeout(1_000)
+  }).catch(() => undefined)
+}

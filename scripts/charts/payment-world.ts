@@ -1,0 +1,85 @@
+/**
+ * A payment and the call that is under way for it: what can really happen next, step by step, without any Redis.
+ *
+ * The machine takes an answer whenever one comes; here an answer comes only after the call that asked for it. Generated
+ * paths and the inspector's what-if walk through this world.
+ */
+import type { Payment } from '../../machines/model.js'
+import { type Decision, decide, wakeAtMs } from '../../machines/payment/decide.js'
+import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
+import { type ExampleEvent, exampleEvents, examplePayment, examplePolicy, nextMomentMs } from './payment-examples.js'
+
+export interface World {
+  readonly payment: Payment
+  /** The call to the network that has not been answered yet. */
+  readonly underWay: Effect | null
+}
+
+/** A payment that was just accepted. */
+export function firstWorld(captureMode: 'auto' | 'manual'): World {
+  return { payment: examplePayment(captureMode), underWay: null }
+}
+
+/** What the event does; a refused one leaves the world as it is. */
+export function happen(world: World, event: PaymentEvent): { readonly world: World; readonly decision: Decision } {
+  const decision = decide(world.payment, event, examplePolicy)
+  if (decision.kind === 'refused') return { world, decision }
+  return { world: { payment: decision.payment, underWay: decision.effect }, decision }
+}
+
+/** Whether this could come now, whatever the payment makes of it. */
+export function isTimely({ type }: ExampleEvent, { payment, underWay }: World): boolean {
+  if (underWay !== null) return answersTo[underWay.kind].includes(type)
+  switch (type) {
+    case 'AUTHORISE':
+      return payment.version === 1
+    case 'RECONCILE':
+      return wakeAtMs(payment.progress) !== null && payment.progress.status !== 'pre_authorized'
+    case 'CAPTURE':
+    case 'CANCEL':
+    case 'EXPIRE':
+    case 'CHARGEBACK_NOTICE':
+    case 'ATTENTION_SETTLED':
+      return payment.version > 1
+    default:
+      return false
+  }
+}
+
+/** The examples that could come now and would be taken, each as the event that it would be. */
+export function possibleEvents(world: World): PaymentEvent[] {
+  return exampleEvents
+    .filter(example => isTimely(example, world))
+    .map(example => example.event(world.payment, nextMomentMs(world.payment)))
+    .filter(event => happen(world, event).decision.kind === 'taken')
+}
+
+type EventType = PaymentEvent['type']
+
+/** A worker may also die before the answer: RESUMED and POISONED. */
+const answersToCall: readonly EventType[] = [
+  'APPROVED',
+  'DECLINED',
+  'REJECTED',
+  'NOT_SENT',
+  'AMBIGUOUS',
+  'RESUMED',
+  'POISONED'
+]
+
+const answersTo: Readonly<Record<Effect['kind'], readonly EventType[]>> = {
+  authorise: [...answersToCall, 'CARD_MISSING'],
+  capture: answersToCall,
+  void: answersToCall,
+  refund: answersToCall,
+  query: [
+    'FOUND_AUTHORISED',
+    'FOUND_CAPTURED',
+    'FOUND_DENIED',
+    'FOUND_VOIDED',
+    'FOUND_UNFINISHED',
+    'ABSENT',
+    'NO_ANSWER',
+    'POISONED'
+  ]
+}

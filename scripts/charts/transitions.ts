@@ -1,0 +1,78 @@
+/** Every state of a payment x everything that can happen, as rows: what comes next, or why it is refused. */
+import { type ChartTransition, candidates, chartEvents, entered, leavesOf, readChart } from '../../machines/chart.js'
+import type { RefusalCode } from '../../machines/model.js'
+import { paymentMachine } from '../../machines/payment/machine.js'
+import { topOf } from './drawing.js'
+import { exampleEvents, nextMomentMs } from './payment-examples.js'
+import { endOf, placeOf, shortestPaths } from './payment-paths.js'
+import { happen, type World } from './payment-world.js'
+import { paymentEffects } from './views.js'
+
+/** One thing that an event does in a state. */
+export interface TakenRow {
+  readonly event: string
+  readonly guard: string | null
+  /** The innermost state afterwards. */
+  readonly next: string
+  /** What the worker does then; null: nothing. */
+  readonly effect: string | null
+  /** The status that merchants are told by a webhook; null: it does not change. */
+  readonly told: string | null
+  readonly description: string
+}
+
+/** An event that a state does not take, or takes under a condition only. */
+export interface RefusedRow {
+  readonly event: string
+  /** What examples of the event were answered with. */
+  readonly codes: readonly RefusalCode[]
+}
+
+export interface StateRows {
+  readonly state: string
+  readonly description: string
+  readonly taken: readonly TakenRow[]
+  readonly refused: readonly RefusedRow[]
+}
+
+const chart = readChart(paymentMachine)
+
+/** One entry per innermost state. Throws when there is one that no generated path reaches. */
+export function paymentTransitions(): StateRows[] {
+  const situations = [...shortestPaths('manual'), ...shortestPaths('auto')].map(endOf)
+  return leavesOf(chart).map(({ path, description }) => {
+    const here = situations.filter(({ payment }) => placeOf(payment) === path)
+    if (here.length === 0) throw new Error(`No path leads to ${path}; add an example event that does.`)
+    const rows = chartEvents(chart).map(event => ({ event, found: candidates(chart, path, event) }))
+    return {
+      state: path,
+      description,
+      taken: rows.flatMap(({ found }) => found.map(transition => takenRow(path, transition))),
+      refused: rows
+        .filter(({ found }) => found.every(({ guard }) => guard !== null))
+        .map(({ event }) => ({ event, codes: refusalCodes(event, here) }))
+    }
+  })
+}
+
+function takenRow(path: string, { event, guard, target, actions, description }: ChartTransition): TakenRow {
+  const next = target === null ? path : entered(chart, target)
+  return {
+    event,
+    guard,
+    next,
+    effect: actions.map(action => paymentEffects[action]).find(effect => effect !== undefined) ?? null,
+    told: topOf(next) === topOf(path) ? null : topOf(next),
+    description
+  }
+}
+
+function refusalCodes(type: string, situations: readonly World[]): RefusalCode[] {
+  const codes = situations.flatMap(world =>
+    exampleEvents
+      .filter(example => example.type === type)
+      .map(example => happen(world, example.event(world.payment, nextMomentMs(world.payment))).decision)
+      .flatMap(decision => (decision.kind === 'refused' ? decision.code : []))
+  )
+  return [...new Set(codes)].sort()
+}

@@ -1,0 +1,227 @@
+/**
+ * A service on a Redis Cluster under load, whose masters are killed; then the audit of everybody's books.
+ *
+ * `cutMs`: before it is killed a master loses its replica for so long and goes on alone. What it confirms meanwhile is
+ * lost with it, which is what asynchronous replication may do to anybody at any time; here it surely happens.
+ */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect, disconnect } from '../../redis/connections.js'
+import { keys, partitionOf } from '../../redis/keys.js'
+import { MerchantStore } from '../../redis/merchants.js'
+import { createLogger } from '../../runtime/log.js'
+import { auditChaos, type Findings } from '../chaos/audit.js'
+import { ChaosClient, type Target } from '../chaos/client.js'
+import { type ChaosReceiver, startReceiver } from '../chaos/receiver.js'
+import type { PaymentView } from '../chaos/record.js'
+import { readPayments, readSales, untilTold } from '../chaos/run.js'
+import { createRandom } from '../simulation/random.js'
+import { prepareFor } from '../supervisor/demo.js'
+import { urlOf } from '../supervisor/environment.js'
+import type { RedisBinary } from '../supervisor/redis-binary.js'
+import { type RunningService, Service } from '../supervisor/service.js'
+import { RedisCluster } from './redis-cluster.js'
+
+export interface DrillOptions {
+  readonly root: string
+  readonly path: string | undefined
+  readonly binary: RedisBinary
+  readonly seconds: number
+  /** New payments per second, of all merchants together. */
+  readonly rate: number
+  readonly waitReplicas: number
+  /** Masters that are killed, one after the other, evenly over the time. */
+  readonly kills: number
+  readonly cutMs: number
+  readonly seed: number
+  readonly output: (text: string) => void
+  readonly progress: (line: string) => void
+}
+
+export interface DrillVerdict {
+  readonly payments: number
+  readonly requests: number
+  readonly tries: number
+  /** From the death of a master to the first command that its replica takes (ms). */
+  readonly failoversMs: readonly number[]
+  /** From the first try of a request to its first answer that was no error (ms), of all merchants. */
+  readonly longestOutageMs: number
+  readonly outageP99Ms: number
+  readonly findings: Findings
+}
+
+const MASTERS = 3
+const PARTITIONS = 16
+const NODE_TIMEOUT_MS = 1_000
+const FAILOVER_MAX_MS = 20_000
+const PEACE_MAX_MS = 60_000
+const SETTINGS = {
+  PORT: '0',
+  TOKENS_PORT: '0',
+  NETWORK_PORT: '0',
+  NOTIFICATIONS_PORT: '0',
+  RATE_LIMIT_PER_SECOND: '0',
+  LOG_LEVEL: 'warn',
+  PARTITIONS: String(PARTITIONS),
+  NETWORK_AUTHORISE_TIMEOUT_MS: '2000',
+  NETWORK_TIMEOUT_MS: '2000',
+  NETWORK_CONNECT_TIMEOUT_MS: '500',
+  NOT_FOUND_HORIZON_MS: '6000',
+  RECONCILE_DELAYS_MS: '300,700,1500,3000',
+  HEARTBEAT_MS: '300',
+  TAKEOVER_AFTER_MS: '1500',
+  RESULT_WAIT_MS: '4000'
+}
+
+/** Runs to the verdict; everything that was started is stopped again. */
+export async function runDrill(options: DrillOptions): Promise<DrillVerdict> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'payments-drill-'))
+  const replicas = 1
+  const cluster = await RedisCluster.start({
+    binary: options.binary,
+    masters: MASTERS,
+    replicas,
+    nodeTimeoutMs: NODE_TIMEOUT_MS
+  })
+  const env = {
+    PATH: options.path,
+    ...SETTINGS,
+    DATA_DIR: dataDir,
+    REDIS_URL: cluster.url,
+    WAIT_REPLICAS: String(options.waitReplicas)
+  }
+  const service = new Service({
+    root: options.root,
+    procfile: await readFile(join(options.root, 'Procfile'), 'utf8'),
+    scale: ['payments=2'],
+    env,
+    isColoured: false,
+    write: options.output,
+    prepare: prepareFor(env)
+  })
+  let receiver: ChaosReceiver | undefined
+  try {
+    const running = await service.start()
+    const random = createRandom(options.seed)
+    receiver = await startReceiver(dataDir, () => random.next())
+    receiver.behave()
+    return await runOn(running, cluster, receiver, () => random.next(), options)
+  } finally {
+    await receiver?.stop()
+    await service.stop()
+    await cluster.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+async function runOn(
+  { ports, urls }: RunningService,
+  cluster: RedisCluster,
+  receiver: ChaosReceiver,
+  dice: () => number,
+  options: DrillOptions
+): Promise<DrillVerdict> {
+  const { network_url: networkUrl } = urls
+  if (networkUrl === null) throw new Error('The service has no network.')
+  const shops = await openShops(cluster)
+  const apiUrls = [urlOf(ports, 'api.1') ?? '']
+  const tokensUrls = [urlOf(ports, 'tokens.1') ?? '']
+  const clients = shops.map(shop => new ChaosClient({ ...shop.keys, apiUrls, tokensUrls, networkUrl }, dice))
+  for (const client of clients) await client.registerWebhook(receiver.url)
+  options.progress(`the service runs on ${MASTERS} masters with a replica each, one merchant on every master`)
+  const failoversMs: number[] = []
+  const sending = sendPayments(clients, options)
+  for (let kill = 0; kill < options.kills; kill++) {
+    await sleep((options.seconds * 1_000) / (options.kills + 1))
+    const shop = shops[kill % shops.length]
+    if (shop !== undefined) failoversMs.push(await killMaster(cluster, keys.commands(shop.partition), options.cutMs))
+    options.progress(`a master was killed; its replica took over after ${failoversMs.at(-1)} ms`)
+  }
+  await sending
+  await Promise.all(clients.map(client => client.finish(PEACE_MAX_MS)))
+  const payments = new Map<string, PaymentView | null>()
+  const owners = new Map<string, ChaosClient>()
+  await Promise.all(
+    clients.map(async client => {
+      for (const [id, payment] of await readPayments(client)) {
+        payments.set(id, payment)
+        owners.set(id, client)
+      }
+    })
+  )
+  const sales = await readSales(networkUrl)
+  // Last of all, and nothing in between: a chargeback may come at any time, and is told and read a moment apart.
+  await untilTold(receiver, payments, { read: async id => (await owners.get(id)?.read(id)) ?? null })
+  const told = new Map(receiver.events)
+  const records = clients.flatMap(client => client.records)
+  const outages = records.flatMap(({ outageMs }) => outageMs ?? []).sort((a, b) => a - b)
+  return {
+    payments: payments.size,
+    requests: records.length,
+    tries: records.reduce((sum, { tries }) => sum + tries, 0),
+    failoversMs,
+    longestOutageMs: Math.round(outages.at(-1) ?? 0),
+    outageP99Ms: Math.round(outages[Math.floor(outages.length * 0.99)] ?? 0),
+    findings: auditChaos(records, payments, sales, told)
+  }
+}
+
+interface Shop {
+  readonly partition: number
+  readonly keys: Pick<Target, 'apiKey' | 'publishableKey'>
+}
+
+/** One merchant on every master. */
+async function openShops(cluster: RedisCluster): Promise<Shop[]> {
+  const redis = await connect(cluster.url, 'commands', createLogger('drill', 'silent'))
+  const merchants = new MerchantStore(redis, 'test')
+  const permissions = ['payments:read', 'payments:write', 'webhooks:write'] as const
+  const shops = new Map<number, Shop>()
+  while (shops.size < MASTERS) {
+    const { merchantId } = await merchants.createMerchant('Merchant of the drill')
+    const partition = partitionOf(merchantId, PARTITIONS)
+    const master = await cluster.masterOf(keys.commands(partition))
+    if (shops.has(master.port)) continue
+    const secret = await merchants.createKey({ merchantId, permissions })
+    const publishable = await merchants.createKey({ merchantId, permissions: ['tokens:write'], isPublishable: true })
+    shops.set(master.port, { partition, keys: { apiKey: secret.fullKey, publishableKey: publishable.fullKey } })
+  }
+  await disconnect(redis)
+  return [...shops.values()]
+}
+
+/** Open loop: the next payment begins when its time has come. */
+async function sendPayments(clients: readonly ChaosClient[], { seconds, rate }: DrillOptions): Promise<void> {
+  const beganMs = performance.now()
+  for (let i = 0; i < seconds * rate; i++) {
+    const dueMs = beganMs + (i * 1_000) / rate
+    if (dueMs > performance.now()) await sleep(dueMs - performance.now())
+    clients[i % clients.length]?.begin(`order-${i}`)
+  }
+}
+
+/** Kills the master of a key with -9. Resolves when its replica has taken over, with the time that it took (ms). */
+async function killMaster(cluster: RedisCluster, key: string, cutMs: number): Promise<number> {
+  const master = await cluster.masterOf(key)
+  const replica = await cluster.replicaOf(master)
+  if (cutMs > 0) {
+    // The replica sleeps, its link is cut behind its back, and what is written from here on stays with the master.
+    replica.signal('SIGSTOP')
+    await master.ask('CLIENT', 'KILL', 'TYPE', 'replica')
+    await sleep(cutMs)
+  }
+  await master.kill()
+  const killedMs = performance.now()
+  if (cutMs > 0) replica.signal('SIGCONT')
+  const deadlineMs = killedMs + FAILOVER_MAX_MS
+  while ((await replica.figure('replication', 'role')) !== 'master') {
+    if (performance.now() > deadlineMs) throw new Error(`No replica took over within ${FAILOVER_MAX_MS} ms.`)
+    await sleep(20)
+  }
+  const tookMs = Math.round(performance.now() - killedMs)
+  // It comes back as a replica of the one that took over, so that the next kill finds one.
+  await master.restart()
+  return tookMs
+}

@@ -1,0 +1,11 @@
+/** `npm run diagrams`: writes docs/machines/*.svg, docs/MACHINES.md and docs/TRANSITIONS.md from the machines. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { machinePages } from './charts/pages.js'
+
+const root = resolve(import.meta.dirname, '../..')
+for (const { path, content } of await machinePages()) {
+  await mkdir(dirname(resolve(root, path)), { recursive: true })
+  await writeFile(resolve(root, path), content)
+  process.stdout.write(`${path}\n`)
+}

@@ -1,0 +1,11 @@
+/** `npm run docs`: writes the generated pages of docs/. A test fails while they differ from the code. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { generatedPages } from './docs/pages.js'
+
+const root = resolve(import.meta.dirname, '../..')
+for (const { path, content } of generatedPages()) {
+  await mkdir(dirname(resolve(root, path)), { recursive: true })
+  await writeFile(resolve(root, path), content)
+  process.stdout.write(`${path}\n`)
+}

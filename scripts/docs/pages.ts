@@ -1,0 +1,114 @@
+/** The pages of docs/ that are made from the code, so that they can't say anything else than the code. */
+import { loadHostedFields } from '../../api/tokens/hosted-fields.js'
+import { describeSettings } from '../../runtime/config.js'
+import { type ErrorSpec, errorCatalogue } from '../../runtime/errors.js'
+import { dashboardFile } from './dashboard.js'
+import { type LockedPackage, lockedPackages } from './licences.js'
+import { metricGroups } from './metrics.js'
+
+const NOTICE = '<!-- Made by `npm run docs`. Change the source named below, then run it again. -->'
+
+/** Path of each generated page, relative to the checkout, and its content. */
+export function generatedPages(): { path: string; content: string }[] {
+  return [
+    { path: 'docs/CONFIGURATION.md', content: configurationPage() },
+    { path: 'docs/ERRORS.md', content: errorsPage() },
+    { path: 'docs/FIELDS_RELEASE.md', content: fieldsPage() },
+    { path: 'docs/LICENCES.md', content: licencesPage() },
+    { path: 'docs/METRICS.md', content: metricsPage() },
+    { path: 'ops/grafana-dashboard.json', content: dashboardFile() }
+  ]
+}
+
+function configurationPage(): string {
+  const rows = describeSettings().map(({ variable, fallback, doc }) => [
+    `\`${variable}\``,
+    fallback === '' ? '(empty)' : `\`${fallback}\``,
+    doc
+  ])
+  return [
+    '# Configuration',
+    NOTICE,
+    'All settings are environment variables (source: `runtime/config.ts`). A start with bad ones names all of them at ' +
+      'once. An empty variable counts as not set. Each may be given as a file instead, which keeps secrets out of the ' +
+      'environment: `REDIS_URL_FILE=/run/secrets/redis-url` in the place of `REDIS_URL`.',
+    table(['Variable', 'Default', 'Meaning'], rows)
+  ].join('\n\n')
+}
+
+function errorsPage(): string {
+  const specs: [string, ErrorSpec][] = Object.entries(errorCatalogue)
+  const rows = specs.map(([name, { status, retryable, message, publicCode }]) => [
+    String(status),
+    `\`${publicCode ?? name}\``,
+    retryable ? 'yes' : 'no',
+    message
+  ])
+  return [
+    '# Errors',
+    NOTICE,
+    'Every error that a merchant can meet (source: `runtime/errors.ts`). *Retryable* says whether the same request can ' +
+      'succeed later without a change. A code may have several rows: the message tells them apart.',
+    table(['Status', 'Code', 'Retryable', 'What happened, and what to do'], rows)
+  ].join('\n\n')
+}
+
+function fieldsPage(): string {
+  const { version, integrity } = loadHostedFields('').current
+  return [
+    '# The current build of fields.js',
+    NOTICE,
+    'Version and hash of the script that brings the hosted fields into a page (source: `api/tokens/browser/`; also at ' +
+      '`GET {tokens}/v1/fields.json`). A page that pins it loads exactly this build, or nothing:',
+    [
+      '```html',
+      `<script src="{tokens}/v1/fields/${version}/fields.js"`,
+      `  integrity="${integrity}"`,
+      '  crossorigin="anonymous"></script>',
+      '```',
+      ''
+    ].join('\n')
+  ].join('\n\n')
+}
+
+function licencesPage(): string {
+  const packages = lockedPackages()
+  const rows = packages.filter(one => !one.isDevelopment).map(one => [one.name, one.version, one.licence])
+  return [
+    '# Licences',
+    NOTICE,
+    'Packages that serve merchants (source: `package-lock.json`):',
+    table(['Package', 'Version', 'Licence'], rows),
+    `Packages for developing only: ${countByLicence(packages.filter(one => one.isDevelopment))}.\n`
+  ].join('\n\n')
+}
+
+function countByLicence(packages: readonly LockedPackage[]): string {
+  const licences = [...new Set(packages.map(({ licence }) => licence))].sort()
+  return licences.map(licence => `${packages.filter(one => one.licence === licence).length} ${licence}`).join(', ')
+}
+
+function metricsPage(): string {
+  const sections = metricGroups().map(({ processes, rows }) => {
+    const cells = rows.map(({ name, type, labels, help }) => [
+      `\`${name}\``,
+      type,
+      labels.map(label => `\`${label}\``).join(', '),
+      help
+    ])
+    return `## Of ${processes}\n\n${table(['Name', 'Type', 'Labels', 'Meaning'], cells)}`
+  })
+  return [
+    '# Metrics',
+    NOTICE,
+    'What `/metrics` of the ops servers tells (source: the files `metrics.ts` of api, workers and runtime), beside the figures ' +
+      'about Node that its client adds (`nodejs_…`, `process_…`: event-loop lag, memory, CPU, garbage collection). Times are ' +
+      'seconds. Dashboard: `ops/grafana-dashboard.json`; alerts: `ops/alerts.yml`; what to do: [OPERATIONS.md](OPERATIONS.md).',
+    ...sections
+  ].join('\n\n')
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line), ''].join('\n')
+}

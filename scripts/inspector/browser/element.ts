@@ -1,0 +1,33 @@
+/** Builds elements. Texts are set as texts, so nothing that a payment says becomes markup. */
+
+type Child = Node | string | null
+
+/** `element('p', { class: 'faint' }, 'text', other)`; a null child is left out. */
+export function element<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  attributes: Readonly<Record<string, string>> = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(name)
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
+  made.append(...children.filter(child => child !== null))
+  return made
+}
+
+/** A button that does something. */
+export function button(
+  text: string,
+  onClick: () => void,
+  attributes: Readonly<Record<string, string>> = {}
+): HTMLButtonElement {
+  const made = element('button', { type: 'button', ...attributes }, text)
+  made.addEventListener('click', onClick)
+  return made
+}
+
+/** An element that page.html contains. */
+export function existing(selector: string): HTMLElement {
+  const found = document.querySelector<HTMLElement>(selector)
+  if (found === null) throw new Error(`page.html has no ${selector}`)
+  return found
+}

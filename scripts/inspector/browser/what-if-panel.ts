@@ -1,0 +1,112 @@
+/** Stepping a scratch payment by hand. The way so far is kept here; the server only walks it. */
+import type { Choice, MachineView, WhatIf } from '../view-model.js'
+import type { Position } from './chart-panel.js'
+import { historyTable, placeHeading } from './details.js'
+import { button, element } from './element.js'
+
+export class WhatIfPanel {
+  readonly #side: HTMLElement
+  readonly #details: HTMLElement
+  readonly #onPosition: (position: Position) => void
+  #steps: string[] = []
+  #beginning = ''
+
+  constructor(side: HTMLElement, details: HTMLElement, onPosition: (position: Position) => void) {
+    this.#side = side
+    this.#details = details
+    this.#onPosition = onPosition
+  }
+
+  async show(machine: MachineView): Promise<void> {
+    if (machine.beginnings.length === 0) {
+      this.#side.replaceChildren(element('p', { class: 'faint' }, 'This machine has no example events.'))
+      this.#details.replaceChildren()
+      return
+    }
+    if (!machine.beginnings.includes(this.#beginning)) this.#begin(machine.beginnings[0] ?? '')
+    const answer = await fetch('/what-if', {
+      method: 'POST',
+      body: JSON.stringify({ machine: machine.id, beginning: this.#beginning, steps: this.#steps })
+    })
+    const result = (await answer.json()) as WhatIf
+    this.#drawChoices(machine, result)
+    this.#drawResult(machine, result)
+    this.#onPosition(result)
+  }
+
+  #begin(beginning: string): void {
+    this.#beginning = beginning
+    this.#steps = []
+  }
+
+  #drawChoices(machine: MachineView, { choices }: WhatIf): void {
+    const again = (change: () => void) => (): void => {
+      change()
+      void this.show(machine)
+    }
+    const beginnings = machine.beginnings.map(text =>
+      button(
+        text,
+        again(() => this.#begin(text)),
+        { 'aria-pressed': String(text === this.#beginning) }
+      )
+    )
+    const listOf = (members: readonly Choice[]): HTMLElement =>
+      element('ol', {}, ...members.map(choice => this.#choice(choice, again)))
+    const folded = (title: string, members: readonly Choice[]): HTMLElement | null =>
+      members.length === 0
+        ? null
+        : element('details', {}, element('summary', {}, `${title} (${members.length})`), listOf(members))
+    const taken = choices.filter(({ refusal }) => refusal === null)
+    const parts = [
+      element('h2', {}, 'Begin with'),
+      element('nav', { class: 'beginnings' }, ...beginnings),
+      element('h2', {}, 'Can happen now'),
+      listOf(taken.filter(({ isTimely }) => isTimely)),
+      folded(
+        'Would be taken, if it came',
+        taken.filter(({ isTimely }) => !isTimely)
+      ),
+      folded(
+        'Would be refused',
+        choices.filter(({ refusal }) => refusal !== null)
+      )
+    ]
+    this.#side.replaceChildren(...parts.filter(part => part !== null))
+  }
+
+  #choice({ id, label, next, effect, refusal }: Choice, again: (change: () => void) => () => void): HTMLElement {
+    const item = button(
+      '',
+      again(() => this.#steps.push(id)),
+      { 'data-event': id }
+    )
+    const outcome = refusal ?? [next, effect].filter(Boolean).join(' · ')
+    item.append(element('b', {}, label), element('small', {}, outcome))
+    return element('li', refusal === null ? {} : { class: 'refused' }, item)
+  }
+
+  #drawResult(machine: MachineView, { place, lines }: WhatIf): void {
+    const take = (change: () => void) => (): void => {
+      change()
+      void this.show(machine)
+    }
+    this.#details.replaceChildren(
+      placeHeading(place, machine),
+      element(
+        'nav',
+        { class: 'beginnings' },
+        button(
+          'Undo',
+          take(() => this.#steps.pop())
+        ),
+        button(
+          'Start again',
+          take(() => this.#begin(this.#beginning))
+        )
+      ),
+      element('h2', {}, 'What happened'),
+      historyTable(lines)
+    )
+  }
+}

@@ -1,0 +1,66 @@
+/** The history of a payment as a developer reads it: where each event came from, and what followed. */
+import { type Chart, candidates, entered } from '../../machines/chart.js'
+import type { HistoryEntry } from '../../machines/model.js'
+import type { ObservedPayment } from '../../redis/inspection.js'
+import { paymentEffects } from '../charts/views.js'
+import type { HistoryLine } from './view-model.js'
+
+/** Events that are answers of the network about a sale. */
+const ANSWERS = /^(APPROVED|DECLINED|REJECTED|FOUND_\w+)$/
+
+/** `capturing.asking` */
+export function placeOf({ status, phase }: { readonly status: string; readonly phase: string | null }): string {
+  return phase === null ? status : `${status}.${phase}`
+}
+
+/**
+ * The lines of a stored history. What is not stored is read off the chart: where a line begins is where the one before
+ * ended, and its effect is the one of the transition between the two.
+ */
+export function historyLines(payment: ObservedPayment, chart: Chart): HistoryLine[] {
+  const { saleId } = payment.progress.references
+  const first: HistoryLine = {
+    ...plain(payment.createdAtMs, 'accepted', chart.initial),
+    from: '',
+    effect: paymentEffects['authorise'] ?? null
+  }
+  let from = chart.initial
+  const lines = payment.history.map(entry => {
+    const to = placeOf(entry)
+    const line = {
+      ...plain(entry.atMs, entry.event, from),
+      to,
+      detail: entry.detail,
+      times: entry.times,
+      effect: effectOf(chart, from, entry),
+      reference: ANSWERS.test(entry.event) ? saleId : null
+    }
+    from = to
+    return line
+  })
+  return [first, ...lines]
+}
+
+/** A line of something that leads nowhere. */
+export function plain(atMs: number, event: string, place: string): HistoryLine {
+  return {
+    atMs,
+    event,
+    from: place,
+    to: place,
+    detail: null,
+    times: 1,
+    effect: null,
+    reference: null,
+    refusal: null,
+    worker: null
+  }
+}
+
+function effectOf(chart: Chart, from: string, entry: HistoryEntry): string | null {
+  const to = placeOf(entry)
+  const taken = candidates(chart, from, entry.event).find(
+    ({ target }) => (target === null ? from : entered(chart, target)) === to
+  )
+  return taken?.actions.flatMap(action => paymentEffects[action] ?? [])[0] ?? null
+}

@@ -1,0 +1,41 @@
+/** The inspector as a whole: a server, the payments that were seen, and the feed from a running service. */
+import { startLiveFeed } from './live.js'
+import { startInspectorServer } from './server.js'
+import { createSessions } from './sessions.js'
+
+export interface Inspector {
+  readonly url: string
+  stop(): Promise<void>
+}
+
+export interface InspectorSettings {
+  /** 0 takes a free one. */
+  readonly port: number
+  readonly isHostedAllowed: boolean
+  /** URL of the durable Redis of the service; asked until a service answers there. */
+  readonly redisAddress: () => Promise<string>
+}
+
+export async function startInspector({ port, isHostedAllowed, redisAddress }: InspectorSettings): Promise<Inspector> {
+  const sessions = createSessions()
+  const server = await startInspectorServer({
+    port,
+    isHostedAllowed,
+    replay: sessions.replay,
+    status: () => feed.status(),
+    find: async paymentId => {
+      const payment = await feed.find(paymentId)
+      if (payment === null) return false
+      server.send(sessions.add(payment))
+      return true
+    }
+  })
+  const feed = startLiveFeed(redisAddress, decision => server.send(sessions.observe(decision)))
+  return {
+    url: server.url,
+    async stop() {
+      await feed.stop()
+      await server.stop()
+    }
+  }
+}

@@ -1,0 +1,77 @@
+/** The connection to a running service: looked for until it is there, kept by the Redis client from then on. */
+
+import { connect, disconnect, safeAddress } from '../../redis/connections.js'
+import type { ObservedDecision, ObservedPayment } from '../../redis/inspection.js'
+import { observePayment, watchDecisions } from '../../redis/inspection.js'
+import { compactId, partitionOfPayment } from '../../redis/keys.js'
+import { createPaymentStore } from '../../redis/payments.js'
+import { delay } from '../../runtime/delay.js'
+import { createLogger } from '../../runtime/log.js'
+
+export interface LiveFeed {
+  /** Sentence about the connection. */
+  status(): string
+  /** Null: there is no such payment, or no connection. */
+  find(paymentId: string): Promise<ObservedPayment | null>
+  stop(): Promise<void>
+}
+
+const LOOK_AGAIN_MS = 1_000
+const STOP_WAIT_MS = 300
+
+interface Connected {
+  find(paymentId: string): Promise<ObservedPayment | null>
+  stop(): Promise<void>
+}
+
+/** `address` is asked anew before each try: `npm start` may choose another port. Never rejects. */
+export function startLiveFeed(
+  address: () => Promise<string>,
+  onDecision: (decision: ObservedDecision) => void
+): LiveFeed {
+  const stopping = new AbortController()
+  let status = 'Looking for the service ...'
+  let connected: Connected | undefined
+  const connecting = (async () => {
+    while (!stopping.signal.aborted && connected === undefined) {
+      try {
+        const url = await address()
+        status = `Looking for the service: Redis at ${safeAddress(url)} does not answer. What-if works without it.`
+        const connection = await connectTo(url, onDecision)
+        if (stopping.signal.aborted) return await connection.stop()
+        connected = connection
+        status = `Connected to Redis at ${safeAddress(url)}.`
+      } catch {
+        await delay(LOOK_AGAIN_MS, stopping.signal)
+      }
+    }
+  })()
+  return {
+    status: () => status,
+    find: async paymentId => (await connected?.find(paymentId)) ?? null,
+    async stop() {
+      stopping.abort()
+      // A server that does not answer is not waited for; should it answer later, the connection is ended at once.
+      await Promise.race([connecting, delay(STOP_WAIT_MS)])
+      await connected?.stop()
+    }
+  }
+}
+
+async function connectTo(url: string, onDecision: (decision: ObservedDecision) => void): Promise<Connected> {
+  const log = createLogger('inspect', 'silent')
+  const redis = await connect(url, 'commands', log)
+  const subscriber = await connect(url, 'subscriber', log)
+  const watch = await watchDecisions(redis, subscriber, onDecision)
+  const payments = createPaymentStore(redis)
+  return {
+    async find(paymentId) {
+      const payment = await payments.load(partitionOfPayment(paymentId), compactId(paymentId)).catch(() => null)
+      return payment === null ? null : observePayment(payment)
+    },
+    async stop() {
+      await watch.stop().catch(() => undefined)
+      await Promise.all([disconnect(redis), disconnect(subscriber)])
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/** Each machine as the page needs it: its pictures, and what may happen in each state. */
+import { machines } from '../../machines/catalogue.js'
+import { type Chart, entered, leavesOf, outgoing, readChart } from '../../machines/chart.js'
+import { guardWords } from '../charts/drawing.js'
+import { svgOf } from '../charts/svg.js'
+import { paymentEffects, viewsOf } from '../charts/views.js'
+import type { MachineView, NextStep } from './view-model.js'
+import { beginningsOf } from './what-if.js'
+
+/** Lays every picture out anew: about half a second. */
+export function machineViews(): Promise<MachineView[]> {
+  return Promise.all(machines.map(readChart).map(viewOf))
+}
+
+async function viewOf(chart: Chart): Promise<MachineView> {
+  const pictures = viewsOf(chart).map(async view => {
+    const { name, title, level, states } = view
+    const drawn = await svgOf(chart, view)
+    return { name, title, level, states, svg: drawn.slice(drawn.indexOf('<svg')) }
+  })
+  const leaves = leavesOf(chart)
+  return {
+    id: chart.id,
+    description: chart.description,
+    pictures: await Promise.all(pictures),
+    descriptions: Object.fromEntries(leaves.map(({ path, description }) => [path, description])),
+    next: Object.fromEntries(leaves.map(({ path }) => [path, nextSteps(chart, path)])),
+    beginnings: beginningsOf(chart.id)
+  }
+}
+
+function nextSteps(chart: Chart, path: string): NextStep[] {
+  return outgoing(chart, path).map(({ event, guard, target, actions, description }) => ({
+    event,
+    guard: guard === null ? null : guardWords(guard),
+    next: target === null ? path : entered(chart, target),
+    effect: actions.flatMap(action => paymentEffects[action] ?? [])[0] ?? null,
+    description
+  }))
+}

@@ -1,0 +1,153 @@
+/**
+ * The inspector's own server: its page, what-if, and the inspection protocol over a WebSocket at `/`.
+ *
+ * It listens on 127.0.0.1 and nowhere else. Other pages in the same browser must not read it: requests have to name a
+ * loopback host (a rebound DNS name does not), and a WebSocket has to come from this very page, or from a program.
+ */
+import { readFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { resolve } from 'node:path'
+import type { StatelyInspectionEvent } from '@statelyai/inspect'
+import { WebSocket, WebSocketServer } from 'ws'
+import { machineViews } from './machine-views.js'
+import { parseWhatIf, whatIf } from './what-if.js'
+
+export interface InspectorOptions {
+  readonly port: number
+  /** Also offers `/hosted`, which hands everything to the inspector at stately.ai. */
+  readonly isHostedAllowed: boolean
+  /** What somebody who begins to look on is told first. */
+  readonly replay: () => readonly StatelyInspectionEvent[]
+  /** Sentence about the connection to the service, shown on the page. */
+  readonly status: () => string
+  /** Looks a payment up by its id; false: there is none, or no Redis. */
+  readonly find: (paymentId: string) => Promise<boolean>
+}
+
+export interface InspectorServer {
+  readonly url: string
+  /** Tells everybody who looks on. */
+  send(messages: readonly StatelyInspectionEvent[]): void
+  stop(): Promise<void>
+}
+
+const HOST = '127.0.0.1'
+const BODY_BYTES_MAX = 65_536
+/** A page that does not read is left behind rather than remembered. */
+const BUFFERED_BYTES_MAX = 8_000_000
+/** Markup and styles are read from the sources, scripts from what was compiled. */
+const PAGE_DIR = resolve(import.meta.dirname, '../../../scripts/inspector/browser')
+const SCRIPT_DIR = resolve(import.meta.dirname, 'browser')
+const FILES: Readonly<Record<string, { readonly dir: string; readonly type: string }>> = {
+  html: { dir: PAGE_DIR, type: 'text/html' },
+  css: { dir: PAGE_DIR, type: 'text/css' },
+  js: { dir: SCRIPT_DIR, type: 'text/javascript' }
+}
+
+/** Rejects when the port is taken. */
+export async function startInspectorServer(options: InspectorOptions): Promise<InspectorServer> {
+  const views = JSON.stringify(await machineViews())
+  const server = createServer((request, response) => {
+    answer(request, response, options, views).catch((error: unknown) => {
+      reply(response, 400, 'text/plain', error instanceof Error ? error.message : String(error))
+    })
+  })
+  const port = await listenOn(server, options.port)
+  const sockets = new WebSocketServer({ server, maxPayload: 1_024, verifyClient: mayConnect })
+  sockets.on('connection', socket => {
+    for (const message of options.replay()) socket.send(JSON.stringify(message))
+  })
+  return {
+    url: `http://${HOST}:${port}/`,
+    send(messages) {
+      for (const message of messages) {
+        const text = JSON.stringify(message)
+        for (const socket of sockets.clients) {
+          if (socket.readyState === WebSocket.OPEN && socket.bufferedAmount < BUFFERED_BYTES_MAX) socket.send(text)
+        }
+      }
+    },
+    async stop() {
+      for (const socket of sockets.clients) socket.terminate()
+      server.closeAllConnections()
+      await new Promise(done => server.close(done))
+    }
+  }
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: InspectorOptions,
+  views: string
+): Promise<void> {
+  if (!isLoopback(request.headers.host)) return reply(response, 403, 'text/plain', 'Only for this machine.')
+  const { pathname } = new URL(request.url ?? '/', `http://${HOST}`)
+  const route = `${request.method} ${pathname}`
+  if (route === 'GET /machines.json') return reply(response, 200, 'application/json', views)
+  if (route === 'GET /status') return reply(response, 200, 'text/plain', options.status())
+  if (route === 'POST /what-if') {
+    if (!isOwn(request)) return reply(response, 403, 'text/plain', 'Only for the page of the inspector.')
+    const result = whatIf(parseWhatIf(JSON.parse(await bodyOf(request))))
+    return reply(response, 200, 'application/json', JSON.stringify(result))
+  }
+  const wanted = /^GET \/payments\/([0-9a-f-]{36})$/.exec(route)?.[1]
+  if (wanted !== undefined) return reply(response, (await options.find(wanted)) ? 204 : 404, 'text/plain', '')
+  if (route === 'GET /') return await sendFile(response, 'page.html')
+  if (route === 'GET /hosted' && options.isHostedAllowed) return await sendFile(response, 'hosted.html')
+  await sendFile(response, /^GET \/([a-z-]+\.(?:js|css))$/.exec(route)?.[1] ?? '')
+}
+
+async function sendFile(response: ServerResponse, name: string): Promise<void> {
+  const kind = FILES[name.split('.')[1] ?? '']
+  const content = kind === undefined ? null : await readFile(resolve(kind.dir, name), 'utf8').catch(() => null)
+  if (kind === undefined || content === null) return reply(response, 404, 'text/plain', 'There is no such page.')
+  reply(response, 200, kind.type, content)
+}
+
+function reply(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, {
+    'Content-Type': `${type}; charset=utf-8`,
+    'Content-Security-Policy':
+      "default-src 'self'; img-src 'self' data:; frame-src https://stately.ai; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff'
+  })
+  response.end(status === 204 ? undefined : body)
+}
+
+function isLoopback(host: string | undefined): boolean {
+  return /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host ?? '')
+}
+
+function mayConnect({ req }: { req: IncomingMessage }): boolean {
+  return isOwn(req)
+}
+
+/** From the inspector's page, or from a program, which has no Origin. */
+function isOwn({ headers }: IncomingMessage): boolean {
+  return isLoopback(headers.host) && (headers.origin === undefined || headers.origin === `http://${headers.host}`)
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of request) {
+    bytes += part.length
+    if (bytes > BODY_BYTES_MAX) throw new Error(`The body is longer than ${BODY_BYTES_MAX} bytes.`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+async function listenOn(server: Server, port: number): Promise<number> {
+  await new Promise<void>((done, failed) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const isTaken = error.code === 'EADDRINUSE'
+      failed(isTaken ? new Error(`Port ${port} is taken. Choose another: npm run inspect -- --port=0`) : error)
+    })
+    server.listen(port, HOST, done)
+  })
+  return (server.address() as AddressInfo).port
+}

@@ -1,0 +1,62 @@
+/** A scratch payment, stepped by hand through example events. */
+import { readChart } from '../../../machines/chart.js'
+import { paymentMachine } from '../../../machines/payment/machine.js'
+import { observePayment } from '../../../redis/inspection.js'
+import { type ExampleEvent, exampleEvents, exampleOf, nextMomentMs } from '../../charts/payment-examples.js'
+import { firstWorld, happen, isTimely, type World } from '../../charts/payment-world.js'
+import { historyLines, placeOf, plain } from '../history.js'
+import type { Choice, HistoryLine, WhatIf } from '../view-model.js'
+
+/** `capture` of the request that creates the payment. */
+export const paymentBeginnings = ['capture: true', 'capture: false'] as const
+
+const effectWords = {
+  authorise: 'authorise',
+  query: 'ask',
+  capture: 'capture',
+  void: 'void',
+  refund: 'refund'
+} as const
+
+/** Throws for a step that is no example event. */
+export function whatIfPayment(beginning: string, steps: readonly string[]): WhatIf {
+  let world = firstWorld(beginning === 'capture: false' ? 'manual' : 'auto')
+  const unstored: HistoryLine[] = []
+  for (const id of steps) {
+    const line = unstoredLine(exampleOf(id), world)
+    if (line !== null) unstored.push(line)
+    world = next(exampleOf(id), world).world
+  }
+  const stored = historyLines(observePayment(world.payment), readChart(paymentMachine))
+  return {
+    place: placeOf(world.payment.progress),
+    lines: [...unstored, ...stored].sort((one, other) => one.atMs - other.atMs),
+    choices: exampleEvents.map(example => choiceOf(example, world))
+  }
+}
+
+function next(example: ExampleEvent, world: World): ReturnType<typeof happen> {
+  return happen(world, example.event(world.payment, nextMomentMs(world.payment)))
+}
+
+/** A payment's own history tells only what changed it. */
+function unstoredLine(example: ExampleEvent, world: World): HistoryLine | null {
+  const { decision } = next(example, world)
+  const line = plain(nextMomentMs(world.payment), example.type, placeOf(world.payment.progress))
+  if (decision.kind === 'refused') return { ...line, refusal: decision.code }
+  if (decision.isChanged) return null
+  return { ...line, effect: decision.effect === null ? null : effectWords[decision.effect.kind] }
+}
+
+function choiceOf(example: ExampleEvent, world: World): Choice {
+  const { decision } = next(example, world)
+  const isTaken = decision.kind === 'taken'
+  return {
+    id: example.id,
+    label: example.label,
+    isTimely: isTimely(example, world),
+    next: isTaken ? placeOf(decision.payment.progress) : null,
+    effect: isTaken && decision.effect !== null ? effectWords[decision.effect.kind] : null,
+    refusal: isTaken ? null : decision.code
+  }
+}

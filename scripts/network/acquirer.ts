@@ -1,0 +1,173 @@
+/**
+ * The acquirer itself: its routes over the ledger, without HTTP and without faults. A call books first, then answers;
+ * `isLost` says that the answer is not to be sent (the test cards and amounts of design 9).
+ */
+import { randomInt, randomUUID } from 'node:crypto'
+import type { Ledger, LedgerSale } from './ledger.js'
+import { misbehavingAmounts, outcomeOfCard } from './outcomes.js'
+import { readSaleOrder, type SaleOrder } from './sale-order.js'
+import { createdView, operationView, orderView, queriedView, wireDate } from './sale-views.js'
+
+export interface AcquirerAnswer {
+  readonly status: number
+  /** JSON, or empty. */
+  readonly body: string
+  readonly isLost: boolean
+}
+
+const Status = { authorised: 1, captured: 2, denied: 3, voided: 10, refunded: 11 } as const
+const SUCCESS = 'Operation Successful'
+const NOT_CAPTURABLE = { Code: 308, Message: 'Transaction not available to capture' }
+const NOT_VOIDABLE = { Code: 309, Message: 'Transaction not available to void' }
+const BAD_AMOUNT = { Code: 108, Message: 'Amount must be greater or equal to zero' }
+
+export class Acquirer {
+  readonly #ledger: Ledger
+  readonly #baseUrl: string
+
+  /** `baseUrl` is what the links of the answers begin with. */
+  constructor(ledger: Ledger, baseUrl: string) {
+    this.#ledger = ledger
+    this.#baseUrl = baseUrl
+  }
+
+  /** Answers one request whose credentials are right. `path` has its query apart. */
+  answer(method: string, path: string, query: URLSearchParams, body: string): AcquirerAnswer {
+    const [root, version, sales, paymentId, operation, ...rest] = path.replace(/\/$/, '').split('/')
+    if (root !== '' || version !== '1' || sales !== 'sales' || rest.length > 0) return nothing(404)
+    if (paymentId === undefined) {
+      if (method === 'POST') return this.#create(body)
+      return method === 'GET' ? this.#queryOrder(query.get('merchantOrderId') ?? '') : nothing(405)
+    }
+    const sale = this.#ledger.find(paymentId)
+    if (operation === undefined) {
+      if (method !== 'GET') return nothing(405)
+      return sale === undefined ? nothing(404) : answered(200, queriedView(sale, this.#baseUrl))
+    }
+    if (operation !== 'capture' && operation !== 'void') return nothing(404)
+    if (method !== 'PUT') return nothing(405)
+    if (sale === undefined) return nothing(404)
+    return operation === 'capture' ? this.#capture(sale, query.get('amount')) : this.#void(sale, query.get('amount'))
+  }
+
+  #create(body: string): AcquirerAnswer {
+    const read = readSaleOrder(body)
+    if ('errors' in read) return answered(400, read.errors)
+    const outcome = outcomeOfCard(read.order.cardNumber)
+    const sale = newSale(read.order, outcome, Date.now())
+    this.#ledger.book(sale)
+    return answered(201, createdView(sale, this.#baseUrl), outcome.isAnswerLost)
+  }
+
+  #queryOrder(merchantOrderId: string): AcquirerAnswer {
+    const sales = this.#ledger.ofOrder(merchantOrderId)
+    return sales.length === 0 ? nothing(404) : answered(200, orderView(sales))
+  }
+
+  #capture(found: LedgerSale, amountText: string | null): AcquirerAnswer {
+    const sale = this.#reached(found, 'capture')
+    if (sale.status !== Status.authorised) return answered(400, [NOT_CAPTURABLE])
+    const amount = amountIn(amountText) ?? sale.amount
+    if (amount === 'bad') return answered(400, [BAD_AMOUNT])
+    if (amount > sale.amount || amount === misbehavingAmounts.captureRejected) {
+      return this.#operation(sale, '842', 'Amount not accepted')
+    }
+    const captured = { ...sale, status: Status.captured, capturedAmount: amount, capturedAtMs: Date.now() }
+    this.#ledger.book(captured)
+    return this.#operation(captured, '6', SUCCESS, amount === misbehavingAmounts.captureAnswerLost)
+  }
+
+  #void(found: LedgerSale, amountText: string | null): AcquirerAnswer {
+    const sale = this.#reached(found, 'void')
+    const isRefund = sale.status === Status.captured
+    if (!isRefund && sale.status !== Status.authorised) return answered(400, [NOT_VOIDABLE])
+    const balance = isRefund ? sale.capturedAmount - sale.voidedAmount : sale.amount
+    const amount = amountIn(amountText) ?? balance
+    if (amount === 'bad') return answered(400, [BAD_AMOUNT])
+    if (amount > balance) return this.#operation(sale, '102', 'Amount above the balance')
+    if (amount === misbehavingAmounts.voidRejected) return this.#operation(sale, '100', 'Not permitted')
+    // An authorisation can only be voided as a whole.
+    if (!isRefund && amount !== balance) return answered(400, [NOT_VOIDABLE])
+    const isWhole = amount === balance
+    const nowMs = Date.now()
+    const voided = {
+      ...sale,
+      status: isWhole ? voidedStatus(sale, nowMs) : sale.status,
+      voidedAmount: sale.voidedAmount + amount,
+      voidedAtMs: nowMs
+    }
+    this.#ledger.book(voided)
+    return this.#operation(
+      voided,
+      isWhole ? '9' : '0',
+      SUCCESS,
+      isRefund && amount === misbehavingAmounts.refundAnswerLost
+    )
+  }
+
+  #reached(sale: LedgerSale, kind: 'capture' | 'void'): LedgerSale {
+    const counted = { ...sale, requests: { ...sale.requests, [kind]: sale.requests[kind] + 1 } }
+    this.#ledger.book(counted)
+    return counted
+  }
+
+  #operation(sale: LedgerSale, code: string, message: string, isLost = false): AcquirerAnswer {
+    return answered(200, operationView(sale, code, message, this.#baseUrl), isLost)
+  }
+}
+
+function newSale(order: SaleOrder, outcome: ReturnType<typeof outcomeOfCard>, nowMs: number): LedgerSale {
+  const isCaptured = outcome.isApproved && order.capture
+  return {
+    paymentId: randomUUID(),
+    merchantOrderId: order.merchantOrderId,
+    status: isCaptured ? Status.captured : outcome.isApproved ? Status.authorised : Status.denied,
+    amount: order.amount,
+    capturedAmount: isCaptured ? order.amount : 0,
+    voidedAmount: 0,
+    requests: { authorise: 1, capture: 0, void: 0 },
+    isAutoCapture: order.capture,
+    installments: order.installments,
+    softDescriptor: order.softDescriptor,
+    customerName: order.customerName,
+    card: {
+      maskedNumber: `${order.cardNumber.slice(0, 6)}******${order.cardNumber.slice(-4)}`,
+      holder: order.holder,
+      expirationDate: order.expirationDate,
+      brand: order.brand
+    },
+    returnCode: isCaptured ? '6' : outcome.returnCode,
+    returnMessage: outcome.returnMessage,
+    tid: wireDate(nowMs).replace(/\D/g, '').slice(4) + sixDigits().slice(3),
+    proofOfSale: outcome.isApproved ? sixDigits() : null,
+    authorizationCode: outcome.isApproved ? sixDigits() : null,
+    receivedAtMs: nowMs,
+    capturedAtMs: isCaptured ? nowMs : null,
+    voidedAtMs: null,
+    chargebackCase: null
+  }
+}
+
+/** 10 until midnight of the day of the sale, 11 from then on. */
+function voidedStatus(sale: LedgerSale, nowMs: number): number {
+  const isSameDay = wireDate(sale.receivedAtMs).slice(0, 10) === wireDate(nowMs).slice(0, 10)
+  return isSameDay ? Status.voided : Status.refunded
+}
+
+/** `null`: no amount was given, which means the whole. */
+function amountIn(text: string | null): number | 'bad' | null {
+  if (text === null) return null
+  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 'bad'
+}
+
+function sixDigits(): string {
+  return String(randomInt(1_000_000)).padStart(6, '0')
+}
+
+function answered(status: number, body: object, isLost = false): AcquirerAnswer {
+  return { status, body: JSON.stringify(body), isLost }
+}
+
+function nothing(status: number): AcquirerAnswer {
+  return { status, body: '', isLost: false }
+}

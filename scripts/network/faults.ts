@@ -1,0 +1,114 @@
+/**
+ * Misbehaviour on order: `PUT /simulator/faults` (design 10).
+ *
+ * Each probability is thrown for each request to the acquirer's routes, on its own. Where several come up at once, the
+ * one that hides more wins: `drop_before`, `error_before`, then (the request is booked) `late` delays what follows,
+ * `drop_after`, `error_after`.
+ */
+import { isRecord } from '../../runtime/json.js'
+
+/** The fault set as it stands on the wire; all probabilities from 0 to 1. */
+export interface Faults {
+  /** Connection cut, nothing booked. */
+  readonly drop_before: number
+  /** Booked, then connection cut. */
+  readonly drop_after: number
+  /** HTTP 500 without booking. */
+  readonly error_before: number
+  /** Booked, then HTTP 500. */
+  readonly error_after: number
+  /** Booked at once, answered after `late_ms`. */
+  readonly late: number
+  readonly late_ms: number
+  /** Time for every answer; half of it passes before the booking. Two figures: a log-normal distribution. */
+  readonly latency_ms: number | { readonly median: number; readonly p99: number }
+}
+
+export const NO_FAULTS: Faults = {
+  drop_before: 0,
+  drop_after: 0,
+  error_before: 0,
+  error_after: 0,
+  late: 0,
+  late_ms: 3_000,
+  latency_ms: 0
+}
+
+/** What one request is to suffer. */
+export interface Fate {
+  readonly before: 'drop' | 'error' | null
+  readonly after: 'drop' | 'error' | null
+  readonly lateMs: number
+  readonly latencyMs: number
+}
+
+export interface FieldFault {
+  readonly path: string
+  readonly message: string
+}
+
+const LATENCY_MS_MAX = 600_000
+/** How many standard deviations of a normal distribution lie below its 99th percentile. */
+const P99_DEVIATIONS = 2.3263
+
+const fieldRules: Readonly<Record<keyof Faults, { isValid: (value: unknown) => boolean; expected: string }>> = {
+  drop_before: probability(),
+  drop_after: probability(),
+  error_before: probability(),
+  error_after: probability(),
+  late: probability(),
+  late_ms: { isValid: isTime, expected: `must be a number of ms from 0 to ${LATENCY_MS_MAX}` },
+  latency_ms: {
+    isValid: value => isTime(value) || isDistribution(value),
+    expected: `must be a number of ms from 0 to ${LATENCY_MS_MAX}, or {"median", "p99"} with 0 < median <= p99`
+  }
+}
+
+/** The whole new set (what is absent is off), or every field that is wrong. */
+export function parseFaults(body: unknown): { faults: Faults } | { problems: readonly FieldFault[] } {
+  if (!isRecord(body)) return { problems: [{ path: '', message: 'must be a JSON object; {} is no faults' }] }
+  const problems = Object.entries(body).flatMap(([path, value]) => {
+    const rule = isFaultName(path) ? fieldRules[path] : undefined
+    if (rule === undefined) return [{ path, message: `is no fault; known are ${Object.keys(fieldRules).join(', ')}` }]
+    return rule.isValid(value) ? [] : [{ path, message: rule.expected }]
+  })
+  return problems.length > 0 ? { problems } : { faults: { ...NO_FAULTS, ...(body as Partial<Faults>) } }
+}
+
+/** Throws the dice for one request. `random` gives numbers from 0 up to, but not including, 1. */
+export function fateOf(faults: Faults, random: () => number): Fate {
+  const happens = (chance: number) => chance > 0 && random() < chance
+  const before = happens(faults.drop_before) ? 'drop' : happens(faults.error_before) ? 'error' : null
+  const lateMs = happens(faults.late) ? faults.late_ms : 0
+  const after = happens(faults.drop_after) ? 'drop' : happens(faults.error_after) ? 'error' : null
+  return { before, after, lateMs, latencyMs: latencyOf(faults.latency_ms, random) }
+}
+
+function latencyOf(latency: Faults['latency_ms'], random: () => number): number {
+  if (typeof latency === 'number') return latency
+  const deviation = Math.log(latency.p99 / latency.median) / P99_DEVIATIONS
+  // Box-Muller; 1 - random() is never 0.
+  const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+  return Math.min(latency.median * Math.exp(deviation * normal), LATENCY_MS_MAX)
+}
+
+function isFaultName(name: string): name is keyof Faults {
+  return Object.hasOwn(fieldRules, name)
+}
+
+function probability() {
+  return {
+    isValid: (value: unknown) => typeof value === 'number' && value >= 0 && value <= 1,
+    expected: 'must be a probability from 0 to 1'
+  }
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= LATENCY_MS_MAX
+}
+
+function isDistribution(value: unknown): boolean {
+  if (!isRecord(value)) return false
+  const { median, p99, ...rest } = value
+  return isTime(median) && isTime(p99) && median > 0 && median <= p99 && Object.keys(rest).length === 0
+}

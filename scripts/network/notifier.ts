@@ -1,0 +1,74 @@
+/**
+ * The network's notifications ("Post de Notificacao"): `{"PaymentId","ChangeType"}` and a static header, no signature.
+ *
+ * Only HTTP 200 counts as received. Tried once and three times more, in the background; then it is lost, as the real
+ * network's may be: who cannot miss one has to ask.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from '../../runtime/log.js'
+
+/** `ChangeType` of a chargeback. */
+export const CHARGEBACK = 7
+
+const ATTEMPT_TIMEOUT_MS = 10_000
+
+export interface NotifierOptions {
+  readonly url: string
+  /** Value of the header `X-Notification-Secret`, the only proof of origin. */
+  readonly secret: string
+  /** Pauses before the second, third and fourth attempt. */
+  readonly retryDelaysMs: readonly number[]
+  readonly log: Logger
+}
+
+export class Notifier {
+  readonly #options: NotifierOptions
+  readonly #stopping = new AbortController()
+  readonly #underWay = new Set<Promise<void>>()
+
+  constructor(options: NotifierOptions) {
+    this.#options = options
+  }
+
+  /** Sends in the background; never throws. */
+  notify(paymentId: string, changeType: number): void {
+    const sending = this.#deliver(JSON.stringify({ PaymentId: paymentId, ChangeType: changeType }), paymentId)
+    this.#underWay.add(sending)
+    void sending.finally(() => this.#underWay.delete(sending))
+  }
+
+  /** Gives up what is under way. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await Promise.all(this.#underWay)
+  }
+
+  async #deliver(body: string, paymentId: string): Promise<void> {
+    const { log, retryDelaysMs, url } = this.#options
+    for (const pauseMs of [0, ...retryDelaysMs]) {
+      const isOver = await delay(pauseMs, false, { signal: this.#stopping.signal }).catch(() => true)
+      if (isOver) return
+      const problem = await this.#attempt(body)
+      if (problem === null) return
+      log.warn({ network_payment_id: paymentId, url, problem }, 'notification was not received')
+    }
+    log.error({ network_payment_id: paymentId, url }, 'notification is lost, every attempt failed')
+  }
+
+  /** `null` when it was received, else what went wrong. */
+  async #attempt(body: string): Promise<string | null> {
+    try {
+      const response = await fetch(this.#options.url, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'X-Notification-Secret': this.#options.secret },
+        body,
+        redirect: 'manual',
+        signal: AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(ATTEMPT_TIMEOUT_MS)])
+      })
+      await response.body?.cancel()
+      return response.status === 200 ? null : `HTTP ${response.status}`
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  }
+}

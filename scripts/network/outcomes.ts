@@ -1,0 +1,47 @@
+/**
+ * What the simulated network does with a card or an amount: the test environment's contract (interface 7.1, design 9),
+ * in the acquirer's sandbox codes. The acquirer's own sandbox always answers; losing an answer is our extension.
+ */
+
+export interface CardOutcome {
+  readonly isApproved: boolean
+  /** true: booked, then the connection is cut instead of an answer. */
+  readonly isAnswerLost: boolean
+  /** Of a denial; an approval has the code of its kind (`4` authorised, `6` captured). */
+  readonly returnCode: string
+  readonly returnMessage: string
+}
+
+const APPROVED: CardOutcome = {
+  isApproved: true,
+  isAnswerLost: false,
+  returnCode: '4',
+  returnMessage: 'Operation Successful'
+}
+
+const outcomeByLastDigit: Readonly<Record<string, CardOutcome>> = {
+  '2': denied('05', 'Not Authorized'),
+  '3': denied('57', 'Card Expired'),
+  '5': denied('78', 'Blocked Card'),
+  '6': { ...denied('99', 'Timeout'), isAnswerLost: true },
+  '7': denied('77', 'Card Canceled'),
+  '8': denied('70', 'Problems with Creditcard'),
+  '9': { ...APPROVED, isAnswerLost: true }
+}
+
+/** The outcome of a sale, decided by the last digit of the card number alone. */
+export function outcomeOfCard(cardNumber: string): CardOutcome {
+  return outcomeByLastDigit[cardNumber.slice(-1)] ?? APPROVED
+}
+
+/** Amounts in cents that misbehave, as the amount of the capture or void, not of the sale. */
+export const misbehavingAmounts = {
+  captureRejected: 991,
+  voidRejected: 992,
+  captureAnswerLost: 993,
+  refundAnswerLost: 994
+} as const
+
+function denied(returnCode: string, returnMessage: string): CardOutcome {
+  return { isApproved: false, isAnswerLost: false, returnCode, returnMessage }
+}

@@ -1,0 +1,160 @@
+/**
+ * The card-network simulator: the acquirer's wire format over a ledger of its own, on one listener.
+ *
+ * It exists to be wrong on order: it loses, delays and fails answers (test cards, misbehaving amounts, faults) and keeps
+ * true books of what really happened. Plain node:http, because it shares the machine with what is measured against it.
+ */
+import { setMaxListeners } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from '../../runtime/log.js'
+import { close, listen } from '../../runtime/ops-server.js'
+import { Acquirer, type AcquirerAnswer } from './acquirer.js'
+import { answerControl, type Controlled } from './control.js'
+import { type Fate, type Faults, fateOf, NO_FAULTS } from './faults.js'
+import { Ledger } from './ledger.js'
+import { Notifier } from './notifier.js'
+
+export interface SimulatorOptions {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  /** File of the ledger; `null` keeps it in memory. */
+  readonly ledgerFile: string | null
+  /** The credentials that the acquirer's routes ask for. */
+  readonly merchantId: string
+  readonly merchantKey: string
+  readonly notificationsUrl: string
+  readonly notificationsSecret: string
+  /** Pauses before a notification is sent again; three, unless a test is in a hurry. */
+  readonly notificationRetryDelaysMs?: readonly number[]
+  /** Source of the faults' dice, from 0 up to, but not including, 1. */
+  readonly random?: () => number
+  readonly log: Logger
+}
+
+export interface Simulator extends Controlled {
+  readonly url: string
+  readonly ledger: Ledger
+  /** The fault set in force; may be replaced. */
+  faults: Faults
+  /** Cuts every connection. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+const BODY_BYTES_MAX = 64 * 1024
+/** Like the balancers in front of real acquirers, and longer than any client keeps an idle connection. */
+const KEEP_ALIVE_MS = 65_000
+
+/** Reads the ledger and listens. Rejects when the port is taken or the ledger's file cannot be read. */
+export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS })
+  await listen(server, options.port, options.host)
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : options.port
+  const url = `http://${options.host}:${port}`
+
+  const ledger = openLedger(options.ledgerFile, () => server.close())
+  const notifier = new Notifier({
+    url: options.notificationsUrl,
+    secret: options.notificationsSecret,
+    retryDelaysMs: options.notificationRetryDelaysMs ?? [1_000, 5_000, 25_000],
+    log: options.log
+  })
+  const stopping = new AbortController()
+  // Every delayed answer waits for it.
+  setMaxListeners(0, stopping.signal)
+  let stopped: Promise<void> | null = null
+  const simulator: Simulator = {
+    url,
+    ledger,
+    notifier,
+    faults: NO_FAULTS,
+    stop: () => {
+      stopped ??= (async () => {
+        stopping.abort()
+        const closed = close(server)
+        server.closeAllConnections()
+        await Promise.all([closed, notifier.stop()])
+        ledger.close()
+      })()
+      return stopped
+    }
+  }
+  const acquirer = new Acquirer(ledger, url)
+  const isKnown = ({ headers }: IncomingMessage) =>
+    headers['merchantid'] === options.merchantId && headers['merchantkey'] === options.merchantKey
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    receive(request, async body => {
+      const { pathname, searchParams } = new URL(request.url ?? '/', url)
+      const method = request.method ?? 'GET'
+      if (pathname.startsWith('/simulator/'))
+        return answerControl(simulator, { method, path: pathname, body }, response)
+      const fate = fateOf(simulator.faults, options.random ?? Math.random)
+      await serve(fate, response, stopping.signal, () => {
+        if (!isKnown(request)) return { status: 401, body: '', isLost: false }
+        return acquirer.answer(method, pathname, searchParams, body)
+      })
+    }).catch((error: unknown) => {
+      if (stopping.signal.aborted) return
+      options.log.error({ err: error }, 'simulator could not answer')
+      response.destroy()
+    })
+  })
+  return simulator
+}
+
+/** Lets one request suffer its fate around `answer`, which books. */
+async function serve(
+  fate: Fate,
+  response: ServerResponse,
+  signal: AbortSignal,
+  answer: () => AcquirerAnswer
+): Promise<void> {
+  if (fate.latencyMs > 0) await delay(fate.latencyMs / 2, undefined, { signal })
+  if (fate.before === 'drop') return cut(response)
+  if (fate.before === 'error') return send(response, 500, '')
+  const { status, body, isLost } = answer()
+  if (fate.latencyMs > 0 || fate.lateMs > 0) await delay(fate.latencyMs / 2 + fate.lateMs, undefined, { signal })
+  if (isLost || fate.after === 'drop') return cut(response)
+  if (fate.after === 'error') return send(response, 500, '')
+  send(response, status, body)
+}
+
+function send(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, {
+    'Content-Length': Buffer.byteLength(body),
+    ...(body === '' ? {} : { 'Content-Type': 'application/json; charset=utf-8' })
+  })
+  response.end(body)
+}
+
+function cut(response: ServerResponse): void {
+  response.socket?.destroy()
+}
+
+/** Reads a body and hands it on. A body that is too long, or cut, ends the connection. */
+function receive(request: IncomingMessage, handle: (body: string) => Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > BODY_BYTES_MAX) request.destroy()
+      else chunks.push(chunk)
+    })
+    request.on('error', () => resolve())
+    request.on('end', () => {
+      handle(Buffer.concat(chunks).toString('utf8')).then(resolve, reject)
+    })
+  })
+}
+
+function openLedger(file: string | null, onFailure: () => void): Ledger {
+  try {
+    return new Ledger(file)
+  } catch (error) {
+    onFailure()
+    throw error
+  }
+}

@@ -1,0 +1,9 @@
+/** `npm run --silent operator -- <noun> <verb> [--json]`: what operators do (design 10). One file per noun in operator/. */
+import { connectionOf } from './operator/connection.js'
+import { runOperator } from './operator/program.js'
+
+process.exitCode = await runOperator(process.argv.slice(2), {
+  connect: () => connectionOf(),
+  out: text => process.stdout.write(text),
+  err: text => process.stderr.write(text)
+})

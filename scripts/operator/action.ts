@@ -1,0 +1,52 @@
+/** What all verbs of the operator's command line have in common: connect, do it, print, close. */
+import { Command, type OptionValues } from 'commander'
+import type { OperatorConnection } from './connection.js'
+
+/** The world around the commands; tests bring their own. */
+export interface OperatorWorld {
+  connect(): Promise<OperatorConnection>
+  out(text: string): void
+  err(text: string): void
+}
+
+/** The same result for programs (`--json`) and for people. */
+export interface Output {
+  readonly json: unknown
+  readonly text: string
+}
+
+/** A command line that cannot be understood: exit code 2. */
+export class UsageError extends Error {}
+
+/** What a verb does, with its options and its positional arguments. */
+export type Verb<Options> = (
+  connection: OperatorConnection,
+  options: Options,
+  args: readonly string[]
+) => Promise<Output>
+
+/** Makes the action of a verb, in the form that commander calls. */
+export type ActionMaker = <Options extends OptionValues>(verb: Verb<Options>) => (...given: unknown[]) => Promise<void>
+
+export function actionMaker(world: OperatorWorld): ActionMaker {
+  return <Options extends OptionValues>(verb: Verb<Options>) =>
+    async (...given: unknown[]) => {
+      const command = given.at(-1)
+      if (!(command instanceof Command)) throw new TypeError('commander passes the command last')
+      const connection = await world.connect()
+      try {
+        const output = await verb(connection, command.opts<Options>(), command.args)
+        const isJson = command.opts<{ json?: boolean }>().json ?? false
+        world.out(isJson ? `${JSON.stringify(output.json, null, 2)}\n` : `${output.text}\n`)
+      } finally {
+        await connection.close()
+      }
+    }
+}
+
+/** The thing that a verb is about: its first argument, or the option that says the same. Throws `UsageError`. */
+export function subjectOf(args: readonly string[], option: string | undefined, name: string): string {
+  const subject = args[0] ?? option
+  if (subject === undefined) throw new UsageError(`missing argument <${name}>, or option --${name}`)
+  return subject
+}

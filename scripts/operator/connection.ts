@@ -1,0 +1,53 @@
+/** Which Redis an operator means: the one of `REDIS_URL`, or the one that `npm start` runs for this `DATA_DIR`. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { connect, disconnect, type Redis } from '../../redis/connections.js'
+import { type Config, isGiven, readConfig } from '../../runtime/config.js'
+import { createLogger } from '../../runtime/log.js'
+
+/** What a command of an operator works with; `close` ends it. */
+export interface OperatorConnection {
+  readonly config: Config
+  /** The durable Redis. */
+  readonly redis: Redis
+  close(): Promise<void>
+}
+
+/** Written by `npm start`: `{"redis_url", "secrets_redis_url"}`. */
+const REDIS_FILE = 'redis.json'
+
+/** Connects, by `env` in place of the process's environment if given; rejects with a sentence that says which server did not answer and where its address came from. */
+export async function connectionOf(env?: NodeJS.ProcessEnv): Promise<OperatorConnection> {
+  const config = readConfig(env)
+  const { url, origin } = await addressOf(config, isGiven('REDIS_URL', env))
+  try {
+    const redis = await connect(url, 'commands', createLogger('operator', 'silent'))
+    return { config, redis, close: () => disconnect(redis) }
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : String(error)} (The address comes from ${origin}.)`)
+  }
+}
+
+/** The address, and where it was found. */
+export async function addressOf(config: Config, isUrlGiven: boolean): Promise<{ url: string; origin: string }> {
+  if (isUrlGiven) return { url: config.redisUrl, origin: 'REDIS_URL' }
+  const file = join(config.dataDir, REDIS_FILE)
+  const content = await readFile(file, 'utf8').catch(() => null)
+  if (content === null) {
+    return {
+      url: config.redisUrl,
+      origin: `the default: REDIS_URL is not set, and \`npm start\` has not written ${file}`
+    }
+  }
+  return { url: readAddress(content, file), origin: `${file}, which \`npm start\` writes` }
+}
+
+function readAddress(content: string, file: string): string {
+  try {
+    const { redis_url: url }: { redis_url?: unknown } = JSON.parse(content)
+    if (typeof url === 'string') return url
+  } catch {
+    // Told below, in the words of an operator.
+  }
+  throw new Error(`${file} cannot be read. Run \`npm start\` again, which writes it, or set REDIS_URL.`)
+}

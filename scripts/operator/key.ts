@@ -1,0 +1,106 @@
+/** `key create|list|revoke` */
+import { Command, InvalidArgumentError } from 'commander'
+import { type ApiKey, MerchantStore, type Permission, permissions } from '../../redis/merchants.js'
+import { type ActionMaker, type Output, subjectOf } from './action.js'
+import type { OperatorConnection } from './connection.js'
+import { table } from './table.js'
+
+interface CreateOptions {
+  merchant: string
+  permissions: Permission[]
+  publishable?: boolean
+}
+
+export function keyCommand(action: ActionMaker): Command {
+  const noun = new Command('key').description('API keys: secret ones for servers, publishable ones for browsers.')
+
+  noun
+    .command('create')
+    .description('Make a key. Its full text is shown this once.')
+    .requiredOption('--merchant <id>', 'id of the merchant, see `merchant list`')
+    .requiredOption('--permissions <list>', `separated by commas: ${permissions.join(', ')}`, parsePermissions)
+    .option('--publishable', 'a key without a secret, for the browser; its only permission is tokens:write')
+    .option('--json', 'print JSON')
+    .action(
+      action<CreateOptions>(async (connection, options) => {
+        const key = await storeOf(connection).createKey({
+          merchantId: options.merchant,
+          permissions: options.permissions,
+          isPublishable: options.publishable ?? false
+        })
+        return {
+          json: { ...present(key), key: key.fullKey },
+          text: `${key.fullKey}\n\nThis is the only time that the key is shown. Its id is ${key.keyId}.`
+        }
+      })
+    )
+  noun
+    .command('list')
+    .description('Keys, oldest first, without their secrets.')
+    .option('--merchant <id>', 'only the keys of this merchant')
+    .option('--json', 'print JSON')
+    .action(
+      action<{ merchant?: string }>(async (connection, { merchant }) =>
+        listed(await storeOf(connection).listKeys(merchant))
+      )
+    )
+  noun
+    .command('revoke')
+    .description('End a key for ever. It is refused everywhere within 1 s.')
+    .argument('[key]', 'id of the key (its middle part), see `key list`')
+    .option('--key <id>', 'the same, as an option')
+    .option('--json', 'print JSON')
+    .action(
+      action<{ key?: string }>(async (connection, options, args) => {
+        const keyId = subjectOf(args, options.key, 'key')
+        const key = await storeOf(connection).revokeKey(keyId)
+        return { json: present(key), text: `Key ${keyId} of merchant ${key.merchantId} is revoked.` }
+      })
+    )
+  return noun
+}
+
+function storeOf({ redis, config }: OperatorConnection): MerchantStore {
+  return new MerchantStore(redis, config.environment)
+}
+
+function parsePermissions(list: string): Permission[] {
+  return list.split(',').map(name => {
+    const found = permissions.find(permission => permission === name.trim())
+    if (found === undefined) {
+      throw new InvalidArgumentError(`There is no permission "${name.trim()}". Choose from ${permissions.join(', ')}.`)
+    }
+    return found
+  })
+}
+
+function listed(keys: readonly ApiKey[]): Output {
+  const rows = keys.map(key => [
+    key.keyId,
+    key.merchantId,
+    key.isRevoked ? 'revoked' : 'active',
+    key.isPublishable ? 'publishable' : 'secret',
+    new Date(key.createdAtMs).toISOString(),
+    key.permissions.join(',')
+  ])
+  return {
+    json: keys.map(present),
+    text: table(
+      ['KEY', 'MERCHANT', 'STATE', 'KIND', 'CREATED', 'PERMISSIONS'],
+      rows,
+      'There are no keys. Make one: key create.'
+    )
+  }
+}
+
+function present(key: ApiKey): Record<string, unknown> {
+  return {
+    key_id: key.keyId,
+    merchant_id: key.merchantId,
+    environment: key.environment,
+    permissions: key.permissions,
+    publishable: key.isPublishable,
+    revoked: key.isRevoked,
+    created_at: new Date(key.createdAtMs).toISOString()
+  }
+}

@@ -1,0 +1,90 @@
+/** A payment in the words of operators: figures, references, and its life as a timeline. */
+import type { HistoryEntry, Payment } from '../../machines/model.js'
+import { orderIdOf } from '../../machines/network.js'
+import { table } from './table.js'
+
+const LABEL_WIDTH = 28
+
+/** Everything about a payment but the buyer; times are ISO 8601. */
+export function presentForOperators({ version, terms, progress, history }: Payment): Record<string, unknown> {
+  const { references, operation } = progress
+  return {
+    payment_id: terms.id,
+    merchant_id: terms.merchantId,
+    external_reference: terms.externalReference,
+    status: progress.status,
+    phase: progress.phase,
+    amount_cents: terms.amountCents,
+    captured_cents: progress.capturedCents,
+    refunded_cents: progress.refundedCents,
+    card: { brand: terms.card.brand, last4: terms.card.last4 },
+    operation: { kind: operation.kind, state: operation.state, amount_cents: operation.amountCents },
+    error: progress.error,
+    declined_code: progress.declinedCode,
+    network: {
+      order_id: orderIdOf(terms.id),
+      sale_id: references.saleId,
+      tid: references.tid,
+      nsu: references.nsu,
+      authorization_code: references.authorizationCode
+    },
+    created_at: time(terms.createdAtMs),
+    expires_at: time(progress.expiresAtMs),
+    next_question_at: time(progress.inquiry?.nextAtMs ?? progress.dispute?.nextAtMs ?? null),
+    attention: progress.attention,
+    version,
+    history: history.map(presentLine)
+  }
+}
+
+/** The figures, then the timeline. */
+export function showText(payment: Payment): string {
+  const { history: _, card, operation, network, ...fields } = presentForOperators(payment)
+  const lines = Object.entries({
+    ...fields,
+    ...flat('card', card),
+    ...flat('operation', operation),
+    ...flat('network', network)
+  })
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name.padEnd(LABEL_WIDTH)}${value}`)
+  return `${lines.join('\n')}\n\n${historyText(payment)}`
+}
+
+/** One line per event: when, how long after the one before, what happened, where it led. */
+export function historyText({ terms, history }: Payment): string {
+  const first = [time(terms.createdAtMs), '', 'accepted', 'pending', '']
+  let beforeMs = terms.createdAtMs
+  const rows = history.map(line => {
+    const gap = `+${gapText(line.atMs - beforeMs)}`
+    beforeMs = line.atMs
+    const times = line.times > 1 ? ` (${line.times} times)` : ''
+    return [time(line.atMs) ?? '', gap, `${line.event}${times}`, placeText(line), line.detail ?? '']
+  })
+  return table(['TIME', 'AFTER', 'EVENT', 'STATUS', 'DETAIL'], [first.map(cell => cell ?? ''), ...rows], '')
+}
+
+function presentLine(line: HistoryEntry): Record<string, unknown> {
+  const { atMs, event, status, phase, detail, times } = line
+  return { at: time(atMs), event, status, phase, detail, times }
+}
+
+function placeText({ status, phase }: HistoryEntry): string {
+  return phase === null ? status : `${status} (${phase})`
+}
+
+function gapText(ms: number): string {
+  if (ms < 1_000) return `${ms} ms`
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`
+  if (ms < 3_600_000) return `${(ms / 60_000).toFixed(1)} min`
+  return ms < 86_400_000 ? `${(ms / 3_600_000).toFixed(1)} h` : `${(ms / 86_400_000).toFixed(1)} d`
+}
+
+function flat(name: string, value: unknown): Record<string, unknown> {
+  const entries = typeof value === 'object' && value !== null ? Object.entries(value) : []
+  return Object.fromEntries(entries.map(([key, inner]) => [`${name}.${key}`, inner]))
+}
+
+function time(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}

@@ -1,0 +1,101 @@
+/** `payment show|history|attention|settle-attention` */
+import { Command } from 'commander'
+import type { Payment } from '../../machines/model.js'
+import { attentionOf, listAttention, settleAttention } from '../../redis/attention.js'
+import { compactId, partitionOfPayment } from '../../redis/keys.js'
+import { createPaymentStore } from '../../redis/payments.js'
+import { delay } from '../../runtime/delay.js'
+import { type ActionMaker, subjectOf, UsageError } from './action.js'
+import type { OperatorConnection } from './connection.js'
+import { historyText, presentForOperators, showText } from './payment-text.js'
+import { table } from './table.js'
+
+const PAYMENT_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+/** A worker takes a payment off the list; with no worker running it takes until one starts. */
+const SETTLE_WAIT_MS = 5_000
+const SETTLE_POLL_MS = 50
+
+export function paymentCommand(action: ActionMaker): Command {
+  const noun = new Command('payment').description('The life of a payment, and the payments that need a person.')
+
+  for (const [verb, description, text] of [
+    ['show', 'A payment as it stands, then its life.', showText],
+    ['history', 'The life of a payment, line by line.', historyText]
+  ] as const) {
+    noun
+      .command(verb)
+      .description(description)
+      .argument('[payment]', 'id of the payment')
+      .option('--payment <id>', 'the same, as an option')
+      .option('--json', 'print JSON')
+      .action(
+        action<{ payment?: string }>(async (connection, options, args) => {
+          const payment = await paymentOf(connection, idOf(args, options.payment))
+          const json = presentForOperators(payment)
+          return { json: verb === 'history' ? json['history'] : json, text: text(payment) }
+        })
+      )
+  }
+  noun
+    .command('attention')
+    .description('Payments that need a person, and why.')
+    .option('--json', 'print JSON')
+    .action(
+      action(async ({ redis, config }) => {
+        const listed = await listAttention(redis, config.partitions)
+        const rows = listed.map(({ paymentId, reason }) => [paymentId, reason, meaningOfAttention[reason]])
+        return {
+          json: listed.map(({ paymentId, reason }) => ({ payment_id: paymentId, reason })),
+          text: table(['PAYMENT', 'REASON', 'MEANS'], rows, 'No payment needs a person.')
+        }
+      })
+    )
+  noun
+    .command('settle-attention')
+    .description('Take a payment off that list after you have looked at it.')
+    .argument('[payment]', 'id of the payment')
+    .option('--payment <id>', 'the same, as an option')
+    .option('--json', 'print JSON')
+    .action(
+      action<{ payment?: string }>(async (connection, options, args) => {
+        const id = idOf(args, options.payment)
+        await settle(connection, id)
+        return { json: { payment_id: id, attention: null }, text: `Payment ${id} is off the list.` }
+      })
+    )
+  return noun
+}
+
+const meaningOfAttention = {
+  unresolved_for_long: 'the network has not told the outcome for days; ask the acquirer',
+  surplus_sale: 'two sales stood under one order; the surplus is voided, find out why',
+  figures_differ: "our figures and the network's books differ; compare them",
+  sale_after_failure: 'a sale turned up after the payment had failed; it is voided, find out why',
+  poisoned: 'a command failed again and again; see `dead-letter list` and the log'
+} as const
+
+function idOf(args: readonly string[], option: string | undefined): string {
+  const id = subjectOf(args, option, 'payment').toLowerCase()
+  if (!PAYMENT_ID.test(id)) throw new UsageError(`"${id}" is not the id of a payment, which is a UUID`)
+  return id
+}
+
+async function paymentOf({ redis, config }: OperatorConnection, id: string): Promise<Payment> {
+  const partition = partitionOfPayment(id)
+  const payment = partition < config.partitions ? await createPaymentStore(redis).load(partition, compactId(id)) : null
+  if (payment === null) throw new Error(`There is no payment ${id} in this installation.`)
+  return payment
+}
+
+async function settle(connection: OperatorConnection, id: string): Promise<void> {
+  await paymentOf(connection, id)
+  if ((await attentionOf(connection.redis, id)) === null) throw new Error(`Payment ${id} is not on the list.`)
+  await settleAttention(connection.redis, id)
+  const deadlineMs = performance.now() + SETTLE_WAIT_MS
+  while ((await attentionOf(connection.redis, id)) !== null) {
+    if (performance.now() > deadlineMs) {
+      throw new Error(`No worker took payment ${id} off the list within ${SETTLE_WAIT_MS} ms; one will when it runs.`)
+    }
+    await delay(SETTLE_POLL_MS)
+  }
+}

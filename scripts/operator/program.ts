@@ -1,0 +1,54 @@
+/**
+ * The operator's command line: nouns, their verbs, exit codes.
+ *
+ * 0: done. 1: could not be done, with a sentence on standard error. 2: not understood. A noun is one file that exports
+ * a function which makes its `Command`; add it to `nouns`.
+ */
+import { Command, CommanderError } from 'commander'
+import { type ActionMaker, actionMaker, type OperatorWorld, UsageError } from './action.js'
+import { clockCommand } from './clock.js'
+import { deadLetterCommand } from './dead-letter.js'
+import { keyCommand } from './key.js'
+import { merchantCommand } from './merchant.js'
+import { paymentCommand } from './payment.js'
+import { queueCommand } from './queue.js'
+import { vaultCommand } from './vault.js'
+import { webhookCommand } from './webhook.js'
+
+const nouns: readonly ((action: ActionMaker) => Command)[] = [
+  merchantCommand,
+  keyCommand,
+  paymentCommand,
+  queueCommand,
+  deadLetterCommand,
+  webhookCommand,
+  clockCommand,
+  vaultCommand
+]
+
+/** Runs one command line, without the program's name. Resolves to the exit code; never rejects. */
+export async function runOperator(args: readonly string[], world: OperatorWorld): Promise<number> {
+  const program = new Command('operator')
+    .description('Merchants, keys and whatever else an operator looks after.')
+    .showHelpAfterError('(add --help for the options)')
+    .configureOutput({ writeOut: world.out, writeErr: world.err })
+    .exitOverride()
+  for (const makeNoun of nouns) inheritSettings(program, makeNoun(actionMaker(world)))
+
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return 0
+  } catch (error) {
+    // commander has printed its own complaint. Asked for help it "fails" with 0.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    world.err(`error: ${error instanceof Error ? error.message : String(error)}\n`)
+    return error instanceof UsageError ? 2 : 1
+  }
+}
+
+/** A command that was made elsewhere does not take over the program's settings by itself. */
+function inheritSettings(parent: Command, command: Command): void {
+  command.copyInheritedSettings(parent)
+  for (const verb of command.commands) verb.copyInheritedSettings(parent)
+  parent.addCommand(command)
+}

@@ -1,0 +1,96 @@
+/** `queue status` */
+import { Command } from 'commander'
+import { readClockOffset } from '../../redis/clock.js'
+import { createNoticeStore } from '../../redis/notices.js'
+import { type QueueStatus, queueStatus } from '../../redis/queue-status.js'
+import { systemClock } from '../../runtime/clock.js'
+import type { ActionMaker } from './action.js'
+import type { OperatorConnection } from './connection.js'
+import { table } from './table.js'
+
+export function queueCommand(action: ActionMaker): Command {
+  const noun = new Command('queue').description('The work that waits.')
+  noun
+    .command('status')
+    .description('Commands, alarms and dead letters: per partition that has any, and in sum.')
+    .option('--json', 'print JSON')
+    .action(
+      action(async connection => {
+        const { redis, config } = connection
+        const rows = await queueStatus(redis, config.partitions, {
+          nowMs: await serviceNowMs(connection),
+          silenceMs: config.takeoverAfterMs
+        })
+        const notices = await createNoticeStore(redis, config.partitions).count()
+        const total = sumOf(rows)
+        return {
+          json: { total: { ...present(total), notices }, partitions: rows.map(row => present(row)) },
+          text: textOf(rows, total, notices)
+        }
+      })
+    )
+  return noun
+}
+
+async function serviceNowMs({ redis, config }: OperatorConnection): Promise<number> {
+  return systemClock.now() + (config.environment === 'test' ? await readClockOffset(redis) : 0)
+}
+
+type Total = Omit<QueueStatus, 'partition'>
+
+function sumOf(rows: readonly QueueStatus[]): Total {
+  const sum = (pick: (row: QueueStatus) => number): number => rows.reduce((all, row) => all + pick(row), 0)
+  const ages = rows.flatMap(row => row.oldestAgeMs ?? [])
+  return {
+    length: sum(row => row.length),
+    pending: sum(row => row.pending),
+    oldestAgeMs: ages.length === 0 ? null : Math.max(...ages),
+    // Every worker reads all partitions.
+    consumers: Math.max(0, ...rows.map(row => row.consumers)),
+    scheduled: sum(row => row.scheduled),
+    due: sum(row => row.due),
+    deadLetters: sum(row => row.deadLetters),
+    attention: sum(row => row.attention),
+    inDoubt: sumByAge(rows)
+  }
+}
+
+function sumByAge(rows: readonly QueueStatus[]): Record<string, number> {
+  const sums: Record<string, number> = {}
+  for (const [age, count] of rows.flatMap(row => Object.entries(row.inDoubt))) sums[age] = (sums[age] ?? 0) + count
+  return sums
+}
+
+function present(row: Total & { partition?: number }): Record<string, unknown> {
+  return {
+    ...(row.partition === undefined ? {} : { partition: row.partition }),
+    length: row.length,
+    pending: row.pending,
+    oldest_age_ms: row.oldestAgeMs,
+    consumers: row.consumers,
+    scheduled: row.scheduled,
+    due: row.due,
+    dead_letters: row.deadLetters,
+    attention: row.attention,
+    in_doubt: row.inDoubt['0'] ?? 0
+  }
+}
+
+function textOf(rows: readonly QueueStatus[], total: Total, notices: number): string {
+  const busy = rows.filter(row => row.length + row.scheduled + row.deadLetters + row.attention > 0)
+  const header = ['PARTITION', 'WAITING', 'IN WORK', 'OLDEST', 'WORKERS', 'ALARMS', 'DUE', 'DEAD', 'ATTENTION']
+  const lines = [...busy.map(row => cells(String(row.partition), row)), cells('all', total)]
+  return `${table(header, lines, '')}\n\nNotices of the network whose payment is not found yet: ${notices}.`
+}
+
+function cells(name: string, row: Total): string[] {
+  const oldest = row.oldestAgeMs === null ? '-' : `${(row.oldestAgeMs / 1_000).toFixed(1)} s`
+  const { length, pending, consumers, scheduled, due, deadLetters, attention } = row
+  return [
+    name,
+    String(length - pending),
+    String(pending),
+    oldest,
+    ...[consumers, scheduled, due, deadLetters, attention].map(String)
+  ]
+}

@@ -1,0 +1,56 @@
+/**
+ * `npm run rolling-restart`: has the running `npm start` of this `DATA_DIR` restart its processes one after the other, and
+ * waits until all of them are new. Run a build before it, and it is a deployment.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readConfig } from '../runtime/config.js'
+import { findUser, readJson } from './supervisor/data-dir.js'
+import { OPS_FILE } from './supervisor/service.js'
+
+const POLL_MS = 100
+/** Stopping may take 12 s, starting a few more. */
+const INSTANCE_DEADLINE_MS = 30_000
+/** The simulator of the card network is not part of what is deployed. */
+const STAYS = /^network\./
+
+try {
+  await rollingRestart(readConfig().dataDir)
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
+}
+
+async function rollingRestart(dataDir: string): Promise<void> {
+  const pid = await findUser(dataDir)
+  if (pid === undefined)
+    throw new Error(`No npm start uses ${dataDir}. Start one, or name another folder with DATA_DIR.`)
+  const before = await readPlaces(dataDir)
+  process.kill(pid, 'SIGUSR2')
+  for (const [name, place] of before) {
+    if (STAYS.test(name)) continue
+    await untilReplaced(dataDir, name, place)
+    process.stdout.write(`${name} is new, and ready\n`)
+  }
+}
+
+/** A process that is started anew serves /readyz on another port. */
+async function untilReplaced(dataDir: string, name: string, before: string): Promise<void> {
+  const deadline = Date.now() + INSTANCE_DEADLINE_MS
+  for (;;) {
+    const place = (await readPlaces(dataDir)).get(name)
+    if (place !== undefined && place !== before && (await isReady(place))) return
+    if (Date.now() > deadline) throw new Error(`${name} is not ready. See what npm start says about it.`)
+    await sleep(POLL_MS)
+  }
+}
+
+async function isReady(place: string): Promise<boolean> {
+  return await fetch(`${place}/readyz`).then(
+    answer => answer.status === 200,
+    () => false
+  )
+}
+
+async function readPlaces(dataDir: string): Promise<Map<string, string>> {
+  return new Map(Object.entries((await readJson(dataDir, OPS_FILE)) ?? {}).map(([name, url]) => [name, String(url)]))
+}

@@ -1,0 +1,33 @@
+/**
+ * `npm run shop [-- --port 4000]`: the site of a merchant, beside a running `npm start`. It uses the public API only, with
+ * the keys of the demo merchant from DATA_DIR/demo.json; everything in scripts/shop may be copied into a real shop.
+ */
+import { parseArgs } from 'node:util'
+import { readConfig } from '../runtime/config.js'
+import { startShop } from './shop/server.js'
+import { readMerchantSettings } from './shop/settings.js'
+import { receiveWebhooks } from './shop/webhooks.js'
+
+/** The address of the webhooks stays the same from run to run, so that waiting events find the shop again. */
+const { values } = parseArgs({
+  options: { port: { type: 'string', default: '4000' }, 'webhook-port': { type: 'string', default: '3011' } }
+})
+const write = (line: string): void => void process.stdout.write(`${line}\n`)
+
+try {
+  const { dataDir } = readConfig()
+  const merchant = await readMerchantSettings(dataDir)
+  const shop = await startShop({ merchant, port: Number(values.port) })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void shop.stop().then(() => process.exit(0)))
+  }
+  write(`The shop is open: ${shop.url}`)
+  await receiveWebhooks({ dataDir, merchant, shop, port: Number(values['webhook-port']) }).then(
+    () => write('It is the webhook endpoint of the demo merchant now.'),
+    (error: Error) => write(`It gets no webhooks and asks the service instead. ${error.message}`)
+  )
+  write('Ctrl-C closes it.')
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,89 @@
+/**
+ * The shop's orders, and the one place that talks to the payments API about them. A real shop keeps orders in its
+ * database, and writes the pending request there in the transaction that decides to send it.
+ */
+import { randomBytes } from 'node:crypto'
+import { afterAnswer, isSettled, newOrder, type Order, withPayment, withRefund } from './order.js'
+import type { PaymentsClient } from './payments-client.js'
+
+export class OrderBook {
+  readonly #orders = new Map<string, Order>()
+  /** The last thing that waits its turn, by order. */
+  readonly #turns = new Map<string, Promise<void>>()
+  readonly #client: PaymentsClient
+
+  constructor(client: PaymentsClient) {
+    this.#client = client
+  }
+
+  open(): Order {
+    return this.#keep(newOrder(`order-${randomBytes(6).toString('hex')}`))
+  }
+
+  find(id: string): Order | undefined {
+    return this.#orders.get(id)
+  }
+
+  /** Orders that somebody has tried to pay, latest first. */
+  list(): Order[] {
+    return [...this.#orders.values()].filter(order => order.attempts > 0).reverse()
+  }
+
+  /** Pays with a one-use token. An order that is paid, or may be, stays as it is: clicking twice pays once. */
+  pay(id: string, tokenId: string): Promise<Order> {
+    return this.#inTurn(id, order => this.#send(order, withPayment(order, tokenId)))
+  }
+
+  /** Gives back `amountCents`, or (null) all that is left. */
+  refund(id: string, amountCents: number | null): Promise<Order> {
+    return this.#inTurn(id, order => this.#send(order, withRefund(order, amountCents)))
+  }
+
+  /** Asks for the truth about an order: a webhook is only a notice, and may come late or twice. */
+  refresh(id: string, source: 'webhook' | 'read'): Promise<Order> {
+    return this.#inTurn(id, async order => {
+      const { pending, payment } = order
+      // A request whose answer is not known is sent again: its key gives the outcome, and never does it twice.
+      const answer =
+        pending === null ? payment && (await this.#client.read(payment.id)) : await this.#client.send(pending)
+      return answer === null ? order : this.#keep(afterAnswer(order, answer, source))
+    })
+  }
+
+  /** Asks about every order whose outcome is not known. For when webhooks are late, or there are none. */
+  async refreshUnsettled(): Promise<void> {
+    const idle = [...this.#orders.values()].filter(order => !isSettled(order) && !this.#turns.has(order.id))
+    await Promise.all(idle.map(({ id }) => this.refresh(id, 'read')))
+  }
+
+  async #send(order: Order, next: ReturnType<typeof withPayment>): Promise<Order> {
+    if (next === null) return order
+    // Kept before it is sent: whatever happens now, the same request can be sent again.
+    this.#keep(next)
+    return this.#keep(afterAnswer(next, await this.#client.send(next.pending), 'answer'))
+  }
+
+  /** One thing at a time for each order, so that an old answer cannot overwrite a new one. Elsewhere: a lock on its row. */
+  #inTurn(id: string, work: (order: Order) => Promise<Order>): Promise<Order> {
+    const before = this.#turns.get(id) ?? Promise.resolve()
+    const turn = before.then(() => work(this.#current(id)))
+    const over = turn.then(
+      () => undefined,
+      () => undefined
+    )
+    this.#turns.set(id, over)
+    void over.then(() => this.#turns.get(id) === over && this.#turns.delete(id))
+    return turn
+  }
+
+  #current(id: string): Order {
+    const order = this.#orders.get(id)
+    if (order === undefined) throw new Error(`There is no order ${id}.`)
+    return order
+  }
+
+  #keep(order: Order): Order {
+    this.#orders.set(order.id, order)
+    return order
+  }
+}

@@ -1,0 +1,158 @@
+/** An order of the shop and how answers of the payments API change it. No input and no output in here. */
+import type { Answer, MoneyRequest, Payment } from './payments-client.js'
+
+export const PRODUCT = { name: 'Serra coffee beans, 1 kg', priceCents: 8_990 } as const
+
+/**
+ * - `open`: nothing was paid; the buyer may try (again)
+ * - `under_analysis`: the outcome is not known: nothing is shipped, and no other card is asked for
+ * - the rest is what the payment says
+ */
+export type OrderStatus =
+  | 'open'
+  | 'under_analysis'
+  | 'paid'
+  | 'refunding'
+  | 'partially_refunded'
+  | 'refunded'
+  | 'disputed'
+
+export interface Order {
+  readonly id: string
+  readonly status: OrderStatus
+  /** How often this order was tried to be paid, and money was sent back: both are parts of Idempotency-Keys. */
+  readonly attempts: number
+  readonly refunds: number
+  /** The request whose outcome is not known yet. There is never more than one. */
+  readonly pending: MoneyRequest | null
+  readonly payment: Payment | null
+  /** A sentence for the buyer; null when the status says everything. */
+  readonly notice: string | null
+  /** How the shop learned of the status. */
+  readonly source: 'answer' | 'webhook' | 'read' | null
+}
+
+const DECLINED = 'The card was declined. Nothing was charged; please use another card.'
+
+/** The API's messages are for the merchant's engineers; these are for whoever looks at the page. */
+const NOTICES: Readonly<Record<string, string>> = {
+  card_declined: DECLINED,
+  card_expired: 'This card has expired. Nothing was charged; please use another card.',
+  invalid_token: 'The card details were too old. Nothing was charged; please type them again.',
+  network_unavailable: 'Cards cannot be charged just now. Nothing was charged; please try again in a minute.',
+  amount_exceeds_refundable: 'This is more than can be given back. Nothing was refunded.',
+  provider_rejected: 'The card network refused the refund. Nothing was refunded.'
+}
+
+export function newOrder(id: string): Order {
+  return { id, status: 'open', attempts: 0, refunds: 0, pending: null, payment: null, notice: null, source: null }
+}
+
+/** Goods may leave the house, and the page may stop asking. */
+export function isSettled({ status, pending }: Order): boolean {
+  return pending === null && status !== 'under_analysis' && status !== 'refunding'
+}
+
+/** A new attempt to pay: a new key, because the one before ended in a refusal. Null while that is not sure. */
+export function withPayment(order: Order, tokenId: string): (Order & { readonly pending: MoneyRequest }) | null {
+  if (order.status !== 'open' || order.pending !== null) return null
+  const attempts = order.attempts + 1
+  return {
+    ...order,
+    attempts,
+    notice: null,
+    status: 'under_analysis',
+    pending: {
+      path: '/v1/payments',
+      idempotencyKey: `${order.id}.pay.${attempts}`,
+      body: {
+        amount_cents: PRODUCT.priceCents,
+        external_reference: order.id,
+        statement_descriptor: 'SERRA COFFEE',
+        payment_source: { source_type: 'token', token_id: tokenId },
+        customer: CUSTOMER
+      }
+    }
+  }
+}
+
+/** A refund of `amountCents`, or of all that is left. Null when there is nothing to give back just now. */
+export function withRefund(
+  order: Order,
+  amountCents: number | null
+): (Order & { readonly pending: MoneyRequest }) | null {
+  if (order.payment === null || order.pending !== null) return null
+  if (order.status !== 'paid' && order.status !== 'partially_refunded') return null
+  const refunds = order.refunds + 1
+  return {
+    ...order,
+    refunds,
+    notice: null,
+    status: 'refunding',
+    pending: {
+      path: `/v1/payments/${order.payment.id}/cancel`,
+      idempotencyKey: `${order.id}.refund.${refunds}`,
+      body: amountCents === null ? {} : { amount_cents: amountCents }
+    }
+  }
+}
+
+/** The order after an answer to its pending request, or to a question about its payment. */
+export function afterAnswer(order: Order, answer: Answer, source: NonNullable<Order['source']>): Order {
+  if (answer.kind === 'unclear') return order
+  if (answer.kind === 'refused') return afterRefusal(order, answer.code, source)
+  const { payment } = answer
+  const status = statusOf(payment)
+  const isUnderWay = status === 'under_analysis' || status === 'refunding'
+  const hasFailed = payment.status === 'failed'
+  return {
+    ...order,
+    status,
+    source,
+    payment: hasFailed ? null : payment,
+    pending: isUnderWay ? order.pending : null,
+    notice: hasFailed ? DECLINED : order.notice
+  }
+}
+
+function afterRefusal(order: Order, code: string, source: NonNullable<Order['source']>): Order {
+  // A refused refund leaves the payment as it was; a refused payment leaves none.
+  const status = order.payment === null ? 'open' : statusOf(order.payment)
+  return { ...order, status, source, pending: null, notice: NOTICES[code] ?? 'That did not work. No money was moved.' }
+}
+
+function statusOf({ status }: Payment): OrderStatus {
+  switch (status) {
+    case 'captured':
+      return 'paid'
+    case 'failed':
+    case 'canceled':
+    case 'expired':
+      return 'open'
+    case 'refunding':
+    case 'partially_refunded':
+    case 'refunded':
+      return status
+    case 'charged_back':
+      return 'disputed'
+    default:
+      // Also statuses that a later version of the API may add: never guess.
+      return 'under_analysis'
+  }
+}
+
+/** In a real shop this is the buyer's account. The document is a made-up number with valid check digits. */
+const CUSTOMER = {
+  name: 'Ada Lovelace',
+  email: 'ada@example.com',
+  document: '52998224725',
+  phone: '11987654321',
+  address: {
+    zip_code: '01310100',
+    street: 'Avenida Paulista',
+    number: '1000',
+    district: 'Bela Vista',
+    city: 'Sao Paulo',
+    state: 'SP'
+  }
+}

@@ -1,0 +1,153 @@
+// The page of the shop. `Service.fields` comes from the payment service; everything else is the shop's own.
+// @ts-check
+
+const { order: orderId = '', publishableKey = '' } = document.body.dataset
+const POLL_MS = 700
+
+const fields = globalThis.Service.fields({
+  publishableKey,
+  element: '#card-fields',
+  style: { colorFocus: '#7a4a21', borderRadius: '10px' }
+})
+
+const form = find('#pay')
+const button = find('#pay-button')
+const notice = find('#notice')
+
+fields.ready.then(
+  () => button.removeAttribute('disabled'),
+  error => say(error.message)
+)
+
+form.addEventListener('submit', async event => {
+  event.preventDefault()
+  if (button.hasAttribute('disabled')) return
+  setBusy(true)
+  say('')
+  try {
+    const token = await fields.tokenize()
+    // If this answer is lost, the shop's server knows all the same how the order stands: show() asks it.
+    await post(`/orders/${orderId}/pay`, { token_id: token.token_id }).catch(() => undefined)
+    await follow()
+  } catch (error) {
+    // The fields mark what the buyer can mend; the sentence here is for screen readers and everything else.
+    say(error instanceof Error ? error.message : String(error))
+  }
+  setBusy(false)
+})
+
+/** Shows the order, again and again until nothing about it can change by itself. */
+async function follow() {
+  for (;;) {
+    const order = await get(`/orders/${orderId}`)
+    show(order)
+    await showOrders()
+    if (!order.is_waiting) return
+    await new Promise(resolve => setTimeout(resolve, POLL_MS))
+  }
+}
+
+const OUTCOMES = {
+  paid: ['Thank you!', 'Your order is paid. The beans leave on Wednesday.'],
+  under_analysis: [
+    'Your payment is under analysis',
+    'The card network has not answered yet. You need not do anything, and please do not pay again: this page tells you as soon as it is known.'
+  ],
+  refunding: ['Your refund is on its way', 'It is confirmed as soon as the card network has answered.'],
+  partially_refunded: ['Part of your money is on its way back', ''],
+  refunded: ['Refunded', 'The whole amount is on its way back to your card.'],
+  disputed: ['This payment is disputed', 'Please contact us.']
+}
+
+const SOURCES = { answer: 'the answer to the payment', webhook: 'webhook', read: 'asking the service' }
+
+function show(order) {
+  const [title, text] = OUTCOMES[order.status] ?? []
+  form.hidden = title !== undefined
+  say(order.notice ?? '')
+  const outcome = find('#outcome')
+  outcome.hidden = title === undefined
+  if (title === undefined) return
+  outcome.dataset.status = order.status
+  find('#outcome h2').textContent = title
+  find('#outcome .text').textContent = text
+  find('#outcome .reference').textContent = order.id
+  find('#outcome .card').textContent = order.card ?? '…'
+  find('#outcome .source').textContent = SOURCES[order.source] ?? '…'
+  find('#outcome .again').hidden = order.is_waiting
+}
+
+async function showOrders() {
+  const orders = await get('/merchant/orders')
+  if (orders.length > 0) find('#orders').replaceChildren(...orders.map(orderRow))
+}
+
+function orderRow(order) {
+  const row = document.createElement('tr')
+  for (const [label, text] of [
+    ['Order', order.id],
+    ['Card', order.card ?? '–'],
+    ['Status', order.status.replaceAll('_', ' ')],
+    ['Paid', money(order.paid_cents)],
+    ['Refunded', money(order.refunded_cents)]
+  ]) {
+    const cell = row.insertCell()
+    cell.dataset.label = label
+    cell.textContent = text
+  }
+  row.insertCell().append(refundForm(order))
+  return row
+}
+
+function refundForm(order) {
+  const refund = document.createElement('form')
+  if (order.status !== 'paid' && order.status !== 'partially_refunded') return refund
+  const amount = document.createElement('input')
+  Object.assign(amount, { type: 'text', inputMode: 'decimal', placeholder: 'all', name: 'amount' })
+  amount.setAttribute('aria-label', 'Amount to refund, empty for all')
+  const send = document.createElement('button')
+  send.textContent = 'Refund'
+  refund.append(amount, send)
+  refund.addEventListener('submit', async event => {
+    event.preventDefault()
+    send.disabled = true
+    const cents = Math.round(Number(amount.value.replace(',', '.')) * 100)
+    const answer = await post(`/merchant/orders/${order.id}/refund`, cents > 0 ? { amount_cents: cents } : {})
+    if (answer.id === orderId) await follow()
+    else await showOrders()
+  })
+  return refund
+}
+
+function setBusy(isBusy) {
+  button.toggleAttribute('disabled', isBusy)
+  button.setAttribute('aria-busy', String(isBusy))
+}
+
+function say(text) {
+  notice.textContent = text
+  notice.hidden = text === ''
+}
+
+function money(cents) {
+  return `R$ ${(cents / 100).toFixed(2)}`
+}
+
+async function get(path) {
+  const response = await fetch(path)
+  return response.json()
+}
+
+async function post(path, body) {
+  const response = await fetch(path, { method: 'POST', body: JSON.stringify(body) })
+  return response.json()
+}
+
+/** @returns {HTMLElement} */
+function find(selector) {
+  const found = document.querySelector(selector)
+  if (!(found instanceof HTMLElement)) throw new Error(`The page has no ${selector}`)
+  return found
+}
+
+await showOrders()

@@ -1,0 +1,134 @@
+/** The shop's own HTTP server: its page, the buyer's payment, the merchant's refunds, the webhook. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Router from '@koa/router'
+import Koa from 'koa'
+import getRawBody from 'raw-body'
+import type { Order } from './order.js'
+import { OrderBook } from './order-book.js'
+import { PaymentsClient } from './payments-client.js'
+import type { MerchantSettings } from './settings.js'
+import { loadPage } from './shop-page.js'
+import { isAuthentic } from './webhook-signature.js'
+
+export interface Shop {
+  readonly url: string
+  /** From now on webhooks that are signed with this secret count; before, none does. */
+  believeWebhooks(secret: string): void
+  stop(): Promise<void>
+}
+
+const REFRESH_MS = 1_000
+const BODY_BYTES_MAX = 65_536
+
+/** Opens the shop on a port of this machine (0: a free one). */
+export async function startShop(options: { merchant: MerchantSettings; port: number }): Promise<Shop> {
+  let webhookSecret = ''
+  const orders = new OrderBook(new PaymentsClient(options.merchant))
+  const app = new Koa()
+  app.use(refuseOtherSites)
+  app.use(addPage(new Router(), orders, await loadPage(options.merchant)).routes())
+  app.use(addOrders(new Router(), orders).routes())
+  app.use(addWebhook(new Router(), orders, () => webhookSecret).routes())
+
+  const server = createServer(app.callback())
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(options.port, '127.0.0.1', resolve)
+  })
+  const refreshing = setInterval(() => void orders.refreshUnsettled(), REFRESH_MS)
+  return {
+    url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    believeWebhooks: secret => {
+      webhookSecret = secret
+    },
+    stop: () => {
+      clearInterval(refreshing)
+      server.closeAllConnections()
+      return new Promise(resolve => server.close(() => resolve()))
+    }
+  }
+}
+
+function addPage(router: Router, orders: OrderBook, page: Awaited<ReturnType<typeof loadPage>>): Router {
+  router.get('/', ctx => {
+    ctx.set({ 'Content-Security-Policy': page.contentSecurityPolicy, 'Referrer-Policy': 'no-referrer' })
+    ctx.type = 'html'
+    ctx.body = page.html(orders.open().id)
+  })
+  for (const [path, { type, content }] of page.files) {
+    router.get(path, ctx => {
+      ctx.type = type
+      ctx.body = content
+    })
+  }
+  return router
+}
+
+function addOrders(router: Router, orders: OrderBook): Router {
+  router.get('/orders/:id', ctx => {
+    const order = orders.find(ctx.params['id'] ?? '')
+    if (order !== undefined) ctx.body = present(order)
+  })
+  router.post('/orders/:id/pay', async ctx => {
+    const order = orders.find(ctx.params['id'] ?? '')
+    const { token_id: tokenId } = await readJson(ctx)
+    if (order === undefined) return
+    ctx.body = present(await orders.pay(order.id, String(tokenId)))
+  })
+
+  // The merchant's side: a real shop has these behind the login of its staff.
+  router.get('/merchant/orders', ctx => {
+    ctx.body = orders.list().map(present)
+  })
+  router.post('/merchant/orders/:id/refund', async ctx => {
+    const order = orders.find(ctx.params['id'] ?? '')
+    const { amount_cents: amount } = await readJson(ctx)
+    if (order === undefined) return
+    ctx.body = present(await orders.refund(order.id, typeof amount === 'number' ? amount : null))
+  })
+  return router
+}
+
+function addWebhook(router: Router, orders: OrderBook, secretNow: () => string): Router {
+  router.post('/webhooks', async ctx => {
+    const body = await getRawBody(ctx.req, { limit: BODY_BYTES_MAX })
+    const secret = secretNow()
+    if (secret === '' || !isAuthentic(ctx.get('X-Service-Signature'), body, secret, Date.now())) {
+      ctx.status = 401
+      return
+    }
+    const event: { external_reference?: unknown } = JSON.parse(body.toString())
+    const order = orders.find(String(event.external_reference))
+    // Answered first, worked on afterwards: the service waits for a 2xx, not for the shop.
+    ctx.status = 204
+    if (order !== undefined) void orders.refresh(order.id, 'webhook')
+  })
+  return router
+}
+
+/** Another site could make a browser post here with the buyer's cookies; what a browser posts has to come from our page. */
+async function refuseOtherSites(ctx: Koa.Context, next: Koa.Next): Promise<void> {
+  const origin = ctx.get('Origin')
+  if (ctx.method === 'GET' || origin === '' || origin === `http://${ctx.host}`) return next()
+  ctx.status = 403
+}
+
+async function readJson(ctx: Koa.Context): Promise<Record<string, unknown>> {
+  const body = await getRawBody(ctx.req, { limit: BODY_BYTES_MAX })
+  const value: unknown = JSON.parse(body.toString())
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+/** What the page may know of an order. */
+function present({ id, status, notice, source, payment, pending }: Order): object {
+  return {
+    id,
+    status,
+    notice,
+    source,
+    is_waiting: pending !== null,
+    paid_cents: payment?.captured_cents ?? 0,
+    refunded_cents: payment?.refunded_cents ?? 0,
+    card: payment === null ? null : `${payment.card.brand} •••• ${payment.card.last4}`
+  }
+}

@@ -1,0 +1,46 @@
+/** The network's ledger against the payments: at most one charge, and every figure the same. */
+import type { Payment } from '../../machines/model.js'
+import { orderIdOf } from '../../machines/network.js'
+import type { LedgerSale } from '../network/ledger.js'
+import type { Books } from './audit.js'
+
+const AUTHORISED = 1
+const TAKEN = new Set(['captured', 'partially_refunded', 'refunded', 'charged_back'])
+
+export function auditLedger({ payments, ledger }: Books): string[] {
+  const orders = new Map([...payments.values()].map(payment => [orderIdOf(payment.terms.id), payment]))
+  const problems: string[] = []
+  for (const sale of ledger.sales()) {
+    if (!orders.has(sale.merchantOrderId)) problems.push(`sale ${sale.merchantOrderId}: there is no such payment`)
+  }
+  for (const [orderId, payment] of orders) problems.push(...auditOrder(payment, ledger.ofOrder(orderId)))
+  return problems
+}
+
+function auditOrder({ terms, progress }: Payment, sales: readonly LedgerSale[]): string[] {
+  const { id } = terms
+  const problems: string[] = []
+  const charged = sales.filter(sale => sale.capturedAmount > 0)
+  if (charged.length > 1) problems.push(`${id}: charged ${charged.length} times`)
+  const { status, capturedCents, refundedCents } = progress
+  if (!(0 <= refundedCents && refundedCents <= capturedCents && capturedCents <= terms.amountCents)) {
+    problems.push(`${id}: refunded ${refundedCents} of captured ${capturedCents} of ${terms.amountCents}`)
+  }
+  if (TAKEN.has(status)) {
+    const captured = sum(charged, sale => sale.capturedAmount)
+    const voided = sum(charged, sale => sale.voidedAmount)
+    if (captured !== capturedCents) problems.push(`${id}: captured ${capturedCents}, the network ${captured}`)
+    if (voided !== refundedCents) problems.push(`${id}: refunded ${refundedCents}, the network ${voided}`)
+  } else {
+    const kept = sum(sales, sale => sale.capturedAmount - (sale.capturedAmount > 0 ? sale.voidedAmount : 0))
+    if (kept !== 0) problems.push(`${id}: is ${status}, and the network has charged ${kept}`)
+  }
+  const held = sales.filter(sale => sale.status === AUTHORISED).length
+  if (held > 0 && status !== 'pre_authorized')
+    problems.push(`${id}: is ${status}, and the network still holds the amount`)
+  return problems
+}
+
+function sum(sales: readonly LedgerSale[], figure: (sale: LedgerSale) => number): number {
+  return sales.reduce((total, sale) => total + figure(sale), 0)
+}

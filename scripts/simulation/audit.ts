@@ -1,0 +1,127 @@
+/**
+ * The independent audit at the end of a run: the merchant's books, the service's and the network's must agree, and
+ * nothing may be left undone (design 1). Every line that is returned is a violation.
+ */
+import type { Payment } from '../../machines/model.js'
+import { decodeIdempotency } from '../../redis/idempotency.js'
+import { compactId, expandId, idempotencyRecord, keys, PAYMENTS_GROUP, partitionOf } from '../../redis/keys.js'
+import { decodePayment } from '../../redis/payment-record.js'
+import type { Ledger } from '../network/ledger.js'
+import { auditLedger } from './audit-ledger.js'
+import { auditOutbox } from './audit-outbox.js'
+import type { Installation } from './installation.js'
+import type { Merchant, RequestRecord } from './merchant.js'
+
+export interface Books {
+  readonly payments: ReadonlyMap<string, Payment>
+  readonly ledger: Ledger
+  readonly installation: Installation
+}
+
+const FINAL = new Set(['captured', 'canceled', 'partially_refunded', 'refunded', 'charged_back', 'expired', 'failed'])
+
+/** Everything that is wrong in a world that has come to rest. */
+export function audit(installation: Installation, merchants: readonly Merchant[]): string[] {
+  const books: Books = { payments: readPayments(installation), ledger: installation.network.ledger, installation }
+  return [
+    ...merchants.flatMap(merchant => merchant.complaints),
+    ...merchants.flatMap(merchant => merchant.records.flatMap(record => auditRequest(books, merchant, record))),
+    ...[...books.payments.values()].flatMap(payment => auditPayment(books, payment, merchants)),
+    ...auditLedger(books),
+    ...auditLeftovers(books)
+  ]
+}
+
+function readPayments({ durable }: Installation): Map<string, Payment> {
+  const payments = new Map<string, Payment>()
+  for (const key of durable.data.values.keys()) {
+    const compact = /:pay:(.+)$/.exec(key)?.[1]
+    const text = compact === undefined ? null : durable.data.text(key)
+    if (compact !== undefined && text !== null) payments.set(expandId(compact), decodePayment(text, compact))
+  }
+  return payments
+}
+
+/** What was told is what is stored, and what was accepted has ended. */
+function auditRequest({ payments, installation, ledger }: Books, merchant: Merchant, record: RequestRecord): string[] {
+  const partition = partitionOf(merchant.id, installation.config.partitions)
+  const name = keys.idempotency(partition, idempotencyRecord(merchant.id, record.key))
+  const text = installation.durable.data.text(name)
+  if (record.refusal !== null) {
+    const stored = text === null ? null : decodeIdempotency(text)
+    const sales = stored === null ? [] : ledger.ofOrder(expandId(stored.compact).replaceAll('-', ''))
+    const isCharged = sales.some(sale => sale.capturedAmount > sale.voidedAmount || sale.status === 1)
+    return isCharged ? [`${record.key}: charged although the merchant was told ${record.refusal}`] : []
+  }
+  if (text === null) return [`${record.key}: its idempotency record is lost`]
+  const stored = decodeIdempotency(text)
+  const problems: string[] = []
+  if (record.paymentId !== null && compactId(record.paymentId) !== stored.compact) {
+    problems.push(`${record.key}: the merchant knows another payment than the service`)
+  }
+  if (stored.result === null) problems.push(`${record.key}: accepted and never ended`)
+  if (record.result !== null && JSON.stringify(record.result) !== JSON.stringify(stored.result)) {
+    problems.push(`${record.key}: told ${JSON.stringify(record.result)}, stored ${JSON.stringify(stored.result)}`)
+  }
+  if (!payments.has(expandId(stored.compact))) problems.push(`${record.key}: its payment is lost`)
+  return problems
+}
+
+function auditPayment(books: Books, payment: Payment, merchants: readonly Merchant[]): string[] {
+  const { id, merchantId } = payment.terms
+  const { status, capturedCents, refundedCents, phase } = payment.progress
+  const problems = auditOutbox(books, payment)
+  if (!FINAL.has(status) || phase === 'releasing') problems.push(`${id}: stuck in ${status} ${phase ?? ''}`)
+  const data = books.installation.durable.data
+  const partition = partitionOf(merchantId, books.installation.config.partitions)
+  for (const [key, value] of data.values) {
+    if (!key.includes(`:st:${merchantId}:`) || value.type !== 'zset') continue
+    const isHere = value.zset.has(compactId(id))
+    if (isHere !== (key === keys.byStatus(partition, merchantId, status))) {
+      problems.push(`${id}: is ${status}, and ${isHere ? 'also listed' : 'not listed'} under ${key}`)
+    }
+  }
+  const records = merchants.flatMap(merchant => merchant.records).filter(record => record.paymentId === id)
+  return [...problems, ...auditSums(id, records, { status, capturedCents, refundedCents })]
+}
+
+/** What the merchant was told of each operation adds up to what the payment says. */
+function auditSums(
+  id: string,
+  records: readonly RequestRecord[],
+  figures: { status: string; capturedCents: number; refundedCents: number }
+): string[] {
+  const done = records.flatMap(({ kind, result }) =>
+    result?.kind === 'succeeded' ? [{ kind, ...result.progress }] : []
+  )
+  const refundedCents = done
+    .filter(({ kind, operation }) => kind === 'cancel' && operation.kind === 'refund')
+    .reduce((sum, { operation }) => sum + operation.amountCents, 0)
+  const captures = done.filter(({ operation }) => operation.kind === 'capture').length
+  const problems: string[] = []
+  if (refundedCents !== figures.refundedCents) {
+    problems.push(
+      `${id}: the merchant was told of ${refundedCents} refunded, the payment says ${figures.refundedCents}`
+    )
+  }
+  if (captures > 1) problems.push(`${id}: captured ${captures} times`)
+  const isCreated = done.some(({ kind }) => kind === 'create')
+  if (isCreated === (figures.status === 'failed')) problems.push(`${id}: ${figures.status}, told otherwise at creation`)
+  return problems
+}
+
+/** Nothing waits any more, and nothing was given up. */
+function auditLeftovers({ installation }: Books): string[] {
+  const { data } = installation.durable
+  const problems: string[] = []
+  for (let partition = 0; partition < installation.config.partitions; partition++) {
+    const stream = data.stream(keys.commands(partition))
+    const pending = stream?.groups.get(PAYMENTS_GROUP)?.pending.size ?? 0
+    if ((stream?.entries.size ?? 0) > 0)
+      problems.push(`partition ${partition}: ${stream?.entries.size} commands are left`)
+    if (pending > 0) problems.push(`partition ${partition}: ${pending} commands are handed out and never ended`)
+    const due = data.zset(keys.due(partition))?.size ?? 0
+    if (due > 0) problems.push(`partition ${partition}: ${due} alarms are left`)
+  }
+  return problems
+}

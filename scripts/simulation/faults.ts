@@ -1,0 +1,103 @@
+/** What can go wrong in a world, and how often. Chances are per step of that kind; each run draws its own. */
+import type { Random } from './random.js'
+import type { Process, World } from './world.js'
+
+export interface Faults {
+  /** A process dies right before it sends, or right before it hears an answer. */
+  kill: number
+  /** A process is stopped there, and goes on later (SIGSTOP, a long collection, a sleeping machine). */
+  sleep: number
+  sleepMaxMs: number
+  /** A connection to Redis breaks: the command may or may not have run. */
+  cut: number
+  /** Gaps between two deaths of a Redis server (ms); 0: it lives. */
+  redisDiesEveryMs: number
+  /** Gaps between two slow moments of the durable server (ms); 0: none. */
+  redisStallsEveryMs: number
+  /** Gaps between two losses of all locks (ms); 0: none. */
+  locksVanishEveryMs: number
+  /** The request to the network does not reach it, and the caller knows (refused connection). */
+  notSent: number
+  /** The connection breaks before the network has booked anything. */
+  dropBefore: number
+  /** The network books, and its answer is lost. */
+  dropAfter: number
+  /** The caller hears nothing, and the network books much later. */
+  late: number
+  /** The network's gateway hands the same request on twice. */
+  twice: number
+  /** HTTP 500, before or after booking. */
+  error: number
+  /** The network refuses an operation this time. */
+  refuse: number
+  /** The network's query does not show yet what was booked in the last seconds. */
+  staleQuery: number
+  /** A wall clock jumps by up to this much (ms). */
+  clockJumpMs: number
+  /** Durable writes that a failover loses; 0: there is none. */
+  failoverLoses: number
+}
+
+export const NO_FAULTS: Faults = {
+  kill: 0,
+  sleep: 0,
+  sleepMaxMs: 0,
+  cut: 0,
+  redisDiesEveryMs: 0,
+  redisStallsEveryMs: 0,
+  locksVanishEveryMs: 0,
+  notSent: 0,
+  dropBefore: 0,
+  dropAfter: 0,
+  late: 0,
+  twice: 0,
+  error: 0,
+  refuse: 0,
+  staleQuery: 0,
+  clockJumpMs: 0,
+  failoverLoses: 0
+}
+
+/** Each run has some of the classes and not others: a fault that never rests hides what another one would show. */
+export function drawFaults(random: Random): Faults {
+  const maybe = (chance: number, value: number): number => (random.chance(chance) ? value * (0.2 + random.next()) : 0)
+  return {
+    kill: maybe(0.6, 0.01),
+    sleep: maybe(0.5, 0.008),
+    sleepMaxMs: 10_000,
+    cut: maybe(0.4, 0.01),
+    redisDiesEveryMs: maybe(0.3, 12_000),
+    redisStallsEveryMs: maybe(0.2, 12_000),
+    locksVanishEveryMs: maybe(0.3, 4_000),
+    notSent: maybe(0.3, 0.1),
+    dropBefore: maybe(0.4, 0.15),
+    dropAfter: maybe(0.5, 0.15),
+    late: maybe(0.4, 0.15),
+    twice: maybe(0.5, 0.4),
+    error: maybe(0.3, 0.1),
+    refuse: maybe(0.3, 0.1),
+    staleQuery: maybe(0.3, 0.3),
+    clockJumpMs: maybe(0.3, 2_000),
+    failoverLoses: 0
+  }
+}
+
+/**
+ * Where a process may be struck: before it sends something, and before it hears the answer. `weight` makes moments
+ * of interest more dangerous. True when it is dead.
+ */
+export function strike(world: World, faults: Faults, process: Process, where: () => string, weight = 1): boolean {
+  if (process.isDead) return true
+  if (process.isSafe) return false
+  if (world.random.chance(faults.kill * weight)) {
+    world.note('kill', `${process.name} ${where()}`)
+    process.kill()
+    return true
+  }
+  if (world.random.chance(faults.sleep * weight)) {
+    const sleepMs = world.random.between(500, faults.sleepMaxMs)
+    world.note('sleep', `${process.name} for ${sleepMs} ms ${where()}`)
+    process.sleepsUntilMs = world.nowMs + sleepMs
+  }
+  return false
+}

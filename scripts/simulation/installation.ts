@@ -1,0 +1,226 @@
+/**
+ * The service in a world: the real code of `api`, `payments` and `timers` over simulated servers, and a supervisor
+ * that starts anew what dies.
+ */
+
+import type { Payments } from '../../api/payments-port.js'
+import { createPayments } from '../../api/submit.js'
+import { createCardStore } from '../../redis/cards.js'
+import { buryCommand, ensureGroups, releaseCommand, requeueCommand } from '../../redis/command-stream.js'
+import { createCommitStore } from '../../redis/commits.js'
+import { createNoticeStore } from '../../redis/notices.js'
+import { createPaymentLock } from '../../redis/payment-lock.js'
+import { createPaymentStore } from '../../redis/payments.js'
+import { listenForReplies } from '../../redis/replies.js'
+import { createTokenStore } from '../../redis/tokens.js'
+import { systemClock } from '../../runtime/clock.js'
+import { type Config, lockTtlMs, readConfig } from '../../runtime/config.js'
+import { createLogger } from '../../runtime/log.js'
+import type { SealedCard, TypedCard } from '../../vault/box.js'
+import { createCardData } from '../../workers/payments/card-data.js'
+import { startCommandLoop } from '../../workers/payments/command-loop.js'
+import type { WorkerDeps } from '../../workers/payments/deps.js'
+import { handleCommand } from '../../workers/payments/handle-command.js'
+import { repeatNoticeRounds } from '../../workers/payments/notice-rounds.js'
+import { startRounds } from '../../workers/timers/rounds-loop.js'
+import type { Faults } from './faults.js'
+import type { Mutant } from './mutants.js'
+import { SimulatedNetwork } from './network.js'
+import { asRedis, type ClientRole, RedisClient } from './redis-client.js'
+import { RedisServer } from './redis-server.js'
+import { Process, type World } from './world.js'
+
+export type Redis = Parameters<typeof createPaymentStore>[0]
+
+/** The times of production, a good deal shorter, and in the same relation to each other. */
+const SETTINGS = {
+  PARTITIONS: '2',
+  HEARTBEAT_MS: '500',
+  TAKEOVER_AFTER_MS: '2000',
+  TIMERS_INTERVAL_MS: '500',
+  NETWORK_CONNECT_TIMEOUT_MS: '1000',
+  NETWORK_AUTHORISE_TIMEOUT_MS: '5000',
+  NETWORK_TIMEOUT_MS: '3000',
+  NETWORK_RETRY_MS: '1000',
+  NOT_FOUND_HORIZON_MS: '40000',
+  RECONCILE_DELAYS_MS: '500,1500,4000,10000',
+  WORKER_CONCURRENCY: '3',
+  LOG_LEVEL: 'silent'
+}
+/** A window of 84,375 ms, in days that a binary fraction can hold. */
+const WINDOW_DAYS = 1 / 1024
+
+export interface Api {
+  readonly process: Process
+  /** Undefined until it is ready. */
+  payments: Payments | undefined
+}
+
+export class Installation {
+  readonly config: Config = { ...readConfig(SETTINGS), preauthTtlDays: WINDOW_DAYS }
+  readonly durable: RedisServer
+  readonly secrets: RedisServer
+  readonly network: SimulatedNetwork
+  readonly apis: Api[] = []
+  /** What workers said at level error: none of it is expected. */
+  readonly errors: string[] = []
+  readonly #world: World
+  readonly #faults: Faults
+  readonly #mutant: Mutant | null
+  readonly #log = createLogger('simulation', 'silent')
+  readonly #living = new Set<Process>()
+  #generation = 0
+
+  constructor(world: World, faults: Faults, mutant: Mutant | null) {
+    this.#world = world
+    this.#faults = faults
+    this.#mutant = mutant
+    const mutate = mutant?.script
+    this.durable = new RedisServer(world, {
+      name: 'redis',
+      isDurable: true,
+      ...(mutate === undefined ? {} : { mutate })
+    })
+    this.secrets = new RedisServer(world, { name: 'secrets', isDurable: false })
+    this.network = new SimulatedNetwork(world, faults)
+  }
+
+  /** Starts the processes; each is started again when it dies, for as long as the world turns. */
+  start(workers: number, apis: number, timers: number): void {
+    for (let i = 0; i < workers; i++) this.#keep(`payments.${i + 1}`, process => this.#runWorker(process))
+    for (let i = 0; i < timers; i++) this.#keep(`timers.${i + 1}`, process => this.#runTimers(process))
+    for (let i = 0; i < apis; i++) {
+      const slot = i
+      this.#keep(`api.${i + 1}`, process => this.#runApi(process, slot))
+    }
+  }
+
+  /** Every process that lives. */
+  living(): readonly Process[] {
+    return [...this.#living]
+  }
+
+  connect(process: Process, server: RedisServer, role: ClientRole = 'commands'): Redis {
+    return asRedis<Redis>(new RedisClient(this.#world, this.#faults, server, process, role))
+  }
+
+  #keep(name: string, run: (process: Process) => Promise<void>): void {
+    const process = new Process(`${name}#${++this.#generation}`)
+    if (this.#faults.clockJumpMs > 0) {
+      this.#world.note('clock differs')
+      process.clockAheadMs = Math.round((this.#world.random.next() - 0.5) * this.#faults.clockJumpMs)
+    }
+    this.#living.add(process)
+    process.onDeath(() => {
+      this.#living.delete(process)
+      this.#world.after(this.#world.random.between(50, 1_500), null, () => this.#keep(name, run))
+    })
+    this.#world.spawn(process, () => {
+      // A process that can't start ends and is started again, as under the supervisor.
+      run(process).catch((error: unknown) => {
+        this.#world.trace('start failed', String(error))
+        process.kill()
+      })
+    })
+  }
+
+  async #runWorker(process: Process): Promise<void> {
+    const { config } = this
+    const redis = this.connect(process, this.durable)
+    const lockRedis = this.connect(process, this.secrets, 'lock')
+    const tokens = createTokenStore(this.connect(process, this.secrets))
+    const deps: WorkerDeps = {
+      payments: createPaymentStore(redis),
+      commits: createCommitStore(redis),
+      queue: {
+        requeue: entry => requeueCommand(redis, entry),
+        release: entry => releaseCommand(redis, entry),
+        bury: (entry, burial) => {
+          this.#world.note('buried', burial.reason)
+          return buryCommand(redis, entry, burial)
+        }
+      },
+      lock: createPaymentLock([lockRedis], lockTtlMs(config), this.#log),
+      network: this.network.connect(process, config),
+      cardData: createCardData(tokens, createCardStore(redis, config.partitions), openerOfTexts),
+      policy: config,
+      environment: 'test',
+      networkRetryMs: config.networkRetryMs,
+      deliveriesMax: config.deliveriesMax,
+      clock: systemClock,
+      log: this.#watchedLog()
+    }
+    const used = this.#mutant?.worker?.(deps) ?? deps
+    await startCommandLoop({
+      blocking: this.connect(process, this.durable, 'blocking'),
+      redis,
+      partitions: config.partitions,
+      consumer: process.name,
+      concurrency: config.workerConcurrency,
+      heartbeatMs: config.heartbeatMs,
+      handle: (entry, stopping) => {
+        this.#world.trace('command', () => JSON.stringify(entry))
+        return handleCommand(entry, used, stopping)
+      },
+      log: this.#log
+    })
+    const { network, clock } = deps
+    const notices = createNoticeStore(redis, config.partitions)
+    const noticeDeps = { notices, network, clock, log: this.#log, giveUpAfterMs: 60_000, leaseMs: 8_000 }
+    void repeatNoticeRounds(noticeDeps, new AbortController().signal)
+  }
+
+  async #runTimers(process: Process): Promise<void> {
+    const { config } = this
+    const redis = this.connect(process, this.durable)
+    await ensureGroups(redis, config.partitions)
+    const { partitions, timersIntervalMs, takeoverAfterMs } = config
+    const signal = new AbortController().signal
+    const silent = (): void => undefined
+    const metrics = { fired: silent, tookOver: silent, roundFailed: silent }
+    const intervals = { timersIntervalMs, takeoverAfterMs }
+    startRounds({ redis, partitions, ...intervals, clock: systemClock, metrics, log: this.#log, signal })
+  }
+
+  async #runApi(process: Process, slot: number): Promise<void> {
+    const api: Api = { process, payments: undefined }
+    this.apis[slot] = api
+    const { config } = this
+    const redis = this.connect(process, this.durable)
+    const subscriber = this.connect(process, this.durable, 'subscriber')
+    api.payments = createPayments({
+      config,
+      clock: systemClock,
+      store: createPaymentStore(redis),
+      tokens: createTokenStore(this.connect(process, this.secrets)),
+      cards: createCardStore(redis, config.partitions),
+      sealer: { sealCard: card => JSON.stringify(card), sealTyped: card => JSON.stringify(card), sealCvv: cvv => cvv },
+      replies: await listenForReplies(subscriber, process.name)
+    })
+  }
+
+  /** Silent, but for what a worker calls an error. */
+  #watchedLog(): WorkerDeps['log'] {
+    const { errors } = this
+    const world = this.#world
+    const note = (fields: { err?: unknown }, text: string): void => {
+      const cause = fields.err instanceof Error ? `: ${fields.err.message}` : ''
+      world.trace('error log', `${text}${cause}`)
+      // Rare, and what it must leave behind is audited.
+      if (text !== 'a command is buried') errors.push(`${text}${cause}`)
+    }
+    const log: unknown = Object.create(this.#log, {
+      child: { value: () => log },
+      error: { value: note },
+      warn: { value: (_: unknown, text: string) => world.trace('warning', text) }
+    })
+    return log as WorkerDeps['log']
+  }
+}
+
+/** Boxes of the simulation are plain texts: sealing is proved elsewhere, and costs time. */
+const openerOfTexts = {
+  openCard: (box: string) => JSON.parse(box) as SealedCard,
+  openTyped: (box: string) => JSON.parse(box) as TypedCard,
+  openCvv: (box: string) => box
+}

@@ -1,0 +1,105 @@
+/**
+ * Mistakes planted on purpose: a simulation that does not find them proves nothing. They exist here only, by
+ * exchanging the text of a script or one dependency of a worker.
+ */
+import type { WorkerDeps } from '../../workers/payments/deps.js'
+
+export interface Mutant {
+  readonly description: string
+  /** Exchanges the text of the script that it is about, and leaves the others. */
+  readonly script?: (lua: string) => string
+  readonly worker?: (deps: WorkerDeps) => WorkerDeps
+}
+
+export const mutants = {
+  'no-version-compare': {
+    description: 'A commit overwrites whatever is stored.',
+    script: replace("if string.match(head, '^(%d+) ') ~= ARGV[1] then", 'if false then')
+  },
+  'no-fence': {
+    description: 'A worker that was taken over begins its command all the same.',
+    script: replace("if ARGV[12] ~= '' and", 'if false and')
+  },
+  'lost-acknowledgement': {
+    description: 'The last commit does not take the command out of the stream.',
+    script: replace("redis.call('XACK', KEYS[9], ARGV[8], ARGV[9])\n  redis.call('XDEL', KEYS[9], ARGV[9])", '')
+  },
+  'lost-result': {
+    description: 'The result is not stored with the idempotency record.',
+    script: replace(
+      "if record and string.sub(record, 1, 1) == 'P' then\n    redis.call('SET', KEYS[8]",
+      "if false then\n    redis.call('SET', KEYS[8]"
+    )
+  },
+  'lost-event': {
+    description: 'A change of status writes no event.',
+    script: replace("redis.call('XADD', KEYS[7], '*', 'm', ARGV[13], 'p', ARGV[3], 'v', ARGV[1] + 1, 'e', ARGV[6])", '')
+  },
+  'lost-alarm': {
+    description: 'What is due leaves the list without a command.',
+    script: replace("redis.call('XADD', KEYS[2], '*', 'p', due[i], 'c', '{\"kind\":\"wake\"}', 'd', due[i + 1])", '')
+  },
+  'forgotten-first-delivery': {
+    description: 'A command that is given back looks new: the authorisation is sent again.',
+    script: replace(
+      "redis.call('XADD', KEYS[1], '*', unpack(ARGV, 3))\nreturn 1",
+      `local fields = {}
+for i = 3, #ARGV, 2 do
+  if ARGV[i] ~= 'n' then
+    fields[#fields + 1] = ARGV[i]
+    fields[#fields + 1] = ARGV[i + 1]
+  end
+end
+redis.call('XADD', KEYS[1], '*', unpack(fields))
+return 1`
+    )
+  },
+  'double-acceptance': {
+    description: 'A repeated request is accepted again.',
+    script: replace('if earlier then\n  return earlier\nend', '')
+  },
+  'no-horizon': {
+    description: 'The first "not found" ends a payment, and the first look decides about a refund.',
+    worker: deps => ({ ...deps, policy: { ...deps.policy, notFoundHorizonMs: 0 } })
+  },
+  'refund-not-compared': {
+    description: 'A refund in doubt is sent again without a look at what is booked.',
+    worker: deps => ({
+      ...deps,
+      network: { ...deps.network, query: (orderId, signal) => blindQuery(deps, orderId, signal) }
+    })
+  },
+  'ambiguous-is-refusal': {
+    description: 'A lost answer to an operation counts as a refusal.',
+    worker: deps => ({
+      ...deps,
+      network: {
+        ...deps.network,
+        capture: async (...args) => refusalFor(await deps.network.capture(...args)),
+        void: async (...args) => refusalFor(await deps.network.void(...args))
+      }
+    })
+  }
+} as const satisfies Record<string, Mutant>
+
+export type MutantName = keyof typeof mutants
+
+function replace(text: string, by: string): (lua: string) => string {
+  return lua => lua.replace(text, by)
+}
+
+async function blindQuery(
+  deps: WorkerDeps,
+  orderId: string,
+  signal: AbortSignal
+): ReturnType<WorkerDeps['network']['query']> {
+  const answer = await deps.network.query(orderId, signal)
+  if (answer.kind !== 'found') return answer
+  const [first, ...rest] = answer.sales
+  const blind = first.status === 'captured' ? { ...first, voidedCents: 0 } : first
+  return { kind: 'found', sales: [blind, ...rest] }
+}
+
+function refusalFor<T extends { readonly kind: string }>(outcome: T): T | { kind: 'rejected'; code: string } {
+  return outcome.kind === 'ambiguous' ? { kind: 'rejected', code: 'no answer' } : outcome
+}

@@ -1,0 +1,130 @@
+/**
+ * The card network of a world: the acquirer of the simulator with its ledger, behind a wire that loses, delays and
+ * doubles what it carries. The service's own adapter (workers/network/card-network.ts) speaks to it.
+ */
+import type { CardNetwork } from '../../machines/network.js'
+import { networkOver } from '../../workers/network/card-network.js'
+import type { Exchange, Transport, WireRequest } from '../../workers/network/transport.js'
+import { Acquirer, type AcquirerAnswer } from '../network/acquirer.js'
+import { Ledger } from '../network/ledger.js'
+import { type Faults, strike } from './faults.js'
+import type { Process, World } from './world.js'
+
+const LATENCY_MEAN_MS = 120
+/** The longest that a request may be on its way: with the timeouts and sleeps, well inside the horizon. */
+const LATE_MAX_MS = 8_000
+/** How long a query may not show what was booked. */
+const STALE_MS = 2_000
+
+export class SimulatedNetwork {
+  readonly ledger = new Ledger(null)
+  readonly #acquirer = new Acquirer(this.ledger, 'http://network')
+  readonly #world: World
+  readonly #faults: Faults
+  /** What queries answered last, and until when they go on answering it. */
+  readonly #stale = new Map<string, { answer: AcquirerAnswer; untilMs: number }>()
+
+  constructor(world: World, faults: Faults) {
+    this.#world = world
+    this.#faults = faults
+  }
+
+  /** The adapter as one worker has it. */
+  connect(process: Process, timeouts: { networkAuthoriseTimeoutMs: number; networkTimeoutMs: number }): CardNetwork {
+    const transport: Transport = {
+      send: (request, signal) => this.#send(process, request, signal),
+      close: () => Promise.resolve()
+    }
+    return networkOver(transport, transport, timeouts)
+  }
+
+  #send(process: Process, request: WireRequest, signal: AbortSignal): Promise<Exchange> {
+    const world = this.#world
+    return new Promise(resolve => {
+      const settle = (exchange: Exchange): void => {
+        world.trace('network', () => `${request.method} ${request.path} -> ${JSON.stringify(exchange).slice(0, 140)}`)
+        resolve(exchange)
+      }
+      if (signal.aborted) return settle({ kind: 'not_sent', reason: 'the caller gave up' })
+      if (strike(world, this.#faults, process, () => `before ${request.method} ${request.path}`)) return
+      if (this.#happens('notSent')) {
+        world.after(this.#latencyMs(), process, () => settle({ kind: 'not_sent', reason: 'ECONNREFUSED' }))
+        return
+      }
+      signal.addEventListener('abort', () => settle({ kind: 'ambiguous', reason: 'the caller gave up' }))
+      world.after(request.timeoutMs, process, () => settle({ kind: 'ambiguous', reason: 'no whole answer' }))
+      this.#carry(process, request, settle)
+    })
+  }
+
+  #carry(process: Process, request: WireRequest, settle: (exchange: Exchange) => void): void {
+    const world = this.#world
+    const cut = (): void => settle({ kind: 'ambiguous', reason: 'ECONNRESET' })
+    if (this.#happens('dropBefore')) return void world.after(this.#latencyMs(), process, cut)
+    const isLate = this.#happens('late')
+    const wayMs = isLate
+      ? request.timeoutMs + world.random.next() * (LATE_MAX_MS - request.timeoutMs)
+      : this.#latencyMs()
+    // Of two copies, no network refuses one for certain and books the other: whoever hears only the refusal is lied to.
+    const isDoubled = this.#isDoublable(request) && this.#happens('twice')
+    if (isDoubled) {
+      world.after(this.#latencyMs() + world.random.next() * LATE_MAX_MS, null, () => this.#reach(request, isDoubled))
+    }
+    world.after(wayMs, null, () => {
+      const answer = this.#reach(request, isDoubled)
+      if (answer.isLost || this.#happens('dropAfter')) return void world.after(this.#latencyMs(), process, cut)
+      const exchange: Exchange = { kind: 'answered', status: answer.status, text: answer.body }
+      world.after(this.#latencyMs(), process, () => {
+        if (!strike(world, this.#faults, process, () => `after ${request.method} ${request.path}`)) settle(exchange)
+      })
+    })
+  }
+
+  /** What the acquirer makes of a request that has arrived. */
+  #reach(request: WireRequest, isDoubled: boolean): AcquirerAnswer {
+    const isWrite = request.method !== 'GET'
+    if (this.#happens('error') && this.#world.random.chance(0.5)) return broken()
+    if (request.method === 'PUT' && !isDoubled && this.#happens('refuse')) return refused()
+    const [path = '', query = ''] = request.path.split('?')
+    if (!isWrite) return this.#query(path, query)
+    const answer = this.#acquirer.answer(request.method, path, new URLSearchParams(query), request.body ?? '')
+    this.#world.trace('booked', `${request.method} ${request.path} ${answer.status}`)
+    return this.#happens('error') ? broken() : answer
+  }
+
+  #query(path: string, query: string): AcquirerAnswer {
+    const { nowMs } = this.#world
+    const place = `${path}?${query}`
+    const stale = this.#stale.get(place)
+    if (stale !== undefined && stale.untilMs > nowMs) return stale.answer
+    const answer = this.#acquirer.answer('GET', path, new URLSearchParams(query), '')
+    if (this.#happens('staleQuery')) this.#stale.set(place, { answer, untilMs: nowMs + STALE_MS })
+    return answer
+  }
+
+  /** What a gateway may do twice without anybody being able to tell: not sales, and not refunds of a part. */
+  #isDoublable({ method, path }: WireRequest): boolean {
+    return method === 'PUT' && (path.includes('/capture') || path.endsWith('/void'))
+  }
+
+  #happens(
+    fault: 'notSent' | 'dropBefore' | 'dropAfter' | 'late' | 'twice' | 'error' | 'refuse' | 'staleQuery'
+  ): boolean {
+    if (!this.#world.random.chance(this.#faults[fault])) return false
+    this.#world.note(fault)
+    return true
+  }
+
+  #latencyMs(): number {
+    return this.#world.random.exponential(LATENCY_MEAN_MS)
+  }
+}
+
+function broken(): AcquirerAnswer {
+  return { status: 500, body: '', isLost: false }
+}
+
+/** A refusal for certain, in the words of the acquirer: error 108. */
+function refused(): AcquirerAnswer {
+  return { status: 400, body: JSON.stringify([{ Code: 108, Message: 'Refused this time' }]), isLost: false }
+}

@@ -1,0 +1,204 @@
+/**
+ * The data of one Redis server and the commands on it that the service uses, streams apart (redis-streams.ts).
+ *
+ * A model, and held to be a faithful one by test/simulation/redis-model.test.ts, which runs the same commands against
+ * a real server. A command that is missing here throws: nothing is answered by guess.
+ */
+import { type Reply, ReplyError } from './lua.js'
+import { createStream, type Stream, streamCommands } from './redis-streams.js'
+
+export type Hash = Map<string, string>
+export type SortedSet = Map<string, number>
+export type Value =
+  | { readonly type: 'string'; text: string }
+  | { readonly type: 'hash'; readonly hash: Hash }
+  | { readonly type: 'zset'; readonly zset: SortedSet }
+  | { readonly type: 'stream'; readonly stream: Stream }
+
+export type Command = (data: RedisData, args: readonly string[]) => Reply
+
+export class RedisData {
+  readonly values = new Map<string, Value>()
+  readonly expiries = new Map<string, number>()
+  /** The server's clock (ms). */
+  nowMs = 0
+
+  /** Runs one command, its name first. */
+  execute(args: readonly string[]): Reply {
+    const name = (args[0] ?? '').toUpperCase()
+    const command = commands[name]
+    if (command === undefined) throw new Error(`The simulated Redis does not know ${name}: add it to the model.`)
+    return command(this, args.slice(1))
+  }
+
+  find(key: string): Value | undefined {
+    const expiry = this.expiries.get(key)
+    if (expiry !== undefined && expiry <= this.nowMs) this.remove(key)
+    return this.values.get(key)
+  }
+
+  remove(key: string): boolean {
+    this.expiries.delete(key)
+    return this.values.delete(key)
+  }
+
+  text(key: string): string | null {
+    const value = this.find(key)
+    if (value === undefined) return null
+    if (value.type !== 'string') throw wrongType()
+    return value.text
+  }
+
+  hash(key: string): Hash | undefined {
+    const value = this.find(key)
+    if (value !== undefined && value.type !== 'hash') throw wrongType()
+    return value?.hash
+  }
+
+  zset(key: string): SortedSet | undefined {
+    const value = this.find(key)
+    if (value !== undefined && value.type !== 'zset') throw wrongType()
+    return value?.zset
+  }
+
+  stream(key: string): Stream | undefined {
+    const value = this.find(key)
+    if (value !== undefined && value.type !== 'stream') throw wrongType()
+    return value?.stream
+  }
+
+  ensureStream(key: string): Stream {
+    const found = this.stream(key)
+    if (found !== undefined) return found
+    const stream = createStream()
+    this.values.set(key, { type: 'stream', stream })
+    return stream
+  }
+}
+
+function wrongType(): ReplyError {
+  return new ReplyError('WRONGTYPE Operation against a key holding the wrong kind of value')
+}
+
+const commands: Readonly<Record<string, Command>> = {
+  PING: () => 'PONG',
+  TIME: data => [String(Math.floor(data.nowMs / 1_000)), String(Math.floor((data.nowMs % 1_000) * 1_000))],
+  GET: (data, [key = '']) => data.text(key),
+  MGET: (data, keys) => keys.map(key => data.text(key)),
+  GETRANGE: (data, [key = '', start, end]) =>
+    Buffer.from(data.text(key) ?? '')
+      .subarray(Number(start), Number(end) + 1)
+      .toString(),
+  EXISTS: (data, keys) => keys.filter(key => data.find(key) !== undefined).length,
+  SET: set,
+  SETNX: (data, [key = '', text = '']) => (set(data, [key, text, 'NX']) === null ? 0 : 1),
+  DEL: (data, keys) => keys.filter(key => data.find(key) !== undefined && data.remove(key)).length,
+  UNLINK: (data, keys) => keys.filter(key => data.find(key) !== undefined && data.remove(key)).length,
+  PTTL: (data, [key = '']) => {
+    if (data.find(key) === undefined) return -2
+    const expiry = data.expiries.get(key)
+    return expiry === undefined ? -1 : Math.ceil(expiry - data.nowMs)
+  },
+  PEXPIRE: (data, [key = '', ms]) => {
+    if (data.find(key) === undefined) return 0
+    data.expiries.set(key, data.nowMs + Number(ms))
+    return 1
+  },
+  HSET: (data, [key = '', ...pairs]) => {
+    const hash = data.hash(key) ?? new Map<string, string>()
+    data.values.set(key, { type: 'hash', hash })
+    let added = 0
+    for (let i = 0; i + 1 < pairs.length; i += 2) {
+      if (!hash.has(pairs[i] ?? '')) added++
+      hash.set(pairs[i] ?? '', pairs[i + 1] ?? '')
+    }
+    return added
+  },
+  HSETNX: (data, [key = '', field = '', text = '']) => {
+    if (data.hash(key)?.has(field)) return 0
+    const hash = data.hash(key) ?? new Map<string, string>()
+    data.values.set(key, { type: 'hash', hash })
+    hash.set(field, text)
+    return 1
+  },
+  HGET: (data, [key = '', field = '']) => data.hash(key)?.get(field) ?? null,
+  HMGET: (data, [key = '', ...fields]) => fields.map(field => data.hash(key)?.get(field) ?? null),
+  HDEL: (data, [key = '', ...fields]) => {
+    const hash = data.hash(key)
+    const removed = fields.filter(field => hash?.delete(field)).length
+    if (hash?.size === 0) data.remove(key)
+    return removed
+  },
+  ZADD: (data, [key = '', ...args]) => {
+    const option = args[0]?.toUpperCase()
+    const isOption = option === 'XX' || option === 'NX'
+    const [score = '', member = ''] = isOption ? args.slice(1) : args
+    const isThere = data.zset(key)?.has(member) ?? false
+    if ((option === 'XX' && !isThere) || (option === 'NX' && isThere)) return 0
+    const zset = data.zset(key) ?? new Map<string, number>()
+    data.values.set(key, { type: 'zset', zset })
+    const added = zset.has(member) ? 0 : 1
+    zset.set(member, Number(score))
+    return added
+  },
+  ZCARD: (data, [key = '']) => data.zset(key)?.size ?? 0,
+  ZREM: (data, [key = '', ...members]) => {
+    const zset = data.zset(key)
+    const removed = members.filter(member => zset?.delete(member)).length
+    if (zset?.size === 0) data.remove(key)
+    return removed
+  },
+  ZRANGEBYSCORE: zrangeByScore,
+  ZREVRANGEBYLEX: zrevrangeByLex,
+  ...streamCommands
+}
+
+function set(data: RedisData, [key = '', text = '', ...options]: readonly string[]): Reply {
+  const words = options.map(option => option.toUpperCase())
+  if (words.includes('NX') && data.find(key) !== undefined) return null
+  data.values.set(key, { type: 'string', text })
+  const life = words.indexOf('PX')
+  if (life >= 0) data.expiries.set(key, data.nowMs + Number(options[life + 1]))
+  else if (!words.includes('KEEPTTL')) data.expiries.delete(key)
+  return 'OK'
+}
+
+function zrangeByScore(data: RedisData, [key = '', min = '', max = '', ...options]: readonly string[]): Reply {
+  const words = options.map(option => option.toUpperCase())
+  const rows = [...(data.zset(key) ?? [])]
+    .filter(([, score]) => isAbove(score, min) && isBelow(score, max))
+    .sort(([a, x], [b, y]) => x - y || (a < b ? -1 : 1))
+  const limited = limit(rows, words)
+  return words.includes('WITHSCORES')
+    ? limited.flatMap(([member, score]) => [member, String(score)])
+    : limited.map(([member]) => member)
+}
+
+function zrevrangeByLex(data: RedisData, [key = '', max = '', min = '', ...options]: readonly string[]): Reply {
+  const fits = (member: string): boolean =>
+    (max === '+' || (max.startsWith('(') ? member < max.slice(1) : member <= max.slice(1))) &&
+    (min === '-' || (min.startsWith('(') ? member > min.slice(1) : member >= min.slice(1)))
+  const members = [...(data.zset(key)?.keys() ?? [])].filter(fits).sort().reverse()
+  return limit(
+    members,
+    options.map(option => option.toUpperCase())
+  )
+}
+
+function limit<T>(rows: readonly T[], words: readonly string[]): readonly T[] {
+  const place = words.indexOf('LIMIT')
+  if (place < 0) return rows
+  const offset = Number(words[place + 1])
+  const count = Number(words[place + 2])
+  return rows.slice(offset, count < 0 ? undefined : offset + count)
+}
+
+function isAbove(score: number, bound: string): boolean {
+  if (bound === '-inf') return true
+  return bound.startsWith('(') ? score > Number(bound.slice(1)) : score >= Number(bound)
+}
+
+function isBelow(score: number, bound: string): boolean {
+  if (bound === '+inf') return true
+  return bound.startsWith('(') ? score < Number(bound.slice(1)) : score <= Number(bound)
+}

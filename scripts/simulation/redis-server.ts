@@ -1,0 +1,170 @@
+/**
+ * One Redis server of the world: executes commands one after the other, keeps blocked readers waiting, publishes,
+ * dies and comes back, with its data (the durable one) or without (the memory-only one).
+ */
+import { createHash } from 'node:crypto'
+import { type Reply, ReplyError, runLua } from './lua.js'
+import { RedisData } from './redis-data.js'
+import { parseGroupRead, readGroup } from './redis-streams.js'
+import type { World } from './world.js'
+
+/** Called with each command that a client or a script runs, before it runs. Throws to say that something is wrong. */
+export type Watch = (args: readonly string[], data: RedisData) => void
+
+/** A reader that waits for entries. It is gone when the server has noticed that nobody listens any more. */
+export interface BlockedReader {
+  readonly args: readonly string[]
+  readonly answer: (reply: Reply) => void
+  isGone: boolean
+}
+
+export interface ServerOptions {
+  readonly name: string
+  readonly isDurable: boolean
+  /** Exchanges the text of a script: how mistakes are planted. */
+  readonly mutate?: (script: string) => string
+}
+
+export class RedisServer {
+  data = new RedisData()
+  isDown = false
+  /** A slow disk: commands wait until then (ms of the world). */
+  stalledUntilMs = 0
+  watch: Watch = () => undefined
+  readonly options: ServerOptions
+  readonly #world: World
+  readonly #scripts = new Map<string, string>()
+  readonly #blocked: BlockedReader[] = []
+  readonly #subscribers = new Map<string, Set<(channel: string, message: string) => void>>()
+  readonly #connections = new Set<() => void>()
+  readonly #log: { atMs: number; args: readonly string[] }[] = []
+
+  constructor(world: World, options: ServerOptions) {
+    this.#world = world
+    this.options = options
+  }
+
+  /** Executes what a client sent. A blocking read answers later; everything else at once. */
+  execute(args: readonly string[], answer: (reply: Reply | Error) => void): BlockedReader | null {
+    try {
+      const name = (args[0] ?? '').toUpperCase()
+      this.#log.push({ atMs: this.#world.nowMs, args })
+      if (name === 'XREADGROUP') return this.#read(args, answer)
+      answer(this.#run(name, args))
+    } catch (error) {
+      if (!(error instanceof ReplyError)) throw error
+      answer(error)
+    }
+    this.#serveBlocked()
+    return null
+  }
+
+  /** Tells `cut` when the server dies. */
+  connect(cut: () => void): void {
+    this.#connections.add(cut)
+  }
+
+  disconnect(cut: () => void): void {
+    this.#connections.delete(cut)
+  }
+
+  subscribe(channel: string, hear: (channel: string, message: string) => void): () => void {
+    const all = this.#subscribers.get(channel) ?? new Set()
+    this.#subscribers.set(channel, all)
+    all.add(hear)
+    return () => all.delete(hear)
+  }
+
+  kill(): void {
+    this.isDown = true
+    this.#blocked.length = 0
+    this.#subscribers.clear()
+    for (const cut of [...this.#connections]) cut()
+    this.#connections.clear()
+    // Scripts are not part of the data: after a start every EVALSHA is answered with NOSCRIPT.
+    this.#scripts.clear()
+    if (!this.options.isDurable) this.data = new RedisData()
+  }
+
+  restart(): void {
+    this.isDown = false
+  }
+
+  /** A replica takes over that has not got the last `count` commands. */
+  failOver(count: number): void {
+    const kept = this.#log.slice(0, Math.max(0, this.#log.length - count))
+    this.kill()
+    this.data = new RedisData()
+    this.#log.length = 0
+    const { watch } = this
+    this.watch = () => undefined
+    for (const { atMs, args } of kept) {
+      this.data.nowMs = atMs
+      this.#log.push({ atMs, args })
+      try {
+        if (args[0] === 'PUBLISH') continue
+        this.#run((args[0] ?? '').toUpperCase(), args)
+      } catch (error) {
+        if (!(error instanceof ReplyError)) throw error
+      }
+    }
+    this.watch = watch
+    this.restart()
+  }
+
+  #run(name: string, args: readonly string[]): Reply {
+    this.data.nowMs = Math.max(this.data.nowMs, this.#world.nowMs)
+    if (name === 'EVALSHA' || name === 'EVAL') return this.#runScript(name, args)
+    return this.#command(args)
+  }
+
+  #runScript(name: string, [, script = '', count = '0', ...rest]: readonly string[]): Reply {
+    const text = name === 'EVAL' ? script : this.#scripts.get(script)
+    if (text === undefined) throw new ReplyError('NOSCRIPT No matching script. Please use EVAL.')
+    if (name === 'EVAL') this.#scripts.set(createHash('sha1').update(script).digest('hex'), script)
+    const keys = rest.slice(0, Number(count))
+    const planted = this.options.mutate?.(text) ?? text
+    return runLua(planted, keys, rest.slice(Number(count)), args => this.#command(args))
+  }
+
+  #command(args: readonly string[]): Reply {
+    if ((args[0] ?? '').toUpperCase() === 'PUBLISH') return this.#publish(args[1] ?? '', args[2] ?? '')
+    this.watch(args, this.data)
+    return this.data.execute(args)
+  }
+
+  #publish(channel: string, message: string): number {
+    const all = this.#subscribers.get(channel)
+    for (const hear of all ?? []) hear(channel, message)
+    return all?.size ?? 0
+  }
+
+  #read(args: readonly string[], answer: (reply: Reply | Error) => void): BlockedReader | null {
+    const request = parseGroupRead(args)
+    this.data.nowMs = Math.max(this.data.nowMs, this.#world.nowMs)
+    const found = readGroup(this.data, request)
+    if (found !== null || request.blockMs === null) {
+      answer(found)
+      return null
+    }
+    const reader: BlockedReader = { args, answer, isGone: false }
+    this.#blocked.push(reader)
+    this.#world.after(request.blockMs, null, () => {
+      if (reader.isGone || !this.#blocked.includes(reader)) return
+      this.#blocked.splice(this.#blocked.indexOf(reader), 1)
+      answer(null)
+    })
+    return reader
+  }
+
+  #serveBlocked(): void {
+    for (const reader of [...this.#blocked]) {
+      const found = reader.isGone ? null : readGroup(this.data, parseGroupRead(reader.args))
+      if (found === null && !reader.isGone) continue
+      this.#blocked.splice(this.#blocked.indexOf(reader), 1)
+      if (found === null) continue
+      this.#log.push({ atMs: this.#world.nowMs, args: reader.args })
+      reader.answer(found)
+    }
+  }
+}

@@ -1,0 +1,183 @@
+/** Streams and their consumer groups, as far as the command path and the outbox use them. */
+import { type Reply, ReplyError } from './lua.js'
+import type { Command, RedisData } from './redis-data.js'
+
+export interface Pending {
+  consumer: string
+  atMs: number
+  times: number
+}
+
+export interface Group {
+  lastId: string
+  readonly pending: Map<string, Pending>
+  readonly consumers: Map<string, { seenMs: number }>
+}
+
+export interface Stream {
+  readonly entries: Map<string, readonly string[]>
+  lastId: string
+  readonly groups: Map<string, Group>
+}
+
+export function createStream(): Stream {
+  return { entries: new Map(), lastId: '0-0', groups: new Map() }
+}
+
+/** Hands new entries of the streams to a consumer; null when there are none. */
+export function readGroup(data: RedisData, request: GroupRead): Reply {
+  const found: Reply[] = []
+  for (const [index, key] of request.keys.entries()) {
+    const stream = data.stream(key)
+    const group = stream?.groups.get(request.group)
+    if (stream === undefined || group === undefined) {
+      throw new ReplyError(`NOGROUP No such key '${key}' or consumer group '${request.group}'`)
+    }
+    noteConsumer(data, group, request.consumer)
+    const rows =
+      request.ids[index] === '>'
+        ? newEntries(data, stream, group, request)
+        : ownEntries(data, stream, group, request, request.ids[index] ?? '0')
+    if (rows.length > 0 || request.ids[index] !== '>') found.push([key, rows])
+  }
+  return found.length === 0 ? null : found
+}
+
+export interface GroupRead {
+  readonly group: string
+  readonly consumer: string
+  readonly count: number
+  readonly blockMs: number | null
+  readonly keys: readonly string[]
+  readonly ids: readonly string[]
+}
+
+/** Reads the arguments of XREADGROUP. */
+export function parseGroupRead(args: readonly string[]): GroupRead {
+  const words = args.map(arg => arg.toUpperCase())
+  const streams = words.indexOf('STREAMS')
+  const rest = args.slice(streams + 1)
+  const option = (name: string): string | undefined => {
+    const place = words.slice(0, streams).indexOf(name)
+    return place < 0 ? undefined : args[place + 1]
+  }
+  const block = option('BLOCK')
+  return {
+    group: args[words.indexOf('GROUP') + 1] ?? '',
+    consumer: args[words.indexOf('GROUP') + 2] ?? '',
+    count: Number(option('COUNT') ?? Number.MAX_SAFE_INTEGER),
+    blockMs: block === undefined ? null : Number(block),
+    keys: rest.slice(0, rest.length / 2),
+    ids: rest.slice(rest.length / 2)
+  }
+}
+
+function newEntries(data: RedisData, stream: Stream, group: Group, request: GroupRead): Reply[] {
+  const rows: Reply[] = []
+  for (const [id, fields] of stream.entries) {
+    if (rows.length >= request.count) break
+    if (!isAfter(id, group.lastId)) continue
+    group.lastId = id
+    group.pending.set(id, { consumer: request.consumer, atMs: data.nowMs, times: 1 })
+    rows.push([id, fields])
+  }
+  return rows
+}
+
+function ownEntries(data: RedisData, stream: Stream, group: Group, request: GroupRead, after: string): Reply[] {
+  const rows: Reply[] = []
+  for (const [id, pending] of group.pending) {
+    if (rows.length >= request.count) break
+    if (pending.consumer !== request.consumer || !isAfter(id, after)) continue
+    const isThere = stream.entries.has(id)
+    if (isThere) pending.times++
+    if (isThere) pending.atMs = data.nowMs
+    rows.push([id, stream.entries.get(id) ?? null])
+  }
+  return rows
+}
+
+function noteConsumer(data: RedisData, group: Group, name: string): void {
+  group.consumers.set(name, { seenMs: data.nowMs })
+}
+
+/** Whether one id is later than another. */
+export function isAfter(id: string, other: string): boolean {
+  const [ms, count] = parts(id)
+  const [otherMs, otherCount] = parts(other)
+  return ms > otherMs || (ms === otherMs && count > otherCount)
+}
+
+function parts(id: string): [number, number] {
+  const [ms = '0', count = '0'] = id.split('-')
+  return [Number(ms), Number(count)]
+}
+
+export const streamCommands: Readonly<Record<string, Command>> = {
+  XADD: (data, [key = '', id = '', ...fields]) => {
+    const stream = data.ensureStream(key)
+    const [lastMs, lastCount] = parts(stream.lastId)
+    const ms = Math.max(Math.floor(data.nowMs), lastMs)
+    if (id !== '*') throw new ReplyError('ERR the simulation adds entries with * only')
+    const newId = `${ms}-${ms === lastMs ? lastCount + 1 : 0}`
+    stream.entries.set(newId, fields)
+    stream.lastId = newId
+    return newId
+  },
+  XLEN: (data, [key = '']) => data.stream(key)?.entries.size ?? 0,
+  XDEL: (data, [key = '', ...ids]) => ids.filter(id => data.stream(key)?.entries.delete(id)).length,
+  XACK: (data, [key = '', group = '', ...ids]) =>
+    ids.filter(id => data.stream(key)?.groups.get(group)?.pending.delete(id)).length,
+  XRANGE: (data, [key = '', start = '', end = '']) =>
+    [...(data.stream(key)?.entries ?? [])]
+      .filter(([id]) => (start === '-' || !isAfter(start, id)) && (end === '+' || !isAfter(id, end)))
+      .map(([id, fields]) => [id, fields]),
+  XGROUP: (data, [verb = '', ...args]) =>
+    verb.toUpperCase() === 'CREATE' ? createGroup(data, args) : dropConsumer(data, args),
+  XREADGROUP: (data, args) => readGroup(data, parseGroupRead(args)),
+  XPENDING: (data, [key = '', name = '', ...options]) => {
+    const group = groupOf(data, key, name)
+    const idle = options[0]?.toUpperCase() === 'IDLE' ? Number(options[1]) : 0
+    const [start = '-', end = '+', count = '0', consumer] = idle > 0 ? options.slice(2) : options
+    return [...group.pending]
+      .filter(([id]) => (start === '-' || !isAfter(start, id)) && (end === '+' || !isAfter(id, end)))
+      .filter(([, row]) => consumer === undefined || row.consumer === consumer)
+      .filter(([, row]) => data.nowMs - row.atMs >= idle)
+      .slice(0, Number(count))
+      .map(([id, row]) => [id, row.consumer, Math.floor(data.nowMs - row.atMs), row.times])
+  },
+  XINFO: (data, [what = '', key = '', name = '']) => {
+    if (what.toUpperCase() !== 'CONSUMERS') throw new ReplyError(`ERR the simulation does not know XINFO ${what}`)
+    const group = groupOf(data, key, name)
+    return [...group.consumers].map(([consumer, { seenMs }]) => [
+      'name',
+      consumer,
+      'pending',
+      [...group.pending.values()].filter(row => row.consumer === consumer).length,
+      'idle',
+      Math.floor(data.nowMs - seenMs)
+    ])
+  }
+}
+
+function groupOf(data: RedisData, key: string, name: string): Group {
+  const group = data.stream(key)?.groups.get(name)
+  if (group === undefined) throw new ReplyError(`NOGROUP No such consumer group '${name}' for key name '${key}'`)
+  return group
+}
+
+function createGroup(data: RedisData, [key = '', name = '', start = '']: readonly string[]): Reply {
+  const stream = data.ensureStream(key)
+  if (stream.groups.has(name)) throw new ReplyError('BUSYGROUP Consumer Group name already exists')
+  stream.groups.set(name, { lastId: start === '$' ? stream.lastId : '0-0', pending: new Map(), consumers: new Map() })
+  return 'OK'
+}
+
+/** What the consumer holds is forgotten, as in Redis: it stays in the stream and is never handed out again. */
+function dropConsumer(data: RedisData, [key = '', name = '', consumer = '']: readonly string[]): Reply {
+  const group = groupOf(data, key, name)
+  const held = [...group.pending].filter(([, row]) => row.consumer === consumer)
+  for (const [id] of held) group.pending.delete(id)
+  group.consumers.delete(consumer)
+  return held.length
+}

@@ -1,0 +1,180 @@
+/** One run: a world from a seed, trouble for a while, then peace, and the audit when everything has come to rest. */
+import { keys, PAYMENTS_GROUP } from '../../redis/keys.js'
+import { audit } from './audit.js'
+import { drawFaults, type Faults, NO_FAULTS } from './faults.js'
+import { inside } from './globals.js'
+import { Installation } from './installation.js'
+import { MerchantClient } from './merchant.js'
+import { type Mutant, type MutantName, mutants } from './mutants.js'
+import type { RedisData } from './redis-data.js'
+import { play } from './story.js'
+import { Process, World } from './world.js'
+
+export interface RunOptions {
+  readonly seed: number
+  readonly mutant?: MutantName
+  /** Each few seconds a replica takes over that has not got the last durable writes: what no WAIT can cost. */
+  readonly isFailingOver?: boolean
+  /** Gets every line of what happens. */
+  readonly trace?: (line: string) => void
+}
+
+export interface RunResult {
+  readonly seed: number
+  readonly violations: readonly string[]
+  /** What was done to the world, by kind. */
+  readonly counts: ReadonlyMap<string, number>
+  readonly payments: number
+  readonly requests: number
+  readonly events: number
+}
+
+const TROUBLE_MS = 30_000
+/** Commands that a failover without WAIT may lose, and how often one happens (ms). */
+const FAILOVER_LOSES_MAX = 12
+const FAILOVER_EVERY_MS = 12_000
+/** Beyond every alarm that a payment can have. */
+export const PEACE_MAX_MS = 900_000
+
+/** Runs a seed; the same seed gives the same run. Rejects only for a mistake of the simulation itself. */
+export async function runSeed({ seed, mutant, isFailingOver, trace }: RunOptions): Promise<RunResult> {
+  const world = new World(seed, trace ?? null)
+  const faults = drawFaults(world.random)
+  if (isFailingOver) faults.failoverLoses = FAILOVER_LOSES_MAX
+  return await inside(world, () => runWorld(world, faults, seed, mutant === undefined ? null : mutants[mutant]))
+}
+
+async function runWorld(world: World, faults: Faults, seed: number, mutant: Mutant | null): Promise<RunResult> {
+  const { random } = world
+  const installation = new Installation(world, faults, mutant)
+  const violations = new Set<string>()
+  installation.durable.watch = (args, data) => watchVersions(args, data, violations)
+  const outside = new Process('outside', true)
+  const merchants = ['m_one', 'm_two'].map(id => new MerchantClient(world, installation, outside, id))
+  registerWebhooks(installation, merchants)
+  installation.start(random.between(1, 3), random.between(1, 2), random.between(1, 2))
+
+  const stories = random.between(2, 7)
+  let ended = 0
+  world.spawn(outside, () => {
+    for (let i = 0; i < stories; i++) {
+      const client = merchants[i % merchants.length]
+      if (client === undefined) continue
+      void play({ world, installation, client, outside }, `p${i}`).then(() => ended++)
+    }
+  })
+  makeTrouble(world, installation, faults)
+  await world.turn(() => false, TROUBLE_MS)
+  makePeace(world, installation, faults)
+  world.quietUntilMs = () => quietUntilMs(installation, merchants)
+  const isDone = (): boolean => ended === stories && isAtRest(installation)
+  const hasEnded = await world.turn(isDone, PEACE_MAX_MS)
+  if (!hasEnded)
+    violations.add(`not at rest a quarter of an hour after the last fault; ${ended} of ${stories} stories have ended`)
+  for (const problem of audit(installation, merchants)) violations.add(problem)
+  for (const error of installation.errors) violations.add(`a worker logged an error: ${error}`)
+  return {
+    seed,
+    violations: [...violations],
+    counts: world.counts,
+    payments: stories,
+    requests: merchants.flatMap(merchant => merchant.records).reduce((sum, record) => sum + record.requests, 0),
+    events: world.events
+  }
+}
+
+export function registerWebhooks({ durable, config }: Installation, merchants: readonly { id: string }[]): void {
+  for (let partition = 0; partition < config.partitions; partition++) {
+    for (const { id } of merchants) {
+      durable.execute(['SET', keys.webhookEndpoint(partition, id), 'https://example.com'], () => undefined)
+    }
+  }
+}
+
+/** Invariant 5: each write of a payment follows the one before, whoever makes it. */
+export function watchVersions(args: readonly string[], data: RedisData, violations: Set<string>): void {
+  const [name, key = '', text = ''] = args
+  if (name !== 'SET' || !key.includes(':pay:')) return
+  const before = Number(data.text(key)?.split(' ', 1)[0] ?? 0)
+  const after = Number(text.split(' ', 1)[0])
+  if (after !== before + 1) violations.add(`${key}: version ${after} overwrites version ${before}`)
+}
+
+/** Faults that come by themselves, not at a step of a process. */
+function makeTrouble(world: World, installation: Installation, faults: Faults): void {
+  const { durable, secrets } = installation
+  const every = (gap: () => number, strikes: () => void): void => {
+    if (gap() <= 0) return
+    const next = (): void =>
+      void world.after(world.random.exponential(gap()), null, () => {
+        if (gap() <= 0) return
+        strikes()
+        next()
+      })
+    next()
+  }
+  every(
+    () => faults.redisDiesEveryMs,
+    () => {
+      const server = world.random.chance(0.7) ? durable : secrets
+      if (server.isDown) return
+      world.note(`${server.options.name} dies`)
+      server.kill()
+      world.after(world.random.between(50, 3_000), null, () => server.restart())
+    }
+  )
+  every(
+    () => faults.redisStallsEveryMs,
+    () => {
+      world.note('stall')
+      durable.stalledUntilMs = world.nowMs + world.random.between(100, 7_000)
+    }
+  )
+  every(
+    () => (faults.failoverLoses > 0 ? FAILOVER_EVERY_MS : 0),
+    () => {
+      if (durable.isDown) return
+      const lost = world.random.between(1, faults.failoverLoses)
+      world.note('failover', `${lost} commands lost`)
+      durable.failOver(lost)
+    }
+  )
+  every(
+    () => faults.locksVanishEveryMs,
+    () => {
+      world.note('locks vanish')
+      for (const key of [...secrets.data.values.keys()]) if (key.startsWith('lock:')) secrets.data.remove(key)
+    }
+  )
+}
+
+/** From here on nothing goes wrong any more. What sleeps wakes up by itself. */
+function makePeace(world: World, { durable, secrets }: Installation, faults: Faults): void {
+  world.trace('peace', '')
+  Object.assign(faults, NO_FAULTS)
+  durable.restart()
+  secrets.restart()
+}
+
+/** While no request is open and no command waits, the next alarm is the next thing that matters. */
+export function quietUntilMs(installation: Installation, merchants: readonly MerchantClient[]): number | null {
+  const { durable, config } = installation
+  if ((durable.data.zset(keys.notices())?.size ?? 0) > 0) return null
+  if (merchants.some(merchant => merchant.openCalls > 0)) return null
+  let nextMs = Number.POSITIVE_INFINITY
+  for (let partition = 0; partition < config.partitions; partition++) {
+    if ((durable.data.stream(keys.commands(partition))?.entries.size ?? 0) > 0) return null
+    for (const dueMs of durable.data.zset(keys.due(partition))?.values() ?? []) nextMs = Math.min(nextMs, dueMs)
+  }
+  return nextMs
+}
+
+export function isAtRest({ durable, config }: Installation): boolean {
+  if ((durable.data.zset(keys.notices())?.size ?? 0) > 0) return false
+  for (let partition = 0; partition < config.partitions; partition++) {
+    const stream = durable.data.stream(keys.commands(partition))
+    if ((stream?.entries.size ?? 0) > 0 || (stream?.groups.get(PAYMENTS_GROUP)?.pending.size ?? 0) > 0) return false
+    if ((durable.data.zset(keys.due(partition))?.size ?? 0) > 0) return false
+  }
+  return true
+}

@@ -1,0 +1,60 @@
+/** One short life of a payment for each operation, for runs in which a process dies at a chosen point. */
+import type { CommandResult } from '../../machines/commands.js'
+import { aRequest, chargeBack, type Stage, tokenise } from './story.js'
+
+const APPROVED = '4024007153760060'
+const DECLINED = '4024007153760052'
+/** Authorised, and the answer is lost. */
+const SILENT = '4024007153760029'
+
+/** Plays a life; the result of each request is audited afterwards. */
+type Scenario = (stage: Stage) => Promise<void>
+
+export const scenarios = {
+  'create with capture': async stage => void (await create(stage, {})),
+  'create, declined': async stage => void (await create(stage, { card: DECLINED })),
+  reconciliation: async stage => void (await create(stage, { card: SILENT })),
+  'reconciliation of a hold, then its expiry': async stage =>
+    void (await create(stage, { card: SILENT, isManual: true })),
+  expiry: async stage => void (await create(stage, { isManual: true })),
+  capture: async stage => operate(stage, await create(stage, { isManual: true }), ['capture', 4_000]),
+  'capture whose answer is lost': async stage =>
+    operate(stage, await create(stage, { isManual: true }), ['capture', 993]),
+  cancel: async stage => operate(stage, await create(stage, { isManual: true }), ['cancel', null]),
+  'refunds in parts': async stage => operate(stage, await create(stage, {}), ['cancel', 2_000], ['cancel', null]),
+  'refund whose answer is lost': async stage => operate(stage, await create(stage, {}), ['cancel', 994]),
+  'refused operations': async stage => operate(stage, await create(stage, {}), ['capture', 1_000], ['cancel', 992]),
+  'chargeback notice': async stage => {
+    const paymentId = await create(stage, {})
+    if (paymentId !== null) await chargeBack(stage, paymentId)
+  }
+} as const satisfies Record<string, Scenario>
+
+export type ScenarioName = keyof typeof scenarios
+
+const AMOUNT_CENTS = 10_000
+
+/** The id of the payment, unless its creation failed. */
+async function create(
+  stage: Stage,
+  { card = APPROVED, isManual = false }: { card?: string; isManual?: boolean }
+): Promise<string | null> {
+  const tokenId = await tokenise(stage, card)
+  const { result, paymentId } = await stage.client.create('create', aRequest('order', tokenId, AMOUNT_CENTS, isManual))
+  return isSuccess(result) ? paymentId : null
+}
+
+async function operate(
+  stage: Stage,
+  paymentId: string | null,
+  ...operations: readonly (readonly ['capture' | 'cancel', number | null])[]
+): Promise<void> {
+  if (paymentId === null) return
+  for (const [index, [kind, amountCents]] of operations.entries()) {
+    await stage.client.operate(kind, `operation ${index}`, paymentId, amountCents)
+  }
+}
+
+function isSuccess(result: CommandResult | null): boolean {
+  return result?.kind === 'succeeded'
+}

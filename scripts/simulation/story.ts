@@ -1,0 +1,135 @@
+/** What happens to one payment in a world: chosen by chance, and played by the merchant, the buyer and the network. */
+import type { CreateRequest } from '../../api/payments-port.js'
+import { createNoticeStore } from '../../redis/notices.js'
+import { createTokenStore, newTokenId } from '../../redis/tokens.js'
+import type { Installation, Redis } from './installation.js'
+import type { MerchantClient } from './merchant.js'
+import type { Process, World } from './world.js'
+
+export interface Stage {
+  readonly world: World
+  readonly installation: Installation
+  readonly client: MerchantClient
+  /** A process that is neither killed nor stopped: merchants, buyers, the network's notifications. */
+  readonly outside: Process
+}
+
+/** Test cards by last digit: approved, declined, no answer (denied, authorised). */
+const CARDS = [
+  '4024007153760060',
+  '4024007153760060',
+  '4024007153760052',
+  '4024007153760086',
+  '4024007153760029'
+] as const
+const PAUSE_MEAN_MS = 4_000
+/** Beyond the window of a pre-authorisation. */
+const PATIENCE_MS = 110_000
+
+/** Plays one payment from its token to the last operation. */
+export async function play(stage: Stage, name: string): Promise<void> {
+  const { world, client } = stage
+  const { random } = world
+  await world.pause(random.exponential(PAUSE_MEAN_MS))
+  const tokenId = await tokenise(stage, random.pick(CARDS))
+  const isManual = random.chance(0.5)
+  const amountCents = random.pick([5_000, 10_000, 993, 994])
+  const created = await client.create(`${name}-create`, aRequest(name, tokenId, amountCents, isManual))
+  const { paymentId } = created
+  if (paymentId === null || created.result?.kind !== 'succeeded') return
+  const steps = random.between(0, 4)
+  for (let step = 0; step < steps; step++) {
+    await world.pause(random.chance(0.1) ? PATIENCE_MS : random.exponential(PAUSE_MEAN_MS))
+    const operations = random.chance(0.25) ? 2 : 1
+    await Promise.all(
+      Array.from({ length: operations }, (_, index) =>
+        operate(stage, `${name}-${step}${'ab'[index]}`, paymentId, amountCents)
+      )
+    )
+  }
+}
+
+async function operate(stage: Stage, key: string, paymentId: string, amountCents: number): Promise<void> {
+  const { random } = stage.world
+  if (random.chance(0.1)) return await chargeBack(stage, paymentId)
+  const part = random.pick([
+    null,
+    null,
+    amountCents,
+    Math.floor(amountCents / 2),
+    Math.floor(amountCents / 4),
+    991,
+    992
+  ])
+  await stage.client.operate(random.pick(['capture', 'cancel', 'cancel']), key, paymentId, part)
+}
+
+/** The buyer disputes at the bank; the network books it and sends a notice. */
+export async function chargeBack({ world, installation, outside }: Stage, paymentId: string): Promise<void> {
+  const { ledger } = installation.network
+  const sale = ledger.ofOrder(paymentId.replaceAll('-', '')).find(({ capturedAmount }) => capturedAmount > 0)
+  if (sale === undefined) return
+  world.note('chargeback')
+  ledger.book({ ...sale, chargebackCase: '1' })
+  const redis: Redis = installation.connect(outside, installation.durable)
+  const notices = createNoticeStore(redis, installation.config.partitions)
+  await untilDone(world, () => notices.note(sale.paymentId, world.nowMs))
+}
+
+export async function tokenise({ world, installation, client, outside }: Stage, number: string): Promise<string> {
+  const tokens = createTokenStore(installation.connect(outside, installation.secrets))
+  const tokenId = newTokenId()
+  const card = { number, holderName: 'MARIA DA SILVA', expirationMonth: '07', expirationYear: '2031' }
+  const token = {
+    tokenId,
+    merchantId: client.id,
+    brand: 'visa',
+    last4: number.slice(-4),
+    expirationMonth: card.expirationMonth,
+    expirationYear: card.expirationYear,
+    holderName: card.holderName,
+    cardBox: JSON.stringify(card),
+    typedBox: JSON.stringify({ ...card, cvv: '123' })
+  }
+  await untilDone(world, () => tokens.put(token, 15 * 60_000))
+  return tokenId
+}
+
+async function untilDone(world: World, work: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await work()
+      return
+    } catch {
+      await world.pause(200)
+    }
+  }
+}
+
+export function aRequest(name: string, tokenId: string, amountCents: number, isManual: boolean): CreateRequest {
+  const customer = { name: 'Maria da Silva', email: 'maria@example.com' }
+  const address = {
+    zipCode: '01310100',
+    street: 'Avenida Paulista',
+    number: '1000',
+    complement: null,
+    district: 'Bela Vista',
+    city: 'Sao Paulo',
+    state: 'SP'
+  }
+  return {
+    terms: {
+      externalReference: name,
+      captureMode: isManual ? 'manual' : 'auto',
+      amountCents,
+      currency: 'BRL',
+      installments: 1,
+      statementDescriptor: null,
+      customer,
+      metadata: null
+    },
+    buyer: { ...customer, document: '12345678909', phone: '11987654321', address },
+    source: { type: 'token', tokenId },
+    cvv: null
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * `npm start [-- payments=4 webhooks=2]`: runs the Procfile with everything it needs, until it is told to stop.
+ * `--procfile=FILE` names another one.
+ *
+ * SIGINT, SIGTERM and SIGHUP stop all in order within 15 s; a second one kills at once. The same happens when npm, or
+ * the terminal behind the output, goes away. SIGUSR2 (`npm run rolling-restart`) restarts one process after the other.
+ */
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { banner } from './supervisor/banner.js'
+import { prepareFor, readDemo } from './supervisor/demo.js'
+import { Service } from './supervisor/service.js'
+
+const PARENT_POLL_MS = 200
+/** Ctrl-C reaches this process twice, from the terminal and from npm; only a later signal is a second wish. */
+const SECOND_SIGNAL_AFTER_MS = 1_000
+
+const root = resolve(import.meta.dirname, '../..')
+process.chdir(root)
+
+const isColoured = process.stdout.isTTY && !process.env['NO_COLOR']
+const write = (text: string): void => void process.stdout.write(text)
+
+try {
+  const { values, positionals } = parseArgs({
+    options: { procfile: { type: 'string', default: 'Procfile' } },
+    allowPositionals: true
+  })
+  const service = new Service({
+    root,
+    procfile: await readFile(resolve(root, values.procfile), 'utf8'),
+    scale: positionals,
+    env: process.env,
+    isColoured,
+    write,
+    prepare: prepareFor(process.env)
+  })
+  stopWhenTold(service)
+  const { ports, dataDir } = await service.start()
+  restartWhenTold(service)
+  write(banner({ ports, dataDir, demo: await readDemo(dataDir) }))
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(process.exitCode ?? 1)
+}
+
+function stopWhenTold(service: Service): void {
+  let stoppingSinceMs: number | undefined
+  const stop = async (reason: string, exitCode: number): Promise<void> => {
+    if (stoppingSinceMs !== undefined) return
+    stoppingSinceMs = Date.now()
+    process.exitCode = exitCode
+    write(`\n${reason}: stopping ...\n`)
+    await service.stop()
+    write('Stopped.\n')
+    process.exit(exitCode)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (stoppingSinceMs !== undefined && Date.now() - stoppingSinceMs > SECOND_SIGNAL_AFTER_MS) process.exit(1)
+      void stop(signal, 0)
+    })
+  }
+  // Whatever ends this process, nothing that it started stays.
+  process.on('exit', () => service.killAll())
+  process.stdout.on('error', () => void stop('output closed', 1))
+  process.stderr.on('error', () => undefined)
+  stopWithNpm(reason => void stop(reason, 1))
+}
+
+function restartWhenTold(service: Service): void {
+  process.on('SIGUSR2', () => {
+    service.rollingRestart().catch((error: unknown) => write(`The rolling restart ended early: ${String(error)}\n`))
+  })
+}
+
+/**
+ * A killed npm can't pass a signal on; that its script has another parent then is all there is to see. For this,
+ * the script in package.json begins with `exec`: else the parent would be a shell, which stays.
+ */
+function stopWithNpm(stop: (reason: string) => void): void {
+  if (process.env['npm_lifecycle_event'] === undefined) return
+  const parent = process.ppid
+  setInterval(() => {
+    if (process.ppid !== parent) stop('npm is gone')
+  }, PARENT_POLL_MS).unref()
+}

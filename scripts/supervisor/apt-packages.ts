@@ -1,0 +1,122 @@
+/**
+ * Programs from the system's package manager without installing them: Debian packages, downloaded and unpacked into a
+ * folder of the project. Only apt can do that without root and without touching the system.
+ */
+import { spawn } from 'node:child_process'
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
+
+/** The file that a shell would run for `program`, if there is one. */
+export function findOnPath(program: string): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter(Boolean)
+  return folders.map(folder => join(folder, program)).find(isExecutable)
+}
+
+export function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whether this system has what `fetchPackages` needs. */
+export function canFetchPackages(): boolean {
+  return findOnPath('apt-get') !== undefined && findOnPath('dpkg') !== undefined
+}
+
+/**
+ * Unpacks `packages`, and those of their dependencies that this system lacks, below `<vendorDir>/<name>`. `finish` may
+ * complete the unpacked folder, or reject. Works in a folder of its own and renames it at the end, so that two starts at
+ * once, or one that is cut off, leave nothing half done.
+ */
+export async function fetchPackages(
+  { vendorDir, name, packages }: { vendorDir: string; name: string; packages: readonly string[] },
+  finish: (unpacked: string) => Promise<void>
+): Promise<void> {
+  await mkdir(vendorDir, { recursive: true })
+  const work = await mkdtemp(join(vendorDir, 'fetch-'))
+  try {
+    await downloadPackages(work, packages)
+    for (const file of await readdir(work)) {
+      if (file.endsWith('.deb')) await runToEnd('dpkg', ['-x', join(work, file), join(work, name)])
+    }
+    await finish(join(work, name))
+    await rm(join(vendorDir, name), { recursive: true, force: true })
+    await rename(join(work, name), join(vendorDir, name))
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+/**
+ * The value of LD_LIBRARY_PATH for programs below `unpacked`: every folder that holds a library. Some packages keep
+ * theirs in a folder of their own, which the loader finds by a path that is built in for an installed system only.
+ */
+export function libraryPathOf(unpacked: string): string {
+  const folders = ['usr/lib', 'lib']
+    .map(folder => join(unpacked, folder))
+    .filter(existsSync)
+    .flatMap(folder => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(file => join(folder, file)))
+    .filter(file => /\.so(\.[0-9]+)*$/.test(file))
+    .map(file => dirname(file))
+  return [...new Set(folders)].join(delimiter)
+}
+
+/** First with the package lists of the system; when it has none (slim images), with lists in the work folder. */
+async function downloadPackages(work: string, packages: readonly string[]): Promise<void> {
+  try {
+    await runToEnd('apt-get', ['download', ...(await missingPackages([], packages))], {}, work)
+  } catch {
+    const state = join(work, 'apt')
+    await mkdir(join(state, 'lists/partial'), { recursive: true })
+    await mkdir(join(state, 'cache/archives/partial'), { recursive: true })
+    const options = [
+      `Dir::State::lists=${join(state, 'lists')}`,
+      `Dir::Cache=${join(state, 'cache')}`,
+      'Debug::NoLocking=1',
+      'APT::Sandbox::User=root'
+    ].flatMap(option => ['-o', option])
+    await runToEnd('apt-get', [...options, 'update'], {}, work)
+    await runToEnd('apt-get', [...options, 'download', ...(await missingPackages(options, packages))], {}, work)
+  }
+}
+
+/** What `apt-get install` would add to this system: the packages and those of their dependencies that are absent. */
+async function missingPackages(options: readonly string[], packages: readonly string[]): Promise<string[]> {
+  const plan = await runToEnd('apt-get', [...options, '--simulate', '--no-install-recommends', 'install', ...packages])
+  const added = [...plan.matchAll(/^Inst (\S+)/gm)].flatMap(match => match[1] ?? [])
+  return [...new Set([...packages, ...added])]
+}
+
+/** Runs a program to its end and resolves to its output. Rejects with its last words when it fails. */
+export function runToEnd(
+  file: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  cwd?: string
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, {
+      cwd,
+      env: { ...process.env, LC_ALL: 'C', ...env },
+      stdio: ['ignore', 'pipe', 'pipe']
+    })
+    let output = ''
+    let complaint = ''
+    child.stdout.on('data', chunk => {
+      output += chunk
+    })
+    child.stderr.on('data', chunk => {
+      complaint += chunk
+    })
+    child.once('error', reject)
+    child.once('close', code => {
+      const lastLine = complaint.trim().split('\n').at(-1) ?? ''
+      if (code === 0) resolve(output)
+      else reject(new Error(`${file} ${args.find(arg => !arg.startsWith('-')) ?? ''} failed (${code}): ${lastLine}`))
+    })
+  })
+}

@@ -1,0 +1,46 @@
+/** What `npm start` prints when everything is ready. */
+
+import { demoCustomer } from '../demo-customer.js'
+import type { Demo } from './demo.js'
+import { type PortPlan, urlOf } from './environment.js'
+
+/** URLs of every listening instance, the demo keys, and commands that work when pasted. */
+export function banner(options: { ports: PortPlan; dataDir: string; demo: Demo | undefined }): string {
+  const { ports, dataDir, demo } = options
+  const width = Math.max(...[...ports.keys()].map(name => name.length), 'publishable key'.length)
+  const row = (label: string, value: string): string => `  ${label.padEnd(width)}  ${value}`
+  const places = [...ports.keys()].map(name => row(name, urlOf(ports, name) ?? ''))
+  const lines = ['', 'Ready. Ctrl-C stops everything.', '', ...places, row('data', dataDir)]
+  if (demo !== undefined) {
+    lines.push(row('merchant', demo.merchant_id), row('API key', demo.api_key))
+    lines.push(row('publishable key', demo.publishable_key))
+    if (demo.base_url !== null && demo.tokens_url !== null) {
+      lines.push('', 'Charge a test card (paste this into another terminal):', '', demoCommands(demo))
+    }
+  }
+  return `${lines.join('\n')}\n\n`
+}
+
+/** A one-use token with the publishable key, as the buyer's browser gets it, then a payment with the API key. */
+export function demoCommands(demo: Demo): string {
+  const card = {
+    card_number: '4024007153760060',
+    holder_name: 'Ada Lovelace',
+    expiration_month: '12',
+    expiration_year: String(new Date().getUTCFullYear() + 4),
+    cvv: '123'
+  }
+  const payment = { amount_cents: 1990, external_reference: 'order-1', customer: demoCustomer }
+  // The body is single-quoted for the shell but for the token, which the shell puts in.
+  const source = `"payment_source":{"source_type":"token","token_id":"'"$TOKEN"'"}`
+  const body = JSON.stringify(payment).replace(/}$/, `,${source}}`)
+  return [
+    `TOKEN=$(curl -s ${demo.tokens_url}/v1/tokens \\`,
+    `  -H 'Authorization: Bearer ${demo.publishable_key}' -H 'Content-Type: application/json' \\`,
+    `  -d '${JSON.stringify(card)}' | sed -E 's/.*"token_id": *"([^"]+)".*/\\1/')`,
+    `curl -sS -i ${demo.base_url}/v1/payments \\`,
+    `  -H 'Authorization: Bearer ${demo.api_key}' -H 'Content-Type: application/json' \\`,
+    `  -H "Idempotency-Key: demo-$(date +%s)-$$-\${RANDOM:-0}" \\`,
+    `  -d '${body}'; echo`
+  ].join('\n')
+}

@@ -1,0 +1,87 @@
+/** The data directory: who uses it, and the small files in it that other programs read. */
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { createConnection, createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+
+/** Held while this process uses the directory. */
+export interface DataDirLock {
+  /** The directory, absolute and without links. */
+  readonly dir: string
+  release(): Promise<void>
+}
+
+/**
+ * Makes sure that `dir` exists and that nobody else uses it: two Redis on one append-only file would destroy it.
+ * The lock is a listening socket, which the kernel takes back however its holder ends. Rejects with the holder's pid.
+ */
+export async function lockDataDir(dir: string): Promise<DataDirLock> {
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  const real = await realpath(dir)
+  const address = lockAddress(real)
+  const holder = await holderOf(address)
+  if (holder !== undefined) throw inUse(real, holder)
+  if (!address.startsWith('\0')) await rm(address, { force: true })
+  const server = createServer(socket => socket.on('error', () => undefined).end(String(process.pid)))
+  try {
+    await listen(server, address)
+  } catch (error) {
+    throw inUse(real, (await holderOf(address)) ?? String(error))
+  }
+  return { dir: real, release: () => new Promise(resolve => server.close(() => resolve())) }
+}
+
+/** The pid of the `npm start` that uses `dir`, or undefined when none does. */
+export async function findUser(dir: string): Promise<number | undefined> {
+  const real = await realpath(dir).catch(() => undefined)
+  const holder = real === undefined ? undefined : await holderOf(lockAddress(real))
+  return holder === undefined ? undefined : Number(holder)
+}
+
+/** Linux has sockets without a file, which can't be left over; elsewhere it is a file in the directory. */
+function lockAddress(dir: string): string {
+  const name = createHash('sha256').update(dir).digest('hex').slice(0, 32)
+  return process.platform === 'linux' ? `\0card-payments-${name}` : join(dir, 'lock.sock')
+}
+
+function inUse(dir: string, holder: string): Error {
+  return new Error(
+    `Another npm start (pid ${holder}) uses the data in ${dir}. Stop it, or choose another folder with DATA_DIR.`
+  )
+}
+
+function holderOf(address: string): Promise<string | undefined> {
+  return new Promise(resolve => {
+    const socket = createConnection(address)
+    let answer = ''
+    socket.on('data', data => {
+      answer += data
+    })
+    socket.once('error', () => resolve(undefined))
+    socket.once('end', () => resolve(answer))
+  })
+}
+
+function listen(server: Server, address: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(address, resolve)
+  })
+}
+
+/** What a JSON file of the directory holds, or undefined when it is not there or not JSON. */
+export async function readJson(dir: string, name: string): Promise<Record<string, unknown> | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readFile(join(dir, name), 'utf8'))
+    return typeof value === 'object' && value !== null ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Replaces a JSON file, readable for its owner only; a reader sees the old file or the new one. */
+export async function writeJson(dir: string, name: string, value: object): Promise<void> {
+  const draft = join(dir, `${name}.${randomUUID()}.new`)
+  await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })
+  await rename(draft, join(dir, name))
+}

@@ -1,0 +1,123 @@
+/** What each process is told by environment variables: the same names that any other runner would set. */
+import { join } from 'node:path'
+import type { Config } from '../../runtime/config.js'
+import { assignPorts, portVariables } from './ports.js'
+import type { PlannedInstance } from './procfile.js'
+
+/** Where the first instance of each listening process is reached; null when it does not run. */
+export interface ServiceUrls {
+  readonly base_url: string | null
+  readonly tokens_url: string | null
+  readonly network_url: string | null
+}
+
+/** Everything that decides the environment of the children. */
+export interface Surroundings {
+  /** What `npm start` itself was given. */
+  readonly given: NodeJS.ProcessEnv
+  readonly ports: PortPlan
+  readonly dataDir: string
+  readonly redisUrl: string
+  readonly secretsRedisUrl: string
+  readonly vault: { readonly publicFile: string; readonly privateFile: string } | undefined
+  /** Keys of the signing secrets, and the authorities that receivers may have their certificate from. */
+  readonly webhooks: { readonly keysFile: string; readonly caFile: string } | undefined
+}
+
+/** The port of every listening instance, by name (`api.2`). */
+export type PortPlan = ReadonlyMap<string, { readonly port: number; readonly host: string }>
+
+/** Only the test environment comes with keys and a network of its own. */
+const SEALERS = ['api', 'tokens']
+const OPENER = 'payments'
+/** `api` shows signing secrets, `webhooks` signs. */
+const SIGNERS = ['api', 'webhooks']
+const DELIVERER = 'webhooks'
+/** A merchant who tries the service at home receives webhooks on the same machine; nothing else allows that. */
+const LOOPBACK_NETWORKS = '127.0.0.0/8,::1/128'
+
+/** Finds a port for every instance that listens. Rejects with all that are taken. */
+export async function planPorts(instances: readonly PlannedInstance[], config: Config): Promise<PortPlan> {
+  const bases: Readonly<Record<string, number>> = {
+    api: config.port,
+    tokens: config.tokensPort,
+    network: config.networkPort,
+    notifications: config.notificationsPort
+  }
+  const requests = instances.flatMap(({ name, instance }) => {
+    const base = bases[name]
+    const host = name === 'network' || name === 'notifications' ? '127.0.0.1' : config.host
+    return base === undefined ? [] : [{ process: name, instance, base, host }]
+  })
+  const ports = await assignPorts(requests)
+  return new Map(
+    requests.map(({ process, instance, host }, index) => [`${process}.${instance}`, { port: ports[index] ?? 0, host }])
+  )
+}
+
+/** The addresses of the first instances. */
+export function serviceUrls(ports: PortPlan): ServiceUrls {
+  return {
+    base_url: urlOf(ports, 'api.1'),
+    tokens_url: urlOf(ports, 'tokens.1'),
+    network_url: urlOf(ports, 'network.1')
+  }
+}
+
+/** `http://host:port` of one instance; null when it does not listen or run. */
+export function urlOf(ports: PortPlan, instance: string): string | null {
+  const place = ports.get(instance)
+  if (place === undefined) return null
+  const host = ['0.0.0.0', '::'].includes(place.host) ? '127.0.0.1' : place.host
+  return `http://${host.includes(':') ? `[${host}]` : host}:${place.port}`
+}
+
+/** The environment of one instance. `opsPort` is chosen anew for every start. */
+export function environmentOf(instance: PlannedInstance, around: Surroundings, opsPort: number): NodeJS.ProcessEnv {
+  const { given, ports, vault, webhooks } = around
+  const urls = serviceUrls(ports)
+  const name = `${instance.name}.${instance.instance}`
+  const defaults: NodeJS.ProcessEnv = {
+    TOKENS_URL: urls.tokens_url ?? undefined,
+    NETWORK_TRANSACTION_URL: urls.network_url ?? undefined,
+    NETWORK_QUERY_URL: urls.network_url ?? undefined,
+    NOTIFICATIONS_URL: notificationsUrl(ports),
+    WEBHOOK_ALLOWED_NETWORKS: given['SERVICE_ENV'] === 'live' ? undefined : LOOPBACK_NETWORKS,
+    VAULT_PUBLIC_KEYS_FILE: vault?.publicFile,
+    VAULT_PRIVATE_KEYS_FILE: vault?.privateFile,
+    WEBHOOK_KEYS_FILE: webhooks?.keysFile
+  }
+  const env: NodeJS.ProcessEnv = {
+    ...withoutNpm(given),
+    ...Object.fromEntries(Object.entries(defaults).filter(([key]) => !given[key])),
+    DATA_DIR: around.dataDir,
+    REDIS_URL: around.redisUrl,
+    SECRETS_REDIS_URL: around.secretsRedisUrl,
+    OPS_PORT: String(opsPort),
+    SUPERVISED: 'yes'
+  }
+  const portVariable = portVariables[instance.name]
+  const place = ports.get(name)
+  if (portVariable !== undefined && place !== undefined) env[portVariable] = String(place.port)
+  // Card data is opened in one place (invariant 7): nobody else even learns where the keys are.
+  if (instance.name !== OPENER) delete env['VAULT_PRIVATE_KEYS_FILE']
+  if (!SEALERS.includes(instance.name)) delete env['VAULT_PUBLIC_KEYS_FILE']
+  if (instance.name === DELIVERER && webhooks !== undefined) env['NODE_EXTRA_CA_CERTS'] = webhooks.caFile
+  if (!SIGNERS.includes(instance.name)) delete env['WEBHOOK_KEYS_FILE']
+  return env
+}
+
+/** Where the pair of key files of the test environment is made. */
+export function vaultDir(dataDir: string): string {
+  return join(dataDir, 'vault')
+}
+
+function notificationsUrl(ports: PortPlan): string | undefined {
+  const url = urlOf(ports, 'notifications.1')
+  return url === null ? undefined : `${url}/notifications`
+}
+
+/** What npm adds to the environment of its scripts is no business of the service's processes. */
+function withoutNpm(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([key]) => !key.startsWith('npm_')))
+}

@@ -1,0 +1,103 @@
+/**
+ * Webhooks go to https addresses only. So that a merchant can receive them while developing, the test environment has
+ * a certificate authority of its own, valid on this machine only: `webhooks` trusts it, `webhooks:listen` uses it.
+ */
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { generate } from 'selfsigned'
+
+interface TlsFiles {
+  readonly caFile: string
+  readonly certFile: string
+  readonly keyFile: string
+}
+
+export interface TlsMaterial {
+  readonly ca: string
+  readonly cert: string
+  readonly key: string
+}
+
+const YEARS_VALID = 10
+
+/** The files of a data directory. */
+function loopbackTlsFiles(dataDir: string): TlsFiles {
+  const dir = join(dataDir, 'webhooks')
+  return {
+    caFile: join(dir, 'loopback-ca.pem'),
+    certFile: join(dir, 'loopback-cert.pem'),
+    keyFile: join(dir, 'loopback-key.pem')
+  }
+}
+
+/** Makes the files unless they are there. */
+async function generateLoopbackTls(dataDir: string): Promise<TlsFiles> {
+  const files = loopbackTlsFiles(dataDir)
+  if (existsSync(files.caFile)) return files
+  const { ca, cert, key } = await makeLoopbackTls()
+  await mkdir(join(dataDir, 'webhooks'), { recursive: true, mode: 0o700 })
+  await replace(files.keyFile, key)
+  await replace(files.certFile, cert)
+  // Last, because its presence says that all are there.
+  await replace(files.caFile, ca)
+  return files
+}
+
+/**
+ * Writes the authorities that `webhooks` trusts besides the public ones: the one of this machine, and those of
+ * `givenFile`, which the operator's NODE_EXTRA_CA_CERTS names. Returns the file.
+ */
+export async function writeTrustedAuthorities(dataDir: string, givenFile: string | undefined): Promise<string> {
+  const given = givenFile === undefined ? '' : await readFile(givenFile, 'utf8').catch(() => '')
+  const file = join(dataDir, 'webhooks', 'trusted-authorities.pem')
+  const { caFile } = await generateLoopbackTls(dataDir)
+  await replace(file, `${await readFile(caFile, 'utf8')}\n${given}`)
+  return file
+}
+
+/** Reads the files. Rejects with a sentence when `npm start` has not made them. */
+export async function readLoopbackTls(dataDir: string): Promise<TlsMaterial> {
+  const { caFile, certFile, keyFile } = loopbackTlsFiles(dataDir)
+  const texts = await Promise.all([caFile, certFile, keyFile].map(file => readFile(file, 'utf8').catch(() => null)))
+  const [ca, cert, key] = texts
+  if (!ca || !cert || !key) throw new Error(`There is no certificate in ${dataDir}. Run \`npm start\` first.`)
+  return { ca, cert, key }
+}
+
+/** An authority, and a certificate of it for `localhost`, 127.0.0.1 and ::1. The authority's key is thrown away. */
+export async function makeLoopbackTls(): Promise<TlsMaterial> {
+  const notAfterDate = new Date()
+  notAfterDate.setFullYear(notAfterDate.getFullYear() + YEARS_VALID)
+  const common = { keyType: 'ec', algorithm: 'sha256', notAfterDate } as const
+  const authority = await generate([{ name: 'commonName', value: 'Card payments, this machine only' }], {
+    ...common,
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true }
+    ]
+  })
+  const leaf = await generate([{ name: 'commonName', value: 'localhost' }], {
+    ...common,
+    ca: { key: authority.private, cert: authority.cert },
+    extensions: [
+      { name: 'basicConstraints', cA: false },
+      { name: 'keyUsage', digitalSignature: true, keyEncipherment: true },
+      { name: 'extKeyUsage', serverAuth: true },
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'localhost' },
+          { type: 7, ip: '127.0.0.1' },
+          { type: 7, ip: '::1' }
+        ]
+      }
+    ]
+  })
+  return { ca: authority.cert, cert: leaf.cert, key: leaf.private }
+}
+
+async function replace(file: string, content: string): Promise<void> {
+  await writeFile(`${file}.new`, content, { mode: 0o600 })
+  await rename(`${file}.new`, file)
+}

@@ -1,0 +1,77 @@
+/** Ports of this machine: which are free, and which every listening process gets. */
+import { createServer } from 'node:net'
+
+/** Whether `port` can be listened on just now; 0 asks for any. Resolves to the port, or undefined when it is taken. */
+export function probePort(port: number, host: string): Promise<number | undefined> {
+  return new Promise(resolve => {
+    const server = createServer()
+    server.once('error', () => resolve(undefined))
+    server.listen({ port, host, exclusive: true }, () => {
+      const address = server.address()
+      const found = typeof address === 'object' && address !== null ? address.port : undefined
+      server.close(() => resolve(found))
+    })
+  })
+}
+
+/** What this process has handed out: a port stays free until its new owner listens, and must not get two of them. */
+const handedOut = new Set<number>()
+
+/** A port that nobody listens on at this moment, and that was not handed out before. */
+export async function freePort(host = '127.0.0.1'): Promise<number> {
+  for (;;) {
+    const port = await probePort(0, host)
+    if (port === undefined) throw new Error(`No port is free on ${host}; close programs that listen there.`)
+    if (handedOut.has(port)) continue
+    handedOut.add(port)
+    return port
+  }
+}
+
+/** Which variable tells a process its port (design 2); processes that are not named here listen on the ops port only. */
+export const portVariables: Readonly<Record<string, string>> = {
+  api: 'PORT',
+  tokens: 'TOKENS_PORT',
+  network: 'NETWORK_PORT',
+  notifications: 'NOTIFICATIONS_PORT'
+}
+
+/** Instance k of a listening process gets the port of the first one + 10 (k - 1). */
+const INSTANCE_STEP = 10
+
+/** One listening process that is about to be started. */
+export interface PortRequest {
+  readonly process: string
+  /** 1 is the first. */
+  readonly instance: number
+  readonly base: number
+  readonly host: string
+}
+
+/**
+ * The port of each request, in its order. Rejects with one sentence for every port that is taken or given twice,
+ * each naming the variable to change.
+ */
+export async function assignPorts(requests: readonly PortRequest[]): Promise<number[]> {
+  const problems: string[] = []
+  const owners = new Map<number, string>()
+  const ports: number[] = []
+  for (const { process, instance, base, host } of requests) {
+    const name = `${process}.${instance}`
+    const variable = `${portVariables[process]}=${base}`
+    const wanted = base === 0 ? 0 : base + INSTANCE_STEP * (instance - 1)
+    const port = wanted > 65_535 ? undefined : await probePort(wanted, host)
+    const owner = owners.get(port ?? wanted)
+    if (port === undefined) problems.push(`${variable}: port ${wanted} for ${name} is taken by another program`)
+    else if (owner !== undefined) problems.push(`${variable}: port ${wanted} for ${name} is already that of ${owner}`)
+    owners.set(port ?? wanted, name)
+    ports.push(port ?? 0)
+  }
+  if (problems.length > 0) {
+    throw new Error(
+      `Ports are not free; nothing was started.\n${problems.map(line => `  - ${line}`).join('\n')}\n` +
+        'Stop the other program, or set the variable to a free port (0 takes any).'
+    )
+  }
+  return ports
+}

@@ -1,0 +1,94 @@
+/**
+ * One command line as a process group of its own: what the command starts can be signalled, and is gone, with it.
+ *
+ * The group has its own session, so that Ctrl-C in a terminal reaches the supervisor only, which then stops things in
+ * their order. Its standard input is a pipe that the supervisor holds open and never writes to: it closes when the
+ * supervisor is gone, however it went, and that is how children of a killed supervisor learn that they are to end.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** How a group's leader ended. Exactly one of the two is not null. */
+export interface Ending {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+const POLL_MS = 20
+/** How long the kernel may take to remove killed processes; only a container without an init process needs it. */
+const AFTER_KILL_MS = 1_000
+
+export interface ProcessGroup {
+  readonly pid: number
+  /** Settles when the leader ended and its output is read to the end. */
+  readonly ended: Promise<Ending>
+  /** Sends to every process of the group; false when there is none left. */
+  signal(signal: NodeJS.Signals): boolean
+  /** TERM, then KILL for whatever is left after `graceMs`. Resolves when nothing of the group is left. */
+  stop(graceMs: number): Promise<void>
+}
+
+/**
+ * Starts `script` with `/bin/sh`. Core dumps are off: the memory of some processes holds card data.
+ * Rejects when no process can be created at all; a script that fails is an `Ending`.
+ */
+export async function startGroup(options: {
+  script: string
+  args?: readonly string[]
+  env: NodeJS.ProcessEnv
+  cwd: string
+  onOutput: (text: string) => void
+}): Promise<ProcessGroup> {
+  const child = spawn('/bin/sh', ['-c', `ulimit -c 0\n${options.script}`, 'sh', ...(options.args ?? [])], {
+    cwd: options.cwd,
+    env: options.env,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe']
+  })
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve)
+    child.once('error', reject)
+  })
+  child.stdin.on('error', () => undefined)
+  child.stdout.setEncoding('utf8').on('data', options.onOutput)
+  child.stderr.setEncoding('utf8').on('data', options.onOutput)
+  return groupOf(child, child.pid ?? Number.NaN)
+}
+
+function groupOf(child: ChildProcess, pid: number): ProcessGroup {
+  let isGone = false
+  let isStopping = false
+  const signal = (name: NodeJS.Signals | 0): boolean => {
+    if (isGone) return false
+    try {
+      return process.kill(-pid, name)
+    } catch {
+      return false
+    }
+  }
+  const waitUntilGone = async (deadlineMs: number): Promise<void> => {
+    const end = Date.now() + deadlineMs
+    while (signal(0) && Date.now() < end) await sleep(POLL_MS)
+  }
+  const ended = new Promise<Ending>(resolve => {
+    child.once('exit', (code, name) => {
+      // What a dead leader left behind would hold ports and locks against its successor.
+      if (!isStopping) signal('SIGKILL')
+      child.once('close', () => resolve({ code, signal: name }))
+    })
+  })
+  return {
+    pid,
+    ended,
+    signal,
+    stop: async graceMs => {
+      isStopping = true
+      signal('SIGTERM')
+      await waitUntilGone(graceMs)
+      signal('SIGKILL')
+      await waitUntilGone(AFTER_KILL_MS)
+      isGone = true
+      child.stdin?.destroy()
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * Finds a Redis server program, and fetches one without installing anything when the machine has none.
+ *
+ * Order: `redis-server` or `valkey-server` on the PATH, the copy that an earlier start left in `.vendor/redis`, the
+ * system's package manager (design 10). Where packages can't be fetched without installing them, the message names the
+ * one command that a person has to run.
+ */
+import { symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { canFetchPackages, fetchPackages, findOnPath, isExecutable, libraryPathOf, runToEnd } from './apt-packages.js'
+
+/** A program that behaves as `redis-server`, and where it finds libraries that the system does not have. */
+export interface RedisBinary {
+  readonly file: string
+  readonly libraryPath: string | undefined
+}
+
+const SERVER_NAMES = ['redis-server', 'valkey-server']
+const INSTALL_COMMANDS: readonly (readonly [program: string, command: string])[] = [
+  ['apt-get', 'apt-get install redis-server'],
+  ['brew', 'brew install redis'],
+  ['apk', 'apk add redis'],
+  ['dnf', 'dnf install valkey'],
+  ['pacman', 'pacman -S valkey']
+]
+
+/** `vendorDir` keeps what was fetched; `say` is told about anything that takes longer than a moment. */
+export async function obtainRedis(vendorDir: string, say: (line: string) => void): Promise<RedisBinary> {
+  const installed = SERVER_NAMES.map(findOnPath).find(file => file !== undefined)
+  if (installed !== undefined) return { file: installed, libraryPath: undefined }
+
+  const cached = await usableCopy(vendorDir)
+  if (cached !== undefined) return cached
+
+  let reason = 'no package manager that can fetch one without installing it was found'
+  if (canFetchPackages()) {
+    say('Fetching a Redis server into .vendor (nothing is installed on the system) ...')
+    try {
+      await fetchPackages({ vendorDir, name: 'redis', packages: ['redis-tools'] }, nameServer)
+      const fetched = await usableCopy(vendorDir)
+      if (fetched !== undefined) return fetched
+      reason = 'the fetched program does not run on this machine'
+    } catch (error) {
+      reason = error instanceof Error ? error.message : String(error)
+    }
+  }
+  const install = INSTALL_COMMANDS.find(([program]) => findOnPath(program) !== undefined)?.[1]
+  throw new Error(
+    `There is no redis-server or valkey-server on the PATH, and fetching one did not work: ${reason}.\n` +
+      `Install one${install === undefined ? '' : ` (${install})`}, or set REDIS_URL and SECRETS_REDIS_URL to running servers.`
+  )
+}
+
+async function usableCopy(vendorDir: string): Promise<RedisBinary | undefined> {
+  const root = join(vendorDir, 'redis')
+  const file = join(root, 'redis-server')
+  if (!isExecutable(file)) return undefined
+  const binary = { file, libraryPath: libraryPathOf(root) }
+  const answer = await runToEnd(file, ['--version'], { LD_LIBRARY_PATH: binary.libraryPath }).catch(() => undefined)
+  return answer === undefined ? undefined : binary
+}
+
+/** Debian ships one program under several names; the package with the name redis-server is only a link to it. */
+async function nameServer(unpacked: string): Promise<void> {
+  const programs = ['redis-server', 'redis-check-rdb', 'valkey-server', 'valkey-check-rdb']
+  const program = programs.find(name => isExecutable(join(unpacked, 'usr/bin', name)))
+  if (program === undefined) throw new Error('the packages of the system contain no Redis server')
+  await symlink(join('usr/bin', program), join(unpacked, 'redis-server'))
+}

@@ -1,0 +1,206 @@
+/**
+ * The whole service on one machine: both Redis, every process of the Procfile, the simulator.
+ *
+ * `npm start` is this plus signals and a banner; the system tests run the same code with a data directory and ports
+ * of their own.
+ */
+import { type Config, readConfig } from '../../runtime/config.js'
+import { lockDataDir, writeJson } from './data-dir.js'
+import {
+  environmentOf,
+  type PortPlan,
+  planPorts,
+  type ServiceUrls,
+  type Surroundings,
+  serviceUrls
+} from './environment.js'
+import { prefixedOutput } from './output.js'
+import { freePort } from './ports.js'
+import type { Ending } from './process-group.js'
+import { type PlannedInstance, parseProcfile, planInstances } from './procfile.js'
+import { waitUntilReady } from './readiness.js'
+import { type RedisUrls, startRedisPair, vendorDir } from './redis-pair.js'
+import { SupervisedProcess } from './supervised-process.js'
+import { Supervisor } from './supervisor.js'
+
+/** What must exist before the processes start; made once Redis answers. */
+export type Preparation = (place: {
+  readonly dataDir: string
+  readonly redis: RedisUrls
+  readonly urls: ServiceUrls
+}) => Promise<Pick<Surroundings, 'vault' | 'webhooks'>>
+
+export interface ServiceOptions {
+  /** The checkout: commands of the Procfile run here. */
+  readonly root: string
+  /** Text of the Procfile. */
+  readonly procfile: string
+  /** Arguments such as `payments=4`. */
+  readonly scale: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+  readonly isColoured: boolean
+  readonly write: (text: string) => void
+  readonly prepare: Preparation
+}
+
+export interface RunningService {
+  readonly dataDir: string
+  readonly urls: ServiceUrls
+  readonly ports: PortPlan
+  readonly redis: RedisUrls
+}
+
+/** Name of the file in the data directory that lists where each process serves /readyz and /metrics. */
+export const OPS_FILE = 'ops.json'
+/** A process that dies this often before the service was ready once has a fault that a restart does not mend. */
+const DEATHS_BEFORE_READY_MAX = 3
+/** Exit code of a process whose configuration is wrong (runtime/lifecycle.ts). */
+const EXIT_CONFIG = 78
+/** A process gives itself 12 s to stop (`STOP_DEADLINE_MS` in runtime/lifecycle.ts). */
+const RESTART_GRACE_MS = 12_300
+
+/** One start of the service. `start` once; `stop` at any time, also while `start` is under way. */
+export class Service {
+  readonly #options: ServiceOptions
+  readonly #supervisor = new Supervisor()
+  readonly #opsPorts = new Map<string, number>()
+  readonly #deaths = new Map<string, number>()
+  #fault: string | undefined
+  #isReady = false
+  #rolling: Promise<void> | undefined
+  #releaseLock: () => Promise<void> = async () => undefined
+  #sinkOf = prefixedOutput([], false, () => undefined)
+
+  constructor(options: ServiceOptions) {
+    this.#options = options
+  }
+
+  /** All processes by name (`api.1`, `redis`); pids change with restarts. */
+  get processes(): readonly SupervisedProcess[] {
+    return this.#supervisor.processes
+  }
+
+  /** Resolves when every process is ready. Rejects, with nothing left running, when that does not come about. */
+  async start(): Promise<RunningService> {
+    try {
+      return await this.#start()
+    } catch (error) {
+      await this.stop()
+      throw error
+    }
+  }
+
+  /** Stops everything within 15 s. Safe to call twice. */
+  async stop(): Promise<void> {
+    await this.#supervisor.stop()
+    await this.#releaseLock()
+  }
+
+  /**
+   * Restarts every process that works for merchants, one after the other: the next one when all are ready again. With
+   * two instances of what listens nobody is turned away. Rejects when one does not become ready; the rest go on as they are.
+   */
+  rollingRestart(): Promise<void> {
+    this.#rolling ??= this.#restartInTurn().finally(() => {
+      this.#rolling = undefined
+    })
+    return this.#rolling
+  }
+
+  async #restartInTurn(): Promise<void> {
+    const say = this.#sinkOf('start')
+    for (const process of this.#supervisor.workers) {
+      say(`${process.name} is restarted\n`)
+      await process.restart(RESTART_GRACE_MS)
+      await this.untilReady()
+    }
+    say('every process was restarted\n')
+  }
+
+  /** Kills everything at once. */
+  killAll(): void {
+    this.#supervisor.killAll()
+  }
+
+  /** Resolves when every process of the Procfile can work: at the start, and again after some of them died. */
+  async untilReady(): Promise<void> {
+    await waitUntilReady(
+      [...this.#opsPorts.keys()],
+      name => this.#opsPorts.get(name),
+      () => (this.#supervisor.isStopping ? 'The start was interrupted.' : this.#fault)
+    )
+  }
+
+  async #start(): Promise<RunningService> {
+    const { env, root, procfile, scale, write, isColoured, prepare } = this.#options
+    const config = readConfig(env)
+    const instances = planInstances(entriesFor(procfile, config), scale)
+    const names = instances.map(instanceName)
+    this.#sinkOf = prefixedOutput([...names, 'redis', 'secrets-redis', 'start'], isColoured, write)
+
+    const lock = await lockDataDir(config.dataDir)
+    this.#releaseLock = lock.release
+    const dataDir = lock.dir
+    const ports = await planPorts(instances, config)
+    const redis = await startRedisPair({
+      given: env,
+      dataDir,
+      vendorDir: vendorDir(root),
+      supervisor: this.#supervisor,
+      sinkOf: this.#sinkOf,
+      onEnd: (name, ending, pauseMs) => this.#noteEnding(name, ending, pauseMs)
+    })
+    const urls = serviceUrls(ports)
+    const prepared = await prepare({ dataDir, redis, urls })
+    const around: Surroundings = { given: env, ports, dataDir, ...prepared, ...redis }
+    for (const instance of instances) await this.#run(instance, around)
+    await this.untilReady()
+    this.#isReady = true
+    return { dataDir, urls, ports, redis }
+  }
+
+  async #run(instance: PlannedInstance, around: Surroundings): Promise<void> {
+    const name = instanceName(instance)
+    const process = new SupervisedProcess({
+      name,
+      script: instance.command,
+      cwd: this.#options.root,
+      environment: async () => {
+        const opsPort = await freePort()
+        this.#opsPorts.set(name, opsPort)
+        await this.#listOpsPorts(around.dataDir)
+        return environmentOf(instance, around, opsPort)
+      },
+      onOutput: this.#sinkOf(name),
+      onEnd: (ending, pauseMs) => this.#noteEnding(name, ending, pauseMs)
+    })
+    await process.start()
+    await this.#supervisor.add(instance.name === 'network' ? 'network' : 'work', process)
+  }
+
+  async #listOpsPorts(dataDir: string): Promise<void> {
+    const places = [...this.#opsPorts].map(([name, port]) => [name, `http://127.0.0.1:${port}`])
+    await writeJson(dataDir, OPS_FILE, Object.fromEntries(places))
+  }
+
+  #noteEnding(name: string, { code, signal }: Ending, pauseMs: number): void {
+    const how = signal === null ? `with exit code ${code}` : `by ${signal}`
+    this.#sinkOf('start')(`${name} ended ${how}; it is started again in ${pauseMs} ms\n`)
+    if (this.#isReady) return
+    const deaths = (this.#deaths.get(name) ?? 0) + 1
+    this.#deaths.set(name, deaths)
+    if (code === EXIT_CONFIG || deaths >= DEATHS_BEFORE_READY_MAX) {
+      this.#fault = `${name} ended ${how} before it was ready${deaths > 1 ? ` (${deaths} times)` : ''}. Its last lines are above.`
+    }
+  }
+}
+
+/** `payments.1` */
+function instanceName({ name, instance }: PlannedInstance): string {
+  return `${name}.${instance}`
+}
+
+/** In the live environment the card network is a real one. */
+function entriesFor(procfile: string, config: Config): ReturnType<typeof parseProcfile> {
+  return parseProcfile(procfile).filter(entry => config.environment === 'test' || entry.name !== 'network')
+}

@@ -1,0 +1,73 @@
+/**
+ * `npm test`: everything that CI runs. Lint and format, then all tests on the build that was just made; test files that
+ * need Redis start it themselves (test/support/redis.ts). The last line is `N passed, M failed`.
+ *
+ * For developers: `npm test -- redis/accept` runs the test files whose path contains that; whatever follows the first
+ * argument that begins with a dash goes to mocha (`npm test -- redis -g "twice"`).
+ */
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Totals } from './testing/counting-reporter.js'
+import { selectTestFiles } from './testing/test-files.js'
+
+const root = resolve(import.meta.dirname, '../..')
+process.chdir(root)
+
+const args = process.argv.slice(2)
+const firstOption = args.findIndex(arg => arg.startsWith('-'))
+const patterns = firstOption === -1 ? args : args.slice(0, firstOption)
+const mochaOptions = firstOption === -1 ? [] : args.slice(firstOption)
+
+const isLintClean = patterns.length > 0 || (await run('node_modules/@biomejs/biome/bin/biome', ['check', '.'])) === 0
+const { passed, failed } = await runMocha()
+const failures = failed + (isLintClean ? 0 : 1)
+if (!isLintClean) process.stdout.write('\nbiome check failed: see above, and `npx biome check --write .`\n')
+process.stdout.write(`\n${passed} passed, ${failures} failed\n`)
+process.exit(failures === 0 && passed > 0 ? 0 : 1)
+
+async function runMocha(): Promise<Totals> {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-totals-'))
+  const file = join(folder, 'totals.json')
+  try {
+    const all = readdirSync('dist/test', { recursive: true, encoding: 'utf8' })
+      .filter(name => name.endsWith('.test.js'))
+      .map(name => join('dist/test', name))
+    const files = selectTestFiles(all.sort(), patterns)
+    const reporter = [
+      '--reporter',
+      './dist/scripts/testing/counting-reporter.js',
+      '--reporter-option',
+      `totals=${file}`
+    ]
+    const exitCode = await run('node_modules/mocha/bin/mocha.js', [...reporter, ...mochaOptions, ...files])
+    if (existsSync(file)) return withExitCode(JSON.parse(readFileSync(file, 'utf8')) as Totals, exitCode)
+    process.stdout.write(`\nThe tests did not run to their end (exit code ${exitCode}).\n`)
+    return { passed: 0, failed: 1 }
+  } catch (error) {
+    process.stdout.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    return { passed: 0, failed: 1 }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Mocha fails for reasons that no test is counted for: a pending test, an error in the last hook. */
+function withExitCode(totals: Totals, exitCode: number): Totals {
+  return exitCode !== 0 && totals.failed === 0 ? { ...totals, failed: 1 } : totals
+}
+
+/** Runs one of the tools with this Node, its output shown; a signal to us ends it too. */
+function run(script: string, scriptArgs: readonly string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [script, ...scriptArgs], { stdio: 'inherit' })
+    const passOn = (signal: NodeJS.Signals): boolean => child.kill(signal)
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, passOn)
+    child.once('error', reject)
+    child.once('exit', code => {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, passOn)
+      resolve(code ?? 1)
+    })
+  })
+}

@@ -1,0 +1,15 @@
+/** Which test files the arguments of `npm test` mean. */
+
+/** `redis/accept`, `test/redis/accept.test.ts` and `accept` all mean dist/test/redis/accept.test.js. */
+export function selectTestFiles(files: readonly string[], patterns: readonly string[]): string[] {
+  if (patterns.length === 0) return [...files]
+  const unknown: string[] = []
+  const selected = patterns.flatMap(pattern => {
+    const part = pattern.replace(/^(dist\/)?test\//, '').replace(/(\.test)?\.[jt]s$/, '')
+    const matches = files.filter(file => file.includes(part))
+    if (matches.length === 0) unknown.push(pattern)
+    return matches
+  })
+  if (unknown.length > 0) throw new Error(`No test file matches ${unknown.join(', ')}. There are:\n${files.join('\n')}`)
+  return [...new Set(selected)].sort()
+}

@@ -1,0 +1,94 @@
+/** The https server behind `webhooks:listen`. */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { TlsMaterial } from '../supervisor/loopback-tls.js'
+
+export interface ListenerOptions {
+  readonly tls: TlsMaterial
+  /** 0 takes a free one. */
+  readonly port: number
+  /** Null: the listener itself answers 204. */
+  readonly forwardTo: URL | null
+  readonly write: (line: string) => void
+}
+
+export interface Listener {
+  readonly url: string
+  /** The secret that signatures are checked with from now on. */
+  expect(secret: string): void
+  stop(): Promise<void>
+}
+
+const PASSED_ON = ['content-type', 'user-agent', 'x-service-event', 'x-service-signature']
+
+/** Rejects when the port is taken. */
+export async function startListener({ tls, port, forwardTo, write }: ListenerOptions): Promise<Listener> {
+  let secret: string | undefined
+  const server = createServer({ cert: tls.cert, key: tls.key }, (request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', async () => {
+      const body = Buffer.concat(chunks)
+      const status = forwardTo === null ? 204 : await forward(forwardTo, request.headers, body)
+      write(describe(request.headers, body, secret, forwardTo === null ? '' : ` -> ${status}`))
+      response.writeHead(status).end()
+    })
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', () => reject(new Error(`Port ${port} is taken. Choose another with --port.`)))
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  return {
+    url: `https://localhost:${(server.address() as AddressInfo).port}/`,
+    expect: given => {
+      secret = given
+    },
+    stop: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      })
+  }
+}
+
+/** The raw bytes and the headers that matter, so that the signature stays valid. 502: nobody answers there. */
+async function forward(target: URL, headers: IncomingHttpHeaders, body: Buffer): Promise<number> {
+  const passed = PASSED_ON.flatMap((name): [string, string][] => {
+    const value = headers[name]
+    return typeof value === 'string' ? [[name, value]] : []
+  })
+  try {
+    const response = await fetch(target, {
+      method: 'POST',
+      headers: passed,
+      body: Uint8Array.from(body),
+      redirect: 'manual'
+    })
+    await response.body?.cancel()
+    return response.status === 0 ? 502 : response.status
+  } catch {
+    return 502
+  }
+}
+
+/** `12:00:01 captured 1990 order-1 <payment> (valid signature) -> 200` */
+function describe(headers: IncomingHttpHeaders, body: Buffer, secret: string | undefined, outcome: string): string {
+  const time = new Date().toISOString().slice(11, 19)
+  const isValid = secret !== undefined && isSigned(secret, String(headers['x-service-signature']), body)
+  const signature = isValid ? 'valid signature' : 'INVALID SIGNATURE'
+  return `${time} ${body.toString('utf8')} (${signature})${outcome}`
+}
+
+function isSigned(secret: string, header: string, body: Buffer): boolean {
+  const [time = '', ...signatures] = header.split(',')
+  const expected = createHmac('sha256', secret)
+    .update(`${time.slice(2)}.`)
+    .update(body)
+    .digest()
+  return signatures.some(signature => {
+    const given = Buffer.from(signature.slice(3), 'hex')
+    return given.length === expected.length && timingSafeEqual(given, expected)
+  })
+}

@@ -1,0 +1,71 @@
+import { connect, type Socket } from 'node:net'
+import { expect } from 'chai'
+import { createJsonApp } from '../../api/app.js'
+import { type HttpServer, serve } from '../../api/http-server.js'
+import { createLogger } from '../../runtime/log.js'
+import { until } from '../support/conditions.js'
+
+const LIMITS = { headersTimeoutMs: 150, requestTimeoutMs: 300, connectionsMax: 3 }
+const log = createLogger('test', 'silent')
+
+describe('the HTTP server against slow and many clients', () => {
+  let server: HttpServer
+  const sockets: Socket[] = []
+
+  beforeEach(async () => {
+    server = await serve(createJsonApp(log, []), { host: '127.0.0.1', port: 0, log, limits: LIMITS })
+  })
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy()
+    await server.stop()
+  })
+
+  /** A connection that has sent `text`, with what it received and whether the server has ended it. */
+  function client(text: string): { socket: Socket; received: () => string; isEnded: () => boolean } {
+    const socket = connect(server.port, '127.0.0.1')
+    let received = ''
+    let isEnded = false
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      isEnded = true
+    })
+    socket.setEncoding('utf8').on('data', chunk => {
+      received += chunk
+    })
+    if (text !== '') socket.write(text)
+    sockets.push(socket)
+    return { socket, received: () => received, isEnded: () => isEnded }
+  }
+
+  it('ends a request whose headers come byte by byte, with 408', async () => {
+    const { socket, received, isEnded } = client('GET / HTTP/1.1\r\nHost: x\r\n')
+    const dripping = setInterval(() => socket.write('X'), 20)
+    await until('the server ends it', isEnded)
+    clearInterval(dripping)
+    expect(received())
+      .to.match(/^HTTP\/1\.1 408 /)
+      .and.contain('did not arrive in time')
+  })
+
+  it('ends a request whose body comes byte by byte', async () => {
+    const head = 'POST /v1/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n'
+    const { socket, isEnded } = client(head)
+    const dripping = setInterval(() => socket.write(' '), 20)
+    await until('the server ends it', isEnded)
+    clearInterval(dripping)
+  })
+
+  it('ends a connection that never says anything', async () => {
+    await until('the server ends it', client('').isEnded)
+  })
+
+  it('closes connections beyond the limit at once, and serves those that are open', async () => {
+    const open = [client(''), client(''), client('')]
+    await until('three are open', () => open.every(({ socket }) => !socket.connecting))
+    const oneTooMany = client('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    await until('the fourth is closed', oneTooMany.isEnded)
+    expect(oneTooMany.received()).to.equal('')
+    open[0]?.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    await until('an answer', () => open[0]?.received().startsWith('HTTP/1.1 404'))
+  })
+})

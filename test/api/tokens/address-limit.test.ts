@@ -1,0 +1,21 @@
+import { expect } from 'chai'
+import { addressGroup } from '../../../api/tokens/address-limit.js'
+
+describe('address limit', () => {
+  const groups: [address: string, group: string][] = [
+    ['203.0.113.7', '203.0.113.7'],
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:0DB8:0001:0002::1', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['', 'unknown'],
+    ['not an address', 'unknown']
+  ]
+  for (const [address, group] of groups) {
+    it(`counts ${address || 'an empty address'} as ${group}`, () => {
+      expect(addressGroup(address)).to.equal(group)
+    })
+  }
+})

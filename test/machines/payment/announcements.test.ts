@@ -1,0 +1,124 @@
+/** What the network announces about a payment that nobody waits for any more. */
+import { expect } from 'chai'
+import { type EventInput, found, inDoubt, inStatus, type Meaning, meaningOf, NOW } from '../../support/decisions.js'
+
+type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
+
+const notice: EventInput = { type: 'CHARGEBACK_NOTICE' }
+const announced = { dispute: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW } }
+const held = { status: 'authorised', capturedCents: 0 } as const
+const surplus = { surplusSaleId: 'sale-2' }
+const noAnswer: EventInput = { type: 'NO_ANSWER', reason: 'cut' }
+const watched = { phase: 'watched', inquiry: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW + 60_000 } }
+
+const released = { phase: 'released', ...announced }
+
+const rows: Row[] = [
+  ['canceled: the network is asked', inStatus('canceled'), notice, { status: 'canceled', effect: 'query', wake: 0 }],
+  ['canceled: it is gone', inStatus('canceled', announced), found('FOUND_VOIDED'), { wake: null, attention: null }],
+  [
+    'canceled: the network took the cancellation back',
+    inStatus('canceled', announced),
+    found('FOUND_AUTHORISED', held),
+    { status: 'canceled', wake: null, attention: 'figures_differ' }
+  ],
+  [
+    'canceled: it was captured all the same',
+    inStatus('canceled', announced),
+    found('FOUND_CAPTURED'),
+    { status: 'canceled', captured: 0, wake: null, attention: 'figures_differ' }
+  ],
+  ['canceled: without an answer', inStatus('canceled', announced), noAnswer, { status: 'canceled', wake: 5_000 }],
+  ['canceled: asked again', inStatus('canceled', announced), { type: 'RECONCILE' }, { effect: 'query' }],
+  ['expired: the network is asked', inStatus('expired', { phase: 'released' }), notice, { effect: 'query', wake: 0 }],
+  [
+    'expired: the hold is there again',
+    inStatus('expired', released),
+    found('FOUND_AUTHORISED', held),
+    { status: 'expired', phase: 'released', wake: null, attention: 'figures_differ' }
+  ],
+  ['expired: while it is released', inStatus('expired'), notice, { phase: 'releasing', effect: 'query' }],
+  ['failed: the network is asked', inStatus('failed'), notice, { status: 'failed', effect: 'query' }],
+  ['failed: it was denied', inStatus('failed'), found('FOUND_DENIED'), { phase: 'settled', wake: null }],
+  [
+    'failed: there is a sale after all',
+    inStatus('failed'),
+    found('FOUND_CAPTURED'),
+    { status: 'failed', effect: 'void', wake: 5_000, attention: 'sale_after_failure' }
+  ],
+  [
+    'failed: it was denied, and booked a second time',
+    inStatus('failed'),
+    found('FOUND_DENIED', {}, surplus),
+    { status: 'failed', phase: 'watched', effect: 'void', wake: 5_000, attention: 'sale_after_failure' }
+  ],
+  [
+    'unknown: it was denied, and booked a second time',
+    inStatus('unknown'),
+    found('FOUND_DENIED', {}, surplus),
+    { status: 'unknown', effect: 'void', attention: 'surplus_sale', result: null }
+  ],
+  [
+    'unknown: it was undone, and booked a second time',
+    inStatus('unknown'),
+    found('FOUND_VOIDED', {}, surplus),
+    { status: 'unknown', effect: 'void', attention: 'surplus_sale', result: null }
+  ],
+  ['failed: without an answer', inStatus('failed'), noAnswer, { phase: 'settled', wake: 5_000 }],
+  ['failed: it is looked for anyway', inStatus('failed', watched), notice, { refused: 'invalid_state' }]
+]
+
+describe('an announcement of the network about a payment that has ended', () => {
+  for (const [name, given, event, means] of rows) {
+    it(`${event.type}: ${name}`, () => {
+      expect(meaningOf(given, event, means)).to.deep.equal(means)
+    })
+  }
+})
+
+const surprises: Row[] = [
+  [
+    'captured more than the payment: no more than its amount counts',
+    inStatus('capturing', inDoubt('capture', 600)),
+    found('FOUND_CAPTURED', { capturedCents: 1_200 }),
+    { status: 'captured', captured: 1_000, attention: 'figures_differ' }
+  ],
+  [
+    'captured another part than was asked for',
+    inStatus('capturing', inDoubt('capture', 600)),
+    found('FOUND_CAPTURED', { capturedCents: 500 }),
+    { status: 'captured', captured: 500, attention: 'figures_differ' }
+  ],
+  [
+    'captured, and gave some of it back',
+    inStatus('unknown'),
+    found('FOUND_CAPTURED', { voidedCents: 200 }),
+    { status: 'captured', captured: 1_000, refunded: 0, attention: 'figures_differ' }
+  ],
+  [
+    'captured what was asked for',
+    inStatus('capturing', inDoubt('capture', 600)),
+    found('FOUND_CAPTURED', { capturedCents: 600 }),
+    { status: 'captured', captured: 600, attention: null }
+  ],
+  [
+    'gave back more than was asked for',
+    inStatus('refunding', inDoubt('refund', 300)),
+    found('FOUND_CAPTURED', { voidedCents: 500 }),
+    { status: 'partially_refunded', refunded: 300, attention: 'figures_differ' }
+  ],
+  [
+    'gave back what was asked for',
+    inStatus('refunding', inDoubt('refund', 300)),
+    found('FOUND_CAPTURED', { voidedCents: 300 }),
+    { status: 'partially_refunded', refunded: 300, attention: null }
+  ]
+]
+
+describe('books in which the network', () => {
+  for (const [name, given, event, means] of surprises) {
+    it(name, () => {
+      expect(meaningOf(given, event, means)).to.deep.equal(means)
+    })
+  }
+})

@@ -1,0 +1,258 @@
+import { expect } from 'chai'
+import { type EventInput, found, inStatus, LATER, type Meaning, meaningOf, NOW } from '../../support/decisions.js'
+import { policy, references } from '../../support/payments.js'
+
+const approved = (isCaptured: boolean): EventInput => ({ type: 'APPROVED', isCaptured, references })
+const declined: EventInput = { type: 'DECLINED', code: '05', failure: 'card_declined', references }
+const ambiguous: EventInput = { type: 'AMBIGUOUS', reason: 'cut' }
+const horizonMs = policy.notFoundHorizonMs
+const surplus = { surplusSaleId: 'another-sale' }
+const watched = { phase: 'watched', inquiry: { sinceMs: NOW, attempts: 0, nextAtMs: NOW } }
+
+type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
+
+const pending: Row[] = [
+  ['asks the issuer', inStatus('pending'), { type: 'AUTHORISE' }, { effect: 'authorise', isChanged: false }],
+  [
+    'is captured in one step',
+    inStatus('pending'),
+    approved(true),
+    { status: 'captured', captured: 1_000, result: 'succeeded', effect: null, wake: null }
+  ],
+  [
+    'holds the amount, and has an alarm at the end of the window',
+    inStatus('pending', { mode: 'manual' }),
+    approved(false),
+    {
+      status: 'pre_authorized',
+      captured: 0,
+      wake: 7 * 86_400_000,
+      result: 'succeeded',
+      operation: 'authorization succeeded'
+    }
+  ],
+  [
+    'goes on with the capture that was asked for, under the same request',
+    inStatus('pending'),
+    approved(false),
+    { status: 'capturing', phase: 'sending', effect: 'capture 1000', result: null, operation: 'capture in_progress' }
+  ],
+  [
+    'takes what the network captured although only a hold was asked for',
+    inStatus('pending', { mode: 'manual' }),
+    approved(true),
+    { status: 'captured', captured: 1_000 }
+  ],
+  [
+    'fails when declined',
+    inStatus('pending'),
+    declined,
+    { status: 'failed', error: 'card_declined', result: 'failed', wake: null }
+  ],
+  [
+    'fails when rejected',
+    inStatus('pending'),
+    { type: 'REJECTED', code: '126' },
+    { status: 'failed', error: 'provider_rejected' }
+  ],
+  [
+    'fails when it was surely not sent',
+    inStatus('pending'),
+    { type: 'NOT_SENT', reason: 'refused' },
+    { status: 'failed', error: 'network_unavailable', result: 'failed', wake: null }
+  ],
+  [
+    'fails when the card is gone',
+    inStatus('pending'),
+    { type: 'CARD_MISSING' },
+    { status: 'failed', error: 'invalid_token' }
+  ],
+  [
+    'is unknown without a conclusive answer, and is asked about soon',
+    inStatus('pending'),
+    ambiguous,
+    { status: 'unknown', operation: 'authorization unknown', wake: 2_000, result: null, effect: null }
+  ],
+  [
+    'is unknown when found again',
+    inStatus('pending'),
+    { type: 'RESUMED' },
+    { status: 'unknown', effect: null, wake: 2_000 }
+  ],
+  [
+    'is unknown and listed when poisoned',
+    inStatus('pending'),
+    { type: 'POISONED' },
+    { status: 'unknown', attention: 'poisoned' }
+  ]
+]
+
+const unknown: Row[] = [
+  ['asks', inStatus('unknown'), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
+  [
+    'is captured as the books say',
+    inStatus('unknown'),
+    found('FOUND_CAPTURED'),
+    { status: 'captured', captured: 1_000, result: 'succeeded' }
+  ],
+  [
+    'holds what the books hold; the window counts from the creation',
+    inStatus('unknown', { mode: 'manual' }),
+    found('FOUND_AUTHORISED', { status: 'authorised', capturedCents: 0 }),
+    { status: 'pre_authorized', wake: 7 * 86_400_000 - 3_600_000 }
+  ],
+  [
+    'goes on with the capture that was asked for',
+    inStatus('unknown'),
+    found('FOUND_AUTHORISED', { status: 'authorised', capturedCents: 0 }),
+    { status: 'capturing', effect: 'capture 1000', result: null }
+  ],
+  [
+    'fails when it was denied',
+    inStatus('unknown'),
+    found('FOUND_DENIED'),
+    { status: 'failed', error: 'card_declined', result: 'failed' }
+  ],
+  [
+    'fails when it was undone',
+    inStatus('unknown'),
+    found('FOUND_VOIDED'),
+    { status: 'failed', error: 'provider_rejected' }
+  ],
+  [
+    'voids a surplus first',
+    inStatus('unknown'),
+    found('FOUND_CAPTURED', {}, surplus),
+    { status: 'unknown', effect: 'void', attention: 'surplus_sale' }
+  ],
+  [
+    'looks again when the surplus is gone',
+    inStatus('unknown'),
+    approved(false),
+    { status: 'unknown', effect: 'query' }
+  ],
+  [
+    'does not believe an absence before the horizon',
+    inStatus('unknown'),
+    { type: 'ABSENT' },
+    { status: 'unknown', wake: 5_000, result: null }
+  ],
+  [
+    'believes it from the horizon on, and looks once more much later',
+    inStatus('unknown'),
+    { type: 'ABSENT', nowMs: LATER },
+    { status: 'failed', phase: 'watched', error: 'network_unavailable', result: 'failed', wake: 7 * horizonMs }
+  ],
+  [
+    'asks on while there is no answer',
+    inStatus('unknown'),
+    { type: 'NO_ANSWER', reason: 'cut' },
+    { status: 'unknown', wake: 5_000, attention: null }
+  ],
+  [
+    'keeps the reason for which it is listed',
+    inStatus('unknown', { attention: 'surplus_sale' }),
+    { type: 'NO_ANSWER', reason: 'cut', nowMs: NOW + policy.reconcileListAfterMs },
+    { attention: 'surplus_sale' }
+  ],
+  [
+    'asks on while the network does not know',
+    inStatus('unknown'),
+    found('FOUND_UNFINISHED'),
+    { status: 'unknown', wake: 5_000 }
+  ],
+  [
+    'is listed for a person after three days, and asks on',
+    inStatus('unknown'),
+    { type: 'NO_ANSWER', reason: 'cut', nowMs: NOW + policy.reconcileListAfterMs },
+    { status: 'unknown', attention: 'unresolved_for_long', wake: policy.reconcileListAfterMs + 5_000 }
+  ],
+  [
+    'keeps its alarm when a question is poisoned',
+    inStatus('unknown'),
+    { type: 'POISONED' },
+    { status: 'unknown', attention: 'poisoned', wake: 5_000 }
+  ],
+  [
+    'takes no capture now',
+    inStatus('unknown'),
+    { type: 'CAPTURE', amountCents: null, record: 'r' },
+    { refused: 'operation_in_progress' }
+  ],
+  [
+    'remembers a chargeback',
+    inStatus('unknown'),
+    { type: 'CHARGEBACK_NOTICE' },
+    { status: 'unknown', effect: null, wake: 0 }
+  ]
+]
+
+const failed: Row[] = [
+  ['is looked for', inStatus('failed', watched), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
+  [
+    'is settled when there is no sale',
+    inStatus('failed', watched),
+    { type: 'ABSENT' },
+    { phase: 'settled', wake: null, attention: null }
+  ],
+  [
+    'is settled when it was denied',
+    inStatus('failed', watched),
+    found('FOUND_DENIED'),
+    { phase: 'settled', wake: null }
+  ],
+  [
+    'voids a late sale',
+    inStatus('failed', watched),
+    found('FOUND_CAPTURED'),
+    { status: 'failed', effect: 'void', attention: 'sale_after_failure', wake: 5_000 }
+  ],
+  [
+    'voids a late hold',
+    inStatus('failed', watched),
+    found('FOUND_AUTHORISED'),
+    { status: 'failed', effect: 'void', attention: 'sale_after_failure' }
+  ],
+  ['looks again after the void', inStatus('failed', watched), approved(false), { effect: 'query' }],
+  ['tries the void again', inStatus('failed', watched), ambiguous, { phase: 'watched', wake: 5_000 }],
+  [
+    'is settled when the late sale is gone',
+    inStatus('failed', watched),
+    found('FOUND_VOIDED'),
+    { phase: 'settled', wake: null }
+  ],
+  [
+    'voids a second late sale too',
+    inStatus('failed', watched),
+    found('FOUND_VOIDED', {}, surplus),
+    { phase: 'watched', effect: 'void' }
+  ],
+  [
+    'looks on without an answer',
+    inStatus('failed', watched),
+    { type: 'NO_ANSWER', reason: 'cut' },
+    { phase: 'watched', wake: 5_000 }
+  ],
+  [
+    'takes no capture',
+    inStatus('failed'),
+    { type: 'CAPTURE', amountCents: null, record: 'r' },
+    { refused: 'invalid_state' }
+  ],
+  [
+    'takes no cancel',
+    inStatus('failed'),
+    { type: 'CANCEL', amountCents: null, record: 'r' },
+    { refused: 'invalid_state' }
+  ]
+]
+
+for (const [status, rows] of Object.entries({ pending, unknown, failed })) {
+  describe(`a payment that is ${status}`, () => {
+    for (const [name, given, event, means] of rows) {
+      it(`${event.type}: ${name}`, () => {
+        expect(meaningOf(given, event, means)).to.deep.equal(means)
+      })
+    }
+  })
+}

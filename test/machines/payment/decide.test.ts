@@ -1,0 +1,167 @@
+import { expect } from 'chai'
+import type { Payment } from '../../../machines/model.js'
+import { type Decision, decide, wakeAtMs } from '../../../machines/payment/decide.js'
+import type { PaymentEvent } from '../../../machines/payment/events.js'
+import { aPayment, aSale, CREATED_MS, DAY_MS, policy, references } from '../../support/payments.js'
+
+type Taken = Extract<Decision, { kind: 'taken' }>
+
+/** The life of a payment: each event a second after the one before. */
+function live(payment: Payment, ...events: object[]): Taken[] {
+  const decisions: Taken[] = []
+  let current = payment
+  for (const [index, event] of events.entries()) {
+    const decision = decide(current, { nowMs: CREATED_MS + 1_000 * (index + 1), ...event } as PaymentEvent, policy)
+    if (decision.kind === 'refused') throw new Error(`${JSON.stringify(event)} is refused: ${decision.code}`)
+    decisions.push(decision)
+    current = decision.payment
+  }
+  return decisions
+}
+const last = (decisions: Taken[]): Taken => decisions[decisions.length - 1] as Taken
+const at = (seconds: number): number => CREATED_MS + 1_000 * seconds
+
+const held = { type: 'APPROVED', isCaptured: false, references }
+const done = { type: 'APPROVED', isCaptured: true, references: { ...references, nsu: null, tid: null } }
+const manual = aPayment({ terms: { captureMode: 'manual' } })
+
+describe('decide', () => {
+  it('notes each moment when it comes, and the references of the network once they are told', () => {
+    const life = live(
+      manual,
+      held,
+      { type: 'CAPTURE', amountCents: 800, record: 'c' },
+      done,
+      { type: 'CANCEL', amountCents: 300, record: 'r' },
+      done
+    )
+    expect(life.map(({ payment }) => payment.progress.status)).to.deep.equal([
+      'pre_authorized',
+      'capturing',
+      'captured',
+      'refunding',
+      'partially_refunded'
+    ])
+    const { progress } = last(life).payment
+    expect(progress).to.include({
+      authorizedAtMs: at(1),
+      expiresAtMs: at(1) + 7 * DAY_MS,
+      capturedAtMs: at(3),
+      refundedAtMs: at(5),
+      canceledAtMs: null,
+      capturedCents: 800,
+      refundedCents: 300
+    })
+    expect(progress.references).to.deep.equal(references)
+  })
+
+  it('counts one version up with each change, and none for a question', () => {
+    const unknown = live(manual, { type: 'AMBIGUOUS', reason: 'cut' }, { type: 'RECONCILE' })
+    expect(unknown.map(({ payment }) => payment.version)).to.deep.equal([2, 2])
+    expect(last(unknown)).to.include({ isChanged: false })
+  })
+
+  it('gives the result to the request that waits for it, once, also when the answer came late', () => {
+    const life = live(
+      manual,
+      { type: 'AMBIGUOUS', reason: 'cut' },
+      { type: 'FOUND_AUTHORISED', sale: aSale({ status: 'authorised', capturedCents: 0 }), surplusSaleId: null },
+      { type: 'CAPTURE', amountCents: null, record: 'record-of-the-capture' },
+      { type: 'REJECTED', code: '842' },
+      { type: 'CHARGEBACK_NOTICE' }
+    )
+    expect(life.map(({ conclusion }) => conclusion?.record ?? null)).to.deep.equal([
+      null,
+      'record-of-the-create',
+      null,
+      'record-of-the-capture',
+      null
+    ])
+    expect(life.map(({ conclusion }) => conclusion?.result.kind ?? null)).to.deep.equal([
+      null,
+      'succeeded',
+      null,
+      'failed',
+      null
+    ])
+  })
+
+  it('forgets an error as soon as the next operation begins', () => {
+    const capture = { type: 'CAPTURE', amountCents: null, record: 'c' }
+    const life = live(manual, held, capture, { type: 'REJECTED', code: '842' }, capture)
+    expect(life.map(({ payment }) => payment.progress.error)).to.deep.equal([null, null, 'provider_rejected', null])
+  })
+
+  it('gives a hold that was never meant to be one a window, so that it ends', () => {
+    const life = live(aPayment(), held, { type: 'REJECTED', code: '842' })
+    expect(life.map(({ payment }) => payment.progress.status)).to.deep.equal(['capturing', 'pre_authorized'])
+    expect(wakeAtMs(last(life).payment.progress)).to.equal(at(1) + 7 * DAY_MS)
+  })
+
+  it('asks with growing gaps, the last of which repeats', () => {
+    const unanswered = { type: 'NO_ANSWER', reason: 'cut' }
+    const life = live(manual, { type: 'AMBIGUOUS', reason: 'cut' }, unanswered, unanswered, unanswered)
+    const gaps = life.map(({ payment }, index) => (payment.progress.inquiry?.nextAtMs ?? 0) - at(index + 1))
+    expect(gaps).to.deep.equal([2_000, 5_000, 15_000, 15_000])
+  })
+
+  it('counts the horizon from the last moment at which a request can have left', () => {
+    const captured = live(aPayment(), { ...held, isCaptured: true })
+    const refund = { type: 'CANCEL', amountCents: 300, record: 'r' }
+    const missing = { type: 'FOUND_CAPTURED', sale: aSale(), surplusSaleId: null }
+    const later = policy.notFoundHorizonMs
+    const lost = { type: 'AMBIGUOUS', reason: 'cut' }
+    const life = live(
+      last(captured).payment,
+      refund,
+      lost,
+      { ...missing, nowMs: at(2) + later },
+      { ...lost, nowMs: at(3) + later },
+      { ...missing, nowMs: at(2) + 2 * later }
+    )
+    expect(life.map(({ effect }) => effect?.kind ?? null)).to.deep.equal(['refund', null, 'refund', null, null])
+    expect(last(life).payment.progress.phase).to.equal('asking')
+  })
+
+  it('counts it from there although later tries were surely refused or not sent', () => {
+    const lost = live(
+      manual,
+      held,
+      { type: 'CAPTURE', amountCents: null, record: 'c' },
+      { type: 'AMBIGUOUS', reason: 'cut' }
+    )
+    const stillHeld = {
+      type: 'FOUND_AUTHORISED',
+      sale: aSale({ status: 'authorised', capturedCents: 0 }),
+      surplusSaleId: null
+    }
+    const again = live(
+      last(lost).payment,
+      { ...stillHeld, nowMs: at(10) },
+      { type: 'REJECTED', code: '842', nowMs: at(11) },
+      { ...stillHeld, nowMs: at(20) },
+      { type: 'NOT_SENT', reason: 'refused', nowMs: at(21) }
+    )
+    expect(last(again).payment.progress.inquiry?.sinceMs).to.equal(at(3))
+    expect(last(again).payment.progress.phase).to.equal('asking')
+  })
+
+  it('writes what happened into the history, and repetitions as one line', () => {
+    const unanswered = { type: 'NO_ANSWER', reason: 'timeout' }
+    const { history } = last(live(manual, { type: 'AMBIGUOUS', reason: 'cut' }, unanswered, unanswered)).payment
+    expect(history).to.deep.equal([
+      { atMs: at(1), event: 'AMBIGUOUS', status: 'unknown', phase: null, detail: 'cut', times: 1 },
+      { atMs: at(3), event: 'NO_ANSWER', status: 'unknown', phase: null, detail: 'timeout', times: 2 }
+    ])
+  })
+
+  it('keeps the history of a payment that never comes to rest within bounds, and counts what it leaves out', () => {
+    const answers = Array.from({ length: 5_000 }, (_, index) => ({ type: 'NO_ANSWER', reason: `error ${index % 3}` }))
+    const { history, version } = last(live(manual, { type: 'AMBIGUOUS', reason: 'cut' }, ...answers)).payment
+    expect(history).to.have.length(100)
+    expect(history.reduce((sum, line) => sum + line.times, 0)).to.equal(version - 1)
+    expect(history[0]).to.include({ event: 'AMBIGUOUS', atMs: at(1) })
+    expect(history[20]).to.deep.include({ event: 'LEFT_OUT', times: 5_001 - 99 })
+    expect(history.at(-1)).to.include({ event: 'NO_ANSWER', atMs: at(5_001) })
+  })
+})

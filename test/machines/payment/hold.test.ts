@@ -1,0 +1,263 @@
+import { expect } from 'chai'
+import {
+  type EventInput,
+  found,
+  inDoubt,
+  inStatus,
+  LATER,
+  type Meaning,
+  meaningOf,
+  NOW,
+  RECORD
+} from '../../support/decisions.js'
+import { CREATED_MS, DAY_MS, references } from '../../support/payments.js'
+
+const DUE = CREATED_MS + 7 * DAY_MS
+const capture = (amountCents: number | null, nowMs = NOW): EventInput => ({
+  type: 'CAPTURE',
+  amountCents,
+  record: RECORD,
+  nowMs
+})
+const cancel = (amountCents: number | null): EventInput => ({ type: 'CANCEL', amountCents, record: RECORD })
+const approved: EventInput = { type: 'APPROVED', isCaptured: true, references }
+const rejected: EventInput = { type: 'REJECTED', code: '842' }
+const declined: EventInput = { type: 'DECLINED', code: '05', failure: 'card_declined', references }
+const notSent: EventInput = { type: 'NOT_SENT', reason: 'refused' }
+const ambiguous: EventInput = { type: 'AMBIGUOUS', reason: 'cut' }
+const unanswered: EventInput = { type: 'NO_ANSWER', reason: 'cut' }
+const authorised = { status: 'authorised', capturedCents: 0 } as const
+
+const capturing = (phase: 'sending' | 'asking'): ReturnType<typeof inStatus> =>
+  inStatus('capturing', phase === 'asking' ? inDoubt('capture', 600) : {})
+const cancelling = (phase: 'sending' | 'asking'): ReturnType<typeof inStatus> =>
+  inStatus('cancelling', phase === 'asking' ? inDoubt('cancel', 1_000) : {})
+/** Sent again after an earlier try was in doubt. */
+const capturedAgain = inStatus('capturing', { inquiry: { sinceMs: NOW - 1_000, attempts: 1, nextAtMs: NOW } })
+const releasing = inStatus('expired', { inquiry: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW } })
+
+type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
+
+const tables: Record<string, Row[]> = {
+  pre_authorized: [
+    [
+      'sends the whole capture',
+      inStatus('pre_authorized'),
+      capture(null),
+      { status: 'capturing', effect: 'capture 1000', operation: 'capture in_progress', wake: null }
+    ],
+    ['sends a part', inStatus('pre_authorized'), capture(600), { status: 'capturing', effect: 'capture 600' }],
+    [
+      'takes no more than is held',
+      inStatus('pre_authorized'),
+      capture(1_001),
+      { refused: 'amount_exceeds_authorized' }
+    ],
+    ['is captured until the last moment', inStatus('pre_authorized'), capture(null, DUE - 1), { status: 'capturing' }],
+    ['is too late at the end itself', inStatus('pre_authorized'), capture(null, DUE), { refused: 'preauth_expired' }],
+    [
+      'lets the hold go',
+      inStatus('pre_authorized'),
+      cancel(null),
+      { status: 'cancelling', effect: 'void', operation: 'cancel in_progress' }
+    ],
+    [
+      'lets it go when all of it is named',
+      inStatus('pre_authorized'),
+      cancel(1_000),
+      { status: 'cancelling', effect: 'void' }
+    ],
+    ['is not let go in part', inStatus('pre_authorized'), cancel(999), { refused: 'partial_void' }],
+    [
+      'does not expire early',
+      inStatus('pre_authorized'),
+      { type: 'EXPIRE', nowMs: DUE - 1 },
+      { refused: 'invalid_state' }
+    ],
+    [
+      'expires on time, and is released',
+      inStatus('pre_authorized'),
+      { type: 'EXPIRE', nowMs: DUE },
+      { status: 'expired', phase: 'releasing', effect: 'void' }
+    ]
+  ],
+  'capturing (sending)': [
+    [
+      'is captured by the amount that was asked for',
+      capturing('sending'),
+      approved,
+      { status: 'captured', captured: 600, result: 'succeeded' }
+    ],
+    [
+      'stays held when the network refuses',
+      capturing('sending'),
+      rejected,
+      { status: 'pre_authorized', error: 'provider_rejected', result: 'failed', wake: DUE - NOW }
+    ],
+    [
+      'stays held when the issuer refuses',
+      capturing('sending'),
+      declined,
+      { status: 'pre_authorized', error: 'card_declined', result: 'failed' }
+    ],
+    [
+      'stays held when nothing was sent',
+      capturing('sending'),
+      notSent,
+      { status: 'pre_authorized', error: 'network_unavailable', result: 'failed' }
+    ],
+    [
+      'is asked about without a conclusive answer',
+      capturing('sending'),
+      ambiguous,
+      { status: 'capturing', phase: 'asking', operation: 'capture unknown', wake: 2_000, result: null }
+    ],
+    [
+      'is asked about when found again',
+      capturing('sending'),
+      { type: 'RESUMED' },
+      { phase: 'asking', effect: null, wake: 2_000 }
+    ],
+    [
+      'is asked about and listed when poisoned',
+      capturing('sending'),
+      { type: 'POISONED' },
+      { phase: 'asking', attention: 'poisoned' }
+    ],
+    ['takes no second capture', capturing('sending'), capture(null), { refused: 'operation_in_progress' }],
+    ['does not expire', capturing('sending'), { type: 'EXPIRE', nowMs: DUE }, { refused: 'operation_in_progress' }],
+    [
+      'believes no refusal while an earlier try may arrive',
+      capturedAgain,
+      rejected,
+      { status: 'capturing', phase: 'asking', operation: 'capture unknown', wake: 15_000, result: null }
+    ],
+    ['believes no "not sent" either', capturedAgain, notSent, { phase: 'asking', result: null }],
+    [
+      'believes it when the earlier try can arrive no more',
+      capturedAgain,
+      { ...rejected, nowMs: LATER },
+      { status: 'pre_authorized', result: 'failed' }
+    ]
+  ],
+  'capturing (asking)': [
+    ['asks', capturing('asking'), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
+    [
+      'is captured as the books say',
+      capturing('asking'),
+      found('FOUND_CAPTURED', { capturedCents: 600 }),
+      { status: 'captured', captured: 600, result: 'succeeded', wake: null }
+    ],
+    [
+      'is sent again when only held',
+      capturing('asking'),
+      found('FOUND_AUTHORISED', authorised),
+      { phase: 'sending', effect: 'capture 600', operation: 'capture in_progress', result: null }
+    ],
+    [
+      'is canceled when the network undid it',
+      capturing('asking'),
+      found('FOUND_VOIDED'),
+      { status: 'canceled', result: 'failed', attention: 'figures_differ' }
+    ],
+    [
+      'asks on when denied, and tells a person',
+      capturing('asking'),
+      found('FOUND_DENIED'),
+      { phase: 'asking', attention: 'figures_differ', wake: 5_000 }
+    ],
+    ['asks on when absent', capturing('asking'), { type: 'ABSENT', nowMs: LATER }, { phase: 'asking', result: null }],
+    ['asks on without an answer', capturing('asking'), unanswered, { phase: 'asking', wake: 5_000 }],
+    [
+      'keeps its alarm when poisoned',
+      capturing('asking'),
+      { type: 'POISONED' },
+      { phase: 'asking', wake: 5_000, attention: 'poisoned' }
+    ]
+  ],
+  cancelling: [
+    [
+      'is canceled',
+      cancelling('sending'),
+      approved,
+      { status: 'canceled', captured: 0, result: 'succeeded', wake: null }
+    ],
+    [
+      'stays held when refused',
+      cancelling('sending'),
+      rejected,
+      { status: 'pre_authorized', error: 'provider_rejected', result: 'failed' }
+    ],
+    [
+      'stays held when nothing was sent',
+      cancelling('sending'),
+      notSent,
+      { status: 'pre_authorized', error: 'network_unavailable' }
+    ],
+    [
+      'is asked about without an answer',
+      cancelling('sending'),
+      ambiguous,
+      { status: 'cancelling', phase: 'asking', operation: 'cancel unknown' }
+    ],
+    [
+      'is canceled when found undone',
+      cancelling('asking'),
+      found('FOUND_VOIDED'),
+      { status: 'canceled', result: 'succeeded' }
+    ],
+    [
+      'is sent again when still held',
+      cancelling('asking'),
+      found('FOUND_AUTHORISED', authorised),
+      { phase: 'sending', effect: 'void' }
+    ],
+    [
+      'is captured when the books say so, and tells a person',
+      cancelling('asking'),
+      found('FOUND_CAPTURED'),
+      { status: 'captured', captured: 1_000, result: 'failed', attention: 'figures_differ' }
+    ],
+    ['asks on when absent', cancelling('asking'), { type: 'ABSENT', nowMs: LATER }, { phase: 'asking' }]
+  ],
+  canceled: [
+    ['takes no capture', inStatus('canceled'), capture(null), { refused: 'invalid_state' }],
+    ['takes no cancel', inStatus('canceled'), cancel(null), { refused: 'invalid_state' }]
+  ],
+  expired: [
+    ['is released', inStatus('expired'), approved, { phase: 'released', wake: null }],
+    ['tries the release again: refused', inStatus('expired'), rejected, { phase: 'releasing', wake: 5_000 }],
+    ['tries the release again: not sent', inStatus('expired'), notSent, { phase: 'releasing', wake: 5_000 }],
+    ['tries the release again: no answer', inStatus('expired'), ambiguous, { phase: 'releasing', wake: 5_000 }],
+    [
+      'asks when found again',
+      inStatus('expired'),
+      { type: 'RESUMED' },
+      { phase: 'releasing', effect: null, wake: 2_000 }
+    ],
+    ['asks', releasing, { type: 'RECONCILE' }, { effect: 'query' }],
+    ['is sent again while held', releasing, found('FOUND_AUTHORISED', authorised), { effect: 'void', wake: 5_000 }],
+    ['is released when found undone', releasing, found('FOUND_VOIDED'), { phase: 'released', wake: null }],
+    ['does not believe one absence', releasing, { type: 'ABSENT' }, { phase: 'releasing', wake: 5_000 }],
+    ['believes it after the horizon', releasing, { type: 'ABSENT', nowMs: LATER }, { phase: 'released', wake: null }],
+    [
+      'tells a person when it was captured',
+      releasing,
+      found('FOUND_CAPTURED'),
+      { phase: 'releasing', attention: 'figures_differ' }
+    ],
+    ['keeps its alarm when poisoned', releasing, { type: 'POISONED' }, { wake: 5_000, attention: 'poisoned' }],
+    ['says that it is too late for a capture', inStatus('expired'), capture(null), { refused: 'preauth_expired' }],
+    ['takes no cancel', inStatus('expired'), cancel(null), { refused: 'invalid_state' }]
+  ]
+}
+
+for (const [status, rows] of Object.entries(tables)) {
+  describe(`a hold that is ${status}`, () => {
+    for (const [name, given, event, means] of rows) {
+      it(`${event.type}: ${name}`, () => {
+        expect(meaningOf(given, event, means)).to.deep.equal(means)
+      })
+    }
+  })
+}

@@ -1,0 +1,179 @@
+/** Paths generated from the machine, run against the machine; invariants that hold wherever they lead. */
+import { expect } from 'chai'
+import { leavesOf } from '../../../machines/chart.js'
+import type { Payment } from '../../../machines/model.js'
+import { decide, isUnderWay, wakeAtMs } from '../../../machines/payment/decide.js'
+import { exampleEvents, examplePolicy, nextMomentMs } from '../../../scripts/charts/payment-examples.js'
+import { endOf, placeOf, shortestPaths } from '../../../scripts/charts/payment-paths.js'
+import { isTimely, type World } from '../../../scripts/charts/payment-world.js'
+import { paymentEffects } from '../../../scripts/charts/views.js'
+import {
+  allPaths,
+  before,
+  networkAnswers,
+  pathsOverTransitions,
+  pathsToStates,
+  paymentChart,
+  transitionTaken
+} from '../../support/payment-paths.js'
+
+const edges = allPaths()
+/** Where a payment may stay for ever. */
+const AT_REST = [
+  'captured',
+  'canceled',
+  'refunded',
+  'partially_refunded',
+  'charged_back',
+  'failed.settled',
+  'expired.released'
+]
+
+describe('paths through the life of a payment', () => {
+  for (const path of pathsToStates()) {
+    it(path.title, () => {
+      let payment = path.start.payment
+      for (const step of path.steps) {
+        const decision = decide(payment, step.event, examplePolicy)
+        if (decision.kind === 'refused') return expect.fail(`${step.event.type} was refused in ${placeOf(payment)}`)
+        expectSoundMoney(decision.payment)
+        payment = decision.payment
+      }
+      expect(payment).to.deep.equal(endOf(path).payment)
+    })
+  }
+
+  it('lead to every state', () => {
+    const reached = new Set(pathsToStates().map(path => placeOf(endOf(path).payment)))
+    expect([...reached].sort()).to.deep.equal(
+      leavesOf(paymentChart)
+        .map(({ path }) => path)
+        .sort()
+    )
+  })
+
+  it('take every transition', () => {
+    const taken = new Set(
+      pathsOverTransitions().map(path => transitionTaken(before(path, path.steps.length - 1), lastEvent(path)))
+    )
+    const missed = paymentChart.transitions.filter(transition => !taken.has(transition))
+    expect(missed.map(({ source, event, guard }) => `${source} on ${event} [${guard}]`)).to.deep.equal(UNREACHABLE)
+  })
+
+  it('have an answer to every call, so that they can be driven over HTTP', () => {
+    const path = pathsToStates().find(
+      ({ title }) => title === 'auto: authorise, approved, cancel, approved -> refunded'
+    )
+    if (path === undefined) return expect.fail('no path leads to refunded')
+    const answers = networkAnswers(path)
+    expect(answers.map(({ call, answer }) => `${call.kind} ${answer.type}`)).to.deep.equal([
+      'authorise APPROVED',
+      'refund APPROVED'
+    ])
+  })
+})
+
+/** Transitions that no order of events takes in which workers live; a dead one may leave its payment as it was. */
+const UNREACHABLE: readonly string[] = ['pending on CHARGEBACK_NOTICE [null]']
+
+describe('wherever a path leads', () => {
+  const worlds = edges.map(endOf)
+  const situations = (): World[] => [...shortestPaths('auto'), ...shortestPaths('manual')].map(endOf)
+
+  it('the money adds up (design 1.4)', () => {
+    for (const { payment } of worlds) expectSoundMoney(payment)
+  })
+
+  it('an event does what the transition of the chart says, and one that has none is refused', () => {
+    for (const world of situations()) {
+      for (const example of exampleEvents) {
+        const event = example.event(world.payment, nextMomentMs(world.payment))
+        const decision = decide(world.payment, event, examplePolicy)
+        const transition = transitionTaken(world, event)
+        expect(decision.kind, `${placeOf(world.payment)} on ${example.id}`).to.equal(
+          transition === null ? 'refused' : 'taken'
+        )
+      }
+    }
+  })
+
+  it('at most one call to the network is asked for, and it is the one that the chart names', () => {
+    for (const path of edges) {
+      const start = before(path, path.steps.length - 1)
+      const transition = transitionTaken(start, lastEvent(path))
+      const named = (transition?.actions ?? []).flatMap(action => paymentEffects[action] ?? [])
+      expect(named).to.have.length.at.most(1)
+      const { underWay } = endOf(path)
+      expect(
+        underWay === null ? [] : [effectWords[underWay.kind]],
+        path.steps.map(s => s.event.type).join()
+      ).to.satisfy(
+        // Without the id of a sale nothing can be sent: it is asked for first.
+        (words: string[]) => words.join() === named.join().replace(' surplus', '') || words.join() === 'ask'
+      )
+    }
+  })
+
+  it('no payment is forgotten: it is at rest, waits for an answer, or will be woken (design 1.2)', () => {
+    for (const { payment, underWay } of worlds) {
+      const isCaredFor = underWay !== null || wakeAtMs(payment.progress) !== null
+      expect(isCaredFor || AT_REST.includes(placeOf(payment)), JSON.stringify(payment.progress)).to.equal(true)
+    }
+  })
+
+  it('every answer that a call can get is taken: a refused one would end the command and leave the payment to nobody', () => {
+    for (const world of situations().filter(({ underWay }) => underWay !== null)) {
+      for (const example of exampleEvents.filter(candidate => isTimely(candidate, world))) {
+        // A worker says RESUMED of a call only; a question is simply asked again.
+        if (example.type === 'RESUMED' && !isUnderWay(world.payment.progress)) continue
+        const event = example.event(world.payment, nextMomentMs(world.payment))
+        const { kind } = decide(world.payment, event, examplePolicy)
+        expect(kind, `${placeOf(world.payment)}, ${world.underWay?.kind}, ${example.id}`).to.equal('taken')
+      }
+    }
+  })
+
+  it('a request is owed its result exactly as long as its operation goes on (interface 5.1)', () => {
+    for (const { payment, underWay } of worlds) {
+      const { operation } = payment.progress
+      const goesOn = operation.state === 'in_progress' || operation.state === 'unknown'
+      expect(operation.record !== null, JSON.stringify(payment.progress)).to.equal(goesOn)
+      if (goesOn && underWay === null) expect(AT_REST).not.to.include(placeOf(payment))
+    }
+  })
+
+  it('what is still to be asked has its time', () => {
+    for (const { payment, underWay } of worlds) {
+      const { inquiry, dispute } = payment.progress
+      if (underWay !== null || (inquiry === null && dispute === null)) continue
+      expect(wakeAtMs(payment.progress), JSON.stringify(payment.progress)).not.to.equal(null)
+    }
+  })
+
+  it('the version counts changes, and the history tells each of them', () => {
+    for (const { payment } of worlds) {
+      const lines = payment.history.reduce((sum, line) => sum + line.times, 0)
+      expect(payment.version).to.equal(lines + 1)
+    }
+  })
+})
+
+const effectWords = {
+  authorise: 'authorise',
+  query: 'ask',
+  capture: 'capture',
+  void: 'void',
+  refund: 'refund'
+} as const
+
+function lastEvent({ steps }: (typeof edges)[number]): (typeof steps)[number]['event'] {
+  const last = steps.at(-1)
+  if (last === undefined) throw new Error('A path without steps takes no transition.')
+  return last.event
+}
+
+function expectSoundMoney({ terms, progress }: Payment): void {
+  expect(progress.refundedCents).to.be.at.least(0)
+  expect(progress.refundedCents).to.be.at.most(progress.capturedCents)
+  expect(progress.capturedCents).to.be.at.most(terms.amountCents)
+}

@@ -1,0 +1,288 @@
+import { expect } from 'chai'
+import {
+  type EventInput,
+  found,
+  inDoubt,
+  inStatus,
+  LATER,
+  type Meaning,
+  meaningOf,
+  NOW,
+  RECORD
+} from '../../support/decisions.js'
+import { policy, references } from '../../support/payments.js'
+
+const cancel = (amountCents: number | null): EventInput => ({ type: 'CANCEL', amountCents, record: RECORD })
+const approved: EventInput = { type: 'APPROVED', isCaptured: true, references }
+const rejected: EventInput = { type: 'REJECTED', code: '100' }
+const declined: EventInput = { type: 'DECLINED', code: '05', failure: 'card_declined', references }
+const notSent: EventInput = { type: 'NOT_SENT', reason: 'refused' }
+const ambiguous: EventInput = { type: 'AMBIGUOUS', reason: 'cut' }
+const books = (voidedCents: number, nowMs = NOW): EventInput => ({ ...found('FOUND_CAPTURED', { voidedCents }), nowMs })
+const undone = (voidedCents: number): EventInput => found('FOUND_VOIDED', { status: 'voided', voidedCents })
+const chargedBack = (voidedCents: number): EventInput => found('FOUND_CAPTURED', { voidedCents, isChargedBack: true })
+
+const sendingLast = inStatus('refunding', {
+  refundedCents: 700,
+  operation: { kind: 'refund', state: 'in_progress', amountCents: 300, record: RECORD }
+})
+const asking = (refundedCents = 0): ReturnType<typeof inStatus> =>
+  inStatus('refunding', { ...inDoubt('refund', 300), refundedCents })
+const disputed = { dispute: { sinceMs: NOW, attempts: 0, nextAtMs: NOW } }
+
+type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
+
+const tables: Record<string, Row[]> = {
+  captured: [
+    [
+      'gives back all of it',
+      inStatus('captured'),
+      cancel(null),
+      { status: 'refunding', effect: 'refund 1000', operation: 'refund in_progress', refunded: 0 }
+    ],
+    ['gives back a part', inStatus('captured'), cancel(300), { status: 'refunding', effect: 'refund 300' }],
+    ['gives back something', inStatus('captured'), cancel(0), { refused: 'invalid_state' }],
+    [
+      'gives back no more than was taken',
+      inStatus('captured'),
+      cancel(1_001),
+      { refused: 'amount_exceeds_refundable' }
+    ],
+    [
+      'takes no capture',
+      inStatus('captured'),
+      { type: 'CAPTURE', amountCents: null, record: RECORD },
+      { refused: 'invalid_state' }
+    ]
+  ],
+  partially_refunded: [
+    [
+      'gives back the rest',
+      inStatus('partially_refunded'),
+      cancel(null),
+      { status: 'refunding', effect: 'refund 700' }
+    ],
+    ['gives back another part', inStatus('partially_refunded'), cancel(700), { effect: 'refund 700' }],
+    [
+      'gives back no more than the rest',
+      inStatus('partially_refunded'),
+      cancel(701),
+      { refused: 'amount_exceeds_refundable' }
+    ]
+  ],
+  'refunding (sending)': [
+    [
+      'is given back in part',
+      inStatus('refunding'),
+      approved,
+      { status: 'partially_refunded', refunded: 300, result: 'succeeded' }
+    ],
+    ['is given back to the end', sendingLast, approved, { status: 'refunded', refunded: 1_000, result: 'succeeded' }],
+    [
+      'stays captured when refused',
+      inStatus('refunding'),
+      rejected,
+      { status: 'captured', error: 'provider_rejected', result: 'failed', refunded: 0 }
+    ],
+    [
+      'stays partly refunded when refused',
+      sendingLast,
+      rejected,
+      { status: 'partially_refunded', refunded: 700, result: 'failed' }
+    ],
+    [
+      'stays captured when the issuer refuses',
+      inStatus('refunding'),
+      declined,
+      { status: 'captured', error: 'card_declined' }
+    ],
+    ['stays partly refunded when the issuer refuses', sendingLast, declined, { status: 'partially_refunded' }],
+    [
+      'stays captured when nothing was sent',
+      inStatus('refunding'),
+      notSent,
+      { status: 'captured', error: 'network_unavailable' }
+    ],
+    ['stays partly refunded when nothing was sent', sendingLast, notSent, { status: 'partially_refunded' }],
+    [
+      'is asked about without an answer',
+      inStatus('refunding'),
+      ambiguous,
+      { status: 'refunding', phase: 'asking', operation: 'refund unknown', wake: 2_000, result: null }
+    ],
+    ['is asked about when found again', inStatus('refunding'), { type: 'RESUMED' }, { phase: 'asking', effect: null }],
+    ['takes no second refund', inStatus('refunding'), cancel(1), { refused: 'operation_in_progress' }],
+    [
+      'remembers a chargeback, which waits',
+      inStatus('refunding'),
+      { type: 'CHARGEBACK_NOTICE' },
+      { status: 'refunding', effect: null, wake: null }
+    ]
+  ],
+  'refunding (asking)': [
+    ['is booked in part', asking(), books(300), { status: 'partially_refunded', refunded: 300, result: 'succeeded' }],
+    [
+      'is booked to the end, still shown as captured',
+      asking(700),
+      books(1_000),
+      { status: 'refunded', refunded: 1_000, result: 'succeeded' }
+    ],
+    [
+      'is booked to the end, shown as undone',
+      asking(700),
+      undone(1_000),
+      { status: 'refunded', refunded: 1_000, result: 'succeeded' }
+    ],
+    [
+      'is not sent again while it may arrive',
+      asking(),
+      books(0),
+      { phase: 'asking', effect: null, wake: 5_000, result: null }
+    ],
+    [
+      'is sent again when missing for the whole horizon',
+      asking(),
+      books(0, LATER),
+      { phase: 'sending', effect: 'refund 300', operation: 'refund in_progress' }
+    ],
+    [
+      'compares with what was given back before',
+      asking(300),
+      books(300, LATER),
+      { phase: 'sending', effect: 'refund 300' }
+    ],
+    [
+      'is not sent again when the books show something else',
+      asking(300),
+      books(450, LATER),
+      { phase: 'asking', effect: null }
+    ],
+    [
+      'tells a person when all was undone although a part was asked for',
+      asking(),
+      undone(1_000),
+      { phase: 'asking', attention: 'figures_differ' }
+    ],
+    [
+      'tells a person when it was never captured',
+      asking(),
+      found('FOUND_AUTHORISED'),
+      { phase: 'asking', attention: 'figures_differ' }
+    ],
+    ['never believes an absence', asking(), { type: 'ABSENT', nowMs: LATER }, { phase: 'asking', result: null }],
+    [
+      'keeps its alarm when poisoned',
+      asking(),
+      { type: 'POISONED' },
+      { phase: 'asking', wake: 5_000, attention: 'poisoned' }
+    ]
+  ],
+  'disputed: captured': [
+    ['asks', inStatus('captured'), { type: 'CHARGEBACK_NOTICE' }, { status: 'captured', effect: 'query', wake: 0 }],
+    ['asks again', inStatus('captured', disputed), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
+    [
+      'is charged back',
+      inStatus('captured', disputed),
+      chargedBack(0),
+      { status: 'charged_back', captured: 1_000, refunded: 0, wake: null, result: null }
+    ],
+    ['is not', inStatus('captured', disputed), books(0), { status: 'captured', wake: null, attention: null }],
+    [
+      'is verified later without an answer',
+      inStatus('captured', disputed),
+      { type: 'NO_ANSWER', reason: 'cut' },
+      { status: 'captured', wake: 5_000 }
+    ],
+    ['is verified later when not found', inStatus('captured', disputed), { type: 'ABSENT' }, { wake: 5_000 }],
+    [
+      'is listed when nobody answers for days',
+      inStatus('captured', disputed),
+      { type: 'NO_ANSWER', reason: 'cut', nowMs: NOW + policy.reconcileListAfterMs },
+      { status: 'captured', attention: 'unresolved_for_long' }
+    ],
+    [
+      'is listed when the network gave back what we do not know of',
+      inStatus('captured', disputed),
+      books(400),
+      { status: 'captured', refunded: 0, attention: 'figures_differ', wake: null }
+    ],
+    [
+      'is listed when the network never captured',
+      inStatus('captured', disputed),
+      found('FOUND_AUTHORISED'),
+      { status: 'captured', attention: 'figures_differ' }
+    ],
+    [
+      'keeps its alarm when poisoned',
+      inStatus('captured', disputed),
+      { type: 'POISONED' },
+      { wake: 5_000, attention: 'poisoned' }
+    ]
+  ],
+  'disputed: refunded': [
+    [
+      'in part, is charged back',
+      inStatus('partially_refunded', disputed),
+      chargedBack(300),
+      { status: 'charged_back', refunded: 300 }
+    ],
+    [
+      'in part, is not',
+      inStatus('partially_refunded', disputed),
+      books(300),
+      { status: 'partially_refunded', attention: null }
+    ],
+    [
+      'in part, and the network denied that afterwards',
+      inStatus('partially_refunded', disputed),
+      books(0),
+      { status: 'partially_refunded', attention: 'figures_differ' }
+    ],
+    [
+      'as a whole, is charged back',
+      inStatus('refunded', disputed),
+      found('FOUND_VOIDED', { voidedCents: 1_000, isChargedBack: true }),
+      { status: 'charged_back' }
+    ],
+    [
+      'as a whole, is not',
+      inStatus('refunded', disputed),
+      undone(1_000),
+      { status: 'refunded', attention: null, wake: null }
+    ]
+  ],
+  charged_back: [
+    ['takes no refund', inStatus('charged_back'), cancel(1), { refused: 'invalid_state' }],
+    ['has nothing to verify', inStatus('charged_back'), { type: 'CHARGEBACK_NOTICE' }, { refused: 'invalid_state' }]
+  ],
+  'listed for a person': [
+    [
+      'is off the list',
+      inStatus('captured', { attention: 'figures_differ' }),
+      { type: 'ATTENTION_SETTLED' },
+      { status: 'captured', attention: null }
+    ],
+    [
+      'is only taken off when it is on',
+      inStatus('captured'),
+      { type: 'ATTENTION_SETTLED' },
+      { refused: 'invalid_state' }
+    ],
+    [
+      'keeps the first reason',
+      inStatus('captured', { ...disputed, attention: 'poisoned' }),
+      books(400),
+      { attention: 'poisoned' }
+    ]
+  ]
+}
+
+for (const [status, rows] of Object.entries(tables)) {
+  describe(`money that is ${status}`, () => {
+    for (const [name, given, event, means] of rows) {
+      it(`${event.type}: ${name}`, () => {
+        expect(meaningOf(given, event, means)).to.deep.equal(means)
+      })
+    }
+  })
+}

@@ -1,0 +1,49 @@
+import { expect } from 'chai'
+import { parseAddress, safeAddress } from '../../redis/address.js'
+
+describe('addresses of the durable Redis', () => {
+  it('leave one server as it is', () => {
+    expect(parseAddress('rediss://u:p@host:1/2')).to.deep.equal({ kind: 'single', url: 'rediss://u:p@host:1/2' })
+  })
+
+  it('name the nodes of a Cluster, with login and TLS', () => {
+    expect(parseAddress('rediss-cluster://api:p%40ss@a:7000,[::1]:7001')).to.deep.equal({
+      kind: 'cluster',
+      nodes: [
+        { host: 'a', port: 7000 },
+        { host: '::1', port: 7001 }
+      ],
+      login: { username: 'api', password: 'p@ss' },
+      isTls: true
+    })
+    expect(parseAddress('redis-cluster://:secret@a:7000')).to.deep.include({ login: { password: 'secret' } })
+  })
+
+  it('name Sentinels, the master, and the login of either', () => {
+    expect(parseAddress('redis-sentinel://:p@a:1,b:2/payments/3?sentinelPassword=q')).to.deep.equal({
+      kind: 'sentinel',
+      nodes: [
+        { host: 'a', port: 1 },
+        { host: 'b', port: 2 }
+      ],
+      name: 'payments',
+      db: 3,
+      login: { password: 'p' },
+      sentinelLogin: { password: 'q' },
+      isTls: false
+    })
+  })
+
+  it('say what is wrong, and no password', () => {
+    expect(() => parseAddress('redis-cluster://u:hidden@a')).to.throw(/must look like redis-cluster:/)
+    expect(() => parseAddress('redis-cluster://u:hidden@a')).not.to.throw(/hidden/)
+    expect(() => parseAddress('redis-sentinel://a:1')).to.throw(/name of the master/)
+  })
+
+  it('are shown without credentials', () => {
+    expect(safeAddress('redis://u:hidden@host:1')).to.equal('host:1')
+    expect(safeAddress('redis-cluster://u:hidden@a:1,b:2')).to.equal('a:1,b:2 (Cluster)')
+    expect(safeAddress('redis-sentinel://u:hidden@a:1/main')).to.equal('a:1 (Sentinels of main)')
+    expect(safeAddress('redis-cluster://u:hidden@a')).to.equal('an unreadable URL')
+  })
+})

@@ -1,0 +1,62 @@
+import { expect } from 'chai'
+import { unreadAges } from '../../redis/backlog.js'
+import { ensureGroups, readCommands } from '../../redis/command-stream.js'
+import { createCommitStore } from '../../redis/commits.js'
+import { keys } from '../../redis/keys.js'
+import { createPaymentStore } from '../../redis/payments.js'
+import { DOUBT_AGES_S, queueStatus } from '../../redis/queue-status.js'
+import { anAcceptance, aPayment, createCommand, PARTITION } from '../support/payments.js'
+import { useRedis } from '../support/redis.js'
+
+describe('the backlog', () => {
+  const test = useRedis()
+  const add = (id: string): Promise<unknown> => test.redis.xadd(keys.commands(PARTITION), id, 'p', 'x', 'c', '{}')
+  afterEach(async () => {
+    await test.redis.flushdb()
+  })
+
+  it('is nothing without streams, and without commands', async () => {
+    expect(await unreadAges(test.redis, 2)).to.deep.equal([0, 0])
+    await ensureGroups(test.redis, 2)
+    expect(await unreadAges(test.redis, 2)).to.deep.equal([0, 0])
+  })
+
+  it('is the age of the oldest command that no worker has taken, even while there never was one', async () => {
+    await add(`${Date.now() - 60_000}-0`)
+    expect((await unreadAges(test.redis, PARTITION + 1))[PARTITION]).to.be.within(59_000, 65_000)
+    await ensureGroups(test.redis, PARTITION + 1)
+    expect((await unreadAges(test.redis, PARTITION + 1))[PARTITION]).to.be.within(59_000, 65_000)
+    await readCommands(test.redis, 'worker', [PARTITION], 10)
+    expect((await unreadAges(test.redis, PARTITION + 1))[PARTITION]).to.equal(0)
+    await add(`${Date.now() - 5_000}-0`)
+    expect((await unreadAges(test.redis, PARTITION + 1))[PARTITION]).to.be.within(4_000, 10_000)
+  })
+
+  it('of payments in doubt is counted by age, until the doubt is over', async () => {
+    const nowMs = Date.now()
+    const payment = aPayment({ record: 'r1' })
+    await createPaymentStore(test.redis).acceptPayment(payment, createCommand, anAcceptance({ record: 'r1' }))
+    const commit = (version: number, sinceMs: number | null): Promise<unknown> => {
+      const inquiry = sinceMs === null ? null : { sinceMs, attempts: 1, nextAtMs: nowMs }
+      const changed = { ...payment, version, progress: { ...payment.progress, inquiry } }
+      const rest = {
+        statusBefore: 'pending',
+        wakeAtMs: null,
+        conclusion: null,
+        nowMs,
+        ends: null,
+        begins: null
+      } as const
+      return createCommitStore(test.redis).commit({ payment: changed, ...rest }, PARTITION)
+    }
+    const inDoubt = async (): Promise<number[]> => {
+      const rows = await queueStatus(test.redis, PARTITION + 1, { nowMs, silenceMs: 1_000 })
+      return DOUBT_AGES_S.map(age => rows[PARTITION]?.inDoubt[age] ?? 0)
+    }
+    expect(await inDoubt()).to.deep.equal([0, 0, 0, 0, 0])
+    expect(await commit(2, nowMs - 700_000)).to.equal('committed')
+    expect(await inDoubt()).to.deep.equal([1, 1, 1, 0, 0])
+    expect(await commit(3, null)).to.equal('committed')
+    expect(await inDoubt()).to.deep.equal([0, 0, 0, 0, 0])
+  })
+})

@@ -1,0 +1,153 @@
+import { expect } from 'chai'
+import type { Payment } from '../../machines/model.js'
+import type { Conclusion } from '../../machines/payment/decide.js'
+import { ensureGroups, readCommands, requeueCommand } from '../../redis/command-stream.js'
+import { type Commit, createCommitStore } from '../../redis/commits.js'
+import { compactId, keys, PAYMENTS_GROUP } from '../../redis/keys.js'
+import { createPaymentStore } from '../../redis/payments.js'
+import { anAcceptance, aPayment, CREATED_MS, createCommand, MERCHANT, PARTITION } from '../support/payments.js'
+import { useRedis } from '../support/redis.js'
+
+describe('commits', () => {
+  const test = useRedis()
+  const commits = () => createCommitStore(test.redis)
+  const payments = () => createPaymentStore(test.redis)
+
+  beforeEach(() => ensureGroups(test.redis, PARTITION + 1))
+  afterEach(async () => {
+    await test.redis.flushdb()
+  })
+
+  /** A payment that was accepted, and its command in the hands of a worker. */
+  const accepted = async () => {
+    const payment = aPayment({ record: 'r1' })
+    await payments().acceptPayment(payment, createCommand, anAcceptance({ record: 'r1' }))
+    const { entries } = await readCommands(test.redis, 'worker', [PARTITION], 1)
+    const [entry] = entries
+    if (entry === undefined) throw new Error('the command was not read')
+    return { payment, entry }
+  }
+  const captured = (payment: Payment): Payment => ({
+    ...payment,
+    version: payment.version + 1,
+    progress: { ...payment.progress, status: 'captured', capturedCents: payment.terms.amountCents }
+  })
+  const write = (payment: Payment, changes: Partial<Commit> = {}): Commit => ({
+    payment,
+    statusBefore: 'pending',
+    wakeAtMs: null,
+    conclusion: null,
+    nowMs: CREATED_MS,
+    ends: null,
+    begins: null,
+    ...changes
+  })
+  const concluded = (payment: Payment): Conclusion => ({
+    record: 'r1',
+    result: { kind: 'succeeded', progress: payment.progress }
+  })
+
+  it('writes payment, index, result and acknowledgement at once', async () => {
+    const { payment, entry } = await accepted()
+    const next = captured(payment)
+    const result = await commits().commit(write(next, { conclusion: concluded(next), ends: entry }), PARTITION)
+
+    expect(result).to.equal('committed')
+    expect(await payments().load(PARTITION, compactId(payment.terms.id))).to.deep.equal(next)
+    expect((await payments().readIdempotency(PARTITION, 'r1'))?.result).to.deep.equal(concluded(next).result)
+    expect(await test.redis.zrange(keys.byStatus(PARTITION, MERCHANT, 'pending'), '0', '-1')).to.deep.equal([])
+    expect(await test.redis.zcard(keys.byStatus(PARTITION, MERCHANT, 'captured'))).to.equal(1)
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(0)
+    expect(await test.redis.xpending(keys.commands(PARTITION), PAYMENTS_GROUP)).to.have.property('0', 0)
+  })
+
+  it('refuses a commit on an old version, and changes nothing', async () => {
+    const { payment, entry } = await accepted()
+    await commits().commit(write(captured(payment)), PARTITION)
+    const before = await test.redis.get(keys.payment(PARTITION, compactId(payment.terms.id)))
+    const late = { ...captured(payment), progress: { ...payment.progress, status: 'failed' as const } }
+    const result = await commits().commit(write(late, { conclusion: concluded(late), ends: entry }), PARTITION)
+
+    expect(result).to.equal('version_conflict')
+    expect(await test.redis.get(keys.payment(PARTITION, compactId(payment.terms.id)))).to.equal(before)
+    expect((await payments().readIdempotency(PARTITION, 'r1'))?.result).to.equal(null)
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
+    expect(await test.redis.zcard(keys.byStatus(PARTITION, MERCHANT, 'failed'))).to.equal(0)
+  })
+
+  it('lets one of ten commits on the same version win', async () => {
+    const { payment } = await accepted()
+    const results = await Promise.all(
+      Array.from({ length: 10 }, () => commits().commit(write(captured(payment)), PARTITION))
+    )
+    expect(results.filter(result => result === 'committed')).to.have.lengthOf(1)
+  })
+
+  it('begins nothing for a command that was taken over', async () => {
+    const { payment, entry } = await accepted()
+    expect(await requeueCommand(test.redis, entry)).to.equal(true)
+    expect(await commits().commit(write(captured(payment), { begins: entry }), PARTITION)).to.equal('taken_over')
+    expect(await payments().load(PARTITION, compactId(payment.terms.id))).to.deep.equal(payment)
+  })
+
+  it('keeps the first result of a request for ever', async () => {
+    const { payment, entry } = await accepted()
+    const next = captured(payment)
+    await commits().commit(write(next, { conclusion: concluded(next) }), PARTITION)
+    await commits().finish(entry, { kind: 'refused', code: 'invalid_state' })
+    expect((await payments().readIdempotency(PARTITION, 'r1'))?.result).to.have.property('kind', 'succeeded')
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(0)
+  })
+
+  it('sets and takes back the next due time', async () => {
+    const { payment } = await accepted()
+    const next = captured(payment)
+    await commits().commit(write(next, { wakeAtMs: 42_000 }), PARTITION)
+    expect(await test.redis.zscore(keys.due(PARTITION), compactId(payment.terms.id))).to.equal('42000')
+    const last = { ...next, version: next.version + 1 }
+    await commits().commit(write(last, { statusBefore: 'captured' }), PARTITION)
+    expect(await test.redis.zcard(keys.due(PARTITION))).to.equal(0)
+  })
+
+  it('lists a payment that needs a person, with the reason', async () => {
+    const { payment } = await accepted()
+    const next = captured(payment)
+    await commits().commit(write({ ...next, progress: { ...next.progress, attention: 'surplus_sale' } }), PARTITION)
+    expect(await test.redis.hgetall(keys.attention(PARTITION))).to.deep.equal({
+      [compactId(payment.terms.id)]: 'surplus_sale'
+    })
+  })
+
+  describe('webhook events', () => {
+    const events = async () => (await test.redis.xrange(keys.outbox(PARTITION), '-', '+')).map(([, fields]) => fields)
+
+    it('are written with the change of status when the merchant has an endpoint', async () => {
+      await test.redis.set(keys.webhookEndpoint(PARTITION, MERCHANT), 'an endpoint')
+      const { payment } = await accepted()
+      await commits().commit(write(captured(payment)), PARTITION)
+      const [fields = []] = await events()
+      const fieldOf = (name: string) => fields[fields.indexOf(name) + 1] ?? ''
+      expect([fieldOf('m'), fieldOf('p'), fieldOf('v')]).to.deep.equal([MERCHANT, compactId(payment.terms.id), '2'])
+      expect(JSON.parse(fieldOf('e'))).to.deep.include({
+        event_type: 'payment.status_changed',
+        payment_id: payment.terms.id,
+        external_reference: 'order-1',
+        status: 'captured',
+        amount_cents: 1_000,
+        captured_cents: 1_000,
+        refunded_cents: 0,
+        occurred_at: new Date(CREATED_MS).toISOString()
+      })
+    })
+
+    it('are not written without an endpoint, without a change of status, or on an old version', async () => {
+      const { payment } = await accepted()
+      const next = captured(payment)
+      await commits().commit(write(next), PARTITION)
+      await test.redis.set(keys.webhookEndpoint(PARTITION, MERCHANT), 'an endpoint')
+      await commits().commit(write({ ...next, version: next.version + 1 }, { statusBefore: 'captured' }), PARTITION)
+      await commits().commit(write(next), PARTITION)
+      expect(await events()).to.deep.equal([])
+    })
+  })
+})

@@ -1,0 +1,68 @@
+import { expect } from 'chai'
+import { connect, disconnect } from '../../redis/connections.js'
+import { keys } from '../../redis/keys.js'
+import { createPaymentLock } from '../../redis/payment-lock.js'
+import { createLogger } from '../../runtime/log.js'
+import { until } from '../support/conditions.js'
+import { useRedis } from '../support/redis.js'
+
+const log = createLogger('test', 'silent')
+
+describe('payment lock', () => {
+  const test = useRedis()
+  const clients: Awaited<ReturnType<typeof connect>>[] = []
+
+  const lockWith = async (ttlMs: number) => {
+    const client = await connect(test.secretsUrl, 'lock', log)
+    clients.push(client)
+    return createPaymentLock([client], ttlMs, log)
+  }
+  afterEach(async () => {
+    await Promise.all(clients.splice(0).map(disconnect))
+    await test.secrets.flushdb()
+  })
+
+  it('runs the work of one holder at a time, and gives its result', async () => {
+    const [a, b] = [await lockWith(5_000), await lockWith(5_000)]
+    const result = await a.hold('p1', async () => {
+      expect(await b.hold('p1', async () => 'never')).to.equal('taken')
+      expect(await b.hold('p2', async () => 'other')).to.equal('other')
+      return 'done'
+    })
+    expect(result).to.equal('done')
+    await until('the lock is free', async () => (await b.hold('p1', async () => 'mine')) === 'mine')
+  })
+
+  it('is free again after work that failed', async () => {
+    const lock = await lockWith(5_000)
+    const failure = await lock.hold('p1', () => Promise.reject(new Error('broken'))).catch((error: Error) => error)
+    expect(failure).to.have.property('message', 'broken')
+    await until('the lock is free', async () => (await lock.hold('p1', async () => 'mine')) === 'mine')
+  })
+
+  it('is renewed for as long as the work takes', async () => {
+    const lock = await lockWith(300)
+    await lock.hold('p1', async held => {
+      const ends = Date.now() + 900
+      await until('three lives of the lock are over', () => Date.now() > ends)
+      expect(held.aborted).to.equal(false)
+      expect(await test.secrets.exists(keys.paymentLock('p1'))).to.equal(1)
+    })
+  })
+
+  it('tells its holder when it is lost', async () => {
+    const lock = await lockWith(300)
+    await lock.hold('p1', async held => {
+      await test.secrets.set(keys.paymentLock('p1'), 'somebody else')
+      await until('the holder hears of it', () => held.aborted, 2_000)
+    })
+    expect(await test.secrets.get(keys.paymentLock('p1'))).to.equal('somebody else')
+  })
+
+  it('rejects, and does not say "taken", when the lock server is away', async () => {
+    const lock = await lockWith(5_000)
+    clients[0]?.disconnect()
+    const failure = await lock.hold('p1', async () => 'never').catch((error: Error) => error)
+    expect(failure).to.be.instanceOf(Error)
+  })
+})

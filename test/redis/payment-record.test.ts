@@ -1,0 +1,94 @@
+import { expect } from 'chai'
+import type { CommandResult } from '../../machines/commands.js'
+import type { Payment } from '../../machines/model.js'
+import { compactId, expandId, newPaymentId, partitionOf, partitionOfPayment } from '../../redis/keys.js'
+import { decodePayment, decodeResult, encodePayment, encodeResult } from '../../redis/payment-record.js'
+import { aPayment, CREATED_MS, references } from '../support/payments.js'
+
+const full: Payment = {
+  ...aPayment({
+    terms: {
+      captureMode: 'manual',
+      installments: 12,
+      statementDescriptor: 'LOJA *1',
+      card: { brand: 'elo', last4: '4321', cardId: 'card_1' },
+      metadata: { table: 4, vip: true, note: null, 'ü "quoted"': 'x\ny' },
+      preauthTtlMs: 5 * 24 * 3_600_000
+    },
+    progress: {
+      status: 'refunding',
+      phase: 'asking',
+      capturedCents: 900,
+      refundedCents: 100,
+      references: { ...references, nsu: null },
+      declinedCode: '05',
+      expiresAtMs: CREATED_MS + 1,
+      authorizedAtMs: CREATED_MS + 2,
+      capturedAtMs: CREATED_MS + 3,
+      canceledAtMs: CREATED_MS + 4,
+      refundedAtMs: CREATED_MS + 5,
+      operation: { kind: 'refund', state: 'unknown', amountCents: 50, record: 'r' },
+      error: 'provider_rejected',
+      inquiry: { sinceMs: 1, attempts: 2, nextAtMs: 3 },
+      dispute: { sinceMs: 4, attempts: 5, nextAtMs: 6 },
+      attention: 'figures_differ'
+    }
+  }),
+  version: 7,
+  history: [
+    { atMs: 1, event: 'APPROVED', status: 'pre_authorized', phase: null, detail: null, times: 1 },
+    { atMs: 2, event: 'NO_ANSWER', status: 'refunding', phase: 'asking', detail: 'timeout', times: 9 }
+  ]
+}
+
+describe('payment record', () => {
+  for (const [name, payment] of Object.entries({ 'with every field': full, 'just accepted': aPayment() })) {
+    it(`reads back a payment ${name}`, () => {
+      const record = encodePayment(payment)
+      expect(decodePayment(record, compactId(payment.terms.id))).to.deep.equal(payment)
+    })
+  }
+
+  it('begins with version and merchant, which scripts compare without parsing', () => {
+    expect(encodePayment(full)).to.match(new RegExp(`^7 ${full.terms.merchantId} \\{`))
+  })
+
+  it('reads back every kind of result', () => {
+    const results: CommandResult[] = [
+      { kind: 'succeeded', progress: full.progress },
+      { kind: 'failed', code: 'card_declined' },
+      { kind: 'refused', code: 'invalid_state' }
+    ]
+    for (const result of results) expect(decodeResult(encodeResult(result))).to.deep.equal(result)
+  })
+})
+
+describe('payment ids', () => {
+  it('name their partition in their last three digits', () => {
+    for (const partition of [0, 1, 15, 4095]) expect(partitionOfPayment(newPaymentId(partition))).to.equal(partition)
+  })
+
+  it('are UUIDs that sort by the order in which they were made, also in their compact form', () => {
+    const ids = Array.from({ length: 200 }, () => newPaymentId(9))
+    for (const id of ids) expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    expect([...ids].sort()).to.deep.equal(ids)
+    expect(ids.map(compactId).sort()).to.deep.equal(ids.map(compactId))
+  })
+
+  it('come back from their compact form', () => {
+    for (const id of [
+      newPaymentId(5),
+      '00000000-0000-0000-0000-000000000000',
+      'ffffffff-ffff-ffff-ffff-ffffffffffff'
+    ]) {
+      expect(compactId(id)).to.have.lengthOf(26)
+      expect(expandId(compactId(id))).to.equal(id)
+    }
+  })
+
+  it('a merchant has the same partition for ever', () => {
+    expect(partitionOf('m_0000000001', 16)).to.equal(partitionOf('m_0000000001', 16))
+    const used = new Set(Array.from({ length: 400 }, (_, i) => partitionOf(`m_${i}`, 16)))
+    expect(used.size).to.equal(16)
+  })
+})

@@ -1,0 +1,166 @@
+import { expect } from 'chai'
+import { createCommitStore } from '../../redis/commits.js'
+import { compactId, keys } from '../../redis/keys.js'
+import { createPaymentStore, type ListQuery } from '../../redis/payments.js'
+import { anAcceptance, aPayment, createCommand, MERCHANT, PARTITION, someTerms } from '../support/payments.js'
+import { useRedis } from '../support/redis.js'
+
+const RETENTION_MS = 30 * 24 * 3_600_000
+
+describe('payment store', () => {
+  const test = useRedis()
+  const store = () => createPaymentStore(test.redis)
+
+  afterEach(async () => {
+    await test.redis.flushdb()
+  })
+
+  const accept = async (changes: Parameters<typeof aPayment>[0] = {}, record = `r-${Math.random()}`) => {
+    const payment = aPayment({ ...changes, record })
+    expect(await store().acceptPayment(payment, createCommand, anAcceptance({ record }))).to.equal(null)
+    return payment
+  }
+  const capture = (paymentId: string, changes: { merchantId?: string; record?: string } = {}) =>
+    store().acceptOperation(
+      { merchantId: changes.merchantId ?? MERCHANT, paymentId, command: { kind: 'capture', amountCents: null } },
+      anAcceptance({ record: changes.record ?? 'record-of-the-capture' }),
+      RETENTION_MS
+    )
+
+  it('accepts a payment together with its command and its idempotency record', async () => {
+    const payment = await accept({}, 'r1')
+    expect(await store().load(PARTITION, compactId(payment.terms.id))).to.deep.equal(payment)
+    expect(await store().readIdempotency(PARTITION, 'r1')).to.deep.equal({
+      fingerprint: 'fingerprint',
+      compact: compactId(payment.terms.id),
+      kind: 'create',
+      result: null
+    })
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
+    expect(await test.redis.pttl(keys.idempotency(PARTITION, 'r1'))).to.equal(-1)
+  })
+
+  it('accepts nothing for a key that was used before, and says by which payment', async () => {
+    const first = await accept({}, 'r1')
+    const second = aPayment({ record: 'r1' })
+    const earlier = await store().acceptPayment(second, createCommand, anAcceptance({ record: 'r1' }))
+    expect(earlier?.compact).to.equal(compactId(first.terms.id))
+    expect(await store().load(PARTITION, compactId(second.terms.id))).to.equal(null)
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
+  })
+
+  it('accepts one of twenty requests with one key at the same time', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        store().acceptPayment(aPayment({ record: 'r1' }), createCommand, anAcceptance({ record: 'r1' }))
+      )
+    )
+    expect(answers.filter(answer => answer === null)).to.have.lengthOf(1)
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
+  })
+
+  it('accepts an operation of the own payment, and remembers its key for the retention', async () => {
+    const payment = await accept()
+    const accepted = await capture(payment.terms.id)
+    expect(accepted).to.deep.equal({ kind: 'accepted', payment })
+    const ttlMs = await test.redis.pttl(keys.idempotency(PARTITION, 'record-of-the-capture'))
+    expect(ttlMs).to.be.within(RETENTION_MS - 10_000, RETENTION_MS)
+  })
+
+  it('finds no payment of another merchant, even with a key that merchant used', async () => {
+    const payment = await accept()
+    await capture(payment.terms.id)
+    const answer = await capture(payment.terms.id, { merchantId: 'm_0000000002' })
+    expect(answer).to.deep.equal({ kind: 'not_found' })
+    expect(await capture(someTerms().id)).to.deep.equal({ kind: 'not_found' })
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(2)
+  })
+
+  it('gives what an earlier operation with the same key left', async () => {
+    const payment = await accept()
+    await capture(payment.terms.id)
+    const again = await capture(payment.terms.id)
+    expect(again).to.have.property('kind', 'earlier')
+    expect(again).to.have.nested.property('earlier.kind', 'capture')
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(2)
+  })
+
+  describe('list', () => {
+    const list = (changes: Partial<ListQuery> = {}) =>
+      store().list({
+        partition: PARTITION,
+        merchantId: MERCHANT,
+        status: null,
+        externalReference: null,
+        limit: 2,
+        afterId: null,
+        ...changes
+      })
+    const pages = async (changes: Partial<ListQuery> = {}): Promise<string[][]> => {
+      const found: string[][] = []
+      let afterId: string | null = null
+      do {
+        const page = await list({ ...changes, afterId })
+        found.push(page.payments.map(payment => payment.terms.id))
+        afterId = page.nextAfterId
+      } while (afterId !== null)
+      return found
+    }
+    const fail = async (payment: Awaited<ReturnType<typeof accept>>) => {
+      const after = { ...payment, version: 2, progress: { ...payment.progress, status: 'failed' as const } }
+      await createCommitStore(test.redis).commit(
+        {
+          payment: after,
+          statusBefore: 'pending',
+          wakeAtMs: null,
+          conclusion: null,
+          nowMs: 0,
+          ends: null,
+          begins: null
+        },
+        PARTITION
+      )
+    }
+
+    it('is empty for a merchant without payments', async () => {
+      expect(await list()).to.deep.equal({ payments: [], nextAfterId: null })
+    })
+
+    it('shows the newest first, in pages, over all statuses', async () => {
+      const ids: string[] = []
+      for (let i = 0; i < 5; i++) {
+        const payment = await accept()
+        ids.unshift(payment.terms.id)
+        if (i % 2 === 1) await fail(payment)
+      }
+      expect(await pages()).to.deep.equal([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)])
+      expect(await pages({ limit: 5 })).to.deep.equal([ids])
+    })
+
+    it('goes on at the same place while payments arrive', async () => {
+      const old = [await accept(), await accept(), await accept()].map(payment => payment.terms.id).reverse()
+      const first = await list()
+      await accept()
+      const second = await list({ afterId: first.nextAfterId })
+      expect([...first.payments, ...second.payments].map(payment => payment.terms.id)).to.deep.equal(old)
+    })
+
+    it('filters by status and by reference, also both at once', async () => {
+      const a = await accept({ terms: { externalReference: 'a' } })
+      const a2 = await accept({ terms: { externalReference: 'a' } })
+      const ab = await accept({ terms: { externalReference: 'ab' } })
+      await fail(a)
+      expect(await pages({ externalReference: 'a' })).to.deep.equal([[a2.terms.id, a.terms.id]])
+      expect(await pages({ externalReference: 'a', limit: 1 })).to.deep.equal([[a2.terms.id], [a.terms.id]])
+      expect(await pages({ status: 'failed' })).to.deep.equal([[a.terms.id]])
+      expect(await pages({ status: 'pending' })).to.deep.equal([[ab.terms.id, a2.terms.id]])
+      expect(await pages({ status: 'failed', externalReference: 'a', limit: 1 })).to.deep.equal([[a.terms.id]])
+      expect(await pages({ status: 'captured' })).to.deep.equal([[]])
+    })
+
+    it('shows nothing of other merchants', async () => {
+      await accept()
+      expect(await pages({ merchantId: 'm_0000000002' })).to.deep.equal([[]])
+    })
+  })
+})

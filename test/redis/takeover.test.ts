@@ -1,0 +1,149 @@
+import { expect } from 'chai'
+import { buryCommand, buryEntry, ensureGroups, readCommands, requeueCommand } from '../../redis/command-stream.js'
+import { compactId, keys } from '../../redis/keys.js'
+import { createPaymentStore } from '../../redis/payments.js'
+import { beat, livingConsumers, orphanedCommands, sayGoodbye, watchWorkers } from '../../redis/takeover.js'
+import { fireRound, takeoverRound } from '../../workers/timers/rounds.js'
+import { anAcceptance, aPayment, createCommand, PARTITION } from '../support/payments.js'
+import { useRedis } from '../support/redis.js'
+
+const SILENCE_MS = 60_000
+const burial = { reason: 'handed out 5 times', nowMs: 77, wakeAtMs: null, result: null }
+
+describe('command streams', () => {
+  const test = useRedis()
+  const partitions = PARTITION + 1
+
+  beforeEach(() => ensureGroups(test.redis, partitions))
+  afterEach(async () => {
+    await test.redis.flushdb()
+  })
+
+  const acceptOne = async () => {
+    const record = `r-${Math.random()}`
+    const payment = aPayment({ record })
+    const acceptance = anAcceptance({ record, correlationId: 'c-1' })
+    await createPaymentStore(test.redis).acceptPayment(payment, createCommand, acceptance)
+    return payment
+  }
+  const read = async (consumer: string) => (await readCommands(test.redis, consumer, [PARTITION], 100)).entries
+
+  it('hand an accepted command to one worker, whole', async () => {
+    const payment = await acceptOne()
+    const [entry] = await read('a')
+    expect(entry).to.deep.include({
+      partition: PARTITION,
+      compact: compactId(payment.terms.id),
+      command: createCommand,
+      record: payment.progress.operation.record,
+      replyTo: { channel: 'reply:test', commandId: 'command-1' },
+      correlationId: 'c-1',
+      handedOut: 0,
+      dueAtMs: null
+    })
+    expect(await read('b')).to.deep.equal([])
+  })
+
+  it('create their groups once, and again when they are gone', async () => {
+    await ensureGroups(test.redis, partitions)
+    await acceptOne()
+    expect(await read('a')).to.have.lengthOf(1)
+  })
+
+  it("give a dead worker's command to a living one, marked as handed out before", async () => {
+    await acceptOne()
+    await beat(test.redis, 'b')
+    const [held] = await read('a')
+    expect(await takeoverRound(test.redis, partitions, await watchWorkers(test.redis, SILENCE_MS))).to.equal(1)
+    const [found] = await read('b')
+    expect(found).to.deep.equal({ ...held, entryId: found?.entryId, handedOut: 1 })
+    expect(await takeoverRound(test.redis, partitions, await watchWorkers(test.redis, SILENCE_MS))).to.equal(0)
+  })
+
+  it('leave the commands of a living worker alone, until it says goodbye', async () => {
+    await acceptOne()
+    await beat(test.redis, 'a')
+    await read('a')
+    expect(await takeoverRound(test.redis, partitions, await watchWorkers(test.redis, SILENCE_MS))).to.equal(0)
+    await sayGoodbye(test.redis, 'a')
+    expect(await takeoverRound(test.redis, partitions, await watchWorkers(test.redis, SILENCE_MS))).to.equal(1)
+  })
+
+  it('count a worker as dead by the clock of Redis', async () => {
+    await beat(test.redis, 'a')
+    expect(await livingConsumers(test.redis, SILENCE_MS)).to.deep.equal(new Set(['a']))
+    await test.redis.zincrby(keys.heartbeats(), -SILENCE_MS - 1, 'a')
+    expect(await livingConsumers(test.redis, SILENCE_MS)).to.deep.equal(new Set())
+  })
+
+  it('do not requeue or bury what was finished in the meantime', async () => {
+    await acceptOne()
+    const [entry] = await read('a')
+    if (entry === undefined) throw new Error('nothing was read')
+    expect(await requeueCommand(test.redis, entry)).to.equal(true)
+    expect(await requeueCommand(test.redis, entry)).to.equal(false)
+    expect(await buryCommand(test.redis, entry, burial)).to.equal(false)
+    expect(await read('b')).to.have.lengthOf(1)
+  })
+
+  it('bury a command with its reason', async () => {
+    await acceptOne()
+    const [entry] = await read('a')
+    if (entry === undefined) throw new Error('nothing was read')
+    expect(await buryCommand(test.redis, entry, burial)).to.equal(true)
+    const [letter] = await test.redis.xrange(keys.deadLetters(PARTITION), '-', '+')
+    expect(letter?.[1]).to.include.members(['reason', 'handed out 5 times', 'buried_at', '77'])
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(0)
+  })
+
+  it('name what is not a command, so that it can be buried instead of blocking the rest', async () => {
+    await test.redis.xadd(keys.commands(PARTITION), '*', 'nonsense', '1')
+    await test.redis.xadd(keys.commands(PARTITION), '*', 'p', 'x', 'c', '{broken')
+    await acceptOne()
+    const { entries, unreadable } = await readCommands(test.redis, 'a', [PARTITION], 100)
+    expect(entries).to.have.lengthOf(1)
+    expect(unreadable).to.have.lengthOf(2)
+    for (const entry of unreadable) expect(await buryEntry(test.redis, entry, 1)).to.equal(true)
+    expect(await test.redis.xlen(keys.deadLetters(PARTITION))).to.equal(2)
+  })
+
+  it('are taken over from a dead worker although one of them is no command', async () => {
+    await test.redis.xadd(keys.commands(PARTITION), '*', 'nonsense', '1')
+    await acceptOne()
+    await readCommands(test.redis, 'a', [PARTITION], 100)
+    await beat(test.redis, 'b')
+    expect(await takeoverRound(test.redis, partitions, await watchWorkers(test.redis, SILENCE_MS))).to.equal(2)
+    const { entries, unreadable } = await readCommands(test.redis, 'b', [PARTITION], 100)
+    expect(entries.map(entry => entry.handedOut)).to.deep.equal([1])
+    expect(unreadable.map(entry => entry.fields)).to.deep.equal([['nonsense', '1']])
+  })
+
+  it('do not wait for a partition that has a fault of its own; the round fails in the end', async () => {
+    await test.redis.del(keys.commands(0))
+    await test.redis.set(keys.commands(0), 'no stream')
+    await test.redis.zadd(keys.due(0), 1, 'a')
+    await test.redis.zadd(keys.due(PARTITION), 1, 'b')
+    await acceptOne()
+    await read('dead')
+    const failureOf = (round: Promise<number>) =>
+      round.then(
+        () => '',
+        (error: Error) => error.message
+      )
+    expect(await failureOf(takeoverRound(test.redis, partitions, new Set()))).to.contain('WRONGTYPE')
+    expect(await failureOf(fireRound(test.redis, partitions, 10))).to.contain('WRONGTYPE')
+    const entries = await read('living')
+    expect(entries.map(entry => [entry.command.kind, entry.handedOut])).to.deep.equal([
+      ['create', 1],
+      ['wake', 0]
+    ])
+  })
+
+  it('remove a dead consumer only when it holds nothing', async () => {
+    await acceptOne()
+    await read('a')
+    const orphans = await orphanedCommands(test.redis, PARTITION, new Set())
+    expect(orphans.entries).to.have.lengthOf(1)
+    expect(await test.redis.xinfo('CONSUMERS', keys.commands(PARTITION), 'payments')).to.have.lengthOf(1)
+  })
+})

@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { ConfigError, isGiven, readConfig } from '../../runtime/config.js'
+
+describe('settings from files', () => {
+  let dir = ''
+  let file = ''
+  before(() => {
+    dir = mkdtempSync(join(tmpdir(), 'settings-'))
+    file = join(dir, 'value')
+  })
+  after(() => rmSync(dir, { recursive: true }))
+
+  it('take the place of a variable, so that a password is in no environment', () => {
+    writeFileSync(file, 'rediss://api:password@redis.internal:6379\n')
+    expect(readConfig({ REDIS_URL_FILE: file }).redisUrl).to.equal('rediss://api:password@redis.internal:6379')
+    expect(isGiven('REDIS_URL', { REDIS_URL_FILE: file })).to.equal(true)
+  })
+
+  it('yield to the variable itself', () => {
+    expect(readConfig({ REDIS_URL: 'redis://other', REDIS_URL_FILE: file }).redisUrl).to.equal('redis://other')
+  })
+
+  it('are named when they cannot be read or understood, without what they hold', () => {
+    writeFileSync(file, 'a secret in the wrong place')
+    const missing = join(dir, 'missing')
+    expect(() => readConfig({ PORT_FILE: file, REDIS_URL_FILE: missing }))
+      .to.throw(ConfigError)
+      .with.property('message')
+      .that.contains(`PORT_FILE="${file}": must be a whole number`)
+      .and.contains(`REDIS_URL_FILE="${missing}": cannot be read`)
+      .and.not.contains('secret in the wrong place')
+  })
+})

@@ -1,0 +1,52 @@
+import { readdirSync } from 'node:fs'
+import { expect } from 'chai'
+import { readConfig } from '../../runtime/config.js'
+import {
+  armCrashPoints,
+  type CrashPoint,
+  crashSteps,
+  crossing,
+  scriptsBesideTheWay
+} from '../../runtime/crash-points.js'
+import { createCardNetwork } from '../../workers/network/card-network.js'
+
+describe('crash points', () => {
+  afterEach(() => armCrashPoints(null))
+
+  it('stand around every script, but for those that are named as beside the way', () => {
+    const scripts = readdirSync('redis/lua').map(file => file.replace('.lua', ''))
+    const named = [...Object.keys(crashSteps), ...Object.keys(scriptsBesideTheWay)]
+    expect(named).to.include.members(scripts)
+  })
+
+  it('stand around every call to the card network', async () => {
+    const network = createCardNetwork(readConfig({}))
+    const calls = Object.keys(network).filter(name => name !== 'close')
+    await network.close()
+    expect(Object.keys(crashSteps)).to.include.members(calls.map(name => `network.${name}`))
+  })
+
+  it('name no step that is gone', () => {
+    const scripts = readdirSync('redis/lua').map(file => file.replace('.lua', ''))
+    const steps = Object.keys(crashSteps).filter(step => !step.startsWith('network.') && step !== 'read_commands')
+    expect(scripts).to.include.members([...steps, ...Object.keys(scriptsBesideTheWay)])
+  })
+
+  it('are passed without a trace when nobody armed them', async () => {
+    const result = { done: true }
+    const work = Promise.resolve(result)
+    expect(crossing('commit', () => work)).to.equal(work)
+  })
+
+  it('tell an armed hook of both sides of a step', async () => {
+    const heard: string[] = []
+    armCrashPoints(async (point: CrashPoint) => void heard.push(point))
+    await crossing('commit', async () => void heard.push('commit'))
+    expect(heard).to.deep.equal(['commit.before', 'commit', 'commit.after'])
+  })
+
+  it('are refused in the live environment, and by wrong names anywhere', () => {
+    expect(() => readConfig({ SERVICE_ENV: 'live', CRASH_POINTS: 'commit.after' })).to.throw('CRASH_POINTS')
+    expect(() => readConfig({ CRASH_POINTS: 'commit' })).to.throw('commit is no point')
+  })
+})

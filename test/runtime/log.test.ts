@@ -1,0 +1,44 @@
+import { Writable } from 'node:stream'
+import { expect } from 'chai'
+import { createLogger } from '../../runtime/log.js'
+import { useRedis } from '../support/redis.js'
+
+describe('log', () => {
+  const test = useRedis()
+
+  /** What a logger writes when `write` uses it. */
+  function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
+    const lines: string[] = []
+    const destination = new Writable({
+      write(chunk, _encoding, done) {
+        lines.push(String(chunk))
+        done()
+      }
+    })
+    write(createLogger('test', 'debug', destination))
+    return lines.join('')
+  }
+
+  it('tells kind, message, stack and code of an error', () => {
+    const cause = new Error('the socket is gone')
+    const error = Object.assign(new TypeError('nothing was read', { cause }), { code: 'ECONNRESET' })
+    const line = JSON.parse(logged(log => log.error({ err: error }, 'reading failed')))
+    expect(line.err).to.include({ type: 'TypeError', code: 'ECONNRESET' })
+    expect(line.err.message).to.contain('nothing was read').and.contain('the socket is gone')
+    expect(line.err.stack).to.contain('log.test')
+  })
+
+  it('does not tell the arguments of the Redis command that failed', async () => {
+    await test.secrets.set('text', 'no hash')
+    const error: unknown = await test.secrets.hset('text', 'cvv', 'sealed-canary').catch((thrown: unknown) => thrown)
+    expect(error).to.be.instanceOf(Error).and.to.have.nested.property('command.args').that.includes('sealed-canary')
+    expect(logged(log => log.error({ err: error }, 'Redis refused')))
+      .to.contain('WRONGTYPE')
+      .and.not.contain('canary')
+  })
+
+  it('hides secrets that were passed by mistake', () => {
+    const request = { headers: { authorization: 'Bearer canary' }, cvv: 'canary', card_number: 'canary' }
+    expect(logged(log => log.info({ request, cvv: 'canary' }, 'request'))).not.to.contain('canary')
+  })
+})

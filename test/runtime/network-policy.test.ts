@@ -1,0 +1,40 @@
+import { expect } from 'chai'
+import { createNetworkPolicy } from '../../runtime/network-policy.js'
+
+/** Every special-purpose network of the IANA registries, and every way to write an address of it as IPv6. */
+const FORBIDDEN = [
+  ...['0.0.0.0', '0.1.2.3', '10.0.0.1', '100.64.0.1', '100.127.255.255', '127.0.0.1', '127.255.255.254'],
+  ...['169.254.169.254', '172.16.0.1', '172.31.255.255', '192.0.0.1', '192.0.0.171', '192.0.2.1', '192.31.196.1'],
+  ...['192.52.193.1', '192.88.99.1', '192.168.0.1', '192.175.48.1', '198.18.0.1', '198.19.255.255', '198.51.100.1'],
+  ...['203.0.113.1', '224.0.0.1', '239.255.255.255', '240.0.0.1', '255.255.255.255'],
+  ...['::', '::1', '::7f00:1', '::ffff:127.0.0.1', '::ffff:10.0.0.1', '::ffff:a9fe:a9fe', '::ffff:0:127.0.0.1'],
+  ...['64:ff9b::7f00:1', '64:ff9b::808:808', '64:ff9b:1::1', '100::1', '2001::1', '2001:2::1', '2001:3::1'],
+  ...['2001:4:112::1', '2001:10::1', '2001:20::1', '2001:30::1', '2001:db8::1', '2002:7f00:1::', '2002:808:808::1'],
+  ...['2620:4f:8000::1', '3fff::1', '4000::1', '5f00::1', 'fc00::1', 'fd12:3456::1', 'fe80::1', 'fec0::1', 'ff02::1'],
+  ...['2600:1f18::5efe:7f00:1', '2600:1f18::200:5efe:a00:1']
+]
+const PUBLIC = ['8.8.8.8', '1.1.1.1', '100.63.255.255', '172.32.0.1', '192.0.3.1', '2606:4700::1111', '::ffff:8.8.8.8']
+
+describe('addresses that may be called (design 8)', () => {
+  const policy = createNetworkPolicy([])
+
+  for (const address of FORBIDDEN) {
+    it(`${address} may not`, () => expect(policy.refusalOf(address)).to.be.a('string'))
+  }
+  for (const address of PUBLIC) {
+    it(`${address} may`, () => expect(policy.refusalOf(address)).to.equal(null))
+  }
+
+  it('what is no address may not', () => expect(policy.refusalOf('localhost')).to.equal('not an address'))
+
+  it('a network that is allowed by name may, in whatever form, and its neighbours may not', () => {
+    const allowing = createNetworkPolicy(['127.0.0.0/8', 'fd00::/8'])
+    for (const address of ['127.0.0.1', '::ffff:127.9.9.9', 'fd12::1'])
+      expect(allowing.refusalOf(address)).to.equal(null)
+    for (const address of ['10.0.0.1', '::1', 'fc00::1']) expect(allowing.refusalOf(address)).to.be.a('string')
+  })
+
+  it('names the range that is none', () => {
+    expect(() => createNetworkPolicy(['10.0.0.0/8', '10.0.0.0'])).to.throw('"10.0.0.0" is not a CIDR range')
+  })
+})

@@ -1,0 +1,75 @@
+/** docs/TRANSITIONS.md against the machine: every state, every event, the illegal ones too. */
+import { expect } from 'chai'
+import { chartEvents, leavesOf } from '../../../machines/chart.js'
+import { decide } from '../../../machines/payment/decide.js'
+import { exampleEvents, examplePolicy, nextMomentMs } from '../../../scripts/charts/payment-examples.js'
+import { endOf, placeOf, shortestPaths } from '../../../scripts/charts/payment-paths.js'
+import { paymentTransitions } from '../../../scripts/charts/transitions.js'
+import { paymentChart } from '../../support/payment-paths.js'
+
+const effectWords = {
+  authorise: 'authorise',
+  query: 'ask',
+  capture: 'capture',
+  void: 'void',
+  refund: 'refund'
+} as const
+
+describe('the table of transitions', () => {
+  const states = paymentTransitions()
+  const situations = [...shortestPaths('auto'), ...shortestPaths('manual')].map(endOf)
+  const rowsOf = (place: string): (typeof states)[number] => {
+    const rows = states.find(({ state }) => state === place)
+    if (rows === undefined) throw new Error(`The table has no rows for ${place}.`)
+    return rows
+  }
+
+  it('has rows for every state and every event', () => {
+    expect(states.map(({ state }) => state)).to.deep.equal(leavesOf(paymentChart).map(({ path }) => path))
+    for (const { state, taken, refused } of states) {
+      const listed = new Set([...taken, ...refused].map(({ event }) => event))
+      expect([...listed].sort(), state).to.deep.equal(chartEvents(paymentChart).sort())
+    }
+  })
+
+  it('says of every event that is taken where it leads, what the worker does, and what the merchant is told', () => {
+    for (const { payment } of situations) {
+      for (const example of exampleEvents) {
+        const decision = decide(payment, example.event(payment, nextMomentMs(payment)), examplePolicy)
+        if (decision.kind === 'refused') continue
+        const next = placeOf(decision.payment)
+        const told =
+          decision.payment.progress.status === payment.progress.status ? null : decision.payment.progress.status
+        const effect = decision.effect === null ? null : effectWords[decision.effect.kind]
+        const found = rowsOf(placeOf(payment)).taken.filter(
+          row => row.event === example.type && row.next === next && row.told === told
+        )
+        // Without the id of a sale nothing can be sent: the network is asked for it first.
+        const isListed = found.some(row => (row.effect?.replace(' surplus', '') ?? null) === effect || effect === 'ask')
+        expect(isListed, `${placeOf(payment)} on ${example.id}: ${next}, ${effect}`).to.equal(true)
+      }
+    }
+  })
+
+  it('says of every event that is refused why', () => {
+    for (const { payment } of situations) {
+      for (const example of exampleEvents) {
+        const decision = decide(payment, example.event(payment, nextMomentMs(payment)), examplePolicy)
+        if (decision.kind === 'taken') continue
+        const place = placeOf(payment)
+        const row = rowsOf(place).refused.find(({ event }) => event === example.type)
+        expect(row?.codes, `${place} on ${example.id}`).to.include(decision.code)
+      }
+    }
+  })
+
+  it('gives a reason for every refusal: there is an example of it', () => {
+    const silent = states.flatMap(({ state, refused }) =>
+      refused.filter(({ codes }) => codes.length === 0).map(({ event }) => `${state} on ${event}`)
+    )
+    expect(silent).to.deep.equal(ALWAYS_TAKEN)
+  })
+})
+
+/** Guarded in the chart, and yet there is no example that the guards refuse. */
+const ALWAYS_TAKEN: readonly string[] = []

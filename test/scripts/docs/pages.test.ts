@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { lockedPackages } from '../../../scripts/docs/licences.js'
+import { generatedPages } from '../../../scripts/docs/pages.js'
+
+/** Licences that ask for no more than their text to be kept. PSF-2.0 came with a package for developing. */
+const PERMISSIVE = /^\(?(MIT|ISC|0BSD|BSD-[23]-Clause|Apache-2\.0|BlueOak-1\.0\.0|CC0-1\.0|PSF-2\.0)( OR .*)?$/
+
+describe('generated documentation', () => {
+  for (const { path, content } of generatedPages()) {
+    it(`${path} says what the code says (else: npm run docs)`, () => {
+      expect(readFileSync(path, 'utf8')).to.equal(content)
+    })
+  }
+
+  it('shows the code that merchants see, not the name of the row', () => {
+    const errors = generatedPages().find(page => page.path.endsWith('ERRORS.md'))?.content
+    expect(errors).to.contain('`invalid_state`').and.not.to.contain('`operation_in_progress`')
+  })
+
+  it('names no package whose licence asks for more than to be kept', () => {
+    const others = lockedPackages().filter(({ licence }) => !PERMISSIVE.test(licence))
+    expect(others).to.deep.equal([])
+    expect(lockedPackages().length).to.be.greaterThan(100)
+  })
+})

@@ -1,0 +1,174 @@
+/** The inspector in a browser, beside a running service with two payments workers. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { type Inspector, startInspector } from '../../../scripts/inspector/inspector.js'
+import { useBrowser } from '../../support/browser.js'
+import { until } from '../../support/conditions.js'
+import { bookedOrders, createPayment, operate, setFaults } from '../../support/merchant-requests.js'
+import { useService } from '../../support/service.js'
+
+const VIEWPORT = { width: 1720, height: 1040 }
+
+describe('the inspector', function () {
+  this.timeout(60_000)
+  const service = useService({ scale: ['payments=2'] })
+  const browser = useBrowser()
+  let inspector: Inspector
+  let page: Page
+
+  const chip = (place: string): Promise<unknown> => page.waitForSelector(`#place:text-is("${place}")`)
+  const placesInList = (): Promise<string[]> => page.locator('#side .chip').allTextContents()
+  const workersInList = async (): Promise<Set<string | undefined>> => {
+    const captions = await page.locator('#side li small').allTextContents()
+    return new Set(captions.map(caption => caption.split(' · ')[1]))
+  }
+
+  before(async () => {
+    inspector = await startInspector({
+      port: 0,
+      isHostedAllowed: false,
+      redisAddress: async () => service().redisUrl
+    })
+    page = await browser.open(inspector.url, { viewport: VIEWPORT })
+    await page.waitForSelector('#status:has-text("Connected")')
+  })
+  after(async () => {
+    await setFaults(service(), {})
+    await inspector.stop()
+  })
+
+  it('follows a payment through create, capture and partial refund, while three others are under way', async () => {
+    // Each worker looks for an inspector once a second: what it does before that comes and goes unseen.
+    await until('both workers report', async () => {
+      await createPayment(service())
+      return (await workersInList()).size === 2
+    })
+    const { id } = await createPayment(service(), { capture: false })
+    await page.locator(`[data-payment="${id}"]`).click()
+    await chip('pre_authorized')
+    await setFaults(service(), { late: 1, late_ms: 2_000 })
+    const captured = operate(service(), id, 'capture')
+    await chip('capturing.sending')
+    await setFaults(service(), {})
+    await captured
+    await chip('captured')
+
+    await setFaults(service(), { late: 1, late_ms: 4_000 })
+    const slow = await Promise.all([1, 2, 3].map(() => createPayment(service(), { wait: 0 })))
+    await until('three payments wait for their answers', async () => {
+      const booked = await bookedOrders(service())
+      return slow.every(({ id }) => booked.includes(id.replaceAll('-', '')))
+    })
+    await setFaults(service(), {})
+    await operate(service(), id, 'cancel', { amount_cents: 2_500 })
+    await chip('partially_refunded')
+    expect((await placesInList()).filter(place => place === 'pending')).to.have.length(3)
+    await takePicture(page, 'inspector.png')
+
+    const events = await page.locator('.history tbody b').allTextContents()
+    expect(events).to.deep.equal(['accepted', 'approved', 'capture', 'approved', 'cancel', 'approved'])
+    expect(await workersInList()).to.have.property('size', 2)
+    expect(await page.locator('#charts .here').count()).to.equal(1)
+  })
+
+  it('tells what may come next, and what each answer of the network was about', async () => {
+    const next = await page.locator('.next tbody b').allTextContents()
+    expect(next).to.include.members(['cancel', 'chargeback notice'])
+    const reference = await page.locator('.history tr:last-child td:last-child').getAttribute('title')
+    expect(reference).to.match(/^[0-9a-f-]{36}$/)
+  })
+
+  it('shows a refused command without any change of state', async () => {
+    const id = await page.locator('[data-payment][aria-pressed="true"]').getAttribute('data-payment')
+    await operate(service(), id ?? '', 'capture')
+    await page.waitForSelector('.history tr.refused:has-text("invalid_state")')
+    await chip('partially_refunded')
+  })
+
+  it('finds a payment that nobody saw moving', async () => {
+    const other = await startInspector({
+      port: 0,
+      isHostedAllowed: false,
+      redisAddress: async () => service().redisUrl
+    })
+    try {
+      const id = await page.locator('[data-payment][aria-pressed="true"]').getAttribute('data-payment')
+      const second = await browser.open(other.url, { viewport: VIEWPORT })
+      await second.waitForSelector('#status:has-text("Connected")')
+      await second.getByLabel('Payment id').fill(id ?? '')
+      await second.getByRole('button', { name: 'Find' }).click()
+      await second.waitForSelector('#place:text-is("partially_refunded")')
+      await second.close()
+    } finally {
+      await other.stop()
+    }
+  })
+
+  it('loads nothing from elsewhere and complains about nothing', async () => {
+    const loaded = await page.evaluate(() => performance.getEntriesByType('resource').map(entry => entry.name))
+    expect(loaded.filter(url => !url.startsWith(inspector.url))).to.deep.equal([])
+    expect(browser.problems).to.deep.equal([])
+  })
+})
+
+describe('what-if', function () {
+  this.timeout(20_000)
+  const browser = useBrowser()
+  let inspector: Inspector
+  let page: Page
+
+  before(async () => {
+    inspector = await startInspector({
+      port: 0,
+      isHostedAllowed: false,
+      redisAddress: () => Promise.reject(new Error('There is no service.'))
+    })
+    page = await browser.open(inspector.url, { viewport: VIEWPORT })
+  })
+  after(() => inspector.stop())
+
+  it('steps a payment by hand without any service', async () => {
+    await page.getByRole('button', { name: 'What if' }).click()
+    await page.getByRole('button', { name: 'capture: false' }).click()
+    for (const step of ['AUTHORISE', 'APPROVED', 'CAPTURE/whole', 'AMBIGUOUS']) {
+      await page.locator(`[data-event="${step}"]`).click()
+      const words = step.replace(/\/.*/, '').toLowerCase()
+      await page.waitForSelector(`.history tr:last-child b:text-is("${words}")`)
+    }
+    expect(await page.locator('#place').textContent()).to.equal('capturing.asking')
+    await page.getByRole('button', { name: 'Follow' }).click()
+    await page.waitForSelector('[id="state:capturing.asking"].here')
+    await takePicture(page, 'what-if.png')
+  })
+
+  it('steps the delivery of a webhook event, its waiting included', async () => {
+    await page.getByRole('button', { name: 'webhook', exact: true }).click()
+    await page.getByRole('button', { name: 'a new event' }).waitFor()
+    for (const [step, place] of [
+      ['SEND', 'sending'],
+      ['ANSWERED/500', 'waiting'],
+      ['SEND', 'sending'],
+      ['ANSWERED/410', 'undeliverable']
+    ]) {
+      await page.locator(`[data-event="${step}"]`).click()
+      await page.waitForSelector(`#place:text-is("${place}")`)
+    }
+    await page.waitForSelector('[id="state:undeliverable"].here')
+    expect(await page.locator('.history td small').allTextContents()).to.include('status 500, again in 5 s')
+  })
+
+  it('takes the last step back', async () => {
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.waitForSelector('#place:text-is("sending")')
+    expect(browser.problems).to.deep.equal([])
+  })
+})
+
+/** `npm run pictures` names the folder; an ordinary run leaves the pictures of the docs alone. */
+async function takePicture(page: Page, name: string): Promise<void> {
+  const folder = process.env['PICTURES_DIR'] ?? join('dist', 'pictures')
+  await mkdir(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, name) })
+}

@@ -1,0 +1,211 @@
+/** What the inspector sends, against what `@statelyai/inspect` itself sends for a real actor; and what it never sends. */
+import { readFileSync } from 'node:fs'
+import { createInspector, type StatelyInspectionEvent } from '@statelyai/inspect'
+import { expect } from 'chai'
+import WebSocket from 'ws'
+import { createActor, createMachine } from 'xstate'
+import { readChart } from '../../../machines/chart.js'
+import { paymentMachine } from '../../../machines/payment/machine.js'
+import { connect, disconnect } from '../../../redis/connections.js'
+import { createInspection, type ObservedDecision, watchDecisions } from '../../../redis/inspection.js'
+import { createLogger } from '../../../runtime/log.js'
+import { exampleOf, nextMomentMs } from '../../../scripts/charts/payment-examples.js'
+import { firstWorld, happen, type World } from '../../../scripts/charts/payment-world.js'
+import { startInspectorServer } from '../../../scripts/inspector/server.js'
+import { createSessions, PROTOCOL_VERSION } from '../../../scripts/inspector/sessions.js'
+import { until } from '../../support/conditions.js'
+import { useRedis } from '../../support/redis.js'
+import { makeRedisUsers, urlAs } from '../../support/redis-users.js'
+
+const log = createLogger('test', 'silent')
+
+/** The payment of the examples, told by a worker as it goes through these events. */
+function tell(inspection: ReturnType<typeof createInspection>, ids: readonly string[]): void {
+  let world: World = firstWorld('manual')
+  for (const id of ids) {
+    const event = exampleOf(id).event(world.payment, nextMomentMs(world.payment))
+    const { world: next, decision } = happen(world, event)
+    inspection.decided(world.payment, event, decision)
+    world = next
+  }
+}
+
+describe('inspection', () => {
+  const test = useRedis()
+
+  async function observed(ids: readonly string[]): Promise<ObservedDecision[]> {
+    const stopping = new AbortController()
+    const seen: ObservedDecision[] = []
+    const subscriber = await connect(test.url, 'subscriber', log)
+    const watch = await watchDecisions(test.redis, subscriber, decision => seen.push(decision))
+    try {
+      const inspection = createInspection(test.redis, 'payments 1', log, stopping.signal)
+      await until('the worker has found the inspector', () => {
+        if (seen.length === 0) tell(inspection, ids)
+        return seen.length >= ids.length
+      })
+      return seen.slice(0, ids.length)
+    } finally {
+      stopping.abort()
+      await watch.stop()
+      subscriber.disconnect()
+    }
+  }
+
+  it('tells each decision while an inspector looks on, refusals too', async () => {
+    const seen = await observed(['AUTHORISE', 'APPROVED', 'CAPTURE/above', 'CAPTURE/part'])
+    expect(
+      seen.map(({ event, effect, refusal, payment }) => [event, effect, refusal, payment.progress.status])
+    ).to.deep.equal([
+      ['AUTHORISE', 'authorise', null, 'pending'],
+      ['APPROVED', null, null, 'pre_authorized'],
+      ['CAPTURE', null, 'amount_exceeds_authorized', 'pre_authorized'],
+      ['CAPTURE', 'capture', null, 'capturing']
+    ])
+  })
+
+  it('needs no more of Redis than its users may do', async () => {
+    await makeRedisUsers(test.redis, 'durable')
+    const stopping = new AbortController()
+    const [redis, subscriber, worker] = await Promise.all([
+      connect(urlAs('inspector', test.url), 'commands', log),
+      connect(urlAs('inspector', test.url), 'subscriber', log),
+      connect(urlAs('payments', test.url), 'commands', log)
+    ])
+    const seen: ObservedDecision[] = []
+    try {
+      const watch = await watchDecisions(redis, subscriber, decision => seen.push(decision))
+      const inspection = createInspection(worker, 'payments 1', log, stopping.signal)
+      await until('the worker is heard', () => {
+        if (seen.length === 0) tell(inspection, ['AUTHORISE'])
+        return seen.length > 0
+      })
+      expect(await redis.get('{p00}:pay:none')).to.equal(null)
+      await watch.stop()
+    } finally {
+      stopping.abort()
+      await Promise.all([redis, subscriber, worker].map(disconnect))
+    }
+  })
+
+  it('tells nothing about the buyer, nor what the merchant wrote', async () => {
+    const [decision] = await observed(['AUTHORISE'])
+    const { terms, progress } = firstWorld('manual').payment
+    const text = JSON.stringify(decision)
+    const secrets = [terms.customer.name, terms.customer.email, terms.externalReference, terms.card.last4]
+    for (const secret of [...secrets, progress.operation.record ?? '']) expect(text).not.to.contain(secret)
+  })
+
+  it('costs nothing while nobody looks on: nothing is published, nothing is even put into words', async () => {
+    const stopping = new AbortController()
+    await test.redis.del('inspector')
+    const inspection = createInspection(test.redis, 'payments 1', log, stopping.signal)
+    const { payment } = firstWorld('manual')
+    const untouchable = new Proxy(payment, { get: () => expect.fail('the payment was read') })
+    const event = exampleOf('AUTHORISE').event(payment, 1)
+    inspection.decided(untouchable, event, { kind: 'refused', code: 'invalid_state' })
+    stopping.abort()
+  })
+})
+
+describe('the inspection protocol', () => {
+  const sessions = createSessions()
+  const step = (world: World, id: string): { world: World; sent: StatelyInspectionEvent[] } => {
+    const event = exampleOf(id).event(world.payment, nextMomentMs(world.payment))
+    const { world: next, decision } = happen(world, event)
+    const effect = decision.kind === 'taken' ? (decision.effect?.kind ?? null) : null
+    const { id: paymentId, merchantId, captureMode, amountCents, createdAtMs } = next.payment.terms
+    const { version, progress, history } = next.payment
+    const payment = {
+      ...{ id: paymentId, merchantId, captureMode, amountCents, createdAtMs, brand: 'visa' },
+      ...{ version, progress, history }
+    }
+    const told = { worker: 'payments 1', event: event.type, atMs: event.nowMs, refusal: null, effect, payment }
+    return { world: next, sent: sessions.observe(told) }
+  }
+
+  it('has the messages, and the fields, of @statelyai/inspect', () => {
+    const theirs = messagesOfPackage()
+    const first = step(firstWorld('manual'), 'AUTHORISE')
+    const ours = [...first.sent, ...step(first.world, 'APPROVED').sent]
+    expect(ours.map(({ type }) => type)).to.deep.equal(['@xstate.actor', '@xstate.event', '@xstate.snapshot'])
+    for (const message of ours) {
+      const model = theirs.find(({ type }) => type === message.type)
+      expect(Object.keys(message).sort(), message.type).to.deep.equal(Object.keys(model ?? {}).sort())
+    }
+    const manifest = readFileSync('node_modules/@statelyai/inspect/package.json', 'utf8')
+    expect((JSON.parse(manifest) as { version: string }).version).to.equal(PROTOCOL_VERSION)
+  })
+
+  it('carries a definition that XState makes the same machine of', () => {
+    const [actor] = sessions.replay()
+    if (actor?.type !== '@xstate.actor') return expect.fail('a replay begins with the actor')
+    const copy = createMachine(JSON.parse(actor.definition ?? ''))
+    expect(readChart(copy)).to.deep.equal(readChart(paymentMachine))
+    expect(actor.snapshot.value).to.equal('pre_authorized')
+  })
+})
+
+describe('the server of the inspector', () => {
+  const start = (port = 0): ReturnType<typeof startInspectorServer> =>
+    startInspectorServer({
+      port,
+      isHostedAllowed: false,
+      replay: () => [],
+      status: () => '',
+      find: async () => false
+    })
+  let server: Awaited<ReturnType<typeof start>>
+  before(async () => {
+    server = await start()
+  })
+  after(() => server.stop())
+
+  it('listens on this machine only', () => {
+    expect(new URL(server.url).hostname).to.equal('127.0.0.1')
+  })
+
+  it('says what to do when its port is taken', async () => {
+    const failure = await start(Number(new URL(server.url).port)).catch((error: Error) => error.message)
+    expect(failure).to.contain('--port=0')
+  })
+
+  it('lets no page of another site connect', async () => {
+    const socket = new WebSocket(server.url.replace('http', 'ws'), { origin: 'https://elsewhere.example' })
+    const failure = await new Promise<Error>(resolve => socket.once('error', resolve))
+    expect(failure.message).to.contain('401')
+  })
+
+  it('does not answer under a name that is not of this machine', async () => {
+    const socket = new WebSocket(server.url.replace('http', 'ws'), { headers: { Host: 'rebound.example' } })
+    const failure = await new Promise<Error>(resolve => socket.once('error', resolve))
+    expect(failure.message).to.contain('401')
+  })
+
+  it('shows the hosted inspector only when that was asked for', async () => {
+    expect((await fetch(`${server.url}hosted`)).status).to.equal(404)
+  })
+
+  it('refuses a what-if that makes no sense, with a sentence', async () => {
+    const answer = await fetch(`${server.url}what-if`, { method: 'POST', body: '{"machine":"payment"}' })
+    expect(answer.status).to.equal(400)
+    expect(await answer.text()).to.contain('beginnings')
+  })
+
+  it('gives away no file but those of its page', async () => {
+    for (const path of ['package.json', '../package.json', '%2e%2e/package.json', 'page.ts', 'browser/page.js']) {
+      expect((await fetch(`${server.url}${path}`)).status, path).to.equal(404)
+    }
+  })
+})
+
+/** A real actor, told by the package's own inspector. */
+function messagesOfPackage(): StatelyInspectionEvent[] {
+  const messages: StatelyInspectionEvent[] = []
+  const inspector = createInspector({ send: message => messages.push(message) })
+  const actor = createActor(createMachine({ id: 'light', initial: 'on', states: { on: {} } }))
+  inspector.actor(actor)
+  inspector.event(actor, { type: 'GO' })
+  inspector.snapshot(actor, actor.getSnapshot())
+  return messages
+}

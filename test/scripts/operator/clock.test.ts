@@ -1,0 +1,81 @@
+import { expect } from 'chai'
+import { advanceClock, followClock, readClockOffset } from '../../../redis/clock.js'
+import { readConfig } from '../../../runtime/config.js'
+import { runOperator } from '../../../scripts/operator/program.js'
+import { until } from '../../support/conditions.js'
+import { useRedis } from '../../support/redis.js'
+
+const LIVE = {
+  SERVICE_ENV: 'live',
+  NETWORK_MERCHANT_ID: 'a',
+  NETWORK_MERCHANT_KEY: 'b',
+  NOTIFICATIONS_SECRET: 'c',
+  NETWORK_TRANSACTION_URL: 'https://network.example',
+  NETWORK_QUERY_URL: 'https://network.example'
+}
+
+describe('the clock of the live environment', () => {
+  const test = useRedis()
+
+  it('cannot be moved, and does not look at what moves the other one', async () => {
+    let errors = ''
+    const world = {
+      connect: async () => ({ config: readConfig(LIVE), redis: test.redis, close: async () => undefined }),
+      out: () => undefined,
+      err: (text: string) => {
+        errors += text
+      }
+    }
+    expect(await runOperator(['clock', 'advance', '7d'], world)).to.equal(1)
+    expect(await runOperator(['clock', 'reset'], world)).to.equal(1)
+    expect(errors).to.contain('The clock of the live environment is the real one.')
+    expect(await readClockOffset(test.redis)).to.equal(0)
+
+    await advanceClock(test.redis, 3_600_000)
+    const clock = await followClock(test.redis, 'live')
+    expect(Math.abs(clock.now() - Date.now())).to.be.below(1_000)
+    clock.stop()
+  })
+})
+
+describe('the clock of a machine that is wrong', () => {
+  const test = useRedis()
+
+  for (const [name, errorMs] of [
+    ['ahead', 25 * 60_000],
+    ['behind', -25 * 60_000]
+  ] as const) {
+    it(`is set right by the clock of Redis when it is ${name}, in either environment`, async () => {
+      const machine = { now: () => Date.now() + errorMs }
+      for (const environment of ['live', 'test'] as const) {
+        const clock = await followClock(test.redis, environment, { machine })
+        expect(Math.abs(clock.now() - Date.now())).to.be.below(1_000)
+        clock.stop()
+      }
+    })
+  }
+
+  it('is left alone while it is as good as right', async () => {
+    const machine = { now: () => Date.now() + 300 }
+    const clock = await followClock(test.redis, 'live', { machine })
+    expect(clock.now() - Date.now()).to.be.within(290, 310)
+    clock.stop()
+  })
+})
+
+describe('the clock of the test environment', () => {
+  const test = useRedis()
+
+  it('is the same in all processes, soon after it was moved', async () => {
+    const clocks = await Promise.all([followClock(test.redis, 'test'), followClock(test.redis, 'test')])
+    try {
+      await advanceClock(test.redis, 3_600_000)
+      await until('both are an hour ahead', () => clocks.every(clock => clock.now() - Date.now() > 3_500_000))
+      const late = await followClock(test.redis, 'test')
+      expect(late.now() - Date.now()).to.be.above(3_500_000)
+      late.stop()
+    } finally {
+      for (const clock of clocks) clock.stop()
+    }
+  })
+})

@@ -1,0 +1,65 @@
+import { expect } from 'chai'
+import { afterAnswer, isSettled, newOrder, type Order, withPayment, withRefund } from '../../../scripts/shop/order.js'
+import type { Answer, Payment } from '../../../scripts/shop/payments-client.js'
+
+function answered(order: Order, status: string): Order {
+  const payment: Payment = {
+    id: 'p1',
+    status,
+    captured_cents: 8_990,
+    refunded_cents: 0,
+    card: { brand: 'visa', last4: '0060' }
+  }
+  return afterAnswer(order, { kind: 'payment', payment }, 'answer')
+}
+
+const refused: Answer = { kind: 'refused', code: 'card_declined' }
+const tried = (order = newOrder('o1')): Order => withPayment(order, 'tok_1') ?? expect.fail('not open')
+const paid = (): Order => answered(tried(), 'captured')
+
+describe('orders of the demo shop', () => {
+  it('send the same request again while its outcome is not known', () => {
+    const order = tried()
+    expect(afterAnswer(order, { kind: 'unclear' }, 'answer').pending).to.equal(order.pending)
+    expect(answered(order, 'unknown').pending).to.equal(order.pending)
+    expect(isSettled(answered(order, 'unknown'))).to.equal(false)
+  })
+
+  it('take no second card while the first may be charged', () => {
+    expect(withPayment(tried(), 'tok_2')).to.equal(null)
+    expect(withPayment(answered(tried(), 'unknown'), 'tok_2')).to.equal(null)
+    expect(withPayment(paid(), 'tok_2')).to.equal(null)
+  })
+
+  it('use a new key after a refusal, and never before', () => {
+    const first = tried()
+    const second = tried(afterAnswer(first, refused, 'answer'))
+    expect(second.pending?.idempotencyKey).to.equal('o1.pay.2')
+    expect(first.pending?.idempotencyKey).to.equal('o1.pay.1')
+    expect(tried(answered(first, 'failed')).pending?.idempotencyKey).to.equal('o1.pay.2')
+  })
+
+  it('hold a status that they do not know for open', () => {
+    expect(answered(tried(), 'a_status_of_next_year').status).to.equal('under_analysis')
+  })
+
+  it('give each refund a key of its own, one at a time', () => {
+    const first = withRefund(paid(), 1_000) ?? expect.fail()
+    expect(withRefund(first, 1_000)).to.equal(null)
+    const second = withRefund(answered(first, 'partially_refunded'), null)
+    expect([first.pending.idempotencyKey, second?.pending.idempotencyKey]).to.deep.equal(['o1.refund.1', 'o1.refund.2'])
+    expect(second?.pending.body).to.deep.equal({})
+  })
+
+  it('are as they were when a refund is refused', () => {
+    const order = withRefund(paid(), 1_000) ?? expect.fail()
+    const after = afterAnswer(order, { kind: 'refused', code: 'provider_rejected' }, 'answer')
+    expect(after).to.include({ status: 'paid', pending: null })
+    expect(after.notice).to.contain('Nothing was refunded')
+  })
+
+  it('refund nothing that was not paid', () => {
+    expect(withRefund(newOrder('o1'), null)).to.equal(null)
+    expect(withRefund(tried(), null)).to.equal(null)
+  })
+})

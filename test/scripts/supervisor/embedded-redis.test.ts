@@ -1,0 +1,38 @@
+import { expect } from 'chai'
+import { useRedis } from '../../support/redis.js'
+
+async function setting(redis: ReturnType<typeof useRedis>['redis'], name: string): Promise<string | undefined> {
+  const [, value] = (await redis.config('GET', name)) as unknown as string[]
+  return value
+}
+
+describe('embedded Redis', () => {
+  const test = useRedis()
+
+  it('writes every command of the durable server to disk before it answers, and never evicts (design 5)', async () => {
+    expect(await setting(test.redis, 'appendonly')).to.equal('yes')
+    expect(await setting(test.redis, 'appendfsync')).to.equal('always')
+    expect(await setting(test.redis, 'maxmemory-policy')).to.equal('noeviction')
+    expect(await setting(test.redis, 'bind')).to.equal('127.0.0.1')
+  })
+
+  it('keeps the memory-only server off every disk (design 5)', async () => {
+    expect(await setting(test.secrets, 'save')).to.equal('')
+    expect(await setting(test.secrets, 'appendonly')).to.equal('no')
+    expect(await setting(test.secrets, 'crash-log-enabled')).to.equal('no')
+  })
+
+  it('gives each test file an empty database', async () => {
+    expect(await test.redis.dbsize()).to.equal(0)
+    await test.redis.set('left', 'over')
+  })
+
+  describe('in another file', () => {
+    const other = useRedis()
+
+    it('does not show the keys of the first', async () => {
+      expect(other.url).not.to.equal(test.url)
+      expect(await other.redis.get('left')).to.equal(null)
+    })
+  })
+})

@@ -1,0 +1,208 @@
+import { expect } from 'chai'
+import { loadLua } from '../../redis/scripts.js'
+import { type Reply, ReplyError, runLua } from '../../scripts/simulation/lua.js'
+import { createRandom, type Random } from '../../scripts/simulation/random.js'
+import { RedisData } from '../../scripts/simulation/redis-data.js'
+import { useRedis } from '../support/redis.js'
+
+const STEPS = 4_000
+/** Ids of stream entries are moments, which differ: they are compared by the order in which they came up. */
+const ENTRY_ID = /\d{13}-\d+/g
+
+type Step = readonly string[]
+type Server = (step: Step) => Promise<unknown>
+
+describe('the model of Redis', () => {
+  const { redis } = lazily(useRedis())
+
+  it('answers as a real server does, to commands and to the scripts of the service', async function () {
+    this.timeout(60_000)
+    const random = createRandom(1)
+    const [real, model] = [withStableIds(realServer()), withStableIds(modelServer())]
+    for (let i = 0; i < STEPS; i++) {
+      const step = nextStep(random)
+      const [expected, actual] = [await real(step), await model(step)]
+      expect(actual, `step ${i}: ${step.join(' ').slice(0, 300)}`).to.deep.equal(expected)
+    }
+  })
+
+  it('refuses a command that it does not know, rather than guess', () => {
+    expect(() => new RedisData().execute(['SUNION', 'a', 'b'])).to.throw('add it to the model')
+  })
+
+  function realServer(): Server {
+    // Inside a script answers have the shapes of RESP2, which are those of the model.
+    const relay = 'return redis.call(unpack(ARGV))'
+    return step =>
+      (step[0] === 'EVAL'
+        ? redis().eval(step[1] ?? '', Number(step[2]), ...step.slice(3))
+        : redis().eval(relay, 0, ...step)
+      ).catch(errorCode)
+  }
+
+  function modelServer(): Server {
+    const data = new RedisData()
+    return async step => {
+      data.nowMs = Date.now()
+      try {
+        const [name = '', script = '', count = '0', ...rest] = step
+        if (name !== 'EVAL') return data.execute(step)
+        const keys = rest.slice(0, Number(count))
+        return runLua(script, keys, rest.slice(Number(count)), args => (args[0] === 'PUBLISH' ? 0 : data.execute(args)))
+      } catch (error) {
+        if (error instanceof ReplyError) return errorCode(error)
+        throw error
+      }
+    }
+  }
+})
+
+/** Only the kind of an error is compared: its sentence belongs to the server's version. */
+function errorCode(error: unknown): string {
+  return `error ${error instanceof Error ? error.message.split(' ', 1)[0] : error}`
+}
+
+/** Gives the entry ids of answers names, and takes the names in commands: `#3` is the fourth entry that came up. */
+function withStableIds(server: Server): Server {
+  const ids: string[] = []
+  const nameOf = (id: string): string => {
+    if (!ids.includes(id)) ids.push(id)
+    return `#${ids.indexOf(id)}`
+  }
+  const named = (reply: unknown): unknown => {
+    if (Array.isArray(reply)) return reply.map(named)
+    return typeof reply === 'string' ? reply.replace(ENTRY_ID, nameOf) : reply
+  }
+  return async step => {
+    const sent = step.map(arg =>
+      /^#\d+$/.test(arg) ? (ids[Number(arg.slice(1)) % Math.max(1, ids.length)] ?? '0-1') : arg
+    )
+    const reply = named(await server(sent))
+    // How long an entry has been idle is a matter of the moment.
+    return step[0] === 'XPENDING' ? withoutIdleTimes(reply) : reply
+  }
+}
+
+function withoutIdleTimes(reply: unknown): unknown {
+  return Array.isArray(reply) ? reply.map((row: Reply[]) => [row[0], row[1], row[3]]) : reply
+}
+
+type Steps = readonly [Step, ...Step[]]
+
+/** The next command or script, on a handful of keys so that they meet each other's data. */
+function nextStep(random: Random): Step {
+  const kinds = [dataSteps, streamSteps, scriptSteps] as const
+  return random.pick(random.pick(kinds)(random))
+}
+
+function dataSteps(random: Random): Steps {
+  const one = oneOfTwo(random)
+  const score = String(random.between(0, 20))
+  return [
+    ['SET', one('text'), random.pick(['P f c create', '1 m {}', 'çã'])],
+    ['SET', one('text'), 'v', 'PX', '100000'],
+    ['SET', one('text'), 'v', 'KEEPTTL'],
+    ['SETNX', one('text'), 'v'],
+    ['GET', one('text')],
+    ['MGET', one('text'), one('text')],
+    ['GETRANGE', one('text'), '0', '15'],
+    ['EXISTS', one('text')],
+    ['DEL', one('text')],
+    ['PEXPIRE', one('text'), '100000'],
+    ['HSET', one('hash'), one('field'), score, one('field'), 'v'],
+    ['HSETNX', one('hash'), one('field'), score],
+    ['HGET', one('hash'), one('field')],
+    ['HMGET', one('hash'), 'field1', 'field2', 'field3'],
+    ['HDEL', one('hash'), one('field')],
+    ['ZADD', one('zset'), score, one('member')],
+    ['ZADD', one('zset'), 'XX', score, one('member')],
+    ['ZREM', one('zset'), one('member')],
+    ['ZCARD', one('zset')],
+    ['ZRANGEBYSCORE', one('zset'), '-inf', `(${score}`, 'WITHSCORES', 'LIMIT', '0', '5'],
+    ['ZRANGEBYSCORE', one('zset'), score, '+inf'],
+    ['ZREVRANGEBYLEX', one('lex'), random.pick(['+', '(b', '[b']), random.pick(['-', '[a', '(a']), 'LIMIT', '0', '2'],
+    ['ZADD', one('lex'), '0', random.pick(['a', 'b', 'ab', 'c'])],
+    ['GET', one('hash')]
+  ]
+}
+
+function streamSteps(random: Random): Steps {
+  const one = oneOfTwo(random)
+  const [entry, consumer, stream] = [anEntry(random), one('worker'), STREAM]
+  return [
+    ['XADD', stream, '*', 'p', one('member'), 'n', '1'],
+    ['XLEN', stream],
+    ['XRANGE', stream, entry, entry],
+    ['XGROUP', 'CREATE', stream, 'payments', '0', 'MKSTREAM'],
+    ['XREADGROUP', 'GROUP', 'payments', consumer, 'COUNT', '2', 'STREAMS', stream, '>'],
+    ['XREADGROUP', 'GROUP', 'payments', consumer, 'STREAMS', stream, '0'],
+    ['XACK', stream, 'payments', entry],
+    ['XDEL', stream, entry],
+    ['XPENDING', stream, 'payments', '-', '+', '10', consumer],
+    ['XPENDING', stream, 'payments', 'IDLE', '100000', '-', '+', '10']
+  ]
+}
+
+function scriptSteps(random: Random): Steps {
+  const one = oneOfTwo(random)
+  const [entry, consumer, stream] = [anEntry(random), one('worker'), STREAM]
+  const score = String(random.between(0, 20))
+  const version = String(random.between(1, 6))
+  return [
+    script('requeue', [stream], ['payments', entry, 'p', 'member1', 'n', score]),
+    script(
+      'bury',
+      [stream, 'dead', one('zset'), one('text')],
+      ['payments', entry, 'member1', score, '{"r":1}', 'p', 'm']
+    ),
+    script('finish', [one('text'), stream], ['{"r":1}', 'payments', entry, 'channel', 'reply']),
+    script('fire_due', [one('zset'), stream], [score, '2']),
+    script('drop_consumer', [stream], ['payments', consumer]),
+    script('list_payments', ['lex1', 'lex2'], [random.pick(['+', '(b']), '1']),
+    script(
+      'accept_payment',
+      [one('text'), one('pay'), stream, one('lex'), one('lex')],
+      ['P f c create', '1 m {}', 'a', 'b', 'p', 'a']
+    ),
+    script('accept_operation', [one('text'), one('pay'), stream], ['P f c capture', '100000', 'm', 'p', 'a']),
+    script(
+      'commit',
+      [one('pay'), one('zset'), 'hash1', 'lex1', one('lex'), one('text'), 'outbox', one('text'), stream],
+      [
+        version,
+        `${Number(version) + 1} m {}`,
+        'a',
+        score,
+        'x',
+        '{}',
+        '{"r":1}',
+        'payments',
+        entry,
+        'c',
+        'r',
+        random.pick(['', entry]),
+        'm'
+      ]
+    )
+  ]
+}
+
+/** One stream only: two could have entries of the same moment, and with it of the same id. */
+const STREAM = 'stream'
+
+function oneOfTwo(random: Random): (name: string) => string {
+  return name => `${name}${random.between(1, 2)}`
+}
+
+function anEntry(random: Random): string {
+  return `#${random.between(0, 400)}`
+}
+
+function script(name: Parameters<typeof loadLua>[0], keys: readonly string[], args: readonly string[]): Step {
+  return ['EVAL', loadLua(name), String(keys.length), ...keys, ...args]
+}
+
+/** `useRedis` has a connection inside tests only. */
+function lazily(test: ReturnType<typeof useRedis>): { redis: () => ReturnType<typeof useRedis>['redis'] } {
+  return { redis: () => test.redis }
+}

@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { type Mutant, type MutantName, mutants } from '../../scripts/simulation/mutants.js'
+import { type RunResult, runSeed } from '../../scripts/simulation/run.js'
+
+const SEEDS = 100
+/** A planted mistake must show within so many runs. */
+const MUTANT_SEEDS_MAX = 100
+
+/** Faults that a few hundred runs are sure to meet. */
+const FAULTS = [
+  'kill',
+  'sleep',
+  'cut',
+  'redis dies',
+  'secrets dies',
+  'stall',
+  'locks vanish',
+  'notSent',
+  'dropBefore',
+  'dropAfter',
+  'late',
+  'error',
+  'refuse',
+  'staleQuery',
+  'twice',
+  'clock differs',
+  'doubled request',
+  'chargeback'
+]
+
+describe('simulated worlds', () => {
+  it(`keep every invariant under ${SEEDS} different mixtures of faults, all of which happen`, async function () {
+    this.timeout(120_000)
+    const happened = new Set<string>()
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const { violations, counts } = await runSeed({ seed })
+      expect(violations, `npm run simulate -- --seed ${seed}`).to.deep.equal([])
+      for (const kind of counts.keys()) happened.add(kind)
+    }
+    expect([...happened]).to.include.members(FAULTS)
+  })
+
+  it('are the same for the same seed', async () => {
+    const summary = ({ counts, events, requests }: RunResult): unknown => [[...counts], events, requests]
+    const [first, second] = [await runSeed({ seed: 7 }), await runSeed({ seed: 7 })]
+    expect(summary(first)).to.deep.equal(summary(second))
+  })
+
+  it('plant mistakes in scripts as they are now', () => {
+    const scripts = readdirSync('redis/lua').map(file => readFileSync(`redis/lua/${file}`, 'utf8'))
+    const planted: readonly Mutant[] = Object.values(mutants)
+    const stale = planted.filter(({ script }) => script !== undefined && scripts.every(lua => script(lua) === lua))
+    expect(stale.map(({ description }) => description)).to.deep.equal([])
+  })
+
+  for (const [name, { description }] of Object.entries(mutants)) {
+    it(`show a planted mistake: ${description}`, async function () {
+      this.timeout(60_000)
+      expect(await firstFailure(name as MutantName)).to.be.within(1, MUTANT_SEEDS_MAX)
+    })
+  }
+})
+
+async function firstFailure(mutant: MutantName): Promise<number> {
+  for (let seed = 1; seed <= MUTANT_SEEDS_MAX; seed++) {
+    if ((await runSeed({ seed, mutant })).violations.length > 0) return seed
+  }
+  return Number.POSITIVE_INFINITY
+}

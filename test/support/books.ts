@@ -1,0 +1,39 @@
+/** The audit: a payment as its merchant sees it, against the network's own books. */
+import { expect } from 'chai'
+import type { PaymentView } from './merchant.js'
+import type { TestNetwork } from './paying-service.js'
+
+/** What the network holds of a payment, all its sales together (cents). */
+export interface Books {
+  readonly captured: number
+  readonly refunded: number
+  /** Authorised, and neither captured nor voided. */
+  readonly held: number
+  /** Requests that reached the network and were booked as a sale. */
+  readonly sales: number
+}
+
+export function booksOf(network: TestNetwork, paymentId: string): Books {
+  const books = { captured: 0, refunded: 0, held: 0, sales: 0 }
+  for (const sale of network.sales(paymentId)) {
+    books.sales++
+    books.captured += sale.capturedAmount
+    if (sale.capturedAmount > 0) books.refunded += sale.voidedAmount
+    if (sale.status === 1) books.held += sale.amount
+  }
+  return books
+}
+
+/** The money of a settled payment is what the network's books say, and it was charged at most once. */
+export function expectBooksToAgree(network: TestNetwork, payment: PaymentView): void {
+  const books = booksOf(network, payment.id)
+  const about = `${payment.status} ${payment.id}`
+  expect(books.sales, `sales of ${about}`).to.be.at.most(1)
+  expect({ captured: books.captured, refunded: books.refunded, held: books.held }, `books of ${about}`).to.deep.equal({
+    captured: payment.captured_cents,
+    refunded: payment.refunded_cents,
+    held: payment.status === 'pre_authorized' ? payment.amount_cents : 0
+  })
+  expect(payment.refunded_cents).to.be.at.most(payment.captured_cents)
+  expect(payment.captured_cents).to.be.at.most(payment.amount_cents)
+}

@@ -1,0 +1,107 @@
+/** One event on one payment, and what it changed: tables of meaning compare only what they name. */
+import type { PaymentProgress, PaymentStatus } from '../../machines/model.js'
+import { type Decision, decide, wakeAtMs } from '../../machines/payment/decide.js'
+import type { PaymentEvent } from '../../machines/payment/events.js'
+import { aPayment, aSale, CREATED_MS, DAY_MS, policy, references } from './payments.js'
+
+/** The moment of the event in these tables, some time after the creation. */
+export const NOW = CREATED_MS + 3_600_000
+export const RECORD = 'record-of-the-operation'
+
+type Without<T, K extends string> = T extends unknown ? Omit<T, K> : never
+export type EventInput = Without<PaymentEvent, 'nowMs'> & { readonly nowMs?: number }
+
+/** What a decision meant, flat. `wake` is ms from `NOW`; null: no alarm. */
+export interface Meaning {
+  readonly refused?: string
+  readonly status?: PaymentStatus
+  readonly phase?: string | null
+  readonly effect?: string | null
+  readonly captured?: number
+  readonly refunded?: number
+  readonly operation?: string
+  readonly error?: string | null
+  readonly wake?: number | null
+  readonly result?: string | null
+  readonly attention?: string | null
+  readonly isChanged?: boolean
+}
+
+/** Figures of a payment in a status, as it gets there without trouble. */
+export function inStatus(
+  status: PaymentStatus,
+  changes: Partial<PaymentProgress> & { mode?: 'auto' | 'manual' } = {}
+): { progress: Partial<PaymentProgress>; mode: 'auto' | 'manual' } {
+  const { mode = 'auto', ...progress } = changes
+  return { mode, progress: { status, ...usual[status], ...progress } }
+}
+
+const running = (kind: PaymentProgress['operation']['kind'], amountCents: number): PaymentProgress['operation'] => ({
+  kind,
+  state: 'in_progress',
+  amountCents,
+  record: RECORD
+})
+const authorised = { references, authorizedAtMs: CREATED_MS, expiresAtMs: CREATED_MS + 7 * DAY_MS }
+const paid = { references, authorizedAtMs: CREATED_MS, capturedAtMs: CREATED_MS, capturedCents: 1_000 }
+const question = { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW }
+
+const usual: Record<PaymentStatus, Partial<PaymentProgress>> = {
+  pending: { operation: running('authorization', 1_000) },
+  unknown: { operation: { ...running('authorization', 1_000), state: 'unknown' }, inquiry: question },
+  pre_authorized: authorised,
+  capturing: { ...authorised, phase: 'sending', operation: running('capture', 600) },
+  cancelling: { ...authorised, phase: 'sending', operation: running('cancel', 1_000) },
+  captured: paid,
+  refunding: { ...paid, phase: 'sending', operation: running('refund', 300) },
+  partially_refunded: { ...paid, refundedCents: 300 },
+  refunded: { ...paid, refundedCents: 1_000 },
+  charged_back: paid,
+  canceled: authorised,
+  expired: { ...authorised, phase: 'releasing' },
+  failed: { phase: 'settled' }
+}
+
+/** An operation in doubt: asked about since a second. */
+export const inDoubt = (kind: PaymentProgress['operation']['kind'], amountCents: number): Partial<PaymentProgress> => ({
+  phase: 'asking',
+  operation: { ...running(kind, amountCents), state: 'unknown' },
+  inquiry: question
+})
+
+/** Beyond the horizon of such a doubt. */
+export const LATER = NOW + policy.notFoundHorizonMs
+
+export function found(type: FoundType, sale: Parameters<typeof aSale>[0] = {}, more: object = {}): EventInput {
+  return { type, sale: aSale(sale), surplusSaleId: null, ...more } as EventInput
+}
+type FoundType = 'FOUND_CAPTURED' | 'FOUND_AUTHORISED' | 'FOUND_DENIED' | 'FOUND_VOIDED' | 'FOUND_UNFINISHED'
+
+/** Decides, and says what it meant in the words of the expectation. */
+export function meaningOf(given: ReturnType<typeof inStatus>, input: EventInput, wanted: Meaning): Meaning {
+  const payment = aPayment({ terms: { captureMode: given.mode }, progress: given.progress })
+  const decision = decide(payment, { nowMs: NOW, ...input } as PaymentEvent, policy)
+  const all = flat(decision)
+  const names = Object.keys(wanted) as (keyof Meaning)[]
+  return Object.fromEntries(names.map(name => [name, all[name]]))
+}
+
+function flat(decision: Decision): Meaning {
+  if (decision.kind === 'refused') return { refused: decision.code }
+  const { progress } = decision.payment
+  const wake = wakeAtMs(progress)
+  const { conclusion, effect } = decision
+  return {
+    status: progress.status,
+    phase: progress.phase,
+    effect: effect === null ? null : 'amountCents' in effect ? `${effect.kind} ${effect.amountCents}` : effect.kind,
+    captured: progress.capturedCents,
+    refunded: progress.refundedCents,
+    operation: `${progress.operation.kind} ${progress.operation.state}`,
+    error: progress.error,
+    wake: wake === null ? null : wake - NOW,
+    result: conclusion === null ? null : conclusion.result.kind,
+    attention: progress.attention,
+    isChanged: decision.isChanged
+  }
+}

@@ -1,0 +1,58 @@
+/** A card network in memory: answers what a test tells it, in order, and remembers what it was asked. */
+import type { CallOutcome, CardNetwork, QueryOutcome } from '../../machines/network.js'
+import { references } from './payments.js'
+
+export const approvedAndCaptured: CallOutcome = { kind: 'approved', isCaptured: true, references }
+export const approvedOnly: CallOutcome = { kind: 'approved', isCaptured: false, references }
+export const ambiguous: CallOutcome = { kind: 'ambiguous', reason: 'cut' }
+export const notSent: CallOutcome = { kind: 'not_sent', reason: 'ECONNREFUSED' }
+
+type Told<T> = T | (() => Promise<T>)
+
+export class FakeNetwork implements CardNetwork {
+  /** The calls in their order: `authorise`, `capture 600`, `void`, `void 300`, `query`. */
+  readonly asked: string[] = []
+  readonly #calls: Told<CallOutcome>[] = []
+  readonly #queries: Told<QueryOutcome>[] = []
+  readonly orderIds = new Map<string, string>()
+
+  /** What the next calls that move money mean. */
+  willAnswer(...outcomes: Told<CallOutcome>[]): this {
+    this.#calls.push(...outcomes)
+    return this
+  }
+
+  /** What the next questions are answered. */
+  willFind(...outcomes: Told<QueryOutcome>[]): this {
+    this.#queries.push(...outcomes)
+    return this
+  }
+
+  authorise(): Promise<CallOutcome> {
+    return this.#next('authorise', this.#calls)
+  }
+
+  capture(_saleId: string, amountCents: number): Promise<CallOutcome> {
+    return this.#next(`capture ${amountCents}`, this.#calls)
+  }
+
+  void(_saleId: string, amountCents: number | null): Promise<CallOutcome> {
+    return this.#next(amountCents === null ? 'void' : `void ${amountCents}`, this.#calls)
+  }
+
+  query(): Promise<QueryOutcome> {
+    return this.#next('query', this.#queries)
+  }
+
+  async findOrderId(saleId: string): Promise<string | null> {
+    this.asked.push('findOrderId')
+    return this.orderIds.get(saleId) ?? null
+  }
+
+  async #next<T>(name: string, told: Told<T>[]): Promise<T> {
+    this.asked.push(name)
+    const outcome = told.shift()
+    if (outcome === undefined) throw new Error(`the test told no answer to: ${name}`)
+    return typeof outcome === 'function' ? await (outcome as () => Promise<T>)() : outcome
+  }
+}

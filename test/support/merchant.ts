@@ -1,0 +1,196 @@
+/** A merchant, its buyers and its operator: everything that a system test does over HTTP and on the command line. */
+import { randomUUID } from 'node:crypto'
+import { connect, disconnect } from '../../redis/connections.js'
+import { createLogger } from '../../runtime/log.js'
+import { demoCustomer } from '../../scripts/demo-customer.js'
+import { connectionOf } from '../../scripts/operator/connection.js'
+import { runOperator } from '../../scripts/operator/program.js'
+import { until } from './conditions.js'
+import type { ServiceUnderTest } from './service.js'
+
+/** Test cards by what happens to them (design 9). */
+export const testCards = {
+  approved: '4024007153760060',
+  declined: '4024007153760052',
+  expired: '4024007153760003',
+  silentlyDeclined: '4024007153760086',
+  silentlyApproved: '4024007153760029'
+} as const
+
+/** A payment as merchants see it (interface 2.1); the fields that these tests look at. */
+export interface PaymentView {
+  readonly id: string
+  readonly status: string
+  readonly amount_cents: number
+  readonly captured_cents: number
+  readonly refunded_cents: number
+  readonly expires_at: string | null
+  readonly created_at: string
+  readonly authorized_at: string | null
+  readonly captured_at: string | null
+  readonly canceled_at: string | null
+  readonly refunded_at: string | null
+  readonly provider: Readonly<Record<string, string | null>>
+  readonly operation: { readonly kind: string; readonly state: string }
+  readonly error?: { readonly code: string; readonly message: string; readonly retryable: boolean }
+}
+
+/** An answer of the API: the payment, or the error envelope. */
+export interface ApiAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly payment: PaymentView
+  readonly error: { readonly code: string; readonly retryable: boolean; readonly payment_id?: string }
+}
+
+export interface CreateOptions {
+  readonly amount?: number
+  readonly capture?: boolean
+  readonly card?: string
+  readonly key?: string
+  readonly token?: string
+  readonly source?: Record<string, unknown>
+  readonly waitS?: number
+  readonly reference?: string
+}
+
+export interface OperationOptions {
+  readonly amount?: number
+  readonly key?: string
+  readonly waitS?: number
+}
+
+const inProgress = new Set(['pending', 'capturing', 'cancelling', 'refunding', 'unknown'])
+
+/** Speaks for the demo merchant of a service, or for another one with its own keys. */
+export class Merchant {
+  readonly #service: () => ServiceUnderTest
+  readonly #keys: { readonly apiKey: string; readonly publishableKey: string } | null
+
+  constructor(service: () => ServiceUnderTest, keys: { apiKey: string; publishableKey: string } | null = null) {
+    this.#service = service
+    this.#keys = keys
+  }
+
+  /** A one-use token for a typed card. */
+  async token(card: string = testCards.approved): Promise<string> {
+    const key = this.#keys?.publishableKey ?? this.#service().publishableKey
+    const response = await fetch(`${this.#service().tokensUrl}/v1/tokens`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        card_number: card,
+        holder_name: 'Ada Lovelace',
+        expiration_month: '12',
+        expiration_year: '2031',
+        cvv: '123'
+      })
+    })
+    const body = (await response.json()) as { token_id: string }
+    if (response.status !== 201) throw new Error(`no token: ${JSON.stringify(body)}`)
+    return body.token_id
+  }
+
+  /** `POST /v1/payments`; approved and captured unless the options say otherwise. */
+  async create(options: CreateOptions = {}): Promise<ApiAnswer> {
+    const source = options.source ?? {
+      source_type: 'token',
+      token_id: options.token ?? (await this.token(options.card))
+    }
+    const body = { ...orderOf(options), payment_source: source }
+    return await this.post('/v1/payments', body, options)
+  }
+
+  async capture(id: string, options: OperationOptions = {}): Promise<ApiAnswer> {
+    return await this.post(`/v1/payments/${id}/capture`, amountOf(options), options)
+  }
+
+  async cancel(id: string, options: OperationOptions = {}): Promise<ApiAnswer> {
+    return await this.post(`/v1/payments/${id}/cancel`, amountOf(options), options)
+  }
+
+  async read(id: string): Promise<PaymentView> {
+    const response = await fetch(`${this.#service().baseUrl}/v1/payments/${id}`, { headers: this.#headers() })
+    if (response.status !== 200) throw new Error(`GET of ${id} answered ${response.status}`)
+    return (await response.json()) as PaymentView
+  }
+
+  /** Reads until the payment is in that status, or in none in which something is still going on. */
+  async settled(id: string, status?: string, deadlineMs = 30_000): Promise<PaymentView> {
+    return await until(
+      `payment ${id} is ${status ?? 'settled'}`,
+      async () => {
+        const payment = await this.read(id)
+        const isThere = status === undefined ? !inProgress.has(payment.status) : payment.status === status
+        return isThere ? payment : undefined
+      },
+      deadlineMs
+    )
+  }
+
+  async post(path: string, body: unknown, options: { key?: string; waitS?: number } = {}): Promise<ApiAnswer> {
+    const response = await fetch(`${this.#service().baseUrl}${path}`, {
+      method: 'POST',
+      headers: {
+        ...this.#headers(),
+        'Idempotency-Key': options.key ?? randomUUID(),
+        ...(options.waitS === undefined ? {} : { Prefer: `wait=${options.waitS}` }),
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' })
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    })
+    const value = (await response.json()) as PaymentView & { error?: ApiAnswer['error'] }
+    const isError = response.status >= 400
+    const error = isError && value.error !== undefined ? value.error : { code: '', retryable: false }
+    return { status: response.status, headers: response.headers, payment: value, error }
+  }
+
+  #headers(): Record<string, string> {
+    return { Authorization: `Bearer ${this.#keys?.apiKey ?? this.#service().apiKey}` }
+  }
+}
+
+/** Runs one command line of the operator's CLI against a service. */
+export async function operate(
+  service: ServiceUnderTest,
+  ...args: string[]
+): Promise<{ code: number; out: string; err: string; json: () => unknown }> {
+  let [out, err] = ['', '']
+  const code = await runOperator(args, {
+    connect: () => connectionOf({ DATA_DIR: service.dataDir }),
+    out: text => {
+      out += text
+    },
+    err: text => {
+      err += text
+    }
+  })
+  return { code, out, err, json: () => JSON.parse(out) as unknown }
+}
+
+/** A connection to the durable Redis of a service, for the length of `work`. */
+export async function withRedis<T>(
+  service: ServiceUnderTest,
+  work: (redis: Awaited<ReturnType<typeof connect>>) => Promise<T>
+): Promise<T> {
+  const redis = await connect(service.redisUrl, 'commands', createLogger('test', 'silent'))
+  try {
+    return await work(redis)
+  } finally {
+    await disconnect(redis)
+  }
+}
+
+/** The body of a create without its payment_source. */
+export function orderOf(options: CreateOptions): Record<string, unknown> {
+  return {
+    amount_cents: options.amount ?? 10_000,
+    capture: options.capture ?? true,
+    external_reference: options.reference ?? 'order-1',
+    customer: demoCustomer
+  }
+}
+
+function amountOf({ amount }: OperationOptions): unknown {
+  return amount === undefined ? undefined : { amount_cents: amount }
+}

@@ -1,0 +1,132 @@
+/**
+ * A running service whose card network is in the hands of the test: it can be told to misbehave, be stopped, and its
+ * books are open. All files of test/system/payments share one service, and one ledger that outlives the simulator.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { orderIdOf } from '../../machines/network.js'
+import { type Faults, NO_FAULTS } from '../../scripts/network/faults.js'
+import type { LedgerSale } from '../../scripts/network/ledger.js'
+import { type Simulator, startSimulator } from '../../scripts/network/simulator.js'
+import { freePort } from '../../scripts/supervisor/ports.js'
+import { Merchant } from './merchant.js'
+import { type ServiceOptions, type ServiceUnderTest, useService } from './service.js'
+
+const networkPort = await freePort()
+const notificationsPort = await freePort()
+const ledgerFolder = mkdtempSync(join(tmpdir(), 'payments-ledger-'))
+process.once('exit', () => rmSync(ledgerFolder, { recursive: true, force: true }))
+
+const credentials = { merchantId: '00000000-0000-4000-8000-00000000000b', merchantKey: 'key-of-the-system-tests' }
+const notificationsSecret = 'secret-of-the-system-tests'
+
+/** How long the service waits for an answer of the network; faults are made slower than this (ms). */
+export const NETWORK_TIMEOUT_MS = 1_200
+
+const options: ServiceOptions = {
+  procfile: readFileSync('Procfile', 'utf8').replace(/^network:.*\n/m, ''),
+  scale: ['payments=2'],
+  env: {
+    LOG_LEVEL: 'warn',
+    NETWORK_TRANSACTION_URL: `http://127.0.0.1:${networkPort}`,
+    NETWORK_QUERY_URL: `http://127.0.0.1:${networkPort}`,
+    NETWORK_MERCHANT_ID: credentials.merchantId,
+    NETWORK_MERCHANT_KEY: credentials.merchantKey,
+    NETWORK_CONNECT_TIMEOUT_MS: '1000',
+    NETWORK_AUTHORISE_TIMEOUT_MS: String(NETWORK_TIMEOUT_MS),
+    NETWORK_TIMEOUT_MS: String(NETWORK_TIMEOUT_MS),
+    NETWORK_RETRY_MS: '300',
+    RECONCILE_DELAYS_MS: '150,250,400',
+    HEARTBEAT_MS: '200',
+    TAKEOVER_AFTER_MS: '1000',
+    TIMERS_INTERVAL_MS: '50',
+    NOTIFICATIONS_PORT: String(notificationsPort),
+    NOTIFICATIONS_SECRET: notificationsSecret
+  }
+}
+
+/** The card network of the tests. */
+export class TestNetwork {
+  #simulator: Simulator | undefined
+
+  /** Begins to listen, with the books of before. */
+  async start(): Promise<void> {
+    this.#simulator ??= await startSimulator({
+      host: '127.0.0.1',
+      port: networkPort,
+      ledgerFile: join(ledgerFolder, 'ledger.jsonl'),
+      ...credentials,
+      notificationsUrl: `http://127.0.0.1:${notificationsPort}/notifications`,
+      notificationsSecret,
+      notificationRetryDelaysMs: [100, 200, 400],
+      log: pino({ level: 'silent' })
+    })
+  }
+
+  /** Connections are refused from now on. */
+  async stop(): Promise<void> {
+    const running = this.#simulator
+    this.#simulator = undefined
+    await running?.stop()
+  }
+
+  /** Replaces the whole fault set; no argument: no faults. */
+  faults(faults: Partial<Faults> = {}): void {
+    this.#running.faults = { ...NO_FAULTS, ...faults }
+  }
+
+  /** The sales of one payment, oldest first. */
+  sales(paymentId: string): readonly LedgerSale[] {
+    return this.#running.ledger.ofOrder(orderIdOf(paymentId))
+  }
+
+  /** Writes into the network's books, behind the back of the service. */
+  book(sale: LedgerSale): void {
+    this.#running.ledger.book(sale)
+  }
+
+  /** The buyer disputes; the network sends its notification. */
+  async chargeBack(paymentId: string): Promise<void> {
+    const response = await fetch(`${this.#running.url}/simulator/chargebacks`, {
+      method: 'POST',
+      body: JSON.stringify({ merchant_order_id: orderIdOf(paymentId) })
+    })
+    if (response.status !== 201) throw new Error(`chargeback: ${response.status} ${await response.text()}`)
+  }
+
+  /** Sends a notification as the network would, or as an impostor. Answers the status. */
+  async notify(body: unknown, secret = notificationsSecret): Promise<number> {
+    const response = await fetch(`http://127.0.0.1:${notificationsPort}/notifications`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Notification-Secret': secret },
+      body: JSON.stringify(body)
+    })
+    return response.status
+  }
+
+  get #running(): Simulator {
+    if (this.#simulator === undefined) throw new Error('the network of the test is stopped')
+    return this.#simulator
+  }
+}
+
+export interface PayingService {
+  readonly service: () => ServiceUnderTest
+  readonly merchant: Merchant
+  readonly network: TestNetwork
+}
+
+/** Call it inside a `describe`. The network behaves at the start of each test. */
+export function usePayingService(): PayingService {
+  const network = new TestNetwork()
+  before(() => network.start())
+  const service = useService(options)
+  beforeEach(async () => {
+    await network.start()
+    network.faults()
+  })
+  after(() => network.stop())
+  return { service, merchant: new Merchant(service), network }
+}

@@ -1,0 +1,97 @@
+/**
+ * Generated ways through the life of a payment, in the form in which tests use them: a title, the steps, and what has to
+ * be true after each. The pure machine runs all of them; the same ones can be driven over HTTP with a card network that
+ * gives the answers of `networkAnswers`.
+ */
+import { type ChartTransition, candidates, readChart } from '../../machines/chart.js'
+import type { PaymentStatus } from '../../machines/model.js'
+import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
+import { paymentMachine } from '../../machines/payment/machine.js'
+import { examplePolicy } from '../../scripts/charts/payment-examples.js'
+import { allEdges, endOf, type PaymentPath, placeOf, shortestPaths } from '../../scripts/charts/payment-paths.js'
+import type { World } from '../../scripts/charts/payment-world.js'
+
+export type { PathStep, PaymentPath } from '../../scripts/charts/payment-paths.js'
+
+/** A path with the name of a test: `manual: authorise, approved, capture -> capturing.sending`. */
+export interface TitledPath extends PaymentPath {
+  readonly title: string
+  readonly endsIn: PaymentStatus
+}
+
+export const paymentChart = readChart(paymentMachine)
+
+/** One shortest path to each innermost state, for each way of capturing that can reach it. */
+export function pathsToStates(): TitledPath[] {
+  return modes.flatMap(mode => {
+    const first = new Map<string, PaymentPath>()
+    for (const path of byLength(shortestPaths(mode))) {
+      const place = placeOf(endOf(path).payment)
+      if (!first.has(place)) first.set(place, path)
+    }
+    return [...first.values()].map(titled)
+  })
+}
+
+/** Paths that together take every transition of the chart that can be taken, each as short as it gets. */
+export function pathsOverTransitions(): TitledPath[] {
+  const chosen = new Map<ChartTransition, PaymentPath>()
+  for (const path of byLength(modes.flatMap(allEdges))) {
+    const last = lastTransition(path)
+    if (last !== null && !chosen.has(last)) chosen.set(last, path)
+  }
+  return [...chosen.values()].map(titled)
+}
+
+/** Every path that is one event longer than the shortest way to a situation. */
+export function allPaths(): PaymentPath[] {
+  return modes.flatMap(allEdges)
+}
+
+/**
+ * The calls of a path in their order, each with the event that answered it. RESUMED and POISONED are no answers: there
+ * the worker died while the call was under way.
+ */
+export function networkAnswers(path: PaymentPath): { readonly call: Effect; readonly answer: PaymentEvent }[] {
+  return path.steps.flatMap(({ event }, index) => {
+    const call = before(path, index).underWay
+    return call === null ? [] : { call, answer: event }
+  })
+}
+
+/** The world in which the step was taken. */
+export function before(path: PaymentPath, index: number): World {
+  return path.steps[index - 1]?.world ?? path.start
+}
+
+/** The transition of the chart that an event takes; null when it is refused. */
+export function transitionTaken(world: World, event: PaymentEvent): ChartTransition | null {
+  const { status: _, phase: __, ...figures } = world.payment.progress
+  const context = { terms: world.payment.terms, figures, policy: examplePolicy }
+  const guards: Readonly<Record<string, unknown>> = paymentMachine.implementations.guards
+  const holds = (name: string): boolean => {
+    const guard = guards[name]
+    if (typeof guard !== 'function') throw new Error(`The guard ${name} is not implemented.`)
+    return guard({ context, event }, undefined) === true
+  }
+  const place = placeOf(world.payment)
+  return candidates(paymentChart, place, event.type).find(({ guard }) => guard === null || holds(guard)) ?? null
+}
+
+const modes = ['auto', 'manual'] as const
+
+function lastTransition(path: PaymentPath): ChartTransition | null {
+  const last = path.steps.at(-1)
+  return last === undefined ? null : transitionTaken(before(path, path.steps.length - 1), last.event)
+}
+
+function byLength<T extends PaymentPath>(paths: readonly T[]): T[] {
+  return paths.toSorted((one, other) => one.steps.length - other.steps.length)
+}
+
+function titled(path: PaymentPath): TitledPath {
+  const { payment } = endOf(path)
+  const events = path.steps.map(({ event }) => event.type.toLowerCase().replaceAll('_', ' '))
+  const way = events.length === 0 ? 'accepted' : events.join(', ')
+  return { ...path, title: `${path.captureMode}: ${way} -> ${placeOf(payment)}`, endsIn: payment.progress.status }
+}

@@ -1,0 +1,115 @@
+/** Builders with defaults: a test names what it is about, and nothing else. */
+import type { Command } from '../../machines/commands.js'
+import { newPayment, type Payment, type PaymentProgress, type PaymentTerms } from '../../machines/model.js'
+import type { Buyer, NetworkReferences, Sale } from '../../machines/network.js'
+import type { Policy } from '../../machines/payment/events.js'
+import type { CommandEntry } from '../../redis/command-entry.js'
+import { compactId, newPaymentId } from '../../redis/keys.js'
+import type { Acceptance } from '../../redis/payments.js'
+
+export const PARTITION = 3
+export const MERCHANT = 'm_0000000001'
+/** The moment at which all built payments are created. */
+export const CREATED_MS = Date.UTC(2026, 0, 2, 12)
+export const DAY_MS = 24 * 3_600_000
+
+export const references: NetworkReferences = {
+  saleId: '11111111-2222-4333-8444-555555555555',
+  tid: '0101120000001',
+  nsu: '123456',
+  authorizationCode: '654321'
+}
+
+export const policy: Policy = {
+  reconcileDelaysMs: [2_000, 5_000, 15_000],
+  notFoundHorizonMs: 600_000,
+  reconcileListAfterMs: 72 * 3_600_000
+}
+
+export const buyer: Buyer = {
+  name: 'Ada Lovelace',
+  email: 'ada@example.com',
+  document: '52998224725',
+  phone: '11987654321',
+  address: {
+    zipCode: '01310100',
+    street: 'Avenida Paulista',
+    number: '1000',
+    complement: null,
+    district: 'Bela Vista',
+    city: 'Sao Paulo',
+    state: 'SP'
+  }
+}
+
+export function someTerms(changes: Partial<PaymentTerms> = {}): PaymentTerms {
+  return {
+    id: newPaymentId(PARTITION),
+    merchantId: MERCHANT,
+    externalReference: 'order-1',
+    captureMode: 'auto',
+    amountCents: 1_000,
+    currency: 'BRL',
+    installments: 1,
+    statementDescriptor: null,
+    card: { brand: 'visa', last4: '0060', cardId: null },
+    customer: { name: 'Ada Lovelace', email: 'ada@example.com' },
+    metadata: null,
+    preauthTtlMs: 7 * DAY_MS,
+    createdAtMs: CREATED_MS,
+    ...changes
+  }
+}
+
+/** A payment as it is accepted, with any of its figures changed. */
+export function aPayment(
+  changes: { terms?: Partial<PaymentTerms>; progress?: Partial<PaymentProgress>; record?: string } = {}
+): Payment {
+  const payment = newPayment(someTerms(changes.terms), changes.record ?? 'record-of-the-create')
+  return { ...payment, progress: { ...payment.progress, ...changes.progress } }
+}
+
+export function aSale(changes: Partial<Sale> = {}): Sale {
+  return {
+    references: { ...references, saleId: references.saleId ?? '' },
+    status: 'captured',
+    amountCents: 1_000,
+    capturedCents: 1_000,
+    voidedCents: 0,
+    declinedCode: null,
+    isChargedBack: false,
+    ...changes
+  }
+}
+
+export const createCommand: Command & { kind: 'create' } = {
+  kind: 'create',
+  buyer,
+  source: { type: 'token', tokenId: 'tok_00000000000000000000000000' }
+}
+
+export function anEntry(payment: Payment, changes: Partial<CommandEntry> = {}): CommandEntry {
+  return {
+    entryId: '1-1',
+    partition: PARTITION,
+    compact: compactId(payment.terms.id),
+    command: createCommand,
+    record: payment.progress.operation.record,
+    replyTo: null,
+    correlationId: null,
+    handedOut: 0,
+    dueAtMs: null,
+    ...changes
+  }
+}
+
+export function anAcceptance(changes: Partial<Acceptance> = {}): Acceptance {
+  return {
+    partition: PARTITION,
+    record: 'record-of-the-create',
+    fingerprint: 'fingerprint',
+    replyTo: { channel: 'reply:test', commandId: 'command-1' },
+    correlationId: null,
+    ...changes
+  }
+}

@@ -1,0 +1,114 @@
+/** A master with a replica, and Sentinels that choose a new master when the old one is silent. */
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { connect, disconnect } from '../../redis/connections.js'
+import { createLogger } from '../../runtime/log.js'
+import { RedisNode } from '../../scripts/cluster/redis-node.js'
+import { spawnRedis } from '../../scripts/supervisor/embedded-redis.js'
+import { freePort } from '../../scripts/supervisor/ports.js'
+import { obtainRedis, type RedisBinary } from '../../scripts/supervisor/redis-binary.js'
+import { until } from './conditions.js'
+
+const MASTER_NAME = 'payments'
+const SENTINELS = 3
+const DOWN_AFTER_MS = 500
+
+/** The server program of the tests. */
+export function testBinary(): Promise<RedisBinary> {
+  return obtainRedis(resolve('.vendor'), line => process.stderr.write(`${line}\n`))
+}
+
+/** A durable server and one that follows it. */
+export class ReplicatedRedis {
+  readonly master: RedisNode
+  readonly replica: RedisNode
+  readonly dir: string
+
+  private constructor(master: RedisNode, replica: RedisNode, dir: string) {
+    this.master = master
+    this.replica = replica
+    this.dir = dir
+  }
+
+  static async start(): Promise<ReplicatedRedis> {
+    const binary = await testBinary()
+    const dir = await mkdtemp(join(tmpdir(), 'payments-replicas-'))
+    const master = await RedisNode.start(binary, join(dir, 'master'), [])
+    const replica = await RedisNode.start(binary, join(dir, 'replica'), [
+      ...['--replicaof', `127.0.0.1 ${master.port}`],
+      ...['--repl-ping-replica-period', '1']
+    ])
+    await until('the replica follows', async () => Number(await master.ask('WAIT', '1', '100')) === 1)
+    return new ReplicatedRedis(master, replica, dir)
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.master.stop(), this.replica.stop()])
+    await rm(this.dir, { recursive: true, force: true })
+  }
+}
+
+export class Sentinels {
+  readonly url: string
+  readonly #children: readonly ChildProcess[]
+
+  private constructor(url: string, children: readonly ChildProcess[]) {
+    this.url = url
+    this.#children = children
+  }
+
+  /** Resolves when they know the replica and each other. */
+  static async start({ master, dir }: ReplicatedRedis): Promise<Sentinels> {
+    const binary = await testBinary()
+    const ports: number[] = []
+    const children: ChildProcess[] = []
+    for (let i = 0; i < SENTINELS; i++) {
+      const port = await freePort()
+      const file = join(dir, `sentinel-${i}.conf`)
+      const lines = [
+        ...[`port ${port}`, 'bind 127.0.0.1', `dir ${dir}`],
+        `sentinel monitor ${MASTER_NAME} 127.0.0.1 ${master.port} 2`,
+        `sentinel down-after-milliseconds ${MASTER_NAME} ${DOWN_AFTER_MS}`,
+        `sentinel failover-timeout ${MASTER_NAME} 3000`
+      ]
+      await writeFile(file, `${lines.join('\n')}\n`)
+      children.push(spawnRedis(binary, [file, '--sentinel']))
+      ports.push(port)
+    }
+    const url = `redis-sentinel://${ports.map(port => `127.0.0.1:${port}`).join(',')}/${MASTER_NAME}`
+    const sentinels = new Sentinels(url, children)
+    await Promise.all(ports.map(untilInformed))
+    return sentinels
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(
+      this.#children.map(async child => {
+        const ended = once(child, 'exit')
+        // The guard in front of the server ends it with its own input.
+        child.stdin?.end()
+        await ended
+      })
+    )
+  }
+}
+
+async function untilInformed(port: number): Promise<void> {
+  const sentinel = await connect(`redis://127.0.0.1:${port}`, 'commands', createLogger('test', 'silent'))
+  try {
+    await until(
+      'the Sentinels know each other and the replica',
+      async () => {
+        const replicas = (await sentinel.call('SENTINEL', 'REPLICAS', MASTER_NAME)) as unknown[]
+        const others = (await sentinel.call('SENTINEL', 'SENTINELS', MASTER_NAME)) as unknown[]
+        return replicas.length === 1 && others.length === SENTINELS - 1
+      },
+      20_000
+    )
+  } finally {
+    await disconnect(sentinel)
+  }
+}

@@ -1,0 +1,130 @@
+/** The application of process `tokens` on real Redis and real HTTP, with one merchant and its keys. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { createAuthenticator } from '../../api/auth/authenticator.js'
+import { type HttpServer, serve } from '../../api/http-server.js'
+import { createTokensApp } from '../../api/tokens/app.js'
+import { loadHostedFields } from '../../api/tokens/hosted-fields.js'
+import { MerchantStore } from '../../redis/merchants.js'
+import { createRateLimiter } from '../../redis/rate-limit.js'
+import { createTokenStore } from '../../redis/tokens.js'
+import { createLogger } from '../../runtime/log.js'
+import { generateKeyFiles } from '../../vault/key-files.js'
+import { loadOpener, type Opener } from '../../vault/opener.js'
+import { loadSealer } from '../../vault/sealer.js'
+import { type TestRedis, useRedis } from './redis.js'
+
+export const TOKEN_TTL_MS = 900_000
+
+/** A body that is accepted. The CVV is one that no process id, port or time of day looks like. */
+export const typedCard = {
+  card_number: '4024007153760060',
+  holder_name: 'Conceição Araújo',
+  expiration_month: '12',
+  expiration_year: '2199',
+  cvv: '0937'
+}
+
+/** Call it inside a `describe`: it starts before the tests, empties the memory-only Redis before each, and stops. */
+export function useTokensApp(): TokensAppUnderTest {
+  const app = new TokensAppUnderTest(useRedis())
+  before(() => app.open())
+  beforeEach(() => app.clear())
+  after(() => app.close())
+  return app
+}
+
+export class TokensAppUnderTest {
+  readonly redis: TestRedis
+  /** What the application has logged since the test began. */
+  readonly logLines: string[] = []
+  merchantId = ''
+  publishableKey = ''
+  secretKey = ''
+  url = ''
+  #dir = ''
+  #servers: HttpServer[] = []
+
+  constructor(redis: TestRedis) {
+    this.redis = redis
+  }
+
+  get merchants(): MerchantStore {
+    return new MerchantStore(this.redis.redis, 'test')
+  }
+
+  /** Opens what the application sealed, as a `payments` process would. */
+  get opener(): Opener {
+    return loadOpener(generateKeyFiles(this.#dir).privateFile)
+  }
+
+  async open(): Promise<void> {
+    this.#dir = mkdtempSync(join(tmpdir(), 'tokens-'))
+    this.merchantId = (await this.merchants.createMerchant('Loja')).merchantId
+    this.publishableKey = await this.newKey()
+    const secret = await this.merchants.createKey({ merchantId: this.merchantId, permissions: ['payments:write'] })
+    this.secretKey = secret.fullKey
+    this.url = await this.start({ perSecond: 0, burst: 1 })
+  }
+
+  async clear(): Promise<void> {
+    this.logLines.length = 0
+    await this.redis.secrets.flushdb()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#servers.map(server => server.stop()))
+    rmSync(this.#dir, { recursive: true })
+  }
+
+  /** A new publishable key, of the one merchant unless another is named. */
+  async newKey(merchantId = this.merchantId): Promise<string> {
+    const key = await this.merchants.createKey({ merchantId, permissions: ['tokens:write'], isPublishable: true })
+    return key.fullKey
+  }
+
+  /** Starts one more copy of the application, with its own limits; returns its URL. */
+  async start(limit: { perSecond: number; burst: number }, trustedProxies = 0): Promise<string> {
+    const log = createLogger('tokens', 'debug', this.#logDestination())
+    const app = createTokensApp({
+      environment: 'test',
+      sealer: loadSealer(generateKeyFiles(this.#dir).publicFile),
+      tokens: createTokenStore(this.redis.secrets),
+      tokenTtlMs: TOKEN_TTL_MS,
+      authenticator: createAuthenticator({ environment: 'test', findKey: keyId => this.merchants.findKey(keyId) }),
+      limiter: createRateLimiter(this.redis.secrets, limit, log),
+      trustedProxies,
+      hostedFields: loadHostedFields(''),
+      log
+    })
+    const server = await serve(app, { host: '127.0.0.1', port: 0, log })
+    this.#servers.push(server)
+    return `http://127.0.0.1:${server.port}`
+  }
+
+  /** Posts a body (text as it stands, anything else as JSON) with the publishable key, unless `headers` say otherwise. */
+  post(body: unknown, headers: Record<string, string> = {}, url = this.url): Promise<Response> {
+    return fetch(`${url}/v1/tokens`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${this.publishableKey}`, ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body)
+    })
+  }
+
+  #logDestination(): Writable {
+    return new Writable({
+      write: (chunk, _encoding, done) => {
+        this.logLines.push(String(chunk))
+        done()
+      }
+    })
+  }
+}
+
+/** The `code` of an error answer. */
+export async function codeOf(response: Response): Promise<string> {
+  const answer = (await response.json()) as { error: { code: string } }
+  return answer.error.code
+}

@@ -1,0 +1,180 @@
+/** The delivery of webhooks in the test's own process: real Redis, real HTTPS, a clock that the test moves. */
+import { randomBytes } from 'node:crypto'
+import type { PaymentStatus } from '../../machines/model.js'
+import type { RetryPolicy } from '../../machines/webhook-schedule.js'
+import { connect, disconnect } from '../../redis/connections.js'
+import { compactId, keys, newPaymentId, partitionOfPayment } from '../../redis/keys.js'
+import { createPartitionLeases } from '../../redis/partition-leases.js'
+import { createWebhookEndpointStore, type WebhookEndpoint } from '../../redis/webhook-endpoints.js'
+import { encodeEvent } from '../../redis/webhook-event.js'
+import { createWebhookQueue, type WebhookQueue } from '../../redis/webhook-queue.js'
+import { decodeRecord, type QueuedEvent } from '../../redis/webhook-record.js'
+import { createLogger } from '../../runtime/log.js'
+import { createNetworkPolicy } from '../../runtime/network-policy.js'
+import { startWebhookDelivery, type WebhookDelivery } from '../../workers/webhooks/delivery.js'
+import { createSender } from '../../workers/webhooks/sender.js'
+import { until } from './conditions.js'
+import { type Receiver, receiverTls, startReceiver } from './receiver.js'
+import { type TestRedis, useRedis } from './redis.js'
+
+export const PARTITIONS = 1
+export const PARTITION = 0
+export const START_MS = Date.UTC(2026, 0, 2, 12)
+
+/** Settings that the system tests of webhooks share, and with them one running service. */
+export const SERVICE_SETTINGS = {
+  HEARTBEAT_MS: '300',
+  TAKEOVER_AFTER_MS: '1500',
+  WEBHOOK_POLL_MS: '50',
+  WEBHOOK_RETRY_DELAYS_MS: '500,500,2000,5000,5000,5000',
+  RECONCILE_DELAYS_MS: '200',
+  NOT_FOUND_HORIZON_MS: '60000'
+} as const
+
+/** One delivering process. */
+export interface Deliverer {
+  readonly delivery: WebhookDelivery
+  readonly stop: () => Promise<void>
+}
+
+export interface DelivererOptions {
+  readonly clock?: { now(): number }
+  readonly retries?: RetryPolicy
+  readonly leaseMs?: number
+  readonly concurrency?: number
+  readonly timeoutMs?: number
+  readonly allowedNetworks?: readonly string[]
+  /** Puts something between the delivery and its queue. */
+  readonly wrap?: (queue: WebhookQueue) => WebhookQueue
+}
+
+/** The same gaps as in life, without jitter. */
+export const plainRetries: RetryPolicy = { delaysMs: [5_000, 30_000, 120_000], jitter: 0 }
+
+const log = createLogger('webhooks', 'silent')
+const noMetrics = { attempted: () => undefined, gaveUp: () => undefined }
+
+export async function startDeliverer(test: TestRedis, options: DelivererOptions = {}): Promise<Deliverer> {
+  const [redis, blocking] = [await connect(test.url, 'commands', log), await connect(test.url, 'blocking', log)]
+  const owner = randomBytes(6).toString('hex')
+  const clock = options.clock ?? { now: () => Date.now() }
+  const leaseMs = options.leaseMs ?? 2_000
+  const timeoutMs = options.timeoutMs ?? 5_000
+  const retentionMs = 30 * 24 * 3_600_000
+  const { ca } = await receiverTls()
+  const wrap = options.wrap ?? (queue => queue)
+  const queueOptions = { owner, retentionMs, onUnreadable: () => undefined, now: clock.now }
+  const delivery = await startWebhookDelivery({
+    deps: {
+      queue: wrap(createWebhookQueue(redis, blocking, queueOptions)),
+      endpoints: createWebhookEndpointStore(redis, PARTITIONS),
+      secrets: { secretOf },
+      sender: createSender({
+        policy: createNetworkPolicy(options.allowedNetworks ?? ['127.0.0.0/8']),
+        timeoutMs,
+        ca
+      }),
+      retries: options.retries ?? plainRetries,
+      concurrency: options.concurrency ?? 64,
+      clock,
+      random: () => 0.5,
+      metrics: noMetrics,
+      log
+    },
+    leases: createPartitionLeases(redis, owner, leaseMs),
+    owner,
+    partitions: PARTITIONS,
+    heartbeatMs: Math.min(100, leaseMs / 2),
+    leaseMs,
+    pollMs: 20
+  })
+  const stop = async (): Promise<void> => {
+    await delivery.stop()
+    await Promise.all([disconnect(redis), disconnect(blocking)])
+  }
+  return { delivery, stop }
+}
+
+/** The secret of a seed, as good as any. */
+export function secretOf(seed: { readonly salt: string }): string {
+  return `whsec_${seed.salt}`
+}
+
+export async function registerEndpoint(test: TestRedis, merchantId: string, url: string): Promise<WebhookEndpoint> {
+  const store = createWebhookEndpointStore(test.redis, PARTITIONS)
+  return store.register({ merchantId, url, isRotation: false, keyId: 'k1', nowMs: START_MS })
+}
+
+/** Writes status changes of one payment into the outbox, as commits do. Returns the payment's id. */
+export async function emit(
+  test: Pick<TestRedis, 'redis'>,
+  merchantId: string,
+  statuses: readonly PaymentStatus[],
+  paymentId = newPaymentId(PARTITION)
+): Promise<string> {
+  const outbox = keys.outbox(partitionOfPayment(paymentId))
+  const pipeline = test.redis.pipeline()
+  statuses.forEach((status, index) => {
+    const change = { paymentId, version: index + 2, status, capturedCents: 0, refundedCents: 0, occurredAtMs: START_MS }
+    const body = encodeEvent(change, { externalReference: 'order-1', amountCents: 1_000 })
+    const fields = ['m', merchantId, 'p', compactId(paymentId), 'v', index + 2, 'e', body]
+    pipeline.xadd(outbox, '*', ...fields)
+  })
+  await pipeline.exec()
+  return paymentId
+}
+
+/** What the tests of one `describe` work with; whatever they start is stopped after each test. */
+export interface DeliveryRig {
+  readonly test: TestRedis
+  /** Moves the clock of all deliverers. */
+  advance(ms: number): void
+  receiver(...given: Parameters<typeof startReceiver>): Promise<Receiver>
+  deliverer(options?: DelivererOptions): Promise<Deliverer>
+  /** Resolves when nothing of the merchant is fresh or waiting any more. */
+  noneRemains(merchantId: string): Promise<unknown>
+  undeliverable(merchantId: string): Promise<QueuedEvent[]>
+  /** The heads of the waiting lines. */
+  waiting(merchantId: string): Promise<QueuedEvent[]>
+}
+
+/** Call it inside a `describe`. */
+export function useDelivery(): DeliveryRig {
+  const test = useRedis()
+  const stops: (() => Promise<void>)[] = []
+  let nowMs = START_MS
+  beforeEach(async () => {
+    nowMs = START_MS
+    await test.redis.flushdb()
+  })
+  afterEach(async () => {
+    for (const stop of stops.splice(0).reverse()) await stop()
+  })
+  const kept = async <T extends { stop: () => Promise<void> }>(starting: Promise<T>): Promise<T> => {
+    const started = await starting
+    stops.push(() => started.stop())
+    return started
+  }
+  const records = async (key: string): Promise<string[]> => Object.values(await test.redis.hgetall(key))
+  return {
+    test,
+    advance: ms => {
+      nowMs += ms
+    },
+    receiver: (...given) => kept(startReceiver(...given)),
+    deliverer: (options = {}) => kept(startDeliverer(test, { clock: { now: () => nowMs }, ...options })),
+    noneRemains: merchantId =>
+      until('nothing remains', async () => {
+        const waiting = await test.redis.hlen(keys.webhookWaiting(PARTITION, merchantId))
+        return waiting + (await test.redis.xlen(keys.outbox(PARTITION))) === 0
+      }),
+    undeliverable: async merchantId =>
+      (await records(keys.webhookUndeliverable(PARTITION, merchantId))).map(record =>
+        decodeRecord(record, 'undeliverable')
+      ),
+    waiting: async merchantId =>
+      (await records(keys.webhookWaiting(PARTITION, merchantId))).map(line =>
+        decodeRecord(line.split('\n')[0] ?? '', 'waiting')
+      )
+  }
+}

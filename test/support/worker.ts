@@ -1,0 +1,166 @@
+/** A payments worker in this process: the real stores and scripts on a real Redis, a network that obeys the test. */
+import type { Command, CommandResult } from '../../machines/commands.js'
+import type { Payment } from '../../machines/model.js'
+import { type CommandEntry, decodeEntry } from '../../redis/command-entry.js'
+import { buryCommand, ensureGroups, releaseCommand, requeueCommand } from '../../redis/command-stream.js'
+import { createCommitStore } from '../../redis/commits.js'
+import { compactId, keys, PAYMENTS_GROUP } from '../../redis/keys.js'
+import { createPaymentLock } from '../../redis/payment-lock.js'
+import { createPaymentStore, type PaymentStore } from '../../redis/payments.js'
+import { createLogger } from '../../runtime/log.js'
+import type { WorkerDeps } from '../../workers/payments/deps.js'
+import { handleCommand } from '../../workers/payments/handle-command.js'
+import { until } from './conditions.js'
+import { FakeNetwork } from './fake-network.js'
+import { anAcceptance, aPayment, CREATED_MS, createCommand, MERCHANT, PARTITION, policy } from './payments.js'
+import type { TestRedis } from './redis.js'
+
+const PARTITIONS = PARTITION + 1
+const DELIVERIES_MAX = 3
+const KEY_LIFE_MS = 60_000
+const CONSUMER = 'worker-of-the-test'
+
+/** Makes a worker; `changes` replaces parts of it. */
+export function aWorker(test: TestRedis, changes: (deps: WorkerDeps) => Partial<WorkerDeps> = () => ({})): TestWorker {
+  const log = createLogger('test', 'silent')
+  const network = new FakeNetwork()
+  const clock = { atMs: CREATED_MS + 1_000, now: () => clock.atMs }
+  const forgotten: string[] = []
+  const deps: WorkerDeps = {
+    payments: createPaymentStore(test.redis),
+    commits: createCommitStore(test.redis),
+    queue: {
+      requeue: entry => requeueCommand(test.redis, entry),
+      release: entry => releaseCommand(test.redis, entry),
+      bury: (entry, burial) => buryCommand(test.redis, entry, burial)
+    },
+    lock: createPaymentLock([test.secrets], 2_000, log),
+    network,
+    cardData: {
+      open: async () => ({
+        number: '4024007153760060',
+        holderName: 'Ada Lovelace',
+        expirationMonth: '12',
+        expirationYear: '2031',
+        cvv: '123'
+      }),
+      forget: async terms => void forgotten.push(terms.id)
+    },
+    policy,
+    environment: 'test',
+    networkRetryMs: 0,
+    deliveriesMax: DELIVERIES_MAX,
+    clock,
+    log
+  }
+  return new TestWorker(test, { ...deps, ...changes(deps) }, network, clock, forgotten)
+}
+
+export class TestWorker {
+  readonly deps: WorkerDeps
+  readonly network: FakeNetwork
+  readonly clock: { atMs: number }
+  /** Payments whose card data was given up. */
+  readonly forgotten: readonly string[]
+  readonly #test: TestRedis
+
+  constructor(
+    test: TestRedis,
+    deps: WorkerDeps,
+    network: FakeNetwork,
+    clock: { atMs: number },
+    forgotten: readonly string[]
+  ) {
+    this.#test = test
+    this.deps = deps
+    this.network = network
+    this.clock = clock
+    this.forgotten = forgotten
+  }
+
+  /** Accepts a payment as the API does. */
+  async accept(mode: 'auto' | 'manual' = 'auto'): Promise<Payment> {
+    await ensureGroups(this.#test.redis, PARTITIONS)
+    const payment = aPayment({ terms: { captureMode: mode }, record: `record-${Math.random()}` })
+    const record = payment.progress.operation.record ?? ''
+    await this.#store.acceptPayment(payment, createCommand, anAcceptance({ record }))
+    return payment
+  }
+
+  /** Accepts a capture or cancel as the API does. */
+  async acceptOperation(payment: Payment, command: Command & { kind: 'capture' | 'cancel' }): Promise<string> {
+    const record = `record-${Math.random()}`
+    const operation = { merchantId: MERCHANT, paymentId: payment.terms.id, command }
+    await this.#store.acceptOperation(operation, anAcceptance({ record }), KEY_LIFE_MS)
+    return record
+  }
+
+  /** Reads what waits in the stream, as a worker that may then die. */
+  async take(): Promise<CommandEntry[]> {
+    const group = ['GROUP', PAYMENTS_GROUP, CONSUMER] as const
+    const reply = await this.#test.redis.xreadgroup(...group, 'COUNT', 100, 'STREAMS', keys.commands(PARTITION), '>')
+    const [[, entries] = ['', []]] = reply ?? []
+    return entries.map(([entryId, fields]) => decodeEntry(PARTITION, entryId, fields ?? []))
+  }
+
+  async takeOne(): Promise<CommandEntry> {
+    const [entry] = await this.take()
+    if (entry === undefined) throw new Error('no command waits')
+    return entry
+  }
+
+  /** Does everything that waits, also what comes back meanwhile. */
+  async work(): Promise<void> {
+    for (let entries = await this.take(); entries.length > 0; entries = await this.take()) {
+      for (const entry of entries) await this.handle(entry)
+    }
+  }
+
+  async handle(entry: CommandEntry, stopping: AbortSignal = new AbortController().signal): Promise<void> {
+    await handleCommand(entry, this.deps, stopping)
+  }
+
+  /** What is due now becomes a command, and is done. */
+  async wake(payment: Payment, atMs: number): Promise<void> {
+    this.clock.atMs = atMs
+    const compact = compactId(payment.terms.id)
+    const isDue = await this.#test.redis.zrem(keys.due(PARTITION), compact)
+    if (isDue === 0) throw new Error('the payment has no alarm')
+    await this.#test.redis.xadd(keys.commands(PARTITION), '*', 'p', compact, 'c', '{"kind":"wake"}')
+    await this.work()
+  }
+
+  /** Resolves when the network was asked this. */
+  async untilAsked(what: string): Promise<void> {
+    await until(`the network is asked: ${what}`, () => this.network.asked.includes(what))
+  }
+
+  async load(payment: Payment): Promise<Payment> {
+    const stored = await this.#store.load(PARTITION, compactId(payment.terms.id))
+    if (stored === null) throw new Error('the payment is gone')
+    return stored
+  }
+
+  async resultOf(record: string): Promise<CommandResult | null> {
+    return (await this.#store.readIdempotency(PARTITION, record))?.result ?? null
+  }
+
+  /** When the payment is looked at again (ms); null: never. */
+  async alarmOf(payment: Payment): Promise<number | null> {
+    const score = await this.#test.redis.zscore(keys.due(PARTITION), compactId(payment.terms.id))
+    return score === null ? null : Number(score)
+  }
+
+  /** Commands that are not finished, and letters of those that were given up. */
+  async left(): Promise<{ commands: number; letters: number }> {
+    const [commands, letters] = await Promise.all([
+      this.#test.redis.xlen(keys.commands(PARTITION)),
+      this.#test.redis.xlen(keys.deadLetters(PARTITION))
+    ])
+    return { commands, letters }
+  }
+
+  get #store(): PaymentStore {
+    return createPaymentStore(this.#test.redis)
+  }
+}

@@ -1,0 +1,216 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { close, listen } from '../../../runtime/ops-server.js'
+import { readLoopbackTls } from '../../../scripts/supervisor/loopback-tls.js'
+import { startListener } from '../../../scripts/webhooks/listener.js'
+import { registerHook } from '../../../scripts/webhooks/register.js'
+import { readKeyRing } from '../../../vault/key-ring.js'
+import { until } from '../../support/conditions.js'
+import { type ServiceUnderTest, useService } from '../../support/service.js'
+import { openWith } from '../../vault/thief.js'
+import { contentOf, filesIn, memoryOf, metricsOf, surfaceOf, writeSnapshot } from './left-behind.js'
+import { findNeedles, longSecret, type Needle, shortSecret } from './needles.js'
+import { APPROVED, CVV, call, DECLINED, payByCard, payByToken, QUICK, storeCard, UNANSWERED } from './shopping.js'
+
+const MASTERCARD = '5315281703921200'
+const CARDS = [APPROVED, DECLINED, UNANSWERED, MASTERCARD]
+const cardNeedles = [...CARDS.map(number => longSecret(`card …${number.slice(-4)}`, number)), shortSecret('CVV', CVV)]
+
+describe('card data after a run with faults and crashes', function () {
+  this.timeout(90_000)
+  const service = useService(QUICK)
+  let needles: readonly Needle[] = []
+  let keyFile = ''
+  let webhooks: CollectedWebhooks
+
+  before(async () => {
+    webhooks = await collectWebhooks(service())
+    keyFile = join(service().dataDir, 'vault', 'vault-private-keys.json')
+    await misuse(service())
+    await payAmidFaults(service())
+    await until('webhooks of many payments', () => webhooks.bodies.length > 20)
+    await writeSnapshot(service().redisUrl)
+    const secretKeys = Object.values(readKeyRing(keyFile, 'private').keys)
+    needles = [
+      ...cardNeedles,
+      longSecret('API key', service().apiKey.split('.')[2] ?? expect.fail('no secret part')),
+      ...secretKeys.map(key => longSecret('vault key', key.private ?? expect.fail('no private key')))
+    ]
+  })
+
+  after(() => webhooks.stop())
+
+  it('would be found if it were there', () => {
+    const payload = `{"cvv":"${CVV}","n":"${APPROVED}"}`
+    for (const form of [payload, Buffer.from(payload).toString('hex'), `x${APPROVED} `, 'n=4024 0071 5376 0060']) {
+      expect(findNeedles(form, cardNeedles), form).to.include('card …0060')
+    }
+    for (const before of ['', 'a', 'ab', 'abc']) {
+      const encoded = Buffer.from(`${before}${APPROVED}}`).toString('base64')
+      expect(findNeedles(encoded, cardNeedles), encoded).to.include('card …0060')
+    }
+    for (const form of [payload, `cvv=${CVV}&`, `$4\r\n${CVV}\r\n`, '"MDkzNw=="']) {
+      expect(findNeedles(form, cardNeedles), form).to.include('CVV')
+    }
+    expect(findNeedles('1937-0937-a0937b 10937 0.0937', cardNeedles)).to.deep.equal([])
+  })
+
+  it('is in no file of the data directory: log of the durable Redis, snapshot, journal of the simulator', () => {
+    const files = filesIn(service().dataDir)
+    const names = [...files.keys()].join('\n')
+    expect(names)
+      .to.match(/appendonly/)
+      .and.match(/dump\.rdb/)
+    // By their purpose these hold the merchant's key and the vault's keys.
+    files.delete(join(service().dataDir, 'demo.json'))
+    files.delete(keyFile)
+    for (const [path, content] of files) expect(findNeedles(content, needles), path).to.deep.equal([])
+  })
+
+  it('is in no key and no value of either Redis', async () => {
+    for (const url of [service().redisUrl, service().secretsRedisUrl]) {
+      const content = await contentOf(url)
+      expect(content.length, url).to.be.greaterThan(100)
+      expect(findNeedles(content, needles), url).to.deep.equal([])
+    }
+  })
+
+  it('is in no line of the logs at their most talkative, and in no metric', async () => {
+    expect(service().logs()).to.contain('request answered')
+    expect(findNeedles(service().logs(), needles)).to.deep.equal([])
+    expect(findNeedles(await metricsOf(service().dataDir), needles)).to.deep.equal([])
+  })
+
+  it('is in no webhook', () => {
+    expect(findNeedles(webhooks.bodies.join('\n'), needles)).to.deep.equal([])
+  })
+
+  it('is in no command line and no environment', () => {
+    const pids = ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks', 'network'].flatMap(name =>
+      service().pids(name)
+    )
+    expect(pids.length).to.be.at.least(7)
+    for (const pid of pids) expect(findNeedles(surfaceOf(pid), needles), String(pid)).to.deep.equal([])
+  })
+
+  it('is in the memory of no process but payments and tokens, and the network that is told', () => {
+    const merchant = longSecret('merchant', service().merchantId)
+    // Of a stored card, the merchant sends the CVV itself; a card number never passes through here.
+    const numbers = cardNeedles.filter(({ name }) => name !== 'CVV')
+    const found = new Map<string, Set<string>>()
+    for (const name of ['api', 'notifications', 'timers', 'webhooks', 'redis', 'secrets-redis']) {
+      const names = new Set<string>()
+      for (const pid of service().pids(name)) {
+        for (const piece of memoryOf(pid)) for (const hit of findNeedles(piece, [...numbers, merchant])) names.add(hit)
+      }
+      found.set(name, names)
+    }
+    // The merchant's id is there, so that the search works at all.
+    expect([...(found.get('api') ?? [])]).to.deep.equal(['merchant'])
+    expect(new Set([...found.values()].flatMap(names => [...names]))).to.deep.equal(new Set(['merchant']))
+  })
+
+  it('of stored cards can be opened with the private key from a stolen data directory, a CVV cannot', () => {
+    const secrets = openedBoxes(service().dataDir, keyFile)
+    expect(secrets.filter(([kind]) => kind === 'card').map(parts => parts[3])).to.include(APPROVED)
+    expect(secrets.filter(([kind]) => kind !== 'card')).to.deep.equal([])
+  })
+})
+
+/** Card data in every place where it does not belong: each request must be refused without a trace. */
+async function misuse(service: ServiceUnderTest): Promise<void> {
+  const send = (url: string, key: string, body: string): Promise<Response> =>
+    fetch(url, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', 'Idempotency-Key': 'misuse' },
+      body
+    })
+  const tokens = `${service.tokensUrl}/v1/tokens`
+  const refused = await Promise.all([
+    send(tokens, service.publishableKey, `{"card_number":"${APPROVED}","cvv":"${CVV}"`),
+    send(tokens, service.publishableKey, JSON.stringify({ card_number: APPROVED, cvv: CVV, holder_name: APPROVED })),
+    send(tokens, service.publishableKey, JSON.stringify({ [APPROVED]: CVV })),
+    send(`${tokens}/${APPROVED}?cvv=${CVV}`, service.publishableKey, '{}'),
+    send(tokens, `svc_test.${APPROVED}`, '{}'),
+    send(
+      `${service.baseUrl}/v1/payments`,
+      service.apiKey,
+      JSON.stringify({ payment_source: { cvv: CVV, card: APPROVED } })
+    ),
+    send(`${service.baseUrl}/v1/payments`, service.apiKey, `{"payment_source":{"cvv":"${CVV}",}`),
+    send(`${service.baseUrl}/v1/cards`, service.apiKey, JSON.stringify({ token_id: APPROVED, cvv: CVV })),
+    fetch(`${service.baseUrl}/v1/payments/${APPROVED}`, { headers: { Authorization: `Bearer ${service.apiKey}` } })
+  ])
+  for (const response of refused) {
+    expect(response.status).to.be.within(400, 422)
+    expect(findNeedles(await response.text(), cardNeedles)).to.deep.equal([])
+  }
+}
+
+/** Payments of every kind while the network misbehaves and processes die. */
+async function payAmidFaults(service: ServiceUnderTest): Promise<void> {
+  const stored = await storeCard(service, APPROVED)
+  await setFaults(service, { drop_before: 0.1, drop_after: 0.15, error_after: 0.15, late: 0.1, late_ms: 300 })
+  const attempt = (work: Promise<unknown>): Promise<unknown> => work.catch(() => 'the process died')
+  const round = (): Promise<unknown> =>
+    Promise.all(
+      Array.from({ length: 6 }, () => [
+        ...CARDS.map(number => attempt(payByToken(service, number))),
+        attempt(payByCard(service, stored, CVV)),
+        attempt(payByCard(service, stored)),
+        attempt(storeCard(service, MASTERCARD))
+      ]).flat()
+    )
+  for (const victim of ['payments', 'tokens', 'api', 'redis']) {
+    const payments = round()
+    service.kill(victim)
+    await payments
+    await service.untilReady()
+  }
+  await setFaults(service, {})
+  expect((await payByCard(service, stored, CVV)).body.status).to.equal('captured')
+  expect((await call(service, 'GET', '/v1/payments')).status).to.equal(200)
+}
+
+interface CollectedWebhooks {
+  readonly bodies: readonly string[]
+  stop(): Promise<unknown>
+}
+
+/** Registers an endpoint of the demo merchant and keeps what arrives there, headers too. */
+async function collectWebhooks(service: ServiceUnderTest): Promise<CollectedWebhooks> {
+  const bodies: string[] = []
+  const server = createServer((request, response) => {
+    bodies.push(JSON.stringify(request.headers))
+    request.setEncoding('utf8').on('data', chunk => bodies.push(chunk))
+    request.on('end', () => response.writeHead(204).end())
+  })
+  await listen(server, 0, '127.0.0.1')
+  const forwardTo = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  const tls = await readLoopbackTls(service.dataDir)
+  const listener = await startListener({ tls, port: 0, forwardTo, write: () => undefined })
+  await registerHook(service.baseUrl, service.apiKey, listener.url)
+  return { bodies, stop: () => Promise.all([listener.stop(), close(server)]) }
+}
+
+async function setFaults(service: ServiceUnderTest, faults: object): Promise<void> {
+  const headers = { 'Content-Type': 'application/json' }
+  const url = `${service.networkUrl}/simulator/faults`
+  expect((await fetch(url, { method: 'PUT', headers, body: JSON.stringify(faults) })).status).to.be.within(200, 299)
+}
+
+/** The contents of every box in any file of the folder, as a thief with the private key reads them. */
+function openedBoxes(folder: string, privateFile: string): string[][] {
+  const { keys } = readKeyRing(privateFile, 'private')
+  const boxes = new Map<string, readonly [keyId: string, sealed: Buffer]>()
+  for (const content of filesIn(folder).values()) {
+    for (const [box, keyId = '', sealed = ''] of content
+      .toString('latin1')
+      .matchAll(/v1\.(k\d+)\.([A-Za-z0-9_-]{64,})/g)) {
+      boxes.set(box, [keyId, Buffer.from(sealed, 'base64url')])
+    }
+  }
+  return [...boxes.values()].map(([keyId, sealed]) => openWith(keys[keyId] ?? expect.fail(`no key ${keyId}`), sealed))
+}

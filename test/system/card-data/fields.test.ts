@@ -1,0 +1,196 @@
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { close, listen } from '../../../runtime/ops-server.js'
+import { until } from '../../support/conditions.js'
+import { fieldsOf, GOOD, pay, typeCard, useShop } from './shop-page.js'
+
+describe('hosted fields in a merchant’s page', function () {
+  this.timeout(60_000)
+  const { service, browser, visit } = useShop()
+  const publishableKey = (): string => service().publishableKey
+
+  it('show the merchant a token and never the card: no request, no message and no script of the page holds it', async () => {
+    const page = await visit()
+    const sent: string[] = []
+    page.on('request', request => {
+      if (!request.url().startsWith(service().tokensUrl)) sent.push(`${request.url()} ${request.postData() ?? ''}`)
+    })
+    await page.evaluate('heard = []; addEventListener("message", event => heard.push(event.data))')
+    await typeCard(page)
+    await pay(page)
+    await page.getByText('Thank you!').waitFor()
+    const heard = await page.evaluate<string>('JSON.stringify(heard)')
+    const seen = [...sent, heard, await page.content()].join('\n')
+    expect(sent.join('\n')).to.contain('tok_')
+    expect(seen).not.to.match(/4024.?0071/)
+    expect(seen).not.to.match(/"?cvv"?\s*[:=]/)
+    const inside = await page.evaluate<string>('try { frames[0].document.body.innerHTML } catch (error) { error.name }')
+    expect(inside).to.equal('SecurityError')
+  })
+
+  it('listen to the page that opened the channel, and to nobody after it', async () => {
+    const page = await visit()
+    await page.evaluate(`
+      heard = []
+      intruder = new MessageChannel()
+      intruder.port1.onmessage = ({ data }) => heard.push(data)
+      connect = { type: 'service.fields.connect', publishableKey: 'svc_test.x', locale: 'en', style: {} }
+      frames[0].postMessage(connect, '*', [intruder.port2])
+      intruder.port1.postMessage({ type: 'tokenize', request: 1 })
+    `)
+    // The page's own channel keeps working; its answers come later than those that must not come.
+    await typeCard(page, { cvv: '1' })
+    await pay(page)
+    await page.getByRole('alert').waitFor()
+    expect(await page.evaluate('heard')).to.deep.equal([])
+    expect(await page.evaluate('Object.isFrozen(Service)')).to.equal(true)
+  })
+
+  it('speak Portuguese', async () => {
+    const page = await visit()
+    await replaceFields(page, { publishableKey: publishableKey(), element: '#card-fields', locale: 'pt-BR' })
+    const number = fieldsOf(page).getByLabel('Número do cartão')
+    await number.fill('4024')
+    await number.blur()
+    await fieldsOf(page).getByText('O número do cartão está curto demais.').waitFor()
+    expect(await number.evaluate('document.documentElement.lang')).to.equal('pt-BR')
+    expect(await page.locator('#card-fields iframe').getAttribute('title')).to.equal('Dados do cartão')
+  })
+
+  it('wear the looks that a merchant chooses from the list, and refuse others', async () => {
+    const page = await visit()
+    const element = '#card-fields'
+    await replaceFields(page, { publishableKey: publishableKey(), element, style: { colorText: '#112233' } })
+    const color = await fieldsOf(page).getByLabel('Card number').evaluate('getComputedStyle(document.body).color')
+    expect(color).to.equal('rgb(17, 34, 51)')
+    const refusal = await replaceFields(page, {
+      publishableKey: publishableKey(),
+      element,
+      style: { colorText: 'url(//evil.example)' }
+    }).catch(String)
+    expect(refusal).to.contain('style.colorText')
+  })
+
+  it('work in a page as docs/HOSTED_FIELDS.md shows it', async () => {
+    const [, snippet = ''] = /```html\n(.*?)```/s.exec(await readFile('docs/HOSTED_FIELDS.md', 'utf8')) ?? []
+    const body = snippet.replaceAll('{tokens}', service().tokensUrl).replace('svc_test.…', publishableKey())
+    let paid = ''
+    const server = createServer((request, response) => {
+      if (request.url === '/pay') request.setEncoding('utf8').on('data', text => (paid += text))
+      response.setHeader('Content-Type', 'text/html').end(request.url === '/' ? body : '')
+    })
+    await listen(server, 0, '127.0.0.1')
+    const page = await browser.open(`http://localhost:${(server.address() as AddressInfo).port}/`)
+    await typeCard(page, { cvv: '1' })
+    await page.getByRole('button', { name: 'Pay' }).click()
+    await page.getByRole('alert').getByText('check the marked').waitFor()
+    await typeCard(page)
+    await page.getByRole('button', { name: 'Pay' }).click()
+    await until('the token is on its way to the server', () => paid !== '')
+    expect(JSON.parse(paid)).to.have.property('token_id').that.matches(/^tok_/)
+    await close(server)
+  })
+
+  it('refuse a secret key before it leaves the page', async () => {
+    const page = await visit()
+    const refusal = await replaceFields(page, { publishableKey: 'svc_test.a.b', element: '#card-fields' }).catch(String)
+    expect(refusal).to.contain('never put a secret key into a page')
+  })
+
+  it('say so when the connection is lost, and keep what was typed', async () => {
+    const page = await visit()
+    await typeCard(page)
+    await page.route('**/v1/tokens', route => route.abort())
+    await pay(page)
+    await page.getByRole('alert').getByText('connection was lost').waitFor()
+    expect(await fieldsOf(page).getByLabel('Security code').inputValue()).to.equal(GOOD.cvv)
+    await page.unroute('**/v1/tokens')
+    await pay(page)
+    await page.getByText('Thank you!').waitFor()
+    expect(browser.problems.filter(problem => !/ERR_FAILED|422/.test(problem))).to.deep.equal([])
+    await until('no frame is left', () =>
+      page
+        .locator('iframe')
+        .count()
+        .then(count => count <= 1)
+    )
+  })
+})
+
+describe('hosted fields for people', function () {
+  this.timeout(60_000)
+  const { visit } = useShop()
+
+  it('can be used with the keyboard alone, in the order that one reads', async () => {
+    const page = await visit()
+    await fieldsOf(page).getByLabel('Card number').focus()
+    for (const text of [GOOD.number, GOOD.expiry, GOOD.cvv]) {
+      await page.keyboard.type(text)
+      await page.keyboard.press('Tab')
+    }
+    await page.keyboard.type(GOOD.name)
+    await page.keyboard.press('Enter')
+    await page.getByText('Thank you!').waitFor()
+  })
+
+  it('tell screen readers what is wrong, where, and go there', async () => {
+    const page = await visit()
+    await typeCard(page, { number: `${GOOD.number.slice(0, -1)}1`, expiry: '1320', name: ' ' })
+    await pay(page)
+    await page.getByRole('alert').getByText('check the marked').waitFor()
+    const number = fieldsOf(page).getByLabel('Card number')
+    expect(await number.getAttribute('aria-invalid')).to.equal('true')
+    expect(await number.getAttribute('aria-describedby')).to.contain('number-error')
+    expect(await fieldsOf(page).locator('#number-error').textContent()).to.contain('typing mistake')
+    expect(await fieldsOf(page).locator('#expiry-error').textContent()).to.contain('07 / 31')
+    expect(await number.evaluate('document.activeElement.id')).to.equal('number')
+    for (const [label, autocomplete] of [
+      ['Card number', 'cc-number'],
+      ['Expiry', 'cc-exp'],
+      ['Security code', 'cc-csc'],
+      ['Name on card', 'cc-name']
+    ] as const) {
+      expect(await fieldsOf(page).getByLabel(label).getAttribute('autocomplete')).to.equal(autocomplete)
+    }
+    await number.fill(GOOD.number)
+    expect(await number.getAttribute('aria-invalid')).to.equal('false')
+  })
+
+  it('keep the caret where one corrects a digit', async () => {
+    const page = await visit()
+    const number = fieldsOf(page).getByLabel('Card number')
+    await number.pressSequentially('402400715376006')
+    await number.press('Home')
+    for (let step = 0; step < 4; step++) await number.press('ArrowRight')
+    await number.press('Backspace')
+    await number.pressSequentially('4')
+    expect(await number.inputValue()).to.equal('4024 0071 5376 006')
+    expect(await number.evaluate('document.activeElement.selectionStart')).to.be.oneOf([4, 5])
+  })
+
+  it('let one delete what was typed, separators included', async () => {
+    const page = await visit()
+    const expiry = fieldsOf(page).getByLabel('Expiry')
+    await expiry.pressSequentially('123')
+    for (let keys = 0; keys < 5 && (await expiry.inputValue()) !== ''; keys++) await expiry.press('Backspace')
+    expect(await expiry.inputValue()).to.equal('')
+  })
+
+  it('refuse a card that is no published test card, at the number', async () => {
+    const page = await visit()
+    await typeCard(page, { number: '4111111111111111' })
+    await pay(page)
+    await fieldsOf(page).getByText('Only published test cards work here.').waitFor()
+  })
+})
+
+/** Fields of the test's own making, in the place of those of the shop. */
+function replaceFields(page: Page, options: object): Promise<void> {
+  return page.evaluate(given => {
+    const service: { fields(options: object): { ready: Promise<void> } } = Reflect.get(globalThis, 'Service')
+    return service.fields(given).ready
+  }, options)
+}

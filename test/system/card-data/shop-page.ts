@@ -1,0 +1,78 @@
+/** The shop's page as a buyer sees it. */
+import type { FrameLocator, Page, ViewportSize } from 'playwright-core'
+import { type Shop, startShop } from '../../../scripts/shop/server.js'
+import { receiveWebhooks } from '../../../scripts/shop/webhooks.js'
+import { type TestBrowser, useBrowser } from '../../support/browser.js'
+import { type ServiceUnderTest, useService } from '../../support/service.js'
+import { QUICK } from './shopping.js'
+
+export interface TypedCard {
+  readonly number: string
+  readonly expiry: string
+  readonly cvv: string
+  readonly name: string
+}
+
+export const GOOD: TypedCard = { number: '4024007153760060', expiry: '1230', cvv: '123', name: 'Ada Lovelace' }
+
+export interface OpenShop {
+  readonly service: () => ServiceUnderTest
+  readonly browser: TestBrowser
+  readonly url: () => string
+  /** From now on webhooks that are signed with this secret count. */
+  believeWebhooks(secret: string): void
+  /** The page of the shop, with fields that can be typed into. */
+  visit(viewport?: ViewportSize): Promise<Page>
+}
+
+/** Call it inside a `describe`: a shop beside the service that the files of this folder share. */
+export function useShop(): OpenShop {
+  const service = useService(QUICK)
+  const browser = useBrowser()
+  const state: { shop?: Shop; webhooks?: { stop(): Promise<void> } } = {}
+  before(async () => {
+    const { baseUrl, tokensUrl, apiKey, publishableKey } = service()
+    const merchant = { baseUrl, tokensUrl, apiKey, publishableKey }
+    const shop = await startShop({ merchant, port: 0 })
+    state.shop = shop
+    state.webhooks = await receiveWebhooks({ dataDir: service().dataDir, merchant, shop, port: 0 })
+  })
+  after(() => Promise.all([state.shop?.stop(), state.webhooks?.stop()]))
+  const url = (): string => state.shop?.url ?? ''
+  return {
+    service,
+    browser,
+    url,
+    believeWebhooks: secret => state.shop?.believeWebhooks(secret),
+    visit: async viewport => {
+      const page = await browser.open(url(), viewport && { viewport })
+      await fieldsOf(page).getByLabel('Card number').waitFor()
+      return page
+    }
+  }
+}
+
+/** The fields inside the iframe; their labels are those of the language. */
+export function fieldsOf(page: Page): FrameLocator {
+  return page.frameLocator('#card-fields iframe')
+}
+
+/** Types a card key by key, as a person does. */
+export async function typeCard(page: Page, changes: Partial<TypedCard> = {}): Promise<void> {
+  const card = { ...GOOD, ...changes }
+  for (const [label, text] of [
+    ['Card number', card.number],
+    ['Expiry', card.expiry],
+    ['Security code', card.cvv],
+    ['Name on card', card.name]
+  ] as const) {
+    const field = fieldsOf(page).getByLabel(label)
+    await field.fill('')
+    await field.pressSequentially(text)
+  }
+}
+
+/** Clicks on the button to pay, when it can be clicked. */
+export async function pay(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Pay R/ }).click()
+}

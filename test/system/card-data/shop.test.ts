@@ -1,0 +1,152 @@
+import { createHmac } from 'node:crypto'
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { until } from '../../support/conditions.js'
+import { fieldsOf, GOOD, pay, typeCard, useShop } from './shop-page.js'
+import { call, DECLINED, UNANSWERED } from './shopping.js'
+
+const SECRET = 'whsec_of_the_shop'
+const DESKTOP = { width: 1_180, height: 1_060 }
+const PHONE = { width: 390, height: 844 }
+/** Pictures of the shop are written here when it is set: `SHOP_PICTURES=docs/images npm test -- card-data/shop`. */
+const PICTURES = process.env['SHOP_PICTURES']
+
+describe('demo shop in a real browser', function () {
+  this.timeout(60_000)
+  const { service, browser, url, visit, believeWebhooks } = useShop()
+
+  const orderOf = async (page: Page): Promise<string> => (await page.locator('body').getAttribute('data-order')) ?? ''
+  const outcome = (page: Page, title: string | RegExp): Promise<void> =>
+    page.locator('#outcome').getByRole('heading', { name: title }).waitFor()
+  const row = (page: Page, order: string) => page.locator('#orders tr').filter({ hasText: order })
+  const picture = async (page: Page, name: string): Promise<void> => {
+    if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name}.png` })
+  }
+
+  it('takes a card, charges it, and gives the money back in parts', async () => {
+    const page = await visit(DESKTOP)
+    await typeCard(page)
+    expect(await fieldsOf(page).getByLabel('Card number').inputValue()).to.equal('4024 0071 5376 0060')
+    expect(await fieldsOf(page).getByLabel('Expiry').inputValue()).to.equal('12 / 30')
+    await fieldsOf(page).getByText('Visa').waitFor()
+    await picture(page, 'shop')
+    await pay(page)
+    await outcome(page, 'Thank you!')
+    await picture(page, 'shop-paid')
+
+    const order = row(page, await orderOf(page))
+    await order.getByLabel(/Amount to refund/).fill('10,00')
+    await order.getByRole('button', { name: 'Refund' }).click()
+    await order.getByText('partially refunded').waitFor()
+    await order.getByText('R$ 10.00').waitFor()
+    await order.getByRole('button', { name: 'Refund' }).click()
+    await outcome(page, 'Refunded')
+  })
+
+  it('says that a card was declined, and takes another one for the same order', async () => {
+    const page = await visit(DESKTOP)
+    await typeCard(page, { number: DECLINED })
+    await pay(page)
+    await page.getByRole('alert').getByText('declined').waitFor()
+    await typeCard(page)
+    await pay(page)
+    await outcome(page, 'Thank you!')
+    const { body } = await call(service(), 'GET', `/v1/payments?external_reference=${await orderOf(page)}`)
+    const statuses = (body as unknown as { items: { status: string }[] }).items.map(({ status }) => status)
+    expect(statuses).to.deep.equal(['captured', 'failed'])
+  })
+
+  it('holds an order without an answer under analysis, then tells how it ended', async () => {
+    const page = await visit(PHONE)
+    await typeCard(page, { number: UNANSWERED })
+    await pay(page)
+    await outcome(page, /under analysis/)
+    await page.getByText('please do not pay again').waitFor()
+    await picture(page, 'shop-phone-unknown')
+    await outcome(page, 'Thank you!')
+  })
+
+  it('sends a refund without an answer once, and tells how it ended', async () => {
+    const page = await visit(DESKTOP)
+    await typeCard(page)
+    await pay(page)
+    await outcome(page, 'Thank you!')
+    const order = row(page, await orderOf(page))
+    await order.getByLabel(/Amount to refund/).fill('9.94')
+    await order.getByRole('button', { name: 'Refund' }).click()
+    await order.getByText('partially refunded').waitFor({ timeout: 20_000 })
+    await order.getByText('R$ 9.94').waitFor()
+  })
+
+  it('charges once however often it is asked to', async () => {
+    const page = await visit(DESKTOP)
+    await typeCard(page)
+    await pay(page)
+    await outcome(page, 'Thank you!')
+    const order = await orderOf(page)
+    await page.evaluate(
+      id => fetch(`/orders/${id}/pay`, { method: 'POST', body: '{"token_id":"tok_again"}' }).then(r => r.text()),
+      order
+    )
+    const { body } = await call(service(), 'GET', `/v1/payments?external_reference=${order}`)
+    expect((body as unknown as { items: object[] }).items).to.have.length(1)
+  })
+
+  it('learns by webhook, from the service itself', async () => {
+    const page = await visit(DESKTOP)
+    await typeCard(page)
+    await pay(page)
+    await outcome(page, 'Thank you!')
+    await learnsByWebhook(await orderOf(page))
+  })
+
+  it('asks for the truth when a webhook comes, and believes none that is not signed', async () => {
+    // Those of the service itself no longer count: what the shop learns now, it learns from this test.
+    believeWebhooks(SECRET)
+    const page = await visit(DESKTOP)
+    await typeCard(page)
+    await pay(page)
+    await outcome(page, 'Thank you!')
+    const order = await orderOf(page)
+    const refused = await sendEvent({ external_reference: order, status: 'refunded' }, 'whsec_of_somebody_else')
+    expect(refused.status).to.equal(401)
+    expect((await sendEvent({ external_reference: order, status: 'refunded' }, SECRET)).status).to.equal(204)
+    // The payment is captured, whatever the event says.
+    expect(await learnsByWebhook(order)).to.include({ status: 'paid', refunded_cents: 0 })
+  })
+
+  it('fits on a phone', async () => {
+    const page = await visit(PHONE)
+    await typeCard(page, { number: `${GOOD.number.slice(0, -1)}1`, expiry: '1220', cvv: '1' })
+    await pay(page)
+    await page.getByRole('alert').waitFor()
+    const overflows = 'document.documentElement.scrollWidth > innerWidth'
+    for (const frame of page.frames()) expect(await frame.evaluate(overflows), frame.url()).to.equal(false)
+    const cutOff = 'document.documentElement.scrollHeight > innerHeight + 1'
+    await until('the frame is as high as its contents', async () => !(await page.frames()[1]?.evaluate(cutOff)))
+    await page.locator('#card-fields').scrollIntoViewIfNeeded()
+    await picture(page, 'shop-phone')
+  })
+
+  it('logs no problem in the browser', () => {
+    expect(browser.problems).to.deep.equal([])
+  })
+
+  function learnsByWebhook(order: string): Promise<Record<string, unknown>> {
+    return until('the shop has asked because of a webhook', async () => {
+      const state = (await (await fetch(`${url()}/orders/${order}`)).json()) as Record<string, unknown>
+      return state['source'] === 'webhook' && state
+    })
+  }
+
+  function sendEvent(event: object, secret: string): Promise<Response> {
+    const body = JSON.stringify(event)
+    const sentAt = Math.floor(Date.now() / 1_000)
+    const signature = createHmac('sha256', secret).update(`${sentAt}.${body}`).digest('hex')
+    return fetch(`${url()}/webhooks`, {
+      method: 'POST',
+      headers: { 'X-Service-Signature': `t=${sentAt},v1=${signature}` },
+      body
+    })
+  }
+})

@@ -1,0 +1,125 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import { until } from '../../support/conditions.js'
+import { type FinalAnswer, postSurely } from '../../support/failover-client.js'
+import { Merchant, orderOf, withRedis } from '../../support/merchant.js'
+import { type ServiceUnderTest, startService } from '../../support/service.js'
+
+describe('when the durable Redis is in trouble', function () {
+  this.timeout(40_000)
+  let service: ServiceUnderTest
+  const merchant = new Merchant(() => service)
+  before(async () => {
+    service = await startService({
+      env: { LOG_LEVEL: 'error', RECONCILE_DELAYS_MS: '200,400', NOT_FOUND_HORIZON_MS: '75000' }
+    })
+  })
+  after(() => service?.stop())
+
+  /** `count` buyers, one every 25 ms, each repeated under its key until it is answered; `trouble` begins with the fifth. */
+  const payThrough = async (count: number, trouble: () => Promise<unknown>): Promise<FinalAnswer[]> => {
+    const tokens = await Promise.all(Array.from({ length: count }, () => merchant.token()))
+    const answers: Promise<FinalAnswer>[] = []
+    let troubled: Promise<unknown> = Promise.resolve()
+    for (const [index, token] of tokens.entries()) {
+      if (index === 5) troubled = trouble()
+      const body = { ...orderOf({}), payment_source: { source_type: 'token', token_id: token } }
+      answers.push(postSurely([service.baseUrl], { path: '/v1/payments', apiKey: service.apiKey, body }))
+      await pause(25)
+    }
+    await troubled
+    return await Promise.all(answers)
+  }
+  /** Every payment is at its end, and the network was charged once for each. */
+  const expectAllRight = async (answers: readonly FinalAnswer[]): Promise<void> => {
+    expect(new Set(answers.map(({ payment }) => payment.id)).size).to.equal(answers.length)
+    for (const { payment } of answers) {
+      const settled = await merchant.settled(payment.id)
+      const sales = await salesOf(service, payment.id)
+      expect(sales.length, payment.id).to.equal(1)
+      expect([settled.status, settled.captured_cents], payment.id).to.deep.equal([
+        'captured',
+        sales[0]?.captured_amount
+      ])
+    }
+  }
+  const admin = (...command: [string, ...string[]]): Promise<unknown> =>
+    withRedis(service, redis => redis.call(...command))
+  const refused = async (): Promise<void> => {
+    const answer = await until('a create is refused', async () => {
+      const tried = await merchant.create()
+      return tried.status === 503 ? tried : undefined
+    })
+    expect(answer.error).to.include({ code: 'service_unavailable', retryable: true })
+    expect(answer.headers.has('Retry-After')).to.equal(true)
+  }
+
+  it('killed in the middle of traffic: it comes back with all that was accepted', async () => {
+    await expectAllRight(await payThrough(40, async () => service.kill('redis', 'SIGKILL')))
+    await service.untilReady()
+  })
+
+  it('silent for two seconds, as with a slow disk: everybody waits, nobody fails', async () => {
+    const answers = await payThrough(30, async () => {
+      service.kill('redis', 'SIGSTOP')
+      await pause(2_000)
+      service.kill('redis', 'SIGCONT')
+    })
+    expect(answers.flatMap(({ statuses }) => statuses).filter(status => status >= 500)).to.deep.equal([])
+    await expectAllRight(answers)
+  })
+
+  it('full: writing is refused with 503, reading goes on, and all is well as soon as there is room', async () => {
+    const before = await merchant.create({ capture: false })
+    await admin('CONFIG', 'SET', 'maxmemory', '1')
+    try {
+      await refused()
+      expect((await merchant.read(before.payment.id)).status).to.equal('pre_authorized')
+      expect((await merchant.capture(before.payment.id)).status).to.equal(503)
+    } finally {
+      await admin('CONFIG', 'SET', 'maxmemory', '0')
+    }
+    expect((await merchant.capture(before.payment.id)).payment.status).to.equal('captured')
+    await expectAllRight(
+      await payThrough(30, async () => {
+        await admin('CONFIG', 'SET', 'maxmemory', '1')
+        await pause(400)
+        await admin('CONFIG', 'SET', 'maxmemory', '0')
+      })
+    )
+  })
+
+  it('read-only, as a replica after a failover: 503, and all is well as soon as it is a master', async () => {
+    await admin('REPLICAOF', '127.0.0.1', '1')
+    try {
+      await refused()
+    } finally {
+      await admin('REPLICAOF', 'NO', 'ONE')
+    }
+    await expectAllRight(
+      await payThrough(30, async () => {
+        await admin('REPLICAOF', '127.0.0.1', '1')
+        await pause(400)
+        await admin('REPLICAOF', 'NO', 'ONE')
+      })
+    )
+  })
+
+  it('less durable than promised: /readyz says so, and why', async () => {
+    await admin('CONFIG', 'SET', 'appendfsync', 'no')
+    const { status, text } = await service.ops('api.1', '/readyz')
+    await admin('CONFIG', 'SET', 'appendfsync', 'always')
+    expect(status).to.equal(503)
+    expect(text).to.contain('appendfsync is no, must be always')
+    expect((await service.ops('api.1', '/readyz')).status).to.equal(200)
+  })
+})
+
+async function salesOf(service: ServiceUnderTest, paymentId: string): Promise<{ captured_amount: number }[]> {
+  const text = await (await fetch(`${service.networkUrl}/simulator/sales`)).text()
+  const sales = text
+    .split('\n')
+    .filter(Boolean)
+    .map(line => JSON.parse(line) as { merchant_order_id: string; captured_amount: number })
+  return sales.filter(sale => sale.merchant_order_id === paymentId.replaceAll('-', ''))
+}

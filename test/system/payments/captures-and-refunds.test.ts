@@ -1,0 +1,148 @@
+import { expect } from 'chai'
+import { expectBooksToAgree } from '../../support/books.js'
+import type { ApiAnswer } from '../../support/merchant.js'
+import { testCards } from '../../support/merchant.js'
+import { usePayingService } from '../../support/paying-service.js'
+
+describe('a payment over HTTP', function () {
+  this.timeout(60_000)
+  const { merchant, network } = usePayingService()
+
+  const held = async (amount = 10_000): Promise<string> =>
+    (await merchant.create({ capture: false, amount })).payment.id
+  const paid = async (amount = 10_000): Promise<string> => (await merchant.create({ amount })).payment.id
+
+  /** Status, code and the payment's status, after the books were compared. */
+  const told = async (answer: ApiAnswer): Promise<(string | number)[]> => {
+    const payment = await merchant.read(answer.error.payment_id ?? answer.payment.id)
+    expectBooksToAgree(network, payment)
+    return answer.status < 400 ? [answer.status, payment.status] : [answer.status, answer.error.code, payment.status]
+  }
+
+  describe('is created', () => {
+    it('and captured in one step', async () => {
+      const answer = await merchant.create()
+      expect(await told(answer)).to.deep.equal([201, 'captured'])
+      expect(answer.payment).to.include({ captured_cents: 10_000, refunded_cents: 0, expires_at: null })
+      expect(answer.payment.operation).to.deep.equal({ kind: 'authorization', state: 'succeeded' })
+      expect(answer.payment.provider['tid']).to.be.a('string')
+    })
+
+    it('and only authorised, until the end of its window', async () => {
+      const answer = await merchant.create({ capture: false })
+      expect(await told(answer)).to.deep.equal([201, 'pre_authorized'])
+      const { expires_at, authorized_at } = answer.payment
+      expect(Date.parse(expires_at ?? '') - Date.parse(authorized_at ?? '')).to.equal(7 * 86_400_000)
+    })
+
+    it('and declined, or refused for an expired card: nothing is charged', async () => {
+      for (const [card, code] of [
+        [testCards.declined, 'card_declined'],
+        [testCards.expired, 'card_expired']
+      ] as const) {
+        const answer = await merchant.create({ card })
+        expect(await told(answer)).to.deep.equal([422, code, 'failed'])
+        const payment = await merchant.read(answer.error.payment_id ?? '')
+        expect(payment.error?.code).to.equal(code)
+        expect(payment.provider['declined_code']).to.be.a('string')
+      }
+    })
+  })
+
+  describe('that is pre-authorised', () => {
+    it('is captured as a whole, or in part, once', async () => {
+      const whole = await merchant.capture(await held())
+      expect(await told(whole)).to.deep.equal([200, 'captured'])
+      expect(whole.payment).to.include({ captured_cents: 10_000 })
+      const part = await merchant.capture(await held(), { amount: 4_000 })
+      expect(await told(part)).to.deep.equal([200, 'captured'])
+      expect(part.payment).to.include({ captured_cents: 4_000, amount_cents: 10_000 })
+      expect(await told(await merchant.capture(part.payment.id))).to.deep.equal([409, 'invalid_state', 'captured'])
+    })
+
+    it('stays as it is when the amount is too high, or the network rejects it', async () => {
+      const id = await held()
+      const above = await merchant.capture(id, { amount: 10_001 })
+      expect([above.status, above.error.code]).to.deep.equal([422, 'amount_exceeds_authorized'])
+      const rejected = await merchant.capture(id, { amount: 991 })
+      expect(await told(rejected)).to.deep.equal([422, 'provider_rejected', 'pre_authorized'])
+      const payment = await merchant.read(id)
+      expect(payment.error?.code).to.equal('provider_rejected')
+      expect(payment.operation).to.deep.equal({ kind: 'capture', state: 'failed' })
+      const again = await merchant.capture(id)
+      expect(await told(again)).to.deep.equal([200, 'captured'])
+      expect(again.payment.error).to.equal(undefined)
+    })
+
+    it('is captured in the end when the answer to the capture is lost (993)', async () => {
+      const answer = await merchant.capture(await held(), { amount: 993 })
+      expect([answer.status, answer.payment.status]).to.deep.equal([202, 'capturing'])
+      expect(answer.payment.operation).to.deep.equal({ kind: 'capture', state: 'unknown' })
+      const payment = await merchant.settled(answer.payment.id)
+      expect(payment).to.include({ status: 'captured', captured_cents: 993 })
+      expectBooksToAgree(network, payment)
+    })
+
+    it('is canceled as a whole, with or without saying so, and never in part', async () => {
+      const part = await merchant.cancel(await held(), { amount: 1_000 })
+      expect(await told(part)).to.deep.equal([400, 'invalid_request', 'pre_authorized'])
+      const silent = await merchant.cancel(await held())
+      expect(await told(silent)).to.deep.equal([200, 'canceled'])
+      expect(silent.payment.canceled_at).to.be.a('string')
+      expect(await told(await merchant.cancel(await held(), { amount: 10_000 }))).to.deep.equal([200, 'canceled'])
+    })
+
+    it('stays as it is when the network rejects the cancellation (992)', async () => {
+      const answer = await merchant.cancel(await held(992))
+      expect(await told(answer)).to.deep.equal([422, 'provider_rejected', 'pre_authorized'])
+    })
+  })
+
+  describe('that is captured', () => {
+    it('is refunded in parts, never above the balance, until nothing is left', async () => {
+      const id = await paid()
+      expect(await told(await merchant.cancel(id, { amount: 3_000 }))).to.deep.equal([200, 'partially_refunded'])
+      const above = await merchant.cancel(id, { amount: 7_001 })
+      expect(await told(above)).to.deep.equal([422, 'amount_exceeds_refundable', 'partially_refunded'])
+      expect(await told(await merchant.cancel(id, { amount: 2_000 }))).to.deep.equal([200, 'partially_refunded'])
+      const rest = await merchant.cancel(id)
+      expect(await told(rest)).to.deep.equal([200, 'refunded'])
+      expect(rest.payment).to.include({ captured_cents: 10_000, refunded_cents: 10_000 })
+      expect(await told(await merchant.cancel(id))).to.deep.equal([409, 'invalid_state', 'refunded'])
+    })
+
+    it('is refunded at once as a whole, also what was captured in part', async () => {
+      expect(await told(await merchant.cancel(await paid()))).to.deep.equal([200, 'refunded'])
+      const id = await held()
+      await merchant.capture(id, { amount: 4_000 })
+      const above = await merchant.cancel(id, { amount: 4_001 })
+      expect([above.status, above.error.code]).to.deep.equal([422, 'amount_exceeds_refundable'])
+      const answer = await merchant.cancel(id)
+      expect(await told(answer)).to.deep.equal([200, 'refunded'])
+      expect(answer.payment).to.include({ captured_cents: 4_000, refunded_cents: 4_000 })
+    })
+
+    it('stays as it is when the network rejects the refund (992), before and after a part', async () => {
+      const id = await paid()
+      expect(await told(await merchant.cancel(id, { amount: 992 }))).to.deep.equal([
+        422,
+        'provider_rejected',
+        'captured'
+      ])
+      await merchant.cancel(id, { amount: 1_000 })
+      const again = await merchant.cancel(id, { amount: 992 })
+      expect(await told(again)).to.deep.equal([422, 'provider_rejected', 'partially_refunded'])
+    })
+
+    it('is refunded once when the answer to the refund is lost (994), a part and the rest', async () => {
+      const part = await merchant.cancel(await paid(2_000), { amount: 994 })
+      expect([part.status, part.payment.status]).to.deep.equal([202, 'refunding'])
+      const after = await merchant.settled(part.payment.id)
+      expect(after).to.include({ status: 'partially_refunded', refunded_cents: 994 })
+      expectBooksToAgree(network, after)
+      const whole = await merchant.settled((await merchant.cancel(await paid(994))).payment.id)
+      expect(whole).to.include({ status: 'refunded', refunded_cents: 994 })
+      expectBooksToAgree(network, whole)
+    })
+  })
+})

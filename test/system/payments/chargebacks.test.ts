@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import type { LedgerSale } from '../../../scripts/network/ledger.js'
+import { until } from '../../support/conditions.js'
+import { operate } from '../../support/merchant.js'
+import { usePayingService } from '../../support/paying-service.js'
+
+const CHARGEBACK = 7
+const CANCELLATION_DENIED = 5
+
+describe('a chargeback', function () {
+  this.timeout(60_000)
+  const { service, merchant, network } = usePayingService()
+
+  const paid = async (): Promise<string> => (await merchant.create()).payment.id
+  const saleOf = (id: string): LedgerSale => {
+    const [sale] = network.sales(id)
+    if (sale === undefined) throw new Error(`${id} has no sale`)
+    return sale
+  }
+  const historyOf = async (id: string): Promise<string> => (await operate(service(), 'payment', 'history', id)).out
+
+  for (const [status, amount] of [
+    ['captured', null],
+    ['partially_refunded', 1_000],
+    ['refunded', 10_000]
+  ] as const) {
+    it(`reaches a payment that is ${status}; its figures stay`, async () => {
+      const id = await paid()
+      if (amount !== null) await merchant.cancel(id, { amount })
+      await network.chargeBack(id)
+      const payment = await merchant.settled(id, 'charged_back')
+      expect(payment).to.include({ captured_cents: 10_000, refunded_cents: amount ?? 0 })
+    })
+  }
+
+  it('waits for the refund that is in progress', async () => {
+    const id = await paid()
+    network.faults({ latency_ms: 600 })
+    const refund = merchant.cancel(id, { amount: 1_000 })
+    await merchant.settled(id, 'refunding')
+    await network.chargeBack(id)
+    expect((await refund).payment.status).to.equal('partially_refunded')
+    const payment = await merchant.settled(id, 'charged_back')
+    expect(payment.refunded_cents).to.equal(1_000)
+  })
+
+  it('is verified: a notification alone changes nothing', async () => {
+    const id = await paid()
+    expect(await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CHARGEBACK })).to.equal(200)
+    await until('it is verified', async () => (await historyOf(id)).includes('FOUND_CAPTURED'))
+    expect((await merchant.read(id)).status).to.equal('captured')
+  })
+
+  it('is not forgotten while the network does not answer, or all workers are dead', async () => {
+    const id = await paid()
+    network.book({ ...saleOf(id), chargebackCase: '1' })
+    network.faults({ error_before: 1 })
+    service().kill('payments')
+    expect(await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CHARGEBACK })).to.equal(200)
+    await service().untilReady()
+    network.faults()
+    await merchant.settled(id, 'charged_back')
+  })
+
+  it('of a payment that is only held is looked into when it is captured', async () => {
+    const { id } = (await merchant.create({ capture: false })).payment
+    await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CHARGEBACK })
+    await until('it is noted', async () => (await historyOf(id)).includes('CHARGEBACK_NOTICE'))
+    expect((await merchant.capture(id)).payment.status).to.equal('captured')
+    await until('it is verified', async () => (await historyOf(id)).includes('FOUND_CAPTURED'))
+    expect((await merchant.read(id)).status).to.equal('captured')
+  })
+
+  it('is believed from the network only, and only if it can be read', async () => {
+    const notice = { PaymentId: randomUUID(), ChangeType: CHARGEBACK }
+    expect(await network.notify(notice, 'guessed')).to.equal(401)
+    expect(await network.notify(notice, '')).to.equal(401)
+    for (const broken of [[], {}, { ...notice, PaymentId: 'x' }, { ...notice, ChangeType: null }]) {
+      expect(await network.notify(broken), JSON.stringify(broken)).to.equal(400)
+    }
+    expect(await network.notify({ ...notice, ChangeType: 2 })).to.equal(200)
+  })
+
+  it('of a sale that is not ours goes away; one that the network does not know is asked about again', async () => {
+    const foreign = { ...saleOf(await paid()), paymentId: randomUUID(), merchantOrderId: 'order-of-somebody-else' }
+    network.book(foreign)
+    const noticesWaiting = async (): Promise<number> => {
+      const { json } = await operate(service(), 'queue', 'status', '--json')
+      return (json() as { total: { notices: number } }).total.notices
+    }
+    await until('nothing waits', async () => (await noticesWaiting()) === 0)
+    await network.notify({ PaymentId: foreign.paymentId, ChangeType: CHARGEBACK })
+    await network.notify({ PaymentId: randomUUID(), ChangeType: CHARGEBACK })
+    await until('the unknown one stays', async () => (await noticesWaiting()) === 1)
+    await operate(service(), 'clock', 'advance', '73h')
+    await until('it is given up after three days', async () => (await noticesWaiting()) === 0)
+  })
+
+  it('is not the only news: a refund that is denied afterwards is listed for a person', async () => {
+    const id = await paid()
+    await merchant.cancel(id, { amount: 1_000 })
+    network.book({ ...saleOf(id), voidedAmount: 0 })
+    await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CANCELLATION_DENIED })
+    await until('it is listed', async () =>
+      (await operate(service(), 'payment', 'attention')).out.includes(`${id}  figures_differ`)
+    )
+    expect((await operate(service(), 'payment', 'settle-attention', id)).out).to.contain('is off the list')
+    expect((await operate(service(), 'payment', 'attention')).out).not.to.contain(id)
+  })
+})

@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { createPaymentStore } from '../../../redis/payments.js'
+import { endOf, placeOf } from '../../../scripts/charts/payment-paths.js'
+import { freePort } from '../../../scripts/supervisor/ports.js'
+import { Merchant, withRedis } from '../../support/merchant.js'
+import { driverSettings, inWordsOfTheWire, PathDriver } from '../../support/path-driver.js'
+import {
+  pathsOverTransitions,
+  pathsToStates,
+  type TitledPath,
+  transitionTaken,
+  before as worldBefore
+} from '../../support/payment-paths.js'
+import { Rounds } from '../../support/rounds.js'
+import { ScriptedAcquirer } from '../../support/scripted-acquirer.js'
+import { type ServiceOptions, useService } from '../../support/service.js'
+
+const ports = { transactions: await freePort(), queries: await freePort() }
+const notificationsPort = await freePort()
+const notificationsSecret = 'secret-of-the-generated-paths'
+const CHARGEBACK = 7
+
+const options: ServiceOptions = {
+  procfile: readFileSync('Procfile', 'utf8').replace(/^(network|webhooks):.*\n/gm, ''),
+  scale: ['payments=2'],
+  env: {
+    LOG_LEVEL: 'error',
+    NETWORK_TRANSACTION_URL: `http://127.0.0.1:${ports.transactions}`,
+    NETWORK_QUERY_URL: `http://127.0.0.1:${ports.queries}`,
+    NETWORK_TIMEOUT_MS: '60000',
+    NETWORK_AUTHORISE_TIMEOUT_MS: '60000',
+    HEARTBEAT_MS: '200',
+    TAKEOVER_AFTER_MS: '1000',
+    TIMERS_INTERVAL_MS: '50',
+    NOTIFICATIONS_PORT: String(notificationsPort),
+    NOTIFICATIONS_SECRET: notificationsSecret,
+    ...driverSettings
+  }
+}
+
+type Step = (path: TitledPath, index: number) => boolean
+const event = (path: TitledPath, index: number) => path.steps[index]?.event
+
+/** What happens to the machine and cannot be made to happen over HTTP; such paths are walked by the pure machine only. */
+const unreachable: readonly { readonly reason: string; readonly isStep: Step }[] = [
+  {
+    reason: 'POISONED needs a command that fails five times for a reason of its own: a fault of this software',
+    isStep: (path, index) => event(path, index)?.type === 'POISONED'
+  },
+  {
+    reason: 'CARD_MISSING needs card data that goes away between the acceptance and the first delivery',
+    isStep: (path, index) => event(path, index)?.type === 'CARD_MISSING'
+  },
+  {
+    reason: 'DECLINED is said to sales only: to a capture or void the acquirer says REJECTED',
+    isStep: (path, index) =>
+      event(path, index)?.type === 'DECLINED' && worldBefore(path, index).underWay?.kind !== 'authorise'
+  },
+  {
+    reason: 'a sale without money in it is not taken for the own one while another one has some',
+    isStep: (path, index) => {
+      const step = event(path, index)
+      const isSurplus = step !== undefined && 'surplusSaleId' in step && step.surplusSaleId !== null
+      const isDead = step?.type === 'FOUND_DENIED' || step?.type === 'FOUND_VOIDED'
+      return isSurplus && isDead && worldBefore(path, index).payment.progress.references.saleId === null
+    }
+  }
+]
+
+const has = (path: TitledPath, isStep: Step): boolean => path.steps.some((_, index) => isStep(path, index))
+const isReachable = (path: TitledPath): boolean => !unreachable.some(({ isStep }) => has(path, isStep))
+const includes = (path: TitledPath, type: string): boolean => path.steps.some(step => step.event.type === type)
+const isRefused = (path: TitledPath): boolean => includes(path, 'NOT_SENT')
+const isResumed = (path: TitledPath): boolean => includes(path, 'RESUMED')
+
+const toStates = pathsToStates().map(path => ({ path, driven: inWordsOfTheWire(path) }))
+const overTransitions = pathsOverTransitions()
+const drivable = [...toStates.map(({ driven }) => driven), ...overTransitions].filter(isReachable)
+
+/** Paths of the same events differ in the last transition: what it is for tells them apart. */
+function titleOf(path: TitledPath): string {
+  const index = path.steps.length - 1
+  const last = event(path, index)
+  const transition = last === undefined ? null : transitionTaken(worldBefore(path, index), last)
+  return `${path.title}: ${transition?.description}`
+}
+
+describe('generated paths over HTTP', function () {
+  this.timeout(180_000)
+  const service = useService(options)
+  const merchant = new Merchant(service)
+  const acquirer = new ScriptedAcquirer(ports)
+  const rounds = new Rounds()
+  /** What the merchant sees at the end of each path. */
+  const ends = new Map<TitledPath, object>()
+  const faults = new Map<TitledPath, Error>()
+
+  const announce = async (saleId: string): Promise<void> => {
+    const { status } = await fetch(`http://127.0.0.1:${notificationsPort}/notifications`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Notification-Secret': notificationsSecret },
+      body: JSON.stringify({ PaymentId: saleId, ChangeType: CHARGEBACK })
+    })
+    if (status !== 200) throw new Error(`the notice was answered ${status}`)
+  }
+
+  /** All at the same time, because they share the clock and the deaths of the workers. */
+  const walk = async (paths: readonly TitledPath[]): Promise<void> => {
+    await acquirer.takeTransactions()
+    await withRedis(service(), async redis => {
+      const payments = createPaymentStore(redis)
+      const walks = paths.map(path => async () => {
+        const driver = new PathDriver(path, { service: service(), merchant, acquirer, payments, rounds, announce })
+        await driver.drive()
+        const { status, captured_cents, refunded_cents, operation } = await merchant.read(driver.paymentId)
+        ends.set(path, { status, captured_cents, refunded_cents, operation })
+        acquirer.forget(driver.paymentId)
+      })
+      for (const [index, error] of (await rounds.run(walks)).entries()) {
+        const path = paths[index]
+        if (path !== undefined && error !== null) faults.set(path, error)
+      }
+    })
+  }
+
+  before(async () => {
+    await acquirer.start()
+    await walk(drivable.filter(path => !isRefused(path)))
+    // In walks of their own: once transactions are refused, they are for everybody, and a death hits every call.
+    const refused = drivable.filter(isRefused)
+    await walk(refused.filter(isResumed))
+    await walk(refused.filter(path => !isResumed(path)))
+  })
+  after(() => acquirer.stop())
+
+  const expectEnd = (path: TitledPath): void => {
+    const fault = faults.get(path)
+    if (fault !== undefined) throw fault
+    const { status, capturedCents, refundedCents, operation } = endOf(path).payment.progress
+    expect(ends.get(path)).to.deep.equal({
+      status,
+      captured_cents: capturedCents,
+      refunded_cents: refundedCents,
+      operation: { kind: operation.kind, state: operation.state }
+    })
+  }
+
+  describe('to each state', () => {
+    for (const { path, driven } of toStates) {
+      it(path.title, () => {
+        expect(placeOf(endOf(driven).payment)).to.equal(placeOf(endOf(path).payment))
+        expectEnd(driven)
+      })
+    }
+  })
+
+  describe('over the transitions', () => {
+    for (const path of overTransitions.filter(isReachable)) it(titleOf(path), () => expectEnd(path))
+  })
+
+  describe('leave out only what cannot happen', () => {
+    for (const { reason, isStep } of unreachable) {
+      it(reason, () => {
+        expect(
+          overTransitions.filter(path => has(path, isStep)),
+          'paths with it'
+        ).not.to.have.length(0)
+      })
+    }
+  })
+})

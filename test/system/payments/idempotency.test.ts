@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import { booksOf, expectBooksToAgree } from '../../support/books.js'
+import type { ApiAnswer } from '../../support/merchant.js'
+import { usePayingService } from '../../support/paying-service.js'
+
+describe('a repeated request', function () {
+  this.timeout(60_000)
+  const { merchant, network } = usePayingService()
+  const seen = (answer: ApiAnswer): (string | number | boolean)[] =>
+    answer.status < 400
+      ? [answer.status, answer.payment.status]
+      : [answer.status, answer.error.code, answer.error.retryable]
+
+  it('of a finished create gets the first result, also its error, and never charges again', async () => {
+    const [token, key] = [await merchant.token(), randomUUID()]
+    const first = await merchant.create({ token, key })
+    const again = await merchant.create({ token, key })
+    expect([again.status, again.headers.get('Idempotent-Replayed')]).to.deep.equal([200, 'true'])
+    expect(again.payment).to.deep.equal(first.payment)
+    const other = await merchant.create({ token, key, amount: 9_999 })
+    expect(seen(other)).to.deep.equal([409, 'idempotency_conflict', false])
+    expect(booksOf(network, first.payment.id).sales).to.equal(1)
+  })
+
+  it('of a create in progress gets 409, and the result when there is one', async () => {
+    network.faults({ latency_ms: 500 })
+    const [token, key] = [await merchant.token(), randomUUID()]
+    const first = await merchant.create({ token, key, waitS: 0 })
+    expect(seen(first)).to.deep.equal([202, 'pending'])
+    expect(seen(await merchant.create({ token, key }))).to.deep.equal([409, 'idempotency_in_progress', true])
+    await merchant.settled(first.payment.id)
+    expect(seen(await merchant.create({ token, key }))).to.deep.equal([200, 'captured'])
+  })
+
+  for (const operation of [
+    { name: 'capture', kind: 'capture', isHeld: true, amount: 5_000, during: 'capturing', after: 'captured' },
+    { name: 'cancel', kind: 'cancel', isHeld: true, amount: undefined, during: 'cancelling', after: 'canceled' },
+    { name: 'cancel', kind: 'refund', isHeld: false, amount: 2_000, during: 'refunding', after: 'partially_refunded' },
+    { name: 'cancel', kind: 'refund', isHeld: false, amount: undefined, during: 'refunding', after: 'refunded' }
+  ] as const) {
+    it(`of an operation that leads to ${operation.after} gets 202 while it is in progress, then 200`, async () => {
+      const { id } = (await merchant.create({ capture: !operation.isHeld })).payment
+      const options = { key: randomUUID(), ...(operation.amount === undefined ? {} : { amount: operation.amount }) }
+      network.faults({ latency_ms: 500 })
+      const first = await merchant[operation.name](id, { ...options, waitS: 0 })
+      expect(first.status).to.equal(202)
+      expect(first.payment.operation).to.deep.equal({ kind: operation.kind, state: 'in_progress' })
+      await merchant.settled(id, operation.during)
+      const during = await merchant[operation.name](id, options)
+      expect(seen(during)).to.deep.equal([202, operation.during])
+      expect(during.payment.operation.state).to.equal('in_progress')
+      for (const name of ['capture', 'cancel'] as const) {
+        expect(seen(await merchant[name](id)), name).to.deep.equal([409, 'invalid_state', true])
+      }
+      expectBooksToAgree(network, await merchant.settled(id, operation.after))
+      const after = await merchant[operation.name](id, options)
+      expect([...seen(after), after.headers.get('Idempotent-Replayed')]).to.deep.equal([200, operation.after, 'true'])
+    })
+  }
+
+  it('sent five times at once is accepted once', async () => {
+    network.faults({ latency_ms: 100 })
+    const [token, key] = [await merchant.token(), randomUUID()]
+    const answers = await Promise.all(Array.from({ length: 5 }, () => merchant.create({ token, key })))
+    expect(answers.filter(answer => answer.status === 201)).to.have.length(1)
+    expect(answers.filter(answer => [409, 201].includes(answer.status))).to.have.length(5)
+    const ids = new Set(answers.map(answer => answer.error.payment_id ?? answer.payment.id))
+    expect([...ids]).to.have.length(1)
+    expect(booksOf(network, [...ids][0] ?? '').sales).to.equal(1)
+  })
+
+  it('with a key of its own each, of ten captures, wins once', async () => {
+    const { id } = (await merchant.create({ capture: false })).payment
+    network.faults({ latency_ms: 100 })
+    const answers = await Promise.all(Array.from({ length: 10 }, () => merchant.capture(id)))
+    expect(answers.filter(answer => answer.status === 200)).to.have.length(1)
+    expect(answers.filter(answer => answer.error.code === 'invalid_state')).to.have.length(9)
+    expect(network.sales(id)[0]?.requests.capture).to.equal(1)
+  })
+
+  it('with a key of its own each, of refunds, never gives back more than was paid', async () => {
+    const { id } = (await merchant.create()).payment
+    await Promise.all(Array.from({ length: 6 }, () => merchant.cancel(id, { amount: 3_000 })))
+    for (let i = 0; i < 4; i++) await merchant.cancel(id, { amount: 3_000 })
+    const payment = await merchant.settled(id)
+    expect(payment).to.include({ status: 'partially_refunded', refunded_cents: 9_000 })
+    expectBooksToAgree(network, payment)
+  })
+})

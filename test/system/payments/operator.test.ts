@@ -1,0 +1,119 @@
+import { expect } from 'chai'
+import { compactId, keys, partitionOfPayment } from '../../../redis/keys.js'
+import { until } from '../../support/conditions.js'
+import { operate, withRedis } from '../../support/merchant.js'
+import { usePayingService } from '../../support/paying-service.js'
+
+describe('an operator', function () {
+  this.timeout(60_000)
+  const { service, merchant, network } = usePayingService()
+  const run = (...args: string[]): ReturnType<typeof operate> => operate(service(), ...args)
+
+  it('reads the life of a payment as a timeline', async () => {
+    const { id } = (await merchant.create({ capture: false, reference: 'order-of-the-timeline' })).payment
+    await merchant.capture(id, { amount: 991 })
+    await merchant.capture(id, { amount: 6_000 })
+    await merchant.cancel(id, { amount: 1_000 })
+    const { code, out } = await run('payment', 'history', id)
+    expect(code).to.equal(0)
+    const lines = out.trimEnd().split('\n')
+    expect(lines[0]).to.match(/^TIME +AFTER +EVENT +STATUS +DETAIL$/)
+    expect(lines.slice(1).map(line => line.split(/ {2,}/).slice(-3).join(' ').trim())).to.satisfy((rows: string[]) =>
+      ['CAPTURE', 'REJECTED', 'pre_authorized', 'code 842', 'amount 6000', 'captured', 'refunding (sending)'].every(
+        word => rows.some(row => row.includes(word))
+      )
+    )
+    expect(lines[lines.length - 1]).to.match(/^\S+Z +\+\d+ ms +APPROVED +partially_refunded$/)
+  })
+
+  it('sees a payment as it stands, with what the network calls it, as text and as JSON', async () => {
+    const { id } = (await merchant.create({ reference: 'order-of-the-show' })).payment
+    const [sale] = network.sales(id)
+    const { out } = await run('payment', 'show', id)
+    for (const text of ['captured_cents  ', ' 10000\n', 'order-of-the-show', sale?.paymentId ?? '-', 'APPROVED']) {
+      expect(out).to.contain(text)
+    }
+    const shown = (await run('payment', 'show', id, '--json')).json() as Record<string, Record<string, unknown>>
+    expect(shown['network']).to.include({ sale_id: sale?.paymentId, order_id: id.replaceAll('-', '') })
+    expect(JSON.stringify(shown)).not.to.contain('ada@example.com')
+    expect((await run('payment', 'history', '--payment', id, '--json')).json()).to.be.an('array')
+  })
+
+  it('is told what is wrong with an id', async () => {
+    const unknown = await run('payment', 'show', '019a0000-0000-7000-8000-000000000001')
+    expect([unknown.code, unknown.err]).to.deep.equal([
+      1,
+      'error: There is no payment 019a0000-0000-7000-8000-000000000001 in this installation.\n'
+    ])
+    expect((await run('payment', 'show', '019a0000-0000-7000-8000-000000000fff')).code).to.equal(1)
+    expect((await run('payment', 'show', 'order-1')).code).to.equal(2)
+    expect((await run('payment', 'show')).code).to.equal(2)
+    const { id } = (await merchant.create()).payment
+    expect((await run('payment', 'settle-attention', id)).err).to.contain(`Payment ${id} is not on the list.`)
+  })
+
+  it('sees the work that waits: alarms, commands in work, dead letters', async () => {
+    await merchant.create({ capture: false })
+    network.faults({ latency_ms: 700 })
+    const { id } = (await merchant.create({ waitS: 0 })).payment
+    const { total } = (await run('queue', 'status', '--json')).json() as { total: Record<string, number> }
+    expect(total).to.include({ length: 1, due: 0 })
+    expect(total['consumers']).to.be.at.least(2)
+    expect(total['scheduled']).to.be.above(0)
+    expect(total['oldest_age_ms']).to.be.within(0, 5_000)
+    const { out } = await run('queue', 'status')
+    expect(out).to.match(/^PARTITION +WAITING +IN WORK +OLDEST +WORKERS +ALARMS +DUE +DEAD +ATTENTION\n/)
+    expect(out).to.match(/\nall +\d+ +\d+ /)
+    await merchant.settled(id)
+  })
+
+  it('reads dead letters and gives them back; one that is no command stays', async () => {
+    const { id } = (await merchant.create({ capture: false })).payment
+    const partition = partitionOfPayment(id)
+    await withRedis(service(), async redis => {
+      const fields = ['reason', 'failed in a test', 'buried_at', '1767355200000']
+      await redis.xadd(
+        keys.deadLetters(partition),
+        '*',
+        'p',
+        compactId(id),
+        'c',
+        '{"kind":"wake"}',
+        'n',
+        '5',
+        ...fields
+      )
+      await redis.xadd(keys.commands(partition), '*', 'nonsense', 'of somebody')
+    })
+    const letters = async (): Promise<Record<string, string | null>[]> =>
+      (await run('dead-letter', 'list', '--json')).json() as Record<string, string | null>[]
+    await until('the nonsense is put aside', async () => (await letters()).length === 2)
+    const [ours, nonsense] = (await letters()).sort(
+      (a, b) => Number(a['command'] === null) - Number(b['command'] === null)
+    )
+    expect(ours).to.include({ payment_id: id, command: 'wake', reason: 'failed in a test' })
+    expect(ours).to.include({ buried_at: '2026-01-02T12:00:00.000Z' })
+    expect((await run('dead-letter', 'list')).out).to.contain('is not a command')
+    const replayed = await run('dead-letter', 'replay', ours?.['letter_id'] ?? '')
+    expect(replayed.out).to.equal(`The wake of payment ${id} is with the workers again.\n`)
+    expect((await run('dead-letter', 'replay', ours?.['letter_id'] ?? '')).err).to.contain('There is no dead letter')
+    expect((await run('dead-letter', 'replay', nonsense?.['letter_id'] ?? '')).err).to.contain("can't be replayed")
+    expect(await letters()).to.have.length(1)
+    await until('nothing waits', async () => {
+      const { total } = (await run('queue', 'status', '--json')).json() as { total: { length: number } }
+      return total.length === 0
+    })
+  })
+
+  it('moves the time of the test environment, and puts it back', async () => {
+    expect((await run('clock', 'advance', 'tomorrow')).err).to.contain('"tomorrow" is not a span of time')
+    const before = (await run('clock', 'show', '--json')).json() as { offset_ms: number }
+    const after = (await run('clock', 'advance', '2h', '--json')).json() as { offset_ms: number; now: string }
+    expect(after.offset_ms - before.offset_ms).to.equal(7_200_000)
+    const { payment } = await merchant.create()
+    expect(Date.parse(payment.created_at)).to.be.within(Date.parse(after.now) - 1_000, Date.parse(after.now) + 5_000)
+    expect((await run('clock', 'reset')).out).to.contain('the real time')
+    const { payment: now } = await merchant.create()
+    expect(Math.abs(Date.parse(now.created_at) - Date.now())).to.be.below(5_000)
+  })
+})

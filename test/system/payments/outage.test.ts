@@ -1,0 +1,58 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import { expectBooksToAgree } from '../../support/books.js'
+import { type ApiAnswer, operate } from '../../support/merchant.js'
+import { usePayingService } from '../../support/paying-service.js'
+
+/** Payments that a test sends while the network goes and comes back. */
+const TRAFFIC = 90
+
+describe('when the card network is away', function () {
+  this.timeout(60_000)
+  const { service, merchant, network } = usePayingService()
+
+  it('nothing is charged, captured, canceled or refunded, and the merchant is told that a new try is safe', async () => {
+    const [held, paid] = [await merchant.create({ capture: false }), await merchant.create()]
+    const token = await merchant.token()
+    await network.stop()
+    const answers = await Promise.all([
+      merchant.create({ token }),
+      merchant.capture(held.payment.id),
+      merchant.cancel(paid.payment.id, { amount: 1_000 })
+    ])
+    for (const answer of answers) {
+      expect([answer.status, answer.error.code, answer.error.retryable]).to.deep.equal([
+        503,
+        'network_unavailable',
+        true
+      ])
+    }
+    await network.start()
+    const after = await Promise.all(answers.map(answer => merchant.read(answer.error.payment_id ?? '')))
+    expect(after.map(payment => payment.status)).to.deep.equal(['failed', 'pre_authorized', 'captured'])
+    for (const payment of after) expectBooksToAgree(network, payment)
+    expect((await merchant.cancel(held.payment.id)).payment.status).to.equal('canceled')
+  })
+
+  it('and back, all payments of that time settle, and the books agree', async () => {
+    const answers: Promise<ApiAnswer>[] = []
+    for (let i = 0; i < TRAFFIC; i++) {
+      answers.push(merchant.create())
+      // Open loop: the next buyer does not wait for the answer to this one.
+      await pause(15)
+      if (i === 20) network.faults({ latency_ms: 300 })
+      if (i === 40) await network.stop()
+      if (i === 70) await network.start()
+    }
+    const sent = await Promise.all(answers)
+    network.faults()
+    const ids = sent.map(answer => answer.error.payment_id ?? answer.payment.id)
+    const codes = sent.filter(answer => answer.status >= 400).map(answer => answer.error.code)
+    expect(codes.every(code => code === 'network_unavailable')).to.equal(true)
+    expect((await operate(service(), 'clock', 'advance', '11m')).code).to.equal(0)
+    const payments = await Promise.all(ids.map(id => merchant.settled(id)))
+    for (const payment of payments) expectBooksToAgree(network, payment)
+    const statuses = new Set(payments.map(payment => payment.status))
+    expect([...statuses].sort()).to.deep.equal(['captured', 'failed'])
+  })
+})

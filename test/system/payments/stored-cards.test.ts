@@ -1,0 +1,80 @@
+import { expect } from 'chai'
+import { expectBooksToAgree } from '../../support/books.js'
+import { Merchant, operate, testCards } from '../../support/merchant.js'
+import { usePayingService } from '../../support/paying-service.js'
+
+describe('a stored card', function () {
+  this.timeout(60_000)
+  const { service, merchant, network } = usePayingService()
+
+  const stored = async (card: string = testCards.approved): Promise<{ cardId: string; token: string }> => {
+    const token = await merchant.token(card)
+    const { status, payment } = await merchant.post('/v1/cards', { token_id: token })
+    expect(status).to.equal(201)
+    return { cardId: (payment as unknown as { card_id: string }).card_id, token }
+  }
+  const source = (cardId: string, cvv?: string): Record<string, unknown> => ({
+    source_type: 'card',
+    card_id: cardId,
+    ...(cvv === undefined ? {} : { cvv })
+  })
+
+  it('pays again and again, with and without the security code', async () => {
+    const { cardId } = await stored()
+    for (const cvv of ['123', undefined, '9876']) {
+      const answer = await merchant.create({ source: source(cardId, cvv) })
+      expect([answer.status, answer.payment.status], `cvv ${cvv}`).to.deep.equal([201, 'captured'])
+      expect((answer.payment as unknown as { card: { card_id: string } }).card.card_id).to.equal(cardId)
+      expectBooksToAgree(network, answer.payment)
+    }
+  })
+
+  it('is pre-authorised, captured in part and refunded like a typed one', async () => {
+    const { cardId } = await stored()
+    const { payment } = await merchant.create({ source: source(cardId), capture: false })
+    await merchant.capture(payment.id, { amount: 2_000 })
+    const refunded = await merchant.cancel(payment.id)
+    expect(refunded.payment).to.include({ status: 'refunded', refunded_cents: 2_000 })
+    expectBooksToAgree(network, refunded.payment)
+  })
+
+  it('is declined when its issuer says so', async () => {
+    const { cardId } = await stored(testCards.declined)
+    const answer = await merchant.create({ source: source(cardId) })
+    expect([answer.status, answer.error.code]).to.deep.equal([422, 'card_declined'])
+  })
+
+  it('uses up its token: stored again it is the same card, and the token pays nothing', async () => {
+    const { cardId, token } = await stored()
+    const again = await merchant.post('/v1/cards', { token_id: token })
+    expect([again.status, (again.payment as unknown as { card_id: string }).card_id]).to.deep.equal([200, cardId])
+    const answer = await merchant.create({ token })
+    expect([answer.status, answer.error.code]).to.deep.equal([422, 'invalid_token'])
+  })
+
+  it('does not exist for other merchants, and neither do payments and tokens', async () => {
+    const { cardId } = await stored()
+    const { id } = (await merchant.create({ capture: false })).payment
+    const token = await merchant.token()
+    const other = await anotherMerchant()
+    expect((await other.create({ source: source(cardId) })).error.code).to.equal('invalid_card')
+    expect((await other.create({ token })).error.code).to.equal('invalid_token')
+    expect((await other.capture(id)).status).to.equal(404)
+    expect((await other.cancel(id)).status).to.equal(404)
+    expect((await merchant.capture(id)).payment.status).to.equal('captured')
+    expect((await merchant.create({ token })).payment.status).to.equal('captured')
+  })
+
+  async function anotherMerchant(): Promise<Merchant> {
+    const made = await operate(service(), 'merchant', 'create', 'Another', '--json')
+    const { merchant_id: id } = made.json() as { merchant_id: string }
+    const keyWith = async (...options: string[]): Promise<string> => {
+      const { json } = await operate(service(), 'key', 'create', '--merchant', id, '--json', ...options)
+      return (json() as { key: string }).key
+    }
+    return new Merchant(service, {
+      apiKey: await keyWith('--permissions', 'payments:read,payments:write,cards:write'),
+      publishableKey: await keyWith('--permissions', 'tokens:write', '--publishable')
+    })
+  }
+})

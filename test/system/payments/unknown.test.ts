@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import type { LedgerSale } from '../../../scripts/network/ledger.js'
+import { booksOf, expectBooksToAgree } from '../../support/books.js'
+import { until } from '../../support/conditions.js'
+import { operate, testCards } from '../../support/merchant.js'
+import { usePayingService } from '../../support/paying-service.js'
+
+describe('a payment whose outcome is not known', function () {
+  this.timeout(60_000)
+  const { service, merchant, network } = usePayingService()
+
+  const advance = async (span: string): Promise<void> => {
+    expect((await operate(service(), 'clock', 'advance', span)).code).to.equal(0)
+  }
+
+  /** An authorisation that never reaches the network's books, nor is known not to have. */
+  const lostOnTheWay = async (key: string = randomUUID()): Promise<string> => {
+    network.faults({ drop_before: 1 })
+    const answer = await merchant.create({ key })
+    expect([answer.status, answer.payment.status]).to.deep.equal([202, 'unknown'])
+    return answer.payment.id
+  }
+
+  const attentionOf = async (id: string): Promise<unknown> => {
+    const { json } = await operate(service(), 'payment', 'attention', '--json')
+    return (json() as { payment_id: string; reason: string }[]).find(row => row.payment_id === id)?.reason
+  }
+
+  describe('is asked about by its order id', () => {
+    it('and found captured: the answer and its replay are 202, then 200', async () => {
+      const token = await merchant.token(testCards.silentlyApproved)
+      const answer = await merchant.create({ token, key: 'lost-answer' })
+      expect([answer.status, answer.payment.status]).to.deep.equal([202, 'unknown'])
+      expect(answer.payment.operation).to.deep.equal({ kind: 'authorization', state: 'unknown' })
+      const payment = await merchant.settled(answer.payment.id)
+      expect(payment).to.include({ status: 'captured', captured_cents: 10_000 })
+      expect(payment.operation.state).to.equal('succeeded')
+      expectBooksToAgree(network, payment)
+      const replay = await merchant.create({ token, key: 'lost-answer' })
+      expect([replay.status, replay.payment.status, replay.payment.id]).to.deep.equal([200, 'captured', payment.id])
+    })
+
+    it('and found authorised: its window counts from the creation', async () => {
+      const { payment } = await merchant.create({ card: testCards.silentlyApproved, capture: false })
+      const found = await merchant.settled(payment.id)
+      expect(found.status).to.equal('pre_authorized')
+      expect(Date.parse(found.expires_at ?? '') - Date.parse(found.created_at)).to.equal(7 * 86_400_000)
+      expect((await merchant.capture(payment.id)).payment.status).to.equal('captured')
+    })
+
+    it('and found denied', async () => {
+      const { payment } = await merchant.create({ card: testCards.silentlyDeclined })
+      const found = await merchant.settled(payment.id)
+      expect([found.status, found.error?.code]).to.deep.equal(['failed', 'card_declined'])
+      expectBooksToAgree(network, found)
+    })
+  })
+
+  it('stays unknown while the sale may still arrive, and is failed after the horizon', async () => {
+    const token = await merchant.token()
+    network.faults({ drop_before: 1 })
+    const { payment } = await merchant.create({ token, key: 'never-arrived' })
+    network.faults()
+    await until('it was asked about', async () => (await historyOf(payment.id)).some(line => line.event === 'ABSENT'))
+    expect((await merchant.read(payment.id)).status).to.equal('unknown')
+    await advance('9m')
+    expect((await merchant.read(payment.id)).status).to.equal('unknown')
+    await advance('61s')
+    const failed = await merchant.settled(payment.id)
+    expect([failed.status, failed.error?.code]).to.deep.equal(['failed', 'network_unavailable'])
+    const replay = await merchant.create({ token, key: 'never-arrived' })
+    expect([replay.status, replay.error.code]).to.deep.equal([503, 'network_unavailable'])
+  })
+
+  it('is looked for once more after it failed: a sale that turns up is voided, and a person is told', async () => {
+    const [model] = network.sales((await merchant.create()).payment.id)
+    const id = await lostOnTheWay()
+    network.faults()
+    await advance('11m')
+    await merchant.settled(id, 'failed')
+    network.book({ ...(model as LedgerSale), paymentId: randomUUID(), merchantOrderId: id.replaceAll('-', '') })
+    await advance('61m')
+    await until('the late sale is voided', () => network.sales(id)[0]?.status === 10)
+    await until('a person is told', async () => (await attentionOf(id)) === 'sale_after_failure')
+    expect((await merchant.read(id)).status).to.equal('failed')
+  })
+
+  it('owns one of two sales under its order; the surplus is voided, and a person is told', async () => {
+    network.faults({ drop_after: 1 })
+    const { payment } = await merchant.create()
+    const [sale] = network.sales(payment.id)
+    network.book({ ...(sale as LedgerSale), paymentId: randomUUID() })
+    network.faults()
+    const settled = await merchant.settled(payment.id)
+    expect(settled).to.include({ status: 'captured', captured_cents: 10_000 })
+    const books = booksOf(network, payment.id)
+    expect([books.sales, books.captured - books.refunded]).to.deep.equal([2, 10_000])
+    expect(await attentionOf(payment.id)).to.equal('surplus_sale')
+  })
+
+  it('is listed for a person after three days, and still settles when the network answers', async () => {
+    const id = await lostOnTheWay()
+    network.faults({ error_before: 1 })
+    await advance('73h')
+    await until('it is listed', async () => (await attentionOf(id)) === 'unresolved_for_long')
+    network.faults()
+    await advance('61m')
+    expect((await merchant.settled(id)).status).to.equal('failed')
+  })
+
+  const historyOf = async (id: string): Promise<{ event: string }[]> => {
+    const { json } = await operate(service(), 'payment', 'history', id, '--json')
+    return json() as { event: string }[]
+  }
+})

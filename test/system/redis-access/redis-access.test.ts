@@ -1,0 +1,213 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { connect as connectTls } from 'node:tls'
+import { expect } from 'chai'
+import { generate } from 'selfsigned'
+import { connect, disconnect } from '../../../redis/connections.js'
+import { createLogger } from '../../../runtime/log.js'
+import { type EmbeddedRedis, startRedis } from '../../../scripts/supervisor/embedded-redis.js'
+import { freePort } from '../../../scripts/supervisor/ports.js'
+import { parseProcfile } from '../../../scripts/supervisor/procfile.js'
+import { obtainRedis } from '../../../scripts/supervisor/redis-binary.js'
+import { registerHook } from '../../../scripts/webhooks/register.js'
+import { until } from '../../support/conditions.js'
+import { makeRedisUsers, urlAs } from '../../support/redis-users.js'
+import { type ServiceUnderTest, startService } from '../../support/service.js'
+import { APPROVED, call, payByCard, payByToken, QUICK, storeCard, UNANSWERED } from '../card-data/shopping.js'
+
+type Redis = Awaited<ReturnType<typeof connect>>
+const log = createLogger('test', 'silent')
+
+describe('Redis with TLS and a user per process (docs/redis-acl)', function () {
+  this.timeout(60_000)
+  let dir = ''
+  let service: ServiceUnderTest
+  let servers: { durable: EmbeddedRedis; memoryOnly: EmbeddedRedis }
+  let tls: { durable: string; memoryOnly: string }
+  let receiver: Awaited<ReturnType<typeof startReceiver>>
+  const admins: Redis[] = []
+
+  before(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'redis-access-'))
+    const binary = await obtainRedis(resolve('.vendor'), line => process.stderr.write(`${line}\n`))
+    const files = await writeCertificate(dir)
+    const start = async (kind: 'redis' | 'secrets-redis'): Promise<EmbeddedRedis> =>
+      startRedis({ kind, binary, port: await freePort(), dir: join(dir, kind), onOutput: () => undefined })
+    servers = { durable: await start('redis'), memoryOnly: await start('secrets-redis') }
+    for (const { url } of [servers.durable, servers.memoryOnly]) admins.push(await connect(url, 'commands', log))
+    const [durable, memoryOnly] = admins as [Redis, Redis]
+    tls = { durable: await speakTls(durable, files), memoryOnly: await speakTls(memoryOnly, files) }
+    await makeRedisUsers(durable, 'durable')
+    await makeRedisUsers(memoryOnly, 'memory-only')
+    service = await startService({
+      env: { ...QUICK.env, REDIS_URL: servers.durable.url, SECRETS_REDIS_URL: servers.memoryOnly.url },
+      procfile: await procfileAsUsers(tls, files.certFile)
+    })
+    receiver = await startReceiver(files)
+    await registerHook(service.baseUrl, service.apiKey, receiver.url)
+  })
+  after(async () => {
+    await service?.stop()
+    await receiver?.stop()
+    await Promise.all(admins.map(disconnect))
+    await Promise.all([servers?.durable.process.stop(2_000), servers?.memoryOnly.process.stop(2_000)])
+    await rm(dir, { recursive: true, force: true })
+  })
+
+  it('lets payments live: token, card, capture, refund, unknown outcome, dead worker, chargeback, webhooks', async () => {
+    const card = await storeCard(service, APPROVED)
+    expect((await payByCard(service, card, '123')).body.status).to.equal('captured')
+    const paid = await payByToken(service, APPROVED)
+    expect(paid.body.status).to.equal('captured')
+    const refund = await call(service, 'POST', `/v1/payments/${paid.body.id}/cancel`, { amount_cents: 1_000 })
+    expect(refund.body.status).to.equal('partially_refunded')
+    expect((await call(service, 'GET', '/v1/payments?status=captured')).body).to.have.property('items')
+    const unknown = await payByToken(service, UNANSWERED)
+    const settled = async (id: string | undefined): Promise<boolean> => {
+      const { body } = await call(service, 'GET', `/v1/payments/${id}`)
+      return body.status === 'captured' || body.status === 'failed'
+    }
+    await until('the outcome is known', () => settled(unknown.body.id), 20_000)
+    const underWay = payByToken(service, UNANSWERED)
+    service.kill('payments')
+    const taken = await underWay
+    await until('another worker has taken over', () => settled(taken.body.id), 20_000)
+    await fetch(`${service.networkUrl}/simulator/chargebacks`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ merchant_order_id: paid.body.id?.replaceAll('-', '') })
+    })
+    await until('the chargeback is known', async () => {
+      const { body } = await call(service, 'GET', `/v1/payments/${paid.body.id}`)
+      return body.status === 'charged_back'
+    })
+    await until('webhooks have arrived', () => receiver.count() > 5)
+  })
+
+  it('needs nothing that its users may not do', async () => {
+    // What an operator sees of the whole installation is read for each scrape.
+    expect((await service.ops('timers.1', '/metrics')).text).to.contain('workers_alive 1')
+    for (const redis of admins) {
+      const denied = (await redis.acl('LOG')) as unknown[][]
+      expect(denied.map(entry => entry.join(' '))).to.deep.equal([])
+    }
+  })
+
+  it('runs over TLS, and every process as its own user', async () => {
+    const list = String(await admins[0]?.client('LIST'))
+    for (const user of ['api', 'tokens', 'notifications', 'payments', 'timers'])
+      expect(list).to.contain(`user=${user} `)
+    const refusal = await new Promise(answer => {
+      connectTls(Number(new URL(tls.durable).port), 'localhost')
+        .once('error', answer)
+        .once('secureConnect', answer)
+    })
+    expect(refusal, 'nobody told this process to trust the certificate').to.be.an('error')
+  })
+
+  for (const [user, server, ...command] of [
+    ['api', 'durable', 'HGET', '{p00}:due', 'x'],
+    ['api', 'durable', 'HSET', 'key:k1', 'revoked', '0'],
+    ['api', 'durable', 'XREAD', 'STREAMS', '{p00}:commands', '0'],
+    ['api', 'durable', 'KEYS', '*'],
+    ['api', 'memoryOnly', 'SCAN', '0'],
+    ['tokens', 'durable', 'GET', '{p00}:pay:x'],
+    ['tokens', 'durable', 'HGETALL', '{p00}:card:x'],
+    ['tokens', 'memoryOnly', 'HGET', 'token:tok_x', 'card'],
+    ['tokens', 'memoryOnly', 'GET', 'cvv:x'],
+    ['payments', 'durable', 'HSET', 'merchant:m', 'enabled', '1'],
+    ['payments', 'durable', 'HGETALL', 'key:k1'],
+    ['payments', 'durable', 'CONFIG', 'SET', 'appendonly', 'no'],
+    ['payments', 'durable', 'FLUSHALL'],
+    ['payments', 'memoryOnly', 'CONFIG', 'SET', 'save', '1 1'],
+    ['timers', 'durable', 'HGETALL', '{p00}:card:x'],
+    ['timers', 'durable', 'SHUTDOWN'],
+    ['notifications', 'durable', 'GET', '{p00}:pay:x'],
+    ['webhooks', 'durable', 'GET', '{p00}:pay:x'],
+    ['webhooks', 'durable', 'HGETALL', '{p00}:card:x'],
+    ['operator', 'durable', 'FLUSHALL'],
+    ['operator', 'durable', 'CONFIG', 'SET', 'dir', '/'],
+    ['operator', 'durable', 'ACL', 'LIST'],
+    ['operator', 'durable', 'REPLICAOF', 'NO', 'ONE']
+  ] as const) {
+    it(`does not let ${user} ${command.join(' ')} (${server})`, async () => {
+      const redis = await connect(urlAs(user, servers[server].url), 'commands', log)
+      const [name, ...args] = command
+      const answer = await redis.call(name, ...args).catch(String)
+      await disconnect(redis)
+      expect(answer).to.contain('NOPERM')
+    })
+  }
+
+  it('lets nobody in with another password', async () => {
+    for (const user of ['api', 'payments', 'operator']) {
+      expect(await admins[0]?.call('AUTH', user, 'another').catch(String)).to.contain('WRONGPASS')
+    }
+  })
+})
+
+/** Each process of the Procfile with addresses that name its own user. */
+async function procfileAsUsers(tls: { durable: string; memoryOnly: string }, caFile: string): Promise<string> {
+  const lines = parseProcfile(await readFile('Procfile', 'utf8')).map(({ name, command }) => {
+    const settings = [
+      `REDIS_URL=${urlAs(name, tls.durable)}`,
+      `SECRETS_REDIS_URL=${urlAs(name, tls.memoryOnly)}`,
+      `NODE_EXTRA_CA_CERTS=${caFile}`
+    ]
+    return `${name}: ${command.replace(/^exec /, `exec env ${settings.join(' ')} `)}`
+  })
+  return `${lines.join('\n')}\n`
+}
+
+interface CertificateFiles {
+  readonly certFile: string
+  readonly keyFile: string
+}
+
+async function writeCertificate(dir: string): Promise<CertificateFiles> {
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    extensions: [
+      { name: 'basicConstraints', cA: true },
+      { name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }
+    ]
+  })
+  const files = { certFile: join(dir, 'cert.pem'), keyFile: join(dir, 'key.pem') }
+  await Promise.all([writeFile(files.certFile, cert), writeFile(files.keyFile, key, { mode: 0o600 })])
+  return files
+}
+
+/** Opens a second, encrypted port of a running Redis. */
+async function speakTls(redis: Redis, { certFile, keyFile }: CertificateFiles): Promise<string> {
+  const port = await freePort()
+  const settings = ['tls-cert-file', certFile, 'tls-key-file', keyFile, 'tls-ca-cert-file', certFile]
+  await redis.call('CONFIG', 'SET', ...settings, 'tls-auth-clients', 'no', 'tls-port', String(port))
+  return `rediss://localhost:${port}`
+}
+
+/** A merchant's receiver, with the certificate that the processes of this test trust. */
+async function startReceiver({ certFile, keyFile }: CertificateFiles): Promise<{
+  url: string
+  count: () => number
+  stop: () => Promise<void>
+}> {
+  let count = 0
+  const server = createServer({ cert: await readFile(certFile), key: await readFile(keyFile) }, (request, response) => {
+    count++
+    request.resume().on('end', () => response.writeHead(204).end())
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `https://localhost:${(server.address() as AddressInfo).port}/`,
+    count: () => count,
+    stop: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      })
+  }
+}

@@ -1,0 +1,104 @@
+import { resolve } from 'node:path'
+import { expect } from 'chai'
+import { createBlockingReads } from '../../../redis/blocking-reads.js'
+import { scanKeys } from '../../../redis/cluster-nodes.js'
+import { ensureGroups, readCommands } from '../../../redis/command-stream.js'
+import { connect, disconnect, type Redis } from '../../../redis/connections.js'
+import { assertPartitions, durabilityProblem } from '../../../redis/installation.js'
+import { keys } from '../../../redis/keys.js'
+import { createWrites } from '../../../redis/writes.js'
+import { createLogger } from '../../../runtime/log.js'
+import { runDrill } from '../../../scripts/cluster/drill.js'
+import { RedisCluster } from '../../../scripts/cluster/redis-cluster.js'
+import { testBinary } from '../../support/sentinels.js'
+
+const log = createLogger('test', 'silent')
+const PARTITIONS = 16
+const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition)
+const WAKE = ['p', '0'.repeat(26), 'c', '{"kind":"wake"}']
+
+describe('a Redis Cluster', function () {
+  this.timeout(60_000)
+  let cluster: RedisCluster
+  let redis: Redis
+  let blocking: Redis
+
+  before(async () => {
+    cluster = await RedisCluster.start({ binary: await testBinary(), masters: 3, replicas: 0, nodeTimeoutMs: 2_000 })
+    redis = await connect(cluster.url, 'commands', log)
+    blocking = await connect(cluster.url, 'blocking', log)
+    await assertPartitions(redis, PARTITIONS)
+    await ensureGroups(redis, PARTITIONS)
+  })
+  after(async () => {
+    await Promise.all([redis, blocking].flatMap(connection => (connection ? [disconnect(connection)] : [])))
+    await cluster?.stop()
+  })
+
+  it('hands the commands of every partition to a worker that waits for them', async () => {
+    const reads = createBlockingReads(blocking)
+    const found = Promise.all(
+      reads
+        .groups(partitions)
+        .map(group => reads.read(keys.commands(group[0] ?? 0), node => readCommands(node, 'worker', group, 5)))
+    )
+    for (const partition of partitions) await redis.xadd(keys.commands(partition), '*', ...WAKE)
+    const entries = (await found).flatMap(read => read.entries)
+    reads.close()
+    expect(entries.map(entry => entry.partition)).to.deep.equal(partitions)
+  })
+
+  it('is asked as a whole where every master counts: durability, and walks over all keys', async () => {
+    expect(await durabilityProblem(redis, false)).to.equal(undefined)
+    const node = cluster.nodes[1]
+    await node?.ask('CONFIG', 'SET', 'appendfsync', 'everysec')
+    expect(await durabilityProblem(redis, false)).to.match(/appendfsync is everysec, must be always/)
+    await node?.ask('CONFIG', 'SET', 'appendfsync', 'always')
+    const streams: string[] = []
+    for await (const found of scanKeys(redis, { match: '*:commands', count: 10 })) streams.push(...found)
+    expect(streams.sort()).to.deep.equal(partitions.map(keys.commands))
+  })
+
+  it('is followed when a partition moves to another master, by reads that wait and by writes', async () => {
+    const partition = 5
+    const stream = keys.commands(partition)
+    const writer = await connect(cluster.url, 'commands', log)
+    const writes = createWrites(writer, 0)
+    const reads = createBlockingReads(blocking)
+    const read = (): ReturnType<typeof readCommands> =>
+      reads.read(stream, node => readCommands(node, 'worker', [partition], 5))
+    expect((await read()).entries).to.deep.equal([])
+    const waiting = read().catch((error: Error) => error)
+    await cluster.moveSlotOf(stream)
+    await waiting
+    await writes.run(stream, node => node.xadd(stream, '*', ...WAKE))
+    let entries = (await read().catch(() => null))?.entries ?? []
+    for (let i = 0; i < 10 && entries.length === 0; i++) entries = (await read().catch(() => null))?.entries ?? []
+    reads.close()
+    await disconnect(writer)
+    expect(entries.map(entry => entry.command.kind)).to.deep.equal(['wake'])
+  })
+})
+
+describe('a master of a Cluster that dies under load, after it has lost its replica', function () {
+  this.timeout(90_000)
+
+  it('takes nothing with it that was waited for: no payment lost, charged twice, wrong or stuck', async () => {
+    const verdict = await runDrill({
+      root: resolve('.'),
+      path: process.env['PATH'],
+      binary: await testBinary(),
+      seconds: 4,
+      rate: 15,
+      waitReplicas: 1,
+      kills: 1,
+      cutMs: 300,
+      seed: 1,
+      output: () => undefined,
+      progress: () => undefined
+    })
+    expect(verdict.findings).to.deep.equal({ duplicates: [], lost: [], wrong: [], stuck: [], untold: [] })
+    expect(verdict.payments).to.equal(60)
+    expect(verdict.failoversMs).to.have.length(1)
+  })
+})

@@ -1,0 +1,62 @@
+import { expect } from 'chai'
+import { ensureGroups, readCommands } from '../../../redis/command-stream.js'
+import { connect, disconnect, type Redis } from '../../../redis/connections.js'
+import { keys } from '../../../redis/keys.js'
+import { createWrites } from '../../../redis/writes.js'
+import { createLogger } from '../../../runtime/log.js'
+import { until } from '../../support/conditions.js'
+import { ReplicatedRedis, Sentinels } from '../../support/sentinels.js'
+
+const log = createLogger('test', 'silent')
+
+describe('a master that Sentinels name', function () {
+  this.timeout(60_000)
+  let servers: ReplicatedRedis
+  let sentinels: Sentinels
+  const connections: Redis[] = []
+  const open = async (role: 'commands' | 'blocking' | 'subscriber'): Promise<Redis> => {
+    const redis = await connect(sentinels.url, role, log)
+    connections.push(redis)
+    return redis
+  }
+
+  before(async () => {
+    servers = await ReplicatedRedis.start()
+    sentinels = await Sentinels.start(servers)
+  })
+  after(async () => {
+    await Promise.all(connections.map(disconnect))
+    await sentinels?.stop()
+    await servers?.stop()
+  })
+
+  it('is replaced when it dies: writes, blocked reads and wake-ups go on, and nothing confirmed is lost', async () => {
+    const [redis, own, blocking, subscriber] = [
+      await open('commands'),
+      await open('commands'),
+      await open('blocking'),
+      await open('subscriber')
+    ]
+    const heard: string[] = []
+    subscriber.on('message', (_, message) => heard.push(message))
+    await subscriber.subscribe('reply:sentinel')
+    await ensureGroups(redis, 1)
+    const writes = createWrites(own, 1)
+    for (let i = 0; i < 50; i++) await writes.run('list', node => node.rpush('list', String(i)))
+
+    const reading = readCommands(blocking, 'worker', [0], 1)
+    await servers.master.kill()
+    expect(await redis.rpush('list', 'x').catch((error: Error) => error)).to.be.instanceOf(Error)
+    await until('the new master takes writes', () => redis.set('after', '1').catch(() => undefined), 20_000)
+    expect(await redis.lrange('list', 0, -1)).to.deep.equal(Array.from({ length: 50 }, (_, i) => String(i)))
+
+    await redis.xadd(keys.commands(0), '*', 'p', '0'.repeat(26), 'c', '{"kind":"wake"}')
+    let found = (await reading).entries
+    while (found.length === 0) found = (await readCommands(blocking, 'worker', [0], 1)).entries
+    expect(found.map(entry => entry.command.kind)).to.deep.equal(['wake'])
+    await until('wake-ups are heard again', async () => {
+      await redis.publish('reply:sentinel', 'hello')
+      return heard.length > 0
+    })
+  })
+})

@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { parseProcfile } from '../../scripts/supervisor/procfile.js'
+import { FOLDERS, readSources, type Source, targetOf } from './sources.js'
+
+/** Which folders a folder may import from, itself included (design 3). `runtime` is config, log, lifecycle, errors. */
+const ARROWS: Readonly<Record<string, readonly string[]>> = {
+  machines: ['machines'],
+  vault: ['vault'],
+  runtime: ['runtime'],
+  redis: ['redis', 'machines', 'runtime'],
+  api: ['api', 'machines', 'redis', 'vault', 'runtime'],
+  workers: ['workers', 'machines', 'redis', 'vault', 'runtime'],
+  scripts: FOLDERS.filter(folder => folder !== 'test'),
+  test: FOLDERS
+}
+
+/** Packages that belong to one place, as prefixes of paths. */
+const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
+  ioredis: ['redis/', 'scripts/bench/rivals/'],
+  redlock: ['redis/'],
+  xstate: ['machines/', 'scripts/inspector/', 'scripts/charts/', 'test/machines/', 'test/scripts/inspector/'],
+  'sodium-native': ['vault/', 'test/vault/'],
+  undici: ['workers/network/', 'workers/webhooks/', 'scripts/', 'test/']
+}
+
+/** The whole world of a folder that imports nothing else. */
+const ONLY_PACKAGES: Readonly<Record<string, RegExp>> = {
+  machines: /^xstate(\/|$)/,
+  vault: /^(node:|sodium-native$)/
+}
+
+/** Names that only some places may use. */
+const NAME_PLACES: Readonly<Record<string, readonly string[]>> = {
+  'process.env': [
+    'runtime/config.ts',
+    'scripts/start.ts',
+    'scripts/chaos.ts',
+    'scripts/supervisor/',
+    'scripts/testing/',
+    'scripts/bench/',
+    'scripts/chaos',
+    'scripts/cluster-drill.ts',
+    'test/'
+  ],
+  'fetch()': ['workers/network/', 'workers/webhooks/', 'api/tokens/browser/', 'scripts/', 'test/']
+}
+
+/** Tests, and tools for developers: nothing that serves merchants. They may use development dependencies. */
+const DEVELOPMENT = [
+  'test/',
+  'scripts/testing/',
+  'scripts/bench/',
+  'scripts/simulation/',
+  'scripts/charts/',
+  'scripts/inspector/'
+]
+
+/** A decision depends on its input alone: time, chance and ids come in with the event. */
+const NOT_IN_MACHINES = ['Date.now', 'new Date()', 'Math.random', 'performance.now', 'crypto.randomUUID', 'process.env']
+
+/** Files that are named to Node or mocha, not imported. */
+const NAMED = [
+  'test/support/mocha-hooks.ts',
+  'test/support/tiny-process.ts',
+  'scripts/testing/counting-reporter.ts',
+  'scripts/bench/webhook-receiver.ts',
+  'scripts/bench/rivals/bare-api.ts',
+  'scripts/bench/rivals/bare-worker.ts',
+  'scripts/bench/rivals/bullmq-api.ts',
+  'scripts/bench/rivals/bullmq-worker.ts',
+  'api/tokens/browser/fields.ts',
+  'api/tokens/browser/frame.ts'
+]
+
+const sources = readSources()
+const folderOf = (path: string): string => path.split('/')[0] ?? ''
+const isPackage = (specifier: string): boolean => !specifier.startsWith('.') && !specifier.startsWith('node:')
+const isBelow = (path: string, places: readonly string[]): boolean => places.some(place => path.startsWith(place))
+const edges = sources.flatMap(({ path, imports }) => imports.map(specifier => ({ path, specifier })))
+const inner = edges.filter(edge => edge.specifier.startsWith('.'))
+
+describe('import arrows (design 3)', () => {
+  it('point from each folder only to those that it may know', () => {
+    const wrong = inner.filter(({ path, specifier }) => {
+      const target = folderOf(targetOf(path, specifier))
+      return FOLDERS.includes(target) && !ARROWS[folderOf(path)]?.includes(target)
+    })
+    expect(wrong).to.deep.equal([])
+  })
+
+  it('keep Redis, Redlock, XState, libsodium and HTTP clients in their places', () => {
+    const wrong = edges.filter(({ path, specifier }) => {
+      const places = PACKAGE_PLACES[specifier]
+      return places !== undefined && !isBelow(path, places)
+    })
+    expect(wrong).to.deep.equal([])
+  })
+
+  it('leave machines with XState alone, and the vault with libsodium and Node', () => {
+    const wrong = edges.filter(({ path, specifier }) => {
+      const allowed = ONLY_PACKAGES[folderOf(path)]
+      return allowed !== undefined && !specifier.startsWith('.') && !allowed.test(specifier)
+    })
+    expect(wrong).to.deep.equal([])
+  })
+
+  it('keep the environment in runtime/config.ts, and outgoing HTTP in the two places that talk to others', () => {
+    const wrong = Object.entries(NAME_PLACES).flatMap(([name, places]) =>
+      sources.filter(({ path, uses }) => uses.has(name) && !isBelow(path, places)).map(({ path }) => `${path}: ${name}`)
+    )
+    expect(wrong).to.deep.equal([])
+  })
+
+  it('keep clock and chance out of machines', () => {
+    const machines = sources.filter(({ path }) => folderOf(path) === 'machines')
+    const wrong = machines.flatMap(({ path, uses }) =>
+      NOT_IN_MACHINES.filter(name => uses.has(name)).map(name => `${path}: ${name}`)
+    )
+    expect(wrong).to.deep.equal([])
+  })
+
+  it('reach every file from a process, a command or a test', () => {
+    const processes = parseProcfile(readFileSync('Procfile', 'utf8')).flatMap(({ command }) => entryOf(command))
+    // A page names its script in HTML.
+    const isRoot = ({ path }: Source): boolean =>
+      processes.includes(path) ||
+      NAMED.includes(path) ||
+      /^scripts\/[^/]+\.ts$|\.test\.ts$|\.d\.ts$|\/browser\/(page|hosted)\.ts$/.test(path)
+    const imported = new Set(inner.map(({ path, specifier }) => targetOf(path, specifier)))
+    const dead = sources.filter(source => !isRoot(source) && !imported.has(source.path)).map(({ path }) => path)
+    expect(dead).to.deep.equal([])
+  })
+
+  it('name only packages that package.json names', () => {
+    const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, Record<string, string>>
+    const runtime = Object.keys(manifest['dependencies'] ?? {})
+    const all = [...runtime, ...Object.keys(manifest['devDependencies'] ?? {})]
+    const wrong = edges.filter(({ path, specifier }) => {
+      const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
+      const isDevelopment = isBelow(path, DEVELOPMENT)
+      return isPackage(specifier) && !(isDevelopment ? all : runtime).includes(name)
+    })
+    expect(wrong).to.deep.equal([])
+  })
+})
+
+/** `dist/api/api.js` in a command comes from `api/api.ts`. */
+function entryOf(command: string): string[] {
+  const entry = /\bdist\/(\S+)\.js\b/.exec(command)?.[1]
+  return entry === undefined ? [] : [`${entry}.ts`]
+}

@@ -1,0 +1,104 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { readSources } from './sources.js'
+
+/** Style budget: what has to be longer than this wants to be two things. */
+const FILE_LINES_MAX = 300
+const TEST_FILE_LINES_MAX = 400
+const FUNCTION_LINES_MAX = 70
+const DESCRIBE_LINES_MAX = 150
+
+const sources = readSources()
+const isTest = (path: string): boolean => path.startsWith('test/')
+
+describe('style', () => {
+  it('keeps files short', () => {
+    const long = sources.filter(({ path, lines }) => {
+      return lines > (isTest(path) ? TEST_FILE_LINES_MAX : FILE_LINES_MAX)
+    })
+    expect(long.map(({ path, lines }) => `${path}: ${lines}`)).to.deep.equal([])
+  })
+
+  it('keeps functions short, and test suites too', () => {
+    const long = sources.flatMap(({ path, functions }) =>
+      functions
+        .filter(({ lines, givenTo }) => lines > (givenTo === 'describe' ? DESCRIBE_LINES_MAX : FUNCTION_LINES_MAX))
+        .map(({ line, lines }) => `${path}:${line}: ${lines}`)
+    )
+    expect(long).to.deep.equal([])
+  })
+
+  it('knows the type of everything', () => {
+    expect(sources.filter(({ uses }) => uses.has('any')).map(({ path }) => path)).to.deep.equal([])
+  })
+
+  it('logs through the logger: console is for nobody', () => {
+    const wrong = sources.filter(({ uses }) => [...uses].some(name => name.startsWith('console.')))
+    expect(wrong.map(({ path }) => path)).to.deep.equal([])
+  })
+
+  it('skips no test and runs none alone', () => {
+    const words = /^((describe|it|context|suite|test)\.(only|skip)|(xit|xdescribe|this\.skip)\(\))$/
+    const wrong = sources.filter(({ uses }) => [...uses].some(name => words.test(name)))
+    expect(wrong.map(({ path }) => path)).to.deep.equal([])
+  })
+
+  it('gives files honest names', () => {
+    const empty = /(^|\/)(utils?|helpers?|common|shared|misc|lib|manager)(\/|\.|$)/i
+    expect(sources.map(({ path }) => path).filter(path => empty.test(path))).to.deep.equal([])
+    expect(sources.map(({ path }) => path).filter(path => !/^[a-z0-9/.-]+$/.test(path))).to.deep.equal([])
+  })
+
+  it('mirrors the sources: a test file stands in the folder of the same name', () => {
+    const free = /^test\/(system|simulation|support|tidy)\//
+    const lost = sources
+      .map(({ path }) => path)
+      .filter(path => isTest(path) && !free.test(path) && !existsSync(folderBehind(path)))
+    expect(lost).to.deep.equal([])
+  })
+})
+
+describe('texts of the project', () => {
+  const texts = textFiles().map(path => ({ path, text: readFileSync(path, 'utf8') }))
+  const linesWith = (pattern: RegExp): string[] =>
+    texts.flatMap(({ path, text }) =>
+      text.split('\n').flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : []))
+    )
+
+  it('leave nothing for later', () => {
+    // Put together here, so that this file does not contain them.
+    expect(
+      linesWith(
+        new RegExp(`\\b(${['TO', 'FIX'].map(start => `${start}${start === 'TO' ? 'DO' : 'ME'}`).join('|')}|X{3})\\b`)
+      )
+    ).to.deep.equal([])
+  })
+
+  it('name no host of packages: every installation has its own', () => {
+    expect(linesWith(/\b(registry|deb|archive|packages|pypi)\.[a-z0-9-]+\.(org|com|net|io)\b/i)).to.deep.equal([])
+    expect(readFileSync('package-lock.json', 'utf8')).not.to.contain('"resolved"')
+  })
+
+  it('name no folder of the machine that they were written on', () => {
+    const [, first, second] = process.cwd().split('/')
+    const own = `/${first}/${second ?? ''}`
+    expect(texts.filter(({ text }) => second && text.includes(own)).map(({ path }) => path)).to.deep.equal([])
+  })
+})
+
+function folderBehind(path: string): string {
+  return path.replace(/^test\//, '').replace(/\/[^/]+$/, '')
+}
+
+/** Everything that people read or write; nothing that a tool makes. */
+function textFiles(): string[] {
+  const made = /(^|\/)(node_modules|dist|\.git|\.data|\.vendor|package-lock\.json)(\/|$)/
+  const walk = (folder: string): string[] =>
+    readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
+      const path = join(folder, entry.name)
+      if (made.test(path)) return []
+      return entry.isDirectory() ? walk(path) : [path]
+    })
+  return walk('.').filter(path => /\.(ts|mjs|js|json|md|lua|yaml|yml|html|css)$|Procfile$|\.ci\/run$/.test(path))
+}

@@ -1,0 +1,122 @@
+/** Every answer that the acquirer is known to give, or that something in front of it may give, and what it means. */
+import { expect } from 'chai'
+import { readAuthorisation, readCapture, readVoid } from '../../../workers/network/answers.js'
+import type { Exchange } from '../../../workers/network/transport.js'
+
+const NONE = { saleId: null, tid: null, nsu: null, authorizationCode: null }
+
+/** `body` as text is sent as it is. */
+function answer(status: number, body: unknown): Exchange {
+  return { kind: 'answered', status, text: typeof body === 'string' ? body : JSON.stringify(body) }
+}
+
+const HTML = '<html><body><h1>504 Gateway Time-out</h1></body></html>'
+const ids = { PaymentId: 'p-1', Tid: '0414081732692', ProofOfSale: '1825865', AuthorizationCode: '374385' }
+
+describe('the answer to an authorisation', () => {
+  it('approves, with the references', () => {
+    const references = { saleId: 'p-1', tid: '0414081732692', nsu: '1825865', authorizationCode: '374385' }
+    const authorised = answer(201, { Payment: { ...ids, Status: 1, ReturnCode: '4', Interest: 0 } })
+    expect(readAuthorisation(authorised)).to.deep.equal({ kind: 'approved', isCaptured: false, references })
+    const captured = answer(200, { New: [], Payment: { ...ids, Status: '2', ReturnCode: 6, Interest: 'ByMerchant' } })
+    expect(readAuthorisation(captured)).to.deep.equal({ kind: 'approved', isCaptured: true, references })
+  })
+
+  it('declines with the code as it was written', () => {
+    const denied = answer(201, { Payment: { Status: 3, ReturnCode: '05' } })
+    expect(readAuthorisation(denied)).to.deep.equal({ kind: 'declined', code: '05', references: NONE })
+    const aborted = answer(201, { Payment: { Status: 13 } })
+    expect(readAuthorisation(aborted)).to.deep.equal({ kind: 'declined', code: 'unspecified', references: NONE })
+  })
+
+  it('passes on what the transport knows', () => {
+    const notSent: Exchange = { kind: 'not_sent', reason: 'ECONNREFUSED' }
+    expect(readAuthorisation(notSent)).to.equal(notSent)
+  })
+
+  const rejections: [string, Exchange, string][] = [
+    ['an error array', answer(400, [{ Code: 126, Message: 'Expiration Date is invalid' }]), '126'],
+    ['a single error object', answer(400, { Code: 57, Message: 'Bandeira invalida' }), '57'],
+    ['wrong credentials without a body', answer(401, ''), 'http_401'],
+    ['a blocked address', answer(403, HTML), 'http_403']
+  ]
+  for (const [description, exchange, code] of rejections) {
+    it(`rejects for ${description}`, () =>
+      expect(readAuthorisation(exchange)).to.deep.equal({ kind: 'rejected', code }))
+  }
+
+  const doubts: [string, Exchange][] = [
+    ['status 0', answer(201, { Payment: { ...ids, Status: 0, ReturnCode: '99', ReturnMessage: 'Timeout' } })],
+    ['status 12', answer(201, { Payment: { ...ids, Status: 12 } })],
+    ['a status nobody knows', answer(201, { Payment: { ...ids, Status: 77 } })],
+    ['no status', answer(201, { Payment: ids })],
+    ['an approval without an id', answer(201, { Payment: { Status: 1, ReturnCode: '4' } })],
+    ['a sale that is voided already', answer(201, { Payment: { ...ids, Status: 10 } })],
+    ['a denial that asks to query first', answer(201, { Payment: { ...ids, Status: 3, ReturnCode: 'BP 900' } })],
+    ['no payment', answer(201, {})],
+    ['an array', answer(201, [])],
+    ['null', answer(201, 'null')],
+    ['an empty success', answer(201, '')],
+    ['a page instead of JSON', answer(200, HTML)],
+    ['a gateway time-out', answer(504, HTML)],
+    ['an internal error in its own format', answer(500, [{ Code: 126, Message: 'x' }])],
+    ['an internal error as a refusal', answer(400, [{ Code: 0, Message: 'Internal error' }])],
+    ['a duplicated order, which means that there is a sale', answer(400, [{ Code: 302, Message: 'duplicated' }])],
+    ['a refusal without a code', answer(400, HTML)],
+    ['a redirect', answer(302, '')],
+    ['a rate limit', answer(429, '')]
+  ]
+  for (const [description, exchange] of doubts) {
+    it(`is ambiguous for ${description}`, () => expect(readAuthorisation(exchange).kind).to.equal('ambiguous'))
+  }
+})
+
+describe('the answer to a capture', () => {
+  const flat = (Status: unknown, ReturnCode: unknown) => answer(200, { Status, ReturnCode, Tid: '1' })
+  const meanings: [string, Exchange, string][] = [
+    ['status 2 with 6', flat(2, '6'), 'approved'],
+    ['status 2 with 00', flat(2, '00'), 'approved'],
+    ['status 1 with 6', flat(1, '6'), 'ambiguous'],
+    ['842, amount too high', flat(1, '842'), 'rejected'],
+    ['003, no such sale', flat(0, '003'), 'rejected'],
+    ['841, wrong state', flat(2, '841'), 'ambiguous'],
+    ['999, system failure', flat(1, '999'), 'ambiguous'],
+    ['BP 902, another operation is under way', flat(1, 'BP 902'), 'ambiguous'],
+    ['308, not available to capture', answer(400, [{ Code: 308 }]), 'ambiguous'],
+    ['307, not found', answer(400, [{ Code: 307 }]), 'rejected'],
+    ['404', answer(404, ''), 'rejected'],
+    ['no code', answer(200, { Status: 2 }), 'ambiguous'],
+    ['no object', answer(200, '[]'), 'ambiguous'],
+    ['a page', answer(502, HTML), 'ambiguous']
+  ]
+  for (const [description, exchange, kind] of meanings) {
+    it(`is ${kind} for ${description}`, () => expect(readCapture(exchange, 'p-1').kind).to.equal(kind))
+  }
+
+  it('keeps the id of the sale, which the answer does not repeat', () => {
+    expect(readCapture(flat(2, '6'), 'p-1')).to.deep.equal({
+      kind: 'approved',
+      isCaptured: true,
+      references: { ...NONE, saleId: 'p-1', tid: '1' }
+    })
+  })
+})
+
+describe('the answer to a void', () => {
+  const flat = (Status: number, ReturnCode: string) => answer(200, { Status, ReturnCode })
+  const meanings: [string, Exchange, string][] = [
+    ['the whole on the same day', flat(10, '9'), 'approved'],
+    ['the whole later', flat(11, '0'), 'approved'],
+    ['a part', flat(2, '00'), 'approved'],
+    ['success with a denied sale', flat(3, '0'), 'ambiguous'],
+    ['100, not permitted, although HTTP says 200', flat(2, '100'), 'rejected'],
+    ['no balance', flat(2, '76'), 'rejected'],
+    ['41, wrong state', flat(2, '41'), 'ambiguous'],
+    ['476, another one in processing', flat(2, '476'), 'ambiguous'],
+    ['a code nobody knows', flat(2, 'ZZ'), 'ambiguous'],
+    ['309, not available to void', answer(400, [{ Code: 309 }]), 'ambiguous']
+  ]
+  for (const [description, exchange, kind] of meanings) {
+    it(`is ${kind} for ${description}`, () => expect(readVoid(exchange, 'p-1').kind).to.equal(kind))
+  }
+})

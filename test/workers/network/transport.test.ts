@@ -1,0 +1,152 @@
+/** Against servers that misbehave byte by byte: what is surely not sent, what is ambiguous, and nothing sent twice. */
+import { expect } from 'chai'
+import { createTransport, type Exchange, type Transport } from '../../../workers/network/transport.js'
+import { httpAnswer, type RawBehaviour, type RawServer, startRawServer } from '../../support/raw-server.js'
+
+const noAbort = new AbortController().signal
+
+describe('the transport to the card network', () => {
+  let server: RawServer
+  let transport: Transport
+
+  async function start(behaviour: RawBehaviour, changes: { protocol?: string; connections?: number } = {}) {
+    server = await startRawServer(behaviour)
+    transport = createTransport({
+      baseUrl: `${changes.protocol ?? 'http'}://127.0.0.1:${server.port}`,
+      headers: { MerchantId: 'id' },
+      connections: changes.connections ?? 1,
+      connectTimeoutMs: 80
+    })
+  }
+
+  function send(signal: AbortSignal = noAbort, timeoutMs = 80): Promise<Exchange> {
+    return transport.send({ method: 'PUT', path: '/1/sales/x/void', body: null, timeoutMs }, signal)
+  }
+
+  afterEach(async () => {
+    await server.stop()
+    await transport.close()
+  })
+
+  it('gives status and text of an answer', async () => {
+    await start({ onRequest: socket => socket.write(httpAnswer(201, '{"a":1}')) })
+    expect(await send()).to.deep.equal({ kind: 'answered', status: 201, text: '{"a":1}' })
+  })
+
+  it('calls a refused connection not sent', async () => {
+    await start({})
+    await server.stop()
+    expect(await send()).to.deep.equal({ kind: 'not_sent', reason: 'ECONNREFUSED' })
+  })
+
+  it('calls a failed TLS handshake not sent', async () => {
+    await start({ onConnection: socket => socket.end('no TLS here') }, { protocol: 'https' })
+    expect(await send()).to.include({ kind: 'not_sent' })
+    expect(server.requestLines).to.be.empty
+  })
+
+  it('calls a TLS handshake that hangs not sent', async () => {
+    await start({}, { protocol: 'https' })
+    expect(await send()).to.include({ kind: 'not_sent' })
+  })
+
+  const ambiguousServers: Record<string, RawBehaviour> = {
+    'that cuts a connection after it read': { onRequest: socket => socket.destroy() },
+    'that resets a connection after it read': { onRequest: socket => socket.resetAndDestroy() },
+    'that never answers': {},
+    'that answers no HTTP': { onRequest: socket => socket.end('hello\r\n\r\n') },
+    'that ends within the head': { onRequest: socket => socket.end('HTTP/1.1 200 OK\r\nContent-Le') },
+    'that ends within the body': { onRequest: socket => socket.end(httpAnswer(200, '{"Status":2}').slice(0, -4)) },
+    'that stops within the body': { onRequest: socket => socket.write(httpAnswer(200, '{"Status":2}').slice(0, -4)) },
+    'that sends far too much': { onRequest: socket => socket.write(httpAnswer(200, ' '.repeat(300_000))) }
+  }
+  for (const [description, behaviour] of Object.entries(ambiguousServers)) {
+    it(`calls a server ${description} ambiguous`, async () => {
+      await start(behaviour)
+      expect(await send()).to.include({ kind: 'ambiguous' })
+      expect(server.requestLines.length).to.be.at.most(1)
+    })
+  }
+
+  it('says not sent of a server that resets connections only where no byte was read', async () => {
+    await start({ onConnection: socket => setImmediate(() => socket.resetAndDestroy()) })
+    for (let call = 0; call < 10; call++) {
+      const readBefore = server.requestLines.length
+      const { kind } = await send()
+      expect(kind).to.be.oneOf(['not_sent', 'ambiguous'])
+      if (kind === 'not_sent') expect(server.requestLines).to.have.length(readBefore)
+    }
+  })
+
+  it('has one deadline for the whole answer, however alive a slow body looks', async () => {
+    let dripping: NodeJS.Timeout | undefined
+    await start({
+      onRequest: socket => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n')
+        dripping = setInterval(() => socket.write(' '), 10)
+        socket.on('close', () => clearInterval(dripping))
+      }
+    })
+    expect(await send()).to.deep.equal({ kind: 'ambiguous', reason: 'no whole answer within 80 ms' })
+  })
+
+  it('never sends a call that found no free connection in time, not even later', async () => {
+    const answers: (() => void)[] = []
+    await start({ onRequest: socket => answers.push(() => socket.write(httpAnswer(200, '{}'))) })
+    const first = send(noAbort, 2_000)
+    expect(await send()).to.deep.equal({ kind: 'not_sent', reason: 'no connection within 80 ms' })
+    answers[0]?.()
+    expect(await first).to.include({ kind: 'answered' })
+    const third = send(noAbort, 2_000)
+    while (answers.length < 2) await new Promise(resolve => setImmediate(resolve))
+    answers[1]?.()
+    expect(await third).to.include({ kind: 'answered' })
+    expect(server.requestLines).to.have.length(2)
+  })
+
+  it('does not send at all when the signal is aborted already', async () => {
+    await start({})
+    expect(await send(AbortSignal.abort())).to.deep.equal({ kind: 'not_sent', reason: 'the caller gave up' })
+    expect(server.requestLines).to.be.empty
+  })
+
+  it('calls a call after its end not sent', async () => {
+    await start({})
+    await transport.close()
+    expect(await send()).to.include({ kind: 'not_sent' })
+    expect(server.requestLines).to.be.empty
+  })
+
+  it('calls a call that is aborted under way ambiguous', async () => {
+    const caller = new AbortController()
+    await start({ onRequest: () => caller.abort() })
+    expect(await send(caller.signal, 2_000)).to.deep.equal({ kind: 'ambiguous', reason: 'the caller gave up' })
+  })
+
+  it('never sends a request again that a kept-alive connection swallowed', async () => {
+    await start({
+      onRequest: (socket, index) => (index === 0 ? socket.write(httpAnswer(200, '{}')) : socket.destroy())
+    })
+    expect(await send()).to.include({ kind: 'answered' })
+    expect(await send()).to.include({ kind: 'ambiguous' })
+    expect(server.requestLines).to.have.length(2)
+  })
+
+  it('never sends a request twice while the other side keeps closing idle connections', async () => {
+    await start({
+      onRequest: socket => {
+        socket.write(httpAnswer(200, '{}'))
+        setImmediate(() => socket.destroy())
+      }
+    })
+    const kinds: string[] = []
+    for (let call = 0; call < 60; call++) {
+      kinds.push((await send(noAbort, 2_000)).kind)
+      // Now the close wins the race, now the next request.
+      for (let turn = 0; turn < call % 4; turn++) await new Promise(resolve => setImmediate(resolve))
+    }
+    const maySent = kinds.filter(kind => kind !== 'not_sent').length
+    const answered = kinds.filter(kind => kind === 'answered').length
+    expect(server.requestLines.length).to.be.within(answered, maySent)
+  })
+})

@@ -1,0 +1,77 @@
+import { expect } from 'chai'
+import { listDeadLetters, replayDeadLetter } from '../../../redis/dead-letters.js'
+import { compactId, keys } from '../../../redis/keys.js'
+import { encodePayment } from '../../../redis/payment-record.js'
+import { ambiguous, approvedAndCaptured } from '../../support/fake-network.js'
+import { PARTITION } from '../../support/payments.js'
+import { useRedis } from '../../support/redis.js'
+import { aWorker } from '../../support/worker.js'
+
+const PARTITIONS = PARTITION + 1
+
+describe('a dead letter', () => {
+  const test = useRedis()
+
+  afterEach(() => test.redis.flushdb())
+
+  it('that is replayed when its request is forgotten does not refund what was refunded meanwhile', async () => {
+    const worker = aWorker(test)
+    const payment = await worker.accept()
+    worker.network.willAnswer(approvedAndCaptured)
+    await worker.work()
+    const record = await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
+    await worker.handle({ ...(await worker.takeOne()), handedOut: 3 })
+    expect(await worker.resultOf(record)).to.deep.equal({ kind: 'failed', code: 'network_unavailable' })
+
+    await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
+    worker.network.willAnswer(approvedAndCaptured)
+    await worker.work()
+    // The days of IDEMPOTENCY_RETENTION_DAYS are over.
+    await test.redis.del(keys.idempotency(PARTITION, record))
+    const [letter] = await listDeadLetters(test.redis, PARTITIONS)
+    await replayDeadLetter(test.redis, letter?.letterId ?? '')
+    await worker.work()
+    expect(worker.network.asked).to.deep.equal(['authorise', 'void 300'])
+    expect((await worker.load(payment)).progress.refundedCents).to.equal(300)
+    expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
+  })
+
+  it('of a payment that is still pending makes it unknown, although somebody else wrote it meanwhile', async () => {
+    let loads = 0
+    const worker = aWorker(test, deps => ({
+      payments: {
+        ...deps.payments,
+        load: async (partition, compact) => {
+          const payment = await deps.payments.load(partition, compact)
+          if (payment === null || loads++ > 0) return payment
+          const next = { ...payment, version: payment.version + 1 }
+          await test.redis.set(keys.payment(partition, compact), encodePayment(next))
+          return payment
+        }
+      }
+    }))
+    const payment = await worker.accept()
+    await worker.handle({ ...(await worker.takeOne()), handedOut: 3 })
+    expect((await worker.load(payment)).progress).to.include({ status: 'unknown', attention: 'poisoned' })
+    expect(await worker.alarmOf(payment)).to.be.above(worker.clock.atMs)
+    expect(await test.redis.hget(keys.attention(PARTITION), compactId(payment.terms.id))).to.equal('poisoned')
+    expect(await worker.left()).to.deep.equal({ commands: 0, letters: 1 })
+  })
+
+  it('of a refund under way is not sent a second time when it is replayed', async () => {
+    const worker = aWorker(test)
+    const payment = await worker.accept()
+    worker.network.willAnswer(approvedAndCaptured, ambiguous)
+    await worker.work()
+    await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
+    const entry = await worker.takeOne()
+    await worker.handle(entry)
+    const fields = ['p', entry.compact, 'c', JSON.stringify(entry.command), 'k', entry.record ?? '', 'reason', 'a test']
+    await test.redis.xadd(keys.deadLetters(PARTITION), '*', ...fields)
+    const [letter] = await listDeadLetters(test.redis, PARTITIONS)
+    await replayDeadLetter(test.redis, letter?.letterId ?? '')
+    await worker.work()
+    expect(worker.network.asked).to.deep.equal(['authorise', 'void 300'])
+    expect((await worker.load(payment)).progress).to.include({ status: 'refunding', phase: 'asking' })
+  })
+})

@@ -1,0 +1,82 @@
+import { expect } from 'chai'
+import type { CommandEntry } from '../../../redis/command-entry.js'
+import { connect, disconnect, type Redis } from '../../../redis/connections.js'
+import { keys, PAYMENTS_GROUP } from '../../../redis/keys.js'
+import { createLogger } from '../../../runtime/log.js'
+import { type CommandLoop, startCommandLoop } from '../../../workers/payments/command-loop.js'
+import { handleCommand } from '../../../workers/payments/handle-command.js'
+import { until } from '../../support/conditions.js'
+import { approvedAndCaptured } from '../../support/fake-network.js'
+import { useRedis } from '../../support/redis.js'
+import { aWorker } from '../../support/worker.js'
+
+const log = createLogger('test', 'silent')
+const STREAM = keys.commands(0)
+
+describe('a command that is handed out again as new, as by a master that took over without its last writes', () => {
+  const test = useRedis()
+  let blocking: Redis
+  let loop: CommandLoop
+  let seen: CommandEntry[]
+
+  const start = async (outcome: 'left' | undefined): Promise<void> => {
+    await test.redis.flushdb()
+    seen = []
+    loop = await startCommandLoop({
+      blocking,
+      redis: test.redis,
+      partitions: 1,
+      consumer: 'worker',
+      concurrency: 4,
+      heartbeatMs: 1_000,
+      handle: async entry => {
+        seen.push(entry)
+        return outcome
+      },
+      log
+    })
+  }
+  /** The group forgets that it has ever handed anything out. */
+  const failOver = async (): Promise<void> => {
+    await test.redis.xack(STREAM, PAYMENTS_GROUP, seen[0]?.entryId ?? '')
+    await test.redis.xgroup('SETID', STREAM, PAYMENTS_GROUP, '0')
+  }
+
+  before(async () => {
+    blocking = await connect(test.url, 'blocking', log)
+  })
+  after(() => disconnect(blocking))
+  afterEach(() => loop.stop())
+
+  it('is found again by a worker that has ended it before: it is asked about, not done twice', async () => {
+    await start(undefined)
+    await test.redis.xadd(STREAM, '*', 'p', '0'.repeat(26), 'c', '{"kind":"wake"}')
+    await until('the command is handled', () => seen.length === 1)
+    await failOver()
+    await until('the command is handled again', () => seen.length === 2)
+    expect(seen.map(entry => entry.handedOut)).to.deep.equal([0, 1])
+  })
+
+  it('is as good as new when the worker had left it alone', async () => {
+    await start('left')
+    await test.redis.xadd(STREAM, '*', 'p', '0'.repeat(26), 'c', '{"kind":"wake"}')
+    await until('the command is handled', () => seen.length === 1)
+    await failOver()
+    await until('the command is handled again', () => seen.length === 2)
+    expect(seen.map(entry => entry.handedOut)).to.deep.equal([0, 0])
+  })
+})
+
+describe('an authorisation where replicas are waited for', () => {
+  const test = useRedis()
+
+  it('is not sent by a worker whose command the new master has handed to nobody', async () => {
+    const worker = aWorker(test, ({ commits }) => ({ commits: { ...commits, begin: async () => false } }))
+    const payment = await worker.accept()
+    worker.network.willAnswer(approvedAndCaptured)
+    expect(await handleCommand(await worker.takeOne(), worker.deps, new AbortController().signal)).to.equal('left')
+    expect(worker.network.asked).to.deep.equal([])
+    expect((await worker.load(payment)).progress.status).to.equal('pending')
+    expect((await worker.left()).commands).to.equal(1)
+  })
+})

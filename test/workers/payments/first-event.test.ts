@@ -1,0 +1,71 @@
+import { expect } from 'chai'
+import type { Command } from '../../../machines/commands.js'
+import { firstEvent } from '../../../workers/payments/first-event.js'
+import { inDoubt, inStatus, NOW, RECORD } from '../../support/decisions.js'
+import { anEntry, aPayment, CREATED_MS, createCommand, DAY_MS } from '../../support/payments.js'
+
+const capture: Command = { kind: 'capture', amountCents: null }
+const wake: Command = { kind: 'wake' }
+const DUE = CREATED_MS + 7 * DAY_MS
+
+/**
+ * What a command means to a payment in a status; `again`: handed out before; `foreign`: another request's operation is
+ * the one that runs; `answered`: its result is stored; `at`: the moment.
+ */
+const rows: [
+  name: string,
+  given: ReturnType<typeof inStatus>,
+  command: Command,
+  circumstances: { again?: true; foreign?: true; answered?: true; at?: number },
+  event: string | null
+][] = [
+  ['a new payment is authorised', inStatus('pending'), createCommand, {}, 'AUTHORISE'],
+  ['found again, it may have been sent', inStatus('pending'), createCommand, { again: true }, 'RESUMED'],
+  [
+    'found again when it is unknown, it is asked about by its alarm',
+    inStatus('unknown'),
+    createCommand,
+    { again: true },
+    null
+  ],
+  ['found again when it has ended', inStatus('captured'), createCommand, { again: true }, null],
+  ['found again in the capture that it went on with', inStatus('capturing'), createCommand, { again: true }, 'RESUMED'],
+  ['a capture is new', inStatus('pre_authorized'), capture, {}, 'CAPTURE'],
+  ['a capture found again before it was begun', inStatus('pre_authorized'), capture, { again: true }, 'CAPTURE'],
+  ['a capture found again in its own capture', inStatus('capturing'), capture, { again: true }, 'RESUMED'],
+  [
+    'a capture found again while it is asked about',
+    inStatus('capturing', inDoubt('capture', 600)),
+    capture,
+    { again: true },
+    null
+  ],
+  ['a capture while another one runs', inStatus('capturing'), capture, { foreign: true }, 'CAPTURE'],
+  ['a capture that was answered', inStatus('captured'), capture, { again: true, answered: true }, null],
+  ['a cancel is new', inStatus('captured'), { kind: 'cancel', amountCents: 1 }, {}, 'CANCEL'],
+  ['a notice', inStatus('captured'), { kind: 'chargeback_notice' }, {}, 'CHARGEBACK_NOTICE'],
+  ['a person has looked', inStatus('captured'), { kind: 'settle_attention' }, {}, 'ATTENTION_SETTLED'],
+  ['the end of a window', inStatus('pre_authorized'), wake, { at: DUE }, 'EXPIRE'],
+  ['an alarm that was moved meanwhile', inStatus('pre_authorized'), wake, { at: DUE - 1 }, null],
+  ['a question that is due', inStatus('unknown'), wake, {}, 'RECONCILE'],
+  ['a question found again', inStatus('unknown'), wake, { again: true }, 'RECONCILE'],
+  ['an alarm of a payment that needs none', inStatus('captured'), wake, {}, null],
+  ['an alarm during a call of another worker', inStatus('capturing'), wake, {}, null],
+  ['a release found again', inStatus('expired'), wake, { again: true }, 'RESUMED'],
+  ['a re-send found again', inStatus('capturing'), wake, { again: true }, 'RESUMED'],
+  ['an alarm never touches a payment that is not begun', inStatus('pending'), wake, { again: true }, null]
+]
+
+describe('what a command means', () => {
+  for (const [name, given, command, { again, foreign, answered, at }, event] of rows) {
+    it(`${command.kind}: ${name}: ${event ?? 'nothing is left to do'}`, () => {
+      const payment = aPayment({ terms: { captureMode: given.mode }, progress: given.progress })
+      const entry = anEntry(payment, {
+        command,
+        record: command.kind === 'wake' ? null : foreign ? 'another-record' : RECORD,
+        handedOut: again ? 1 : 0
+      })
+      expect(firstEvent(payment, entry, at ?? NOW, answered ?? false)?.type ?? null).to.equal(event)
+    })
+  }
+})

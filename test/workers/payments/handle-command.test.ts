@@ -1,0 +1,250 @@
+import { expect } from 'chai'
+import { noReferences, type Payment } from '../../../machines/model.js'
+import { requeueCommand } from '../../../redis/command-stream.js'
+import { compactId, keys } from '../../../redis/keys.js'
+import { ambiguous, approvedAndCaptured, approvedOnly, notSent } from '../../support/fake-network.js'
+import { aSale, CREATED_MS, DAY_MS, PARTITION, policy } from '../../support/payments.js'
+import { useRedis } from '../../support/redis.js'
+import { aWorker, type TestWorker } from '../../support/worker.js'
+
+const foundCaptured = (capturedCents = 1_000) => ({ kind: 'found', sales: [aSale({ capturedCents })] }) as const
+const foundHeld = { kind: 'found', sales: [aSale({ status: 'authorised', capturedCents: 0 })] } as const
+const placeOf = ({ progress }: Payment): string =>
+  progress.phase === null ? progress.status : `${progress.status} ${progress.phase}`
+
+/** A pre-authorised payment. */
+async function held(worker: TestWorker): Promise<Payment> {
+  const payment = await worker.accept('manual')
+  worker.network.willAnswer(approvedOnly)
+  await worker.work()
+  return payment
+}
+
+describe('a payments worker', () => {
+  const test = useRedis()
+
+  it('charges once, stores the result, and leaves nothing behind', async () => {
+    const worker = aWorker(test)
+    const payment = await worker.accept()
+    worker.network.willAnswer(approvedAndCaptured)
+    await worker.work()
+    expect(placeOf(await worker.load(payment))).to.equal('captured')
+    expect((await worker.resultOf(payment.progress.operation.record ?? ''))?.kind).to.equal('succeeded')
+    expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
+    expect(worker.network.asked).to.deep.equal(['authorise'])
+    expect(worker.forgotten).to.deep.equal([payment.terms.id])
+  })
+
+  it('never authorises what it finds again; it asks', async () => {
+    const worker = aWorker(test)
+    const payment = await worker.accept()
+    await requeueCommand(test.redis, await worker.takeOne())
+    await worker.work()
+    expect(placeOf(await worker.load(payment))).to.equal('unknown')
+    worker.network.willFind(foundCaptured())
+    await worker.wake(payment, CREATED_MS + 10_000)
+    expect(placeOf(await worker.load(payment))).to.equal('captured')
+    expect(worker.network.asked).to.deep.equal(['query'])
+    expect((await worker.resultOf(payment.progress.operation.record ?? ''))?.kind).to.equal('succeeded')
+  })
+
+  it('gives back what it has not begun when it is stopped: the next worker may begin it', async () => {
+    const stopped = aWorker(test)
+    const payment = await stopped.accept()
+    await stopped.handle(await stopped.takeOne(), AbortSignal.abort())
+    const worker = aWorker(test)
+    worker.network.willAnswer(approvedAndCaptured)
+    await worker.work()
+    expect(placeOf(await worker.load(payment))).to.equal('captured')
+    expect([stopped.network.asked, worker.network.asked]).to.deep.equal([[], ['authorise']])
+    expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
+  })
+
+  it('goes on with a capture that a create had come to when its worker died', async () => {
+    const dying = aWorker(test)
+    const payment = await dying.accept()
+    dying.network.willAnswer(approvedOnly, () => new Promise(() => undefined))
+    const entry = await dying.takeOne()
+    void dying.handle(entry)
+    await dying.untilAsked('capture 1000')
+    const worker = aWorker(test)
+    await requeueCommand(test.redis, entry)
+    await test.secrets.del(keys.paymentLock(compactId(payment.terms.id)))
+    await worker.work()
+    expect(placeOf(await worker.load(payment))).to.equal('capturing asking')
+    worker.network.willFind(foundHeld).willAnswer(approvedAndCaptured)
+    await worker.wake(payment, CREATED_MS + 10_000)
+    expect(placeOf(await worker.load(payment))).to.equal('captured')
+    expect(worker.network.asked).to.deep.equal(['query', 'capture 1000'])
+  })
+
+  it('tries a call again that did not leave, for a while, and then fails it', async () => {
+    const patient = aWorker(test, () => ({ networkRetryMs: 400 }))
+    const first = await patient.accept()
+    patient.network.willAnswer(notSent, approvedAndCaptured)
+    await patient.work()
+    expect(placeOf(await patient.load(first))).to.equal('captured')
+    const worker = aWorker(test)
+    const second = await worker.accept()
+    worker.network.willAnswer(notSent)
+    await worker.work()
+    const { progress } = await worker.load(second)
+    expect([progress.status, progress.error]).to.deep.equal(['failed', 'network_unavailable'])
+  })
+
+  it('fails a payment whose card is gone, without a call', async () => {
+    const worker = aWorker(test, deps => ({ cardData: { ...deps.cardData, open: async () => null } }))
+    const payment = await worker.accept()
+    await worker.work()
+    expect((await worker.load(payment)).progress).to.include({ status: 'failed', error: 'invalid_token' })
+    expect(worker.network.asked).to.deep.equal([])
+  })
+
+  it('refuses at once what comes while a call is under way, although the payment is locked', async () => {
+    const worker = aWorker(test)
+    const payment = await held(worker)
+    let answer: () => void = () => undefined
+    const running = new Promise<void>(resolve => {
+      answer = resolve
+    })
+    worker.network.willAnswer(async () => {
+      await running
+      return approvedAndCaptured
+    })
+    const first = await worker.acceptOperation(payment, { kind: 'capture', amountCents: null })
+    const capturing = worker.handle(await worker.takeOne())
+    await worker.untilAsked('capture 1000')
+    const second = await worker.acceptOperation(payment, { kind: 'cancel', amountCents: null })
+    await worker.handle(await worker.takeOne())
+    expect(await worker.resultOf(second)).to.deep.equal({ kind: 'refused', code: 'operation_in_progress' })
+    answer()
+    await capturing
+    expect((await worker.resultOf(first))?.kind).to.equal('succeeded')
+  })
+
+  it('asks the network when its outcome meets a newer version: real money is never dropped', async () => {
+    const [slow, other] = [aWorker(test), aWorker(test)]
+    const payment = await held(slow)
+    slow.network.willAnswer(async () => {
+      // Meanwhile the command is taken over: the payment moves on without this worker.
+      await test.secrets.del(keys.paymentLock(compactId(payment.terms.id)))
+      await requeueCommand(test.redis, entry)
+      await other.work()
+      return approvedAndCaptured
+    })
+    slow.network.willFind(foundCaptured())
+    await slow.acceptOperation(payment, { kind: 'capture', amountCents: null })
+    const entry = await slow.takeOne()
+    await slow.handle(entry)
+    expect(placeOf(await slow.load(payment))).to.equal('captured')
+    expect(slow.network.asked).to.deep.equal(['authorise', 'capture 1000', 'query'])
+    expect(other.network.asked).to.deep.equal([])
+  })
+})
+
+describe('a payments worker whose network gives no id of the sale', () => {
+  const test = useRedis()
+
+  it('asks for it, and does not leave the payment to nobody when that finds it further than thought', async () => {
+    const worker = aWorker(test)
+    const payment = await worker.accept()
+    worker.network
+      .willAnswer({ kind: 'approved', isCaptured: false, references: noReferences })
+      .willFind(foundCaptured())
+    await worker.work()
+    expect(placeOf(await worker.load(payment))).to.equal('capturing asking')
+    worker.network.willFind(foundCaptured())
+    await worker.wake(payment, CREATED_MS + 10_000)
+    expect(placeOf(await worker.load(payment))).to.equal('captured')
+    expect((await worker.resultOf(payment.progress.operation.record ?? ''))?.kind).to.equal('succeeded')
+  })
+})
+
+describe('a payments worker with an alarm that rings', () => {
+  const test = useRedis()
+
+  it('sends a refund again only when it is missing for the whole horizon', async () => {
+    const worker = aWorker(test)
+    const payment = await worker.accept()
+    worker.network.willAnswer(approvedAndCaptured, ambiguous)
+    await worker.work()
+    await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
+    await worker.work()
+    worker.network.willFind(foundCaptured(), foundCaptured()).willAnswer(approvedAndCaptured)
+    await worker.wake(payment, CREATED_MS + 60_000)
+    expect(worker.network.asked).to.deep.equal(['authorise', 'void 300', 'query'])
+    await worker.wake(payment, CREATED_MS + 2_000 + policy.notFoundHorizonMs)
+    expect(worker.network.asked.slice(3)).to.deep.equal(['query', 'void 300'])
+    expect((await worker.load(payment)).progress).to.include({ status: 'partially_refunded', refundedCents: 300 })
+  })
+
+  it('counts the doubt about a call from the alarm at the earliest, however slow its own clock is', async () => {
+    const worker = aWorker(test)
+    const payment = await held(worker)
+    const dueMs = (await worker.alarmOf(payment)) ?? 0
+    worker.network.willAnswer(ambiguous)
+    const wake = ['p', compactId(payment.terms.id), 'c', '{"kind":"wake"}', 'd', String(dueMs)]
+    await test.redis.xadd(keys.commands(PARTITION), '*', ...wake)
+    await worker.work()
+    expect((await worker.load(payment)).progress.inquiry?.sinceMs).to.equal(dueMs)
+  })
+
+  it('expires a hold, and goes on releasing it until the network has', async () => {
+    const worker = aWorker(test)
+    const payment = await held(worker)
+    const dueMs = (await worker.alarmOf(payment)) ?? 0
+    expect(dueMs).to.equal(CREATED_MS + 1_000 + 7 * DAY_MS)
+    worker.network.willAnswer(ambiguous)
+    await worker.wake(payment, dueMs)
+    expect(placeOf(await worker.load(payment))).to.equal('expired releasing')
+    worker.network.willFind(foundHeld).willAnswer(approvedAndCaptured)
+    await worker.wake(payment, dueMs + 60_000)
+    expect(placeOf(await worker.load(payment))).to.equal('expired released')
+    expect(await worker.alarmOf(payment)).to.equal(null)
+    expect(worker.network.asked).to.deep.equal(['authorise', 'void', 'query', 'void'])
+  })
+})
+
+describe('a command that fails again and again', () => {
+  const test = useRedis()
+
+  it('is put aside with its reason after some tries; its payment is listed, and verified later', async () => {
+    const worker = aWorker(test)
+    const payment = await worker.accept()
+    worker.network.willAnswer(approvedAndCaptured)
+    await worker.work()
+    const compact = compactId(payment.terms.id)
+    await test.redis.xadd(keys.commands(PARTITION), '*', 'p', compact, 'c', '{"kind":"of another version"}')
+    await worker.work()
+    expect(await worker.left()).to.deep.equal({ commands: 0, letters: 1 })
+    const [[, fields] = ['', []]] = await test.redis.xrange(keys.deadLetters(PARTITION), '-', '+')
+    expect(fields).to.include('handed out 3 times without a result')
+    expect((await worker.load(payment)).progress).to.include({ status: 'captured', attention: 'poisoned' })
+    expect(await test.redis.hget(keys.attention(PARTITION), compact)).to.equal('poisoned')
+    expect(await worker.alarmOf(payment)).to.be.above(worker.clock.atMs)
+  })
+
+  it('leaves its payment an alarm when it was a question', async () => {
+    const worker = aWorker(test)
+    const payment = await worker.accept()
+    worker.network.willAnswer(ambiguous)
+    await worker.work()
+    const before = await worker.alarmOf(payment)
+    await test.redis.zrem(keys.due(PARTITION), compactId(payment.terms.id))
+    await test.redis.xadd(
+      keys.commands(PARTITION),
+      '*',
+      'p',
+      compactId(payment.terms.id),
+      'c',
+      '{"kind":"wake"}',
+      'n',
+      '3'
+    )
+    worker.clock.atMs = before ?? 0
+    await worker.work()
+    expect(await worker.left()).to.deep.equal({ commands: 0, letters: 1 + 1 })
+    expect(await worker.alarmOf(payment)).to.be.above(before ?? 0)
+    expect((await worker.load(payment)).progress).to.include({ status: 'unknown', attention: 'poisoned' })
+  })
+})

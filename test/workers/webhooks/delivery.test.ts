@@ -1,0 +1,115 @@
+import { expect } from 'chai'
+import { keys } from '../../../redis/keys.js'
+import { until } from '../../support/conditions.js'
+import { isSignedWith } from '../../support/receiver.js'
+import { emit, PARTITION, registerEndpoint, START_MS, secretOf, useDelivery } from '../../support/webhooks.js'
+
+describe('delivery of webhooks', () => {
+  const rig = useDelivery()
+
+  it('6.1: posts the body as it is, with the event type and a signature of the raw bytes', async () => {
+    const hook = await rig.receiver()
+    const endpoint = await registerEndpoint(rig.test, 'm_1', hook.url)
+    await rig.deliverer()
+    const paymentId = await emit(rig.test, 'm_1', ['captured'])
+    await rig.noneRemains('m_1')
+    const [request] = hook.received
+    if (request === undefined) throw new Error('nothing arrived')
+    expect(request.headers).to.include({
+      'content-type': 'application/json',
+      'x-service-event': 'payment.status_changed'
+    })
+    expect(request.event).to.have.all.keys(
+      'event_id',
+      'event_type',
+      'payment_id',
+      'external_reference',
+      'status',
+      'amount_cents',
+      'captured_cents',
+      'refunded_cents',
+      'occurred_at'
+    )
+    expect(request.event).to.include({
+      payment_id: paymentId,
+      status: 'captured',
+      occurred_at: '2026-01-02T12:00:00.000Z'
+    })
+    expect(isSignedWith(secretOf(endpoint.seed), request)).to.equal(true)
+    expect(request.headers['x-service-signature']).to.match(new RegExp(`^t=${START_MS / 1_000},v1=[0-9a-f]{64}$`))
+  })
+
+  it('delivers the events of each payment in their order, and payments side by side', async () => {
+    const hook = await rig.receiver((response, index) => setTimeout(() => response.writeHead(200).end('ok'), index % 7))
+    await registerEndpoint(rig.test, 'm_1', hook.url)
+    await rig.deliverer()
+    const statuses = ['capturing', 'captured', 'refunding', 'partially_refunded', 'refunding', 'refunded'] as const
+    await Promise.all(Array.from({ length: 40 }, () => emit(rig.test, 'm_1', statuses)))
+    await rig.noneRemains('m_1')
+    expect([...hook.accepted().values()]).to.deep.equal(Array(40).fill(statuses))
+    expect(hook.received).to.have.length(240)
+    expect(hook.load.most).to.be.greaterThan(4)
+  })
+
+  it('sends a failed event again when its gap is over, with the same id, and the ones behind it after it', async () => {
+    const hook = await rig.receiver((response, index) => response.writeHead(index === 0 ? 500 : 204).end('try later'))
+    await registerEndpoint(rig.test, 'm_1', hook.url)
+    await rig.deliverer()
+    const paymentId = await emit(rig.test, 'm_1', ['pre_authorized', 'capturing'])
+    await until('the event waits', async () => (await rig.waiting('m_1')).some(event => event.history.length === 1))
+    await emit(rig.test, 'm_1', ['captured'], paymentId)
+    await until('the outbox is empty', async () => (await rig.test.redis.xlen(keys.outbox(PARTITION))) === 0)
+    expect((await rig.waiting('m_1'))[0]).to.deep.include({
+      delivery: { state: 'waiting', attempts: 1, sinceMs: START_MS, nextAtMs: START_MS + 5_000 }
+    })
+    expect(hook.received).to.have.length(1)
+
+    rig.advance(5_000)
+    await rig.noneRemains('m_1')
+    expect(hook.accepted().get(paymentId)).to.deep.equal(['pre_authorized', 'capturing', 'captured'])
+    expect(hook.received[0]?.event['event_id']).to.equal(hook.received[1]?.event['event_id'])
+  })
+
+  it('waits as long as Retry-After asks for, when that is longer than the gap', async () => {
+    const hook = await rig.receiver((response, index) =>
+      response.writeHead(index === 0 ? 503 : 204, index === 0 ? { 'Retry-After': '120' } : {}).end()
+    )
+    await registerEndpoint(rig.test, 'm_1', hook.url)
+    await rig.deliverer()
+    await emit(rig.test, 'm_1', ['captured'])
+    await until('the event waits', async () => (await rig.waiting('m_1')).length === 1)
+    expect((await rig.waiting('m_1'))[0]?.delivery.nextAtMs).to.equal(START_MS + 120_000)
+    rig.advance(120_000)
+    await rig.noneRemains('m_1')
+    expect(hook.accepted().size).to.equal(1)
+  })
+
+  it('gives an event up after its last attempt, lists it with all attempts, and goes on with the next one', async () => {
+    const hook = await rig.receiver((response, _index, { event }) =>
+      response.writeHead(event['status'] === 'capturing' ? 500 : 204).end('no, thank you')
+    )
+    await registerEndpoint(rig.test, 'm_1', hook.url)
+    await rig.deliverer()
+    const paymentId = await emit(rig.test, 'm_1', ['capturing', 'captured'])
+    for (const [index, gapMs] of [5_000, 30_000, 120_000].entries()) {
+      await until(`attempt ${index + 1}`, async () => (await rig.waiting('m_1'))[0]?.delivery.attempts === index + 1)
+      rig.advance(gapMs)
+    }
+    await rig.noneRemains('m_1')
+    expect(hook.accepted().get(paymentId)).to.deep.equal(['captured'])
+    const [given] = await rig.undeliverable('m_1')
+    expect(given?.history.map(({ status, note }) => [status, note])).to.deep.equal(
+      Array(4).fill([500, 'no, thank you'])
+    )
+  })
+
+  it('stops at 410 at once', async () => {
+    const hook = await rig.receiver(response => response.writeHead(410).end())
+    await registerEndpoint(rig.test, 'm_1', hook.url)
+    await rig.deliverer()
+    await emit(rig.test, 'm_1', ['captured'])
+    await rig.noneRemains('m_1')
+    expect(hook.received).to.have.length(1)
+    expect(await rig.undeliverable('m_1')).to.have.length(1)
+  })
+})

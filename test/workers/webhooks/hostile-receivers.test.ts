@@ -1,0 +1,146 @@
+import { expect } from 'chai'
+import { makeLoopbackTls } from '../../../scripts/supervisor/loopback-tls.js'
+import { until } from '../../support/conditions.js'
+import { type Answer, startReceiver } from '../../support/receiver.js'
+import { emit, registerEndpoint, useDelivery } from '../../support/webhooks.js'
+
+const TIMEOUT_MS = 300
+
+describe('receivers that misbehave', function () {
+  this.timeout(20_000)
+  const rig = useDelivery()
+
+  /** Ten events to a receiver that misbehaves, ten to one that does not: those must all arrive. */
+  async function besideHealthy(answer: Answer, tls?: Awaited<ReturnType<typeof makeLoopbackTls>>) {
+    const healthy = await rig.receiver()
+    const bad = await rig.receiver(answer, tls)
+    await registerEndpoint(rig.test, 'm_bad', bad.url)
+    await registerEndpoint(rig.test, 'm_good', healthy.url)
+    await rig.deliverer({ timeoutMs: TIMEOUT_MS })
+    for (let n = 0; n < 10; n++) {
+      await emit(rig.test, 'm_bad', ['captured'])
+      await emit(rig.test, 'm_good', ['captured'])
+    }
+    await until('the healthy receiver has all', () => healthy.accepted().size === 10)
+    return bad
+  }
+  /** What the attempts say once every event has been tried or put off. */
+  async function notesOf(merchantId: string): Promise<unknown[]> {
+    await until('an attempt failed', async () =>
+      (await rig.waiting(merchantId)).some(event => event.history.length > 0)
+    )
+    const events = await rig.waiting(merchantId)
+    return [...new Set(events.flatMap(event => event.history.map(({ status, note }) => status ?? note)))]
+  }
+
+  it('hangs: the attempt ends in time', async () => {
+    await besideHealthy(() => undefined)
+    expect(await notesOf('m_bad')).to.deep.equal([`no answer within ${TIMEOUT_MS} ms`])
+  })
+
+  it('cuts the connection', async () => {
+    await besideHealthy(response => response.destroy())
+    expect(await notesOf('m_bad')).to.include('UND_ERR_SOCKET')
+  })
+
+  it('redirects: nobody follows', async () => {
+    const inside = await rig.receiver()
+    await besideHealthy(response => response.writeHead(307, { Location: inside.url }).end())
+    expect(await notesOf('m_bad')).to.deep.equal([307])
+    expect(inside.received).to.have.length(0)
+  })
+
+  it('has a certificate that nobody vouches for', async () => {
+    const bad = await besideHealthy(response => response.writeHead(204).end(), await makeLoopbackTls())
+    expect((await notesOf('m_bad')).join()).to.match(/SELF_SIGNED|UNABLE_TO_VERIFY|CERT/)
+    expect(bad.received).to.have.length(0)
+  })
+
+  it('answers 200 and then 10 MB: delivered, and not read to the end', async () => {
+    let sent = 0
+    const answer: Answer = response => {
+      response.writeHead(200)
+      const chunk = Buffer.alloc(64 * 1_024, 'x')
+      const more = (): void => {
+        while (sent < 160 * 10 * chunk.length && !response.destroyed) {
+          sent += chunk.length
+          if (!response.write(chunk)) return void response.once('drain', more)
+        }
+        response.end()
+      }
+      more()
+    }
+    const bad = await besideHealthy(answer)
+    await rig.noneRemains('m_bad')
+    expect(bad.received).to.have.length(10)
+    expect(sent, 'bytes written').to.be.lessThan(10 * 4 * 1_024 * 1_024)
+  })
+
+  it('answers 200 and never ends the answer: delivered', async () => {
+    const bad = await besideHealthy(response => void response.writeHead(200).write('ok so far'))
+    await rig.noneRemains('m_bad')
+    expect(bad.received).to.have.length(10)
+  })
+
+  it('answers with what is no HTTP', async () => {
+    await besideHealthy(response => void response.socket?.end('I am a teapot\r\n\r\n'))
+    expect((await notesOf('m_bad')).join()).to.match(/HPE_|HTTPParserError/)
+  })
+
+  it('answers 500 half of the time: every event arrives in the end, in order', async () => {
+    const answer: Answer = (response, index) => response.writeHead(index % 2 === 0 ? 500 : 204).end()
+    const bad = await rig.receiver(answer)
+    await registerEndpoint(rig.test, 'm_bad', bad.url)
+    await rig.deliverer({ retries: { delaysMs: [...Array(30).fill(1_000), 1e9], jitter: 0 } })
+    await Promise.all(Array.from({ length: 20 }, () => emit(rig.test, 'm_bad', ['capturing', 'captured'])))
+    const ticking = setInterval(() => rig.advance(1_000), 10)
+    await rig.noneRemains('m_bad').finally(() => clearInterval(ticking))
+    expect([...bad.accepted().values()]).to.deep.equal(Array(20).fill(['capturing', 'captured']))
+  })
+})
+
+describe('a dead endpoint with 10,000 events', function () {
+  this.timeout(60_000)
+  const rig = useDelivery()
+
+  it('delays nobody, costs a probe now and then, and gets everything when it is back', async () => {
+    const dead = await rig.receiver(() => undefined)
+    const healthy = await rig.receiver()
+    await registerEndpoint(rig.test, 'm_dead', dead.url)
+    await registerEndpoint(rig.test, 'm_good', healthy.url)
+    let aheadMs = 0
+    const clock = { now: () => Date.now() + aheadMs }
+    await rig.deliverer({ clock, timeoutMs: 1_000, retries: { delaysMs: Array(20).fill(5_000), jitter: 0 } })
+    for (let n = 0; n < 100; n++)
+      await Promise.all(Array.from({ length: 100 }, () => emit(rig.test, 'm_dead', ['captured'])))
+    const ids = await Promise.all(
+      Array.from({ length: 200 }, () => emit(rig.test, 'm_good', ['capturing', 'captured']))
+    )
+    await until('the healthy merchant has all', () => healthy.accepted().size === ids.length, 20_000)
+    expect(dead.load.most).to.be.at.most(64)
+    expect(dead.accepted().size).to.equal(0)
+    expect(dead.received.length, 'attempts at the dead endpoint').to.be.at.most(100)
+
+    dead.answer = response => response.writeHead(204).end()
+    const ticking = setInterval(() => {
+      aheadMs += 1_000
+    }, 20)
+    await until('the dead one has all', () => dead.accepted().size === 10_000, 30_000).finally(() =>
+      clearInterval(ticking)
+    )
+  })
+
+  it('gives up after the whole span what it never could try', async () => {
+    const { stop, url } = await startReceiver()
+    await stop()
+    await registerEndpoint(rig.test, 'm_dead', url)
+    await rig.deliverer({ retries: { delaysMs: [1_000_000], jitter: 0 } })
+    await Promise.all(Array.from({ length: 50 }, () => emit(rig.test, 'm_dead', ['captured'])))
+    await until('all are put off', async () => (await rig.waiting('m_dead')).length === 50)
+    const untried = (await rig.waiting('m_dead')).filter(event => event.delivery.attempts === 0)
+    expect(untried).not.to.have.length(0)
+    const ticking = setInterval(() => rig.advance(50_000), 10)
+    await rig.noneRemains('m_dead').finally(() => clearInterval(ticking))
+    expect(await rig.undeliverable('m_dead')).to.have.length(50)
+  })
+})

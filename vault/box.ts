@@ -1,0 +1,92 @@
+/**
+ * The form of a sealed box: as text `v1.<key id>.<base64url>`, and inside it the secret together with what it is and
+ * for whom it was sealed. A box that is copied into another record, or a CVV that is put in the place of a card, is
+ * therefore found out when it is opened.
+ */
+import sodium from 'sodium-native'
+import { VaultError } from './errors.js'
+
+/** What a box holds. */
+export type BoxKind = 'card' | 'cvv' | 'typed'
+
+/** For whom a box was sealed. The same values must be given to open it. */
+export interface BoxContext {
+  readonly merchantId: string
+  /** The id of the token or payment that the buyer's data came with; a stored card keeps the id of its token. */
+  readonly subjectId: string
+}
+
+/** A card as it is sealed; same fields as the wire, without the CVV. */
+export interface SealedCard {
+  readonly number: string
+  readonly holderName: string
+  /** "01".."12" */
+  readonly expirationMonth: string
+  /** "YYYY" */
+  readonly expirationYear: string
+}
+
+/** A card as the buyer typed it, for one payment: opened once, and gone with its token. */
+export interface TypedCard extends SealedCard {
+  readonly cvv: string
+}
+
+const BOX = /^v1\.([A-Za-z0-9_-]{1,32})\.([A-Za-z0-9_-]+)$/
+
+/** Text of a box from its parts. */
+export function formatBox(keyId: string, sealed: Buffer): string {
+  return `v1.${keyId}.${sealed.toString('base64url')}`
+}
+
+/** Parts of a box. Throws `VaultError` `damaged_box`. */
+export function parseBox(box: string): { keyId: string; sealed: Buffer } {
+  const [, keyId, text] = BOX.exec(box) ?? []
+  if (keyId === undefined || text === undefined) throw damagedBox()
+  const sealed = Buffer.from(text, 'base64url')
+  if (sealed.length <= sodium.crypto_box_SEALBYTES) throw damagedBox()
+  return { keyId, sealed }
+}
+
+/** The id of the key that a box was sealed with. Throws `VaultError` `damaged_box`. */
+export function keyIdOf(box: string): string {
+  return parseBox(box).keyId
+}
+
+/** The bytes that are sealed. The caller wipes them. */
+export function encodePlaintext(kind: BoxKind, context: BoxContext, secret: readonly string[]): Buffer {
+  return Buffer.from(JSON.stringify([...label(kind, context), ...secret]))
+}
+
+/** The secret parts in opened bytes. Throws `VaultError` `wrong_context` or `damaged_box`, without quoting them. */
+export function decodePlaintext(kind: BoxKind, context: BoxContext, plaintext: Buffer): readonly string[] {
+  const parts = parseStrings(plaintext)
+  const expected = label(kind, context)
+  if (expected.some((part, index) => parts[index] !== part)) {
+    throw new VaultError(
+      'wrong_context',
+      `The box is not the ${kind} of ${context.subjectId} of merchant ${context.merchantId}; it was sealed for another record. Nothing was opened.`
+    )
+  }
+  return parts.slice(expected.length)
+}
+
+/** A box that no key ring can make sense of. */
+export function damagedBox(): VaultError {
+  return new VaultError('damaged_box', 'The sealed box is damaged or is no box. The buyer must type the card again.')
+}
+
+function label(kind: BoxKind, context: BoxContext): readonly [BoxKind, string, string] {
+  return [kind, context.merchantId, context.subjectId]
+}
+
+/** The error of JSON.parse is dropped on purpose: it quotes what it could not read. */
+function parseStrings(plaintext: Buffer): readonly string[] {
+  let parts: unknown
+  try {
+    parts = JSON.parse(plaintext.toString())
+  } catch {
+    throw damagedBox()
+  }
+  if (!Array.isArray(parts) || !parts.every(part => typeof part === 'string')) throw damagedBox()
+  return parts
+}

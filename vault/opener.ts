@@ -1,0 +1,93 @@
+/** Opening of sealed card data with private keys: `payments` only. */
+import sodium from 'sodium-native'
+import {
+  type BoxContext,
+  type BoxKind,
+  damagedBox,
+  decodePlaintext,
+  parseBox,
+  type SealedCard,
+  type TypedCard
+} from './box.js'
+import { VaultError } from './errors.js'
+import { readKeyRing } from './key-ring.js'
+import { watchFile } from './watched-file.js'
+
+export interface Opener {
+  /** The card in a box that was sealed as a card for `context`. Throws `VaultError`, which never holds card data. */
+  openCard(box: string, context: BoxContext): SealedCard
+  /** Card and CVV in a box that was sealed as typed for `context`. Throws `VaultError`, which never holds card data. */
+  openTyped(box: string, context: BoxContext): TypedCard
+  /** The CVV in a box that was sealed as a CVV for `context`. Throws `VaultError`, which never holds it. */
+  openCvv(box: string, context: BoxContext): string
+}
+
+interface KeyPair {
+  readonly publicKey: Buffer
+  readonly privateKey: Buffer
+}
+
+/**
+ * Reads the private key file; opens boxes of every key in it, also of keys that a rotation adds while the process runs:
+ * a box of an unknown key makes it look at the file again. Throws `VaultError` `key_file`.
+ */
+export function loadOpener(privateFile: string): Opener {
+  const pairs = watchFile(privateFile, readPairs)
+
+  const open = (kind: BoxKind, box: string, context: BoxContext): readonly string[] => {
+    const { keyId, sealed } = parseBox(box)
+    const pair = pairs().get(keyId) ?? pairs(true).get(keyId)
+    if (pair === undefined) throw unknownKey(keyId, privateFile)
+    const plaintext = Buffer.alloc(sealed.length - sodium.crypto_box_SEALBYTES)
+    try {
+      if (!sodium.crypto_box_seal_open(plaintext, sealed, pair.publicKey, pair.privateKey)) throw damagedBox()
+      return decodePlaintext(kind, context, plaintext)
+    } finally {
+      sodium.sodium_memzero(plaintext)
+    }
+  }
+
+  return {
+    openCard: (box, context) => cardOf(open('card', box, context)),
+    openTyped: (box, context) => {
+      const parts = open('typed', box, context)
+      return { ...cardOf(parts), cvv: given(parts[4]) }
+    },
+    openCvv: (box, context) => given(open('cvv', box, context)[0])
+  }
+}
+
+function cardOf(parts: readonly string[]): SealedCard {
+  const [number, holderName, expirationMonth, expirationYear] = parts
+  return {
+    number: given(number),
+    holderName: given(holderName),
+    expirationMonth: given(expirationMonth),
+    expirationYear: given(expirationYear)
+  }
+}
+
+function given(part: string | undefined): string {
+  if (part === undefined) throw damagedBox()
+  return part
+}
+
+/** Private keys live in guarded memory, which is neither swapped out nor dumped with a core. */
+function readPairs(privateFile: string): ReadonlyMap<string, KeyPair> {
+  const pairs = new Map<string, KeyPair>()
+  for (const [id, key] of Object.entries(readKeyRing(privateFile, 'private').keys)) {
+    const decoded = Buffer.from(key.private ?? '', 'base64')
+    const privateKey = sodium.sodium_malloc(sodium.crypto_box_SECRETKEYBYTES)
+    decoded.copy(privateKey)
+    sodium.sodium_memzero(decoded)
+    pairs.set(id, { publicKey: Buffer.from(key.public, 'base64'), privateKey })
+  }
+  return pairs
+}
+
+function unknownKey(keyId: string, privateFile: string): VaultError {
+  return new VaultError(
+    'unknown_key',
+    `The box was sealed with key ${keyId}, which ${privateFile} does not have. Give this process the private file of the last rotation; it is read again by itself.`
+  )
+}

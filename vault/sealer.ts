@@ -1,0 +1,55 @@
+/** Sealing of card data with public keys: `api` and `tokens` can put data in, and never get it out again. */
+import sodium from 'sodium-native'
+import { type BoxContext, type BoxKind, encodePlaintext, formatBox, type SealedCard, type TypedCard } from './box.js'
+import { VaultError } from './errors.js'
+import { readKeyRing } from './key-ring.js'
+import { watchFile } from './watched-file.js'
+
+export interface Sealer {
+  /** Seals a card for `context`. Returns the text of the box. */
+  sealCard(card: SealedCard, context: BoxContext): string
+  /**
+   * Seals card and CVV together, for the one payment that a token is for: opening is the dearest step of a payment, and one
+   * box costs half of two. It must never reach a disk.
+   */
+  sealTyped(card: TypedCard, context: BoxContext): string
+  /** Seals a CVV for `context`, apart from the card: it must be forgotten earlier. Returns the text of the box. */
+  sealCvv(cvv: string, context: BoxContext): string
+}
+
+/**
+ * Reads the public key file; seals with its current key, also with one that a rotation makes current while the process
+ * runs. Throws `VaultError` `key_file`.
+ */
+export function loadSealer(publicFile: string): Sealer {
+  const currentKey = watchFile(publicFile, readCurrentKey)
+
+  const seal = (kind: BoxKind, context: BoxContext, secret: readonly string[]): string => {
+    const { id, publicKey } = currentKey()
+    const plaintext = encodePlaintext(kind, context, secret)
+    const sealed = Buffer.alloc(plaintext.length + sodium.crypto_box_SEALBYTES)
+    try {
+      sodium.crypto_box_seal(sealed, plaintext, publicKey)
+    } finally {
+      sodium.sodium_memzero(plaintext)
+    }
+    return formatBox(id, sealed)
+  }
+
+  return {
+    sealCard: (card, context) => seal('card', context, partsOf(card)),
+    sealTyped: (card, context) => seal('typed', context, [...partsOf(card), card.cvv]),
+    sealCvv: (cvv, context) => seal('cvv', context, [cvv])
+  }
+}
+
+function partsOf(card: SealedCard): string[] {
+  return [card.number, card.holderName, card.expirationMonth, card.expirationYear]
+}
+
+function readCurrentKey(publicFile: string): { id: string; publicKey: Buffer } {
+  const ring = readKeyRing(publicFile, 'public')
+  const key = ring.keys[ring.current]
+  if (key === undefined) throw new VaultError('key_file', `The vault key file ${publicFile} has no current key.`)
+  return { id: ring.current, publicKey: Buffer.from(key.public, 'base64') }
+}

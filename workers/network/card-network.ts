@@ -1,0 +1,107 @@
+/**
+ * The card network behind `CardNetwork`: the acquirer's HTTP API in production, the simulator everywhere else.
+ *
+ * This file only wires the pure transformers (sale-request, answers, query-answers) to the transports. Nothing is sent
+ * twice here: whether a call may be repeated is the caller's decision, because only the caller knows what is at stake.
+ */
+import type { CardNetwork, QueryOutcome } from '../../machines/network.js'
+import type { Config } from '../../runtime/config.js'
+import { crossing } from '../../runtime/crash-points.js'
+import { readAuthorisation, readCapture, readVoid } from './answers.js'
+import { type FoundSale, type NoAnswer, readSale, readSaleIds } from './query-answers.js'
+import { saleBody } from './sale-request.js'
+import { createTransport, type Transport } from './transport.js'
+
+export type NetworkConfig = Pick<
+  Config,
+  | 'networkTransactionUrl'
+  | 'networkQueryUrl'
+  | 'networkMerchantId'
+  | 'networkMerchantKey'
+  | 'networkConnectTimeoutMs'
+  | 'networkAuthoriseTimeoutMs'
+  | 'networkTimeoutMs'
+  | 'networkConnections'
+>
+
+/** Opens connections on demand. `close` ends after the calls under way; abort them first if it must be quick. */
+export function createCardNetwork(config: NetworkConfig): CardNetwork & { close(): Promise<void> } {
+  const transportTo = (baseUrl: string) =>
+    createTransport({
+      baseUrl,
+      headers: {
+        MerchantId: config.networkMerchantId,
+        MerchantKey: config.networkMerchantKey,
+        'Content-Type': 'application/json',
+        Accept: 'application/json'
+      },
+      connections: config.networkConnections,
+      connectTimeoutMs: config.networkConnectTimeoutMs
+    })
+  return networkOver(transportTo(config.networkTransactionUrl), transportTo(config.networkQueryUrl), config)
+}
+
+/** The same over transports of the caller's: how the simulation runs this adapter without a socket. */
+export function networkOver(
+  transactions: Transport,
+  queries: Transport,
+  config: Pick<Config, 'networkAuthoriseTimeoutMs' | 'networkTimeoutMs'>
+): CardNetwork & { close(): Promise<void> } {
+  const get = (path: string, signal: AbortSignal) =>
+    queries.send({ method: 'GET', path, body: null, timeoutMs: config.networkTimeoutMs }, signal)
+  const put = (path: string, signal: AbortSignal) =>
+    transactions.send({ method: 'PUT', path, body: null, timeoutMs: config.networkTimeoutMs }, signal)
+  const getSale = async (saleId: string, signal: AbortSignal) => readSale(await get(salePath(saleId), signal))
+
+  return {
+    authorise: (request, signal) =>
+      crossing('network.authorise', async () => {
+        const body = saleBody(request)
+        if (body === null) return { kind: 'rejected', code: 'brand_not_supported' }
+        const timeoutMs = config.networkAuthoriseTimeoutMs
+        return readAuthorisation(
+          await transactions.send({ method: 'POST', path: '/1/sales/', body, timeoutMs }, signal)
+        )
+      }),
+
+    capture: (saleId, amountCents, signal) =>
+      crossing('network.capture', async () =>
+        readCapture(await put(`${salePath(saleId)}/capture?amount=${amountCents}`, signal), saleId)
+      ),
+
+    void: (saleId, amountCents, signal) =>
+      crossing('network.void', async () => {
+        const amount = amountCents === null ? '' : `?amount=${amountCents}`
+        return readVoid(await put(`${salePath(saleId)}/void${amount}`, signal), saleId)
+      }),
+
+    query: (orderId, signal) =>
+      crossing('network.query', async () => {
+        const list = readSaleIds(await get(`/1/sales?merchantOrderId=${encodeURIComponent(orderId)}`, signal))
+        if (list.kind !== 'listed') return list
+        return allOrNothing(await Promise.all(list.saleIds.map(saleId => getSale(saleId, signal))))
+      }),
+
+    findOrderId: (saleId, signal) =>
+      crossing('network.findOrderId', async () => {
+        const answer = await getSale(saleId, signal)
+        return answer.kind === 'sale' ? answer.orderId : null
+      }),
+
+    async close() {
+      await Promise.all([transactions.close(), queries.close()])
+    }
+  }
+}
+
+/** All sales of the order, or no answer: half of the truth would be taken for the whole. */
+function allOrNothing(answers: readonly (FoundSale | NoAnswer)[]): QueryOutcome {
+  const missing = answers.find(answer => answer.kind === 'no_answer')
+  if (missing !== undefined) return missing
+  const [first, ...rest] = answers.flatMap(answer => (answer.kind === 'sale' ? answer.sale : []))
+  return first === undefined ? { kind: 'absent' } : { kind: 'found', sales: [first, ...rest] }
+}
+
+function salePath(saleId: string): string {
+  return `/1/sales/${encodeURIComponent(saleId)}`
+}

@@ -1,0 +1,91 @@
+/**
+ * The acquirer's answers to questions, in our words. Pure.
+ *
+ * "There is no such sale" is a strong sentence: a payment ends by it. So a 404 counts only when it looks like the
+ * acquirer's own (no body, or its array of errors): a page or an object of a proxy is no answer.
+ */
+import type { Sale } from '../../machines/network.js'
+import { isRecord, parseJson } from '../../runtime/json.js'
+import { errorCodesIn, referencesIn } from './answers.js'
+import type { Exchange } from './transport.js'
+import { integerIn, type Json, SaleStatus, textIn } from './wire-fields.js'
+
+export type NoAnswer = { readonly kind: 'no_answer'; readonly reason: string }
+export type SaleList = { readonly kind: 'listed'; readonly saleIds: readonly string[] } | { readonly kind: 'absent' }
+export type FoundSale = { readonly kind: 'sale'; readonly orderId: string | null; readonly sale: Sale }
+
+/** Error codes that say "no such transaction" with HTTP 400. */
+const ABSENT_CODES = ['107', '303', '307', '318']
+
+const saleStatuses: Readonly<Record<number, Sale['status']>> = {
+  [SaleStatus.authorised]: 'authorised',
+  [SaleStatus.captured]: 'captured',
+  [SaleStatus.denied]: 'denied',
+  [SaleStatus.aborted]: 'denied',
+  [SaleStatus.voided]: 'voided',
+  [SaleStatus.refunded]: 'voided'
+}
+
+/** Reads the answer to `GET /1/sales?merchantOrderId=`: the ids of the order's sales, oldest first. */
+export function readSaleIds(exchange: Exchange): SaleList | NoAnswer {
+  if (exchange.kind !== 'answered') return { kind: 'no_answer', reason: exchange.reason }
+  const body = parseJson(exchange.text)
+  if (exchange.status !== 200) return absence(exchange.status, exchange.text, body)
+  const list = isRecord(body) ? (body['Payments'] ?? body['Payment']) : undefined
+  if (!Array.isArray(list)) return noAnswer('something that is no list of sales')
+  const rows: { saleId: string; receivedAt: string }[] = []
+  for (const row of list) {
+    const saleId = isRecord(row) ? textIn(row, 'PaymentId') : null
+    if (!isRecord(row) || saleId === null) return noAnswer('a sale without an id')
+    rows.push({ saleId, receivedAt: textIn(row, 'ReceveidDate') ?? textIn(row, 'ReceivedDate') ?? '' })
+  }
+  if (rows.length === 0) return { kind: 'absent' }
+  // The order of the list is not documented. The dates are ISO 8601, so they sort as texts.
+  rows.sort((a, b) => (a.receivedAt < b.receivedAt ? -1 : Number(a.receivedAt > b.receivedAt)))
+  return { kind: 'listed', saleIds: rows.map(row => row.saleId) }
+}
+
+/** Reads the answer to `GET /1/sales/{PaymentId}`. */
+export function readSale(exchange: Exchange): FoundSale | NoAnswer {
+  if (exchange.kind !== 'answered') return { kind: 'no_answer', reason: exchange.reason }
+  if (exchange.status !== 200) return noAnswer(`HTTP ${exchange.status}`)
+  const body = parseJson(exchange.text)
+  const payment = isRecord(body) ? body['Payment'] : undefined
+  const sale = isRecord(payment) ? saleIn(payment) : null
+  if (!isRecord(body) || sale === null) return noAnswer('a sale without id, status or amounts')
+  return { kind: 'sale', orderId: textIn(body, 'MerchantOrderId'), sale }
+}
+
+function saleIn(payment: Json): Sale | null {
+  const references = referencesIn(payment)
+  const wireStatus = integerIn(payment, 'Status')
+  const amountCents = integerIn(payment, 'Amount')
+  if (references.saleId === null || wireStatus === null || amountCents === null) return null
+  const status = saleStatuses[wireStatus] ?? 'unfinished'
+  const capturedCents = integerIn(payment, 'CapturedAmount')
+  // What was captured is never guessed from the amount: a capture may be partial.
+  if (status === 'captured' && capturedCents === null) return null
+  const wholeCents = capturedCents || amountCents
+  const chargebacks = payment['Chargebacks']
+  return {
+    references: { ...references, saleId: references.saleId },
+    status,
+    amountCents,
+    capturedCents: capturedCents ?? 0,
+    voidedCents: integerIn(payment, 'VoidedAmount') ?? (status === 'voided' ? wholeCents : 0),
+    declinedCode: status === 'denied' ? textIn(payment, 'ReturnCode') : null,
+    isChargedBack: Array.isArray(chargebacks) && chargebacks.length > 0
+  }
+}
+
+function absence(status: number, text: string, body: unknown): { kind: 'absent' } | NoAnswer {
+  const errorCodes = errorCodesIn(body)
+  const isTheAcquirers = text.trim() === '' || Array.isArray(body) || errorCodes.length > 0
+  const saysSo = errorCodes.some(code => ABSENT_CODES.includes(code))
+  const isAbsent = (status === 404 && isTheAcquirers) || (status === 400 && saysSo)
+  return isAbsent ? { kind: 'absent' } : noAnswer(`HTTP ${status}`)
+}
+
+function noAnswer(reason: string): NoAnswer {
+  return { kind: 'no_answer', reason: `The card network gave ${reason}.` }
+}

@@ -1,0 +1,90 @@
+/**
+ * Our authorisation in the words of the acquirer: the body of `POST /1/sales/`. Pure.
+ *
+ * The limits are those of the acquirer's field table; what is too long for it is cut, what it does not take
+ * (accents, digits in a name) is taken out, because no payment should fail for the spelling of a name.
+ */
+import type { AuthoriseRequest } from '../../machines/network.js'
+
+const wireBrands: Readonly<Record<string, string>> = {
+  visa: 'Visa',
+  mastercard: 'Master',
+  elo: 'Elo',
+  amex: 'Amex',
+  hipercard: 'Hipercard',
+  diners: 'Diners',
+  discover: 'Discover',
+  jcb: 'JCB'
+}
+
+const NAME_MAX = 255
+const HOLDER_MAX = 25
+const DESCRIPTOR_MAX = 13
+/** Stands for a name in which nothing was left that the acquirer takes, such as one in another script. */
+const NAME_OF_NO_LETTERS = 'NAO INFORMADO'
+
+/** The JSON body of a sale, or `null` when the acquirer does not know the brand. */
+export function saleBody(request: AuthoriseRequest): string | null {
+  const brand = wireBrands[request.brand]
+  if (brand === undefined) return null
+  const descriptor = plainText(request.statementDescriptor ?? '', /[^A-Za-z0-9]+/g, DESCRIPTOR_MAX)
+  return JSON.stringify({
+    MerchantOrderId: request.orderId,
+    Customer: customerOf(request),
+    Payment: {
+      Type: 'CreditCard',
+      Amount: request.amountCents,
+      Currency: 'BRL',
+      Country: 'BRA',
+      Installments: request.installments,
+      Interest: 'ByMerchant',
+      Capture: request.capture,
+      Authenticate: false,
+      Recurrent: false,
+      ...(descriptor === '' ? {} : { SoftDescriptor: descriptor }),
+      // Mastercard requires to be told that the buyer, being present, pays with a card on file.
+      ...(request.isStoredCard && brand === 'Master'
+        ? { InitiatedTransactionIndicator: { Category: 'C1', Subcategory: 'CredentialsOnFile' } }
+        : {}),
+      CreditCard: {
+        CardNumber: request.card.number,
+        Holder: plainName(request.card.holderName, HOLDER_MAX),
+        ExpirationDate: `${request.card.expirationMonth}/${request.card.expirationYear}`,
+        ...(request.card.cvv === null ? {} : { SecurityCode: request.card.cvv }),
+        Brand: brand,
+        SaveCard: false,
+        ...(request.isStoredCard ? { CardOnFile: { Usage: 'Used' } } : {})
+      }
+    }
+  })
+}
+
+/** Letters and single spaces only, without accents, at most `max` characters; never empty. */
+function plainName(name: string, max: number): string {
+  return plainText(name, /[^A-Za-z]+/g, max) || NAME_OF_NO_LETTERS
+}
+
+function plainText(text: string, unwanted: RegExp, max: number): string {
+  const withoutAccents = text.normalize('NFD').replace(/\p{Mark}/gu, '')
+  return withoutAccents.replace(unwanted, ' ').trim().slice(0, max).trim()
+}
+
+function customerOf({ buyer }: AuthoriseRequest): object {
+  const { address } = buyer
+  return {
+    Name: plainName(buyer.name, NAME_MAX),
+    Identity: buyer.document,
+    IdentityType: buyer.document.length === 11 ? 'CPF' : 'CNPJ',
+    Email: buyer.email,
+    Address: {
+      Street: address.street.slice(0, 255),
+      Number: address.number.slice(0, 15),
+      ...(address.complement === null ? {} : { Complement: address.complement.slice(0, 50) }),
+      ZipCode: address.zipCode,
+      District: address.district.slice(0, 50),
+      City: address.city.slice(0, 50),
+      State: address.state,
+      Country: 'BRA'
+    }
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * One HTTP exchange with the card network, at most once, and what is surely known about it afterwards.
+ *
+ * A call is handed to undici's dispatcher with a handler of our own, because only the handler sees the moment that
+ * matters: `onRequestStart` runs right before the first byte of the request is written. Whatever goes wrong earlier is
+ * `not_sent`; whatever goes wrong from then on is `ambiguous`. undici may hand a request to a second connection when
+ * the first one closes; a second start is refused here, so that nothing that moves money is sent twice.
+ */
+import { setMaxListeners } from 'node:events'
+import { type Dispatcher, Pool } from 'undici'
+
+export interface WireRequest {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  /** Path with query, below the base URL. */
+  readonly path: string
+  readonly body: string | null
+  /** Time for the whole answer, from the first byte sent to the last byte received. */
+  readonly timeoutMs: number
+}
+
+/** `reason` is for logs and operators; it never holds anything of the request's or the answer's body. */
+export type Exchange =
+  | { readonly kind: 'answered'; readonly status: number; readonly text: string }
+  | { readonly kind: 'not_sent'; readonly reason: string }
+  | { readonly kind: 'ambiguous'; readonly reason: string }
+
+export interface Transport {
+  /** Never rejects. `signal` gives the call up: `not_sent` if it had not started, else `ambiguous`. */
+  send(request: WireRequest, signal: AbortSignal): Promise<Exchange>
+  /** Ends after the calls under way; abort them first if that must not take long. Safe to call twice. */
+  close(): Promise<void>
+}
+
+export interface TransportOptions {
+  readonly baseUrl: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly connections: number
+  /** Time until the request is on a connection: waiting for a free one, DNS, TCP and TLS. */
+  readonly connectTimeoutMs: number
+}
+
+/** An answer of the network is a few KiB; anything beyond is not one. */
+const ANSWER_BYTES_MAX = 256 * 1024
+
+export function createTransport(options: TransportOptions): Transport {
+  const { origin, pathname } = new URL(options.baseUrl)
+  const prefix = pathname.replace(/\/$/, '')
+  const pool = new Pool(origin, {
+    connections: options.connections,
+    pipelining: 1,
+    allowH2: false,
+    connect: { timeout: options.connectTimeoutMs },
+    // Each call has a deadline of its own for the whole answer.
+    headersTimeout: 0,
+    bodyTimeout: 0
+  })
+  let closing: Promise<void> | null = null
+  return {
+    send: (request, signal) =>
+      new Promise(resolve => {
+        const call = new Call(request.timeoutMs, options.connectTimeoutMs, signal, resolve)
+        if (call.isSettled) return
+        const { method, body } = request
+        pool.dispatch({ method, path: prefix + request.path, headers: options.headers, body }, call)
+      }),
+    close: () => {
+      closing ??= pool.close()
+      return closing
+    }
+  }
+}
+
+/** One call: settled exactly once, by the answer, an error, a deadline or the caller's signal. */
+class Call implements Dispatcher.DispatchHandler {
+  isSettled = false
+  readonly #timeoutMs: number
+  readonly #signal: AbortSignal
+  readonly #resolve: (exchange: Exchange) => void
+  readonly #onAbort = () => this.#giveUp('the caller gave up')
+  #timer: NodeJS.Timeout | undefined
+  /** Set from the moment in which bytes may have left. */
+  #controller: Dispatcher.DispatchController | null = null
+  #status = 0
+  #bytes = 0
+  readonly #chunks: Buffer[] = []
+
+  constructor(timeoutMs: number, connectTimeoutMs: number, signal: AbortSignal, resolve: (exchange: Exchange) => void) {
+    this.#timeoutMs = timeoutMs
+    this.#signal = signal
+    this.#resolve = resolve
+    if (signal.aborted) {
+      this.#giveUp('the caller gave up')
+      return
+    }
+    // A worker's one signal has a listener for each call under way; hundreds are no leak.
+    setMaxListeners(0, signal)
+    signal.addEventListener('abort', this.#onAbort)
+    this.#timer = setTimeout(() => this.#giveUp(`no connection within ${connectTimeoutMs} ms`), connectTimeoutMs)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    const isSecondStart = this.#controller !== null
+    if (isSecondStart) this.#giveUp('the connection was lost before the answer')
+    // Aborting here, before anything is written, keeps the request from leaving.
+    if (this.isSettled) {
+      controller.abort(new Error('The call was given up.'))
+      return
+    }
+    this.#controller = controller
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#giveUp(`no whole answer within ${this.#timeoutMs} ms`), this.#timeoutMs)
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+    this.#status = status
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bytes += chunk.length
+    if (this.#bytes > ANSWER_BYTES_MAX) this.#giveUp(`an answer of more than ${ANSWER_BYTES_MAX} bytes`)
+    else this.#chunks.push(chunk)
+  }
+
+  onResponseEnd(): void {
+    this.#settle({ kind: 'answered', status: this.#status, text: Buffer.concat(this.#chunks).toString('utf8') })
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#giveUp(nameOf(error))
+  }
+
+  #giveUp(reason: string): void {
+    this.#settle({ kind: this.#controller === null ? 'not_sent' : 'ambiguous', reason })
+  }
+
+  #settle(exchange: Exchange): void {
+    if (this.isSettled) return
+    this.isSettled = true
+    clearTimeout(this.#timer)
+    this.#signal.removeEventListener('abort', this.#onAbort)
+    this.#resolve(exchange)
+    if (exchange.kind === 'ambiguous') this.#controller?.abort(new Error(exchange.reason))
+  }
+}
+
+/** The code of a network error (`ECONNREFUSED`), which is all that a reason may say about it. */
+function nameOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
+}

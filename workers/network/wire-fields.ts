@@ -1,0 +1,26 @@
+/** Fields of the acquirer's JSON, read with the tolerance that its documents ask for. Pure. */
+
+export type Json = Readonly<Record<string, unknown>>
+
+/** `Payment.Status` on the wire. 0 (not finished), 12 (pending), 20 (scheduled) and unknown numbers decide nothing. */
+export const SaleStatus = {
+  authorised: 1,
+  captured: 2,
+  denied: 3,
+  voided: 10,
+  refunded: 11,
+  aborted: 13
+} as const
+
+/** A text that is not empty; numbers count as texts (codes come as both). */
+export function textIn(object: Json, field: string): string | null {
+  const value = object[field]
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+/** A whole number from 0, also when it comes as a text. */
+export function integerIn(object: Json, field: string): number | null {
+  const text = textIn(object, field)
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null
+}

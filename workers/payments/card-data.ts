@@ -1,0 +1,45 @@
+/**
+ * The one place where card data is opened (design 1.7): just before an authorisation, for the length of one call.
+ *
+ * A token belongs to the request that claimed it; claiming it again here is how a worker gets the boxes. Card and CVV
+ * are forgotten as soon as the authorisation was tried: whatever the network said, it is never sent a second time.
+ */
+import type { CardSource } from '../../machines/commands.js'
+import type { PaymentTerms } from '../../machines/model.js'
+import type { OpenCard } from '../../machines/network.js'
+import type { CardStore } from '../../redis/cards.js'
+import type { TokenStore } from '../../redis/tokens.js'
+import type { Opener } from '../../vault/opener.js'
+
+export interface CardData {
+  /** Null: the token or the card is gone. Rejects when a Redis is away or a box can't be opened. */
+  open(terms: PaymentTerms, source: CardSource, record: string): Promise<OpenCard | null>
+  /** Forgets the token, or the CVV that came with a stored card. */
+  forget(terms: PaymentTerms, source: CardSource): Promise<void>
+}
+
+export function createCardData(tokens: TokenStore, cards: CardStore, opener: Opener): CardData {
+  return {
+    async open(terms, source, record) {
+      const { merchantId } = terms
+      if (source.type === 'token') {
+        const claim = await tokens.claim(source.tokenId, merchantId, record)
+        if (claim.kind !== 'claimed') return null
+        const context = { merchantId, subjectId: source.tokenId }
+        return opener.openTyped(claim.typedBox, context)
+      }
+      const card = await cards.read(merchantId, source.cardId)
+      if (card === null) return null
+      const cvvBox = source.hasCvv ? await tokens.readCvv(terms.id) : null
+      return {
+        ...opener.openCard(card.cardBox, { merchantId, subjectId: card.tokenId }),
+        cvv: cvvBox === null ? null : opener.openCvv(cvvBox, { merchantId, subjectId: terms.id })
+      }
+    },
+
+    async forget(terms, source) {
+      if (source.type === 'token') await tokens.drop(source.tokenId)
+      else if (source.hasCvv) await tokens.dropCvv(terms.id)
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/** What a payments worker works with; everything that a test replaces. */
+
+import type { CardNetwork } from '../../machines/network.js'
+import type { Policy } from '../../machines/payment/events.js'
+import type { CommandEntry } from '../../redis/command-entry.js'
+import type { Burial } from '../../redis/command-stream.js'
+import type { CommitStore } from '../../redis/commits.js'
+import type { Inspection } from '../../redis/inspection.js'
+import type { PaymentLock } from '../../redis/payment-lock.js'
+import type { PaymentStore } from '../../redis/payments.js'
+import type { Clock } from '../../runtime/clock.js'
+import type { Logger } from '../../runtime/log.js'
+import type { CardData } from './card-data.js'
+
+export interface WorkerDeps {
+  readonly payments: PaymentStore
+  readonly commits: CommitStore
+  readonly queue: CommandQueue
+  readonly lock: PaymentLock
+  readonly network: CardNetwork
+  readonly cardData: CardData
+  readonly policy: Policy
+  readonly environment: 'test' | 'live'
+  /** How long a call that surely did not reach the network is tried again (ms). */
+  readonly networkRetryMs: number
+  /** Times a command is handed out before it is buried. */
+  readonly deliveriesMax: number
+  /** Told of every decision while a developer looks on (`npm run inspect`). */
+  readonly inspection?: Inspection
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Where commands go that this worker can't end. */
+export interface CommandQueue {
+  requeue(entry: CommandEntry): Promise<boolean>
+  /** For one that this worker has not begun: whoever takes it next may begin it. */
+  release(entry: CommandEntry): Promise<boolean>
+  bury(entry: CommandEntry, burial: Burial): Promise<boolean>
+}

@@ -1,0 +1,46 @@
+/** What a command means to a payment as it stands: the event to decide on, or nothing because it was done before. */
+import type { Payment } from '../../machines/model.js'
+import { isUnderWay, wakeAtMs, wakeEvent } from '../../machines/payment/decide.js'
+import type { PaymentEvent } from '../../machines/payment/events.js'
+import type { CommandEntry } from '../../redis/command-entry.js'
+
+/**
+ * Null: nothing is left to do. `isAnswered`: the result of the merchant's request is stored already; it matters for
+ * commands found again, whose first worker may have ended them at the last moment.
+ */
+export function firstEvent(
+  payment: Payment,
+  entry: CommandEntry,
+  nowMs: number,
+  isAnswered: boolean
+): PaymentEvent | null {
+  const { command, record, handedOut } = entry
+  const { progress } = payment
+  const isFoundAgain = handedOut > 0
+  switch (command.kind) {
+    case 'create':
+      if (progress.status === 'pending') return { type: isFoundAgain ? 'RESUMED' : 'AUTHORISE', nowMs }
+      // Only authorised at first: the capture that was asked for goes on under this command.
+      return progress.operation.record === record && isUnderWay(progress) ? { type: 'RESUMED', nowMs } : null
+    case 'capture':
+    case 'cancel':
+      if (isAnswered) return null
+      // Begun before: either it is under way, or the questions to the network go on without this command.
+      if (progress.operation.record === record) return isUnderWay(progress) ? { type: 'RESUMED', nowMs } : null
+      return {
+        type: command.kind === 'capture' ? 'CAPTURE' : 'CANCEL',
+        amountCents: command.amountCents,
+        record,
+        nowMs
+      }
+    case 'chargeback_notice':
+      return { type: 'CHARGEBACK_NOTICE', nowMs }
+    case 'settle_attention':
+      return { type: 'ATTENTION_SETTLED', nowMs }
+    case 'wake': {
+      if (isFoundAgain && progress.status !== 'pending' && isUnderWay(progress)) return { type: 'RESUMED', nowMs }
+      const dueMs = wakeAtMs(progress)
+      return dueMs !== null && dueMs <= nowMs ? wakeEvent(progress, nowMs) : null
+    }
+  }
+}

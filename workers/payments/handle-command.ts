@@ -1,0 +1,165 @@
+/**
+ * Around one command: the lock, and what happens when something is in the way.
+ *
+ * - the payment is locked: a command that would be refused anyway is answered at once, any other waits its turn
+ * - a Redis is away: the same worker goes on when it is back; that is nobody's fault and does not count
+ * - anything else fails: the command is given back, and buried after `deliveriesMax` times
+ */
+import type { CommandResult } from '../../machines/commands.js'
+import { decide, wakeAtMs } from '../../machines/payment/decide.js'
+import type { CommandEntry } from '../../redis/command-entry.js'
+import { isRedisUnavailable } from '../../redis/errors.js'
+import { expandId } from '../../redis/keys.js'
+import { NewerRecord } from '../../redis/payment-record.js'
+import { delay } from '../../runtime/delay.js'
+import type { Logger } from '../../runtime/log.js'
+import type { WorkerDeps } from './deps.js'
+import { HandedOutByNobody, LockLost, opening, runCommand } from './payment-actor.js'
+
+const LOCKED_RETRY_MS = 25
+const LOCKED_RETRY_MAX_MS = 500
+const UNAVAILABLE_RETRY_MS = 200
+/** A command that fails for a reason of its own is not hurried towards its burial. */
+const FAILED_RETRY_MS = 500
+/** The alarm of a payment whose command was buried rings this much later (ms). */
+const BURIED_WAKE_MS = 60_000
+
+/**
+ * Brings a command to its end, or back into the stream. Never rejects. `stopping` ends the waiting. Answers `left` when
+ * nothing was done because the server does not know any more that it has handed the command out.
+ */
+export async function handleCommand(
+  first: CommandEntry,
+  deps: WorkerDeps,
+  stopping: AbortSignal
+): Promise<'left' | undefined> {
+  let entry = first
+  // From here on the network may have been called: the command counts as found again.
+  const onBegin = (): void => {
+    entry = { ...first, handedOut: Math.max(first.handedOut, 1) }
+  }
+  while (!stopping.aborted) {
+    try {
+      if (entry.handedOut >= deps.deliveriesMax) await buryPoison(entry, deps)
+      else if (!(await runWhenFree(entry, deps, stopping, onBegin))) break
+      return undefined
+    } catch (error) {
+      if (error instanceof HandedOutByNobody) return 'left'
+      if (isRedisUnavailable(error)) {
+        logOf(first, deps).warn({ err: error }, 'a Redis is away, the command waits')
+        await delay(UNAVAILABLE_RETRY_MS, stopping)
+        continue
+      }
+      if (error instanceof LockLost && entry === first) continue
+      if (error instanceof NewerRecord && entry === first) {
+        logOf(first, deps).warn({ err: error }, 'the command is left to workers of a newer version')
+        await delay(FAILED_RETRY_MS, stopping)
+        break
+      }
+      if (error instanceof LockLost) logOf(first, deps).info('the lock was lost, the command goes back')
+      else logOf(first, deps).error({ err: error, handed_out: entry.handedOut }, 'the command failed and goes back')
+      await delay(FAILED_RETRY_MS, stopping)
+      await giveBack(entry, deps, stopping)
+      return undefined
+    }
+  }
+  // Stopped before it was begun, or not ours to begin. Taken over it would count as found again, and a payment nobody
+  // sent as unknown.
+  if (entry !== first) return undefined
+  await deps.queue.release(first).catch((error: unknown) => {
+    logOf(first, deps).warn({ err: error }, 'a command could not be given back, it will be taken over')
+  })
+  return undefined
+}
+
+/** Made when there is something to say: most commands never need it. */
+function logOf(entry: CommandEntry, deps: WorkerDeps): Logger {
+  const { compact, command, correlationId } = entry
+  const ids = { payment_id: expandId(compact), command: command.kind }
+  return deps.log.child(correlationId === null ? ids : { ...ids, correlation_id: correlationId })
+}
+
+/** Until Redis takes it: a command that its living worker has forgotten would be nobody's. */
+async function giveBack(entry: CommandEntry, deps: WorkerDeps, stopping: AbortSignal): Promise<void> {
+  while (!stopping.aborted) {
+    try {
+      await deps.queue.requeue(entry)
+      return
+    } catch (error) {
+      deps.log.warn({ err: error }, 'a command could not be given back yet')
+      await delay(UNAVAILABLE_RETRY_MS, stopping)
+    }
+  }
+}
+
+/** False: it was stopped while it waited for the payment to be free. */
+async function runWhenFree(
+  entry: CommandEntry,
+  deps: WorkerDeps,
+  stopping: AbortSignal,
+  onBegin: () => void
+): Promise<boolean> {
+  for (let pauseMs = LOCKED_RETRY_MS; !stopping.aborted; pauseMs = Math.min(2 * pauseMs, LOCKED_RETRY_MAX_MS)) {
+    const outcome = await deps.lock.hold(entry.compact, held => runCommand(entry, deps, held, onBegin))
+    if (outcome !== 'taken' || (await refuseNow(entry, deps))) return true
+    await delay(pauseMs * (0.5 + Math.random()), stopping)
+  }
+  return false
+}
+
+/** A refusal changes nothing, so it needs no lock: a merchant is not kept waiting for somebody else's network call. */
+async function refuseNow(entry: CommandEntry, deps: WorkerDeps): Promise<boolean> {
+  if (entry.record === null) return false
+  const start = await opening(entry, deps)
+  if (start === null) {
+    await deps.commits.finish(entry, null)
+    return true
+  }
+  const decision = decide(start.payment, start.event, deps.policy)
+  if (decision.kind !== 'refused') return false
+  await deps.commits.finish(entry, { kind: 'refused', code: decision.code })
+  return true
+}
+
+/**
+ * The payment is asked about and listed for a person; the command leaves the stream with its reason. The payment keeps
+ * its alarm, and a request that was never begun has failed: nothing was sent for it.
+ */
+async function buryPoison(entry: CommandEntry, deps: WorkerDeps): Promise<void> {
+  const nowMs = deps.clock.now()
+  while (!(await notePoison(entry, nowMs, deps)));
+  const reason = `handed out ${entry.handedOut} times without a result`
+  deps.log.error({ payment_id: expandId(entry.compact), command: entry.command.kind, reason }, 'a command is buried')
+  await deps.queue.bury(entry, { reason, nowMs, ...(await legacyOf(entry, nowMs, deps)) })
+}
+
+/** False when somebody else wrote the payment meanwhile: it has to be looked at again. */
+async function notePoison(entry: CommandEntry, nowMs: number, deps: WorkerDeps): Promise<boolean> {
+  const payment = await deps.payments.load(entry.partition, entry.compact)
+  if (payment === null) return true
+  const decision = decide(payment, { type: 'POISONED', nowMs }, deps.policy)
+  if (decision.kind === 'refused' || !decision.isChanged) return true
+  const { statusBefore, conclusion } = decision
+  const wake = wakeAtMs(decision.payment.progress)
+  const written = await deps.commits.commit(
+    { payment: decision.payment, statusBefore, conclusion, nowMs, wakeAtMs: wake, ends: null, begins: null },
+    entry.partition
+  )
+  return written === 'committed'
+}
+
+/** What is left to do for a command that is buried. */
+async function legacyOf(
+  entry: CommandEntry,
+  nowMs: number,
+  deps: WorkerDeps
+): Promise<{ wakeAtMs: number | null; result: CommandResult | null }> {
+  const payment = await deps.payments.load(entry.partition, entry.compact)
+  const dueMs = payment === null ? null : wakeAtMs(payment.progress)
+  const isBegun = payment?.progress.operation.record === entry.record
+  const isRequest = entry.command.kind === 'capture' || entry.command.kind === 'cancel'
+  return {
+    wakeAtMs: dueMs === null ? null : Math.max(dueMs, nowMs + BURIED_WAKE_MS),
+    result: isRequest && !isBegun ? { kind: 'failed', code: 'network_unavailable' } : null
+  }
+}

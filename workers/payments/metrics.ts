@@ -1,0 +1,75 @@
+/** What `payments` tells its operator: how long each step of a command takes, and how it ended. */
+import { Counter, Gauge, Histogram, type Registry, register } from 'prom-client'
+
+export interface WorkerMetrics {
+  queued(command: string, waitedMs: number): void
+  handled(command: string, durationMs: number): void
+  /** One try to get the lock of a payment: `held`, `taken` by somebody else, or `failed`. */
+  lockTried(outcome: 'held' | 'taken' | 'failed', durationMs: number): void
+  called(operation: string, outcome: string, durationMs: number): void
+  committed(outcome: string, durationMs: number): void
+  gaveBack(way: 'requeued' | 'released' | 'buried'): void
+}
+
+const STEP_BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+const LONG_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60]
+
+/** Registers the figures; once per register. `inWork`: commands that this process works on at the moment. */
+export function createWorkerMetrics(inWork: () => number, registry: Registry = register): WorkerMetrics {
+  const registers = [registry]
+  const running: Gauge = new Gauge({
+    name: 'commands_in_work',
+    help: 'Commands that this process works on; WORKER_CONCURRENCY bounds it.',
+    registers,
+    collect: () => running.set(inWork())
+  })
+  const queue = new Histogram({
+    name: 'command_queue_seconds',
+    help: 'Step queue: time from the acceptance of a command to a worker, by the clocks of Redis and of the worker.',
+    labelNames: ['command'] as const,
+    buckets: LONG_BUCKETS_S,
+    registers
+  })
+  const commands = new Histogram({
+    name: 'command_seconds',
+    help: 'Time that a worker spends on a command, from taking it to its end, everything included.',
+    labelNames: ['command'] as const,
+    buckets: LONG_BUCKETS_S,
+    registers
+  })
+  const locks = new Histogram({
+    name: 'payment_lock_seconds',
+    help: 'Step lock: time of one try to lock a payment. `outcome`: held, taken (contention: it is tried again), failed.',
+    labelNames: ['outcome'] as const,
+    buckets: STEP_BUCKETS_S,
+    registers
+  })
+  const calls = new Histogram({
+    name: 'network_call_seconds',
+    help: 'Step network: time of one call to the card network, by operation and by what its answer meant.',
+    labelNames: ['operation', 'outcome'] as const,
+    buckets: LONG_BUCKETS_S,
+    registers
+  })
+  const commits = new Histogram({
+    name: 'commit_seconds',
+    help: 'Step commit: time of one write. `outcome`: committed, finished (nothing to change), version_conflict, taken_over, failed.',
+    labelNames: ['outcome'] as const,
+    buckets: STEP_BUCKETS_S,
+    registers
+  })
+  const returned = new Counter({
+    name: 'commands_given_back_total',
+    help: 'Commands that a worker did not end: requeued after a failure, released unbegun at its stop, buried as dead letters.',
+    labelNames: ['way'] as const,
+    registers
+  })
+  return {
+    queued: (command, ms) => queue.observe({ command }, ms / 1_000),
+    handled: (command, ms) => commands.observe({ command }, ms / 1_000),
+    lockTried: (outcome, ms) => locks.observe({ outcome }, ms / 1_000),
+    called: (operation, outcome, ms) => calls.observe({ operation, outcome }, ms / 1_000),
+    committed: (outcome, ms) => commits.observe({ outcome }, ms / 1_000),
+    gaveBack: way => returned.inc({ way })
+  }
+}

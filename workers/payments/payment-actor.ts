@@ -1,0 +1,184 @@
+/**
+ * One command, from the stream to its committed result: decide, commit, then act, turn by turn.
+ *
+ * The intent is on disk before the network hears of it. The last commit also stores the result, acknowledges the
+ * command and wakes the waiting request. Safe to run again with the same entry, at any time, by anybody: what was
+ * begun is asked about, and a commit that comes late meets another version.
+ */
+import type { CommandResult } from '../../machines/commands.js'
+import type { Payment } from '../../machines/model.js'
+import { type Decision, decide, isUnderWay, wakeAtMs } from '../../machines/payment/decide.js'
+import type { PaymentEvent } from '../../machines/payment/events.js'
+import type { CommandEntry } from '../../redis/command-entry.js'
+import type { Written } from '../../redis/commits.js'
+import { isRedisUnavailable } from '../../redis/errors.js'
+import { encodePayment } from '../../redis/payment-record.js'
+import { delay } from '../../runtime/delay.js'
+import type { WorkerDeps } from './deps.js'
+import { firstEvent } from './first-event.js'
+import { perform } from './perform.js'
+
+/** A payment may not loop: no path of the chart needs more turns within one command. */
+const TURNS_MAX = 12
+const COMMIT_RETRY_MS = 100
+
+type Taken = Extract<Decision, { kind: 'taken' }>
+
+/** The lock was lost before the work was done. Nothing is wrong: the command goes back and is asked about. */
+export class LockLost extends Error {}
+
+/**
+ * The network said what the payment can't take while it waits for an answer. To end the command here would leave the
+ * payment to nobody: the command goes back, is found again, and the network is asked.
+ */
+class OutcomeNotTaken extends Error {
+  constructor({ terms, progress }: Payment, event: PaymentEvent) {
+    super(`The payment ${terms.id} is ${progress.status} and does not take ${event.type} as an answer.`)
+  }
+}
+
+/** The master that handed the command out is gone, and the new one does not know of it: it will be handed out again. */
+export class HandedOutByNobody extends Error {}
+
+/** Loads the payment of a command and the event that the command is for it. Null: there is nothing left to do. */
+export async function opening(
+  entry: CommandEntry,
+  deps: WorkerDeps
+): Promise<{ payment: Payment; event: PaymentEvent } | null> {
+  const payment = await deps.payments.load(entry.partition, entry.compact)
+  if (payment === null) return null
+  // Read after the payment: a worker that ends the command in between changes the version we are going to compare.
+  const isAnswered = entry.handedOut > 0 && entry.record !== null && (await isRecordAnswered(entry, deps))
+  const nowMs = Math.max(deps.clock.now(), entry.dueAtMs ?? 0)
+  const event = firstEvent(payment, entry, nowMs, isAnswered)
+  return event === null ? null : { payment, event }
+}
+
+/**
+ * A record that is gone counts as answered: it outlives its command by weeks, so this is an old letter that an operator
+ * replayed, and the merchant may have asked for the same thing again since.
+ */
+async function isRecordAnswered(entry: CommandEntry, deps: WorkerDeps): Promise<boolean> {
+  const value = await deps.payments.readIdempotency(entry.partition, entry.record ?? '')
+  return value === null || value.result !== null
+}
+
+/**
+ * Runs a command to its end under the lock. Rejects with `LockLost`, or when a Redis is away. `onBegin` is told before
+ * anything is changed or sent: a command that fails earlier is as good as new.
+ */
+export async function runCommand(
+  entry: CommandEntry,
+  deps: WorkerDeps,
+  held: AbortSignal,
+  onBegin: () => void
+): Promise<void> {
+  const start = await opening(entry, deps)
+  if (start === null) return await deps.commits.finish(entry, null)
+  let { payment, event } = start
+  let isOutcome = false
+  for (let turn = 0; turn < TURNS_MAX; turn++) {
+    const decision = decide(payment, event, deps.policy)
+    if (decision.kind === 'refused') {
+      deps.inspection?.decided(payment, event, decision)
+      if (isOutcome && isUnderWay(payment.progress)) throw new OutcomeNotTaken(payment, event)
+      return await finishRefused(entry, decision.code, isOutcome, deps)
+    }
+    const { effect } = decision
+    if (!decision.isChanged && effect === null) return await deps.commits.finish(entry, null)
+
+    if (decision.isChanged) {
+      onBegin()
+      const written = await commitSurely(decision, event.nowMs, entry, isOutcome, deps)
+      if (written === 'taken_over') return
+      if (written === 'version_conflict') {
+        const again = await afterConflict(entry, isOutcome, deps)
+        if (again === null) return await deps.commits.finish(entry, null)
+        ;({ payment, event } = again)
+        continue
+      }
+    } else if (effect?.kind === 'authorise' && !(await deps.commits.begin(entry))) {
+      throw new HandedOutByNobody(`The entry ${entry.entryId} is with no worker.`)
+    }
+    deps.inspection?.decided(payment, event, decision)
+    if (effect === null) return
+    if (held.aborted) throw new LockLost(`The lock of the payment ${payment.terms.id} was lost.`)
+    payment = decision.payment
+    event = notBefore(event.nowMs, await perform(effect, payment, entry, deps, held, onBegin))
+    isOutcome = true
+  }
+  throw new Error(`The payment ${payment.terms.id} did not come to rest within ${TURNS_MAX} turns.`)
+}
+
+/**
+ * An outcome is not older than what it is the outcome of: an alarm may have rung by a clock that is ahead of ours, and
+ * the horizon must not count from before the call.
+ */
+function notBefore(nowMs: number, outcome: PaymentEvent): PaymentEvent {
+  return { ...outcome, nowMs: Math.max(nowMs, outcome.nowMs) }
+}
+
+/** A merchant's command that is refused has a result; an outcome that nobody waits for any more has none. */
+async function finishRefused(
+  entry: CommandEntry,
+  code: Extract<CommandResult, { kind: 'refused' }>['code'],
+  isOutcome: boolean,
+  deps: WorkerDeps
+): Promise<void> {
+  const isAnswer = entry.record !== null && !isOutcome
+  await deps.commits.finish(entry, isAnswer ? { kind: 'refused', code } : null)
+}
+
+/**
+ * Somebody else went on with the payment. A command is judged anew against what is true now. An outcome that comes too
+ * late is real money: it is handed to reconciliation, which asks the network, rather than dropped. A payment that still
+ * waits for this very outcome is asked about too: nobody else would wake it.
+ */
+async function afterConflict(
+  entry: CommandEntry,
+  isOutcome: boolean,
+  deps: WorkerDeps
+): Promise<{ payment: Payment; event: PaymentEvent } | null> {
+  if (!isOutcome) return await opening(entry, deps)
+  const payment = await deps.payments.load(entry.partition, entry.compact)
+  if (payment === null) return null
+  deps.log.warn({ payment_id: payment.terms.id }, 'an outcome met a newer version, the network is asked')
+  return { payment, event: { type: isUnderWay(payment.progress) ? 'RESUMED' : 'RECONCILE', nowMs: deps.clock.now() } }
+}
+
+/** Repeats a commit whose fate is unknown until it is known. Our own change, found stored, is not a conflict. */
+async function commitSurely(
+  decision: Taken,
+  nowMs: number,
+  entry: CommandEntry,
+  isOutcome: boolean,
+  deps: WorkerDeps
+): Promise<Written> {
+  const { payment, statusBefore, conclusion, effect } = decision
+  const write = {
+    payment,
+    statusBefore,
+    conclusion,
+    nowMs,
+    wakeAtMs: wakeAtMs(payment.progress),
+    ends: effect === null ? entry : null,
+    // What comes of a call is written whoever has the command now; what has not begun is left to its new holder.
+    begins: isOutcome ? null : entry
+  }
+  for (let isRepeat = false; ; isRepeat = true) {
+    try {
+      const written = await deps.commits.commit(write, entry.partition)
+      return written === 'version_conflict' && isRepeat && (await isStored(payment, entry, deps))
+        ? 'committed'
+        : written
+    } catch (error) {
+      if (!isRedisUnavailable(error)) throw error
+      await delay(COMMIT_RETRY_MS)
+    }
+  }
+}
+
+async function isStored(payment: Payment, entry: CommandEntry, deps: WorkerDeps): Promise<boolean> {
+  const stored = await deps.payments.load(entry.partition, entry.compact)
+  return stored !== null && encodePayment(stored) === encodePayment(payment)
+}

@@ -1,0 +1,88 @@
+/** Performing an effect: one call to the card network (or one question), and what it meant as an event. */
+import type { Payment } from '../../machines/model.js'
+import { type CallOutcome, orderIdOf } from '../../machines/network.js'
+import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
+import { callEvent, queryEvent } from '../../machines/payment/inquiry.js'
+import type { CommandEntry } from '../../redis/command-entry.js'
+import { delay } from '../../runtime/delay.js'
+import type { WorkerDeps } from './deps.js'
+
+/** First pause before a call that did not reach the network is tried again; it doubles (ms). */
+const RETRY_FIRST_MS = 100
+
+/**
+ * `held` aborts when the lock may be lost: no further call is begun then. `beforeSending` is told before an
+ * authorisation may leave. Never rejects for what the network does.
+ */
+export async function perform(
+  effect: Effect,
+  payment: Payment,
+  entry: CommandEntry,
+  deps: WorkerDeps,
+  held: AbortSignal,
+  beforeSending: () => void
+): Promise<PaymentEvent> {
+  const { terms } = payment
+  if (effect.kind === 'query') {
+    const outcome = await deps.network.query(orderIdOf(terms.id), held)
+    return queryEvent(outcome, payment.progress.references.saleId, deps.clock.now())
+  }
+  if (effect.kind === 'authorise') return await authorise(payment, entry, deps, held, beforeSending)
+  const outcome = await untilSent(deps, held, () => {
+    switch (effect.kind) {
+      case 'capture':
+        return deps.network.capture(effect.saleId, effect.amountCents, held)
+      case 'void':
+        return deps.network.void(effect.saleId, null, held)
+      case 'refund':
+        return deps.network.void(effect.saleId, effect.amountCents, held)
+    }
+  })
+  return callEvent(outcome, terms, deps.environment, deps.clock.now())
+}
+
+async function authorise(
+  payment: Payment,
+  entry: CommandEntry,
+  deps: WorkerDeps,
+  held: AbortSignal,
+  beforeSending: () => void
+): Promise<PaymentEvent> {
+  const { terms, progress } = payment
+  const { command } = entry
+  if (command.kind !== 'create') throw new Error(`A ${command.kind} command can't authorise the payment ${terms.id}.`)
+  const card = await deps.cardData.open(terms, command.source, progress.operation.record ?? '')
+  if (card === null) return { type: 'CARD_MISSING', nowMs: deps.clock.now() }
+  beforeSending()
+  const outcome = await untilSent(deps, held, () =>
+    deps.network.authorise(
+      {
+        orderId: orderIdOf(terms.id),
+        amountCents: terms.amountCents,
+        installments: terms.installments,
+        capture: terms.captureMode === 'auto',
+        statementDescriptor: terms.statementDescriptor,
+        brand: terms.card.brand,
+        card,
+        isStoredCard: terms.card.cardId !== null,
+        buyer: command.buyer
+      },
+      held
+    )
+  )
+  // Not awaited: tokens and CVVs end by themselves, and the result must not wait for their removal.
+  deps.cardData.forget(terms, command.source).catch((error: unknown) => {
+    deps.log.warn({ err: error, payment_id: terms.id }, 'card data was not removed, it will expire')
+  })
+  return callEvent(outcome, terms, deps.environment, deps.clock.now())
+}
+
+/** A call that surely did not leave may be made again: for `networkRetryMs`, with growing pauses. */
+async function untilSent(deps: WorkerDeps, held: AbortSignal, call: () => Promise<CallOutcome>): Promise<CallOutcome> {
+  const deadlineMs = performance.now() + deps.networkRetryMs
+  for (let pauseMs = RETRY_FIRST_MS; ; pauseMs *= 2) {
+    const outcome = await call()
+    if (outcome.kind !== 'not_sent' || held.aborted || performance.now() + pauseMs > deadlineMs) return outcome
+    await delay(pauseMs, held)
+  }
+}

@@ -1,0 +1,71 @@
+/** Repeats the rounds of the timers until it is stopped. A failed round is logged and repeated. */
+import type { Redis } from '../../redis/connections.js'
+import { isRedisUnavailable } from '../../redis/errors.js'
+import { watchWorkers } from '../../redis/takeover.js'
+import type { Clock } from '../../runtime/clock.js'
+import { delay } from '../../runtime/delay.js'
+import type { Logger } from '../../runtime/log.js'
+import type { TimersMetrics } from './metrics.js'
+import { fireRound, takeoverRound } from './rounds.js'
+
+/** How often dead workers are looked for (ms). */
+const TAKEOVER_INTERVAL_MS = 500
+
+export interface RoundsOptions {
+  readonly redis: Redis
+  readonly metrics: TimersMetrics
+  readonly partitions: number
+  readonly timersIntervalMs: number
+  readonly takeoverAfterMs: number
+  readonly clock: Clock
+  readonly log: Logger
+  readonly signal: AbortSignal
+}
+
+export interface RoundsLoop {
+  /** Sentence that says which round fails at the moment, or undefined. */
+  problem(): string | undefined
+  /** Resolves when the last round has ended, after `signal` aborted. */
+  ended(): Promise<void>
+}
+
+/** Starts both rounds at once. */
+export function startRounds(options: RoundsOptions): RoundsLoop {
+  const { redis, partitions, takeoverAfterMs, metrics, log, signal } = options
+  const problems = new Map<string, string>()
+  // While Redis was away nobody could write a heartbeat: workers get their full silence anew after an outage.
+  let redisBackAtMs = performance.now()
+
+  const repeat = async (name: string, intervalMs: number, round: () => Promise<void>): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await round()
+        problems.delete(name)
+      } catch (error) {
+        problems.set(name, `the last ${name} round failed: ${error instanceof Error ? error.message : String(error)}`)
+        log.warn({ err: error, round: name }, 'a round failed and is repeated')
+        if (isRedisUnavailable(error)) redisBackAtMs = performance.now()
+        metrics.roundFailed(name)
+      }
+      await delay(intervalMs, signal)
+    }
+  }
+  const rounds = [
+    repeat('due', options.timersIntervalMs, async () => {
+      const fired = await fireRound(redis, partitions, options.clock.now())
+      metrics.fired(fired)
+      if (fired > 0) log.debug({ fired }, 'due commands written')
+    }),
+    repeat('takeover', TAKEOVER_INTERVAL_MS, async () => {
+      const living = await watchWorkers(redis, takeoverAfterMs)
+      if (performance.now() - redisBackAtMs < takeoverAfterMs) return
+      const moved = await takeoverRound(redis, partitions, living)
+      metrics.tookOver(moved)
+      if (moved > 0) log.warn({ moved }, 'commands of silent workers were handed over')
+    })
+  ]
+  return {
+    problem: () => [...problems.values()][0],
+    ended: async () => void (await Promise.all(rounds))
+  }
+}

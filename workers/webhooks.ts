@@ -1,0 +1,63 @@
+/** Process `webhooks`: delivers the events of the outboxes. It can sign, and can open no card. */
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { standardRetries } from '../machines/webhook-schedule.js'
+import { connect, disconnect } from '../redis/connections.js'
+import { assertPartitions } from '../redis/installation.js'
+import { createPartitionLeases } from '../redis/partition-leases.js'
+import { createWebhookEndpointStore } from '../redis/webhook-endpoints.js'
+import { createWebhookQueue } from '../redis/webhook-queue.js'
+import { systemClock } from '../runtime/clock.js'
+import { runProcess } from '../runtime/lifecycle.js'
+import { createNetworkPolicy } from '../runtime/network-policy.js'
+import { loadWebhookSecrets } from '../vault/webhook-secrets.js'
+import { startWebhookDelivery } from './webhooks/delivery.js'
+import { createWebhookMetrics, publishBacklog } from './webhooks/metrics.js'
+import { createSender } from './webhooks/sender.js'
+
+const DAY_MS = 24 * 3_600_000
+
+await runProcess('webhooks', async ({ config, log, onStop, onReadyCheck }) => {
+  if (config.webhookKeysFile === '') {
+    throw new Error('WEBHOOK_KEYS_FILE is not set. Name the file with the keys of the signing secrets.')
+  }
+  const secrets = loadWebhookSecrets(config.webhookKeysFile)
+  const redis = await connect(config.redisUrl, 'commands', log)
+  const blocking = await connect(config.redisUrl, 'blocking', log)
+  for (const connection of [redis, blocking]) onStop('redis', () => disconnect(connection))
+  await assertPartitions(redis, config.partitions)
+
+  // New for every life of a process: a restarted one must not inherit the leases of the dead one.
+  const owner = `${hostname()}.${process.pid}.${randomBytes(4).toString('hex')}`
+  const delivery = await startWebhookDelivery({
+    deps: {
+      queue: createWebhookQueue(redis, blocking, {
+        owner,
+        retentionMs: config.webhookRetentionDays * DAY_MS,
+        onUnreadable: (entryId, reason) => log.error({ entry_id: entryId, reason }, 'an unreadable event is buried'),
+        now: systemClock.now
+      }),
+      endpoints: createWebhookEndpointStore(redis, config.partitions),
+      secrets,
+      sender: createSender({
+        policy: createNetworkPolicy(config.webhookAllowedNetworks),
+        timeoutMs: config.webhookTimeoutMs
+      }),
+      retries: { ...standardRetries, delaysMs: config.webhookRetryDelaysMs },
+      concurrency: config.webhookConcurrency,
+      clock: systemClock,
+      random: Math.random,
+      metrics: createWebhookMetrics(),
+      log
+    },
+    leases: createPartitionLeases(redis, owner, config.takeoverAfterMs),
+    owner,
+    partitions: config.partitions,
+    heartbeatMs: config.heartbeatMs,
+    leaseMs: config.takeoverAfterMs,
+    pollMs: config.webhookPollMs
+  })
+  onStop('delivery', () => delivery.stop())
+  onReadyCheck('delivery', delivery.problem)
+  publishBacklog(delivery.backlog)
+})

@@ -1,0 +1,259 @@
+/**
+ * One merchant's events in one process: in order per payment, side by side between payments, never more at a time
+ * than the circuit of the endpoint allows.
+ *
+ * A payment's events are either here (`#chains`, the first one under way or next) or in Redis (`#waiting`), never both:
+ * an event that can't be sent now goes behind the others of its payment, wherever they are. What is put off leaves the
+ * memory, so a dead endpoint costs none.
+ */
+import { decideDelivery } from '../../machines/webhook-delivery.js'
+import { spanMs } from '../../machines/webhook-schedule.js'
+import type { WebhookEndpoint } from '../../redis/webhook-endpoints.js'
+import type { Move } from '../../redis/webhook-queue.js'
+import type { QueuedEvent } from '../../redis/webhook-record.js'
+import { type AttemptedMove, attemptDelivery } from './attempt.js'
+import { Circuit } from './circuit.js'
+import type { DeliveryDeps } from './deps.js'
+import { Settlements } from './settlements.js'
+
+/** Payments whose events wait in memory; more than that wait in Redis. */
+const CHAINS_MAX = 2_000
+/** A change of URL or secret is in effect after this time (ms). */
+const ENDPOINT_AGE_MAX_MS = 1_000
+const READ_MAX = 100
+const OVERDUE_CHECK_MS = 30_000
+/** Results and events that wait to be written to Redis. */
+const WRITES_MAX = 2_000
+const RETRY_SHARE = 8
+
+export interface LaneOptions {
+  readonly partition: number
+  readonly merchantId: string
+  /** Aborts when the partition is given up: nothing new is sent, what is under way is cut. */
+  readonly stopping: AbortSignal
+  readonly onLost: (error: Error) => void
+}
+
+export class Lane {
+  readonly #deps: DeliveryDeps
+  readonly #options: LaneOptions
+  readonly #settlements: Settlements
+  readonly #circuit: Circuit
+  readonly #chains = new Map<string, QueuedEvent[]>()
+  /** Payments whose first event may be sent. */
+  readonly #ready = new Set<string>()
+  /** Payments with a waiting line in Redis. */
+  readonly #waiting: Set<string>
+  /** Those of them whose first event is here as well, to be sent. */
+  readonly #borrowed = new Set<string>()
+  #endpoint: { value: Promise<WebhookEndpoint | null>; readAtMs: number } | null = null
+  #underWay = 0
+  #isReading = false
+  #isDraining = false
+  #overdueCheckAtMs = 0
+  #lastUsedMs: number
+
+  constructor(deps: DeliveryDeps, options: LaneOptions, waiting: readonly string[]) {
+    const { partition, merchantId, stopping } = options
+    this.#deps = deps
+    this.#options = options
+    this.#waiting = new Set(waiting)
+    this.#circuit = new Circuit(deps.concurrency)
+    this.#lastUsedMs = deps.clock.now()
+    const settle = (moves: readonly Move[]): Promise<boolean[]> => deps.queue.settle(partition, merchantId, moves)
+    this.#settlements = new Settlements(settle, stopping, deps.log)
+  }
+
+  get waitingCount(): number {
+    return this.#waiting.size
+  }
+
+  get isCircuitOpen(): boolean {
+    return this.#circuit.isOpen
+  }
+
+  /** Nothing to do, and not used since `sinceMs`. */
+  isForgettable(sinceMs: number): boolean {
+    const isEmpty = this.#chains.size === 0 && this.#waiting.size === 0 && this.#settlements.isIdle
+    return isEmpty && this.#underWay === 0 && this.#lastUsedMs < sinceMs
+  }
+
+  /** Resolves at once, unless more is to be written to Redis than should wait in memory. */
+  async hasRoom(): Promise<void> {
+    if (this.#settlements.size > WRITES_MAX) await this.#settlements.idle()
+  }
+
+  /** Takes charge of a fresh event. */
+  offer(event: QueuedEvent): void {
+    const { compact } = event
+    this.#lastUsedMs = this.#deps.clock.now()
+    const chain = this.#chains.get(compact)
+    if (this.#waiting.has(compact)) this.#putOff(event)
+    else if (chain !== undefined) chain.push(event)
+    else if (this.#circuit.isOpen || this.#chains.size >= CHAINS_MAX) this.#putOff(event)
+    else {
+      this.#chains.set(compact, [event])
+      this.#ready.add(compact)
+      this.#sendMore()
+    }
+  }
+
+  /** Something of this merchant is due. */
+  async wake(): Promise<void> {
+    const nowMs = this.#deps.clock.now()
+    const allowance = this.#circuit.allowance(nowMs)
+    if (allowance === 0) return this.#giveUpOverdue(nowMs)
+    // Retries get a share even of an endpoint that is busy with fresh events.
+    const share = this.#circuit.isOpen ? 0 : Math.ceil(allowance / RETRY_SHARE)
+    await this.#sendWaiting(Math.max(allowance - this.#underWay, share))
+  }
+
+  /** Sends nothing new; resolves when what is under way has ended and is written down. */
+  async drain(): Promise<void> {
+    this.#isDraining = true
+    while (this.#underWay > 0 || !this.#settlements.isIdle) {
+      await this.#settlements.idle()
+      await new Promise(resolve => setTimeout(resolve, 10))
+    }
+  }
+
+  get #isStopped(): boolean {
+    return this.#isDraining || this.#options.stopping.aborted
+  }
+
+  #sendMore(): void {
+    const nowMs = this.#deps.clock.now()
+    for (const compact of this.#ready) {
+      if (this.#isStopped || this.#underWay >= this.#circuit.allowance(nowMs)) return
+      this.#ready.delete(compact)
+      const event = this.#chains.get(compact)?.[0]
+      if (event !== undefined) void this.#deliver(event)
+    }
+  }
+
+  /** Counts as under way until it is written down: so a killed process repeats no more than the circuit allowed. */
+  async #deliver(event: QueuedEvent): Promise<void> {
+    const { merchantId, stopping, onLost } = this.#options
+    this.#underWay++
+    this.#circuit.noteStart()
+    try {
+      const outcome = await attemptDelivery(event, merchantId, await this.#freshEndpoint(), this.#deps, stopping)
+      // Interrupted: the event is where it was, and whoever has the partition next delivers it.
+      if (stopping.aborted) return
+      this.#noteHealth(outcome)
+      await this.#settle(outcome)
+    } catch (error) {
+      onLost(error instanceof Error ? error : new Error(String(error)))
+    } finally {
+      this.#underWay--
+    }
+    this.#sendMore()
+    if (this.#ready.size === 0 && this.#waiting.size > 0) await this.wake().catch(onLost)
+  }
+
+  #noteHealth({ after, waitMs }: AttemptedMove): void {
+    if (after.delivery.state === 'delivered') this.#circuit.noteSuccess()
+    else this.#circuit.noteFailure(this.#deps.clock.now(), waitMs)
+    if (this.#circuit.isOpen) this.#putOffReady()
+  }
+
+  async #settle({ before, after, attempt }: AttemptedMove): Promise<void> {
+    const { state } = after.delivery
+    if (state === 'waiting') {
+      const followers = this.#chains.get(before.compact)?.slice(1) ?? []
+      this.#chains.delete(before.compact)
+      this.#waiting.add(before.compact)
+      const written = this.#settlements.add({ before, after, attempt })
+      for (const follower of followers) this.#putOff(follower)
+      await written
+      // Not sooner: until then Redis shows the event as it was before.
+      this.#borrowed.delete(before.compact)
+      return
+    }
+    if (state === 'undeliverable') this.#noteGivenUp(after)
+    const hasLine = await this.#settlements.add({ before, after, attempt })
+    this.#advance(before.compact, hasLine)
+  }
+
+  /** The first event of a payment is done with: the next one's turn, wherever it is. */
+  #advance(compact: string, hasLine: boolean): void {
+    const chain = this.#chains.get(compact)
+    chain?.shift()
+    if (chain !== undefined && chain.length > 0) this.#ready.add(compact)
+    else this.#chains.delete(compact)
+    this.#borrowed.delete(compact)
+    if (this.#circuit.isOpen) this.#putOffReady()
+    if (!hasLine && !this.#settlements.has(compact)) this.#waiting.delete(compact)
+  }
+
+  /** To the end of the payment's waiting line. */
+  #putOff(event: QueuedEvent): void {
+    this.#waiting.add(event.compact)
+    this.#settlements.add({ before: event, after: event, attempt: null }).catch(this.#options.onLost)
+  }
+
+  /** Nothing may be sent now: what was about to be sent need not wait in memory. */
+  #putOffReady(): void {
+    for (const compact of this.#ready) {
+      const chain = this.#chains.get(compact) ?? []
+      this.#chains.delete(compact)
+      if (!this.#borrowed.delete(compact)) for (const event of chain) this.#putOff(event)
+    }
+    this.#ready.clear()
+  }
+
+  async #sendWaiting(wanted: number): Promise<void> {
+    const count = Math.min(wanted, READ_MAX, CHAINS_MAX - this.#chains.size)
+    if (this.#isReading || this.#isStopped || count <= 0) return
+    for (const event of await this.#readWaiting(this.#deps.clock.now(), count)) {
+      if (this.#chains.has(event.compact)) continue
+      this.#chains.set(event.compact, [event])
+      this.#waiting.add(event.compact)
+      this.#borrowed.add(event.compact)
+      this.#ready.add(event.compact)
+    }
+    this.#sendMore()
+  }
+
+  /** Lines whose turn never came in the whole span of the retries. */
+  async #giveUpOverdue(nowMs: number): Promise<void> {
+    if (this.#isReading || this.#isStopped || nowMs < this.#overdueCheckAtMs) return
+    const overdue = await this.#readWaiting(Math.floor(nowMs - spanMs(this.#deps.retries)) - 1, READ_MAX)
+    if (overdue.length < READ_MAX) this.#overdueCheckAtMs = nowMs + OVERDUE_CHECK_MS
+    await Promise.all(overdue.map(before => this.#giveUp(before, nowMs)))
+  }
+
+  async #readWaiting(dueUntilMs: number, count: number): Promise<QueuedEvent[]> {
+    const { partition, merchantId } = this.#options
+    this.#isReading = true
+    try {
+      return await this.#deps.queue.readWaiting(partition, merchantId, { dueUntilMs, count, except: this.#borrowed })
+    } finally {
+      this.#isReading = false
+    }
+  }
+
+  async #giveUp(before: QueuedEvent, nowMs: number): Promise<void> {
+    if (this.#chains.has(before.compact)) return
+    const delivery = decideDelivery(before.delivery, { type: 'OVERDUE', nowMs }, this.#deps.retries)
+    const after = { ...before, delivery }
+    this.#noteGivenUp(after)
+    this.#borrowed.add(before.compact)
+    const hasLine = await this.#settlements.add({ before, after, attempt: null })
+    this.#advance(before.compact, hasLine)
+  }
+
+  #noteGivenUp({ eventId, delivery }: QueuedEvent): void {
+    this.#deps.metrics.gaveUp()
+    const fields = { merchant_id: this.#options.merchantId, event_id: eventId, attempts: delivery.attempts }
+    this.#deps.log.warn(fields, 'a webhook event is undeliverable')
+  }
+
+  #freshEndpoint(): Promise<WebhookEndpoint | null> {
+    const nowMs = performance.now()
+    if (this.#endpoint === null || nowMs - this.#endpoint.readAtMs > ENDPOINT_AGE_MAX_MS) {
+      this.#endpoint = { value: this.#deps.endpoints.find(this.#options.merchantId), readAtMs: nowMs }
+    }
+    return this.#endpoint.value
+  }
+}

@@ -1,0 +1,78 @@
+/** What `webhooks` tells its operator: /metrics of the ops server. */
+import { Counter, Histogram, type Registry, register } from 'prom-client'
+import { publishFigures } from '../../runtime/metrics.js'
+
+/** What an attempt came to: its label in the figures. */
+export type AttemptResult = 'delivered' | 'refused' | 'unanswered'
+
+export interface WebhookMetrics {
+  attempted(result: AttemptResult, durationMs: number): void
+  gaveUp(): void
+}
+
+/** The partitions of this process, at one moment. */
+export interface Backlog {
+  /** Events of the outboxes: not delivered, put off or given up yet. */
+  readonly outbox: number
+  /** Age of the oldest of them, seconds. */
+  readonly oldestSeconds: number
+  /** Payments with events that wait for a retry. */
+  readonly waiting: number
+  /** Endpoints that are only probed. */
+  readonly openCircuits: number
+}
+
+/** Registers the figures of attempts; once per register. */
+export function createWebhookMetrics(registry: Registry = register): WebhookMetrics {
+  const registers = [registry]
+  const attempts = new Counter({
+    name: 'webhook_attempts_total',
+    help: 'Attempts to deliver an event, by what they came to.',
+    labelNames: ['result'] as const,
+    registers
+  })
+  const seconds = new Histogram({
+    name: 'webhook_attempt_seconds',
+    help: 'Time until a receiver answered, or did not.',
+    buckets: [0.005, 0.02, 0.1, 0.5, 2, 10],
+    registers
+  })
+  const undeliverable = new Counter({
+    name: 'webhook_undeliverable_total',
+    help: 'Events that were given up.',
+    registers
+  })
+  return {
+    attempted: (result, durationMs) => {
+      attempts.inc({ result })
+      seconds.observe(durationMs / 1_000)
+    },
+    gaveUp: () => undeliverable.inc()
+  }
+}
+
+/** Registers the figures of the backlog, read anew for each scrape. Each process tells of its own partitions: sum them up. */
+export function publishBacklog(read: () => Promise<Backlog>, registry: Registry = register): void {
+  publishFigures(registry, read, [
+    {
+      name: 'webhook_outbox_events',
+      help: 'Fresh events that were not tried to the end yet.',
+      pick: backlog => backlog.outbox
+    },
+    {
+      name: 'webhook_outbox_oldest_seconds',
+      help: 'Age of the oldest fresh event.',
+      pick: backlog => backlog.oldestSeconds
+    },
+    {
+      name: 'webhook_waiting_payments',
+      help: 'Payments whose events wait for a retry.',
+      pick: backlog => backlog.waiting
+    },
+    {
+      name: 'webhook_open_circuits',
+      help: 'Endpoints that are only probed at the moment.',
+      pick: backlog => backlog.openCircuits
+    }
+  ])
+}

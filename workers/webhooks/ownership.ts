@@ -1,0 +1,134 @@
+/**
+ * Which partitions this process delivers: its share of all of them, by leases.
+ *
+ * Each process says regularly that it is alive; all of them agree on the order of the living, and the partition p
+ * belongs to the living number p mod n. A lease keeps two from delivering one partition while they don't agree yet.
+ */
+import type { PartitionLeases } from '../../redis/partition-leases.js'
+import { delay } from '../../runtime/delay.js'
+import type { Logger } from '../../runtime/log.js'
+
+/** What has a partition while this process has it. */
+export interface Holding {
+  /** Ends in order within `patienceMs`. */
+  drain(patienceMs: number): Promise<void>
+  /** Ends at once: the partition may be another's already. */
+  abort(): void
+}
+
+export interface OwnershipOptions<T extends Holding> {
+  readonly leases: PartitionLeases
+  readonly owner: string
+  readonly partitions: number
+  readonly heartbeatMs: number
+  /** Life of a lease. */
+  readonly leaseMs: number
+  readonly patienceMs: number
+  readonly open: (partition: number, onLost: (error: Error) => void) => T
+  readonly onClosed: (partition: number) => void
+  readonly log: Logger
+}
+
+export class Ownership<T extends Holding> {
+  readonly #options: OwnershipOptions<T>
+  readonly #held = new Map<number, T>()
+  readonly #draining = new Set<number>()
+  readonly #stopping = new AbortController()
+  #confirmedMs = performance.now()
+  #running: Promise<void> = Promise.resolve()
+  problem: string | undefined
+
+  constructor(options: OwnershipOptions<T>) {
+    this.#options = options
+  }
+
+  get(partition: number): T | undefined {
+    return this.#draining.has(partition) ? undefined : this.#held.get(partition)
+  }
+
+  get partitions(): readonly number[] {
+    return [...this.#held.keys()].filter(partition => !this.#draining.has(partition))
+  }
+
+  /** Takes the first share before it resolves. */
+  async start(): Promise<void> {
+    await this.#attend()
+    this.#running = this.#attendForEver()
+  }
+
+  /** Ends everything within the patience, and lets the others know. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#running
+    await Promise.all([...this.#held].map(([partition, holding]) => this.#close(partition, holding)))
+    await this.#options.leases.leave().catch(() => undefined)
+  }
+
+  async #attendForEver(): Promise<void> {
+    const { heartbeatMs, leaseMs, log } = this.#options
+    while (!this.#stopping.signal.aborted) {
+      await delay(heartbeatMs, this.#stopping.signal)
+      if (this.#stopping.signal.aborted) return
+      try {
+        await this.#attend()
+        this.problem = undefined
+      } catch (error) {
+        this.problem = `the partitions can't be confirmed: ${error instanceof Error ? error.message : String(error)}`
+        log.warn({ err: error }, 'the leases of the partitions were not renewed')
+        if (performance.now() - this.#confirmedMs > leaseMs) this.#loseAll()
+      }
+    }
+  }
+
+  async #attend(): Promise<void> {
+    const { leases, owner, partitions } = this.#options
+    const startedMs = performance.now()
+    const living = await leases.attend()
+    const share = (partition: number): boolean => living[partition % living.length] === owner
+    await Promise.all(
+      Array.from({ length: partitions }, async (_, partition) => {
+        const holding = this.#held.get(partition)
+        if (holding === undefined && !share(partition)) return
+        const isMine = await leases.hold(partition)
+        if (!isMine) return this.#lose(partition, new Error('another process has the lease'))
+        if (holding === undefined) this.#open(partition)
+        else if (!share(partition) && !this.#draining.has(partition)) void this.#close(partition, holding)
+      })
+    )
+    this.#confirmedMs = startedMs
+  }
+
+  #open(partition: number): void {
+    const holding: T = this.#options.open(partition, error => {
+      if (this.#held.get(partition) === holding) this.#lose(partition, error)
+    })
+    this.#held.set(partition, holding)
+  }
+
+  async #close(partition: number, holding: T): Promise<void> {
+    this.#draining.add(partition)
+    await holding.drain(this.#options.patienceMs)
+    if (this.#held.get(partition) !== holding) return
+    this.#forget(partition)
+    // A lease that can't be given back runs out by itself.
+    await this.#options.leases.release(partition).catch(() => undefined)
+  }
+
+  #loseAll(): void {
+    for (const partition of this.#held.keys()) this.#lose(partition, new Error('the lease could not be renewed'))
+  }
+
+  #lose(partition: number, error: Error): void {
+    const holding = this.#held.get(partition)
+    if (holding === undefined) return
+    this.#options.log.warn({ err: error, partition }, 'a partition of webhooks is given up')
+    holding.abort()
+    this.#forget(partition)
+  }
+
+  #forget(partition: number): void {
+    this.#held.delete(partition)
+    this.#draining.delete(partition)
+    this.#options.onClosed(partition)
+  }
+}

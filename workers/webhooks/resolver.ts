@@ -1,0 +1,59 @@
+/**
+ * From the name in a webhook URL to addresses that may be called: every address of the name is judged, and exactly the
+ * judged ones are connected to, so that a name which changes its mind between check and call (DNS rebinding) gains
+ * nothing.
+ *
+ * Names are asked of the DNS directly and not through `getaddrinfo`: that one shares four threads between all names, and
+ * a few names whose servers are silent would hold up every merchant.
+ */
+import { Resolver } from 'node:dns/promises'
+import { isIP, type LookupFunction } from 'node:net'
+import type { NetworkPolicy } from '../../runtime/network-policy.js'
+
+const DNS_TIMEOUT_MS = 2_000
+const DNS_TRIES = 2
+
+/** A target that must not be called. `message` is for the merchant's operator. */
+export class ForbiddenTarget extends Error {
+  readonly code = 'FORBIDDEN_TARGET'
+}
+
+/** All addresses of a name; rejects when it has none. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>
+
+/** Throws `ForbiddenTarget` when the policy forbids an address. */
+export function assertAllowed(policy: NetworkPolicy, address: string, hostname: string): void {
+  const refusal = policy.refusalOf(address)
+  if (refusal === null) return
+  const name = hostname === address ? address : `${hostname} is ${address}, which`
+  throw new ForbiddenTarget(`${name} is no public address (${refusal})`)
+}
+
+/** The `lookup` of a connection. One forbidden address among several forbids the name. */
+export function checkedLookup(policy: NetworkPolicy, resolve: Resolve = createResolve()): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname)
+      .then(addresses => {
+        for (const address of addresses) assertAllowed(policy, address, hostname)
+        const found = addresses.map(address => ({ address, family: isIP(address) }))
+        const [first] = found
+        if (first === undefined) throw new Error(`${hostname} has no address`)
+        if (options.all) callback(null, found)
+        else callback(null, first.address, first.family)
+      })
+      .catch((error: NodeJS.ErrnoException) => callback(error, '', 0))
+  }
+}
+
+function createResolve(): Resolve {
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })
+  return async hostname => {
+    // RFC 6761: these names never leave the machine.
+    if (/(^|\.)localhost\.?$/i.test(hostname)) return ['127.0.0.1']
+    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+    const addresses = answers.flatMap(answer => (answer.status === 'fulfilled' ? answer.value : []))
+    const failure = answers.find(answer => answer.status === 'rejected')
+    if (addresses.length === 0 && failure !== undefined) throw failure.reason
+    return addresses
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * One POST to a webhook receiver. It can be slow, huge, hostile or broken; the outcome is always one of two, in time.
+ *
+ * https only; the certificate is verified; redirects are not followed; at most 64 KiB of the answer are read, and a
+ * little of it is kept for the operator. The status alone decides, so an endless body after a 2xx is a success.
+ */
+import { isIP } from 'node:net'
+import { Agent, buildConnector, type Dispatcher } from 'undici'
+import type { NetworkPolicy } from '../../runtime/network-policy.js'
+import { assertAllowed, checkedLookup, type Resolve } from './resolver.js'
+
+export type SendOutcome =
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      readonly retryAfterMs: number | null
+      /** First characters of the answer, on one line. */
+      readonly note: string
+    }
+  | { readonly kind: 'unanswered'; readonly reason: string }
+
+export interface Sender {
+  /** Never rejects. */
+  post(url: string, headers: Readonly<Record<string, string>>, body: string, signal: AbortSignal): Promise<SendOutcome>
+  /** Cuts whatever is under way. */
+  close(): Promise<void>
+}
+
+export interface SenderOptions {
+  readonly policy: NetworkPolicy
+  /** For the whole exchange, DNS and TLS included (ms). */
+  readonly timeoutMs: number
+  /** Further certificate authorities (PEM), for tests; processes use NODE_EXTRA_CA_CERTS. */
+  readonly ca?: string
+  readonly resolve?: Resolve
+}
+
+const ANSWER_BYTES_MAX = 64 * 1_024
+const NOTE_LENGTH_MAX = 200
+const KEEP_ALIVE_MS = 30_000
+
+export function createSender({ policy, timeoutMs, ca, resolve }: SenderOptions): Sender {
+  const connectTls = buildConnector({
+    timeout: timeoutMs,
+    allowH2: false,
+    lookup: checkedLookup(policy, resolve),
+    ...(ca === undefined ? {} : { ca })
+  })
+  const agent = new Agent({
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: 16 * 1_024,
+    connect: (options, callback) => {
+      try {
+        // An address in the place of a name is not looked up by anybody.
+        if (isIP(bare(options.hostname)) !== 0) assertAllowed(policy, bare(options.hostname), bare(options.hostname))
+        connectTls(options, callback)
+      } catch (error) {
+        callback(error instanceof Error ? error : new Error(String(error)), null)
+      }
+    }
+  })
+  return {
+    post: (url, headers, body, signal) =>
+      new Promise(done => {
+        const target = new URL(url)
+        if (target.protocol !== 'https:') return done({ kind: 'unanswered', reason: 'the URL is not https' })
+        const exchange = new Exchange(timeoutMs, signal, done)
+        agent.dispatch(
+          { origin: target.origin, path: target.pathname + target.search, method: 'POST', headers, body },
+          exchange
+        )
+      }),
+    close: () => agent.destroy()
+  }
+}
+
+/** `[::1]` is `::1`. */
+function bare(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '')
+}
+
+/** Settled exactly once: by the answer, an error, the deadline or the caller. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #done: (outcome: SendOutcome) => void
+  readonly #signal: AbortSignal
+  readonly #timer: NodeJS.Timeout
+  readonly #onAbort = (): void => this.#end('the delivery was interrupted')
+  #isSettled = false
+  #controller: Dispatcher.DispatchController | null = null
+  #answer: { status: number; retryAfterMs: number | null } | null = null
+  #bytes = 0
+  #start: Buffer = Buffer.alloc(0)
+
+  constructor(timeoutMs: number, signal: AbortSignal, done: (outcome: SendOutcome) => void) {
+    this.#done = done
+    this.#signal = signal
+    this.#timer = setTimeout(() => this.#end(`no answer within ${timeoutMs} ms`), timeoutMs)
+    signal.addEventListener('abort', this.#onAbort)
+    if (signal.aborted) this.#onAbort()
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#isSettled) controller.abort(new Error('The delivery was given up.'))
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>
+  ): void {
+    // 1xx are announcements of the answer, not the answer.
+    if (status >= 200) this.#answer = { status, retryAfterMs: retryAfterMs(headers['retry-after'], Date.now()) }
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#bytes < NOTE_LENGTH_MAX) this.#start = Buffer.concat([this.#start, chunk.subarray(0, NOTE_LENGTH_MAX)])
+    this.#bytes += chunk.length
+    if (this.#bytes > ANSWER_BYTES_MAX) this.#end('the answer is too long')
+  }
+
+  onResponseEnd(): void {
+    this.#settle('')
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#settle(reasonOf(error))
+  }
+
+  /** Ends what is under way: the connection can't be used again. */
+  #end(reason: string): void {
+    this.#settle(reason)
+    this.#controller?.abort(new Error(reason))
+  }
+
+  #settle(reason: string): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    clearTimeout(this.#timer)
+    this.#signal.removeEventListener('abort', this.#onAbort)
+    const note = oneLine(this.#start.toString('utf8'))
+    this.#done(this.#answer === null ? { kind: 'unanswered', reason } : { kind: 'answered', ...this.#answer, note })
+  }
+}
+
+/** `Retry-After` as seconds or as a date, from now (ms); null when there is none that can be read. */
+export function retryAfterMs(header: string | string[] | undefined, nowMs: number): number | null {
+  const text = (Array.isArray(header) ? header[0] : header)?.trim() ?? ''
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000
+  const atMs = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs)
+}
+
+/** What a receiver says may be anything; it is kept short, on one line and without control characters. */
+function oneLine(text: string): string {
+  return text
+    .replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim()
+    .slice(0, NOTE_LENGTH_MAX)
+}
+
+function reasonOf(error: Error): string {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name
+  if (code === 'FORBIDDEN_TARGET') return oneLine(error.message)
+  return code
+}
