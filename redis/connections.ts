@@ -34,6 +34,7 @@ export type Role = 'commands' | 'blocking' | 'subscriber' | 'lock'
 const COMMAND_TIMEOUT_MS = 5_000
 const LOCK_COMMAND_TIMEOUT_MS = 1_000
 const RECONNECT_DELAY_MAX_MS = 500
+const LOADING_RETRY_MS = 50
 
 const roleOptions: Record<Role, RedisOptions> = {
   commands: { maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS, enableOfflineQueue: false },
@@ -72,6 +73,8 @@ function clientFor(address: RedisAddress, role: Role): Single | Cluster {
     replyMapping: 'legacy',
     lazyConnect: true,
     connectTimeout: 5_000,
+    // A server that still loads its data says "a second" however close it is; the client would wait that long.
+    maxLoadingRetryTime: LOADING_RETRY_MS,
     connectionName: role,
     // Older servers and narrow ACLs refuse CLIENT SETINFO, and nobody reads it.
     disableClientInfo: true

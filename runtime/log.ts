@@ -49,6 +49,29 @@ function standardOutput(): DestinationStream {
   return process.stdout
 }
 
+/** How long a sentence of `warnSeldom` is silent after it was said (ms). */
+const SILENCE_MS = 5_000
+
+const said = new WeakMap<Logger, Map<string, { silentUntilMs: number; leftOut: number }>>()
+
+/**
+ * A warning that every request and every command may cause at once, such as a Redis that is away. The first one is
+ * logged; those of the next `silenceMs` go to `debug`, and the next warning tells how many they were (`left_out`).
+ */
+export function warnSeldom(log: Logger, fields: object, message: string, silenceMs = SILENCE_MS): void {
+  const sentences = said.get(log) ?? new Map<string, { silentUntilMs: number; leftOut: number }>()
+  said.set(log, sentences)
+  const nowMs = performance.now()
+  const last = sentences.get(message)
+  if (last !== undefined && nowMs < last.silentUntilMs) {
+    last.leftOut++
+    log.debug(fields, message)
+    return
+  }
+  log.warn(last === undefined ? fields : { ...fields, left_out: last.leftOut }, message)
+  sentences.set(message, { silentUntilMs: nowMs + silenceMs, leftOut: 0 })
+}
+
 /**
  * What is logged of an error: its kind, message, stack (causes included) and code. Never its other properties: the Redis
  * client hangs the arguments of the command on them, which may be a sealed CVV, and parsers the text that they read.

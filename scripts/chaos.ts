@@ -13,6 +13,8 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '1' },
     rate: { type: 'string', default: '50' },
     seed: { type: 'string', default: '1' },
+    /** Seconds between two strikes, in the mean. */
+    every: { type: 'string', default: '2' },
     'kills-only': { type: 'boolean', default: false },
     'crash-points': { type: 'string', default: '' },
     json: { type: 'boolean', default: false },
@@ -26,6 +28,7 @@ const verdict = await runChaos({
   rate: Number(values.rate),
   seed: Number(values.seed),
   pace: 'full',
+  strikeEveryMs: Number(values.every) * 1_000,
   isKillsOnly: values['kills-only'],
   crashPoints: values['crash-points'].split(',').filter(isCrashPoint),
   path: process.env['PATH'],
@@ -45,6 +48,7 @@ function sentences({ findings, ...figures }: Verdict): string {
     `stopped and continued: ${listing(figures.stops)}`,
     ...(figures.crashes.length === 0 ? [] : [`died at: ${figures.crashes.join(', ')}`]),
     `longest outage seen by a client: ${figures.longestOutageMs} ms (99 % below ${figures.outageP99Ms} ms)`,
+    ...figures.longestOutageStory.map(line => `  ${line}`),
     ...Object.entries(findings).map(([kind, found]) => `${kind}: ${found.length}`),
     ...Object.values(findings).flatMap((found: readonly string[]) => found.slice(0, 20).map(line => `  ${line}`))
   ]

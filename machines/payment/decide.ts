@@ -48,7 +48,7 @@ export function decide(payment: Payment, event: PaymentEvent, policy: Policy): D
     place.phase !== payment.progress.phase
   const effect = effectOf(actions, next.context, event)
   const { figures, conclusion } = conclude(next.context.figures, place)
-  const progress: PaymentProgress = { ...place, ...figures }
+  const progress: PaymentProgress = { status: place.status, phase: place.phase, ...figures }
   return {
     kind: 'taken',
     payment: isChanged
@@ -133,7 +133,7 @@ function conclude(
   const ended: Figures = { ...figures, operation: { ...figures.operation, record: null } }
   const result: CommandResult =
     state === 'succeeded'
-      ? { kind: 'succeeded', progress: { ...place, ...ended } }
+      ? { kind: 'succeeded', progress: { status: place.status, phase: place.phase, ...ended } }
       : { kind: 'failed', code: failureOf(ended) }
   return { figures: ended, conclusion: { record, result } }
 }

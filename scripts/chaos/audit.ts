@@ -28,23 +28,32 @@ export function auditChaos(
 ): Findings {
   const findings: Findings = { duplicates: [], lost: [], wrong: [], stuck: [], untold: [] }
   for (const record of records) auditRecord(record, findings)
-  const byOrder = new Map<string, SaleLine[]>()
-  for (const sale of sales) {
-    const known = byOrder.get(sale.merchant_order_id)
-    if (known === undefined) byOrder.set(sale.merchant_order_id, [sale])
-    else known.push(sale)
-  }
+  const salesOf = groupBy(sales, ({ merchant_order_id }) => [merchant_order_id])
+  const recordsOf = groupBy(records, ({ paymentIds }) => [...paymentIds])
   for (const [id, payment] of payments) {
-    const ownSales = byOrder.get(id.replaceAll('-', '')) ?? []
+    const ownSales = salesOf.get(id.replaceAll('-', '')) ?? []
     if (payment === null) findings.lost.push(`${id}: the service does not know it any more`)
-    else auditPayment(payment, ownSales, records, findings)
+    else auditPayment(payment, ownSales, recordsOf.get(id) ?? [], findings)
     if (payment !== null) auditEvents(payment, events.get(id) ?? [], findings)
   }
   const orders = new Set([...payments.keys()].map(id => id.replaceAll('-', '')))
-  for (const order of byOrder.keys()) {
+  for (const order of salesOf.keys()) {
     if (!orders.has(order)) findings.wrong.push(`${order}: the network knows it, and no client does`)
   }
   return findings
+}
+
+/** The things under each of their names. */
+function groupBy<T>(things: readonly T[], namesOf: (thing: T) => readonly string[]): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const thing of things) {
+    for (const name of namesOf(thing)) {
+      const group = groups.get(name)
+      if (group === undefined) groups.set(name, [thing])
+      else group.push(thing)
+    }
+  }
+  return groups
 }
 
 function auditEvents({ id, status }: PaymentView, events: readonly ReceivedEvent[], findings: Findings): void {
@@ -80,8 +89,7 @@ function auditPayment(
     )
   }
   if (isHeld && status !== 'pre_authorized') findings.wrong.push(`${id} ${status}: the network still holds the amount`)
-  const own = records.filter(record => record.paymentIds.has(id))
-  const told = own.filter(record => record.answer !== null && REFUNDED.includes(record.answer.status))
+  const told = records.filter(record => record.answer !== null && REFUNDED.includes(record.answer.status))
   const toldCents = Math.max(0, ...told.map(record => record.answer?.refunded_cents ?? 0))
   if (toldCents !== payment.refunded_cents) {
     findings.wrong.push(

@@ -3,6 +3,7 @@
  * same key until it is answered for good, as every merchant should.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Agent, request } from 'undici'
 import { isRecord, parseJson } from '../../runtime/json.js'
 import { demoCustomer } from '../demo-customer.js'
 import { IN_PROGRESS, type PaymentView, type RequestRecord } from './record.js'
@@ -38,6 +39,8 @@ export class ChaosClient {
   readonly #target: Target
   readonly #random: () => number
   readonly #running = new Set<Promise<void>>()
+  /** Not `fetch`, which takes more of the machine's time than the service that it asks. */
+  readonly #connections = new Agent()
   #isGivingUp = false
 
   constructor(target: Target, random: () => number) {
@@ -138,16 +141,20 @@ export class ChaosClient {
       status: null,
       answer: null,
       tries: 0,
-      outageMs: null
+      outageMs: null,
+      failures: []
     }
     this.records.push(record)
     const beganMs = performance.now()
     for (let pauseMs = PAUSE_FIRST_MS; !this.#isGivingUp; pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)) {
       record.tries++
-      const answer = await this.#post(this.#pick(this.#target.apiUrls) + path, key, body)
+      const atMs = performance.now()
+      const answer = await this.#post(path, key, body)
       if (answer !== null && isServed(answer)) {
         record.outageMs ??= performance.now() - beganMs
         if (this.#isFinal(record, answer)) return record
+      } else if (record.outageMs === null) {
+        record.failures.push({ atMs, tookMs: performance.now() - atMs, what: wordsFor(answer) })
       }
       await sleep(pauseMs * (0.5 + this.#random()))
     }
@@ -185,8 +192,15 @@ export class ChaosClient {
     return null
   }
 
-  #post(url: string, key: string, body: object): Promise<Answer | null> {
-    return this.#send(url, this.#target.apiKey, body, { 'Idempotency-Key': key })
+  /** To one instance and, when that gives no answer, at once to the next one, as a load balancer would. */
+  async #post(path: string, key: string, body: object): Promise<Answer | null> {
+    const { apiUrls, apiKey } = this.#target
+    const first = Math.floor(this.#random() * apiUrls.length)
+    for (const url of [...apiUrls.slice(first), ...apiUrls.slice(0, first)]) {
+      const answer = await this.#send(url + path, apiKey, body, { 'Idempotency-Key': key })
+      if (answer !== null) return answer
+    }
+    return null
   }
 
   async #get(path: string): Promise<Answer | null> {
@@ -201,14 +215,15 @@ export class ChaosClient {
     headers: Readonly<Record<string, string>> = {}
   ): Promise<Answer | null> {
     try {
-      const response = await fetch(url, {
+      const response = await request(url, {
+        dispatcher: this.#connections,
         method: body === null ? 'GET' : 'POST',
         headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', ...headers },
-        ...(body === null ? {} : { body: JSON.stringify(body) }),
+        body: body === null ? null : JSON.stringify(body),
         signal: AbortSignal.timeout(TRY_TIMEOUT_MS)
       })
-      const value = parseJson(await response.text())
-      return { status: response.status, body: isRecord(value) ? value : {} }
+      const value = parseJson(await response.body.text())
+      return { status: response.statusCode, body: isRecord(value) ? value : {} }
     } catch {
       return null
     }
@@ -225,6 +240,13 @@ export class ChaosClient {
 function isServed({ status, body }: Answer): boolean {
   const error = isRecord(body['error']) ? body['error'] : null
   return status < 500 || error?.['code'] === 'network_unavailable'
+}
+
+function wordsFor(answer: Answer | null): string {
+  if (answer === null) return 'no answer'
+  const error = isRecord(answer.body['error']) ? answer.body['error'] : {}
+  const [sentence = ''] = String(error['message'] ?? '').split(/[.;]/)
+  return `${answer.status} ${sentence}`
 }
 
 function viewOf(body: Readonly<Record<string, unknown>>): PaymentView | null {

@@ -10,8 +10,22 @@ export interface RequestRecord {
   /** The answered payment, when it was one. */
   answer: PaymentView | null
   tries: number
-  /** From the first try to the first answer that was more than an error of the connection or a 5xx (ms). */
+  /**
+   * From the first try to the first answer that was more than an error of the connection or a 5xx (ms). It holds the
+   * time for which that answer was asked to wait for a result.
+   */
   outageMs: number | null
+  /** The tries before that answer. */
+  readonly failures: Failure[]
+}
+
+/** A try that was not served. */
+export interface Failure {
+  /** As `performance.now()` tells it. */
+  readonly atMs: number
+  readonly tookMs: number
+  /** `no answer`, or the status and what it means. */
+  readonly what: string
 }
 
 /** A payment as merchants see it (interface 2.1), as far as the audit looks. */

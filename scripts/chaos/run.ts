@@ -11,6 +11,7 @@ import { urlOf } from '../supervisor/environment.js'
 import { type RunningService, Service } from '../supervisor/service.js'
 import { auditChaos, type Findings } from './audit.js'
 import { ChaosClient } from './client.js'
+import { longestOutageStory, type Outages, outagesOf } from './outages.js'
 import { type ChaosReceiver, startReceiver } from './receiver.js'
 import { IN_PROGRESS, type PaymentView, type SaleLine } from './record.js'
 import { makeTrouble, noTrouble, putFaults } from './trouble.js'
@@ -23,6 +24,8 @@ export interface ChaosOptions {
   readonly seed: number
   /** `brief`: shorter times at the network, and with them shorter stops. For tests. */
   readonly pace: 'full' | 'brief'
+  /** The mean time between two strikes. */
+  readonly strikeEveryMs: number
   /** Nothing is stopped and continued. */
   readonly isKillsOnly: boolean
   /** Instead of kills from outside: points at which processes kill themselves, once each. */
@@ -33,7 +36,7 @@ export interface ChaosOptions {
   readonly progress: (line: string) => void
 }
 
-export interface Verdict {
+export interface Verdict extends Outages {
   readonly seconds: number
   readonly payments: number
   readonly requests: number
@@ -42,9 +45,7 @@ export interface Verdict {
   readonly deliveries: number
   readonly kills: Readonly<Record<string, number>>
   readonly stops: Readonly<Record<string, number>>
-  /** From the first try of a request to its first answer that was no error of the service (ms). */
-  readonly longestOutageMs: number
-  readonly outageP99Ms: number
+  readonly longestOutageStory: readonly string[]
   /** The points that were reached. */
   readonly crashes: readonly string[]
   readonly findings: Findings
@@ -66,7 +67,9 @@ const SETTINGS = {
   RECONCILE_DELAYS_MS: '500,1000,2000,5000',
   HEARTBEAT_MS: '500',
   TAKEOVER_AFTER_MS: '2000',
-  RESULT_WAIT_MS: '4000'
+  // Waiting for a result is no outage, and can't be told from one: short, so that outages show.
+  RESULT_WAIT_MS: '1000',
+  WEBHOOK_RETRY_DELAYS_MS: '500,1000,2000,4000,8000,8000,8000,8000,8000,8000'
 }
 const BRIEF = {
   NETWORK_AUTHORISE_TIMEOUT_MS: '1500',
@@ -152,7 +155,7 @@ async function runOn(
       : makeTrouble(
           () => service.processes,
           urls.network_url,
-          options.isKillsOnly ? null : STOPPED_MAX_MS[options.pace],
+          { everyMs: options.strikeEveryMs, stoppedMaxMs: options.isKillsOnly ? null : STOPPED_MAX_MS[options.pace] },
           dice
         )
   const begun = await sendPayments(client, options)
@@ -167,7 +170,6 @@ async function runOn(
   // Last of all, and nothing in between: a chargeback may come at any time, and is told and read a moment apart.
   await untilTold(receiver, payments, client)
   const findings = auditChaos(client.records, payments, sales, receiver.events)
-  const outages = client.records.flatMap(({ outageMs }) => outageMs ?? []).sort((a, b) => a - b)
   return {
     seconds: options.seconds,
     payments: payments.size,
@@ -177,8 +179,8 @@ async function runOn(
     kills: trouble.kills,
     stops: trouble.stops,
     crashes: await readdir(join(dataDir, CRASH_MARKS)).catch(() => []),
-    longestOutageMs: Math.round(outages.at(-1) ?? 0),
-    outageP99Ms: Math.round(outages[Math.floor(outages.length * 0.99)] ?? 0),
+    ...outagesOf(client.records),
+    longestOutageStory: longestOutageStory(client.records, trouble.strikes),
     findings
   }
 }

@@ -14,52 +14,66 @@ const NETWORK_FAULTS = {
 }
 /** Strikes that kill; the others stop a process for a while. */
 const KILL_CHANCE = 0.7
-const STRIKE_EVERY_MS = 1_000
 /** A Redis that is only stopped for longer than a command may take is as bad as a dead one; both are tried. */
 const REDIS_STOPPED_MAX_MS = 2_000
+
+export interface Strike {
+  /** As `performance.now()` tells it. */
+  readonly atMs: number
+  /** Such as `killed api.1`. */
+  readonly what: string
+}
 
 export interface Trouble {
   /** How often each class was killed or stopped. */
   readonly kills: Readonly<Record<string, number>>
   readonly stops: Readonly<Record<string, number>>
+  readonly strikes: readonly Strike[]
   /** No more trouble; what was stopped goes on. */
   end(): Promise<void>
 }
 
-/** Starts at once. `stoppedMaxMs` null: only kills. `processes` is asked before each strike, because restarts change it. */
+/** Starts at once. `processes` is asked before each strike, because restarts change it. */
 export function makeTrouble(
   processes: () => readonly SupervisedProcess[],
   networkUrl: string,
-  stoppedMaxMs: number | null,
+  /** `everyMs`: the mean time between two strikes. `stoppedMaxMs` null: only kills. */
+  { everyMs, stoppedMaxMs }: { readonly everyMs: number; readonly stoppedMaxMs: number | null },
   random: () => number
 ): Trouble {
   const ending = new AbortController()
   const kills: Record<string, number> = {}
   const stops: Record<string, number> = {}
-  const strikes = async (): Promise<void> => {
+  const strikes: Strike[] = []
+  const strike = async (): Promise<void> => {
     while (!ending.signal.aborted) {
       await putFaults(networkUrl, NETWORK_FAULTS)
-      await sleep(STRIKE_EVERY_MS * (0.5 + random()), undefined, ending).catch(() => undefined)
+      await sleep(everyMs * (0.5 + random()), undefined, ending).catch(() => undefined)
       if (ending.signal.aborted) return
       const all = processes()
       const victim = all[Math.floor(random() * all.length)]
       if (victim === undefined) continue
       const kind = victim.name.split('.')[0] ?? victim.name
       if (stoppedMaxMs === null || random() < KILL_CHANCE) {
-        if (victim.signal('SIGKILL')) kills[kind] = (kills[kind] ?? 0) + 1
+        if (!victim.signal('SIGKILL')) continue
+        kills[kind] = (kills[kind] ?? 0) + 1
+        strikes.push({ atMs: performance.now(), what: `killed ${victim.name}` })
       } else if (victim.signal('SIGSTOP')) {
         stops[kind] = (stops[kind] ?? 0) + 1
         const longestMs = kind.includes('redis') ? Math.min(REDIS_STOPPED_MAX_MS, stoppedMaxMs) : stoppedMaxMs
-        void sleep(200 + longestMs * random(), undefined, ending)
+        const stoppedMs = 200 + longestMs * random()
+        strikes.push({ atMs: performance.now(), what: `stopped ${victim.name} for ${Math.round(stoppedMs)} ms` })
+        void sleep(stoppedMs, undefined, ending)
           .catch(() => undefined)
           .then(() => victim.signal('SIGCONT'))
       }
     }
   }
-  const running = strikes()
+  const running = strike()
   return {
     kills,
     stops,
+    strikes,
     async end() {
       ending.abort()
       await running
@@ -70,7 +84,7 @@ export function makeTrouble(
 
 /** No trouble but what the service was told to make itself. */
 export function noTrouble(): Trouble {
-  return { kills: {}, stops: {}, end: () => Promise.resolve() }
+  return { kills: {}, stops: {}, strikes: [], end: () => Promise.resolve() }
 }
 
 /** Replaces the whole fault set of the simulator, if it runs just now. */

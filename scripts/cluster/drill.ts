@@ -14,6 +14,7 @@ import { MerchantStore } from '../../redis/merchants.js'
 import { createLogger } from '../../runtime/log.js'
 import { auditChaos, type Findings } from '../chaos/audit.js'
 import { ChaosClient, type Target } from '../chaos/client.js'
+import { type Outages, outagesOf } from '../chaos/outages.js'
 import { type ChaosReceiver, startReceiver } from '../chaos/receiver.js'
 import type { PaymentView } from '../chaos/record.js'
 import { readPayments, readSales, untilTold } from '../chaos/run.js'
@@ -40,15 +41,12 @@ export interface DrillOptions {
   readonly progress: (line: string) => void
 }
 
-export interface DrillVerdict {
+export interface DrillVerdict extends Outages {
   readonly payments: number
   readonly requests: number
   readonly tries: number
   /** From the death of a master to the first command that its replica takes (ms). */
   readonly failoversMs: readonly number[]
-  /** From the first try of a request to its first answer that was no error (ms), of all merchants. */
-  readonly longestOutageMs: number
-  readonly outageP99Ms: number
   readonly findings: Findings
 }
 
@@ -156,14 +154,12 @@ async function runOn(
   await untilTold(receiver, payments, { read: async id => (await owners.get(id)?.read(id)) ?? null })
   const told = new Map(receiver.events)
   const records = clients.flatMap(client => client.records)
-  const outages = records.flatMap(({ outageMs }) => outageMs ?? []).sort((a, b) => a - b)
   return {
     payments: payments.size,
     requests: records.length,
     tries: records.reduce((sum, { tries }) => sum + tries, 0),
     failoversMs,
-    longestOutageMs: Math.round(outages.at(-1) ?? 0),
-    outageP99Ms: Math.round(outages[Math.floor(outages.length * 0.99)] ?? 0),
+    ...outagesOf(records),
     findings: auditChaos(records, payments, sales, told)
   }
 }

@@ -6,8 +6,11 @@ import { type Ending, type ProcessGroup, startGroup } from './process-group.js'
 const FIRST_PAUSE_MS = 100
 /** Below the 10 s in which a dead worker's entries are taken over (design 6). */
 const PAUSE_MAX_MS = 5_000
-/** A process that lived this long is taken to work: the next death counts as the first. */
-const HEALTHY_AFTER_MS = 10_000
+/**
+ * A process that lived this long is taken to work: the next death counts as the first. Longer than a start takes, and
+ * not much: a server that is killed now and then should not be kept away as if it could not start.
+ */
+const HEALTHY_AFTER_MS = 2_000
 
 export interface ProcessSpec {
   /** `payments.1`: the Procfile's name and the number of the instance. */

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import { expect } from 'chai'
-import { createLogger } from '../../runtime/log.js'
+import { createLogger, warnSeldom } from '../../runtime/log.js'
 import { useRedis } from '../support/redis.js'
 
 describe('log', () => {
@@ -35,6 +35,28 @@ describe('log', () => {
     expect(logged(log => log.error({ err: error }, 'Redis refused')))
       .to.contain('WRONGTYPE')
       .and.not.contain('canary')
+  })
+
+  it('says once in a while what many may cause at once, and counts the rest', async () => {
+    const gap = 20
+    const lines = logged(log => {
+      for (const id of [1, 2, 3]) warnSeldom(log, { id }, 'a server is away', gap)
+      warnSeldom(log, {}, 'another matter', gap)
+      const sinceMs = performance.now()
+      while (performance.now() < sinceMs + gap);
+      warnSeldom(log, { id: 4 }, 'a server is away', gap)
+    })
+    const told = lines
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect(told.map(({ level, id, left_out }) => [level, id, left_out])).to.deep.equal([
+      ['warn', 1, undefined],
+      ['debug', 2, undefined],
+      ['debug', 3, undefined],
+      ['warn', undefined, undefined],
+      ['warn', 4, 2]
+    ])
   })
 
   it('hides secrets that were passed by mistake', () => {

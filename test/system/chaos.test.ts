@@ -29,6 +29,7 @@ function options(changes: Partial<ChaosOptions>): ChaosOptions {
     rate: 10,
     seed: 1,
     pace: 'brief',
+    strikeEveryMs: 1_000,
     isKillsOnly: false,
     crashPoints: [],
     path: process.env['PATH'],

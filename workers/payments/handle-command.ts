@@ -12,7 +12,7 @@ import { isRedisUnavailable } from '../../redis/errors.js'
 import { expandId } from '../../redis/keys.js'
 import { NewerRecord } from '../../redis/payment-record.js'
 import { delay } from '../../runtime/delay.js'
-import type { Logger } from '../../runtime/log.js'
+import { type Logger, warnSeldom } from '../../runtime/log.js'
 import type { WorkerDeps } from './deps.js'
 import { HandedOutByNobody, LockLost, opening, runCommand } from './payment-actor.js'
 
@@ -46,7 +46,7 @@ export async function handleCommand(
     } catch (error) {
       if (error instanceof HandedOutByNobody) return 'left'
       if (isRedisUnavailable(error)) {
-        logOf(first, deps).warn({ err: error }, 'a Redis is away, the command waits')
+        warnSeldom(deps.log, { ...idsOf(first), err: error }, 'a Redis is away, the command waits')
         await delay(UNAVAILABLE_RETRY_MS, stopping)
         continue
       }
@@ -74,9 +74,12 @@ export async function handleCommand(
 
 /** Made when there is something to say: most commands never need it. */
 function logOf(entry: CommandEntry, deps: WorkerDeps): Logger {
-  const { compact, command, correlationId } = entry
+  return deps.log.child(idsOf(entry))
+}
+
+function idsOf({ compact, command, correlationId }: CommandEntry): Readonly<Record<string, string>> {
   const ids = { payment_id: expandId(compact), command: command.kind }
-  return deps.log.child(correlationId === null ? ids : { ...ids, correlation_id: correlationId })
+  return correlationId === null ? ids : { ...ids, correlation_id: correlationId }
 }
 
 /** Until Redis takes it: a command that its living worker has forgotten would be nobody's. */
