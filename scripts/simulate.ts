@@ -1,11 +1,14 @@
 /**
  * `npm run simulate -- --seeds 10000`: many runs of the real code in simulated worlds, each with its own faults.
  * `--seed N` plays one run and prints what happens; `--mutant NAME` plants a mistake first. `--failover` loses the last
- * writes of the durable Redis now and then: what is found then is what a failover without WAIT costs.
+ * writes of the durable Redis now and then: what is found then is what a failover without WAIT costs. `--matrix`: no
+ * random faults, but a death at every point of every operation, and a second one in the aftermath.
  */
 import { parseArgs } from 'node:util'
+import { crashMatrix } from './simulation/crash-matrix.js'
 import { type MutantName, mutants } from './simulation/mutants.js'
 import { type RunResult, runSeed } from './simulation/run.js'
+import { type ScenarioName, scenarios } from './simulation/scenarios.js'
 
 const { values } = parseArgs({
   options: {
@@ -14,6 +17,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     mutant: { type: 'string' },
     failover: { type: 'boolean', default: false },
+    matrix: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false }
   }
 })
@@ -30,7 +34,22 @@ if (values.seed !== undefined) {
   process.stdout.write(`seed ${result.seed}: ${result.events} events, ${result.violations.length} violations\n`)
   process.exit(result.violations.length === 0 ? 0 : 1)
 }
+if (values.matrix) await runMatrix()
 await runMany(Number(values.from), Number(values.seeds))
+
+async function runMatrix(): Promise<never> {
+  const lives = new Map<string, number>()
+  let failed = 0
+  for await (const life of crashMatrix(Object.keys(scenarios) as ScenarioName[], { hasSecondDeaths: true })) {
+    lives.set(life.scenario, (lives.get(life.scenario) ?? 0) + 1)
+    if (life.violations.length === 0) continue
+    failed++
+    process.stdout.write(`${life.scenario}, deaths at ${life.points.join(' and ')}: ${life.violations.join('; ')}\n`)
+  }
+  for (const [scenario, count] of lives) process.stdout.write(`${scenario}: ${count} lives\n`)
+  process.stdout.write(failed === 0 ? 'no violation\n' : `${failed} lives with violations\n`)
+  process.exit(failed === 0 ? 0 : 1)
+}
 
 async function runMany(from: number, count: number): Promise<void> {
   const began = performance.now()

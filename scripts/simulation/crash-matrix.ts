@@ -1,6 +1,7 @@
 /**
  * Every operation, with a death at every point of its way: first a run without a death, which tells the points that
- * the operation passes, then one run for each of them.
+ * the operation passes, then one run for each of them. What only a death brings about, such as giving back what the dead
+ * one held, is tried with a second death in the same life.
  */
 import { armCrashPoints, type CrashPoint } from '../../runtime/crash-points.js'
 import { audit } from './audit.js'
@@ -8,15 +9,16 @@ import { NO_FAULTS } from './faults.js'
 import { inside } from './globals.js'
 import { Installation } from './installation.js'
 import { MerchantClient } from './merchant.js'
+import type { Mutant } from './mutants.js'
 import { isAtRest, PEACE_MAX_MS, quietUntilMs, registerWebhooks, watchVersions } from './run.js'
 import { type ScenarioName, scenarios } from './scenarios.js'
 import { Process, World } from './world.js'
 
-/** A death in a scenario: at the `hit`th point that any process passed. */
-export interface Death {
+/** A life with its deaths: each at the `hit`th point that any process passed. */
+export interface Deaths {
   readonly scenario: ScenarioName
-  readonly hit: number
-  readonly point: CrashPoint
+  readonly hits: readonly number[]
+  readonly points: readonly CrashPoint[]
   readonly violations: readonly string[]
 }
 
@@ -27,22 +29,34 @@ interface Life {
 
 /** Steps that are taken all the time; only those next to another step are of interest. */
 const POLLS: readonly string[] = ['read_commands', 'fire_due', 'take_notices']
+/** Steps that follow a death. */
+const AFTERMATH: readonly string[] = ['requeue', 'drop_consumer']
 const MERCHANT = 'm_one'
 
-/** Yields one death after the other. */
-export async function* crashMatrix(names: readonly ScenarioName[]): AsyncGenerator<Death> {
+/** Yields one life after the other. `hasSecondDeaths`: also those with a second death in the aftermath of the first. */
+export async function* crashMatrix(
+  names: readonly ScenarioName[],
+  { hasSecondDeaths }: { readonly hasSecondDeaths: boolean }
+): AsyncGenerator<Deaths> {
   for (const scenario of names) {
-    const { points, violations } = await live(scenario, null)
+    const { points, violations } = await live(scenario, [])
     if (violations.length > 0) throw new Error(`${scenario} fails without a death: ${violations.join('; ')}`)
     for (const [hit, point] of points.entries()) {
       if (!isOfInterest(points, hit)) continue
-      yield { scenario, hit, point, violations: (await live(scenario, hit)).violations }
+      const first = await live(scenario, [hit])
+      yield { scenario, hits: [hit], points: [point], violations: first.violations }
+      if (!hasSecondDeaths) continue
+      for (const [second, next] of first.points.entries()) {
+        if (second <= hit || !AFTERMATH.includes(stepOf(next))) continue
+        const { violations } = await live(scenario, [hit, second])
+        yield { scenario, hits: [hit, second], points: [point, next], violations }
+      }
     }
   }
 }
 
-/** Plays a scenario to its rest; the process that comes to point number `deathAt` dies there. */
-async function live(name: ScenarioName, deathAt: number | null): Promise<Life> {
+/** Plays a scenario to its rest; each process that comes to a point whose number is in `deathsAt` dies there. */
+async function live(name: ScenarioName, deathsAt: readonly number[]): Promise<Life> {
   const world = new World(1, null)
   return await inside(world, async () => {
     const points: CrashPoint[] = []
@@ -50,7 +64,7 @@ async function live(name: ScenarioName, deathAt: number | null): Promise<Life> {
       // What the outside does is no step of the service.
       if (world.current === null || world.current.isSafe) return
       points.push(point)
-      if (points.length - 1 !== deathAt) return
+      if (!deathsAt.includes(points.length - 1)) return
       world.current.kill()
       await new Promise(() => undefined)
     })
@@ -63,7 +77,7 @@ async function live(name: ScenarioName, deathAt: number | null): Promise<Life> {
 }
 
 async function play(world: World, name: ScenarioName): Promise<string[]> {
-  const installation = new Installation(world, NO_FAULTS, null)
+  const installation = new Installation(world, NO_FAULTS, name === POISON ? poisoned : null)
   const violations = new Set<string>()
   installation.durable.watch = (args, data) => watchVersions(args, data, violations)
   const outside = new Process('outside', true)
@@ -79,12 +93,35 @@ async function play(world: World, name: ScenarioName): Promise<string[]> {
   world.quietUntilMs = () => quietUntilMs(installation, [client])
   const isAtEnd = await world.turn(() => hasEnded && isAtRest(installation), PEACE_MAX_MS)
   if (!isAtEnd) violations.add('not at rest after a quarter of an hour')
-  return [...violations, ...audit(installation, [client]), ...installation.errors]
+  const errors = installation.errors.filter(error => !error.includes(PLANTED))
+  return [...violations, ...audit(installation, [client]), ...errors]
+}
+
+const POISON: ScenarioName = 'a command that no worker can end'
+const PLANTED = 'planted'
+
+/** Each worker fails at the same place, until the command is buried. */
+const poisoned: Mutant = {
+  description: 'No result of a create command can be written.',
+  worker: deps => ({
+    ...deps,
+    commits: {
+      ...deps.commits,
+      commit: (write, partition) =>
+        (write.ends ?? write.begins)?.command.kind === 'create'
+          ? Promise.reject(new Error(PLANTED))
+          : deps.commits.commit(write, partition)
+    }
+  })
+}
+
+function stepOf(point: CrashPoint): string {
+  return point.replace(/\.(before|after)$/, '')
 }
 
 function isOfInterest(points: readonly CrashPoint[], hit: number): boolean {
   return [hit - 2, hit - 1, hit, hit + 1, hit + 2].some(place => {
-    const step = points[place]?.replace(/\.(before|after)$/, '')
-    return step !== undefined && !POLLS.includes(step)
+    const point = points[place]
+    return point !== undefined && !POLLS.includes(stepOf(point))
   })
 }
