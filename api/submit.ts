@@ -212,7 +212,7 @@ function termsOf(
 ): PaymentTerms {
   const { preauthTtlDays, preauthTtlDaysByBrand } = deps.config
   const days = preauthTtlDaysByBrand[card.brand] ?? preauthTtlDays
-  return { ...request.terms, id, merchantId, card, preauthTtlMs: days * DAY_MS, createdAtMs: deps.clock.now() }
+  return { id, merchantId, card, preauthTtlMs: days * DAY_MS, createdAtMs: deps.clock.now(), ...request.terms }
 }
 
 async function keepCvv(deps: SubmitDeps, terms: PaymentTerms, request: CreateRequest): Promise<void> {

@@ -15,12 +15,14 @@ export interface CommandEntry {
   readonly correlationId: string | null
   /** How often the command was handed to a worker before: above 0 it may have been sent. */
   readonly handedOut: number
+  /** For `create` as it was accepted: the record of the new payment. Null for everything else, and when it came back. */
+  readonly accepted: string | null
   /** For `wake`: the time that was due, so that a slow clock of the worker can't miss it (ms). */
   readonly dueAtMs: number | null
 }
 
-/** The fields of a stream entry, in pairs. */
-export function encodeEntry(entry: Omit<CommandEntry, 'entryId' | 'partition'>): string[] {
+/** The fields of a stream entry, in pairs; `accepted` is added by accept_payment.lua alone. */
+export function encodeEntry(entry: Omit<CommandEntry, 'entryId' | 'partition' | 'accepted'>): string[] {
   const fields = ['p', entry.compact, 'c', JSON.stringify(entry.command)]
   if (entry.record !== null) fields.push('k', entry.record)
   if (entry.replyTo !== null) fields.push('r', entry.replyTo.channel, 'i', entry.replyTo.commandId)
@@ -47,6 +49,7 @@ export function decodeEntry(partition: number, entryId: string, pairs: readonly 
     replyTo: channel === undefined ? null : { channel, commandId: fields.get('i') ?? '' },
     correlationId: fields.get('x') ?? null,
     handedOut: Number(fields.get('n') ?? 0),
+    accepted: fields.get('s') ?? null,
     dueAtMs: fields.has('d') ? Number(fields.get('d')) : null
   }
 }

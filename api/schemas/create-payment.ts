@@ -155,8 +155,9 @@ export function parseCreatePayment(value: unknown): CreateRequest {
 }
 
 function buyerOf(customer: Body['customer']): CreateRequest['buyer'] {
-  const { zip_code: zipCode, complement = null, ...rest } = customer.address
-  return { ...customer, address: { ...rest, zipCode, complement } }
+  const { name, email, document, phone, address } = customer
+  const { street, number, district, city, state, zip_code: zipCode, complement = null } = address
+  return { name, email, document, phone, address: { zipCode, street, number, complement, district, city, state } }
 }
 
 function sourceOf(source: Body['payment_source']): { source: CardSource; cvv: string | null } {

@@ -15,5 +15,6 @@ redis.call('SET', KEYS[1], ARGV[1])
 redis.call('SET', KEYS[2], ARGV[2])
 redis.call('ZADD', KEYS[4], 0, ARGV[3])
 redis.call('ZADD', KEYS[5], 0, ARGV[4])
-redis.call('XADD', KEYS[3], '*', unpack(ARGV, 5))
+-- The worker that is handed a new command has its payment with it, and need not wait for a read.
+redis.call('XADD', KEYS[3], '*', 's', ARGV[2], unpack(ARGV, 5))
 return false

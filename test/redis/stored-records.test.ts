@@ -41,7 +41,7 @@ describe('records that are stored somewhere', () => {
 
   it('a command', () => {
     const fields = ['p', COMPACT, 'c', '{"kind":"capture","amountCents":900}', 'k', 'rec', 'r', 'reply:a', 'i', 'c1']
-    expect(decodeEntry(3, '1-2', [...fields, 'n', '1', 'd', '77', 'new', 'field'])).to.deep.equal({
+    expect(decodeEntry(3, '1-2', [...fields, 'n', '1', 's', '1 m {}', 'd', '77', 'new', 'field'])).to.deep.equal({
       entryId: '1-2',
       partition: 3,
       compact: COMPACT,
@@ -50,6 +50,7 @@ describe('records that are stored somewhere', () => {
       replyTo: { channel: 'reply:a', commandId: 'c1' },
       correlationId: null,
       handedOut: 1,
+      accepted: '1 m {}',
       dueAtMs: 77
     })
   })

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { buryCommand, buryEntry, ensureGroups, readCommands, requeueCommand } from '../../redis/command-stream.js'
 import { compactId, keys } from '../../redis/keys.js'
+import { encodePayment } from '../../redis/payment-record.js'
 import { createPaymentStore } from '../../redis/payments.js'
 import { beat, livingConsumers, orphanedCommands, sayGoodbye, watchWorkers } from '../../redis/takeover.js'
 import { fireRound, takeoverRound } from '../../workers/timers/rounds.js'
@@ -39,6 +40,7 @@ describe('command streams', () => {
       replyTo: { channel: 'reply:test', commandId: 'command-1' },
       correlationId: 'c-1',
       handedOut: 0,
+      accepted: encodePayment(payment),
       dueAtMs: null
     })
     expect(await read('b')).to.deep.equal([])
@@ -56,7 +58,7 @@ describe('command streams', () => {
     const [held] = await read('a')
     expect(await takeoverRound(test.redis, partitions, await watchWorkers(test.redis, SILENCE_MS))).to.equal(1)
     const [found] = await read('b')
-    expect(found).to.deep.equal({ ...held, entryId: found?.entryId, handedOut: 1 })
+    expect(found).to.deep.equal({ ...held, entryId: found?.entryId, handedOut: 1, accepted: null })
     expect(await takeoverRound(test.redis, partitions, await watchWorkers(test.redis, SILENCE_MS))).to.equal(0)
   })
 

@@ -98,6 +98,7 @@ export function anEntry(payment: Payment, changes: Partial<CommandEntry> = {}): 
     replyTo: null,
     correlationId: null,
     handedOut: 0,
+    accepted: null,
     dueAtMs: null,
     ...changes
   }

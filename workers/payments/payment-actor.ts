@@ -12,7 +12,7 @@ import type { PaymentEvent } from '../../machines/payment/events.js'
 import type { CommandEntry } from '../../redis/command-entry.js'
 import type { Written } from '../../redis/commits.js'
 import { isRedisUnavailable } from '../../redis/errors.js'
-import { encodePayment } from '../../redis/payment-record.js'
+import { decodePayment, encodePayment } from '../../redis/payment-record.js'
 import { delay } from '../../runtime/delay.js'
 import type { WorkerDeps } from './deps.js'
 import { firstEvent } from './first-event.js'
@@ -21,6 +21,8 @@ import { perform } from './perform.js'
 /** A payment may not loop: no path of the chart needs more turns within one command. */
 const TURNS_MAX = 12
 const COMMIT_RETRY_MS = 100
+/** Far below every horizon, and longer than a command waits for its worker while all is well (ms). */
+const FRESH_MS = 2_000
 
 type Taken = Extract<Decision, { kind: 'taken' }>
 
@@ -45,13 +47,23 @@ export async function opening(
   entry: CommandEntry,
   deps: WorkerDeps
 ): Promise<{ payment: Payment; event: PaymentEvent } | null> {
-  const payment = await deps.payments.load(entry.partition, entry.compact)
+  const payment = acceptedPayment(entry, deps.clock.now()) ?? (await deps.payments.load(entry.partition, entry.compact))
   if (payment === null) return null
   // Read after the payment: a worker that ends the command in between changes the version we are going to compare.
   const isAnswered = entry.handedOut > 0 && entry.record !== null && (await isRecordAnswered(entry, deps))
   const nowMs = Math.max(deps.clock.now(), entry.dueAtMs ?? 0)
   const event = firstEvent(payment, entry, nowMs, isAnswered)
   return event === null ? null : { payment, event }
+}
+
+/**
+ * A create command that was handed to nobody before brings its payment along: to read it again would tell nothing new.
+ * Not when it has been on its way for long: a worker that was asleep may have lost it to another one, and what that one
+ * did is told by the store. A short sleep is covered by the horizon, as it is after every read.
+ */
+function acceptedPayment({ accepted, handedOut, entryId, compact }: CommandEntry, nowMs: number): Payment | null {
+  const isFresh = Math.abs(nowMs - Number.parseInt(entryId, 10)) < FRESH_MS
+  return accepted !== null && handedOut === 0 && isFresh ? decodePayment(accepted, compact) : null
 }
 
 /**

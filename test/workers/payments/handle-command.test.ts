@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { noReferences, type Payment } from '../../../machines/model.js'
 import { requeueCommand } from '../../../redis/command-stream.js'
 import { compactId, keys } from '../../../redis/keys.js'
+import { encodePayment } from '../../../redis/payment-record.js'
 import { ambiguous, approvedAndCaptured, approvedOnly, notSent } from '../../support/fake-network.js'
 import { aSale, CREATED_MS, DAY_MS, PARTITION, policy } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
@@ -19,6 +20,45 @@ async function held(worker: TestWorker): Promise<Payment> {
   await worker.work()
   return payment
 }
+
+describe('a payments worker and a new payment', () => {
+  const test = useRedis()
+
+  it('knows a new payment from its command, and reads it when the command was long on its way', async () => {
+    let reads = 0
+    const worker = aWorker(test, ({ payments }) => ({
+      payments: {
+        ...payments,
+        load: (partition, compact) => {
+          reads++
+          return payments.load(partition, compact)
+        }
+      }
+    }))
+    worker.network.willAnswer(approvedAndCaptured, approvedAndCaptured)
+    const readsFor = async (ageMs: number): Promise<number> => {
+      await worker.accept()
+      const entry = await worker.takeOne()
+      worker.clock.atMs = Number.parseInt(entry.entryId, 10) + ageMs
+      reads = 0
+      await worker.handle(entry)
+      return reads
+    }
+    expect([await readsFor(100), await readsFor(3_000)]).to.deep.equal([0, 1])
+  })
+
+  it('does not begin what another worker has ended while it slept with the command', async () => {
+    const sleeper = aWorker(test)
+    const payment = await sleeper.accept()
+    const entry = await sleeper.takeOne()
+    const ended = { ...payment, version: 2, progress: { ...payment.progress, status: 'failed' as const } }
+    await test.redis.set(keys.payment(PARTITION, compactId(payment.terms.id)), encodePayment(ended))
+    sleeper.clock.atMs = Number.parseInt(entry.entryId, 10) + 60_000
+    await sleeper.handle(entry)
+    expect(sleeper.network.asked).to.deep.equal([])
+    expect(placeOf(await sleeper.load(payment))).to.equal('failed')
+  })
+})
 
 describe('a payments worker', () => {
   const test = useRedis()
