@@ -11,7 +11,7 @@
  */
 import { Cluster, type Redis as Single } from 'ioredis'
 import type { Logger } from '../runtime/log.js'
-import { findMastersAgain, isElsewhere, masterOf } from './cluster-nodes.js'
+import { findMastersAgain, isElsewhere, masterOf, mastersOf } from './cluster-nodes.js'
 import { connect, disconnect, type Redis } from './connections.js'
 import { RedisUnavailable } from './errors.js'
 import { keys } from './keys.js'
@@ -99,6 +99,14 @@ class Confirmation {
     if (count >= this.#replicas) return
     throw new RedisUnavailable(`${count} replicas have a write within ${WAIT_MS} ms, ${this.#replicas} must.`)
   }
+}
+
+/**
+ * For those who write by themselves and seldom: how many replicas have everything that `redis` has written so far; of
+ * several masters, the least. Waits for `replicas` of them, and not longer than a write would.
+ */
+export async function confirmedReplicas(redis: Redis, replicas: number): Promise<number> {
+  return Math.min(...(await Promise.all(mastersOf(redis).map(master => master.wait(replicas, WAIT_MS)))))
 }
 
 /** The writes of a process: over `redis` itself where no replicas are waited for, else over a connection of their own. */

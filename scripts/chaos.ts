@@ -48,6 +48,7 @@ function sentences({ findings, ...figures }: Verdict): string {
     `stopped and continued: ${listing(figures.stops)}`,
     ...(figures.crashes.length === 0 ? [] : [`died at: ${figures.crashes.join(', ')}`]),
     `longest outage seen by a client: ${figures.longestOutageMs} ms (99 % below ${figures.outageP99Ms} ms)`,
+    `  ${figures.longestKillOutageMs} ms while no process was asleep`,
     ...figures.longestOutageStory.map(line => `  ${line}`),
     ...Object.entries(findings).map(([kind, found]) => `${kind}: ${found.length}`),
     ...Object.values(findings).flatMap((found: readonly string[]) => found.slice(0, 20).map(line => `  ${line}`))

@@ -169,13 +169,21 @@ export const verifyDisputeLater: Change = ({ figures, policy }, event) => ({
 
 export const endDispute: Change = () => ({ dispute: null })
 
-/** Calls for a person. The first reason stays: what follows from it is less interesting. */
+/** Calls for a person. */
 export function callFor(reason: Attention): Change {
-  return ({ figures }) => ({ attention: figures.attention ?? reason })
+  return ({ figures }) => ({ attention: withReason(figures, reason) })
 }
 
-function differingIf(isDifferent: boolean, { attention }: Figures): Pick<Figures, 'attention'> {
-  return { attention: attention ?? (isDifferent ? 'figures_differ' : null) }
+function differingIf(isDifferent: boolean, figures: Figures): Pick<Figures, 'attention'> {
+  return { attention: isDifferent ? withReason(figures, 'figures_differ') : figures.attention }
+}
+
+/**
+ * The first reason stays: what follows from it is less interesting. But that something is open for long is no reason by
+ * itself, and gives way to what comes of it.
+ */
+function withReason({ attention }: Figures, reason: Attention): Attention {
+  return attention === null || attention === 'unresolved_for_long' ? reason : attention
 }
 
 /** A person has looked. What calls for one next is listed anew. */

@@ -141,17 +141,17 @@ export class ChaosClient {
       status: null,
       answer: null,
       tries: 0,
+      beganMs: performance.now(),
       outageMs: null,
       failures: []
     }
     this.records.push(record)
-    const beganMs = performance.now()
     for (let pauseMs = PAUSE_FIRST_MS; !this.#isGivingUp; pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)) {
       record.tries++
       const atMs = performance.now()
       const answer = await this.#post(path, key, body)
       if (answer !== null && isServed(answer)) {
-        record.outageMs ??= performance.now() - beganMs
+        record.outageMs ??= performance.now() - record.beganMs
         if (this.#isFinal(record, answer)) return record
       } else if (record.outageMs === null) {
         record.failures.push({ atMs, tookMs: performance.now() - atMs, what: wordsFor(answer) })

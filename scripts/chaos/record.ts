@@ -10,6 +10,8 @@ export interface RequestRecord {
   /** The answered payment, when it was one. */
   answer: PaymentView | null
   tries: number
+  /** The first try, as `performance.now()` tells it. */
+  readonly beganMs: number
   /**
    * From the first try to the first answer that was more than an error of the connection or a 5xx (ms). It holds the
    * time for which that answer was asked to wait for a result.

@@ -179,7 +179,7 @@ async function runOn(
     kills: trouble.kills,
     stops: trouble.stops,
     crashes: await readdir(join(dataDir, CRASH_MARKS)).catch(() => []),
-    ...outagesOf(client.records),
+    ...outagesOf(client.records, trouble.strikes),
     longestOutageStory: longestOutageStory(client.records, trouble.strikes),
     findings
   }

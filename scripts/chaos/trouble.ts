@@ -22,6 +22,8 @@ export interface Strike {
   readonly atMs: number
   /** Such as `killed api.1`. */
   readonly what: string
+  /** How long the process sleeps; 0: it was killed. */
+  readonly asleepMs: number
 }
 
 export interface Trouble {
@@ -57,12 +59,12 @@ export function makeTrouble(
       if (stoppedMaxMs === null || random() < KILL_CHANCE) {
         if (!victim.signal('SIGKILL')) continue
         kills[kind] = (kills[kind] ?? 0) + 1
-        strikes.push({ atMs: performance.now(), what: `killed ${victim.name}` })
+        strikes.push({ atMs: performance.now(), what: `killed ${victim.name}`, asleepMs: 0 })
       } else if (victim.signal('SIGSTOP')) {
         stops[kind] = (stops[kind] ?? 0) + 1
         const longestMs = kind.includes('redis') ? Math.min(REDIS_STOPPED_MAX_MS, stoppedMaxMs) : stoppedMaxMs
         const stoppedMs = 200 + longestMs * random()
-        strikes.push({ atMs: performance.now(), what: `stopped ${victim.name} for ${Math.round(stoppedMs)} ms` })
+        strikes.push({ atMs: performance.now(), what: `stopped ${victim.name}`, asleepMs: stoppedMs })
         void sleep(stoppedMs, undefined, ending)
           .catch(() => undefined)
           .then(() => victim.signal('SIGCONT'))

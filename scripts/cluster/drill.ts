@@ -159,7 +159,7 @@ async function runOn(
     requests: records.length,
     tries: records.reduce((sum, { tries }) => sum + tries, 0),
     failoversMs,
-    ...outagesOf(records),
+    ...outagesOf(records, []),
     findings: auditChaos(records, payments, sales, told)
   }
 }

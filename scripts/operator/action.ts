@@ -1,5 +1,6 @@
 /** What all verbs of the operator's command line have in common: connect, do it, print, close. */
 import { Command, type OptionValues } from 'commander'
+import { confirmedReplicas } from '../../redis/writes.js'
 import type { OperatorConnection } from './connection.js'
 
 /** The world around the commands; tests bring their own. */
@@ -38,10 +39,22 @@ export function actionMaker(world: OperatorWorld): ActionMaker {
         const output = await verb(connection, command.opts<Options>(), command.args)
         const isJson = command.opts<{ json?: boolean }>().json ?? false
         world.out(isJson ? `${JSON.stringify(output.json, null, 2)}\n` : `${output.text}\n`)
+        await warnOfLoss(connection, world)
       } finally {
         await connection.close()
       }
     }
+}
+
+/** An operator is not kept waiting for a replica that is away, but should know. */
+async function warnOfLoss({ config, redis }: OperatorConnection, world: OperatorWorld): Promise<void> {
+  const wanted = config.waitReplicas
+  if (wanted === 0) return
+  const count = await confirmedReplicas(redis, wanted)
+  if (count >= wanted) return
+  world.err(
+    `${count} replicas answer, WAIT_REPLICAS asks for ${wanted}: what this command has written may be lost in a failover. Bring the replicas back and look again.\n`
+  )
 }
 
 /** The thing that a verb is about: its first argument, or the option that says the same. Throws `UsageError`. */

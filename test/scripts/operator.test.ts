@@ -43,6 +43,15 @@ describe('operator command line: merchants and keys, design 10', () => {
     expect((await run('merchant list --json')).json()).to.deep.include({ ...created.json() })
   })
 
+  it('tells when replicas that are waited for have not got what was written', async () => {
+    const env = { REDIS_URL: servers.url, WAIT_REPLICAS: '1' }
+    const created = await run('merchant create --name Padaria --json', env)
+    expect(created.exitCode).to.equal(0)
+    expect(created.err).to.contain('0 replicas answer, WAIT_REPLICAS asks for 1')
+    expect((await run('merchant list')).out).to.contain(created.json().merchant_id)
+    expect((await run('merchant list')).err).to.equal('')
+  })
+
   it('creates keys, shows them once, lists and revokes them', async () => {
     const merchant = await newMerchant()
     const created = await run(`key create --merchant ${merchant} --permissions payments:read,payments:write --json`)

@@ -156,6 +156,12 @@ const unknown: Row[] = [
     { attention: 'surplus_sale' }
   ],
   [
+    'is listed for what comes of a question, no longer for its age',
+    inStatus('unknown', { attention: 'unresolved_for_long' }),
+    found('FOUND_CAPTURED', {}, surplus),
+    { status: 'unknown', effect: 'void', attention: 'surplus_sale' }
+  ],
+  [
     'asks on while the network does not know',
     inStatus('unknown'),
     found('FOUND_UNFINISHED'),
