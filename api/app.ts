@@ -10,11 +10,10 @@ import { securityHeaders } from './middleware/security-headers.js'
 import { correlationId, requestId } from './middleware/tracing.js'
 import { unmatched } from './middleware/unmatched.js'
 import type { Route, RouteDeps } from './route.js'
-import { cancelPaymentRoute } from './routes/cancel-payment.js'
 import { capabilitiesRoute } from './routes/capabilities.js'
-import { capturePaymentRoute } from './routes/capture-payment.js'
 import { createPaymentRoute } from './routes/create-payment.js'
 import { listPaymentsRoute } from './routes/list-payments.js'
+import { operatePaymentRoute } from './routes/operate-payment.js'
 import { readPaymentRoute } from './routes/read-payment.js'
 import { storeCardRoute } from './routes/store-card.js'
 import { readWebhookEndpointRoute, registerWebhookEndpointRoute } from './routes/webhook-endpoint.js'
@@ -23,8 +22,8 @@ import { readWebhookEndpointRoute, registerWebhookEndpointRoute } from './routes
 export function createApp(deps: RouteDeps & { readonly log: Logger }): Koa<RequestState> {
   return createJsonApp(deps.log, [
     createPaymentRoute(deps),
-    capturePaymentRoute(deps),
-    cancelPaymentRoute(deps),
+    operatePaymentRoute(deps, 'capture'),
+    operatePaymentRoute(deps, 'cancel'),
     readPaymentRoute(deps),
     listPaymentsRoute(deps),
     storeCardRoute(deps),

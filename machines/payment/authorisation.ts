@@ -4,6 +4,33 @@
 import { notVoided, remembersNotice, stillOpen } from './fragments.js'
 import { paymentSetup } from './setup.js'
 
+/** The issuer has said yes, and the network has not captured. */
+const heldOrCaptured = [
+  {
+    guard: 'isManual',
+    target: 'pre_authorized',
+    actions: ['noteAuthorised', 'succeed'],
+    description: 'The amount is held on the card.'
+  },
+  {
+    target: 'capturing',
+    actions: ['noteAuthorised', 'continueWithCapture', 'captureSale'],
+    description: 'Only authorised: send the capture that was asked for.'
+  }
+] as const
+
+const surplusFirst = {
+  guard: 'hasSurplus',
+  actions: ['noteReferences', 'callForSurplus', 'voidSurplus'],
+  description: 'More than one sale: void the surplus first.'
+} as const
+
+const lateSale = {
+  target: '.watched',
+  actions: ['noteReferences', 'askLater', 'callForLateSale', 'voidSale'],
+  description: 'A sale turned up late: void it.'
+} as const
+
 export const pending = paymentSetup.createStateConfig({
   description: 'Accepted; the authorisation is not finished.',
   on: {
@@ -15,17 +42,7 @@ export const pending = paymentSetup.createStateConfig({
         actions: ['noteAuthorised', 'noteCaptured', 'succeed'],
         description: 'Authorised and captured in one step.'
       },
-      {
-        guard: 'isManual',
-        target: 'pre_authorized',
-        actions: ['noteAuthorised', 'succeed'],
-        description: 'The amount is held on the card.'
-      },
-      {
-        target: 'capturing',
-        actions: ['noteAuthorised', 'continueWithCapture', 'captureSale'],
-        description: 'Only authorised: send the capture that was asked for.'
-      }
+      ...heldOrCaptured
     ],
     DECLINED: { target: 'failed', actions: ['noteDeclined', 'fail', 'endDispute'], description: 'The issuer said no.' },
     REJECTED: {
@@ -67,35 +84,14 @@ export const unknown = paymentSetup.createStateConfig({
   on: {
     RECONCILE: { actions: 'askNetwork', description: 'Ask by our order id.' },
     FOUND_CAPTURED: [
-      {
-        guard: 'hasSurplus',
-        actions: ['noteReferences', 'callForSurplus', 'voidSurplus'],
-        description: 'More than one sale: void the surplus first.'
-      },
+      surplusFirst,
       {
         target: 'captured',
         actions: ['noteAuthorised', 'noteCaptured', 'succeed'],
         description: 'It was captured.'
       }
     ],
-    FOUND_AUTHORISED: [
-      {
-        guard: 'hasSurplus',
-        actions: ['noteReferences', 'callForSurplus', 'voidSurplus'],
-        description: 'More than one sale: void the surplus first.'
-      },
-      {
-        guard: 'isManual',
-        target: 'pre_authorized',
-        actions: ['noteAuthorised', 'succeed'],
-        description: 'The amount is held on the card.'
-      },
-      {
-        target: 'capturing',
-        actions: ['noteAuthorised', 'continueWithCapture', 'captureSale'],
-        description: 'Only authorised: send the capture that was asked for.'
-      }
-    ],
+    FOUND_AUTHORISED: [surplusFirst, ...heldOrCaptured],
     FOUND_DENIED: [
       {
         guard: 'hasSurplus',
@@ -150,16 +146,8 @@ export const failed = paymentSetup.createStateConfig({
   },
   on: {
     RECONCILE: { actions: 'askNetwork', description: 'Look whether a sale turned up after all.' },
-    FOUND_AUTHORISED: {
-      target: '.watched',
-      actions: ['noteReferences', 'askLater', 'callForLateSale', 'voidSale'],
-      description: 'A sale turned up late: void it.'
-    },
-    FOUND_CAPTURED: {
-      target: '.watched',
-      actions: ['noteReferences', 'askLater', 'callForLateSale', 'voidSale'],
-      description: 'A sale turned up late: void it.'
-    },
+    FOUND_AUTHORISED: lateSale,
+    FOUND_CAPTURED: lateSale,
     FOUND_DENIED: [
       {
         guard: 'hasSurplus',

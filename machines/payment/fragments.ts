@@ -10,6 +10,17 @@ export const stillOpen = {
   }
 } as const
 
+/** What is asked and answered while it is not known whether an operation on a hold is booked, but for what ends that. */
+export const asksAboutHold = {
+  RECONCILE: { actions: 'askNetwork', description: 'Ask by our order id.' },
+  FOUND_DENIED: {
+    actions: ['askLater', 'callForFigures'],
+    description: 'Contradicts the authorisation: tell a person.'
+  },
+  ABSENT: { actions: 'askLater', description: 'Contradicts the authorisation: ask again later.' },
+  ...stillOpen
+} as const
+
 /** A call that may or may not have been booked is asked about, never repeated blindly. */
 export const inDoubt = {
   AMBIGUOUS: { target: 'asking', actions: 'beginInquiry', description: 'No conclusive answer: ask.' },
@@ -34,46 +45,22 @@ export const notVoided = {
  * may still arrive: then this answer says nothing about that one.
  */
 export const backToHold = {
-  REJECTED: [
-    {
-      guard: 'isEarlierTryInDoubt',
-      target: 'asking',
-      actions: 'keepAsking',
-      description: 'Refused this time, but an earlier try may still arrive: ask.'
-    },
-    {
-      target: '#payment.pre_authorized',
-      actions: 'fail',
-      description: 'The network refused: the hold stays.'
-    }
-  ],
-  DECLINED: [
-    {
-      guard: 'isEarlierTryInDoubt',
-      target: 'asking',
-      actions: 'keepAsking',
-      description: 'Refused this time, but an earlier try may still arrive: ask.'
-    },
-    {
-      target: '#payment.pre_authorized',
-      actions: 'fail',
-      description: 'The issuer refused: the hold stays.'
-    }
-  ],
-  NOT_SENT: [
-    {
-      guard: 'isEarlierTryInDoubt',
-      target: 'asking',
-      actions: 'keepAsking',
-      description: 'Not sent this time, but an earlier try may still arrive: ask.'
-    },
-    {
-      target: '#payment.pre_authorized',
-      actions: 'fail',
-      description: 'The network could not be reached; nothing was sent.'
-    }
-  ]
+  REJECTED: holdUnlessInDoubt('Refused this time', 'The network refused: the hold stays.'),
+  DECLINED: holdUnlessInDoubt('Refused this time', 'The issuer refused: the hold stays.'),
+  NOT_SENT: holdUnlessInDoubt('Not sent this time', 'The network could not be reached; nothing was sent.')
 } as const
+
+function holdUnlessInDoubt(thisTime: string, description: string) {
+  return [
+    {
+      guard: 'isEarlierTryInDoubt',
+      target: 'asking',
+      actions: 'keepAsking',
+      description: `${thisTime}, but an earlier try may still arrive: ask.`
+    },
+    { target: '#payment.pre_authorized', actions: 'fail', description }
+  ] as const
+}
 
 /** While an operation runs, what the network announces is left for its end. */
 export const remembersNotice = {

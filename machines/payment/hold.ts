@@ -2,7 +2,7 @@
  * An authorised amount until it is captured, let go, or out of time:
  * `pre_authorized`, `capturing`, `cancelling`, `canceled`, `expired`.
  */
-import { backToHold, inDoubt, notVoided, remembersNotice, stillOpen, verifiedGone } from './fragments.js'
+import { asksAboutHold, backToHold, inDoubt, notVoided, remembersNotice, stillOpen, verifiedGone } from './fragments.js'
 import { paymentSetup } from './setup.js'
 
 export const preAuthorized = paymentSetup.createStateConfig({
@@ -46,7 +46,6 @@ export const capturing = paymentSetup.createStateConfig({
     asking: {
       description: 'Whether the capture is booked is not known; the network is asked.',
       on: {
-        RECONCILE: { actions: 'askNetwork', description: 'Ask by our order id.' },
         FOUND_CAPTURED: {
           target: '#payment.captured',
           actions: ['noteCaptured', 'succeed'],
@@ -62,12 +61,7 @@ export const capturing = paymentSetup.createStateConfig({
           actions: ['noteCanceled', 'fail', 'callForFigures'],
           description: 'The network undid the sale by itself.'
         },
-        FOUND_DENIED: {
-          actions: ['askLater', 'callForFigures'],
-          description: 'Contradicts the authorisation: tell a person.'
-        },
-        ABSENT: { actions: 'askLater', description: 'Contradicts the authorisation: ask again later.' },
-        ...stillOpen
+        ...asksAboutHold
       }
     }
   }
@@ -93,7 +87,6 @@ export const cancelling = paymentSetup.createStateConfig({
     asking: {
       description: 'Whether the hold is gone is not known; the network is asked.',
       on: {
-        RECONCILE: { actions: 'askNetwork', description: 'Ask by our order id.' },
         FOUND_VOIDED: {
           target: '#payment.canceled',
           actions: ['noteCanceled', 'succeed'],
@@ -109,12 +102,7 @@ export const cancelling = paymentSetup.createStateConfig({
           actions: ['noteCaptured', 'fail', 'callForFigures'],
           description: 'Captured without us: its books rule, tell a person.'
         },
-        FOUND_DENIED: {
-          actions: ['askLater', 'callForFigures'],
-          description: 'Contradicts the authorisation: tell a person.'
-        },
-        ABSENT: { actions: 'askLater', description: 'Contradicts the authorisation: ask again later.' },
-        ...stillOpen
+        ...asksAboutHold
       }
     }
   }
