@@ -234,12 +234,12 @@ function acceptanceOf(
 
 /** Repeats an acceptance whose fate is unknown: the script recognises its own record, so nothing is accepted twice. */
 async function acceptSurely<T>(accept: () => Promise<T>): Promise<{ answer: T; wasRepeated: boolean }> {
-  const deadlineMs = Date.now() + ACCEPT_RETRY_MS
+  const deadlineMs = performance.now() + ACCEPT_RETRY_MS
   for (let wasRepeated = false; ; wasRepeated = true) {
     try {
       return { answer: await accept(), wasRepeated }
     } catch (error) {
-      if (!isRedisUnavailable(error) || Date.now() >= deadlineMs) throw error
+      if (!isRedisUnavailable(error) || performance.now() >= deadlineMs) throw error
       await delay(ACCEPT_RETRY_GAP_MS)
     }
   }

@@ -46,6 +46,7 @@ function sentences({ findings, ...figures }: Verdict): string {
     `${figures.payments} payments, ${figures.requests} requests, ${figures.tries} tries in ${figures.seconds} s; ${figures.deliveries} webhooks`,
     `killed: ${listing(figures.kills)}`,
     `stopped and continued: ${listing(figures.stops)}`,
+    `lives with a clock that was 90 s wrong: ${figures.shiftedClocks}`,
     ...(figures.crashes.length === 0 ? [] : [`died at: ${figures.crashes.join(', ')}`]),
     `longest outage seen by a client: ${figures.longestOutageMs} ms (99 % below ${figures.outageP99Ms} ms)`,
     `  ${figures.longestKillOutageMs} ms while no process was asleep`,

@@ -8,6 +8,7 @@ import type { CrashPoint } from '../../runtime/crash-points.js'
 import { createRandom } from '../simulation/random.js'
 import { prepareFor, readDemo } from '../supervisor/demo.js'
 import { urlOf } from '../supervisor/environment.js'
+import { parseProcfile } from '../supervisor/procfile.js'
 import { type RunningService, Service } from '../supervisor/service.js'
 import { auditChaos, type Findings } from './audit.js'
 import { ChaosClient } from './client.js'
@@ -45,6 +46,8 @@ export interface Verdict extends Outages {
   readonly deliveries: number
   readonly kills: Readonly<Record<string, number>>
   readonly stops: Readonly<Record<string, number>>
+  /** Lives of a process with a wrong clock. */
+  readonly shiftedClocks: number
   readonly longestOutageStory: readonly string[]
   /** The points that were reached. */
   readonly crashes: readonly string[]
@@ -95,19 +98,23 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
     CRASH_POINTS: options.crashPoints.join(),
     DATA_DIR: dataDir
   }
+  let shiftedClocks = 0
   const service = new Service({
     root: options.root,
-    procfile: await readFile(join(options.root, 'Procfile'), 'utf8'),
+    procfile: await procfileWithShiftedClocks(options.root),
     scale: SCALE,
     env,
     isColoured: false,
-    write: options.output,
+    write: text => {
+      shiftedClocks += text.includes(SHIFTED) ? 1 : 0
+      options.output(text)
+    },
     prepare: prepareFor(env)
   })
   const killAll = (): void => service.killAll()
   process.once('exit', killAll)
   try {
-    return await runWith(service, dataDir, options)
+    return { ...(await runWith(service, dataDir, options)), shiftedClocks }
   } finally {
     await service.stop()
     process.off('exit', killAll)
@@ -115,7 +122,22 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
   }
 }
 
-async function runWith(service: Service, dataDir: string, options: ChaosOptions): Promise<Verdict> {
+/** Processes that live by a clock which they set right by that of Redis (redis/clock.ts). */
+const SHIFTED_PROCESSES = ['api', 'payments', 'timers']
+/** What shifted-clock.ts says. */
+const SHIFTED = 'the clock of this process is'
+
+async function procfileWithShiftedClocks(root: string): Promise<string> {
+  const shift = `node --import ${join(root, 'dist/scripts/chaos/shifted-clock.js')} `
+  const lines = parseProcfile(await readFile(join(root, 'Procfile'), 'utf8')).map(
+    ({ name, command }) => `${name}: ${SHIFTED_PROCESSES.includes(name) ? command.replace(/\bnode /, shift) : command}`
+  )
+  return `${lines.join('\n')}\n`
+}
+
+type Observed = Omit<Verdict, 'shiftedClocks'>
+
+async function runWith(service: Service, dataDir: string, options: ChaosOptions): Promise<Observed> {
   const running = await service.start()
   const random = createRandom(options.seed)
   const receiver = await startReceiver(dataDir, () => random.next())
@@ -133,7 +155,7 @@ async function runOn(
   receiver: ChaosReceiver,
   dice: () => number,
   options: ChaosOptions
-): Promise<Verdict> {
+): Promise<Observed> {
   const demo = await readDemo(dataDir)
   if (demo === undefined || urls.network_url === null) throw new Error('The service has no demo merchant or network.')
   const all = (name: string): string[] => [1, 2].flatMap(instance => urlOf(ports, `${name}.${instance}`) ?? [])

@@ -43,10 +43,11 @@ describe('a running service under chaos', function () {
   this.timeout(120_000)
 
   it('keeps its books when processes and both Redis are killed at random', async () => {
-    const { findings, kills, payments } = await runChaos(options({}))
+    const { findings, kills, payments, shiftedClocks } = await runChaos(options({}))
     expect(findings).to.deep.equal(CLEAN)
     expect(Object.keys(kills)).to.not.be.empty
     expect(payments).to.be.above(30)
+    expect(shiftedClocks).to.be.above(0)
   })
 
   it('keeps its books when processes die at chosen points', async () => {
