@@ -14,7 +14,7 @@ import { NewerRecord } from '../../redis/payment-record.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnSeldom } from '../../runtime/log.js'
 import type { WorkerDeps } from './deps.js'
-import { HandedOutByNobody, LockLost, opening, runCommand } from './payment-actor.js'
+import { HandedOutByNobody, LockLost, opening, runCommand, timeFor } from './payment-actor.js'
 
 const LOCKED_RETRY_MS = 25
 const LOCKED_RETRY_MAX_MS = 500
@@ -129,17 +129,18 @@ async function refuseNow(entry: CommandEntry, deps: WorkerDeps): Promise<boolean
  * its alarm, and a request that was never begun has failed: nothing was sent for it.
  */
 async function buryPoison(entry: CommandEntry, deps: WorkerDeps): Promise<void> {
-  const nowMs = deps.clock.now()
-  while (!(await notePoison(entry, nowMs, deps)));
+  while (!(await notePoison(entry, deps)));
   const reason = `handed out ${entry.handedOut} times without a result`
   deps.log.error({ payment_id: expandId(entry.compact), command: entry.command.kind, reason }, 'a command is buried')
+  const nowMs = deps.clock.now()
   await deps.queue.bury(entry, { reason, nowMs, ...(await legacyOf(entry, nowMs, deps)) })
 }
 
 /** False when somebody else wrote the payment meanwhile: it has to be looked at again. */
-async function notePoison(entry: CommandEntry, nowMs: number, deps: WorkerDeps): Promise<boolean> {
+async function notePoison(entry: CommandEntry, deps: WorkerDeps): Promise<boolean> {
   const payment = await deps.payments.load(entry.partition, entry.compact)
   if (payment === null) return true
+  const nowMs = timeFor(payment, deps)
   const decision = decide(payment, { type: 'POISONED', nowMs }, deps.policy)
   if (decision.kind === 'refused' || !decision.isChanged) return true
   const { statusBefore, conclusion } = decision

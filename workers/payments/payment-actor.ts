@@ -51,9 +51,17 @@ export async function opening(
   if (payment === null) return null
   // Read after the payment: a worker that ends the command in between changes the version we are going to compare.
   const isAnswered = entry.handedOut > 0 && entry.record !== null && (await isRecordAnswered(entry, deps))
-  const nowMs = Math.max(deps.clock.now(), entry.dueAtMs ?? 0)
+  const nowMs = Math.max(timeFor(payment, deps), entry.dueAtMs ?? 0)
   const event = firstEvent(payment, entry, nowMs, isAnswered)
   return event === null ? null : { payment, event }
+}
+
+/**
+ * The time of the next thing that happens to a payment: never before the last one, which another worker may have noted
+ * by a clock that is a little ahead. Merchants may order the events of a payment by `occurred_at`.
+ */
+export function timeFor({ terms, history }: Payment, deps: Pick<WorkerDeps, 'clock'>): number {
+  return Math.max(deps.clock.now(), history.at(-1)?.atMs ?? terms.createdAtMs)
 }
 
 /**
@@ -155,7 +163,10 @@ async function afterConflict(
   const payment = await deps.payments.load(entry.partition, entry.compact)
   if (payment === null) return null
   deps.log.warn({ payment_id: payment.terms.id }, 'an outcome met a newer version, the network is asked')
-  return { payment, event: { type: isUnderWay(payment.progress) ? 'RESUMED' : 'RECONCILE', nowMs: deps.clock.now() } }
+  return {
+    payment,
+    event: { type: isUnderWay(payment.progress) ? 'RESUMED' : 'RECONCILE', nowMs: timeFor(payment, deps) }
+  }
 }
 
 /** Repeats a commit whose fate is unknown until it is known. Our own change, found stored, is not a conflict. */

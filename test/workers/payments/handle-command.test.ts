@@ -75,6 +75,19 @@ describe('a payments worker', () => {
     expect(worker.forgotten).to.deep.equal([payment.terms.id])
   })
 
+  it('notes nothing before what was noted last, whatever its clock says', async () => {
+    const worker = aWorker(test)
+    const payment = await held(worker)
+    const heldAtMs = (await worker.load(payment)).history.at(-1)?.atMs ?? 0
+    worker.clock.atMs = heldAtMs - 500
+    await worker.acceptOperation(payment, { kind: 'capture', amountCents: null })
+    worker.network.willAnswer(approvedAndCaptured)
+    await worker.work()
+    const { progress, history } = await worker.load(payment)
+    expect(progress).to.include({ status: 'captured', capturedAtMs: heldAtMs })
+    expect(history.map(({ atMs }) => atMs)).to.deep.equal(history.map(({ atMs }) => atMs).sort())
+  })
+
   it('never authorises what it finds again; it asks', async () => {
     const worker = aWorker(test)
     const payment = await worker.accept()
