@@ -8,7 +8,7 @@ import { compactId, expandId, idempotencyRecord, keys, PAYMENTS_GROUP, partition
 import { decodePayment } from '../../redis/payment-record.js'
 import type { Ledger } from '../network/ledger.js'
 import { auditLedger } from './audit-ledger.js'
-import { auditOutbox } from './audit-outbox.js'
+import { auditUndelivered, auditWebhooks } from './audit-webhooks.js'
 import type { Installation } from './installation.js'
 import type { Merchant, RequestRecord } from './merchant.js'
 
@@ -28,7 +28,8 @@ export function audit(installation: Installation, merchants: readonly Merchant[]
     ...merchants.flatMap(merchant => merchant.records.flatMap(record => auditRequest(books, merchant, record))),
     ...[...books.payments.values()].flatMap(payment => auditPayment(books, payment, merchants)),
     ...auditLedger(books),
-    ...auditLeftovers(books)
+    ...auditLeftovers(books),
+    ...auditUndelivered(books)
   ]
 }
 
@@ -70,7 +71,7 @@ function auditRequest({ payments, installation, ledger }: Books, merchant: Merch
 function auditPayment(books: Books, payment: Payment, merchants: readonly Merchant[]): string[] {
   const { id, merchantId } = payment.terms
   const { status, capturedCents, refundedCents, phase } = payment.progress
-  const problems = auditOutbox(books, payment)
+  const problems = auditWebhooks(books, payment)
   if (!FINAL.has(status) || phase === 'releasing') problems.push(`${id}: stuck in ${status} ${phase ?? ''}`)
   const data = books.installation.durable.data
   const partition = partitionOf(merchantId, books.installation.config.partitions)

@@ -10,7 +10,7 @@ import { inside } from './globals.js'
 import { Installation } from './installation.js'
 import { MerchantClient } from './merchant.js'
 import type { Mutant } from './mutants.js'
-import { isAtRest, PEACE_MAX_MS, quietUntilMs, registerWebhooks, watchVersions } from './run.js'
+import { isAtRest, PEACE_MAX_MS, quietUntilMs, registerWebhooks, watchWrites } from './run.js'
 import { type ScenarioName, scenarios } from './scenarios.js'
 import { Process, World } from './world.js'
 
@@ -79,11 +79,11 @@ async function live(name: ScenarioName, deathsAt: readonly number[]): Promise<Li
 async function play(world: World, name: ScenarioName): Promise<string[]> {
   const installation = new Installation(world, NO_FAULTS, name === POISON ? poisoned : null)
   const violations = new Set<string>()
-  installation.durable.watch = (args, data) => watchVersions(args, data, violations)
+  watchWrites(installation, violations)
   const outside = new Process('outside', true)
   const client = new MerchantClient(world, installation, outside, MERCHANT)
   registerWebhooks(installation, [client])
-  installation.start(2, 1, 1)
+  installation.start({ payments: 2, api: 1, timers: 1, webhooks: 1 })
   let hasEnded = false
   world.spawn(outside, () => {
     void scenarios[name]({ world, installation, client, outside }).then(() => {

@@ -32,6 +32,14 @@ export interface Faults {
   refuse: number
   /** The network's query does not show yet what was booked in the last seconds. */
   staleQuery: number
+  /** A merchant's receiver answers 500 or 503 to an event, before or after it has noted it. */
+  receiverFails: number
+  /** A receiver never answers, whether it has noted the event or not. */
+  receiverSilent: number
+  /** The request to a receiver takes seconds, and may arrive after the caller has given up. */
+  receiverSlow: number
+  /** Gaps between two outages of all receivers (ms); 0: none. */
+  receiversLeaveEveryMs: number
   /** A wall clock jumps by up to this much (ms). */
   clockJumpMs: number
   /** Durable writes that a failover loses; 0: there is none. */
@@ -54,6 +62,10 @@ export const NO_FAULTS: Faults = {
   error: 0,
   refuse: 0,
   staleQuery: 0,
+  receiverFails: 0,
+  receiverSilent: 0,
+  receiverSlow: 0,
+  receiversLeaveEveryMs: 0,
   clockJumpMs: 0,
   failoverLoses: 0
 }
@@ -77,6 +89,10 @@ export function drawFaults(random: Random): Faults {
     error: maybe(0.3, 0.1),
     refuse: maybe(0.3, 0.1),
     staleQuery: maybe(0.3, 0.3),
+    receiverFails: maybe(0.4, 0.3),
+    receiverSilent: maybe(0.3, 0.2),
+    receiverSlow: maybe(0.3, 0.2),
+    receiversLeaveEveryMs: maybe(0.2, 12_000),
     clockJumpMs: maybe(0.3, 2_000),
     failoverLoses: 0
   }

@@ -8,7 +8,7 @@ interface Timer {
   unref(): Timer
 }
 
-const EXCHANGED = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] as const
+const EXCHANGED = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate'] as const
 
 /** Runs `work` with the clock, timers and dice of `world`. One world at a time. */
 export async function inside<T>(world: World, work: () => Promise<T>): Promise<T> {
@@ -53,6 +53,7 @@ function timersOf(world: World): Record<(typeof EXCHANGED)[number], unknown> {
       every(handle, work, ms)
       return handle
     },
+    setImmediate: (work: () => void) => timer(world.after(0, world.current, work)),
     clearTimeout: clear,
     clearInterval: clear
   }

@@ -1,6 +1,6 @@
 /**
- * The service in a world: the real code of `api`, `payments` and `timers` over simulated servers, and a supervisor
- * that starts anew what dies.
+ * The service in a world: the real code of `api`, `payments`, `timers` and `webhooks` over simulated servers, and a
+ * supervisor that starts anew what dies.
  */
 
 import type { Payments } from '../../api/payments-port.js'
@@ -9,10 +9,13 @@ import { createCardStore } from '../../redis/cards.js'
 import { buryCommand, ensureGroups, releaseCommand, requeueCommand } from '../../redis/command-stream.js'
 import { createCommitStore } from '../../redis/commits.js'
 import { createNoticeStore } from '../../redis/notices.js'
+import { createPartitionLeases } from '../../redis/partition-leases.js'
 import { createPaymentLock } from '../../redis/payment-lock.js'
 import { createPaymentStore } from '../../redis/payments.js'
 import { listenForReplies } from '../../redis/replies.js'
 import { createTokenStore } from '../../redis/tokens.js'
+import { createWebhookEndpointStore } from '../../redis/webhook-endpoints.js'
+import { createWebhookQueue } from '../../redis/webhook-queue.js'
 import { systemClock } from '../../runtime/clock.js'
 import { type Config, lockTtlMs, readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
@@ -23,9 +26,13 @@ import type { WorkerDeps } from '../../workers/payments/deps.js'
 import { handleCommand } from '../../workers/payments/handle-command.js'
 import { repeatNoticeRounds } from '../../workers/payments/notice-rounds.js'
 import { startRounds } from '../../workers/timers/rounds-loop.js'
+import { startWebhookDelivery } from '../../workers/webhooks/delivery.js'
+import type { DeliveryDeps } from '../../workers/webhooks/deps.js'
+import { WrittenEvents } from './audit-webhooks.js'
 import type { Faults } from './faults.js'
 import type { Mutant } from './mutants.js'
 import { SimulatedNetwork } from './network.js'
+import { Receivers } from './receivers.js'
 import { asRedis, type ClientRole, RedisClient } from './redis-client.js'
 import { RedisServer } from './redis-server.js'
 import { Process, type World } from './world.js'
@@ -45,10 +52,16 @@ const SETTINGS = {
   NOT_FOUND_HORIZON_MS: '40000',
   RECONCILE_DELAYS_MS: '500,1500,4000,10000',
   WORKER_CONCURRENCY: '3',
+  WEBHOOK_TIMEOUT_MS: '2500',
+  WEBHOOK_POLL_MS: '500',
+  // Many, so that no trouble lasts until an event is given up.
+  WEBHOOK_RETRY_DELAYS_MS: `500,1000,2000${',4000'.repeat(40)}`,
   LOG_LEVEL: 'silent'
 }
 /** A window of 84,375 ms, in days that a binary fraction can hold. */
 const WINDOW_DAYS = 1 / 1024
+const DAY_MS = 24 * 3_600_000
+const WEBHOOK_JITTER = 0.2
 
 export interface Api {
   readonly process: Process
@@ -61,6 +74,9 @@ export class Installation {
   readonly durable: RedisServer
   readonly secrets: RedisServer
   readonly network: SimulatedNetwork
+  readonly receivers: Receivers
+  /** The webhook events that were put into an outbox. */
+  readonly written = new WrittenEvents()
   readonly apis: Api[] = []
   /** What workers said at level error: none of it is expected. */
   readonly errors: string[] = []
@@ -83,13 +99,15 @@ export class Installation {
     })
     this.secrets = new RedisServer(world, { name: 'secrets', isDurable: false })
     this.network = new SimulatedNetwork(world, faults)
+    this.receivers = new Receivers(world, faults)
   }
 
-  /** Starts the processes; each is started again when it dies, for as long as the world turns. */
-  start(workers: number, apis: number, timers: number): void {
-    for (let i = 0; i < workers; i++) this.#keep(`payments.${i + 1}`, process => this.#runWorker(process))
-    for (let i = 0; i < timers; i++) this.#keep(`timers.${i + 1}`, process => this.#runTimers(process))
-    for (let i = 0; i < apis; i++) {
+  /** Starts so many processes of each kind; each is started again when it dies, for as long as the world turns. */
+  start(counts: { payments: number; api: number; timers: number; webhooks: number }): void {
+    for (let i = 0; i < counts.payments; i++) this.#keep(`payments.${i + 1}`, process => this.#runWorker(process))
+    for (let i = 0; i < counts.timers; i++) this.#keep(`timers.${i + 1}`, process => this.#runTimers(process))
+    for (let i = 0; i < counts.webhooks; i++) this.#keep(`webhooks.${i + 1}`, process => this.#runWebhooks(process))
+    for (let i = 0; i < counts.api; i++) {
       const slot = i
       this.#keep(`api.${i + 1}`, process => this.#runApi(process, slot))
     }
@@ -180,6 +198,39 @@ export class Installation {
     const metrics = { fired: silent, tookOver: silent, roundFailed: silent }
     const intervals = { timersIntervalMs, takeoverAfterMs }
     startRounds({ redis, partitions, ...intervals, clock: systemClock, metrics, log: this.#log, signal })
+  }
+
+  async #runWebhooks(process: Process): Promise<void> {
+    const { config } = this
+    const redis = this.connect(process, this.durable)
+    const owner = process.name
+    const deps: DeliveryDeps = {
+      queue: createWebhookQueue(redis, this.connect(process, this.durable, 'blocking'), {
+        owner,
+        retentionMs: config.webhookRetentionDays * DAY_MS,
+        onUnreadable: (entryId, reason) => this.errors.push(`event ${entryId} is unreadable: ${reason}`),
+        now: systemClock.now
+      }),
+      endpoints: createWebhookEndpointStore(redis, config.partitions),
+      secrets: { secretOf: ({ salt }) => `whsec_${salt}` },
+      sender: this.receivers.connect(process, config.webhookTimeoutMs),
+      retries: { delaysMs: config.webhookRetryDelaysMs, jitter: WEBHOOK_JITTER },
+      concurrency: config.webhookConcurrency,
+      clock: systemClock,
+      random: () => this.#world.random.next(),
+      metrics: { attempted: () => undefined, gaveUp: () => undefined },
+      log: this.#watchedLog()
+    }
+    const { partitions, heartbeatMs, takeoverAfterMs, webhookPollMs } = config
+    await startWebhookDelivery({
+      deps: this.#mutant?.webhooks?.(deps) ?? deps,
+      leases: createPartitionLeases(redis, owner, takeoverAfterMs),
+      owner,
+      partitions,
+      heartbeatMs,
+      leaseMs: takeoverAfterMs,
+      pollMs: webhookPollMs
+    })
   }
 
   async #runApi(process: Process, slot: number): Promise<void> {

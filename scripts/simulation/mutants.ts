@@ -1,14 +1,16 @@
 /**
  * Mistakes planted on purpose: a simulation that does not find them proves nothing. They exist here only, by
- * exchanging the text of a script or one dependency of a worker.
+ * exchanging the text of a script or one dependency of a process.
  */
 import type { WorkerDeps } from '../../workers/payments/deps.js'
+import type { DeliveryDeps } from '../../workers/webhooks/deps.js'
 
 export interface Mutant {
   readonly description: string
   /** Exchanges the text of the script that it is about, and leaves the others. */
   readonly script?: (lua: string) => string
   readonly worker?: (deps: WorkerDeps) => WorkerDeps
+  readonly webhooks?: (deps: DeliveryDeps) => DeliveryDeps
 }
 
 export const mutants = {
@@ -34,6 +36,29 @@ export const mutants = {
   'lost-event': {
     description: 'A change of status writes no event.',
     script: replace("redis.call('XADD', KEYS[7], '*', 'm', ARGV[13], 'p', ARGV[3], 'v', ARGV[1] + 1, 'e', ARGV[6])", '')
+  },
+  'dropped-webhook': {
+    description: 'A webhook event that was not delivered leaves the outbox without a place to wait.',
+    script: replace("line = line and line .. '\\n' .. record or record", '')
+  },
+  'overtaken-webhook': {
+    description: 'A webhook event that failed again goes behind the later ones of its payment.',
+    script: replace(
+      "line = line and record .. '\\n' .. line or record",
+      "line = line and line .. '\\n' .. record or record"
+    )
+  },
+  'webhook-given-up-before-sent': {
+    description: 'A webhook event is noted as delivered before it is sent.',
+    webhooks: deps => ({ ...deps, queue: settlingEarly(deps.queue) })
+  },
+  'forgotten-waiting-line': {
+    description: 'Whoever takes a partition over does not know which payments have events that wait.',
+    webhooks: deps => ({ ...deps, queue: { ...deps.queue, waitingPayments: () => Promise.resolve([]) } })
+  },
+  'silence-is-delivery': {
+    description: 'A webhook event that got no answer counts as delivered.',
+    webhooks: deps => ({ ...deps, sender: { ...deps.sender, post: (...args) => answerAtAnyRate(deps, args) } })
   },
   'lost-alarm': {
     description: 'What is due leaves the list without a command.',
@@ -86,6 +111,28 @@ export type MutantName = keyof typeof mutants
 
 function replace(text: string, by: string): (lua: string) => string {
   return lua => lua.replace(text, by)
+}
+
+function settlingEarly(queue: DeliveryDeps['queue']): DeliveryDeps['queue'] {
+  return {
+    ...queue,
+    readFresh: async cursors => {
+      const fresh = await queue.readFresh(cursors)
+      for (const { partition, merchantId, event } of fresh) {
+        const after = { ...event, delivery: { ...event.delivery, state: 'delivered' as const } }
+        await queue.settle(partition, merchantId, [{ before: event, after, attempt: null }])
+      }
+      return fresh
+    }
+  }
+}
+
+async function answerAtAnyRate(
+  { sender }: DeliveryDeps,
+  args: Parameters<DeliveryDeps['sender']['post']>
+): ReturnType<DeliveryDeps['sender']['post']> {
+  const outcome = await sender.post(...args)
+  return outcome.kind === 'answered' ? outcome : { kind: 'answered', status: 200, retryAfterMs: null, note: '' }
 }
 
 async function blindQuery(

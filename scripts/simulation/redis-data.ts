@@ -148,6 +148,11 @@ const commands: Readonly<Record<string, Command>> = {
     if (zset?.size === 0) data.remove(key)
     return removed
   },
+  ZRANGE: (data, [key = '', start, stop, ...options]) => {
+    if (Number(start) < 0 || Number(stop) < 0) throw new ReplyError('ERR the simulation counts from the start only')
+    const rows = inOrder(data.zset(key)).slice(Number(start), Number(stop) + 1)
+    return replyOf(rows, options)
+  },
   ZRANGEBYSCORE: zrangeByScore,
   ZREVRANGEBYLEX: zrevrangeByLex,
   ...streamCommands
@@ -165,13 +170,20 @@ function set(data: RedisData, [key = '', text = '', ...options]: readonly string
 
 function zrangeByScore(data: RedisData, [key = '', min = '', max = '', ...options]: readonly string[]): Reply {
   const words = options.map(option => option.toUpperCase())
-  const rows = [...(data.zset(key) ?? [])]
-    .filter(([, score]) => isAbove(score, min) && isBelow(score, max))
-    .sort(([a, x], [b, y]) => x - y || (a < b ? -1 : 1))
-  const limited = limit(rows, words)
-  return words.includes('WITHSCORES')
-    ? limited.flatMap(([member, score]) => [member, String(score)])
-    : limited.map(([member]) => member)
+  const rows = inOrder(data.zset(key)).filter(([, score]) => isAbove(score, min) && isBelow(score, max))
+  return replyOf(limit(rows, words), words)
+}
+
+type Row = readonly [member: string, score: number]
+
+function inOrder(zset: SortedSet | undefined): readonly Row[] {
+  return [...(zset ?? [])].sort(([a, x], [b, y]) => x - y || (a < b ? -1 : 1))
+}
+
+function replyOf(rows: readonly Row[], options: readonly string[]): Reply {
+  return options.includes('WITHSCORES')
+    ? rows.flatMap(([member, score]) => [member, String(score)])
+    : rows.map(([member]) => member)
 }
 
 function zrevrangeByLex(data: RedisData, [key = '', max = '', min = '', ...options]: readonly string[]): Reply {

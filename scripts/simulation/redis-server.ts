@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { type Reply, ReplyError, runLua } from './lua.js'
 import { RedisData } from './redis-data.js'
-import { parseGroupRead, readGroup } from './redis-streams.js'
+import { blockMsOf } from './redis-streams.js'
 import type { World } from './world.js'
 
 /** Called with each command that a client or a script runs, before it runs. Throws to say that something is wrong. */
@@ -37,6 +37,8 @@ export class RedisServer {
   readonly #blocked: BlockedReader[] = []
   readonly #subscribers = new Map<string, Set<(channel: string, message: string) => void>>()
   readonly #connections = new Set<() => void>()
+  /** Whether a stream has got an entry that blocked readers have not been offered yet. */
+  #hasGrown = false
   readonly #log: { atMs: number; args: readonly string[] }[] = []
 
   constructor(world: World, options: ServerOptions) {
@@ -49,7 +51,7 @@ export class RedisServer {
     try {
       const name = (args[0] ?? '').toUpperCase()
       this.#log.push({ atMs: this.#world.nowMs, args })
-      if (name === 'XREADGROUP') return this.#read(args, answer)
+      if (name === 'XREADGROUP' || name === 'XREAD') return this.#read(args, answer)
       answer(this.#run(name, args))
     } catch (error) {
       if (!(error instanceof ReplyError)) throw error
@@ -130,6 +132,7 @@ export class RedisServer {
   #command(args: readonly string[]): Reply {
     if ((args[0] ?? '').toUpperCase() === 'PUBLISH') return this.#publish(args[1] ?? '', args[2] ?? '')
     this.watch(args, this.data)
+    if (args[0] === 'XADD') this.#hasGrown = true
     return this.data.execute(args)
   }
 
@@ -140,26 +143,28 @@ export class RedisServer {
   }
 
   #read(args: readonly string[], answer: (reply: Reply | Error) => void): BlockedReader | null {
-    const request = parseGroupRead(args)
     this.data.nowMs = Math.max(this.data.nowMs, this.#world.nowMs)
-    const found = readGroup(this.data, request)
-    if (found !== null || request.blockMs === null) {
+    const found = this.data.execute(args)
+    const blockMs = blockMsOf(args)
+    if (found !== null || blockMs === null) {
       answer(found)
       return null
     }
     const reader: BlockedReader = { args, answer, isGone: false }
     this.#blocked.push(reader)
-    this.#world.after(request.blockMs, null, () => {
-      if (reader.isGone || !this.#blocked.includes(reader)) return
+    this.#world.after(blockMs, null, () => {
+      if (!this.#blocked.includes(reader)) return
       this.#blocked.splice(this.#blocked.indexOf(reader), 1)
-      answer(null)
+      if (!reader.isGone) answer(null)
     })
     return reader
   }
 
   #serveBlocked(): void {
+    if (!this.#hasGrown) return
+    this.#hasGrown = false
     for (const reader of [...this.#blocked]) {
-      const found = reader.isGone ? null : readGroup(this.data, parseGroupRead(reader.args))
+      const found = reader.isGone ? null : this.data.execute(reader.args)
       if (found === null && !reader.isGone) continue
       this.#blocked.splice(this.#blocked.indexOf(reader), 1)
       if (found === null) continue

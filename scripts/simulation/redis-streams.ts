@@ -1,4 +1,4 @@
-/** Streams and their consumer groups, as far as the command path and the outbox use them. */
+/** Streams and their consumer groups, as far as the command path and the webhooks use them. */
 import { type Reply, ReplyError } from './lua.js'
 import type { Command, RedisData } from './redis-data.js'
 
@@ -24,8 +24,23 @@ export function createStream(): Stream {
   return { entries: new Map(), lastId: '0-0', groups: new Map() }
 }
 
+/** How long a read may wait for entries (ms); null: not at all. */
+export function blockMsOf(args: readonly string[]): number | null {
+  return parseRead(args).blockMs
+}
+
+/** Entries behind the given ids; null when there are none. */
+function readStreams(data: RedisData, { keys, ids, count }: StreamRead): Reply {
+  const found = keys.flatMap((key, index): Reply[] => {
+    const after = ids[index] ?? '0'
+    const rows = [...(data.stream(key)?.entries ?? [])].filter(([id]) => isAfter(id, after)).slice(0, count)
+    return rows.length === 0 ? [] : [[key, rows]]
+  })
+  return found.length === 0 ? null : found
+}
+
 /** Hands new entries of the streams to a consumer; null when there are none. */
-export function readGroup(data: RedisData, request: GroupRead): Reply {
+function readGroup(data: RedisData, request: GroupRead): Reply {
   const found: Reply[] = []
   for (const [index, key] of request.keys.entries()) {
     const stream = data.stream(key)
@@ -43,17 +58,20 @@ export function readGroup(data: RedisData, request: GroupRead): Reply {
   return found.length === 0 ? null : found
 }
 
-export interface GroupRead {
-  readonly group: string
-  readonly consumer: string
+interface StreamRead {
   readonly count: number
   readonly blockMs: number | null
   readonly keys: readonly string[]
   readonly ids: readonly string[]
 }
 
-/** Reads the arguments of XREADGROUP. */
-export function parseGroupRead(args: readonly string[]): GroupRead {
+interface GroupRead extends StreamRead {
+  readonly group: string
+  readonly consumer: string
+}
+
+/** Reads what XREAD and XREADGROUP have in common. */
+function parseRead(args: readonly string[]): StreamRead {
   const words = args.map(arg => arg.toUpperCase())
   const streams = words.indexOf('STREAMS')
   const rest = args.slice(streams + 1)
@@ -63,13 +81,16 @@ export function parseGroupRead(args: readonly string[]): GroupRead {
   }
   const block = option('BLOCK')
   return {
-    group: args[words.indexOf('GROUP') + 1] ?? '',
-    consumer: args[words.indexOf('GROUP') + 2] ?? '',
     count: Number(option('COUNT') ?? Number.MAX_SAFE_INTEGER),
     blockMs: block === undefined ? null : Number(block),
     keys: rest.slice(0, rest.length / 2),
     ids: rest.slice(rest.length / 2)
   }
+}
+
+function parseGroupRead(args: readonly string[]): GroupRead {
+  const place = args.findIndex(arg => arg.toUpperCase() === 'GROUP')
+  return { ...parseRead(args), group: args[place + 1] ?? '', consumer: args[place + 2] ?? '' }
 }
 
 function newEntries(data: RedisData, stream: Stream, group: Group, request: GroupRead): Reply[] {
@@ -114,7 +135,8 @@ function parts(id: string): [number, number] {
 }
 
 export const streamCommands: Readonly<Record<string, Command>> = {
-  XADD: (data, [key = '', id = '', ...fields]) => {
+  XADD: (data, [key = '', ...args]) => {
+    const [id = '', ...fields] = withoutTrimming(args)
     const stream = data.ensureStream(key)
     const [lastMs, lastCount] = parts(stream.lastId)
     const ms = Math.max(Math.floor(data.nowMs), lastMs)
@@ -134,6 +156,7 @@ export const streamCommands: Readonly<Record<string, Command>> = {
       .map(([id, fields]) => [id, fields]),
   XGROUP: (data, [verb = '', ...args]) =>
     verb.toUpperCase() === 'CREATE' ? createGroup(data, args) : dropConsumer(data, args),
+  XREAD: (data, args) => readStreams(data, parseRead(args)),
   XREADGROUP: (data, args) => readGroup(data, parseGroupRead(args)),
   XPENDING: (data, [key = '', name = '', ...options]) => {
     const group = groupOf(data, key, name)
@@ -158,6 +181,13 @@ export const streamCommands: Readonly<Record<string, Command>> = {
       Math.floor(data.nowMs - seenMs)
     ])
   }
+}
+
+/** `~` leaves it to the server when to trim; one that has less than a node of a hundred entries to trim never does. */
+function withoutTrimming(args: readonly string[]): readonly string[] {
+  const isTrimming = args[0] === 'MAXLEN' || args[0] === 'MINID'
+  if (isTrimming && args[1] !== '~') throw new ReplyError('ERR the simulation trims no stream')
+  return isTrimming ? args.slice(3) : args
 }
 
 function groupOf(data: RedisData, key: string, name: string): Group {

@@ -1,5 +1,5 @@
 /** One run: a world from a seed, trouble for a while, then peace, and the audit when everything has come to rest. */
-import { keys, PAYMENTS_GROUP } from '../../redis/keys.js'
+import { keys, PAYMENTS_GROUP, partitionOf } from '../../redis/keys.js'
 import { audit } from './audit.js'
 import { drawFaults, type Faults, NO_FAULTS } from './faults.js'
 import { inside } from './globals.js'
@@ -48,11 +48,16 @@ async function runWorld(world: World, faults: Faults, seed: number, mutant: Muta
   const { random } = world
   const installation = new Installation(world, faults, mutant)
   const violations = new Set<string>()
-  installation.durable.watch = (args, data) => watchVersions(args, data, violations)
+  watchWrites(installation, violations)
   const outside = new Process('outside', true)
   const merchants = ['m_one', 'm_two'].map(id => new MerchantClient(world, installation, outside, id))
   registerWebhooks(installation, merchants)
-  installation.start(random.between(1, 3), random.between(1, 2), random.between(1, 2))
+  installation.start({
+    payments: random.between(1, 3),
+    api: random.between(1, 2),
+    timers: random.between(1, 2),
+    webhooks: 2
+  })
 
   const stories = random.between(2, 7)
   let ended = 0
@@ -83,16 +88,25 @@ async function runWorld(world: World, faults: Faults, seed: number, mutant: Muta
   }
 }
 
+/** Gives each merchant an endpoint, in the form that redis/webhook-endpoints.ts stores. */
 export function registerWebhooks({ durable, config }: Installation, merchants: readonly { id: string }[]): void {
-  for (let partition = 0; partition < config.partitions; partition++) {
-    for (const { id } of merchants) {
-      durable.execute(['SET', keys.webhookEndpoint(partition, id), 'https://example.com'], () => undefined)
-    }
+  for (const { id } of merchants) {
+    const endpoint = { u: `https://${id}.example/events`, s: ['key', 'salt'], t: 0 }
+    const key = keys.webhookEndpoint(partitionOf(id, config.partitions), id)
+    durable.execute(['SET', key, JSON.stringify(endpoint)], () => undefined)
+  }
+}
+
+/** Looks at everything that is written: versions that don't follow each other are `violations`, events are noted. */
+export function watchWrites(installation: Installation, violations: Set<string>): void {
+  installation.durable.watch = (args, data) => {
+    watchVersions(args, data, violations)
+    installation.written.note(args)
   }
 }
 
 /** Invariant 5: each write of a payment follows the one before, whoever makes it. */
-export function watchVersions(args: readonly string[], data: RedisData, violations: Set<string>): void {
+function watchVersions(args: readonly string[], data: RedisData, violations: Set<string>): void {
   const [name, key = '', text = ''] = args
   if (name !== 'SET' || !key.includes(':pay:')) return
   const before = Number(data.text(key)?.split(' ', 1)[0] ?? 0)
@@ -102,7 +116,7 @@ export function watchVersions(args: readonly string[], data: RedisData, violatio
 
 /** Faults that come by themselves, not at a step of a process. */
 function makeTrouble(world: World, installation: Installation, faults: Faults): void {
-  const { durable, secrets } = installation
+  const { durable, secrets, receivers } = installation
   const every = (gap: () => number, strikes: () => void): void => {
     if (gap() <= 0) return
     const next = (): void =>
@@ -140,6 +154,13 @@ function makeTrouble(world: World, installation: Installation, faults: Faults): 
     }
   )
   every(
+    () => faults.receiversLeaveEveryMs,
+    () => {
+      world.note('receivers away')
+      receivers.awayUntilMs = world.nowMs + world.random.between(500, 10_000)
+    }
+  )
+  every(
     () => faults.locksVanishEveryMs,
     () => {
       world.note('locks vanish')
@@ -156,7 +177,7 @@ function makePeace(world: World, { durable, secrets }: Installation, faults: Fau
   secrets.restart()
 }
 
-/** While no request is open and no command waits, the next alarm is the next thing that matters. */
+/** While no request is open and no command or fresh event waits, the next alarm or retry is the next thing that matters. */
 export function quietUntilMs(installation: Installation, merchants: readonly MerchantClient[]): number | null {
   const { durable, config } = installation
   if ((durable.data.zset(keys.notices())?.size ?? 0) > 0) return null
@@ -164,7 +185,10 @@ export function quietUntilMs(installation: Installation, merchants: readonly Mer
   let nextMs = Number.POSITIVE_INFINITY
   for (let partition = 0; partition < config.partitions; partition++) {
     if ((durable.data.stream(keys.commands(partition))?.entries.size ?? 0) > 0) return null
-    for (const dueMs of durable.data.zset(keys.due(partition))?.values() ?? []) nextMs = Math.min(nextMs, dueMs)
+    if ((durable.data.stream(keys.outbox(partition))?.entries.size ?? 0) > 0) return null
+    for (const alarms of [keys.due(partition), keys.webhookMerchants(partition)]) {
+      for (const dueMs of durable.data.zset(alarms)?.values() ?? []) nextMs = Math.min(nextMs, dueMs)
+    }
   }
   return nextMs
 }
@@ -174,7 +198,10 @@ export function isAtRest({ durable, config }: Installation): boolean {
   for (let partition = 0; partition < config.partitions; partition++) {
     const stream = durable.data.stream(keys.commands(partition))
     if ((stream?.entries.size ?? 0) > 0 || (stream?.groups.get(PAYMENTS_GROUP)?.pending.size ?? 0) > 0) return false
-    if ((durable.data.zset(keys.due(partition))?.size ?? 0) > 0) return false
+    if ((durable.data.stream(keys.outbox(partition))?.entries.size ?? 0) > 0) return false
+    for (const alarms of [keys.due(partition), keys.webhookMerchants(partition)]) {
+      if ((durable.data.zset(alarms)?.size ?? 0) > 0) return false
+    }
   }
   return true
 }

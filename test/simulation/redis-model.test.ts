@@ -91,7 +91,7 @@ type Steps = readonly [Step, ...Step[]]
 
 /** The next command or script, on a handful of keys so that they meet each other's data. */
 function nextStep(random: Random): Step {
-  const kinds = [dataSteps, streamSteps, scriptSteps] as const
+  const kinds = [dataSteps, streamSteps, scriptSteps, webhookSteps] as const
   return random.pick(random.pick(kinds)(random))
 }
 
@@ -118,6 +118,8 @@ function dataSteps(random: Random): Steps {
     ['ZADD', one('zset'), 'XX', score, one('member')],
     ['ZREM', one('zset'), one('member')],
     ['ZCARD', one('zset')],
+    ['ZRANGE', one('zset'), '0', '0', 'WITHSCORES'],
+    ['ZRANGE', one('zset'), '1', score],
     ['ZRANGEBYSCORE', one('zset'), '-inf', `(${score}`, 'WITHSCORES', 'LIMIT', '0', '5'],
     ['ZRANGEBYSCORE', one('zset'), score, '+inf'],
     ['ZREVRANGEBYLEX', one('lex'), random.pick(['+', '(b', '[b']), random.pick(['-', '[a', '(a']), 'LIMIT', '0', '2'],
@@ -132,6 +134,8 @@ function streamSteps(random: Random): Steps {
   return [
     ['XADD', stream, '*', 'p', one('member'), 'n', '1'],
     ['XLEN', stream],
+    ['XREAD', 'COUNT', '2', 'STREAMS', stream, entry],
+    ['XREAD', 'STREAMS', 'nothing', stream, '0-0', '0'],
     ['XRANGE', stream, entry, entry],
     ['XGROUP', 'CREATE', stream, 'payments', '0', 'MKSTREAM'],
     ['XREADGROUP', 'GROUP', 'payments', consumer, 'COUNT', '2', 'STREAMS', stream, '>'],
@@ -184,6 +188,36 @@ function scriptSteps(random: Random): Steps {
         'm'
       ]
     )
+  ]
+}
+
+/** The scripts of the delivery: two owners want one of two leases, and move the events of two payments. */
+function webhookSteps(random: Random): Steps {
+  const one = oneOfTwo(random)
+  const [lease, owner, payment] = [one('lease'), one('owner'), one('payment')]
+  const score = String(random.between(0, 20))
+  const head = (): string => `${one('event')} ${random.between(1, 2)} `
+  const move = (): Step => [
+    random.pick(['delivered', 'waiting', 'waiting', 'undeliverable']),
+    random.pick(['', anEntry(random)]),
+    one('payment'),
+    head(),
+    `${head()}{}`,
+    score,
+    random.pick(['', 'an attempt'])
+  ]
+  const places = [lease, STREAM, 'lines', 'lines due', 'merchants due', 'given up', 'journal', 'attempts']
+  return [
+    script('hold_partition', [lease], [owner, '100000']),
+    script('release_partition', [lease], [owner]),
+    script('read_waiting_webhooks', [lease, 'lines due', 'lines'], [owner, score, '1', random.pick(['', payment])]),
+    script('settle_webhooks', places, [owner, 'm', '0-0', '1000', ...move()]),
+    script('settle_webhooks', places, [owner, 'm', '0-0', '1000', ...move(), ...move()]),
+    ['HMGET', 'lines', 'payment1', 'payment2'],
+    ['HMGET', 'given up', 'event1', 'event2'],
+    ['ZRANGE', 'lines due', '0', '5', 'WITHSCORES'],
+    ['ZRANGE', 'merchants due', '0', '0', 'WITHSCORES'],
+    ['XLEN', random.pick(['journal', 'attempts'])]
   ]
 }
 

@@ -26,7 +26,12 @@ const FAULTS = [
   'twice',
   'clock differs',
   'doubled request',
-  'chargeback'
+  'chargeback',
+  'receiverFails',
+  'receiverSilent',
+  'receiverSlow',
+  'receivers away',
+  'delivered twice'
 ]
 
 describe('simulated worlds', () => {

@@ -91,6 +91,8 @@ export class Ownership<T extends Holding> {
         if (holding === undefined && !share(partition)) return
         const isMine = await leases.hold(partition)
         if (!isMine) return this.#lose(partition, new Error('another process has the lease'))
+        // What was lost while the lease was asked for is taken anew in the next round.
+        if (this.#held.get(partition) !== holding) return
         if (holding === undefined) this.#open(partition)
         else if (!share(partition) && !this.#draining.has(partition)) void this.#close(partition, holding)
       })

@@ -23,8 +23,13 @@ export class Settlements {
   readonly #entries: Entry[] = []
   readonly #pending = new Map<string, number>()
   #flushing: Promise<void> | null = null
+  /**
+   * Why nothing is written any more. What was not written is still where it was, and a later event that is put off now
+   * would overtake it: the lease that refused the first may be back for the second, in the name of the same process.
+   */
+  #lost: Error | null = null
 
-  /** `settle` is safe to repeat. `stopping` ends the repeating when Redis is away. */
+  /** `settle` is safe to repeat. After `stopping` nothing is written any more. */
   constructor(settle: (moves: readonly Move[]) => Promise<boolean[]>, stopping: AbortSignal, log: Logger) {
     this.#settle = settle
     this.#stopping = stopping
@@ -64,7 +69,8 @@ export class Settlements {
     await new Promise(resolve => setImmediate(resolve))
     while (this.#entries.length > 0) {
       const batch = this.#entries.splice(0, BATCH_MAX)
-      const answer = await this.#write(batch.map(entry => entry.move))
+      const answer = this.#lost ?? (await this.#write(batch.map(entry => entry.move)))
+      if (answer instanceof Error) this.#lost = answer
       for (const { move } of batch) this.#forget(move.before.compact)
       // Of several moves of one payment, the last one tells how its line stands.
       const lines = new Map(batch.map(({ move }, index) => [move.before.compact, isTrueAt(answer, index)]))
@@ -78,19 +84,18 @@ export class Settlements {
   }
 
   async #write(moves: readonly Move[]): Promise<boolean[] | Error> {
-    while (true) {
+    while (!this.#stopping.aborted) {
       try {
         return await this.#settle(moves)
       } catch (error) {
         if (error instanceof PartitionLost) return error
         this.#log.warn({ err: error, moves: moves.length }, 'webhook results could not be written, trying again')
-        if (this.#stopping.aborted || !isRedisUnavailable(error)) {
-          // Nothing is lost: the events are where they were, and are delivered again by whoever comes next.
-          return new PartitionLost('The results were not written.', { cause: error })
-        }
+        // Nothing is lost: the events are where they were, and are delivered again by whoever comes next.
+        if (!isRedisUnavailable(error)) return new PartitionLost('The results were not written.', { cause: error })
         await delay(RETRY_MS, this.#stopping)
       }
     }
+    return new PartitionLost('The partition is given up.')
   }
 
   #forget(compact: string): void {
