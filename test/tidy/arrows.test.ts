@@ -64,6 +64,7 @@ const NAMED = [
   'test/support/mocha-hooks.ts',
   'test/support/tiny-process.ts',
   'scripts/testing/counting-reporter.ts',
+  'scripts/chaos/shifted-clock.ts',
   'scripts/bench/webhook-receiver.ts',
   'scripts/bench/rivals/bare-api.ts',
   'scripts/bench/rivals/bare-worker.ts',
