@@ -87,10 +87,12 @@ export class Ownership<T extends Holding> {
     const share = (partition: number): boolean => living[partition % living.length] === owner
     await Promise.all(
       Array.from({ length: partitions }, async (_, partition) => {
+        this.#loseIfOverdue(partition)
         const holding = this.#held.get(partition)
         if (holding === undefined && !share(partition)) return
         const isMine = await leases.hold(partition)
         if (!isMine) return this.#lose(partition, new Error('another process has the lease'))
+        if (holding !== undefined) this.#loseIfOverdue(partition)
         // What was lost while the lease was asked for is taken anew in the next round.
         if (this.#held.get(partition) !== holding) return
         if (holding === undefined) this.#open(partition)
@@ -118,6 +120,15 @@ export class Ownership<T extends Holding> {
 
   #loseAll(): void {
     for (const partition of this.#held.keys()) this.#lose(partition, new Error('the lease could not be renewed'))
+  }
+
+  /**
+   * Who slept through its lease may get it again, but another process may have had the partition meanwhile: what this
+   * one remembers of it, such as which payments have events that wait, is not true any more.
+   */
+  #loseIfOverdue(partition: number): void {
+    if (performance.now() - this.#confirmedMs <= this.#options.leaseMs) return
+    this.#lose(partition, new Error('the lease had run out'))
   }
 
   #lose(partition: number, error: Error): void {

@@ -7,6 +7,39 @@ const OWNER = 'me'
 const PARTITION = 0
 
 describe('ownership of webhook partitions', () => {
+  it('takes a partition anew when it slept through its lease: another process may have had it meanwhile', async () => {
+    const ended: number[] = []
+    let opened = 0
+    const ownership = new Ownership({
+      leases: {
+        attend: async () => [OWNER],
+        hold: async () => true,
+        release: async () => undefined,
+        leave: async () => undefined
+      },
+      owner: OWNER,
+      partitions: 1,
+      heartbeatMs: 1,
+      leaseMs: 100,
+      patienceMs: 0,
+      open: () => {
+        const number = ++opened
+        return { drain: async () => undefined, abort: () => void ended.push(number) }
+      },
+      onClosed: () => undefined,
+      log: createLogger('webhooks', 'silent')
+    })
+    await ownership.start()
+    const sinceMs = performance.now()
+    while (performance.now() < sinceMs + 150);
+    try {
+      await until('it is held anew', () => opened === 2)
+      expect(ended).to.deep.equal([1])
+    } finally {
+      await ownership.stop()
+    }
+  })
+
   it('takes a partition anew that it lost in the moment in which it was to give it away', async () => {
     const opened: Holding[] = []
     let living = [OWNER]
