@@ -43,7 +43,9 @@ function readValue(redis: Redis, key: string): Promise<unknown> {
     list: () => redis.lrange(key, 0, -1),
     set: () => redis.smembers(key),
     zset: () => redis.zrange(key, '0', '-1', 'WITHSCORES'),
-    stream: () => redis.xrange(key, '-', '+')
+    stream: () => redis.xrange(key, '-', '+'),
+    // It has ended since it was listed: locks and leases come and go.
+    none: async () => null
   }
   return redis.type(key).then(type => readers[type]?.() ?? Promise.reject(new Error(`cannot read a ${type}`)))
 }
