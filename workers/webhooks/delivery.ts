@@ -56,7 +56,14 @@ export async function startWebhookDelivery(options: WebhookDeliveryOptions): Pro
   }
   const reading = repeat(stopping.signal, deps, report, async () => {
     if (cursors.size === 0) return delay(pollMs, stopping.signal)
-    for (const fresh of await deps.queue.readFresh(cursors)) await ownership.get(fresh.partition)?.offer(fresh)
+    const found = await deps.queue.readFresh(cursors)
+    // A partition may be lost and taken anew between two events. Its new holder reads all of them again: what is left
+    // of this read would come to it before what was offered to the old one.
+    const holders = new Map(found.map(({ partition }) => [partition, ownership.get(partition)]))
+    for (const fresh of found) {
+      const holder = holders.get(fresh.partition)
+      if (holder === ownership.get(fresh.partition)) await holder?.offer(fresh)
+    }
   })
   const polling = repeat(
     stopping.signal,
