@@ -6,7 +6,7 @@
  *
  * The index of ids is written before the record, so that nothing can exist that the lists don't show.
  */
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import type { Redis } from './connections.js'
 import { keys } from './keys.js'
 
@@ -168,7 +168,7 @@ export class MerchantStore {
 
 /** What is stored of a secret, and compared with. */
 export function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest()
+  return hash('sha256', secret, 'buffer')
 }
 
 function refuseBadPermissions(wanted: readonly Permission[], isPublishable: boolean): void {

@@ -5,7 +5,7 @@
  * short form is the same event: a receiver that has seen it discards it. Like a payment id, an event id sorts by time
  * and ends in the partition, so that it alone tells where to look for it.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type Payment, type PaymentStatus, paymentStatuses } from '../machines/model.js'
 import { compactId, expandId } from './keys.js'
 
@@ -47,10 +47,10 @@ export function encodeEvent(
 /** A UUID in the form of version 7, whose random bits are a hash of payment and version. */
 export function eventIdOf({ paymentId, version, occurredAtMs }: StatusChange): string {
   const time = occurredAtMs.toString(16).padStart(12, '0')
-  const hash = createHash('sha256').update(`${paymentId}/${version}`).digest('hex')
-  const variant = (8 + (Number.parseInt(hash.slice(3, 4), 16) & 3)).toString(16)
-  const [low, high] = [hash.slice(0, 3), hash.slice(4, 7)]
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${low}-${variant}${high}-${hash.slice(7, 16)}${paymentId.slice(-3)}`
+  const digits = hash('sha256', `${paymentId}/${version}`)
+  const variant = (8 + (Number.parseInt(digits.slice(3, 4), 16) & 3)).toString(16)
+  const [low, high] = [digits.slice(0, 3), digits.slice(4, 7)]
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${low}-${variant}${high}-${digits.slice(7, 16)}${paymentId.slice(-3)}`
 }
 
 /** When the event of an id occurred (ms). */

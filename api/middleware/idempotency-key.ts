@@ -2,14 +2,15 @@
 import { ServiceError } from '../../runtime/errors.js'
 import type { RequestMiddleware } from '../context.js'
 
+const NAME = 'Idempotency-Key'
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/
 
 /** Leaves the key in `ctx.state.idempotencyKey`. Throws `missing_idempotency_key`, or `invalid_request`. */
 export function idempotencyKey(): RequestMiddleware {
   return (ctx, next) => {
-    const [key = '', ...more] = ctx.req.headersDistinct['idempotency-key'] ?? []
-    if (key === '' && more.length === 0) throw new ServiceError('missing_idempotency_key')
-    if (!PRINTABLE.test(key) || more.length > 0) {
+    const key = ctx.get(NAME)
+    if (key === '') throw new ServiceError('missing_idempotency_key')
+    if (!PRINTABLE.test(key) || isSentTwice(ctx.req.rawHeaders)) {
       throw new ServiceError('invalid_request', {
         fields: [{ path: 'header Idempotency-Key', message: 'must be sent once, with 1 to 255 printable characters' }]
       })
@@ -17,4 +18,10 @@ export function idempotencyKey(): RequestMiddleware {
     ctx.state.idempotencyKey = key
     return next()
   }
+}
+
+/** Two headers of one name arrive as one value with a comma, which a key may have. `headers`: names and values in turn. */
+function isSentTwice(headers: readonly string[]): boolean {
+  const isName = (text: string, at: number): boolean => at % 2 === 0 && text.toLowerCase() === NAME.toLowerCase()
+  return headers.filter(isName).length > 1
 }
