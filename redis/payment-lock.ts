@@ -25,11 +25,12 @@ export function createPaymentLock(clients: readonly Redis[], ttlMs: number, log:
   redlock.on('error', error => {
     if (!(error instanceof ResourceLockedError)) log.debug({ err: error }, 'lock server did not answer')
   })
+  const controllers: AbortController[] = []
   return {
     async hold(compact, work) {
       const lock = await acquire(redlock, compact, ttlMs)
       if (lock === null) return 'taken'
-      const keeper = keepAlive(lock, ttlMs)
+      const keeper = keepAlive(lock, ttlMs, controllers)
       try {
         return await work(keeper.signal)
       } finally {
@@ -62,15 +63,24 @@ async function votesAgainst(error: ExecutionError): Promise<Error[]> {
   return attempts.flatMap(attempt => [...attempt.votesAgainst.values()])
 }
 
-/** Renews at half time, aborts when that fails or the lock's own time is over, whichever comes first. */
-function keepAlive(first: Lock, ttlMs: number): { signal: AbortSignal; release: () => void } {
-  const lost = new AbortController()
+/**
+ * Renews at half time, aborts when that fails or the lock's own time is over, whichever comes first.
+ *
+ * `unused` are the controllers that aborted nothing: they serve again. Node makes each signal as an old object, which
+ * only a full collection frees, and as many of those as there are payments are half of a worker's pauses (measured).
+ */
+function keepAlive(
+  first: Lock,
+  ttlMs: number,
+  unused: AbortController[]
+): { signal: AbortSignal; release: () => void } {
+  const lost = unused.pop() ?? new AbortController()
   let lock = first
   let renewal: NodeJS.Timeout
   let expiry: NodeJS.Timeout
   const schedule = (): void => {
     renewal = setTimeout(() => void renew(), ttlMs / 2)
-    expiry = setTimeout(() => lost.abort(new Error('the lock of the payment expired')), lock.expiration - Date.now())
+    expiry = setTimeout(() => lose(new Error('the lock of the payment expired')), lock.expiration - Date.now())
   }
   const renew = async (): Promise<void> => {
     try {
@@ -78,8 +88,12 @@ function keepAlive(first: Lock, ttlMs: number): { signal: AbortSignal; release: 
       clearTimeout(expiry)
       if (!isReleased) schedule()
     } catch (error) {
-      lost.abort(error)
+      lose(error)
     }
+  }
+  const lose = (reason: unknown): void => {
+    // After the release the controller is another holder's.
+    if (!isReleased) lost.abort(reason)
   }
   let isReleased = false
   schedule()
@@ -89,6 +103,7 @@ function keepAlive(first: Lock, ttlMs: number): { signal: AbortSignal; release: 
       isReleased = true
       clearTimeout(renewal)
       clearTimeout(expiry)
+      if (!lost.signal.aborted) unused.push(lost)
       // Not awaited: an unreleased lock ends by itself, and a result must not wait for it.
       lock.release().catch(() => undefined)
     }

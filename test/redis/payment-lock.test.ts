@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { connect, disconnect } from '../../redis/connections.js'
+import { connect, disconnect, type Redis } from '../../redis/connections.js'
 import { keys } from '../../redis/keys.js'
 import { createPaymentLock } from '../../redis/payment-lock.js'
 import { createLogger } from '../../runtime/log.js'
@@ -59,6 +59,17 @@ describe('payment lock', () => {
     expect(await test.secrets.get(keys.paymentLock('p1'))).to.equal('somebody else')
   })
 
+  it('tells nobody of a loss that comes after the release: the next holder may have the same signal', async () => {
+    const server = new SlowToRenew()
+    const lock = createPaymentLock([server.client], 100, log)
+    await lock.hold('p1', () => until('the lock is being renewed', () => server.renewal !== null))
+    await lock.hold('p2', async held => {
+      server.renewal?.reject(new Error('somebody else has the lock'))
+      await new Promise(resolve => setImmediate(resolve))
+      expect(held.aborted).to.equal(false)
+    })
+  })
+
   it('rejects, and does not say "taken", when the lock server is away', async () => {
     const lock = await lockWith(5_000)
     clients[0]?.disconnect()
@@ -66,3 +77,18 @@ describe('payment lock', () => {
     expect(failure).to.be.instanceOf(Error)
   })
 })
+
+/** A lock server that grants everything, but does not answer the first renewal until it is told to. */
+class SlowToRenew {
+  renewal: { reject: (error: Error) => void } | null = null
+  readonly client = { evalsha: (hash: string) => this.#answer(hash) } as unknown as Redis
+  #acquireHash = ''
+
+  #answer(hash: string): Promise<number> {
+    if (this.#acquireHash === '') this.#acquireHash = hash
+    if (hash === this.#acquireHash || this.renewal !== null) return Promise.resolve(1)
+    return new Promise((_, reject) => {
+      this.renewal = { reject }
+    })
+  }
+}
