@@ -15,7 +15,7 @@ import { compareWithCluster } from './bench/cluster.js'
 import { measureGrowth } from './bench/growth.js'
 import { checkLedger } from './bench/ledger.js'
 import { measureOperations } from './bench/operations.js'
-import { measureOverhead, measureWithSlowNetwork } from './bench/overhead.js'
+import { measureOwnTime, measureWithSlowNetwork } from './bench/overhead.js'
 import { type Report, ratioTo, renderReport } from './bench/report.js'
 import { measureScaling } from './bench/scaling.js'
 import { measureSideBySide } from './bench/side-by-side.js'
@@ -60,10 +60,11 @@ const redis = await startRedis({
   onOutput: () => undefined
 })
 try {
-  systems.push(await startRival('bare', redis.url), await startRival('bullmq', redis.url))
+  const bare = await startRival('bare', redis.url)
+  systems.push(bare, await startRival('bullmq', redis.url))
   const service = await startService(join(dir, 'service'), { env: {}, scale: [] })
   systems.push(service)
-  const measured = await measure(service)
+  const measured = await measure(service, bare)
   // Alone on the machine: the systems of the first part are stopped before.
   for (const system of systems.splice(0)) await system.stop()
   const scaling = values.quick ? [] : await measureScaling(dir, { total: payments, connections }, tell)
@@ -77,14 +78,20 @@ try {
   await rm(dir, { recursive: true, force: true })
 }
 
-async function measure(service: ServiceSystem): Promise<Omit<Report, 'scaling'>> {
+async function measure(service: ServiceSystem, bare: System): Promise<Omit<Report, 'scaling'>> {
   const sideBySide = await measureSideBySide(systems, service, { rounds, payments, connections }, tell)
-  const half = (sideBySide.find(figures => figures.name === service.name)?.perSecond.median ?? 0) / 2
+  const halfOf = ({ name }: System): number =>
+    (sideBySide.find(figures => figures.name === name)?.perSecond.median ?? 0) / 2
   const isWhole = !values.quick
-  const atHalf = { perSecond: half, seconds: 10 }
-  const slow = { perSecond: 150, seconds: 20 }
-  const overhead = isWhole ? { ...atHalf, result: await measureOverhead(service, atHalf) } : null
-  const slowNetwork = isWhole ? { ...slow, result: await measureWithSlowNetwork(service, slow) } : null
+  // The bare pipeline beside it tells what the machine takes: its disk, and its cores that all of this shares.
+  const ownTime = isWhole
+    ? [
+        await measureOwnTime(service, halfOf(service)),
+        await measureOwnTime(bare, halfOf(service)),
+        await measureOwnTime(bare, halfOf(bare))
+      ]
+    : []
+  const slowNetwork = isWhole ? [await measureWithSlowNetwork(service, { perSecond: 150, seconds: 20 })] : []
   const operations = isWhole ? await measureOperations(service, { payments: 3_000, connections }) : null
   const growth = isWhole ? await measureGrowth(service, values.growth.split(',').map(Number), tell) : []
   const ledger = await checkLedger(service)
@@ -93,7 +100,7 @@ async function measure(service: ServiceSystem): Promise<Omit<Report, 'scaling'>>
     rounds,
     connections,
     sideBySide,
-    overhead,
+    ownTime,
     slowNetwork,
     operations,
     growth,

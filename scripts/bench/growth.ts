@@ -10,20 +10,31 @@ import { compactId, idempotencyRecord, keys, newPaymentId, partitionOf, shortHas
 import { encodePayment } from '../../redis/payment-record.js'
 import { readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
-import { type LoadResult, runOpenLoop } from './load.js'
+import { type RequestSource, runOpenLoop } from './load.js'
 import { get } from './operations.js'
+import { medians } from './statistics.js'
 import type { ServiceSystem } from './systems.js'
+
+export interface Times {
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
 
 export interface GrowthRow {
   readonly payments: number
-  readonly read: LoadResult
-  readonly list: LoadResult
-  readonly create: LoadResult
+  readonly read: Times
+  readonly list: Times
+  readonly create: Times
+  /** Redis rewrites its append-only file when it has doubled: all data is written once more, beside the work. */
+  readonly createDuringRewrite: Times
 }
 
 const RATE_PER_SECOND = 200
-const SECONDS = 10
+/** The slowest of a hundred is one of a few: a single measurement of it says little. */
+const MEASUREMENTS = 3
+const SECONDS = 8
 const BATCH = 512
+const POLL_MS = 200
 
 /** Fills the demo merchant up to each of `sizes`, and measures there. */
 export async function measureGrowth(
@@ -36,18 +47,49 @@ export async function measureGrowth(
   for (const payments of sizes) {
     made = made.concat(await fill(service, payments - made.length))
     tell(`growth: ${made.length} payments`)
-    const options = { perSecond: RATE_PER_SECOND, seconds: SECONDS, connections: 64 }
     const anyId = (index: number): string => made[(index * 7_919) % made.length] ?? ''
+    const read: RequestSource = index => get(service, `/v1/payments/${anyId(index)}`)
+    const list: RequestSource = index =>
+      get(service, `/v1/payments?limit=20&status=${index % 2 ? 'captured' : 'failed'}`)
+    const create = (): Promise<RequestSource> => service.prepare(RATE_PER_SECOND * SECONDS)
+    await whileRedis(service, redis => untilAtRest(redis))
     rows.push({
       payments,
-      read: await runOpenLoop(service.url, options, index => get(service, `/v1/payments/${anyId(index)}`)),
-      list: await runOpenLoop(service.url, options, index =>
-        get(service, `/v1/payments?limit=20&status=${index % 2 ? 'captured' : 'failed'}`)
-      ),
-      create: await runOpenLoop(service.url, options, await service.prepare(RATE_PER_SECOND * SECONDS))
+      read: await timesOf(service, async () => read),
+      list: await timesOf(service, async () => list),
+      create: await timesOf(service, create),
+      createDuringRewrite: await timesOf(service, async () => {
+        const source = await create()
+        await whileRedis(service, async redis => {
+          await untilAtRest(redis)
+          await redis.bgrewriteaof()
+        })
+        return source
+      })
     })
   }
   return rows
+}
+
+/** Medians over several measurements; each has a source of its own. */
+async function timesOf(service: ServiceSystem, sourceOf: () => Promise<RequestSource>): Promise<Times> {
+  const options = { perSecond: RATE_PER_SECOND, seconds: SECONDS, connections: 64 }
+  const results: Times[] = []
+  for (let i = 0; i < MEASUREMENTS; i++) results.push(await runOpenLoop(service.url, options, await sourceOf()))
+  return medians(['p50Ms', 'p99Ms'], results)
+}
+
+async function whileRedis(service: ServiceSystem, work: (redis: Redis) => Promise<void>): Promise<void> {
+  const redis = await connect(service.redisUrl, 'commands', createLogger('bench', 'error'))
+  await work(redis)
+  await disconnect(redis)
+}
+
+/** What was written may have begun a rewrite of the append-only file, which is measured apart. */
+async function untilAtRest(redis: Redis): Promise<void> {
+  while (!/^aof_rewrite_in_progress:0\r?\naof_rewrite_scheduled:0/m.test(await redis.info('persistence'))) {
+    await new Promise(resolve => setTimeout(resolve, POLL_MS))
+  }
 }
 
 /**

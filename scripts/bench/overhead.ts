@@ -1,30 +1,36 @@
-/** The service's own time: open loop at half of what it can do, with a network that answers at once. */
+/** Times in open loop: arrivals by the clock, none dropped; they count from the moment a request was due. */
 import { type LoadResult, runOpenLoop } from './load.js'
-import type { ServiceSystem } from './systems.js'
+import type { ServiceSystem, System } from './systems.js'
 
-/** Arrivals by the clock, none dropped; times count from the moment a request was due. */
-export async function measureOverhead(
-  service: ServiceSystem,
-  options: { perSecond: number; seconds: number }
-): Promise<LoadResult> {
-  const total = Math.round(options.perSecond * options.seconds)
-  const source = await service.prepare(total)
-  const result = await runOpenLoop(service.url, { ...options, connections: 256 }, source)
-  if (result.statuses['201'] !== total) {
-    throw new Error(`Not all ${total} requests were answered 201: ${JSON.stringify(result.statuses)}`)
-  }
-  return result
+export interface OpenLoopRow {
+  readonly system: string
+  readonly perSecond: number
+  readonly result: LoadResult
 }
 
-/** The same with a real acquirer's times: median 1.5 s, 1 % beyond 8 s. What is left above them is ours. */
+const SECONDS = 10
+
+/** A system's own time at a rate, with a network that answers at once. Rejects when an answer was not 201. */
+export async function measureOwnTime(system: System, perSecond: number): Promise<OpenLoopRow> {
+  const total = Math.round(perSecond * SECONDS)
+  const source = await system.prepare(total)
+  const result = await runOpenLoop(system.url, { perSecond, seconds: SECONDS, connections: 256 }, source)
+  if (result.statuses['201'] !== total) {
+    throw new Error(`${system.name} did not answer 201 to all ${total} requests: ${JSON.stringify(result.statuses)}`)
+  }
+  return { system: system.name, perSecond, result }
+}
+
+/** The service with a real acquirer's times: median 1.5 s, 1 % beyond 8 s. What is left above them is ours. */
 export async function measureWithSlowNetwork(
   service: ServiceSystem,
   options: { perSecond: number; seconds: number }
-): Promise<LoadResult> {
+): Promise<OpenLoopRow> {
   await setLatency(service, { median: 1_500, p99: 8_000 })
   try {
     const total = Math.round(options.perSecond * options.seconds)
-    return await runOpenLoop(service.url, { ...options, connections: 2_000 }, await service.prepare(total))
+    const result = await runOpenLoop(service.url, { ...options, connections: 2_000 }, await service.prepare(total))
+    return { system: service.name, perSecond: options.perSecond, result }
   } finally {
     await setLatency(service, 0)
   }

@@ -16,6 +16,15 @@ export function spread(values: readonly number[]): Spread {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) }
 }
 
+/** The median of each figure. */
+export function medians<Name extends string>(
+  names: readonly Name[],
+  rows: readonly Readonly<Record<Name, number>>[]
+): Record<Name, number> {
+  const entries = names.map(name => [name, median(rows.map(row => row[name]))])
+  return Object.fromEntries(entries) as Record<Name, number>
+}
+
 /** The value below which a share of the (sorted) values lies; 0 for none. */
 export function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
