@@ -9,12 +9,12 @@ import { freePort } from '../../../scripts/supervisor/ports.js'
 import { obtainRedis } from '../../../scripts/supervisor/redis-binary.js'
 
 /**
- * CPU time of a payment in CPU times of a bare koa + XADD + reply, both measured in this run: 4.3 to 5.8 on quiet and busy
- * machines. Time on the clock would say more about the neighbours than about us.
+ * CPU time of a payment in CPU times of a bare koa + XADD + reply, both measured in this run: 4.0 to 4.4, on a quiet machine
+ * and beside two busy loops. Time on the clock would say more about the neighbours than about us.
  */
-const USUAL_RATIO = 5.2
-/** A third of the throughput lost is half as much CPU again. */
-const TOLERATED = 1.5
+const USUAL_RATIO = 4.2
+/** A third of the throughput lost is half as much CPU again; the rest of that half is what measurements differ by. */
+const TOLERATED = 1.35
 
 describe('the cost of a payment', () => {
   const systems: System[] = []
@@ -42,7 +42,7 @@ describe('the cost of a payment', () => {
     await rm(dir, { recursive: true, force: true })
   })
 
-  it('has not grown by half against a bare pipeline', async function () {
+  it('has not grown by a third against a bare pipeline', async function () {
     this.timeout(120_000)
     const service = await startService(join(dir, 'service'), { env: {}, scale: [], write: () => undefined })
     systems.push(service)
