@@ -12,7 +12,8 @@ import { keys } from './keys.js'
 
 export interface PaymentLock {
   /**
-   * Runs `work` under the lock of the payment. `held` aborts when the lock is lost or may be.
+   * Runs `work` under the lock of the payment. `held` aborts when the lock is lost or may be; it serves others when the
+   * work is done, so whoever listens to it stops listening by then.
    * Answers `taken` without running anything when somebody else has it. Throws when the lock servers do not answer.
    */
   hold<T>(compact: string, work: (held: AbortSignal) => Promise<T>): Promise<T | 'taken'>

@@ -6,6 +6,7 @@ import { newDelivery } from '../machines/webhook-delivery.js'
 import { type BlockingReads, createBlockingReads } from './blocking-reads.js'
 import type { Redis } from './connections.js'
 import { keys } from './keys.js'
+import type { Lease } from './partition-leases.js'
 import { defineScript } from './scripts.js'
 import { encodeChange } from './webhook-event.js'
 import {
@@ -30,7 +31,7 @@ const READ_COUNT = 256
 const ATTEMPTS_KEPT = 1_000
 const LOAD_COUNT = 1_000
 
-/** The partition belongs to another process by now: whatever this one holds of it is not its business any more. */
+/** The partition has another holder by now: whatever this one holds of it is not its business any more. */
 export class PartitionLost extends Error {}
 
 export interface FreshEvent {
@@ -53,9 +54,9 @@ export interface WebhookQueue {
   /** Reads on from the cursors (partition to entry id), which it moves. An empty answer after a while without any. */
   readFresh(cursors: Map<number, string>): Promise<FreshEvent[]>
   /** Writes moves of one merchant down; says for each whether its payment has a waiting line. Throws `PartitionLost`. */
-  settle(partition: number, merchantId: string, moves: readonly Move[]): Promise<boolean[]>
+  settle(lease: Lease, merchantId: string, moves: readonly Move[]): Promise<boolean[]>
   /** The first events of lines that are due. Throws `PartitionLost`. */
-  readWaiting(partition: number, merchantId: string, wish: WaitingWish): Promise<QueuedEvent[]>
+  readWaiting(lease: Lease, merchantId: string, wish: WaitingWish): Promise<QueuedEvent[]>
   /** The payments with a waiting line. */
   waitingPayments(partition: number, merchantId: string): Promise<string[]>
   /** The merchants of a partition that have something due. */
@@ -74,7 +75,6 @@ export interface WaitingWish {
 }
 
 export interface QueueOptions {
-  readonly owner: string
   readonly retentionMs: number
   /** Says what was wrong with an entry that was taken out of the outbox. */
   readonly onUnreadable: (entryId: string, reason: string) => void
@@ -88,7 +88,7 @@ export function createWebhookQueue(redis: Redis, blocking: Redis, options: Queue
   return {
     readFresh: cursors => readFresh(redis, { reads, running }, cursors, options),
     close: () => reads.close(),
-    settle: async (partition, merchantId, moves) => {
+    settle: async ({ partition, holder }, merchantId, moves) => {
       const oldest = Math.max(0, options.now() - options.retentionMs)
       const answer = await settleWebhooks(
         redis,
@@ -102,11 +102,11 @@ export function createWebhookQueue(redis: Redis, blocking: Redis, options: Queue
           keys.webhookJournal(partition, merchantId),
           keys.webhookAttempts(partition, merchantId)
         ],
-        [options.owner, merchantId, `${oldest}-0`, ATTEMPTS_KEPT, ...moves.flatMap(encodeMove)]
+        [holder, merchantId, `${oldest}-0`, ATTEMPTS_KEPT, ...moves.flatMap(encodeMove)]
       )
       return unlessLost(answer, partition).map(hasLine => hasLine === 1)
     },
-    readWaiting: async (partition, merchantId, { dueUntilMs, count, except }) => {
+    readWaiting: async ({ partition, holder }, merchantId, { dueUntilMs, count, except }) => {
       const answer = await readWaiting(
         redis,
         [
@@ -114,7 +114,7 @@ export function createWebhookQueue(redis: Redis, blocking: Redis, options: Queue
           keys.webhookDue(partition, merchantId),
           keys.webhookWaiting(partition, merchantId)
         ],
-        [options.owner, dueUntilMs, count, ...except]
+        [holder, dueUntilMs, count, ...except]
       )
       return unlessLost(answer, partition).map(head => decodeRecord(String(head), 'waiting'))
     },
@@ -240,5 +240,5 @@ function encodeMove({ before, after, attempt }: Move): (string | number)[] {
 
 function unlessLost(answer: unknown, partition: number): unknown[] {
   if (Array.isArray(answer)) return answer
-  throw new PartitionLost(`Partition ${partition} belongs to another process by now.`)
+  throw new PartitionLost(`Partition ${partition} has another holder by now.`)
 }

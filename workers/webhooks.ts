@@ -32,7 +32,6 @@ await runProcess('webhooks', async ({ config, log, onStop, onReadyCheck }) => {
   const delivery = await startWebhookDelivery({
     deps: {
       queue: createWebhookQueue(redis, blocking, {
-        owner,
         retentionMs: config.webhookRetentionDays * DAY_MS,
         onUnreadable: (entryId, reason) => log.error({ entry_id: entryId, reason }, 'an unreadable event is buried'),
         now: systemClock.now

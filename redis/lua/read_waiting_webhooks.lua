@@ -1,10 +1,10 @@
 -- Reads the heads of due waiting lines of one merchant, but for those that the reader has already.
 --
 -- KEYS[1] lease     string    KEYS[2] due times  zset   KEYS[3] waiting lines  hash, by payment
--- ARGV[1] owner     ARGV[2] due until, ms        ARGV[3] how many at the most
+-- ARGV[1] holder    ARGV[2] due until, ms        ARGV[3] how many at the most
 -- ARGV[4..] payments to leave out
 --
--- Returns heads; or -1 NOT_OWNER.
+-- Returns heads; or -1 NOT_HOLDER.
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return -1
 end

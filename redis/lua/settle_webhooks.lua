@@ -1,4 +1,4 @@
--- Writes down what became of some webhook events of one merchant. Only the owner of the partition may.
+-- Writes down what became of some webhook events of one merchant. Only the holder of the partition may.
 --
 -- An event is in one place at a time: in the outbox (fresh), in the waiting line of its payment, among the
 -- undeliverable, or gone (delivered; the journal keeps its short form). A line of a payment is its waiting records
@@ -7,12 +7,12 @@
 -- KEYS[1] lease     string    KEYS[2] outbox         stream    KEYS[3] waiting lines    hash, by payment
 -- KEYS[4] due times zset      KEYS[5] merchants due  zset      KEYS[6] undeliverable    hash, by event id
 -- KEYS[7] journal   stream    KEYS[8] attempts       stream
--- ARGV[1] owner     ARGV[2] merchant     ARGV[3] oldest journal id to keep     ARGV[4] attempts to keep
+-- ARGV[1] holder    ARGV[2] merchant     ARGV[3] oldest journal id to keep     ARGV[4] attempts to keep
 -- ARGV[5..] seven per event: move (`delivered`, `waiting` or `undeliverable`), outbox entry ('': it was the head of
 --   its line), payment, head as expected (`<event id> <attempts> `), record of the new place, due time in ms, attempt
 --
 -- A move whose event is not where it was expected was made before, and is skipped: repeating a call is safe.
--- Returns for each event 1 if its payment has a line now, else 0; or -1 NOT_OWNER.
+-- Returns for each event 1 if its payment has a line now, else 0; or -1 NOT_HOLDER.
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return -1
 end

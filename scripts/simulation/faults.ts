@@ -8,6 +8,8 @@ export interface Faults {
   /** A process is stopped there, and goes on later (SIGSTOP, a long collection, a sleeping machine). */
   sleep: number
   sleepMaxMs: number
+  /** All locks vanish soon after a process fell asleep, as its own would if it slept for long enough. */
+  sleepLosesLocks: number
   /** A connection to Redis breaks: the command may or may not have run. */
   cut: number
   /** Gaps between two deaths of a Redis server (ms); 0: it lives. */
@@ -50,6 +52,7 @@ export const NO_FAULTS: Faults = {
   kill: 0,
   sleep: 0,
   sleepMaxMs: 0,
+  sleepLosesLocks: 0,
   cut: 0,
   redisDiesEveryMs: 0,
   redisStallsEveryMs: 0,
@@ -77,6 +80,7 @@ export function drawFaults(random: Random): Faults {
     kill: maybe(0.6, 0.01),
     sleep: maybe(0.5, 0.008),
     sleepMaxMs: 10_000,
+    sleepLosesLocks: maybe(0.5, 0.8),
     cut: maybe(0.4, 0.01),
     redisDiesEveryMs: maybe(0.3, 12_000),
     redisStallsEveryMs: maybe(0.2, 12_000),
@@ -98,6 +102,8 @@ export function drawFaults(random: Random): Faults {
   }
 }
 
+const LOCKS_VANISH_AFTER_MS = 100
+
 /**
  * Where a process may be struck: before it sends something, and before it hears the answer. `weight` makes moments
  * of interest more dangerous. True when it is dead.
@@ -114,6 +120,7 @@ export function strike(world: World, faults: Faults, process: Process, where: ()
     const sleepMs = world.random.between(500, faults.sleepMaxMs)
     world.note('sleep', `${process.name} for ${sleepMs} ms ${where()}`)
     process.sleepsUntilMs = world.nowMs + sleepMs
+    if (world.random.chance(faults.sleepLosesLocks)) world.after(LOCKS_VANISH_AFTER_MS, null, world.onLocksVanish)
   }
   return false
 }

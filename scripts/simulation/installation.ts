@@ -206,7 +206,6 @@ export class Installation {
     const owner = process.name
     const deps: DeliveryDeps = {
       queue: createWebhookQueue(redis, this.connect(process, this.durable, 'blocking'), {
-        owner,
         retentionMs: config.webhookRetentionDays * DAY_MS,
         onUnreadable: (entryId, reason) => this.errors.push(`event ${entryId} is unreadable: ${reason}`),
         now: systemClock.now
@@ -223,7 +222,7 @@ export class Installation {
     }
     const { partitions, heartbeatMs, takeoverAfterMs, webhookPollMs } = config
     await startWebhookDelivery({
-      deps: this.#mutant?.webhooks?.(deps) ?? deps,
+      deps: this.#mutant?.webhooks?.(deps, redis) ?? deps,
       leases: createPartitionLeases(redis, owner, takeoverAfterMs),
       owner,
       partitions,

@@ -2,15 +2,20 @@
  * Mistakes planted on purpose: a simulation that does not find them proves nothing. They exist here only, by
  * exchanging the text of a script or one dependency of a process.
  */
+import type { Redis } from '../../redis/connections.js'
+import { keys } from '../../redis/keys.js'
 import type { WorkerDeps } from '../../workers/payments/deps.js'
 import type { DeliveryDeps } from '../../workers/webhooks/deps.js'
 
 export interface Mutant {
   readonly description: string
+  /** Within how many runs it must show; 100 unless few worlds bring it about. */
+  readonly seedsMax?: number
   /** Exchanges the text of the script that it is about, and leaves the others. */
   readonly script?: (lua: string) => string
   readonly worker?: (deps: WorkerDeps) => WorkerDeps
-  readonly webhooks?: (deps: DeliveryDeps) => DeliveryDeps
+  /** `redis` is the process's own connection. */
+  readonly webhooks?: (deps: DeliveryDeps, redis: Redis) => DeliveryDeps
 }
 
 export const mutants = {
@@ -20,6 +25,8 @@ export const mutants = {
   },
   'no-fence': {
     description: 'A worker that was taken over begins its command all the same.',
+    // It takes a refund in parts, a worker that falls asleep right before it, and a lock that is lost meanwhile.
+    seedsMax: 1_000,
     script: replace("if ARGV[12] ~= '' and", 'if false and')
   },
   'lost-acknowledgement': {
@@ -50,7 +57,7 @@ export const mutants = {
   },
   'webhook-given-up-before-sent': {
     description: 'A webhook event is noted as delivered before it is sent.',
-    webhooks: deps => ({ ...deps, queue: settlingEarly(deps.queue) })
+    webhooks: (deps, redis) => ({ ...deps, queue: settlingEarly(deps.queue, redis) })
   },
   'forgotten-waiting-line': {
     description: 'Whoever takes a partition over does not know which payments have events that wait.',
@@ -113,14 +120,15 @@ function replace(text: string, by: string): (lua: string) => string {
   return lua => lua.replace(text, by)
 }
 
-function settlingEarly(queue: DeliveryDeps['queue']): DeliveryDeps['queue'] {
+function settlingEarly(queue: DeliveryDeps['queue'], redis: Redis): DeliveryDeps['queue'] {
   return {
     ...queue,
     readFresh: async cursors => {
       const fresh = await queue.readFresh(cursors)
       for (const { partition, merchantId, event } of fresh) {
         const after = { ...event, delivery: { ...event.delivery, state: 'delivered' as const } }
-        await queue.settle(partition, merchantId, [{ before: event, after, attempt: null }])
+        const holder = (await redis.get(keys.webhookLease(partition))) ?? ''
+        await queue.settle({ partition, holder }, merchantId, [{ before: event, after, attempt: null }])
       }
       return fresh
     }

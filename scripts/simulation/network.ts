@@ -41,7 +41,9 @@ export class SimulatedNetwork {
   #send(process: Process, request: WireRequest, signal: AbortSignal): Promise<Exchange> {
     const world = this.#world
     return new Promise(resolve => {
+      const onAbort = (): void => settle({ kind: 'ambiguous', reason: 'the caller gave up' })
       const settle = (exchange: Exchange): void => {
+        signal.removeEventListener('abort', onAbort)
         world.trace('network', () => `${request.method} ${request.path} -> ${JSON.stringify(exchange).slice(0, 140)}`)
         resolve(exchange)
       }
@@ -51,7 +53,7 @@ export class SimulatedNetwork {
         world.after(this.#latencyMs(), process, () => settle({ kind: 'not_sent', reason: 'ECONNREFUSED' }))
         return
       }
-      signal.addEventListener('abort', () => settle({ kind: 'ambiguous', reason: 'the caller gave up' }))
+      signal.addEventListener('abort', onAbort)
       world.after(request.timeoutMs, process, () => settle({ kind: 'ambiguous', reason: 'no whole answer' }))
       this.#carry(process, request, settle)
     })

@@ -19,6 +19,7 @@ const TIMEOUT_MS: Record<ClientRole, number> = {
 const RECONNECT_MS = 100
 const LATENCY_MEAN_MS = 0.6
 const HANDOUT_WEIGHT = 8
+const PAYMENT_WEIGHT = 8
 
 interface Request {
   readonly args: readonly string[]
@@ -233,9 +234,13 @@ function wordsOf(arg: unknown): string[] {
   return typeof arg === 'object' && arg !== null ? Object.entries(arg).flat().map(String) : [String(arg)]
 }
 
-/** Most answers of a read say that there is nothing; those that hand out commands are the moments that matter. */
-function weightOf({ args }: Request, reply: Reply | Error): number {
-  return args[0] === 'XREADGROUP' && reply !== null ? HANDOUT_WEIGHT : 1
+/**
+ * Most answers of a read say that there is nothing; those that hand out commands are the moments that matter. So are
+ * those with a payment: what is decided next rests on what may not be true any more.
+ */
+function weightOf({ args: [name, key = ''] }: Request, reply: Reply | Error): number {
+  if (name === 'XREADGROUP') return reply === null ? 1 : HANDOUT_WEIGHT
+  return name === 'GET' && key.includes(':pay:') ? PAYMENT_WEIGHT : 1
 }
 
 /** A command in a trace: its name and keys, without what may be long. */

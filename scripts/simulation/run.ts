@@ -160,13 +160,11 @@ function makeTrouble(world: World, installation: Installation, faults: Faults): 
       receivers.awayUntilMs = world.nowMs + world.random.between(500, 10_000)
     }
   )
-  every(
-    () => faults.locksVanishEveryMs,
-    () => {
-      world.note('locks vanish')
-      for (const key of [...secrets.data.values.keys()]) if (key.startsWith('lock:')) secrets.data.remove(key)
-    }
-  )
+  world.onLocksVanish = () => {
+    world.note('locks vanish')
+    for (const key of [...secrets.data.values.keys()]) if (key.startsWith('lock:')) secrets.data.remove(key)
+  }
+  every(() => faults.locksVanishEveryMs, world.onLocksVanish)
 }
 
 /** From here on nothing goes wrong any more. What sleeps wakes up by itself. */

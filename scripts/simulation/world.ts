@@ -61,6 +61,8 @@ export class World {
   readonly counts = new Map<string, number>()
   /** Tells when the next thing will happen that matters, while nothing does; null while something does. */
   quietUntilMs: (() => number | null) | null = null
+  /** Takes all locks away; set by whoever has the lock server. */
+  onLocksVanish: () => void = () => undefined
   #heap: ScheduledEvent[] = []
   readonly #trace: ((line: string) => void) | null
   #orders = 0

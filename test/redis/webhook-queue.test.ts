@@ -22,7 +22,6 @@ describe('reading an outbox', () => {
   }
   const queueOn = (redis: Redis, blocking: Redis): WebhookQueue =>
     createWebhookQueue(redis, blocking, {
-      owner: 'me',
       retentionMs: 1_000,
       onUnreadable: () => undefined,
       now: () => 1

@@ -191,10 +191,12 @@ function scriptSteps(random: Random): Steps {
   ]
 }
 
-/** The scripts of the delivery: two owners want one of two leases, and move the events of two payments. */
+/** The scripts of the delivery: two processes want one of two leases, and move the events of two payments. */
 function webhookSteps(random: Random): Steps {
   const one = oneOfTwo(random)
   const [lease, owner, payment] = [one('lease'), one('owner'), one('payment')]
+  const number = String(random.between(1, 2))
+  const holder = `${owner} ${number}`
   const score = String(random.between(0, 20))
   const head = (): string => `${one('event')} ${random.between(1, 2)} `
   const move = (): Step => [
@@ -208,11 +210,12 @@ function webhookSteps(random: Random): Steps {
   ]
   const places = [lease, STREAM, 'lines', 'lines due', 'merchants due', 'given up', 'journal', 'attempts']
   return [
-    script('hold_partition', [lease], [owner, '100000']),
-    script('release_partition', [lease], [owner]),
-    script('read_waiting_webhooks', [lease, 'lines due', 'lines'], [owner, score, '1', random.pick(['', payment])]),
-    script('settle_webhooks', places, [owner, 'm', '0-0', '1000', ...move()]),
-    script('settle_webhooks', places, [owner, 'm', '0-0', '1000', ...move(), ...move()]),
+    script('take_partition', [lease], [owner, number, '100000']),
+    script('keep_partition', [lease], [holder, '100000']),
+    script('release_partition', [lease], [holder]),
+    script('read_waiting_webhooks', [lease, 'lines due', 'lines'], [holder, score, '1', random.pick(['', payment])]),
+    script('settle_webhooks', places, [holder, 'm', '0-0', '1000', ...move()]),
+    script('settle_webhooks', places, [holder, 'm', '0-0', '1000', ...move(), ...move()]),
     ['HMGET', 'lines', 'payment1', 'payment2'],
     ['HMGET', 'given up', 'event1', 'event2'],
     ['ZRANGE', 'lines due', '0', '5', 'WITHSCORES'],

@@ -63,7 +63,7 @@ export async function startDeliverer(test: TestRedis, options: DelivererOptions 
   const retentionMs = 30 * 24 * 3_600_000
   const { ca } = await receiverTls()
   const wrap = options.wrap ?? (queue => queue)
-  const queueOptions = { owner, retentionMs, onUnreadable: () => undefined, now: clock.now }
+  const queueOptions = { retentionMs, onUnreadable: () => undefined, now: clock.now }
   const delivery = await startWebhookDelivery({
     deps: {
       queue: wrap(createWebhookQueue(redis, blocking, queueOptions)),

@@ -41,9 +41,9 @@ export async function startWebhookDelivery(options: WebhookDeliveryOptions): Pro
     heartbeatMs,
     leaseMs,
     patienceMs: PATIENCE_MS,
-    open: (partition, onLost) => {
-      cursors.set(partition, BEGINNING)
-      return new PartitionDelivery(partition, deps, onLost)
+    open: (lease, onLost) => {
+      cursors.set(lease.partition, BEGINNING)
+      return new PartitionDelivery(lease, deps, onLost)
     },
     onClosed: partition => cursors.delete(partition),
     log: deps.log

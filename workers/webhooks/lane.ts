@@ -8,6 +8,7 @@
  */
 import { decideDelivery } from '../../machines/webhook-delivery.js'
 import { spanMs } from '../../machines/webhook-schedule.js'
+import type { Lease } from '../../redis/partition-leases.js'
 import type { WebhookEndpoint } from '../../redis/webhook-endpoints.js'
 import type { Move } from '../../redis/webhook-queue.js'
 import type { QueuedEvent } from '../../redis/webhook-record.js'
@@ -27,7 +28,7 @@ const WRITES_MAX = 2_000
 const RETRY_SHARE = 8
 
 export interface LaneOptions {
-  readonly partition: number
+  readonly lease: Lease
   readonly merchantId: string
   /** Aborts when the partition is given up: nothing new is sent, what is under way is cut. */
   readonly stopping: AbortSignal
@@ -54,13 +55,13 @@ export class Lane {
   #lastUsedMs: number
 
   constructor(deps: DeliveryDeps, options: LaneOptions, waiting: readonly string[]) {
-    const { partition, merchantId, stopping } = options
+    const { lease, merchantId, stopping } = options
     this.#deps = deps
     this.#options = options
     this.#waiting = new Set(waiting)
     this.#circuit = new Circuit(deps.concurrency)
     this.#lastUsedMs = deps.clock.now()
-    const settle = (moves: readonly Move[]): Promise<boolean[]> => deps.queue.settle(partition, merchantId, moves)
+    const settle = (moves: readonly Move[]): Promise<boolean[]> => deps.queue.settle(lease, merchantId, moves)
     this.#settlements = new Settlements(settle, stopping, deps.log)
   }
 
@@ -224,10 +225,10 @@ export class Lane {
   }
 
   async #readWaiting(dueUntilMs: number, count: number): Promise<QueuedEvent[]> {
-    const { partition, merchantId } = this.#options
+    const { lease, merchantId } = this.#options
     this.#isReading = true
     try {
-      return await this.#deps.queue.readWaiting(partition, merchantId, { dueUntilMs, count, except: this.#borrowed })
+      return await this.#deps.queue.readWaiting(lease, merchantId, { dueUntilMs, count, except: this.#borrowed })
     } finally {
       this.#isReading = false
     }

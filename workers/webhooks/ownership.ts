@@ -4,7 +4,7 @@
  * Each process says regularly that it is alive; all of them agree on the order of the living, and the partition p
  * belongs to the living number p mod n. A lease keeps two from delivering one partition while they don't agree yet.
  */
-import type { PartitionLeases } from '../../redis/partition-leases.js'
+import type { Lease, PartitionLeases } from '../../redis/partition-leases.js'
 import { delay } from '../../runtime/delay.js'
 import type { Logger } from '../../runtime/log.js'
 
@@ -24,14 +24,19 @@ export interface OwnershipOptions<T extends Holding> {
   /** Life of a lease. */
   readonly leaseMs: number
   readonly patienceMs: number
-  readonly open: (partition: number, onLost: (error: Error) => void) => T
+  readonly open: (lease: Lease, onLost: (error: Error) => void) => T
   readonly onClosed: (partition: number) => void
   readonly log: Logger
 }
 
+interface Held<T> {
+  readonly lease: Lease
+  readonly holding: T
+}
+
 export class Ownership<T extends Holding> {
   readonly #options: OwnershipOptions<T>
-  readonly #held = new Map<number, T>()
+  readonly #held = new Map<number, Held<T>>()
   readonly #draining = new Set<number>()
   readonly #stopping = new AbortController()
   #confirmedMs = performance.now()
@@ -43,7 +48,7 @@ export class Ownership<T extends Holding> {
   }
 
   get(partition: number): T | undefined {
-    return this.#draining.has(partition) ? undefined : this.#held.get(partition)
+    return this.#draining.has(partition) ? undefined : this.#held.get(partition)?.holding
   }
 
   get partitions(): readonly number[] {
@@ -60,7 +65,7 @@ export class Ownership<T extends Holding> {
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#running
-    await Promise.all([...this.#held].map(([partition, holding]) => this.#close(partition, holding)))
+    await Promise.all([...this.#held.values()].map(held => this.#close(held)))
     await this.#options.leases.leave().catch(() => undefined)
   }
 
@@ -87,55 +92,50 @@ export class Ownership<T extends Holding> {
     const share = (partition: number): boolean => living[partition % living.length] === owner
     await Promise.all(
       Array.from({ length: partitions }, async (_, partition) => {
-        this.#loseIfOverdue(partition)
-        const holding = this.#held.get(partition)
-        if (holding === undefined && !share(partition)) return
-        const isMine = await leases.hold(partition)
-        if (!isMine) return this.#lose(partition, new Error('another process has the lease'))
-        if (holding !== undefined) this.#loseIfOverdue(partition)
+        const held = this.#held.get(partition)
+        if (held === undefined) {
+          const lease = share(partition) ? await leases.take(partition) : null
+          if (lease !== null) this.#open(lease)
+          return
+        }
+        const isKept = await leases.keep(held.lease)
         // What was lost while the lease was asked for is taken anew in the next round.
-        if (this.#held.get(partition) !== holding) return
-        if (holding === undefined) this.#open(partition)
-        else if (!share(partition) && !this.#draining.has(partition)) void this.#close(partition, holding)
+        if (this.#held.get(partition) !== held) return
+        if (!isKept) this.#lose(partition, new Error('the lease has run out, or another process has it'))
+        else if (!share(partition) && !this.#draining.has(partition)) void this.#close(held)
       })
     )
     this.#confirmedMs = startedMs
   }
 
-  #open(partition: number): void {
-    const holding: T = this.#options.open(partition, error => {
-      if (this.#held.get(partition) === holding) this.#lose(partition, error)
+  #open(lease: Lease): void {
+    const { partition } = lease
+    const holding = this.#options.open(lease, error => {
+      if (this.#held.get(partition) === held) this.#lose(partition, error)
     })
-    this.#held.set(partition, holding)
+    const held = { lease, holding }
+    this.#held.set(partition, held)
   }
 
-  async #close(partition: number, holding: T): Promise<void> {
+  async #close(held: Held<T>): Promise<void> {
+    const { partition } = held.lease
     this.#draining.add(partition)
-    await holding.drain(this.#options.patienceMs)
-    if (this.#held.get(partition) !== holding) return
+    await held.holding.drain(this.#options.patienceMs)
+    if (this.#held.get(partition) !== held) return
     this.#forget(partition)
     // A lease that can't be given back runs out by itself.
-    await this.#options.leases.release(partition).catch(() => undefined)
+    await this.#options.leases.release(held.lease).catch(() => undefined)
   }
 
   #loseAll(): void {
     for (const partition of this.#held.keys()) this.#lose(partition, new Error('the lease could not be renewed'))
   }
 
-  /**
-   * Who slept through its lease may get it again, but another process may have had the partition meanwhile: what this
-   * one remembers of it, such as which payments have events that wait, is not true any more.
-   */
-  #loseIfOverdue(partition: number): void {
-    if (performance.now() - this.#confirmedMs <= this.#options.leaseMs) return
-    this.#lose(partition, new Error('the lease had run out'))
-  }
-
   #lose(partition: number, error: Error): void {
-    const holding = this.#held.get(partition)
-    if (holding === undefined) return
+    const held = this.#held.get(partition)
+    if (held === undefined) return
     this.#options.log.warn({ err: error, partition }, 'a partition of webhooks is given up')
-    holding.abort()
+    held.holding.abort()
     this.#forget(partition)
   }
 

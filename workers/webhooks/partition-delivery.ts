@@ -1,5 +1,6 @@
 /** The delivery of one partition's events, for as long as this process has the partition: one lane per merchant. */
 import { setMaxListeners } from 'node:events'
+import type { Lease } from '../../redis/partition-leases.js'
 import type { FreshEvent } from '../../redis/webhook-queue.js'
 import { delay } from '../../runtime/delay.js'
 import type { DeliveryDeps } from './deps.js'
@@ -9,7 +10,7 @@ import { Lane } from './lane.js'
 const IDLE_MAX_MS = 60_000
 
 export class PartitionDelivery {
-  readonly partition: number
+  readonly #lease: Lease
   readonly #deps: DeliveryDeps
   readonly #onLost: (error: Error) => void
   readonly #stopping = new AbortController()
@@ -17,8 +18,8 @@ export class PartitionDelivery {
   readonly #opened = new Set<Lane>()
 
   /** `onLost`: something made it impossible to go on; take the partition anew. */
-  constructor(partition: number, deps: DeliveryDeps, onLost: (error: Error) => void) {
-    this.partition = partition
+  constructor(lease: Lease, deps: DeliveryDeps, onLost: (error: Error) => void) {
+    this.#lease = lease
     this.#deps = deps
     // Every event under way listens to it.
     setMaxListeners(0, this.#stopping.signal)
@@ -44,7 +45,7 @@ export class PartitionDelivery {
   /** Wakes the merchants that have something due, and forgets idle ones. */
   async poll(): Promise<void> {
     const nowMs = this.#deps.clock.now()
-    const merchants = await this.#deps.queue.dueMerchants(this.partition, nowMs)
+    const merchants = await this.#deps.queue.dueMerchants(this.#lease.partition, nowMs)
     await Promise.all(merchants.map(async merchantId => (await this.#laneOf(merchantId)).wake()))
     for (const [merchantId, opening] of this.#lanes) {
       const lane = await opening
@@ -86,9 +87,8 @@ export class PartitionDelivery {
   }
 
   async #open(merchantId: string): Promise<Lane> {
-    const { partition } = this
-    const waiting = await this.#deps.queue.waitingPayments(partition, merchantId)
-    const options = { partition, merchantId, stopping: this.#stopping.signal, onLost: this.#onLost }
+    const waiting = await this.#deps.queue.waitingPayments(this.#lease.partition, merchantId)
+    const options = { lease: this.#lease, merchantId, stopping: this.#stopping.signal, onLost: this.#onLost }
     const lane = new Lane(this.#deps, options, waiting)
     this.#opened.add(lane)
     return lane

@@ -25,7 +25,7 @@ export class Settlements {
   #flushing: Promise<void> | null = null
   /**
    * Why nothing is written any more. What was not written is still where it was, and a later event that is put off now
-   * would overtake it: the lease that refused the first may be back for the second, in the name of the same process.
+   * would overtake it: whatever refused the first may let the second pass.
    */
   #lost: Error | null = null
 

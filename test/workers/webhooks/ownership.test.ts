@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { PartitionLeases } from '../../../redis/partition-leases.js'
 import { createLogger } from '../../../runtime/log.js'
 import { type Holding, Ownership } from '../../../workers/webhooks/ownership.js'
 import { until } from '../../support/conditions.js'
@@ -6,35 +7,50 @@ import { until } from '../../support/conditions.js'
 const OWNER = 'me'
 const PARTITION = 0
 
+/** Leases that nobody else wants. */
+function leasesWith(others: Partial<PartitionLeases>): PartitionLeases {
+  let takings = 0
+  return {
+    attend: async () => [OWNER],
+    take: async partition => ({ partition, holder: `${OWNER} ${++takings}` }),
+    keep: async () => true,
+    release: async () => undefined,
+    leave: async () => undefined,
+    ...others
+  }
+}
+
 describe('ownership of webhook partitions', () => {
-  it('takes a partition anew when it slept through its lease: another process may have had it meanwhile', async () => {
-    const ended: number[] = []
-    let opened = 0
+  it('takes a partition anew when its lease could not be kept: another process may have had it meanwhile', async () => {
+    const opened: string[] = []
+    const ended: string[] = []
+    let isKept = true
     const ownership = new Ownership({
-      leases: {
-        attend: async () => [OWNER],
-        hold: async () => true,
-        release: async () => undefined,
-        leave: async () => undefined
-      },
+      leases: leasesWith({
+        keep: async () => {
+          const answer = isKept
+          isKept = true
+          return answer
+        }
+      }),
       owner: OWNER,
       partitions: 1,
       heartbeatMs: 1,
-      leaseMs: 100,
+      leaseMs: 10_000,
       patienceMs: 0,
-      open: () => {
-        const number = ++opened
-        return { drain: async () => undefined, abort: () => void ended.push(number) }
+      open: ({ holder }) => {
+        opened.push(holder)
+        return { drain: async () => undefined, abort: () => void ended.push(holder) }
       },
       onClosed: () => undefined,
       log: createLogger('webhooks', 'silent')
     })
     await ownership.start()
-    const sinceMs = performance.now()
-    while (performance.now() < sinceMs + 150);
+    isKept = false
     try {
-      await until('it is held anew', () => opened === 2)
-      expect(ended).to.deep.equal([1])
+      await until('it is held anew', () => opened.length === 2)
+      expect(opened).to.deep.equal(['me 1', 'me 2'])
+      expect(ended).to.deep.equal(['me 1'])
     } finally {
       await ownership.stop()
     }
@@ -43,18 +59,16 @@ describe('ownership of webhook partitions', () => {
   it('takes a partition anew that it lost in the moment in which it was to give it away', async () => {
     const opened: Holding[] = []
     let living = [OWNER]
-    let onHold = (): void => undefined
+    let onKeep = (): void => undefined
     let lose: (error: Error) => void = () => undefined
     const ownership = new Ownership({
-      leases: {
+      leases: leasesWith({
         attend: async () => living,
-        hold: async () => {
-          onHold()
+        keep: async () => {
+          onKeep()
           return true
-        },
-        release: async () => undefined,
-        leave: async () => undefined
-      },
+        }
+      }),
       owner: OWNER,
       partitions: 1,
       heartbeatMs: 1,
@@ -72,8 +86,8 @@ describe('ownership of webhook partitions', () => {
     await ownership.start()
     // Who slept is not among the living for a moment, and may learn just then that a result was refused.
     living = []
-    onHold = () => {
-      onHold = () => undefined
+    onKeep = () => {
+      onKeep = () => undefined
       living = [OWNER]
       lose(new Error('a result was refused'))
     }

@@ -7,7 +7,7 @@ import { Settlements } from '../../../workers/webhooks/settlements.js'
 const log = createLogger('webhooks', 'silent')
 
 describe('settlements of webhooks', () => {
-  it('writes nothing behind what was refused: a later event would overtake it when the lease is back', async () => {
+  it('writes nothing behind what was refused: a later event would overtake it', async () => {
     const written: string[][] = []
     let refuse = (): void => undefined
     const settle = (moves: readonly Move[]): Promise<boolean[]> => {
