@@ -1,7 +1,8 @@
 /** Ports of this machine: which are free, and which every listening process gets. */
+import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-/** Whether `port` can be listened on just now; 0 asks for any. Resolves to the port, or undefined when it is taken. */
+/** Whether `port` can be listened on just now. Resolves to the port, or undefined when it is taken. */
 export function probePort(port: number, host: string): Promise<number | undefined> {
   return new Promise(resolve => {
     const server = createServer()
@@ -17,15 +18,23 @@ export function probePort(port: number, host: string): Promise<number | undefine
 /** What this process has handed out: a port stays free until its new owner listens, and must not get two of them. */
 const handedOut = new Set<number>()
 
+/**
+ * Below those that systems give to outgoing connections (Linux: from 32768): one of these may be made between the look
+ * for a free port and the moment in which its owner listens, or while its owner is being started again.
+ */
+const LOWEST = 20_000
+const HIGHEST = 32_000
+const TRIES_MAX = 1_000
+
 /** A port that nobody listens on at this moment, and that was not handed out before. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
-  for (;;) {
-    const port = await probePort(0, host)
-    if (port === undefined) throw new Error(`No port is free on ${host}; close programs that listen there.`)
-    if (handedOut.has(port)) continue
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const port = randomInt(LOWEST, HIGHEST)
+    if (handedOut.has(port) || (await probePort(port, host)) === undefined) continue
     handedOut.add(port)
     return port
   }
+  throw new Error(`No port from ${LOWEST} to ${HIGHEST} is free on ${host}; close programs that listen there.`)
 }
 
 /** Which variable tells a process its port (design 2); processes that are not named here listen on the ops port only. */
@@ -59,7 +68,7 @@ export async function assignPorts(requests: readonly PortRequest[]): Promise<num
   for (const { process, instance, base, host } of requests) {
     const name = `${process}.${instance}`
     const variable = `${portVariables[process]}=${base}`
-    const wanted = base === 0 ? 0 : base + INSTANCE_STEP * (instance - 1)
+    const wanted = base === 0 ? await freePort(host) : base + INSTANCE_STEP * (instance - 1)
     const port = wanted > 65_535 ? undefined : await probePort(wanted, host)
     const owner = owners.get(port ?? wanted)
     if (port === undefined) problems.push(`${variable}: port ${wanted} for ${name} is taken by another program`)
