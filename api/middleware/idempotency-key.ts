@@ -2,7 +2,7 @@
 import { ServiceError } from '../../runtime/errors.js'
 import type { RequestMiddleware } from '../context.js'
 
-const NAME = 'Idempotency-Key'
+const NAME = 'idempotency-key'
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/
 
 /** Leaves the key in `ctx.state.idempotencyKey`. Throws `missing_idempotency_key`, or `invalid_request`. */
@@ -22,6 +22,6 @@ export function idempotencyKey(): RequestMiddleware {
 
 /** Two headers of one name arrive as one value with a comma, which a key may have. `headers`: names and values in turn. */
 function isSentTwice(headers: readonly string[]): boolean {
-  const isName = (text: string, at: number): boolean => at % 2 === 0 && text.toLowerCase() === NAME.toLowerCase()
+  const isName = (text: string, at: number): boolean => at % 2 === 0 && text.toLowerCase() === NAME
   return headers.filter(isName).length > 1
 }

@@ -52,7 +52,7 @@ export async function measureGrowth(
     const list: RequestSource = index =>
       get(service, `/v1/payments?limit=20&status=${index % 2 ? 'captured' : 'failed'}`)
     const create = (): Promise<RequestSource> => service.prepare(RATE_PER_SECOND * SECONDS)
-    await whileRedis(service, redis => untilAtRest(redis))
+    await withRedis(service, redis => untilAtRest(redis))
     rows.push({
       payments,
       read: await timesOf(service, async () => read),
@@ -60,7 +60,7 @@ export async function measureGrowth(
       create: await timesOf(service, create),
       createDuringRewrite: await timesOf(service, async () => {
         const source = await create()
-        await whileRedis(service, async redis => {
+        await withRedis(service, async redis => {
           await untilAtRest(redis)
           await redis.bgrewriteaof()
         })
@@ -79,10 +79,13 @@ async function timesOf(service: ServiceSystem, sourceOf: () => Promise<RequestSo
   return medians(['p50Ms', 'p99Ms'], results)
 }
 
-async function whileRedis(service: ServiceSystem, work: (redis: Redis) => Promise<void>): Promise<void> {
+async function withRedis(service: ServiceSystem, work: (redis: Redis) => Promise<void>): Promise<void> {
   const redis = await connect(service.redisUrl, 'commands', createLogger('bench', 'error'))
-  await work(redis)
-  await disconnect(redis)
+  try {
+    await work(redis)
+  } finally {
+    await disconnect(redis)
+  }
 }
 
 /** What was written may have begun a rewrite of the append-only file, which is measured apart. */
