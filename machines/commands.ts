@@ -1,5 +1,5 @@
 /** What the API and the timers ask of the payments workers. The words travel through the command streams. */
-import type { FailureCode, OperationKind, PaymentProgress, PaymentTerms, RefusalCode } from './model.js'
+import type { Announcement, FailureCode, OperationKind, PaymentProgress, PaymentTerms, RefusalCode } from './model.js'
 import type { Buyer } from './network.js'
 
 /** Where the card of a new payment comes from. */
@@ -16,10 +16,12 @@ export type Command =
   | { readonly kind: 'cancel'; readonly amountCents: number | null }
   /** Something of this payment is due: its expiry, or the next question to the network. */
   | { readonly kind: 'wake' }
-  /** The network announced a chargeback. */
-  | { readonly kind: 'chargeback_notice' }
+  /** The network announced that something happened to the sale of this payment. */
+  | { readonly kind: 'network_notice'; readonly announced: Announcement }
   /** An operator has looked at what the payment was listed for. */
   | { readonly kind: 'settle_attention' }
+  /** An operator has seen at the acquirer whether the refund that is in doubt is booked. */
+  | { readonly kind: 'conclude_refund'; readonly isBooked: boolean }
 
 /** How a merchant's command ended; kept with its Idempotency-Key and replayed to a repeated request. */
 export type CommandResult =

@@ -82,8 +82,22 @@ export interface Inquiry {
   readonly nextAtMs: number
 }
 
+/** What the network said had happened to a sale: a chargeback, a refund that was denied after all, or just something. */
+export type Announcement = 'chargeback' | 'denied_refund' | 'change'
+
+/** Questions to the network about what it announced. `sinceMs` is when it did. */
+export interface Notice extends Inquiry {
+  readonly announced: Announcement
+}
+
 /** Why a person should look at a payment. */
-export type Attention = 'unresolved_for_long' | 'surplus_sale' | 'figures_differ' | 'sale_after_failure' | 'poisoned'
+export type Attention =
+  | 'unresolved_for_long'
+  | 'surplus_sale'
+  | 'figures_differ'
+  | 'sale_after_failure'
+  | 'notice_unconfirmed'
+  | 'poisoned'
 
 /** All that changes in a payment's life. `status` and the substate `phase` are the machine's state value. */
 export interface PaymentProgress {
@@ -92,6 +106,8 @@ export interface PaymentProgress {
   readonly phase: string | null
   readonly capturedCents: number
   readonly refundedCents: number
+  /** Voided at the network by somebody else, as its books showed: refunds are compared with what was there before. */
+  readonly voidedElsewhereCents: number
   readonly references: NetworkReferences
   readonly declinedCode: string | null
   readonly expiresAtMs: number | null
@@ -102,8 +118,8 @@ export interface PaymentProgress {
   readonly operation: Operation
   readonly error: FailureCode | null
   readonly inquiry: Inquiry | null
-  /** A chargeback that the network announced and that is still to be verified. */
-  readonly dispute: Inquiry | null
+  /** What the network announced about the sale and is still to be verified. */
+  readonly notice: Notice | null
   readonly attention: Attention | null
 }
 
@@ -139,6 +155,7 @@ export function newPayment(terms: PaymentTerms, record: string): Payment {
       phase: null,
       capturedCents: 0,
       refundedCents: 0,
+      voidedElsewhereCents: 0,
       references: noReferences,
       declinedCode: null,
       expiresAtMs: null,
@@ -149,7 +166,7 @@ export function newPayment(terms: PaymentTerms, record: string): Payment {
       operation: { kind: 'authorization', state: 'in_progress', amountCents: terms.amountCents, record },
       error: null,
       inquiry: null,
-      dispute: null,
+      notice: null,
       attention: null
     },
     history: []

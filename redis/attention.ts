@@ -1,6 +1,7 @@
 /** The list of payments that need a person, and how one is taken off. */
+import type { Command } from '../machines/commands.js'
 import type { Attention } from '../machines/model.js'
-import { encodeEntry } from './command-entry.js'
+import { encodeServiceCommand } from './command-entry.js'
 import type { Redis } from './connections.js'
 import { compactId, expandId, keys, partitionOfPayment } from './keys.js'
 
@@ -27,14 +28,14 @@ export async function attentionOf(redis: Redis, paymentId: string): Promise<stri
 
 /** Tells the workers that a person has looked. They take the payment off the list and write it into its history. */
 export async function settleAttention(redis: Redis, paymentId: string): Promise<void> {
-  const entry = encodeEntry({
-    compact: compactId(paymentId),
-    command: { kind: 'settle_attention' },
-    record: null,
-    replyTo: null,
-    correlationId: null,
-    handedOut: 0,
-    dueAtMs: null
-  })
-  await redis.xadd(keys.commands(partitionOfPayment(paymentId)), '*', ...entry)
+  await send(redis, paymentId, { kind: 'settle_attention' })
+}
+
+/** Tells the workers what a person has seen at the acquirer of a refund in doubt. They end the refund by that. */
+export async function concludeRefund(redis: Redis, paymentId: string, isBooked: boolean): Promise<void> {
+  await send(redis, paymentId, { kind: 'conclude_refund', isBooked })
+}
+
+async function send(redis: Redis, paymentId: string, command: Command): Promise<void> {
+  await redis.xadd(keys.commands(partitionOfPayment(paymentId)), '*', ...encodeServiceCommand(paymentId, command))
 }

@@ -1,5 +1,6 @@
 /** One command as it stands in a stream: who is meant, what to do, who waits for the result. */
 import type { Command } from '../machines/commands.js'
+import { compactId } from './keys.js'
 
 export interface CommandEntry {
   /** Id of the stream entry: what is acknowledged. */
@@ -32,6 +33,20 @@ export function encodeEntry(entry: Omit<CommandEntry, 'entryId' | 'partition' | 
   return fields
 }
 
+/** What the service asks of the workers by itself: nobody waits for the result. */
+export function encodeServiceCommand(paymentId: string, command: Command): string[] {
+  const nobody = { record: null, replyTo: null, correlationId: null, handedOut: 0, dueAtMs: null }
+  return encodeEntry({ compact: compactId(paymentId), command, ...nobody })
+}
+
+/** Commands that an earlier version put into the stream had one notice for all that the network announces. */
+type OldNotice = { readonly kind: 'chargeback_notice' }
+
+function readCommand(text: string): Command {
+  const command = JSON.parse(text) as Command | OldNotice
+  return command.kind === 'chargeback_notice' ? { kind: 'network_notice', announced: 'change' } : command
+}
+
 /** Reads an entry. Throws when it is not one of ours; the caller buries it. */
 export function decodeEntry(partition: number, entryId: string, pairs: readonly string[]): CommandEntry {
   const fields = new Map<string, string>()
@@ -44,7 +59,7 @@ export function decodeEntry(partition: number, entryId: string, pairs: readonly 
     entryId,
     partition,
     compact,
-    command: JSON.parse(command) as Command,
+    command: readCommand(command),
     record: fields.get('k') ?? null,
     replyTo: channel === undefined ? null : { channel, commandId: fields.get('i') ?? '' },
     correlationId: fields.get('x') ?? null,

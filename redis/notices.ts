@@ -4,9 +4,10 @@
  *
  * A list by time of the next try. Taking a notice moves it into the future: if its taker dies, it comes up again.
  */
-import { encodeEntry } from './command-entry.js'
+import type { Announcement } from '../machines/model.js'
+import { encodeServiceCommand } from './command-entry.js'
 import type { Redis } from './connections.js'
-import { compactId, keys, partitionOfPayment } from './keys.js'
+import { keys, partitionOfPayment } from './keys.js'
 import { defineScript } from './scripts.js'
 import { createWrites, type Writes } from './writes.js'
 
@@ -14,23 +15,28 @@ const noteNotice = defineScript('note_notice')
 const takeNotices = defineScript('take_notices')
 const dropNotice = defineScript('drop_notice')
 
-/** A notice about a sale, first heard of at `sinceMs`. */
-export interface Notice {
+/** What the network said about a sale of its own. */
+export interface Announced {
   readonly saleId: string
+  readonly announced: Announcement
+}
+
+/** A notice that waits for its payment to be found, first heard of at `sinceMs`. */
+export interface WaitingNotice extends Announced {
   readonly sinceMs: number
 }
 
 export interface NoticeStore {
-  /** Keeps a notice that is due at once. On return it is durable; the same sale announced again counts once. */
-  note(saleId: string, nowMs: number): Promise<void>
+  /** Keeps a notice that is due at once. On return it is durable; the same one announced again counts once. */
+  note(notice: Announced, nowMs: number): Promise<void>
   /** Up to `count` notices that are due; they come up again at `againAtMs` unless they are dropped or put off. */
-  take(nowMs: number, againAtMs: number, count: number): Promise<Notice[]>
+  take(nowMs: number, againAtMs: number, count: number): Promise<WaitingNotice[]>
   /** Tries again at another time. */
-  putOff(saleId: string, untilMs: number): Promise<void>
+  putOff(notice: Announced, untilMs: number): Promise<void>
   /** Forgets a notice that was taken until `againAtMs`. One that was announced again meanwhile stays: it may be news. */
-  drop(saleId: string, againAtMs: number): Promise<void>
+  drop(notice: Announced, againAtMs: number): Promise<void>
   /** Tells the workers to ask the network about a payment. Doing so twice does no harm. */
-  announce(paymentId: string): Promise<void>
+  announce(paymentId: string, announced: Announcement): Promise<void>
   /** How many notices wait for their payment to be found. */
   count(): Promise<number>
 }
@@ -42,42 +48,44 @@ export function createNoticeStore(
 ): NoticeStore {
   const [due, since] = [keys.notices(), keys.noticesSince()]
   return {
-    async note(saleId, nowMs) {
-      await writes.run(due, node => noteNotice(node, [due, since], [saleId, nowMs]))
+    async note(notice, nowMs) {
+      await writes.run(due, node => noteNotice(node, [due, since], [memberOf(notice), nowMs]))
     },
 
     async take(nowMs, againAtMs, count) {
       const found = (await takeNotices(redis, [due, since], [nowMs, againAtMs, count])) as string[]
-      const notices: Notice[] = []
+      const notices: WaitingNotice[] = []
       for (let i = 0; i < found.length; i += 2) {
-        notices.push({ saleId: found[i] ?? '', sinceMs: Number(found[i + 1]) })
+        notices.push({ ...noticeOf(found[i] ?? ''), sinceMs: Number(found[i + 1]) })
       }
       return notices
     },
 
-    async putOff(saleId, untilMs) {
-      await redis.zadd(due, 'XX', untilMs, saleId)
+    async putOff(notice, untilMs) {
+      await redis.zadd(due, 'XX', untilMs, memberOf(notice))
     },
 
-    async drop(saleId, againAtMs) {
-      await dropNotice(redis, [due, since], [saleId, againAtMs])
+    async drop(notice, againAtMs) {
+      await dropNotice(redis, [due, since], [memberOf(notice), againAtMs])
     },
 
-    async announce(paymentId) {
+    async announce(paymentId, announced) {
       const partition = partitionOfPayment(paymentId)
       if (partition >= partitions) return
-      const entry = encodeEntry({
-        compact: compactId(paymentId),
-        command: { kind: 'chargeback_notice' },
-        record: null,
-        replyTo: null,
-        correlationId: null,
-        handedOut: 0,
-        dueAtMs: null
-      })
+      const entry = encodeServiceCommand(paymentId, { kind: 'network_notice', announced })
       await writes.run(keys.commands(partition), node => node.xadd(keys.commands(partition), '*', ...entry))
     },
 
     count: () => redis.zcard(due)
   }
+}
+
+/** `<sale id>`, or `<sale id> <what was announced>` when it is more than "something". */
+function memberOf({ saleId, announced }: Announced): string {
+  return announced === 'change' ? saleId : `${saleId} ${announced}`
+}
+
+function noticeOf(member: string): Announced {
+  const [saleId = '', announced = 'change'] = member.split(' ')
+  return { saleId, announced: announced as Announcement }
 }

@@ -6,6 +6,7 @@
  */
 import type { CommandResult } from '../machines/commands.js'
 import {
+  type Announcement,
   type HistoryEntry,
   noReferences,
   type Operation,
@@ -33,6 +34,7 @@ export type Progress = {
   p?: string
   c?: number
   r?: number
+  g?: number
   n?: (string | 0)[]
   d?: string
   x?: number
@@ -43,7 +45,7 @@ export type Progress = {
   o: [kind: Operation['kind'], state: Operation['state'], amount: number, record?: string]
   e?: PaymentProgress['error']
   q?: [since: number, attempts: number, next: number]
-  b?: [since: number, attempts: number, next: number]
+  b?: [since: number, attempts: number, next: number, announced?: Announcement]
   l?: PaymentProgress['attention']
 }
 
@@ -117,7 +119,7 @@ export function readResult(value: CodedResult): CommandResult {
 }
 
 export function encodeProgress(progress: PaymentProgress): Progress {
-  const { references: n, operation: o, inquiry: q, dispute: b } = progress
+  const { references: n, operation: o, inquiry: q, notice: b } = progress
   const coded: Progress = {
     s: progress.status,
     o: o.record === null ? [o.kind, o.state, o.amountCents] : [o.kind, o.state, o.amountCents, o.record]
@@ -125,6 +127,7 @@ export function encodeProgress(progress: PaymentProgress): Progress {
   if (progress.phase !== null) coded.p = progress.phase
   if (progress.capturedCents > 0) coded.c = progress.capturedCents
   if (progress.refundedCents > 0) coded.r = progress.refundedCents
+  if (progress.voidedElsewhereCents > 0) coded.g = progress.voidedElsewhereCents
   const references: (string | 0)[] = [n.saleId ?? 0, n.tid ?? 0, n.nsu ?? 0, n.authorizationCode ?? 0]
   if (references.some(Boolean)) coded.n = references
   if (progress.declinedCode !== null) coded.d = progress.declinedCode
@@ -135,7 +138,10 @@ export function encodeProgress(progress: PaymentProgress): Progress {
   if (progress.refundedAtMs !== null) coded.f = progress.refundedAtMs
   if (progress.error !== null) coded.e = progress.error
   if (q !== null) coded.q = [q.sinceMs, q.attempts, q.nextAtMs]
-  if (b !== null) coded.b = [b.sinceMs, b.attempts, b.nextAtMs]
+  if (b !== null) {
+    coded.b = [b.sinceMs, b.attempts, b.nextAtMs]
+    if (b.announced !== 'change') coded.b.push(b.announced)
+  }
   if (progress.attention !== null) coded.l = progress.attention
   return coded
 }
@@ -148,6 +154,7 @@ export function decodeProgress(coded: Progress): PaymentProgress {
     phase: coded.p ?? null,
     capturedCents: coded.c ?? 0,
     refundedCents: coded.r ?? 0,
+    voidedElsewhereCents: coded.g ?? 0,
     references:
       coded.n === undefined
         ? noReferences
@@ -161,13 +168,19 @@ export function decodeProgress(coded: Progress): PaymentProgress {
     operation: { kind, state, amountCents, record: record ?? null },
     error: coded.e ?? null,
     inquiry: decodeInquiry(coded.q),
-    dispute: decodeInquiry(coded.b),
+    notice: decodeNotice(coded.b),
     attention: coded.l ?? null
   }
 }
 
 function decodeInquiry(coded: Progress['q']): PaymentProgress['inquiry'] {
   return coded === undefined ? null : { sinceMs: coded[0], attempts: coded[1], nextAtMs: coded[2] }
+}
+
+function decodeNotice(coded: Progress['b']): PaymentProgress['notice'] {
+  if (coded === undefined) return null
+  const [sinceMs, attempts, nextAtMs, announced = 'change'] = coded
+  return { sinceMs, attempts, nextAtMs, announced }
 }
 
 function encodeTerms(terms: PaymentTerms): Terms {

@@ -87,7 +87,8 @@ await runProcess('payments', async context => {
       clock,
       log,
       giveUpAfterMs: config.reconcileListAfterMs,
-      leaseMs: 2 * (config.networkConnectTimeoutMs + config.networkTimeoutMs)
+      leaseMs: 2 * (config.networkConnectTimeoutMs + config.networkTimeoutMs),
+      onGivenUp: () => metrics.gaveNoticeUp()
     },
     signal
   )

@@ -12,7 +12,7 @@ import { createJsonApp } from '../app.js'
 import type { RequestMiddleware, RequestState } from '../context.js'
 import { jsonBody } from '../middleware/json-body.js'
 import type { Route } from '../route.js'
-import { saleToAskAbout } from './notice-input.js'
+import { announcedIn } from './notice-input.js'
 
 export interface NotificationsDeps {
   /** Value of `X-Notification-Secret`, the only proof of origin that the network offers. */
@@ -35,8 +35,8 @@ function notificationRoute(deps: NotificationsDeps): Route {
       requireSecret(deps.secret),
       jsonBody({ isOptional: false }),
       async ctx => {
-        const saleId = saleToAskAbout(ctx.state.body)
-        if (saleId !== null) await deps.notices.note(saleId, deps.clock.now())
+        const notice = announcedIn(ctx.state.body)
+        if (notice !== null) await deps.notices.note(notice, deps.clock.now())
         ctx.status = 200
         ctx.body = {}
       }

@@ -1,22 +1,28 @@
 /** The body of a notification of the card network: `{"PaymentId": "<its sale id>", "ChangeType": 7}`. */
+import type { Announcement } from '../../machines/model.js'
+import type { Announced } from '../../redis/notices.js'
 import { type FieldProblem, ServiceError } from '../../runtime/errors.js'
 
 /**
  * What the network announces with each `ChangeType` (network protocol 6). Only these are about the money of a payment
  * of ours; the others (recurrence, antifraud, boleto) are answered and forgotten.
  */
-const MONEY_CHANGES: Readonly<Record<number, string>> = {
-  1: 'status change',
-  5: 'cancellation denied',
+const MONEY_CHANGES: Readonly<Record<number, Announcement>> = {
+  // status change
+  1: 'change',
+  // cancellation denied
+  5: 'denied_refund',
   7: 'chargeback',
-  8: 'fraud alert',
-  25: 'partly cancelled'
+  // fraud alert of the issuer: no money has moved yet
+  8: 'change',
+  // partly cancelled
+  25: 'change'
 }
 
 const SALE_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** The sale that has to be asked about, or null when the notification is about something else. Throws `invalid_request`. */
-export function saleToAskAbout(body: unknown): string | null {
+/** What happened to which sale, or null when the notification is about something else. Throws `invalid_request`. */
+export function announcedIn(body: unknown): Announced | null {
   const { PaymentId: saleId, ChangeType: changeType } = isObject(body) ? body : {}
   const problems: FieldProblem[] = []
   if (typeof saleId !== 'string' || !SALE_ID.test(saleId.toLowerCase())) {
@@ -26,7 +32,8 @@ export function saleToAskAbout(body: unknown): string | null {
     problems.push({ path: 'ChangeType', message: 'must be a whole number' })
   }
   if (problems.length > 0 || typeof saleId !== 'string') throw new ServiceError('invalid_request', { fields: problems })
-  return MONEY_CHANGES[Number(changeType)] === undefined ? null : saleId.toLowerCase()
+  const announced = MONEY_CHANGES[Number(changeType)]
+  return announced === undefined ? null : { saleId: saleId.toLowerCase(), announced }
 }
 
 function isObject(body: unknown): body is Readonly<Record<string, unknown>> {

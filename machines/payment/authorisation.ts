@@ -1,7 +1,8 @@
 /**
  * From the accepted request to the answer of the issuer: `pending`, `unknown`, `failed`.
  */
-import { notVoided, remembersNotice, stillOpen } from './fragments.js'
+import { notVoided, stillOpen, surplusVoided } from './fragments.js'
+import { remembersNotice } from './notices.js'
 import { paymentSetup } from './setup.js'
 
 /** The issuer has said yes, and the network has not captured. */
@@ -44,20 +45,20 @@ export const pending = paymentSetup.createStateConfig({
       },
       ...heldOrCaptured
     ],
-    DECLINED: { target: 'failed', actions: ['noteDeclined', 'fail', 'endDispute'], description: 'The issuer said no.' },
+    DECLINED: { target: 'failed', actions: ['noteDeclined', 'fail', 'endNotice'], description: 'The issuer said no.' },
     REJECTED: {
       target: 'failed',
-      actions: ['noteDeclined', 'fail', 'endDispute'],
+      actions: ['noteDeclined', 'fail', 'endNotice'],
       description: 'The network refused the sale as such.'
     },
     NOT_SENT: {
       target: 'failed',
-      actions: ['fail', 'endDispute'],
+      actions: ['fail', 'endNotice'],
       description: 'The network could not be reached; nothing was sent.'
     },
     CARD_MISSING: {
       target: 'failed',
-      actions: ['fail', 'endDispute'],
+      actions: ['fail', 'endNotice'],
       description: 'The card data is gone; nothing was sent.'
     },
     AMBIGUOUS: {
@@ -100,7 +101,7 @@ export const unknown = paymentSetup.createStateConfig({
       },
       {
         target: 'failed',
-        actions: ['noteDeclined', 'fail', 'endDispute'],
+        actions: ['noteDeclined', 'fail', 'endNotice'],
         description: 'The issuer had said no.'
       }
     ],
@@ -112,7 +113,7 @@ export const unknown = paymentSetup.createStateConfig({
       },
       {
         target: 'failed',
-        actions: ['noteDeclined', 'fail', 'endDispute'],
+        actions: ['noteDeclined', 'fail', 'endNotice'],
         description: 'The sale was undone; nothing is charged.'
       }
     ],
@@ -120,13 +121,12 @@ export const unknown = paymentSetup.createStateConfig({
       {
         guard: 'isBeyondHorizon',
         target: 'failed.watched',
-        actions: ['fail', 'endDispute', 'watch'],
+        actions: ['fail', 'endNotice', 'watch'],
         description: 'Unknown to the network for the whole horizon: it never arrived.'
       },
       { actions: 'askLater', description: 'It may still arrive: ask again later.' }
     ],
-    APPROVED: { actions: 'askNetwork', description: 'The surplus is voided: look again.' },
-    ...notVoided,
+    ...surplusVoided,
     ...stillOpen,
     ...remembersNotice
   }
@@ -139,7 +139,7 @@ export const failed = paymentSetup.createStateConfig({
     settled: {
       description: 'The network said so, or nothing was ever sent.',
       on: {
-        CHARGEBACK_NOTICE: { actions: 'askNetwork', description: 'The network speaks of a sale: look at once.' }
+        NETWORK_NOTICE: { actions: 'askNetwork', description: 'The network speaks of a sale: look at once.' }
       }
     },
     watched: { description: 'Unknown to the network for the whole horizon; looked for once more, much later.' }
@@ -168,6 +168,15 @@ export const failed = paymentSetup.createStateConfig({
     ABSENT: { target: '.settled', actions: 'endInquiry', description: 'There is no sale.' },
     APPROVED: { actions: 'askNetwork', description: 'The late sale is voided: look again.' },
     ...notVoided,
+    REJECTED: [
+      {
+        guard: 'isTooLate',
+        target: '.settled',
+        actions: 'endInquiry',
+        description: 'The network does not void it any more: it is left to the person who was told.'
+      },
+      notVoided.REJECTED
+    ],
     ...stillOpen
   }
 })

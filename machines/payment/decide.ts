@@ -64,15 +64,20 @@ export function decide(payment: Payment, event: PaymentEvent, policy: Policy): D
 
 /** When a payment must be looked at again without anyone asking (ms); `null`: never, or a command is under way. */
 export function wakeAtMs(progress: PaymentProgress): number | null {
-  if (progress.status === 'pre_authorized') return progress.expiresAtMs
+  if (progress.status === 'pre_authorized') return earlierOf(progress.expiresAtMs, progress.notice?.nextAtMs ?? null)
   if (progress.phase === 'sending') return null
   if (progress.inquiry !== null) return progress.inquiry.nextAtMs
-  return isVerifiable(progress) ? (progress.dispute?.nextAtMs ?? null) : null
+  return isVerifiable(progress) ? (progress.notice?.nextAtMs ?? null) : null
 }
 
 /** What a payment's alarm means: the end of its window, or the next question to the network. */
-export function wakeEvent(progress: PaymentProgress, nowMs: number): PaymentEvent {
-  return { type: progress.status === 'pre_authorized' ? 'EXPIRE' : 'RECONCILE', nowMs }
+export function wakeEvent({ status, expiresAtMs }: PaymentProgress, nowMs: number): PaymentEvent {
+  const isOver = status === 'pre_authorized' && expiresAtMs !== null && nowMs >= expiresAtMs
+  return { type: isOver ? 'EXPIRE' : 'RECONCILE', nowMs }
+}
+
+function earlierOf(firstMs: number | null, secondMs: number | null): number | null {
+  return firstMs === null || secondMs === null ? (firstMs ?? secondMs) : Math.min(firstMs, secondMs)
 }
 
 /** Is a command that may have reached the network still without a result? */
@@ -81,7 +86,7 @@ export function isUnderWay(progress: PaymentProgress): boolean {
 }
 
 /** States that verify what the network announced; in all others it waits for the end of what goes on. */
-const verifiablePlaces = ['captured', 'partially_refunded', 'refunded', 'canceled', 'expired.released']
+const verifiablePlaces = ['captured', 'partially_refunded', 'refunded', 'charged_back', 'canceled', 'expired.released']
 
 function isVerifiable({ status, phase }: PaymentProgress): boolean {
   return verifiablePlaces.includes(phase === null ? status : `${status}.${phase}`)
@@ -175,6 +180,10 @@ function detailOf(event: PaymentEvent): string | null {
     case 'DECLINED':
     case 'REJECTED':
       return `code ${event.code}`
+    case 'NETWORK_NOTICE':
+      return event.announced
+    case 'REFUND_CONCLUDED':
+      return event.isBooked ? 'booked' : 'not booked'
     case 'NOT_SENT':
     case 'AMBIGUOUS':
     case 'NO_ANSWER':

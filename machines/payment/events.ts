@@ -2,7 +2,7 @@
  * Everything that can happen to a payment. Commands come from merchants, timers and the network's notifications;
  * outcomes are what calls to the network meant. `nowMs` travels with each event: machines have no clock.
  */
-import type { FailureCode } from '../model.js'
+import type { Announcement, FailureCode } from '../model.js'
 import type { NetworkReferences, Sale } from '../network.js'
 
 type At = { readonly nowMs: number }
@@ -18,9 +18,12 @@ export type CommandEvent =
   | ({ readonly type: 'RESUMED' } & At)
   /** A command was handed out too often; a person has to look. */
   | ({ readonly type: 'POISONED' } & At)
-  | ({ readonly type: 'CHARGEBACK_NOTICE' } & At)
+  /** The network announced that something happened to the sale. A hint, nothing more: it is asked. */
+  | ({ readonly type: 'NETWORK_NOTICE'; readonly announced: Announcement } & At)
   /** A person has looked at what the payment was listed for. */
   | ({ readonly type: 'ATTENTION_SETTLED' } & At)
+  /** A person has seen at the acquirer what became of the refund that nobody could find out about. */
+  | ({ readonly type: 'REFUND_CONCLUDED'; readonly isBooked: boolean } & At)
 
 export type CallEvent =
   | ({ readonly type: 'APPROVED'; readonly isCaptured: boolean; readonly references: NetworkReferences } & At)
@@ -30,7 +33,8 @@ export type CallEvent =
       readonly failure: FailureCode
       readonly references: NetworkReferences
     } & At)
-  | ({ readonly type: 'REJECTED'; readonly code: string } & At)
+  /** `isTooLate`: the network does not take this operation any more, because the time for it is over. */
+  | ({ readonly type: 'REJECTED'; readonly code: string; readonly isTooLate?: boolean } & At)
   | ({ readonly type: 'NOT_SENT'; readonly reason: string } & At)
   | ({ readonly type: 'AMBIGUOUS'; readonly reason: string } & At)
   /** The token or its card data is gone; nothing was sent. */

@@ -32,7 +32,7 @@ export const inDoubt = {
   }
 } as const
 
-/** A void that surely did not happen leaves a hold or a late sale: look again later. */
+/** A void that surely did not happen leaves a hold or another sale: look again later. */
 export const notVoided = {
   REJECTED: { actions: 'askLater', description: 'Not voided: look again later.' },
   DECLINED: { actions: 'askLater', description: 'Not voided: look again later.' },
@@ -62,36 +62,15 @@ function holdUnlessInDoubt(thisTime: string, description: string) {
   ] as const
 }
 
-/** While an operation runs, what the network announces is left for its end. */
-export const remembersNotice = {
-  CHARGEBACK_NOTICE: { actions: 'noteDispute', description: 'Remembered until the running operation has ended.' }
+/** More than one sale under our order: the buyer must not pay twice. Asked again when it is voided, or later. */
+export const surplusFirst = {
+  guard: 'hasSurplus',
+  actions: ['askLater', 'callForSurplus', 'voidSurplus'],
+  description: 'There is a second sale: void it first, and tell a person.'
 } as const
 
-/**
- * A hold that is let go needs nothing more, but the network may take that back: it announces a denied cancellation like
- * everything else that happens to a sale.
- */
-export const verifiedGone = {
-  CHARGEBACK_NOTICE: {
-    actions: ['noteDispute', 'askNetwork'],
-    description: 'A notice is only a hint: ask the network.'
-  },
-  RECONCILE: { actions: 'askNetwork', description: 'Look again whether the hold is gone.' },
-  FOUND_VOIDED: { actions: 'endDispute', description: 'The hold is gone.' },
-  FOUND_DENIED: { actions: 'endDispute', description: 'There is no hold.' },
-  FOUND_AUTHORISED: {
-    actions: ['endDispute', 'callForFigures'],
-    description: 'The network has the hold again: tell a person.'
-  },
-  FOUND_CAPTURED: {
-    actions: ['endDispute', 'callForFigures'],
-    description: 'Captured without us: tell a person.'
-  },
-  FOUND_UNFINISHED: { actions: 'verifyDisputeLater', description: 'The network does not know yet: look later.' },
-  ABSENT: { actions: 'verifyDisputeLater', description: 'The network does not find the sale now: look later.' },
-  NO_ANSWER: { actions: 'verifyDisputeLater', description: 'The network does not answer: look later.' },
-  POISONED: {
-    actions: ['verifyDisputeLater', 'callForPoison'],
-    description: 'The question failed too often: look later, and tell a person.'
-  }
+/** What became of voiding a surplus sale while the outcome of an operation is asked about. */
+export const surplusVoided = {
+  APPROVED: { actions: 'askNetwork', description: 'The surplus is voided: look again.' },
+  ...notVoided
 } as const

@@ -1,6 +1,7 @@
-/** The conditions that the chart (payment.ts) names. Pure questions about figures and the event at hand. */
+/** The conditions that the chart names (setup.ts). Pure questions about figures and the event at hand. */
+import type { Notice } from '../model.js'
 import type { PaymentEvent } from './events.js'
-import { isFound, type PaymentContext, refundAmountCents } from './progress.js'
+import { isFound, knownVoidedCents, type PaymentContext, refundAmountCents } from './progress.js'
 
 type Guard = (context: PaymentContext, event: PaymentEvent) => boolean
 
@@ -45,17 +46,46 @@ export const hasSurplus: Guard = (_, event) => isFound(event) && event.surplusSa
 
 /** The network's books contain the refund at hand (they are cumulative). */
 export const isRefundBooked: Guard = ({ figures }, event) =>
-  isFound(event) && event.sale.voidedCents >= figures.refundedCents + figures.operation.amountCents
+  isFound(event) && event.sale.voidedCents >= knownVoidedCents(figures) + figures.operation.amountCents
 
-/** The books show exactly what was refunded before: the refund at hand is not in them. */
+/** The books show exactly what was voided before: the refund at hand is not in them. */
 export const isRefundMissing: Guard = ({ figures }, event) =>
-  isFound(event) && event.sale.voidedCents === figures.refundedCents
+  isFound(event) && event.sale.voidedCents === knownVoidedCents(figures)
+
+/** A person has looked, and no copy of the refund can be on its way any more. */
+export const isConcludedAsBooked: Guard = (context, event) =>
+  event.type === 'REFUND_CONCLUDED' && event.isBooked && isBeyondHorizon(context, event)
+
+export const isConcludedAsMissing: Guard = (context, event) =>
+  event.type === 'REFUND_CONCLUDED' && !event.isBooked && isBeyondHorizon(context, event)
 
 export const isChargedBack: Guard = (_, event) => isFound(event) && event.sale.isChargedBack
 
 /** The payment is on the list of those that need a person. */
 export const isListed: Guard = ({ figures }) => figures.attention !== null
 
-/** The network gave back more or less than we know of: a refund denied afterwards, or one made by hand. */
-export const isVoidedOtherwise: Guard = ({ figures }, event) =>
-  isFound(event) && event.sale.voidedCents !== figures.refundedCents
+/** A refund that the network had approved is not in its books any more: it was denied afterwards. */
+export const isRefundUndone: Guard = ({ figures }, event) =>
+  isFound(event) && figures.refundedCents > 0 && event.sale.voidedCents < knownVoidedCents(figures)
+
+/** ... and nothing is left of what we refunded. */
+export const isEveryRefundUndone: Guard = (context, event) =>
+  isRefundUndone(context, event) && isFound(event) && event.sale.voidedCents <= context.figures.voidedElsewhereCents
+
+/** The books show more than we know of, or less though nothing of it was ours: somebody else did that. */
+export const isVoidedElsewhere: Guard = ({ figures }, event) =>
+  isFound(event) && event.sale.voidedCents !== knownVoidedCents(figures)
+
+/** The network announced more than "something", and its books may still be behind: they are read from another host. */
+export const isNoticeAwaited: Guard = ({ figures, policy }, event) =>
+  isNoticeSpecific(figures.notice) && event.nowMs < figures.notice.sinceMs + policy.reconcileListAfterMs
+
+/** The network announced more than "something", and its books never showed it. */
+export const isNoticeUnconfirmed: Guard = ({ figures }) => isNoticeSpecific(figures.notice)
+
+/** The network does not take the operation any more. */
+export const isTooLate: Guard = (_, event) => event.type === 'REJECTED' && event.isTooLate === true
+
+function isNoticeSpecific(notice: Notice | null): notice is Notice {
+  return notice !== null && notice.announced !== 'change'
+}

@@ -2,8 +2,25 @@
  * An authorised amount until it is captured, let go, or out of time:
  * `pre_authorized`, `capturing`, `cancelling`, `canceled`, `expired`.
  */
-import { asksAboutHold, backToHold, inDoubt, notVoided, remembersNotice, stillOpen, verifiedGone } from './fragments.js'
+import { asksAboutHold, backToHold, inDoubt, notVoided, stillOpen, surplusFirst, surplusVoided } from './fragments.js'
+import {
+  asksAboutNotice,
+  nothingNew,
+  noticeStillOpen,
+  remembersNotice,
+  surplusTurnedUp,
+  surplusWasVoided,
+  verifiedGone
+} from './notices.js'
 import { paymentSetup } from './setup.js'
+
+/** The window is over, and the network does not say how the sale stands: no blind void, it may have been captured. */
+const expiresUnseen = {
+  guard: 'isDue',
+  target: 'expired',
+  actions: 'beginReleaseInquiry',
+  description: 'The window is over. How the sale stands is not known: release the hold as soon as it is.'
+} as const
 
 export const preAuthorized = paymentSetup.createStateConfig({
   description: 'The amount is held on the card and waits for its capture.',
@@ -22,11 +39,57 @@ export const preAuthorized = paymentSetup.createStateConfig({
     },
     EXPIRE: {
       guard: 'isDue',
-      target: 'expired',
-      actions: ['endInquiry', 'endDispute', 'voidSale'],
-      description: 'The window is over: release the hold.'
+      actions: 'askNetwork',
+      description: 'The window is over. Ask before the hold is voided: to void a captured sale refunds it.'
     },
-    ...remembersNotice
+    ...asksAboutNotice,
+    FOUND_AUTHORISED: [
+      surplusTurnedUp,
+      {
+        guard: 'isDue',
+        target: 'expired',
+        actions: ['endNotice', 'voidSale'],
+        description: 'The window is over, and it was not captured: release the hold.'
+      },
+      ...nothingNew
+    ],
+    FOUND_CAPTURED: [
+      surplusTurnedUp,
+      {
+        target: 'captured',
+        actions: ['noteCaptured', 'callForFigures'],
+        description: 'Captured without us: its books rule, tell a person.'
+      }
+    ],
+    FOUND_VOIDED: [
+      surplusTurnedUp,
+      {
+        guard: 'isDue',
+        target: 'expired.released',
+        actions: 'endNotice',
+        description: 'The window is over, and the hold is gone already.'
+      },
+      {
+        target: 'canceled',
+        actions: ['noteCanceled', 'callForFigures'],
+        description: 'Undone without us: its books rule, tell a person.'
+      }
+    ],
+    FOUND_DENIED: [
+      surplusTurnedUp,
+      {
+        guard: 'isDue',
+        target: 'expired.released',
+        actions: ['endNotice', 'callForFigures'],
+        description: 'Contradicts the authorisation, and the window is over: there is no hold. Tell a person.'
+      },
+      { actions: ['endNotice', 'callForFigures'], description: 'Contradicts the authorisation: tell a person.' }
+    ],
+    ...surplusWasVoided,
+    FOUND_UNFINISHED: [expiresUnseen, noticeStillOpen.FOUND_UNFINISHED],
+    ABSENT: [expiresUnseen, noticeStillOpen.ABSENT],
+    NO_ANSWER: [expiresUnseen, noticeStillOpen.NO_ANSWER],
+    POISONED: [{ ...expiresUnseen, actions: ['beginReleaseInquiry', 'callForPoison'] }, noticeStillOpen.POISONED]
   }
 })
 
@@ -46,21 +109,31 @@ export const capturing = paymentSetup.createStateConfig({
     asking: {
       description: 'Whether the capture is booked is not known; the network is asked.',
       on: {
-        FOUND_CAPTURED: {
-          target: '#payment.captured',
-          actions: ['noteCaptured', 'succeed'],
-          description: 'It was captured.'
-        },
-        FOUND_AUTHORISED: {
-          target: 'sending',
-          actions: ['resend', 'captureSale'],
-          description: 'Not captured. The network takes one capture only: safe to send again.'
-        },
-        FOUND_VOIDED: {
-          target: '#payment.canceled',
-          actions: ['noteCanceled', 'fail', 'callForFigures'],
-          description: 'The network undid the sale by itself.'
-        },
+        FOUND_CAPTURED: [
+          surplusFirst,
+          {
+            target: '#payment.captured',
+            actions: ['noteCaptured', 'succeed'],
+            description: 'It was captured.'
+          }
+        ],
+        FOUND_AUTHORISED: [
+          surplusFirst,
+          {
+            target: 'sending',
+            actions: ['resend', 'captureSale'],
+            description: 'Not captured. The network takes one capture only: safe to send again.'
+          }
+        ],
+        FOUND_VOIDED: [
+          surplusFirst,
+          {
+            target: '#payment.canceled',
+            actions: ['noteCanceled', 'fail', 'callForFigures'],
+            description: 'The network undid the sale by itself.'
+          }
+        ],
+        ...surplusVoided,
         ...asksAboutHold
       }
     }
@@ -87,21 +160,31 @@ export const cancelling = paymentSetup.createStateConfig({
     asking: {
       description: 'Whether the hold is gone is not known; the network is asked.',
       on: {
-        FOUND_VOIDED: {
-          target: '#payment.canceled',
-          actions: ['noteCanceled', 'succeed'],
-          description: 'The hold is gone.'
-        },
-        FOUND_AUTHORISED: {
-          target: 'sending',
-          actions: ['resend', 'voidSale'],
-          description: 'Still held. A whole void works once only: safe to send again.'
-        },
-        FOUND_CAPTURED: {
-          target: '#payment.captured',
-          actions: ['noteCaptured', 'fail', 'callForFigures'],
-          description: 'Captured without us: its books rule, tell a person.'
-        },
+        FOUND_VOIDED: [
+          surplusFirst,
+          {
+            target: '#payment.canceled',
+            actions: ['noteCanceled', 'succeed'],
+            description: 'The hold is gone.'
+          }
+        ],
+        FOUND_AUTHORISED: [
+          surplusFirst,
+          {
+            target: 'sending',
+            actions: ['resend', 'voidSale'],
+            description: 'Still held. A whole void works once only: safe to send again.'
+          }
+        ],
+        FOUND_CAPTURED: [
+          surplusFirst,
+          {
+            target: '#payment.captured',
+            actions: ['noteCaptured', 'fail', 'callForFigures'],
+            description: 'Captured without us: its books rule, tell a person.'
+          }
+        ],
+        ...surplusVoided,
         ...asksAboutHold
       }
     }
@@ -122,15 +205,40 @@ export const expired = paymentSetup.createStateConfig({
       on: {
         APPROVED: { target: 'released', actions: 'endInquiry', description: 'The hold is gone.' },
         ...notVoided,
+        REJECTED: [
+          {
+            guard: 'isTooLate',
+            target: 'released',
+            actions: 'endInquiry',
+            description: 'Too late to void it: the hold has lapsed at the issuer.'
+          },
+          notVoided.REJECTED
+        ],
         RESUMED: { actions: 'beginReleaseInquiry', description: 'Found again after a crash: ask.' },
         RECONCILE: { actions: 'askNetwork', description: 'Ask by our order id.' },
-        CHARGEBACK_NOTICE: { actions: 'askNetwork', description: 'Something happened to the sale: look at once.' },
+        NETWORK_NOTICE: { actions: 'askNetwork', description: 'Something happened to the sale: look at once.' },
         FOUND_AUTHORISED: {
           actions: ['askLater', 'voidSale'],
           description: 'Still held: a whole void works once only, send it again.'
         },
-        FOUND_VOIDED: { target: 'released', actions: 'endInquiry', description: 'The hold is gone.' },
-        FOUND_DENIED: { target: 'released', actions: 'endInquiry', description: 'There is no hold.' },
+        FOUND_VOIDED: [
+          {
+            guard: 'hasSurplus',
+            target: 'released',
+            actions: ['endInquiry', 'noteNotice'],
+            description: 'The hold is gone, and there is a second sale: look at that next.'
+          },
+          { target: 'released', actions: 'endInquiry', description: 'The hold is gone.' }
+        ],
+        FOUND_DENIED: [
+          {
+            guard: 'hasSurplus',
+            target: 'released',
+            actions: ['endInquiry', 'noteNotice'],
+            description: 'There is no hold, but a second sale: look at that next.'
+          },
+          { target: 'released', actions: 'endInquiry', description: 'There is no hold.' }
+        ],
         ABSENT: [
           {
             guard: 'isBeyondHorizon',
@@ -141,8 +249,9 @@ export const expired = paymentSetup.createStateConfig({
           { actions: 'askLater', description: 'The network does not find the sale now: ask again later.' }
         ],
         FOUND_CAPTURED: {
-          actions: ['askLater', 'callForFigures'],
-          description: 'Captured without us: tell a person.'
+          target: '#payment.captured',
+          actions: ['noteCaptured', 'endInquiry', 'noteNotice', 'callForFigures'],
+          description: 'Captured without us: its books rule, tell a person, and look again.'
         },
         ...stillOpen
       }

@@ -27,7 +27,7 @@ export function callEvent(
         nowMs
       }
     case 'rejected':
-      return { type: 'REJECTED', code: outcome.code, nowMs }
+      return { type: 'REJECTED', code: outcome.code, isTooLate: outcome.isTooLate === true, nowMs }
     case 'not_sent':
       return { type: 'NOT_SENT', reason: outcome.reason, nowMs }
     case 'ambiguous':

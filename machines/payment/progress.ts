@@ -1,5 +1,5 @@
 /**
- * How each event changes the figures of a payment: pure functions that the chart (payment.ts) names as actions.
+ * How each event changes the figures of a payment: pure functions that the chart names as actions (setup.ts).
  *
  * They know nothing of states; the chart decides when they run. Money: `0 <= refunded <= captured <= amount`.
  */
@@ -38,30 +38,41 @@ export const noteAuthorised: Change = ({ terms, figures }, event) => ({
  * The amount that the running operation asked for is captured, or what the network's own books say; never more than the
  * payment is about. Books that say anything but what was asked for are shown to a person.
  */
-export const noteCaptured: Change = ({ terms, figures }, event) => {
+export const noteCaptured: Change = ({ terms, figures, policy }, event) => {
   const askedCents = figures.operation.amountCents
   const captured = { capturedAtMs: event.nowMs, references: mergedReferences(figures, event) }
   if (!isFound(event)) return { ...captured, capturedCents: askedCents }
   const { capturedCents, voidedCents } = event.sale
   return {
     ...captured,
+    ...noteVoidedElsewhere({ terms, figures, policy }, event),
     capturedCents: Math.min(capturedCents, terms.amountCents),
-    ...differingIf(capturedCents !== askedCents || voidedCents !== figures.refundedCents, figures)
+    ...differingIf(capturedCents !== askedCents || voidedCents !== knownVoidedCents(figures), figures)
   }
 }
 
 /** The hold is gone; what the network announced before is answered by that. */
-export const noteCanceled: Change = (_, event) => ({ canceledAtMs: event.nowMs, dispute: null })
+export const noteCanceled: Change = (_, event) => ({ canceledAtMs: event.nowMs, notice: null })
 
 /** The refund at hand is done. Books that show even more given back do not undo that, but a person has to look. */
-export const noteRefunded: Change = ({ figures }, event) => {
+export const noteRefunded: Change = ({ terms, figures, policy }, event) => {
   const refundedCents = figures.refundedCents + figures.operation.amountCents
+  const after = { ...figures, refundedCents }
   return {
     refundedCents,
     refundedAtMs: event.nowMs,
-    ...differingIf(isFound(event) && event.sale.voidedCents !== refundedCents, figures)
+    ...noteVoidedElsewhere({ terms, figures: after, policy }, event),
+    ...differingIf(isFound(event) && event.sale.voidedCents !== knownVoidedCents(after), figures)
   }
 }
+
+/** A refund that was approved is undone at the network: the merchant must not be told that the buyer has the money. */
+export const noteRefundUndone: Change = ({ figures }, event) =>
+  isFound(event) ? { refundedCents: Math.max(0, event.sale.voidedCents - figures.voidedElsewhereCents) } : {}
+
+/** What the network's books show beyond our own refunds was voided by somebody else. */
+export const noteVoidedElsewhere: Change = ({ figures }, event) =>
+  isFound(event) ? { voidedElsewhereCents: Math.max(0, event.sale.voidedCents - figures.refundedCents) } : {}
 
 /** Takes the network's references without any other change. */
 export const noteReferences: Change = ({ figures }, event) => ({ references: mergedReferences(figures, event) })
@@ -154,24 +165,43 @@ export const watch: Change = ({ policy }, event) => ({
 
 export const endInquiry: Change = () => ({ inquiry: null })
 
-export const noteDispute: Change = (_, event) => ({
-  dispute: { sinceMs: event.nowMs, attempts: 0, nextAtMs: event.nowMs }
-})
+/** Something is to be looked at as soon as nothing else goes on. A chargeback that is awaited stays awaited. */
+export const noteNotice: Change = ({ figures }, event) => {
+  const announced = event.type === 'NETWORK_NOTICE' ? event.announced : 'change'
+  const earlier = figures.notice?.announced ?? 'change'
+  return {
+    notice: {
+      sinceMs: event.nowMs,
+      attempts: 0,
+      nextAtMs: event.nowMs,
+      announced: announced === 'change' || earlier === 'chargeback' ? earlier : announced
+    }
+  }
+}
 
-export const verifyDisputeLater: Change = ({ figures, policy }, event) => ({
-  ...openLonger(figures, figures.dispute?.sinceMs ?? event.nowMs, policy, event),
-  dispute: nextInquiry(
-    { sinceMs: figures.dispute?.sinceMs ?? event.nowMs, attempts: (figures.dispute?.attempts ?? 0) + 1 },
-    policy,
-    event
-  )
-})
+/** Not told by the books yet, or nobody answered: look again later, with growing gaps. */
+export const verifyNoticeLater: Change = ({ figures, policy }, event) => {
+  const { sinceMs, attempts, announced } = figures.notice ?? {
+    sinceMs: event.nowMs,
+    attempts: 0,
+    announced: 'change' as const
+  }
+  return {
+    ...openLonger(figures, sinceMs, policy, event),
+    notice: { ...nextInquiry({ sinceMs, attempts: attempts + 1 }, policy, event), announced }
+  }
+}
 
-export const endDispute: Change = () => ({ dispute: null })
+export const endNotice: Change = () => ({ notice: null })
 
 /** Calls for a person. */
 export function callFor(reason: Attention): Change {
   return ({ figures }) => ({ attention: withReason(figures, reason) })
+}
+
+/** What the network's books show as voided if they know what we know. */
+export function knownVoidedCents({ refundedCents, voidedElsewhereCents }: Figures): number {
+  return refundedCents + voidedElsewhereCents
 }
 
 function differingIf(isDifferent: boolean, figures: Figures): Pick<Figures, 'attention'> {

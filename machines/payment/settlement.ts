@@ -1,60 +1,66 @@
 /**
- * Money that was taken: `captured`, its refunds, and the buyer's dispute.
+ * Money that was taken: `captured`, its refunds, and what the network says about it later.
  */
-import { inDoubt, remembersNotice, stillOpen } from './fragments.js'
+import { inDoubt, stillOpen, surplusFirst, surplusVoided } from './fragments.js'
+import {
+  asksAboutNotice,
+  nothingNew,
+  noticeStillOpen,
+  remembersNotice,
+  surplusTurnedUp,
+  surplusWasVoided
+} from './notices.js'
 import { paymentSetup } from './setup.js'
 
-/** What a settled, captured payment does about a chargeback that the network announced. */
-const disputes = {
-  CHARGEBACK_NOTICE: {
-    actions: ['noteDispute', 'askNetwork'],
-    description: 'A notice is only a hint: ask the network.'
+/** A refund that was approved may be denied afterwards: the books rule, and the merchant is told. */
+const refundsUndone = [
+  {
+    guard: 'isEveryRefundUndone',
+    target: '#payment.captured',
+    actions: ['noteRefundUndone', 'callForFigures', 'askNetwork'],
+    description: 'The network undid what was refunded: its books rule. Tell a person, and look again.'
   },
-  RECONCILE: { actions: 'askNetwork', description: 'Verify an announced chargeback again.' },
-  FOUND_CAPTURED: [
-    {
-      guard: 'isChargedBack',
-      target: '#payment.charged_back',
-      actions: 'endDispute',
-      description: 'The network confirms the chargeback.'
-    },
-    {
-      guard: 'isVoidedOtherwise',
-      actions: ['endDispute', 'callForFigures'],
-      description: 'No chargeback, but the network gave back another amount: tell a person.'
-    },
-    { actions: 'endDispute', description: 'There is no chargeback at the network.' }
-  ],
-  FOUND_VOIDED: [
-    {
-      guard: 'isChargedBack',
-      target: '#payment.charged_back',
-      actions: 'endDispute',
-      description: 'The network confirms the chargeback.'
-    },
-    {
-      guard: 'isVoidedOtherwise',
-      actions: ['endDispute', 'callForFigures'],
-      description: 'No chargeback, but the network gave back another amount: tell a person.'
-    },
-    { actions: 'endDispute', description: 'There is no chargeback at the network.' }
-  ],
-  FOUND_AUTHORISED: {
-    actions: ['endDispute', 'callForFigures'],
-    description: 'Contradicts the capture: tell a person.'
-  },
-  FOUND_DENIED: {
-    actions: ['endDispute', 'callForFigures'],
-    description: 'Contradicts the capture: tell a person.'
-  },
-  FOUND_UNFINISHED: { actions: 'verifyDisputeLater', description: 'The network does not know yet: verify later.' },
-  ABSENT: { actions: 'verifyDisputeLater', description: 'The network does not find the sale now: verify later.' },
-  NO_ANSWER: { actions: 'verifyDisputeLater', description: 'The network does not answer: verify later.' },
-  POISONED: {
-    actions: ['verifyDisputeLater', 'callForPoison'],
-    description: 'The question failed too often: verify later, and tell a person.'
+  {
+    guard: 'isRefundUndone',
+    target: '#payment.partially_refunded',
+    actions: ['noteRefundUndone', 'callForFigures', 'askNetwork'],
+    description: 'The network undid a part of what was refunded: its books rule. Tell a person, and look again.'
   }
-} as const
+] as const
+
+const contradictsCapture = [
+  surplusTurnedUp,
+  { actions: ['endNotice', 'callForFigures'], description: 'Contradicts the capture: tell a person.' }
+] as const
+
+/** What a settled, captured payment does about what the network announced. `undone`: what may become of its refunds. */
+function verifiesNotice<Undone extends readonly object[]>(undone: Undone) {
+  const judgedByTheBooks = [
+    surplusTurnedUp,
+    {
+      guard: 'isChargedBack',
+      target: '#payment.charged_back',
+      actions: 'endNotice',
+      description: 'The network confirms the chargeback.'
+    },
+    ...undone,
+    {
+      guard: 'isVoidedElsewhere',
+      actions: ['noteVoidedElsewhere', 'callForFigures', 'askNetwork'],
+      description: 'Somebody else gave money back: remember it, tell a person, and look again.'
+    },
+    ...nothingNew
+  ] as const
+  return {
+    ...asksAboutNotice,
+    FOUND_CAPTURED: judgedByTheBooks,
+    FOUND_VOIDED: judgedByTheBooks,
+    FOUND_AUTHORISED: contradictsCapture,
+    FOUND_DENIED: contradictsCapture,
+    ...surplusWasVoided,
+    ...noticeStillOpen
+  } as const
+}
 
 const refunds = {
   CANCEL: {
@@ -67,7 +73,7 @@ const refunds = {
 
 export const captured = paymentSetup.createStateConfig({
   description: 'Paid.',
-  on: { ...refunds, ...disputes }
+  on: { ...refunds, ...verifiesNotice([]) }
 })
 
 export const refunding = paymentSetup.createStateConfig({
@@ -130,6 +136,7 @@ export const refunding = paymentSetup.createStateConfig({
       on: {
         RECONCILE: { actions: 'askNetwork', description: 'Ask by our order id.' },
         FOUND_CAPTURED: [
+          surplusFirst,
           {
             guard: 'isRefundBookedWhole',
             target: '#payment.refunded',
@@ -148,9 +155,18 @@ export const refunding = paymentSetup.createStateConfig({
             actions: ['resend', 'refundSale'],
             description: 'Not booked for the whole horizon: send it again.'
           },
-          { actions: 'askLater', description: 'Refunds add up: do not send again what may still arrive.' }
+          {
+            guard: 'isRefundMissing',
+            actions: 'askLater',
+            description: 'Refunds add up: do not send again what may still arrive.'
+          },
+          {
+            actions: ['askLater', 'callForFigures'],
+            description: 'The books show neither that it is booked nor that it is missing: tell a person.'
+          }
         ],
         FOUND_VOIDED: [
+          surplusFirst,
           {
             guard: 'isRefundBookedWhole',
             target: '#payment.refunded',
@@ -170,7 +186,37 @@ export const refunding = paymentSetup.createStateConfig({
           actions: ['askLater', 'callForFigures'],
           description: 'Contradicts the capture: tell a person.'
         },
-        ABSENT: { actions: 'askLater', description: 'Contradicts the capture: ask again later.' },
+        ABSENT: {
+          actions: 'askLater',
+          description: 'Contradicts the capture, or the sale is older than what the network tells of: ask again later.'
+        },
+        REFUND_CONCLUDED: [
+          {
+            guard: 'isConcludedAsBookedWhole',
+            target: '#payment.refunded',
+            actions: ['noteRefunded', 'succeed', 'settleAttention'],
+            description: 'A person has seen that it is booked; nothing is left to refund.'
+          },
+          {
+            guard: 'isConcludedAsBooked',
+            target: '#payment.partially_refunded',
+            actions: ['noteRefunded', 'succeed', 'settleAttention'],
+            description: 'A person has seen that it is booked.'
+          },
+          {
+            guard: 'isConcludedAsMissingAfterOthers',
+            target: '#payment.partially_refunded',
+            actions: ['fail', 'settleAttention'],
+            description: 'A person has seen that it is not booked.'
+          },
+          {
+            guard: 'isConcludedAsMissing',
+            target: '#payment.captured',
+            actions: ['fail', 'settleAttention'],
+            description: 'A person has seen that it is not booked.'
+          }
+        ],
+        ...surplusVoided,
         ...stillOpen
       }
     }
@@ -179,15 +225,28 @@ export const refunding = paymentSetup.createStateConfig({
 
 export const partiallyRefunded = paymentSetup.createStateConfig({
   description: 'Part of the captured amount is given back.',
-  on: { ...refunds, ...disputes }
+  on: { ...refunds, ...verifiesNotice(refundsUndone) }
 })
 
 export const refunded = paymentSetup.createStateConfig({
   description: 'All of the captured amount is given back.',
-  on: { ...disputes }
+  on: { ...verifiesNotice(refundsUndone) }
 })
 
+const onlySurplusMatters = [
+  surplusTurnedUp,
+  { actions: 'endNotice', description: 'Nothing more can happen to a sale that was charged back.' }
+] as const
+
 export const chargedBack = paymentSetup.createStateConfig({
-  type: 'final',
-  description: 'The buyer disputed the purchase with the issuer.'
+  description: 'The buyer disputed the purchase with the issuer.',
+  on: {
+    ...asksAboutNotice,
+    FOUND_CAPTURED: onlySurplusMatters,
+    FOUND_VOIDED: onlySurplusMatters,
+    FOUND_AUTHORISED: onlySurplusMatters,
+    FOUND_DENIED: onlySurplusMatters,
+    ...surplusWasVoided,
+    ...noticeStillOpen
+  }
 })

@@ -52,8 +52,22 @@ export const paymentSetup = base.extend({
     isRefundSurelyMissing: guard(
       (context, event) => guards.isRefundMissing(context, event) && guards.isBeyondHorizon(context, event)
     ),
+    isRefundMissing: guard(guards.isRefundMissing),
+    isConcludedAsBooked: guard(guards.isConcludedAsBooked),
+    isConcludedAsBookedWhole: guard(
+      (context, event) => guards.isConcludedAsBooked(context, event) && guards.isLastRefund(context, event)
+    ),
+    isConcludedAsMissing: guard(guards.isConcludedAsMissing),
+    isConcludedAsMissingAfterOthers: guard(
+      (context, event) => guards.isConcludedAsMissing(context, event) && guards.isPartlyRefunded(context, event)
+    ),
     isChargedBack: guard(guards.isChargedBack),
-    isVoidedOtherwise: guard(guards.isVoidedOtherwise),
+    isEveryRefundUndone: guard(guards.isEveryRefundUndone),
+    isRefundUndone: guard(guards.isRefundUndone),
+    isVoidedElsewhere: guard(guards.isVoidedElsewhere),
+    isNoticeAwaited: guard(guards.isNoticeAwaited),
+    isNoticeUnconfirmed: guard(guards.isNoticeUnconfirmed),
+    isTooLate: guard(guards.isTooLate),
     isListed: guard(guards.isListed)
   },
   actions: {
@@ -67,6 +81,8 @@ export const paymentSetup = base.extend({
     noteCaptured: figures(progress.noteCaptured),
     noteCanceled: figures(progress.noteCanceled),
     noteRefunded: figures(progress.noteRefunded),
+    noteRefundUndone: figures(progress.noteRefundUndone),
+    noteVoidedElsewhere: figures(progress.noteVoidedElsewhere),
     noteReferences: figures(progress.noteReferences),
     noteDeclined: figures(progress.noteDeclined),
     beginCapture: figures(progress.beginCapture),
@@ -82,12 +98,13 @@ export const paymentSetup = base.extend({
     keepAsking: figures(progress.keepAsking),
     watch: figures(progress.watch),
     endInquiry: figures(progress.endInquiry),
-    noteDispute: figures(progress.noteDispute),
-    verifyDisputeLater: figures(progress.verifyDisputeLater),
-    endDispute: figures(progress.endDispute),
+    noteNotice: figures(progress.noteNotice),
+    verifyNoticeLater: figures(progress.verifyNoticeLater),
+    endNotice: figures(progress.endNotice),
     callForSurplus: figures(progress.callFor('surplus_sale')),
     callForLateSale: figures(progress.callFor('sale_after_failure')),
     callForFigures: figures(progress.callFor('figures_differ')),
+    callForNotice: figures(progress.callFor('notice_unconfirmed')),
     callForPoison: figures(progress.callFor('poisoned')),
     settleAttention: figures(progress.settleAttention)
   }

@@ -3,9 +3,19 @@
  * paths and the inspector's what-if are made of them.
  */
 import type { Payment } from '../../machines/model.js'
-import { newPayment } from '../../machines/model.js'
-import type { Sale } from '../../machines/network.js'
-import type { PaymentEvent, Policy } from '../../machines/payment/events.js'
+import type { PaymentEvent } from '../../machines/payment/events.js'
+import {
+  approved,
+  beyondHorizon,
+  bookedCents,
+  cancel,
+  capture,
+  concluded,
+  daysLater,
+  found,
+  type Make,
+  references
+} from './example-makers.js'
 
 export interface ExampleEvent {
   /** Unique: `CAPTURE/part`. The part before the slash is the type of the event. */
@@ -16,99 +26,14 @@ export interface ExampleEvent {
   event(payment: Payment, nowMs: number): PaymentEvent
 }
 
-export const examplePolicy: Policy = {
-  reconcileDelaysMs: [2_000, 5_000, 15_000, 60_000],
-  notFoundHorizonMs: 600_000,
-  reconcileListAfterMs: 72 * 3_600_000
-}
-
-const CREATED_AT_MS = Date.UTC(2026, 0, 5, 12)
-const STEP_MS = 1_000
 /** In the examples, captures and refunds in part move so much of 100.00. */
 const PART_OF_CAPTURE_CENTS = 6_000
 const PART_OF_REFUND_CENTS = 2_500
-
-/** A payment of BRL 100.00 that was accepted a moment ago. */
-export function examplePayment(captureMode: 'auto' | 'manual'): Payment {
-  return newPayment(
-    {
-      id: '019b8e2c-5c00-7000-8000-000000000001',
-      merchantId: 'm_example',
-      externalReference: 'order-1',
-      captureMode,
-      amountCents: 10_000,
-      currency: 'BRL',
-      installments: 1,
-      statementDescriptor: null,
-      card: { brand: 'visa', last4: '0060', cardId: null },
-      customer: { name: 'Ana Example', email: 'ana@example.com' },
-      metadata: null,
-      preauthTtlMs: 7 * 24 * 3_600_000,
-      createdAtMs: CREATED_AT_MS
-    },
-    'example-record'
-  )
-}
-
-/** A moment after the last thing that happened to the payment. */
-export function nextMomentMs(payment: Payment): number {
-  return (payment.history.at(-1)?.atMs ?? payment.terms.createdAtMs) + STEP_MS
-}
-
-type Make = (payment: Payment, nowMs: number) => PaymentEvent
 
 function example(id: string, label: string, event: Make): ExampleEvent {
   const type = id.split('/')[0] as PaymentEvent['type']
   return { id, label, type, event }
 }
-
-const references = { saleId: 'sale-1', tid: '1006993069', nsu: '674532', authorizationCode: '123456' }
-
-function sale(payment: Payment, status: Sale['status'], changes: Partial<Sale> = {}): Sale {
-  const { terms, progress } = payment
-  const capturedCents = progress.capturedCents || progress.operation.amountCents
-  return {
-    references,
-    status,
-    amountCents: terms.amountCents,
-    capturedCents: status === 'captured' || status === 'voided' ? capturedCents : 0,
-    voidedCents: status === 'voided' ? capturedCents : progress.refundedCents,
-    declinedCode: status === 'denied' ? '05' : null,
-    isChargedBack: false,
-    ...changes
-  }
-}
-
-function found(
-  type: Extract<PaymentEvent, { sale: Sale }>['type'],
-  status: Sale['status'],
-  changes: (payment: Payment) => Partial<Sale> = () => ({}),
-  surplusSaleId: string | null = null
-): Make {
-  return (payment, nowMs) => ({ type, sale: sale(payment, status, changes(payment)), surplusSaleId, nowMs })
-}
-
-/** Later than the horizon of the open question. */
-function beyondHorizon(make: Make): Make {
-  return (payment, nowMs) => {
-    const sinceMs = payment.progress.inquiry?.sinceMs ?? nowMs
-    return make(payment, Math.max(nowMs, sinceMs + examplePolicy.notFoundHorizonMs))
-  }
-}
-
-function capture(amountOf: (payment: Payment) => number | null): Make {
-  return (payment, nowMs) => ({ type: 'CAPTURE', amountCents: amountOf(payment), record: 'capture-record', nowMs })
-}
-
-function cancel(amountOf: (payment: Payment) => number | null): Make {
-  return (payment, nowMs) => ({ type: 'CANCEL', amountCents: amountOf(payment), record: 'cancel-record', nowMs })
-}
-
-function approved(isCaptured: boolean): Make {
-  return (_, nowMs) => ({ type: 'APPROVED', isCaptured, references, nowMs })
-}
-
-const bookedCents = ({ progress }: Payment): number => progress.refundedCents + progress.operation.amountCents
 
 export const exampleEvents: readonly ExampleEvent[] = [
   example('AUTHORISE', 'authorise', (_, nowMs) => ({ type: 'AUTHORISE', nowMs })),
@@ -155,8 +80,16 @@ export const exampleEvents: readonly ExampleEvent[] = [
     nowMs: Math.max(nowMs, payment.progress.inquiry?.nextAtMs ?? nowMs)
   })),
   example('RESUMED', 'found again after a crash', (_, nowMs) => ({ type: 'RESUMED', nowMs })),
-  example('POISONED', 'handed out too often', (_, nowMs) => ({ type: 'POISONED', nowMs })),
-  example('CHARGEBACK_NOTICE', 'chargeback announced', (_, nowMs) => ({ type: 'CHARGEBACK_NOTICE', nowMs })),
+  example('NETWORK_NOTICE', 'something announced', (_, nowMs) => ({
+    type: 'NETWORK_NOTICE',
+    announced: 'change',
+    nowMs
+  })),
+  example('NETWORK_NOTICE/chargeback', 'chargeback announced', (_, nowMs) => ({
+    type: 'NETWORK_NOTICE',
+    announced: 'chargeback',
+    nowMs
+  })),
   example('ATTENTION_SETTLED', 'a person has looked', (_, nowMs) => ({ type: 'ATTENTION_SETTLED', nowMs })),
   example('APPROVED', 'approved', (payment, nowMs) => approved(payment.terms.captureMode === 'auto')(payment, nowMs)),
   example('APPROVED/authorised', 'approved, but not captured', approved(false)),
@@ -168,6 +101,15 @@ export const exampleEvents: readonly ExampleEvent[] = [
     nowMs
   })),
   example('REJECTED', 'refused by the network', (_, nowMs) => ({ type: 'REJECTED', code: '100', nowMs })),
+  example('REJECTED/late', 'refused, because it is too late', (_, nowMs) => ({
+    type: 'REJECTED',
+    code: '101',
+    isTooLate: true,
+    nowMs
+  })),
+  example('REFUND_CONCLUDED/early', 'a person is too early', concluded(true)),
+  example('REFUND_CONCLUDED/booked', 'a person has seen the refund', beyondHorizon(concluded(true))),
+  example('REFUND_CONCLUDED/missing', 'a person has not found the refund', beyondHorizon(concluded(false))),
   example('NOT_SENT', 'surely not sent', (_, nowMs) => ({ type: 'NOT_SENT', reason: 'connection refused', nowMs })),
   example('AMBIGUOUS', 'no conclusive answer', (_, nowMs) => ({ type: 'AMBIGUOUS', reason: 'timeout', nowMs })),
   example('CARD_MISSING', 'card data is gone', (_, nowMs) => ({ type: 'CARD_MISSING', nowMs })),
@@ -197,6 +139,41 @@ export const exampleEvents: readonly ExampleEvent[] = [
     'FOUND_CAPTURED/disputed',
     'found charged back',
     found('FOUND_CAPTURED', 'captured', () => ({ isChargedBack: true }))
+  ),
+  example(
+    'FOUND_CAPTURED/undone',
+    'found with nothing given back',
+    found('FOUND_CAPTURED', 'captured', () => ({ voidedCents: 0 }))
+  ),
+  example(
+    'FOUND_CAPTURED/less',
+    'found with less given back',
+    found('FOUND_CAPTURED', 'captured', ({ progress }) => ({ voidedCents: Math.max(progress.refundedCents - 1, 0) }))
+  ),
+  example(
+    'FOUND_VOIDED/more',
+    'found voided, with more given back',
+    found('FOUND_VOIDED', 'voided', ({ progress }) => ({ voidedCents: progress.refundedCents + 1 }))
+  ),
+  example(
+    'FOUND_VOIDED/undone',
+    'found voided, with nothing given back',
+    found('FOUND_VOIDED', 'voided', () => ({ voidedCents: 0 }))
+  ),
+  example(
+    'FOUND_VOIDED/unconfirmed',
+    'still voided, days after the notice',
+    daysLater(found('FOUND_VOIDED', 'voided', ({ progress }) => ({ voidedCents: progress.refundedCents })))
+  ),
+  example(
+    'FOUND_CAPTURED/unconfirmed',
+    'still as it was, days after the notice',
+    daysLater(found('FOUND_CAPTURED', 'captured'))
+  ),
+  example(
+    'FOUND_AUTHORISED/unconfirmed',
+    'still authorised, days after the notice',
+    daysLater(found('FOUND_AUTHORISED', 'authorised'))
   ),
   example('FOUND_DENIED', 'found denied', found('FOUND_DENIED', 'denied')),
   example(
@@ -236,7 +213,8 @@ export const exampleEvents: readonly ExampleEvent[] = [
     type: 'NO_ANSWER',
     reason: 'connection refused',
     nowMs
-  }))
+  })),
+  example('POISONED', 'handed out too often', (_, nowMs) => ({ type: 'POISONED', nowMs }))
 ]
 
 /** Finds an example by its id. Throws on one that does not exist. */

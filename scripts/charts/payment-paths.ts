@@ -86,7 +86,7 @@ function pathOf(start: World, captureMode: CaptureMode, events: readonly Payment
 }
 
 /** What makes a difference to what may happen next. Amounts count as none, some, all. */
-function situationOf({ payment, underWay }: World): string {
+function situationOf({ payment, underWay, atMs }: World): string {
   const { progress, terms } = payment
   return JSON.stringify([
     placeOf(payment),
@@ -97,7 +97,9 @@ function situationOf({ payment, underWay }: World): string {
     progress.refundedCents === 0 ? 0 : progress.refundedCents === progress.capturedCents ? 2 : 1,
     progress.operation.amountCents === terms.amountCents,
     progress.inquiry !== null,
-    progress.dispute !== null,
+    progress.status === 'pre_authorized' && atMs >= (progress.expiresAtMs ?? Infinity),
+    progress.notice?.announced ?? null,
+    progress.voidedElsewhereCents > 0,
     progress.attention !== null
   ])
 }

@@ -3,9 +3,9 @@ import { type ChartTransition, candidates, chartEvents, entered, leavesOf, readC
 import type { RefusalCode } from '../../machines/model.js'
 import { paymentMachine } from '../../machines/payment/machine.js'
 import { topOf } from './drawing.js'
-import { exampleEvents, nextMomentMs } from './payment-examples.js'
+import { exampleEvents } from './payment-examples.js'
 import { endOf, placeOf, shortestPaths } from './payment-paths.js'
-import { happen, type World } from './payment-world.js'
+import { happen, nextMomentMs, type World } from './payment-world.js'
 import { paymentEffects } from './views.js'
 
 /** One thing that an event does in a state. */
@@ -71,7 +71,7 @@ function refusalCodes(type: string, situations: readonly World[]): RefusalCode[]
   const codes = situations.flatMap(world =>
     exampleEvents
       .filter(example => example.type === type)
-      .map(example => happen(world, example.event(world.payment, nextMomentMs(world.payment))).decision)
+      .map(example => happen(world, example.event(world.payment, nextMomentMs(world))).decision)
       .flatMap(decision => (decision.kind === 'refused' ? decision.code : []))
   )
   return [...new Set(codes)].sort()

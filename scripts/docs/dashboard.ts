@@ -144,7 +144,8 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         unit: 'short',
         lines: [
           [most('dead_letters'), 'dead letters'],
-          [most('payments_needing_attention'), 'attention']
+          [most('payments_needing_attention'), 'attention'],
+          ['sum (increase(notices_given_up_total[$__range]))', 'notices without a payment']
         ]
       },
       {

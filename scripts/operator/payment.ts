@@ -1,7 +1,8 @@
-/** `payment show|history|attention|settle-attention` */
+/** `payment show|history|attention|settle-attention|conclude-refund` */
 import { Command } from 'commander'
-import type { Payment } from '../../machines/model.js'
-import { attentionOf, listAttention, settleAttention } from '../../redis/attention.js'
+import type { Payment, PaymentProgress } from '../../machines/model.js'
+import { attentionOf, concludeRefund, listAttention, settleAttention } from '../../redis/attention.js'
+import { readClockOffset } from '../../redis/clock.js'
 import { compactId, partitionOfPayment } from '../../redis/keys.js'
 import { createPaymentStore } from '../../redis/payments.js'
 import { delay } from '../../runtime/delay.js'
@@ -13,7 +14,9 @@ import { table } from './table.js'
 const PAYMENT_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 /** A worker takes a payment off the list; with no worker running it takes until one starts. */
 const SETTLE_WAIT_MS = 5_000
-const SETTLE_POLL_MS = 50
+/** Longer than the question to the network that the worker of a payment in doubt may be waiting for. */
+const CONCLUDE_WAIT_MS = 60_000
+const POLL_MS = 50
 
 export function paymentCommand(action: ActionMaker): Command {
   const noun = new Command('payment').description('The life of a payment, and the payments that need a person.')
@@ -63,7 +66,33 @@ export function paymentCommand(action: ActionMaker): Command {
         return { json: { payment_id: id, attention: null }, text: `Payment ${id} is off the list.` }
       })
     )
+  addConclusion(noun, action)
   return noun
+}
+
+function addConclusion(noun: Command, action: ActionMaker): void {
+  noun
+    .command('conclude-refund')
+    .description('End a refund in doubt that the network can not be asked about, as you have seen it at the acquirer.')
+    .argument('[payment]', 'id of the payment')
+    .option('--payment <id>', 'the same, as an option')
+    .option('--booked', 'the acquirer has booked the refund')
+    .option('--not-booked', 'the acquirer has not booked it, and will not')
+    .option('--json', 'print JSON')
+    .action(
+      action<{ payment?: string; booked?: boolean; notBooked?: boolean }>(async (connection, options, args) => {
+        const id = idOf(args, options.payment)
+        const isBooked = options.booked === true
+        if (isBooked === (options.notBooked === true)) {
+          throw new UsageError('say either --booked or --not-booked: nobody else can know')
+        }
+        const { status, operation } = await conclude(connection, id, isBooked)
+        return {
+          json: { payment_id: id, status, operation: operation.state },
+          text: `The refund of payment ${id} has ${operation.state}; the payment is ${status}.`
+        }
+      })
+    )
 }
 
 const meaningOfAttention = {
@@ -71,6 +100,7 @@ const meaningOfAttention = {
   surplus_sale: 'two sales stood under one order; the surplus is voided, find out why',
   figures_differ: "our figures and the network's books differ; compare them",
   sale_after_failure: 'a sale turned up after the payment had failed; it is voided, find out why',
+  notice_unconfirmed: 'a chargeback or a denied refund was announced and never shown; ask the acquirer',
   poisoned: 'a command failed again and again; see `dead-letter list` and the log'
 } as const
 
@@ -96,6 +126,36 @@ async function settle(connection: OperatorConnection, id: string): Promise<void>
     if (performance.now() > deadlineMs) {
       throw new Error(`No worker took payment ${id} off the list within ${SETTLE_WAIT_MS} ms; one will when it runs.`)
     }
-    await delay(SETTLE_POLL_MS)
+    await delay(POLL_MS)
   }
+}
+
+/** The payment after its refund has ended. */
+async function conclude(connection: OperatorConnection, id: string, isBooked: boolean): Promise<PaymentProgress> {
+  const { progress } = await paymentOf(connection, id)
+  if (progress.status !== 'refunding' || progress.phase !== 'asking' || progress.inquiry === null) {
+    throw new Error(`Payment ${id} is ${progress.status}: no refund of it is in doubt.`)
+  }
+  const surelyGoneAtMs = progress.inquiry.sinceMs + connection.config.notFoundHorizonMs
+  if ((await timeOf(connection)) < surelyGoneAtMs) {
+    const time = new Date(surelyGoneAtMs).toISOString()
+    throw new Error(`The refund of payment ${id} may still arrive at the network. Look again after ${time}.`)
+  }
+  await concludeRefund(connection.redis, id, isBooked)
+  const deadlineMs = performance.now() + CONCLUDE_WAIT_MS
+  for (;;) {
+    const { progress: after } = await paymentOf(connection, id)
+    if (after.status !== 'refunding') return after
+    if (performance.now() > deadlineMs) {
+      throw new Error(
+        `No worker ended the refund of payment ${id} within ${CONCLUDE_WAIT_MS} ms; one will when it runs.`
+      )
+    }
+    await delay(POLL_MS)
+  }
+}
+
+/** The time by which the workers judge. */
+async function timeOf({ redis, config }: OperatorConnection): Promise<number> {
+  return Date.now() + (config.environment === 'test' ? await readClockOffset(redis) : 0)
 }

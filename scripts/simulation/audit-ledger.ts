@@ -20,17 +20,23 @@ export function auditLedger({ payments, ledger }: Books): string[] {
 function auditOrder({ terms, progress }: Payment, sales: readonly LedgerSale[]): string[] {
   const { id } = terms
   const problems: string[] = []
+  const { status, capturedCents, refundedCents, references } = progress
   const charged = sales.filter(sale => sale.capturedAmount > 0)
-  if (charged.length > 1) problems.push(`${id}: charged ${charged.length} times`)
-  const { status, capturedCents, refundedCents } = progress
+  // A second sale under the order must be undone; a payment without a sale of its own may not have any.
+  const own = charged.filter(sale => references.saleId === null || sale.paymentId === references.saleId)
+  const twice = charged.filter(sale => !own.includes(sale) && sale.voidedAmount < sale.capturedAmount)
+  if (own.length > 1 || twice.length > 0) problems.push(`${id}: charged ${own.length + twice.length} times`)
   if (!(0 <= refundedCents && refundedCents <= capturedCents && capturedCents <= terms.amountCents)) {
     problems.push(`${id}: refunded ${refundedCents} of captured ${capturedCents} of ${terms.amountCents}`)
   }
   if (TAKEN.has(status)) {
-    const captured = sum(charged, sale => sale.capturedAmount)
-    const voided = sum(charged, sale => sale.voidedAmount)
+    const captured = sum(own, sale => sale.capturedAmount)
+    const voided = sum(own, sale => sale.voidedAmount)
     if (captured !== capturedCents) problems.push(`${id}: captured ${capturedCents}, the network ${captured}`)
     if (voided !== refundedCents) problems.push(`${id}: refunded ${refundedCents}, the network ${voided}`)
+    if (status !== 'charged_back' && own.some(sale => sale.chargebackCase !== null)) {
+      problems.push(`${id}: is ${status}, and the network has charged it back`)
+    }
   } else {
     const kept = sum(sales, sale => sale.capturedAmount - (sale.capturedAmount > 0 ? sale.voidedAmount : 0))
     if (kept !== 0) problems.push(`${id}: is ${status}, and the network has charged ${kept}`)

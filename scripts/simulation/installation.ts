@@ -184,8 +184,12 @@ export class Installation {
     })
     const { network, clock } = deps
     const notices = createNoticeStore(redis, config.partitions)
-    const noticeDeps = { notices, network, clock, log: this.#log, giveUpAfterMs: 60_000, leaseMs: 8_000 }
-    void repeatNoticeRounds(noticeDeps, new AbortController().signal)
+    const onGivenUp = (): void => this.#world.note('notice given up', '')
+    const times = { giveUpAfterMs: 60_000, leaseMs: 8_000 }
+    void repeatNoticeRounds(
+      { notices, network, clock, log: this.#log, onGivenUp, ...times },
+      new AbortController().signal
+    )
   }
 
   async #runTimers(process: Process): Promise<void> {

@@ -25,7 +25,7 @@ export const scenarios = {
   'refund whose answer is lost': async stage => operate(stage, await create(stage, {}), ['cancel', 994]),
   'refused operations': async stage => operate(stage, await create(stage, {}), ['capture', 1_000], ['cancel', 992]),
   'a command that no worker can end': async stage => void (await create(stage, {})),
-  'chargeback notice': async stage => {
+  'notice of a chargeback': async stage => {
     const paymentId = await create(stage, {})
     if (paymentId !== null) await chargeBack(stage, paymentId)
   }

@@ -1,7 +1,8 @@
 /** What happens to one payment in a world: chosen by chance, and played by the merchant, the buyer and the network. */
 import type { CreateRequest } from '../../api/payments-port.js'
-import { createNoticeStore } from '../../redis/notices.js'
+import { type Announced, createNoticeStore } from '../../redis/notices.js'
 import { createTokenStore, newTokenId } from '../../redis/tokens.js'
+import { misbehavingAmounts } from '../network/outcomes.js'
 import type { Installation, Redis } from './installation.js'
 import type { MerchantClient } from './merchant.js'
 import type { Process, World } from './world.js'
@@ -52,6 +53,7 @@ export async function play(stage: Stage, name: string): Promise<void> {
 async function operate(stage: Stage, key: string, paymentId: string, amountCents: number): Promise<void> {
   const { random } = stage.world
   if (random.chance(0.1)) return await chargeBack(stage, paymentId)
+  if (random.chance(0.05)) return await sellTwice(stage, paymentId)
   const part = random.pick([
     null,
     null,
@@ -65,15 +67,35 @@ async function operate(stage: Stage, key: string, paymentId: string, amountCents
 }
 
 /** The buyer disputes at the bank; the network books it and sends a notice. */
-export async function chargeBack({ world, installation, outside }: Stage, paymentId: string): Promise<void> {
+export async function chargeBack(stage: Stage, paymentId: string): Promise<void> {
+  const { world, installation } = stage
   const { ledger } = installation.network
   const sale = ledger.ofOrder(paymentId.replaceAll('-', '')).find(({ capturedAmount }) => capturedAmount > 0)
   if (sale === undefined) return
   world.note('chargeback')
   ledger.book({ ...sale, chargebackCase: '1' })
+  await announce(stage, { saleId: sale.paymentId, announced: 'chargeback' })
+}
+
+/** A gateway on the way repeats the sale long after it was answered; the network books it once more, and says so. */
+async function sellTwice(stage: Stage, paymentId: string): Promise<void> {
+  const { world, installation } = stage
+  const { ledger } = installation.network
+  const sales = ledger.ofOrder(paymentId.replaceAll('-', ''))
+  const [sale] = sales.filter(({ status, voidedAmount }) => (status === 1 || status === 2) && voidedAmount === 0)
+  // One that the network never voids would be looked at for ever.
+  const isVoidable = (sale?.capturedAmount || sale?.amount) !== misbehavingAmounts.voidRejected
+  if (sale === undefined || sales.length > 1 || !isVoidable) return
+  world.note('sale booked twice')
+  const saleId = `${sale.paymentId.slice(0, -1)}${sale.paymentId.endsWith('0') ? '1' : '0'}`
+  ledger.book({ ...sale, paymentId: saleId, chargebackCase: null })
+  await announce(stage, { saleId, announced: 'change' })
+}
+
+async function announce({ world, installation, outside }: Stage, notice: Announced): Promise<void> {
   const redis: Redis = installation.connect(outside, installation.durable)
   const notices = createNoticeStore(redis, installation.config.partitions)
-  await untilDone(world, () => notices.note(sale.paymentId, world.nowMs))
+  await untilDone(world, () => notices.note(notice, world.nowMs))
 }
 
 export async function tokenise({ world, installation, client, outside }: Stage, number: string): Promise<string> {

@@ -20,6 +20,7 @@ const full: Payment = {
       phase: 'asking',
       capturedCents: 900,
       refundedCents: 100,
+      voidedElsewhereCents: 70,
       references: { ...references, nsu: null },
       declinedCode: '05',
       expiresAtMs: CREATED_MS + 1,
@@ -30,7 +31,7 @@ const full: Payment = {
       operation: { kind: 'refund', state: 'unknown', amountCents: 50, record: 'r' },
       error: 'provider_rejected',
       inquiry: { sinceMs: 1, attempts: 2, nextAtMs: 3 },
-      dispute: { sinceMs: 4, attempts: 5, nextAtMs: 6 },
+      notice: { sinceMs: 4, attempts: 5, nextAtMs: 6, announced: 'chargeback' },
       attention: 'figures_differ'
     }
   }),

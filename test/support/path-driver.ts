@@ -3,7 +3,7 @@
  * say, and after each step the stored life of the payment is the machine's, line by line.
  */
 
-import type { HistoryEntry } from '../../machines/model.js'
+import type { Announcement, HistoryEntry } from '../../machines/model.js'
 import type { Sale } from '../../machines/network.js'
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
 import { compactId, partitionOfPayment } from '../../redis/keys.js'
@@ -22,8 +22,8 @@ export interface DrivenService {
   readonly acquirer: ScriptedAcquirer
   readonly payments: PaymentStore
   readonly rounds: Rounds
-  /** Tells the service that something has happened to a sale. */
-  announce(saleId: string): Promise<void>
+  /** Tells the service what has happened to a sale. */
+  announce(saleId: string, announced: Announcement): Promise<void>
 }
 
 /** Settings that the driver counts on: nothing is asked about before the driver has moved the clock. */
@@ -84,8 +84,8 @@ export class PathDriver {
         if (status !== 202 && status !== 503) throw new Error(`${operation} was answered ${status}`)
         return
       }
-      case 'CHARGEBACK_NOTICE':
-        return await announce(wireSaleId(this.paymentId, 'sale-1'))
+      case 'NETWORK_NOTICE':
+        return await announce(wireSaleId(this.paymentId, 'sale-1'), event.announced)
       case 'EXPIRE':
       case 'RECONCILE':
         return await this.#letTimePass(Math.max(secondsBefore(event, prior), QUESTION_S))
@@ -179,6 +179,7 @@ function wireAnswer(event: PaymentEvent, call: Effect | null, paymentId: string)
         body: { Payment: { PaymentId: wireSaleId(paymentId, 'sale-1'), Status: 3, ReturnCode: event.code } }
       }
     case 'REJECTED':
+      if (event.isTooLate) return { status: 200, body: { Status: 1, ReturnCode: event.code } }
       return { status: 400, body: [{ Code: event.code, Message: 'Refused' }] }
     case 'AMBIGUOUS':
     case 'NO_ANSWER':

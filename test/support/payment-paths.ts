@@ -7,7 +7,7 @@ import { type ChartTransition, candidates, readChart } from '../../machines/char
 import type { PaymentStatus } from '../../machines/model.js'
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
 import { paymentMachine } from '../../machines/payment/machine.js'
-import { examplePolicy } from '../../scripts/charts/payment-examples.js'
+import { examplePolicy } from '../../scripts/charts/example-payment.js'
 import { allEdges, endOf, type PaymentPath, placeOf, shortestPaths } from '../../scripts/charts/payment-paths.js'
 import type { World } from '../../scripts/charts/payment-world.js'
 

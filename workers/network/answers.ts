@@ -6,7 +6,14 @@
  */
 import type { CallOutcome, NetworkReferences } from '../../machines/network.js'
 import { isRecord, parseJson } from '../../runtime/json.js'
-import { type CodeMeaning, captureMeaning, errorMeaning, isFinalDenial, voidMeaning } from './return-codes.js'
+import {
+  type CodeMeaning,
+  captureMeaning,
+  errorMeaning,
+  isFinalDenial,
+  isVoidTooLate,
+  voidMeaning
+} from './return-codes.js'
 import type { Exchange } from './transport.js'
 import { integerIn, type Json, SaleStatus, textIn } from './wire-fields.js'
 
@@ -21,12 +28,13 @@ export function readAuthorisation(exchange: Exchange): CallOutcome {
 
 /** Reads the answer to a capture of the sale `saleId`. */
 export function readCapture(exchange: Exchange, saleId: string): CallOutcome {
-  return readOperation(exchange, saleId, captureMeaning, [SaleStatus.captured])
+  return readOperation(exchange, saleId, { meaningOf: captureMeaning, isTooLate: () => false }, [SaleStatus.captured])
 }
 
 /** Reads the answer to a void or refund of the sale `saleId`; a refund of a part leaves the sale captured. */
 export function readVoid(exchange: Exchange, saleId: string): CallOutcome {
-  return readOperation(exchange, saleId, voidMeaning, [SaleStatus.voided, SaleStatus.refunded, SaleStatus.captured])
+  const done = [SaleStatus.voided, SaleStatus.refunded, SaleStatus.captured]
+  return readOperation(exchange, saleId, { meaningOf: voidMeaning, isTooLate: isVoidTooLate }, done)
 }
 
 function saleOutcome(body: unknown): CallOutcome {
@@ -49,7 +57,7 @@ function saleOutcome(body: unknown): CallOutcome {
 function readOperation(
   exchange: Exchange,
   saleId: string,
-  meaningOf: (code: string) => CodeMeaning,
+  { meaningOf, isTooLate }: { meaningOf: (code: string) => CodeMeaning; isTooLate: (code: string) => boolean },
   doneStatuses: readonly number[]
 ): CallOutcome {
   if (exchange.kind !== 'answered') return exchange
@@ -61,7 +69,8 @@ function readOperation(
   const code = textIn(body, 'ReturnCode')
   if (code === null || status === null) return ambiguous('an answer without status and return code')
   const meaning = meaningOf(code)
-  if (meaning === 'refused') return { kind: 'rejected', code }
+  if (meaning === 'refused')
+    return isTooLate(code) ? { kind: 'rejected', code, isTooLate: true } : { kind: 'rejected', code }
   if (meaning === 'ask') return ambiguous(`the return code ${code}`)
   if (!doneStatuses.includes(status)) return ambiguous(`the return code ${code} with status ${status}`)
   const isCaptured = status === SaleStatus.captured

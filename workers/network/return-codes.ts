@@ -24,6 +24,8 @@ const VOID_REFUSED = codes(
   '3 52 77 116 40 101 53 100 120 121 58 60 160 209 215 217 103 104 105 106 108 43 55 56 72 76 51 102 206 221 57 117 54 477 576'
 )
 
+const VOID_TOO_LATE = codes('40 101')
+
 /**
  * Error codes that leave it open whether something was booked: 0 internal error, 302 duplicated order (so there is a
  * sale), 308, 309 and 312 wrong state.
@@ -41,6 +43,11 @@ export function captureMeaning(code: string): CodeMeaning {
 /** The return code of a void or refund. */
 export function voidMeaning(code: string): CodeMeaning {
   return meaningIn(VOID_DONE, VOID_REFUSED, code)
+}
+
+/** Whether a void was refused because the time for it is over; the hold of the sale has lapsed then. */
+export function isVoidTooLate(code: string): boolean {
+  return VOID_TOO_LATE.has(plainCode(code))
 }
 
 /** The `Code` of an error body. */

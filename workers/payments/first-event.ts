@@ -33,10 +33,12 @@ export function firstEvent(
         record,
         nowMs
       }
-    case 'chargeback_notice':
-      return { type: 'CHARGEBACK_NOTICE', nowMs }
+    case 'network_notice':
+      return { type: 'NETWORK_NOTICE', announced: command.announced, nowMs }
     case 'settle_attention':
       return { type: 'ATTENTION_SETTLED', nowMs }
+    case 'conclude_refund':
+      return { type: 'REFUND_CONCLUDED', isBooked: command.isBooked, nowMs }
     case 'wake': {
       if (isFoundAgain && progress.status !== 'pending' && isUnderWay(progress)) return { type: 'RESUMED', nowMs }
       const dueMs = wakeAtMs(progress)

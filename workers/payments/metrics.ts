@@ -9,6 +9,8 @@ export interface WorkerMetrics {
   called(operation: string, outcome: string, durationMs: number): void
   committed(outcome: string, durationMs: number): void
   gaveBack(way: 'requeued' | 'released' | 'buried'): void
+  /** A notice of the card network whose payment was never found. */
+  gaveNoticeUp(): void
 }
 
 const STEP_BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
@@ -64,12 +66,18 @@ export function createWorkerMetrics(inWork: () => number, registry: Registry = r
     labelNames: ['way'] as const,
     registers
   })
+  const unplaced = new Counter({
+    name: 'notices_given_up_total',
+    help: 'Notices of the card network whose payment was never found: it may be a chargeback that nobody is told of.',
+    registers
+  })
   return {
     queued: (command, ms) => queue.observe({ command }, ms / 1_000),
     handled: (command, ms) => commands.observe({ command }, ms / 1_000),
     lockTried: (outcome, ms) => locks.observe({ outcome }, ms / 1_000),
     called: (operation, outcome, ms) => calls.observe({ operation, outcome }, ms / 1_000),
     committed: (outcome, ms) => commits.observe({ outcome }, ms / 1_000),
-    gaveBack: way => returned.inc({ way })
+    gaveBack: way => returned.inc({ way }),
+    gaveNoticeUp: () => unplaced.inc()
   }
 }

@@ -3,7 +3,7 @@
  * order id, and our order ids are payment ids.
  */
 import { type CardNetwork, paymentIdOf } from '../../machines/network.js'
-import type { Notice, NoticeStore } from '../../redis/notices.js'
+import type { NoticeStore, WaitingNotice } from '../../redis/notices.js'
 import type { Clock } from '../../runtime/clock.js'
 import { delay } from '../../runtime/delay.js'
 import type { Logger } from '../../runtime/log.js'
@@ -17,6 +17,8 @@ export interface NoticeDeps {
   readonly giveUpAfterMs: number
   /** After this time a notice counts as abandoned by its taker; longer than any question to the network (ms). */
   readonly leaseMs: number
+  /** Told of each notice whose payment was never found. */
+  readonly onGivenUp: () => void
 }
 
 const INTERVAL_MS = 500
@@ -46,22 +48,24 @@ export async function noticeRound(deps: NoticeDeps, signal: AbortSignal): Promis
 }
 
 async function resolveNotice(
-  { saleId, sinceMs, againAtMs }: Notice & { againAtMs: number },
+  notice: WaitingNotice & { againAtMs: number },
   deps: NoticeDeps,
   signal: AbortSignal
 ): Promise<void> {
   const { notices, log } = deps
+  const { saleId, announced, sinceMs, againAtMs } = notice
   const orderId = await deps.network.findOrderId(saleId, signal)
   if (orderId !== null) {
     const paymentId = paymentIdOf(orderId)
     if (paymentId === null) log.warn({ network_payment_id: saleId }, 'a notice is about a sale of somebody else')
-    else await notices.announce(paymentId)
-    return await notices.drop(saleId, againAtMs)
+    else await notices.announce(paymentId, announced)
+    return await notices.drop(notice, againAtMs)
   }
   const ageMs = deps.clock.now() - sinceMs
   if (ageMs >= deps.giveUpAfterMs) {
-    log.error({ network_payment_id: saleId }, 'the network never said whose sale this is; ask it by hand')
-    return await notices.drop(saleId, againAtMs)
+    log.error({ network_payment_id: saleId, announced }, 'the network never said whose sale this is; ask it by hand')
+    deps.onGivenUp()
+    return await notices.drop(notice, againAtMs)
   }
-  await notices.putOff(saleId, deps.clock.now() + Math.min(Math.max(ageMs, PAUSE_MIN_MS), PAUSE_MAX_MS))
+  await notices.putOff(notice, deps.clock.now() + Math.min(Math.max(ageMs, PAUSE_MIN_MS), PAUSE_MAX_MS))
 }

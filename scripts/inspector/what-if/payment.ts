@@ -2,8 +2,8 @@
 import { readChart } from '../../../machines/chart.js'
 import { paymentMachine } from '../../../machines/payment/machine.js'
 import { observePayment } from '../../../redis/inspection.js'
-import { type ExampleEvent, exampleEvents, exampleOf, nextMomentMs } from '../../charts/payment-examples.js'
-import { firstWorld, happen, isTimely, type World } from '../../charts/payment-world.js'
+import { type ExampleEvent, exampleEvents, exampleOf } from '../../charts/payment-examples.js'
+import { firstWorld, happen, isTimely, nextMomentMs, type World } from '../../charts/payment-world.js'
 import { historyLines, placeOf, plain } from '../history.js'
 import type { Choice, HistoryLine, WhatIf } from '../view-model.js'
 
@@ -36,13 +36,13 @@ export function whatIfPayment(beginning: string, steps: readonly string[]): What
 }
 
 function next(example: ExampleEvent, world: World): ReturnType<typeof happen> {
-  return happen(world, example.event(world.payment, nextMomentMs(world.payment)))
+  return happen(world, example.event(world.payment, nextMomentMs(world)))
 }
 
 /** A payment's own history tells only what changed it. */
 function unstoredLine(example: ExampleEvent, world: World): HistoryLine | null {
   const { decision } = next(example, world)
-  const line = plain(nextMomentMs(world.payment), example.type, placeOf(world.payment.progress))
+  const line = plain(nextMomentMs(world), example.type, placeOf(world.payment.progress))
   if (decision.kind === 'refused') return { ...line, refusal: decision.code }
   if (decision.isChanged) return null
   return { ...line, effect: decision.effect === null ? null : effectWords[decision.effect.kind] }

@@ -4,8 +4,8 @@ import { type EventInput, found, inDoubt, inStatus, type Meaning, meaningOf, NOW
 
 type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 
-const notice: EventInput = { type: 'CHARGEBACK_NOTICE' }
-const announced = { dispute: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW } }
+const notice: EventInput = { type: 'NETWORK_NOTICE', announced: 'change' }
+const announced = { notice: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW, announced: 'change' as const } }
 const held = { status: 'authorised', capturedCents: 0 } as const
 const surplus = { surplusSaleId: 'sale-2' }
 const noAnswer: EventInput = { type: 'NO_ANSWER', reason: 'cut' }

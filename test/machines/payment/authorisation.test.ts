@@ -188,7 +188,7 @@ const unknown: Row[] = [
   [
     'remembers a chargeback',
     inStatus('unknown'),
-    { type: 'CHARGEBACK_NOTICE' },
+    { type: 'NETWORK_NOTICE', announced: 'change' },
     { status: 'unknown', effect: null, wake: 0 }
   ]
 ]

@@ -68,7 +68,7 @@ describe('decide', () => {
       { type: 'FOUND_AUTHORISED', sale: aSale({ status: 'authorised', capturedCents: 0 }), surplusSaleId: null },
       { type: 'CAPTURE', amountCents: null, record: 'record-of-the-capture' },
       { type: 'REJECTED', code: '842' },
-      { type: 'CHARGEBACK_NOTICE' }
+      { type: 'NETWORK_NOTICE' }
     )
     expect(life.map(({ conclusion }) => conclusion?.record ?? null)).to.deep.equal([
       null,

@@ -26,6 +26,7 @@ const declined: EventInput = { type: 'DECLINED', code: '05', failure: 'card_decl
 const notSent: EventInput = { type: 'NOT_SENT', reason: 'refused' }
 const ambiguous: EventInput = { type: 'AMBIGUOUS', reason: 'cut' }
 const unanswered: EventInput = { type: 'NO_ANSWER', reason: 'cut' }
+const due = (event: EventInput): EventInput => ({ ...event, nowMs: DUE })
 const authorised = { status: 'authorised', capturedCents: 0 } as const
 
 const capturing = (phase: 'sending' | 'asking'): ReturnType<typeof inStatus> =>
@@ -75,10 +76,34 @@ const tables: Record<string, Row[]> = {
       { refused: 'invalid_state' }
     ],
     [
-      'expires on time, and is released',
+      'is asked about on time, before it is voided',
       inStatus('pre_authorized'),
       { type: 'EXPIRE', nowMs: DUE },
+      { status: 'pre_authorized', effect: 'query', isChanged: false }
+    ],
+    [
+      'expires when it was not captured, and is released',
+      inStatus('pre_authorized'),
+      due(found('FOUND_AUTHORISED', authorised)),
       { status: 'expired', phase: 'releasing', effect: 'void' }
+    ],
+    [
+      'does not expire when it was captured without us',
+      inStatus('pre_authorized'),
+      due(found('FOUND_CAPTURED')),
+      { status: 'captured', captured: 1_000, effect: null, wake: null, attention: 'figures_differ' }
+    ],
+    [
+      'expires without a void when the hold is gone already',
+      inStatus('pre_authorized'),
+      due(found('FOUND_VOIDED')),
+      { status: 'expired', phase: 'released', effect: null, wake: null, attention: null }
+    ],
+    [
+      'expires without a blind void when the network does not answer',
+      inStatus('pre_authorized'),
+      due(unanswered),
+      { status: 'expired', phase: 'releasing', effect: null, wake: DUE - NOW + 2_000 }
     ]
   ],
   'capturing (sending)': [
@@ -241,10 +266,22 @@ const tables: Record<string, Row[]> = {
     ['does not believe one absence', releasing, { type: 'ABSENT' }, { phase: 'releasing', wake: 5_000 }],
     ['believes it after the horizon', releasing, { type: 'ABSENT', nowMs: LATER }, { phase: 'released', wake: null }],
     [
-      'tells a person when it was captured',
+      'is captured when it was captured without us, and a person is told',
       releasing,
       found('FOUND_CAPTURED'),
-      { phase: 'releasing', attention: 'figures_differ' }
+      { status: 'captured', captured: 1_000, wake: 0, attention: 'figures_differ' }
+    ],
+    [
+      'is released when the network says that it is too late for a void',
+      releasing,
+      { type: 'REJECTED', code: '101', isTooLate: true },
+      { phase: 'released', wake: null, attention: null }
+    ],
+    [
+      'is released with a second sale, which is looked at next',
+      releasing,
+      found('FOUND_VOIDED', {}, { surplusSaleId: 'sale-2' }),
+      { phase: 'released', wake: 0 }
     ],
     ['keeps its alarm when poisoned', releasing, { type: 'POISONED' }, { wake: 5_000, attention: 'poisoned' }],
     ['says that it is too late for a capture', inStatus('expired'), capture(null), { refused: 'preauth_expired' }],

@@ -3,9 +3,10 @@ import { expect } from 'chai'
 import { leavesOf } from '../../../machines/chart.js'
 import type { Payment } from '../../../machines/model.js'
 import { decide, isUnderWay, wakeAtMs } from '../../../machines/payment/decide.js'
-import { exampleEvents, examplePolicy, nextMomentMs } from '../../../scripts/charts/payment-examples.js'
+import { examplePolicy } from '../../../scripts/charts/example-payment.js'
+import { exampleEvents } from '../../../scripts/charts/payment-examples.js'
 import { endOf, placeOf, shortestPaths } from '../../../scripts/charts/payment-paths.js'
-import { isTimely, type World } from '../../../scripts/charts/payment-world.js'
+import { isTimely, nextMomentMs, type World } from '../../../scripts/charts/payment-world.js'
 import { paymentEffects } from '../../../scripts/charts/views.js'
 import {
   allPaths,
@@ -74,7 +75,7 @@ describe('paths through the life of a payment', () => {
 })
 
 /** Transitions that no order of events takes in which workers live; a dead one may leave its payment as it was. */
-const UNREACHABLE: readonly string[] = ['pending on CHARGEBACK_NOTICE [null]']
+const UNREACHABLE: readonly string[] = ['pending on NETWORK_NOTICE [null]']
 
 describe('wherever a path leads', () => {
   const worlds = edges.map(endOf)
@@ -87,7 +88,7 @@ describe('wherever a path leads', () => {
   it('an event does what the transition of the chart says, and one that has none is refused', () => {
     for (const world of situations()) {
       for (const example of exampleEvents) {
-        const event = example.event(world.payment, nextMomentMs(world.payment))
+        const event = example.event(world.payment, nextMomentMs(world))
         const decision = decide(world.payment, event, examplePolicy)
         const transition = transitionTaken(world, event)
         expect(decision.kind, `${placeOf(world.payment)} on ${example.id}`).to.equal(
@@ -126,7 +127,7 @@ describe('wherever a path leads', () => {
       for (const example of exampleEvents.filter(candidate => isTimely(candidate, world))) {
         // A worker says RESUMED of a call only; a question is simply asked again.
         if (example.type === 'RESUMED' && !isUnderWay(world.payment.progress)) continue
-        const event = example.event(world.payment, nextMomentMs(world.payment))
+        const event = example.event(world.payment, nextMomentMs(world))
         const { kind } = decide(world.payment, event, examplePolicy)
         expect(kind, `${placeOf(world.payment)}, ${world.underWay?.kind}, ${example.id}`).to.equal('taken')
       }
@@ -144,8 +145,8 @@ describe('wherever a path leads', () => {
 
   it('what is still to be asked has its time', () => {
     for (const { payment, underWay } of worlds) {
-      const { inquiry, dispute } = payment.progress
-      if (underWay !== null || (inquiry === null && dispute === null)) continue
+      const { inquiry, notice } = payment.progress
+      if (underWay !== null || (inquiry === null && notice === null)) continue
       expect(wakeAtMs(payment.progress), JSON.stringify(payment.progress)).not.to.equal(null)
     }
   })

@@ -28,7 +28,7 @@ const sendingLast = inStatus('refunding', {
 })
 const asking = (refundedCents = 0): ReturnType<typeof inStatus> =>
   inStatus('refunding', { ...inDoubt('refund', 300), refundedCents })
-const disputed = { dispute: { sinceMs: NOW, attempts: 0, nextAtMs: NOW } }
+const noticed = { notice: { sinceMs: NOW, attempts: 0, nextAtMs: NOW, announced: 'change' as const } }
 
 type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 
@@ -115,7 +115,7 @@ const tables: Record<string, Row[]> = {
     [
       'remembers a chargeback, which waits',
       inStatus('refunding'),
-      { type: 'CHARGEBACK_NOTICE' },
+      { type: 'NETWORK_NOTICE', announced: 'change' },
       { status: 'refunding', effect: null, wake: null }
     ]
   ],
@@ -177,83 +177,93 @@ const tables: Record<string, Row[]> = {
       { phase: 'asking', wake: 5_000, attention: 'poisoned' }
     ]
   ],
-  'disputed: captured': [
-    ['asks', inStatus('captured'), { type: 'CHARGEBACK_NOTICE' }, { status: 'captured', effect: 'query', wake: 0 }],
-    ['asks again', inStatus('captured', disputed), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
+  'captured, and a notice came': [
+    [
+      'asks',
+      inStatus('captured'),
+      { type: 'NETWORK_NOTICE', announced: 'change' },
+      { status: 'captured', effect: 'query', wake: 0 }
+    ],
+    ['asks again', inStatus('captured', noticed), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
     [
       'is charged back',
-      inStatus('captured', disputed),
+      inStatus('captured', noticed),
       chargedBack(0),
       { status: 'charged_back', captured: 1_000, refunded: 0, wake: null, result: null }
     ],
-    ['is not', inStatus('captured', disputed), books(0), { status: 'captured', wake: null, attention: null }],
+    ['is not', inStatus('captured', noticed), books(0), { status: 'captured', wake: null, attention: null }],
     [
       'is verified later without an answer',
-      inStatus('captured', disputed),
+      inStatus('captured', noticed),
       { type: 'NO_ANSWER', reason: 'cut' },
       { status: 'captured', wake: 5_000 }
     ],
-    ['is verified later when not found', inStatus('captured', disputed), { type: 'ABSENT' }, { wake: 5_000 }],
+    ['is verified later when not found', inStatus('captured', noticed), { type: 'ABSENT' }, { wake: 5_000 }],
     [
       'is listed when nobody answers for days',
-      inStatus('captured', disputed),
+      inStatus('captured', noticed),
       { type: 'NO_ANSWER', reason: 'cut', nowMs: NOW + policy.reconcileListAfterMs },
       { status: 'captured', attention: 'unresolved_for_long' }
     ],
     [
       'is listed when the network gave back what we do not know of',
-      inStatus('captured', disputed),
+      inStatus('captured', noticed),
       books(400),
-      { status: 'captured', refunded: 0, attention: 'figures_differ', wake: null }
+      { status: 'captured', refunded: 0, attention: 'figures_differ', effect: 'query' }
     ],
     [
       'is listed when the network never captured',
-      inStatus('captured', disputed),
+      inStatus('captured', noticed),
       found('FOUND_AUTHORISED'),
       { status: 'captured', attention: 'figures_differ' }
     ],
     [
       'keeps its alarm when poisoned',
-      inStatus('captured', disputed),
+      inStatus('captured', noticed),
       { type: 'POISONED' },
       { wake: 5_000, attention: 'poisoned' }
     ]
   ],
-  'disputed: refunded': [
+  'refunded, and a notice came': [
     [
       'in part, is charged back',
-      inStatus('partially_refunded', disputed),
+      inStatus('partially_refunded', noticed),
       chargedBack(300),
       { status: 'charged_back', refunded: 300 }
     ],
     [
       'in part, is not',
-      inStatus('partially_refunded', disputed),
+      inStatus('partially_refunded', noticed),
       books(300),
       { status: 'partially_refunded', attention: null }
     ],
     [
       'in part, and the network denied that afterwards',
-      inStatus('partially_refunded', disputed),
+      inStatus('partially_refunded', noticed),
       books(0),
-      { status: 'partially_refunded', attention: 'figures_differ' }
+      { status: 'captured', refunded: 0, attention: 'figures_differ', effect: 'query' }
     ],
     [
       'as a whole, is charged back',
-      inStatus('refunded', disputed),
+      inStatus('refunded', noticed),
       found('FOUND_VOIDED', { voidedCents: 1_000, isChargedBack: true }),
       { status: 'charged_back' }
     ],
     [
       'as a whole, is not',
-      inStatus('refunded', disputed),
+      inStatus('refunded', noticed),
       undone(1_000),
       { status: 'refunded', attention: null, wake: null }
     ]
   ],
   charged_back: [
     ['takes no refund', inStatus('charged_back'), cancel(1), { refused: 'invalid_state' }],
-    ['has nothing to verify', inStatus('charged_back'), { type: 'CHARGEBACK_NOTICE' }, { refused: 'invalid_state' }]
+    [
+      'looks for a second sale',
+      inStatus('charged_back'),
+      { type: 'NETWORK_NOTICE', announced: 'change' },
+      { status: 'charged_back', effect: 'query', wake: 0 }
+    ]
   ],
   'listed for a person': [
     [
@@ -270,7 +280,7 @@ const tables: Record<string, Row[]> = {
     ],
     [
       'keeps the first reason',
-      inStatus('captured', { ...disputed, attention: 'poisoned' }),
+      inStatus('captured', { ...noticed, attention: 'poisoned' }),
       books(400),
       { attention: 'poisoned' }
     ]

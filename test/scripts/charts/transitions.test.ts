@@ -2,8 +2,10 @@
 import { expect } from 'chai'
 import { chartEvents, leavesOf } from '../../../machines/chart.js'
 import { decide } from '../../../machines/payment/decide.js'
-import { exampleEvents, examplePolicy, nextMomentMs } from '../../../scripts/charts/payment-examples.js'
+import { examplePolicy } from '../../../scripts/charts/example-payment.js'
+import { exampleEvents } from '../../../scripts/charts/payment-examples.js'
 import { endOf, placeOf, shortestPaths } from '../../../scripts/charts/payment-paths.js'
+import { nextMomentMs } from '../../../scripts/charts/payment-world.js'
 import { paymentTransitions } from '../../../scripts/charts/transitions.js'
 import { paymentChart } from '../../support/payment-paths.js'
 
@@ -33,9 +35,10 @@ describe('the table of transitions', () => {
   })
 
   it('says of every event that is taken where it leads, what the worker does, and what the merchant is told', () => {
-    for (const { payment } of situations) {
+    for (const world of situations) {
+      const { payment } = world
       for (const example of exampleEvents) {
-        const decision = decide(payment, example.event(payment, nextMomentMs(payment)), examplePolicy)
+        const decision = decide(payment, example.event(payment, nextMomentMs(world)), examplePolicy)
         if (decision.kind === 'refused') continue
         const next = placeOf(decision.payment)
         const told =
@@ -52,9 +55,10 @@ describe('the table of transitions', () => {
   })
 
   it('says of every event that is refused why', () => {
-    for (const { payment } of situations) {
+    for (const world of situations) {
+      const { payment } = world
       for (const example of exampleEvents) {
-        const decision = decide(payment, example.event(payment, nextMomentMs(payment)), examplePolicy)
+        const decision = decide(payment, example.event(payment, nextMomentMs(world)), examplePolicy)
         if (decision.kind === 'taken') continue
         const place = placeOf(payment)
         const row = rowsOf(place).refused.find(({ event }) => event === example.type)

@@ -9,8 +9,8 @@ import { paymentMachine } from '../../../machines/payment/machine.js'
 import { connect, disconnect } from '../../../redis/connections.js'
 import { createInspection, type ObservedDecision, watchDecisions } from '../../../redis/inspection.js'
 import { createLogger } from '../../../runtime/log.js'
-import { exampleOf, nextMomentMs } from '../../../scripts/charts/payment-examples.js'
-import { firstWorld, happen, type World } from '../../../scripts/charts/payment-world.js'
+import { exampleOf } from '../../../scripts/charts/payment-examples.js'
+import { firstWorld, happen, nextMomentMs, type World } from '../../../scripts/charts/payment-world.js'
 import { startInspectorServer } from '../../../scripts/inspector/server.js'
 import { createSessions, PROTOCOL_VERSION } from '../../../scripts/inspector/sessions.js'
 import { until } from '../../support/conditions.js'
@@ -23,7 +23,7 @@ const log = createLogger('test', 'silent')
 function tell(inspection: ReturnType<typeof createInspection>, ids: readonly string[]): void {
   let world: World = firstWorld('manual')
   for (const id of ids) {
-    const event = exampleOf(id).event(world.payment, nextMomentMs(world.payment))
+    const event = exampleOf(id).event(world.payment, nextMomentMs(world))
     const { world: next, decision } = happen(world, event)
     inspection.decided(world.payment, event, decision)
     world = next
@@ -111,7 +111,7 @@ describe('inspection', () => {
 describe('the inspection protocol', () => {
   const sessions = createSessions()
   const step = (world: World, id: string): { world: World; sent: StatelyInspectionEvent[] } => {
-    const event = exampleOf(id).event(world.payment, nextMomentMs(world.payment))
+    const event = exampleOf(id).event(world.payment, nextMomentMs(world))
     const { world: next, decision } = happen(world, event)
     const effect = decision.kind === 'taken' ? (decision.effect?.kind ?? null) : null
     const { id: paymentId, merchantId, captureMode, amountCents, createdAtMs } = next.payment.terms

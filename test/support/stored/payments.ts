@@ -26,6 +26,7 @@ const pending: Payment = {
     phase: null,
     capturedCents: 0,
     refundedCents: 0,
+    voidedElsewhereCents: 0,
     references: { saleId: null, tid: null, nsu: null, authorizationCode: null },
     declinedCode: null,
     expiresAtMs: null,
@@ -36,7 +37,7 @@ const pending: Payment = {
     operation: { kind: 'authorization', state: 'in_progress', amountCents: 1_990, record: 'AAAAAAAAAAAAAAAAAAAAAA' },
     error: null,
     inquiry: null,
-    dispute: null,
+    notice: null,
     attention: null
   },
   history: []
@@ -58,6 +59,7 @@ const refunding: Payment = {
     phase: 'asking',
     capturedCents: 900,
     refundedCents: 100,
+    voidedElsewhereCents: 0,
     references: { saleId: '11111111-2222-4333-8444-555555555555', tid: '0101', nsu: null, authorizationCode: '654321' },
     declinedCode: '05',
     expiresAtMs: 1_767_355_200_001,
@@ -68,7 +70,7 @@ const refunding: Payment = {
     operation: { kind: 'refund', state: 'unknown', amountCents: 50, record: 'r' },
     error: 'provider_rejected',
     inquiry: { sinceMs: 1, attempts: 2, nextAtMs: 3 },
-    dispute: { sinceMs: 4, attempts: 5, nextAtMs: 6 },
+    notice: { sinceMs: 4, attempts: 5, nextAtMs: 6, announced: 'change' },
     attention: 'figures_differ'
   },
   history: [

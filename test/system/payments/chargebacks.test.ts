@@ -66,7 +66,7 @@ describe('a chargeback', function () {
   it('of a payment that is only held is looked into when it is captured', async () => {
     const { id } = (await merchant.create({ capture: false })).payment
     await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CHARGEBACK })
-    await until('it is noted', async () => (await historyOf(id)).includes('CHARGEBACK_NOTICE'))
+    await until('it is noted', async () => (await historyOf(id)).includes('NETWORK_NOTICE'))
     expect((await merchant.capture(id)).payment.status).to.equal('captured')
     await until('it is verified', async () => (await historyOf(id)).includes('FOUND_CAPTURED'))
     expect((await merchant.read(id)).status).to.equal('captured')

@@ -131,18 +131,81 @@ describe('books of the network that change after the end of a payment', function
   this.timeout(60_000)
   const paying = usePayingService()
   const { service, merchant, network } = paying
-  const { hold, rewrite, doubtful, isListed, wasFound } = tampering(paying)
+  const { hold, paid, rewrite, saleOf, doubtful, isListed, wasFound } = tampering(paying)
 
-  it('show a person the hold of an expired payment that somebody captured', async () => {
+  it('end as captured when somebody captures the hold of a payment that has expired', async () => {
     const id = await hold()
     network.faults({ error_before: 1 })
     await operate(service(), 'clock', 'advance', '8d')
     await merchant.settled(id, 'expired')
     rewrite(id, captured)
     network.faults()
+    const { captured_cents } = await merchant.settled(id, 'captured')
+    expect([captured_cents, network.sales(id)[0]?.voidedAmount]).to.deep.equal([10_000, 0])
+    expect(await isListed(id, 'figures_differ')).to.equal(true)
+  })
+
+  it('end as captured when somebody captures a hold whose window ends: a void would give all of it back', async () => {
+    const id = await hold()
+    rewrite(id, captured)
+    await operate(service(), 'clock', 'advance', '8d')
+    const { captured_cents } = await merchant.settled(id, 'captured')
+    expect([captured_cents, network.sales(id)[0]?.requests.void]).to.deep.equal([10_000, 0])
+    expect(await isListed(id, 'figures_differ')).to.equal(true)
+  })
+
+  it('are taken over as soon as the network announces them', async () => {
+    const id = await hold()
+    rewrite(id, { ...captured, capturedAmount: 4_000 })
+    await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: 1 })
+    expect(await merchant.settled(id, 'captured')).to.include({ captured_cents: 4_000 })
+  })
+
+  for (const [status, make] of [
+    ['captured', paid],
+    ['pre_authorized', hold]
+  ] as const) {
+    it(`give the buyer back a second sale of a payment that is ${status}`, async () => {
+      const id = await make()
+      const second = { ...saleOf(id), paymentId: randomUUID() }
+      network.book(second)
+      await network.notify({ PaymentId: second.paymentId, ChangeType: 1 })
+      await until('it is voided', () => network.sales(id)[1]?.status === 10)
+      expect(network.sales(id)[0]?.voidedAmount).to.equal(0)
+      expect((await merchant.read(id)).status).to.equal(status)
+      await until('a person is told', () => isListed(id, 'surplus_sale'))
+    })
+  }
+
+  it('are waited for when a chargeback is announced before they show it', async () => {
+    const id = await paid()
+    await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: 7 })
+    await until('they are read', () => wasFound(id, 'FOUND_CAPTURED'))
+    rewrite(id, { chargebackCase: '1' })
+    await merchant.settled(id, 'charged_back')
+  })
+
+  it('undo a refund that was denied after all, and the rest can be refunded', async () => {
+    const id = await paid()
+    await merchant.cancel(id)
+    rewrite(id, { status: 2, voidedAmount: 0 })
+    await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: 5 })
+    expect(await merchant.settled(id, 'captured')).to.include({ refunded_cents: 0 })
+    expect((await merchant.cancel(id, { amount: 4_000 })).payment).to.include({ refunded_cents: 4_000 })
+  })
+
+  it('do not count money that somebody else gave back as the refund that got lost', async () => {
+    const id = await paid()
+    rewrite(id, { voidedAmount: 3_000, voidedAtMs: Date.now() })
+    await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: 25 })
     await until('it is listed', () => isListed(id, 'figures_differ'))
-    rewrite(id, undone)
-    await until('the hold is known to be gone', () => wasFound(id, 'released'))
+    await doubtful(() => merchant.cancel(id, { amount: 3_000 }), 'drop_before')
+    network.faults()
+    await until('they are compared', () => wasFound(id, /FOUND_CAPTURED +refunding/))
+    expect((await merchant.read(id)).status).to.equal('refunding')
+    await operate(service(), 'clock', 'advance', '11m')
+    expect(await merchant.settled(id, 'partially_refunded')).to.include({ refunded_cents: 3_000 })
+    expect(saleOf(id).voidedAmount).to.equal(6_000)
   })
 
   it('cost nothing when a late hold turns up after the failure', async () => {
@@ -164,11 +227,12 @@ describe('books of the network that change after the end of a payment', function
 function tampering({ service, merchant, network }: PayingService) {
   const hold = async (): Promise<string> => (await merchant.create({ capture: false })).payment.id
   const paid = async (): Promise<string> => (await merchant.create()).payment.id
-  const rewrite = (id: string, changes: Partial<LedgerSale>): void => {
+  const saleOf = (id: string): LedgerSale => {
     const [sale] = network.sales(id)
     if (sale === undefined) throw new Error(`${id} has no sale`)
-    network.book({ ...sale, ...changes })
+    return sale
   }
+  const rewrite = (id: string, changes: Partial<LedgerSale>): void => network.book({ ...saleOf(id), ...changes })
   /** Begins an operation whose answer, and all answers to questions about it, are lost. */
   const doubtful = async (begin: () => Promise<ApiAnswer>, fault: 'drop_before' | 'drop_after'): Promise<string> => {
     network.faults({ [fault]: 1 })
@@ -182,7 +246,7 @@ function tampering({ service, merchant, network }: PayingService) {
   }
   const isListed = async (id: string, reason: string): Promise<boolean> =>
     (await operate(service(), 'payment', 'attention')).out.includes(`${id}  ${reason}`)
-  const wasFound = async (id: string, event: string): Promise<boolean> =>
-    (await operate(service(), 'payment', 'history', id)).out.includes(event)
-  return { hold, paid, rewrite, doubtful, onOne, isListed, wasFound }
+  const wasFound = async (id: string, event: string | RegExp): Promise<boolean> =>
+    new RegExp(event).test((await operate(service(), 'payment', 'history', id)).out)
+  return { hold, paid, rewrite, saleOf, doubtful, onOne, isListed, wasFound }
 }

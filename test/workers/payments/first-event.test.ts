@@ -43,7 +43,7 @@ const rows: [
   ['a capture while another one runs', inStatus('capturing'), capture, { foreign: true }, 'CAPTURE'],
   ['a capture that was answered', inStatus('captured'), capture, { again: true, answered: true }, null],
   ['a cancel is new', inStatus('captured'), { kind: 'cancel', amountCents: 1 }, {}, 'CANCEL'],
-  ['a notice', inStatus('captured'), { kind: 'chargeback_notice' }, {}, 'CHARGEBACK_NOTICE'],
+  ['a notice', inStatus('captured'), { kind: 'network_notice', announced: 'change' }, {}, 'NETWORK_NOTICE'],
   ['a person has looked', inStatus('captured'), { kind: 'settle_attention' }, {}, 'ATTENTION_SETTLED'],
   ['the end of a window', inStatus('pre_authorized'), wake, { at: DUE }, 'EXPIRE'],
   ['an alarm that was moved meanwhile', inStatus('pre_authorized'), wake, { at: DUE - 1 }, null],

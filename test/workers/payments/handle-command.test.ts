@@ -235,7 +235,7 @@ describe('a payments worker with an alarm that rings', () => {
     const worker = aWorker(test)
     const payment = await held(worker)
     const dueMs = (await worker.alarmOf(payment)) ?? 0
-    worker.network.willAnswer(ambiguous)
+    worker.network.willFind(foundHeld).willAnswer(ambiguous)
     const wake = ['p', compactId(payment.terms.id), 'c', '{"kind":"wake"}', 'd', String(dueMs)]
     await test.redis.xadd(keys.commands(PARTITION), '*', ...wake)
     await worker.work()
@@ -247,14 +247,14 @@ describe('a payments worker with an alarm that rings', () => {
     const payment = await held(worker)
     const dueMs = (await worker.alarmOf(payment)) ?? 0
     expect(dueMs).to.equal(CREATED_MS + 1_000 + 7 * DAY_MS)
-    worker.network.willAnswer(ambiguous)
+    worker.network.willFind(foundHeld).willAnswer(ambiguous)
     await worker.wake(payment, dueMs)
     expect(placeOf(await worker.load(payment))).to.equal('expired releasing')
     worker.network.willFind(foundHeld).willAnswer(approvedAndCaptured)
     await worker.wake(payment, dueMs + 60_000)
     expect(placeOf(await worker.load(payment))).to.equal('expired released')
     expect(await worker.alarmOf(payment)).to.equal(null)
-    expect(worker.network.asked).to.deep.equal(['authorise', 'void', 'query', 'void'])
+    expect(worker.network.asked).to.deep.equal(['authorise', 'query', 'void', 'query', 'void'])
   })
 })
 

@@ -1,0 +1,268 @@
+/** What the network announces, what its books show later, and what somebody else did to a sale. */
+import { expect } from 'chai'
+import {
+  type EventInput,
+  found,
+  inDoubt,
+  inStatus,
+  LATER,
+  type Meaning,
+  meaningOf,
+  NOW
+} from '../../support/decisions.js'
+import { CREATED_MS, DAY_MS, policy, references } from '../../support/payments.js'
+
+type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
+
+const DUE = CREATED_MS + 7 * DAY_MS
+const notice: EventInput = { type: 'NETWORK_NOTICE', announced: 'change' }
+const noticed = (announced: 'change' | 'chargeback' | 'denied_refund', sinceMs = NOW - 1_000) => ({
+  notice: { sinceMs, attempts: 0, nextAtMs: NOW, announced }
+})
+const LONG_AGO = NOW - policy.reconcileListAfterMs
+const books = (voidedCents: number): EventInput => found('FOUND_CAPTURED', { voidedCents })
+const held = { status: 'authorised', capturedCents: 0 } as const
+const surplus = { surplusSaleId: 'sale-2' }
+const approved: EventInput = { type: 'APPROVED', isCaptured: true, references }
+const tooLate: EventInput = { type: 'REJECTED', code: '101', isTooLate: true }
+const concluded = (isBooked: boolean, nowMs = LATER): EventInput => ({ type: 'REFUND_CONCLUDED', isBooked, nowMs })
+const refundInDoubt = (refundedCents = 0, voidedElsewhereCents = 0) =>
+  inStatus('refunding', { ...inDoubt('refund', 300), refundedCents, voidedElsewhereCents, attention: 'figures_differ' })
+
+const tables: Record<string, Row[]> = {
+  'a notice about a hold': [
+    ['asks at once', inStatus('pre_authorized'), notice, { status: 'pre_authorized', effect: 'query', wake: 0 }],
+    [
+      'wakes it before its window ends',
+      inStatus('pre_authorized', noticed('change')),
+      { type: 'RECONCILE' },
+      { effect: 'query' }
+    ],
+    [
+      'ends when the hold stands',
+      inStatus('pre_authorized', noticed('change')),
+      found('FOUND_AUTHORISED', held),
+      { status: 'pre_authorized', effect: null, wake: DUE - NOW }
+    ],
+    [
+      'tells of a capture by hand',
+      inStatus('pre_authorized', noticed('change')),
+      found('FOUND_CAPTURED', { capturedCents: 600 }),
+      { status: 'captured', captured: 600, attention: 'figures_differ' }
+    ],
+    [
+      'tells of a void by hand',
+      inStatus('pre_authorized', noticed('change')),
+      found('FOUND_VOIDED'),
+      { status: 'canceled', attention: 'figures_differ', wake: null }
+    ],
+    [
+      'is verified later without an answer',
+      inStatus('pre_authorized', noticed('change')),
+      { type: 'NO_ANSWER', reason: 'cut' },
+      { status: 'pre_authorized', wake: 5_000 }
+    ]
+  ],
+  'a chargeback that the books do not show yet': [
+    [
+      'is verified later',
+      inStatus('captured', noticed('chargeback')),
+      books(0),
+      { status: 'captured', wake: 5_000, attention: null }
+    ],
+    [
+      'is not forgotten for a lesser notice',
+      inStatus('captured', noticed('chargeback')),
+      notice,
+      { status: 'captured', effect: 'query', wake: 0 }
+    ],
+    [
+      'is told to a person when it never shows',
+      inStatus('captured', noticed('chargeback', LONG_AGO)),
+      books(0),
+      { status: 'captured', wake: null, attention: 'notice_unconfirmed' }
+    ],
+    [
+      'counts as soon as it shows',
+      inStatus('captured', noticed('chargeback')),
+      found('FOUND_CAPTURED', { isChargedBack: true }),
+      { status: 'charged_back', wake: null }
+    ],
+    [
+      'of a refunded payment is verified later too',
+      inStatus('refunded', noticed('chargeback')),
+      books(1_000),
+      { status: 'refunded', wake: 5_000 }
+    ]
+  ],
+  'a refund that was denied afterwards': [
+    [
+      'is verified later while the books still have it',
+      inStatus('refunded', noticed('denied_refund')),
+      books(1_000),
+      { status: 'refunded', wake: 5_000 }
+    ],
+    [
+      'as a whole: the payment is captured again',
+      inStatus('refunded', noticed('denied_refund')),
+      books(0),
+      { status: 'captured', refunded: 0, attention: 'figures_differ', effect: 'query' }
+    ],
+    [
+      'in part: a part stays refunded',
+      inStatus('refunded', noticed('denied_refund')),
+      books(400),
+      { status: 'partially_refunded', refunded: 400, attention: 'figures_differ' }
+    ],
+    [
+      'beside what somebody else gave back',
+      inStatus('partially_refunded', { ...noticed('denied_refund'), voidedElsewhereCents: 200 }),
+      books(200),
+      { status: 'captured', refunded: 0 }
+    ]
+  ],
+  'money that somebody else gave back': [
+    [
+      'is remembered, and told to a person',
+      inStatus('captured', noticed('change')),
+      books(300),
+      { status: 'captured', refunded: 0, attention: 'figures_differ', effect: 'query' }
+    ],
+    [
+      'is nothing new the next time',
+      inStatus('captured', { ...noticed('change'), voidedElsewhereCents: 300 }),
+      books(300),
+      { status: 'captured', wake: null, attention: null }
+    ],
+    [
+      'is not taken for the refund in doubt',
+      refundInDoubt(0, 300),
+      books(300),
+      { status: 'refunding', phase: 'asking', refunded: 0 }
+    ],
+    [
+      'does not hide the refund in doubt',
+      refundInDoubt(0, 300),
+      books(600),
+      { status: 'partially_refunded', refunded: 300, result: 'succeeded' }
+    ],
+    [
+      'lets a refund that never arrived be sent again',
+      refundInDoubt(0, 300),
+      { ...books(300), nowMs: LATER },
+      { phase: 'sending', effect: 'refund 300' }
+    ]
+  ],
+  'a refund that nobody can find out about': [
+    [
+      'is told to a person when the books fit neither way',
+      refundInDoubt(300),
+      books(450),
+      { phase: 'asking', attention: 'figures_differ', wake: 5_000 }
+    ],
+    [
+      'is booked, says the person',
+      refundInDoubt(),
+      concluded(true),
+      { status: 'partially_refunded', refunded: 300, result: 'succeeded', attention: null }
+    ],
+    [
+      'is booked, and the last one',
+      refundInDoubt(700),
+      concluded(true),
+      { status: 'refunded', refunded: 1_000, result: 'succeeded' }
+    ],
+    [
+      'is not booked, says the person',
+      refundInDoubt(),
+      concluded(false),
+      { status: 'captured', refunded: 0, result: 'failed', error: 'provider_rejected' }
+    ],
+    [
+      'is not booked, after others',
+      refundInDoubt(300),
+      concluded(false),
+      { status: 'partially_refunded', refunded: 300, result: 'failed' }
+    ],
+    [
+      'may still arrive: the person is too early',
+      refundInDoubt(),
+      concluded(true, NOW),
+      { refused: 'operation_in_progress' }
+    ],
+    ['is none that anybody doubts', inStatus('captured'), concluded(true), { refused: 'invalid_state' }]
+  ],
+  'a second sale under the order': [
+    [
+      'of a captured payment is voided',
+      inStatus('captured', noticed('change')),
+      found('FOUND_CAPTURED', {}, surplus),
+      { status: 'captured', effect: 'void', attention: 'surplus_sale', wake: 5_000 }
+    ],
+    [
+      'of a refunded payment is voided',
+      inStatus('refunded', noticed('change')),
+      found('FOUND_VOIDED', { voidedCents: 1_000 }, surplus),
+      { status: 'refunded', effect: 'void', attention: 'surplus_sale' }
+    ],
+    [
+      'of a hold is voided',
+      inStatus('pre_authorized', noticed('change')),
+      found('FOUND_AUTHORISED', held, surplus),
+      { status: 'pre_authorized', effect: 'void', attention: 'surplus_sale' }
+    ],
+    [
+      'of a canceled payment is voided',
+      inStatus('canceled', noticed('change')),
+      found('FOUND_VOIDED', {}, surplus),
+      { status: 'canceled', effect: 'void', attention: 'surplus_sale' }
+    ],
+    [
+      'is voided before the capture in doubt goes on',
+      inStatus('capturing', inDoubt('capture', 600)),
+      found('FOUND_AUTHORISED', held, surplus),
+      { phase: 'asking', effect: 'void', attention: 'surplus_sale', wake: 5_000 }
+    ],
+    [
+      'is voided before the cancellation in doubt goes on',
+      inStatus('cancelling', inDoubt('cancel', 1_000)),
+      found('FOUND_VOIDED', {}, surplus),
+      { phase: 'asking', effect: 'void', result: null }
+    ],
+    [
+      'is voided before the refund in doubt goes on',
+      inStatus('refunding', inDoubt('refund', 300)),
+      found('FOUND_CAPTURED', { voidedCents: 300 }, surplus),
+      { phase: 'asking', effect: 'void', result: null }
+    ],
+    [
+      'was found by a worker that came too late',
+      inStatus('pre_authorized'),
+      { type: 'RECONCILE' },
+      { effect: 'query' }
+    ],
+    ['is looked for again when it is voided', inStatus('captured', noticed('change')), approved, { effect: 'query' }],
+    [
+      'is left to a person when it is too late to void it',
+      inStatus('captured', noticed('change')),
+      tooLate,
+      { status: 'captured', wake: null }
+    ],
+    [
+      'is tried again when it was not voided',
+      inStatus('captured', noticed('change')),
+      { type: 'NOT_SENT', reason: 'refused' },
+      { wake: 5_000 }
+    ]
+  ]
+}
+
+for (const [what, rows] of Object.entries(tables)) {
+  describe(what, () => {
+    for (const [name, given, event, means] of rows) {
+      it(name, () => {
+        expect(meaningOf(given, event, means)).to.deep.equal(means)
+      })
+    }
+  })
+}
