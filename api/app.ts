@@ -9,7 +9,7 @@ import { measure } from './middleware/measure.js'
 import { securityHeaders } from './middleware/security-headers.js'
 import { correlationId, requestId } from './middleware/tracing.js'
 import { unmatched } from './middleware/unmatched.js'
-import type { Route, RouteDeps } from './route.js'
+import { type MerchantRoute, type Route, type RouteDeps, routeOf } from './route.js'
 import { capabilitiesRoute } from './routes/capabilities.js'
 import { createPaymentRoute } from './routes/create-payment.js'
 import { listPaymentsRoute } from './routes/list-payments.js'
@@ -18,19 +18,25 @@ import { readPaymentRoute } from './routes/read-payment.js'
 import { storeCardRoute } from './routes/store-card.js'
 import { readWebhookEndpointRoute, registerWebhookEndpointRoute } from './routes/webhook-endpoint.js'
 
+/** Every route of the merchant API. */
+export const merchantRoutes: readonly MerchantRoute[] = [
+  createPaymentRoute,
+  operatePaymentRoute('capture'),
+  operatePaymentRoute('cancel'),
+  readPaymentRoute,
+  listPaymentsRoute,
+  storeCardRoute,
+  registerWebhookEndpointRoute,
+  readWebhookEndpointRoute,
+  capabilitiesRoute
+]
+
 /** Builds the application; `api/http-server.ts` serves it. */
 export function createApp(deps: RouteDeps & { readonly log: Logger }): Koa<RequestState> {
-  return createJsonApp(deps.log, [
-    createPaymentRoute(deps),
-    operatePaymentRoute(deps, 'capture'),
-    operatePaymentRoute(deps, 'cancel'),
-    readPaymentRoute(deps),
-    listPaymentsRoute(deps),
-    storeCardRoute(deps),
-    registerWebhookEndpointRoute(deps),
-    readWebhookEndpointRoute(deps),
-    capabilitiesRoute(deps)
-  ])
+  return createJsonApp(
+    deps.log,
+    merchantRoutes.map(route => routeOf(route, deps))
+  )
 }
 
 /** An application that speaks JSON with our envelope, headers and logs, and knows these routes. */

@@ -1,4 +1,4 @@
-/** One route of the merchant API, and the middleware that all of them begin with. */
+/** One route of the merchant API, and what all of them begin with. */
 import type { Permission } from '../redis/merchants.js'
 import type { RateLimiter } from '../redis/rate-limit.js'
 import type { Config } from '../runtime/config.js'
@@ -8,8 +8,11 @@ import type { Cards } from './cards-port.js'
 import type { RequestMiddleware } from './context.js'
 import { admit } from './middleware/admit.js'
 import { authenticate } from './middleware/authenticate.js'
+import { idempotencyKey } from './middleware/idempotency-key.js'
+import { jsonBody } from './middleware/json-body.js'
 import { rateLimit } from './middleware/rate-limit.js'
 import type { Payments } from './payments-port.js'
+import type { Schema } from './schemas/rules.js'
 import type { WebhookEndpoints } from './webhook-endpoints-port.js'
 
 export interface Route {
@@ -18,6 +21,17 @@ export interface Route {
   readonly path: string
   /** In the order in which a request meets them; the last one answers. */
   readonly handlers: readonly RequestMiddleware[]
+}
+
+/** A route of the merchant API as plain facts, from which docs/API.md is made too. */
+export interface MerchantRoute extends Pick<Route, 'method' | 'path'> {
+  readonly permission: Permission
+  readonly needsIdempotencyKey: boolean
+  /** Null: a body is not read. */
+  readonly body: { readonly schema: Schema; readonly isOptional: boolean } | null
+  /** Null: a query is not read. */
+  readonly query: Schema | null
+  answer(deps: RouteDeps): RequestMiddleware
 }
 
 /** What the routes work with. */
@@ -33,7 +47,11 @@ export interface RouteDeps {
   readonly webhookEndpoints: WebhookEndpoints
 }
 
-/** Who is it, and is it not too much: before anything else of a request is looked at. */
-export function guards(deps: RouteDeps, permission: Permission): RequestMiddleware[] {
-  return [authenticate(deps.authenticator, permission), admit(deps.admission), rateLimit(deps.rateLimiter)]
+/** The route for the router. Who is it, and is it not too much: before anything else of a request is looked at. */
+export function routeOf(route: MerchantRoute, deps: RouteDeps): Route {
+  const { method, path, permission, needsIdempotencyKey, body } = route
+  const handlers = [authenticate(deps.authenticator, permission), admit(deps.admission), rateLimit(deps.rateLimiter)]
+  if (needsIdempotencyKey) handlers.push(idempotencyKey())
+  if (body !== null) handlers.push(jsonBody(body))
+  return { method, path, handlers: [...handlers, route.answer(deps)] }
 }

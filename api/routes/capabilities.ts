@@ -1,26 +1,28 @@
 /** GET /v1/capabilities (interface 2.5, design 9). */
 import type { Config } from '../../runtime/config.js'
-import { guards, type Route, type RouteDeps } from '../route.js'
-import { INSTALLMENTS_MAX } from '../schemas/fields.js'
+import type { MerchantRoute } from '../route.js'
+import { CURRENCY, INSTALLMENTS_MAX } from '../schemas/fields.js'
 
-export function capabilitiesRoute(deps: RouteDeps): Route {
-  const capabilities = capabilitiesOf(deps.config)
-  return {
-    method: 'GET',
-    path: '/v1/capabilities',
-    handlers: [
-      ...guards(deps, 'payments:read'),
-      ctx => {
-        ctx.body = capabilities
-      }
-    ]
+export const capabilitiesRoute: MerchantRoute = {
+  method: 'GET',
+  path: '/v1/capabilities',
+  permission: 'payments:read',
+  needsIdempotencyKey: false,
+  body: null,
+  query: null,
+  answer(deps) {
+    const capabilities = capabilitiesOf(deps.config)
+    return ctx => {
+      ctx.body = capabilities
+    }
   }
 }
 
-function capabilitiesOf(config: Config): Record<string, unknown> {
+/** The answer, which depends on the configuration alone. */
+export function capabilitiesOf(config: Config): Record<string, unknown> {
   return {
     key_environment: config.environment,
-    currencies: ['BRL'],
+    currencies: [CURRENCY],
     max_installments: INSTALLMENTS_MAX,
     preauth_ttl_days: config.preauthTtlDays,
     idempotency_retention_days: config.idempotencyRetentionDays,

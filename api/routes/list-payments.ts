@@ -2,23 +2,22 @@
 import { principalOf } from '../context.js'
 import { encodeCursor } from '../cursor.js'
 import { presentPayment } from '../presenters/payment.js'
-import { guards, type Route, type RouteDeps } from '../route.js'
-import { parseListPayments } from '../schemas/list-payments.js'
+import type { MerchantRoute } from '../route.js'
+import { listPaymentsQuery, parseListPayments } from '../schemas/list-payments.js'
 
-export function listPaymentsRoute(deps: RouteDeps): Route {
-  return {
-    method: 'GET',
-    path: '/v1/payments',
-    handlers: [
-      ...guards(deps, 'payments:read'),
-      async ctx => {
-        const { merchantId } = principalOf(ctx)
-        const page = await deps.payments.list(merchantId, parseListPayments(ctx.querystring, merchantId))
-        ctx.body = {
-          items: page.payments.map(payment => presentPayment(payment.terms, payment.progress)),
-          next_cursor: page.nextAfterId === null ? null : encodeCursor(merchantId, page.nextAfterId)
-        }
-      }
-    ]
+export const listPaymentsRoute: MerchantRoute = {
+  method: 'GET',
+  path: '/v1/payments',
+  permission: 'payments:read',
+  needsIdempotencyKey: false,
+  body: null,
+  query: listPaymentsQuery,
+  answer: deps => async ctx => {
+    const { merchantId } = principalOf(ctx)
+    const page = await deps.payments.list(merchantId, parseListPayments(ctx.querystring, merchantId))
+    ctx.body = {
+      items: page.payments.map(payment => presentPayment(payment.terms, payment.progress)),
+      next_cursor: page.nextAfterId === null ? null : encodeCursor(merchantId, page.nextAfterId)
+    }
   }
 }

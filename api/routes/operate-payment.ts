@@ -2,27 +2,24 @@
  * POST /v1/payments/{id}/capture (interface 4.2): capture a pre-authorisation, in part or as a whole.
  * POST /v1/payments/{id}/cancel (interface 4.3): undo a pre-authorisation, or refund in parts or as a whole.
  */
-import { idempotencyKey } from '../middleware/idempotency-key.js'
-import { jsonBody } from '../middleware/json-body.js'
 import { answerSubmission } from '../presenters/submission.js'
 import { paymentIdOf, scopeOf } from '../request-scope.js'
-import { guards, type Route, type RouteDeps } from '../route.js'
-import { parsePartialAmount } from '../schemas/partial-amount.js'
+import type { MerchantRoute } from '../route.js'
+import { parsePartialAmount, partialAmountBody } from '../schemas/partial-amount.js'
 
-export function operatePaymentRoute(deps: RouteDeps, operation: 'capture' | 'cancel'): Route {
+export function operatePaymentRoute(operation: 'capture' | 'cancel'): MerchantRoute {
   return {
     method: 'POST',
     path: `/v1/payments/:id/${operation}`,
-    handlers: [
-      ...guards(deps, 'payments:write'),
-      idempotencyKey(),
-      jsonBody({ isOptional: true }),
-      async ctx => {
-        const paymentId = paymentIdOf(ctx)
-        const amountCents = parsePartialAmount(ctx.state.body)
-        const scope = scopeOf(ctx, `POST /v1/payments/${paymentId}/${operation}`, deps.config.resultWaitMs)
-        answerSubmission(ctx, await deps.payments[operation](scope, paymentId, amountCents), 200)
-      }
-    ]
+    permission: 'payments:write',
+    needsIdempotencyKey: true,
+    body: { schema: partialAmountBody, isOptional: true },
+    query: null,
+    answer: deps => async ctx => {
+      const paymentId = paymentIdOf(ctx)
+      const amountCents = parsePartialAmount(ctx.state.body)
+      const scope = scopeOf(ctx, `POST /v1/payments/${paymentId}/${operation}`, deps.config.resultWaitMs)
+      answerSubmission(ctx, await deps.payments[operation](scope, paymentId, amountCents), 200)
+    }
   }
 }

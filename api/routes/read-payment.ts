@@ -3,19 +3,18 @@ import { ServiceError } from '../../runtime/errors.js'
 import { principalOf } from '../context.js'
 import { presentPayment } from '../presenters/payment.js'
 import { paymentIdOf } from '../request-scope.js'
-import { guards, type Route, type RouteDeps } from '../route.js'
+import type { MerchantRoute } from '../route.js'
 
-export function readPaymentRoute(deps: RouteDeps): Route {
-  return {
-    method: 'GET',
-    path: '/v1/payments/:id',
-    handlers: [
-      ...guards(deps, 'payments:read'),
-      async ctx => {
-        const payment = await deps.payments.read(principalOf(ctx).merchantId, paymentIdOf(ctx))
-        if (payment === null) throw new ServiceError('not_found')
-        ctx.body = presentPayment(payment.terms, payment.progress)
-      }
-    ]
+export const readPaymentRoute: MerchantRoute = {
+  method: 'GET',
+  path: '/v1/payments/:id',
+  permission: 'payments:read',
+  needsIdempotencyKey: false,
+  body: null,
+  query: null,
+  answer: deps => async ctx => {
+    const payment = await deps.payments.read(principalOf(ctx).merchantId, paymentIdOf(ctx))
+    if (payment === null) throw new ServiceError('not_found')
+    ctx.body = presentPayment(payment.terms, payment.progress)
   }
 }

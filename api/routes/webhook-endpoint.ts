@@ -2,41 +2,39 @@
 import { ServiceError } from '../../runtime/errors.js'
 import { createNetworkPolicy } from '../../runtime/network-policy.js'
 import { principalOf } from '../context.js'
-import { jsonBody } from '../middleware/json-body.js'
 import { presentEndpoint, presentNewEndpoint } from '../presenters/webhook-endpoint.js'
-import { guards, type Route, type RouteDeps } from '../route.js'
-import { parseEndpointRequest } from '../schemas/webhook-endpoint.js'
+import type { MerchantRoute } from '../route.js'
+import { parseEndpointRequest, webhookEndpointBody } from '../schemas/webhook-endpoint.js'
 
 const PATH = '/v1/webhook-endpoint'
 
-export function registerWebhookEndpointRoute(deps: RouteDeps): Route {
-  const policy = createNetworkPolicy(deps.config.webhookAllowedNetworks)
-  return {
-    method: 'PUT',
-    path: PATH,
-    handlers: [
-      ...guards(deps, 'webhooks:write'),
-      jsonBody({ isOptional: false }),
-      async ctx => {
-        const { url, isRotation } = parseEndpointRequest(ctx.state.body, policy)
-        const endpoint = await deps.webhookEndpoints.register(principalOf(ctx).merchantId, url, isRotation)
-        ctx.body = presentNewEndpoint(endpoint)
-      }
-    ]
+export const registerWebhookEndpointRoute: MerchantRoute = {
+  method: 'PUT',
+  path: PATH,
+  permission: 'webhooks:write',
+  needsIdempotencyKey: false,
+  body: { schema: webhookEndpointBody, isOptional: false },
+  query: null,
+  answer(deps) {
+    const policy = createNetworkPolicy(deps.config.webhookAllowedNetworks)
+    return async ctx => {
+      const { url, isRotation } = parseEndpointRequest(ctx.state.body, policy)
+      const endpoint = await deps.webhookEndpoints.register(principalOf(ctx).merchantId, url, isRotation)
+      ctx.body = presentNewEndpoint(endpoint)
+    }
   }
 }
 
-export function readWebhookEndpointRoute(deps: RouteDeps): Route {
-  return {
-    method: 'GET',
-    path: PATH,
-    handlers: [
-      ...guards(deps, 'webhooks:write'),
-      async ctx => {
-        const endpoint = await deps.webhookEndpoints.find(principalOf(ctx).merchantId)
-        if (endpoint === null) throw new ServiceError('webhook_endpoint_missing')
-        ctx.body = presentEndpoint(endpoint)
-      }
-    ]
+export const readWebhookEndpointRoute: MerchantRoute = {
+  method: 'GET',
+  path: PATH,
+  permission: 'webhooks:write',
+  needsIdempotencyKey: false,
+  body: null,
+  query: null,
+  answer: deps => async ctx => {
+    const endpoint = await deps.webhookEndpoints.find(principalOf(ctx).merchantId)
+    if (endpoint === null) throw new ServiceError('webhook_endpoint_missing')
+    ctx.body = presentEndpoint(endpoint)
   }
 }

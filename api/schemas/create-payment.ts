@@ -2,7 +2,7 @@
 import type { CardSource } from '../../machines/commands.js'
 import type { MetadataValue } from '../../machines/model.js'
 import type { CreateRequest } from '../payments-port.js'
-import { amountCents, digits, filled, givenId, INSTALLMENTS_MAX, object, text } from './fields.js'
+import { amountCents, CURRENCY, digits, filled, givenId, INSTALLMENTS_MAX, object, text } from './fields.js'
 import { parserOf, type Schema } from './rules.js'
 import { brazilianStates } from './states.js'
 
@@ -84,17 +84,21 @@ const metadata: Schema = {
   rule: 'must be an object with at most 20 pairs'
 }
 
-const body = object(
+const INSTALLMENTS_DEFAULT = 1
+const CAPTURE_DEFAULT = true
+
+export const createPaymentBody = object(
   {
     amount_cents: amountCents,
-    currency: { const: 'BRL', rule: 'must be "BRL"' },
+    currency: { const: CURRENCY, default: CURRENCY, rule: `must be "${CURRENCY}"` },
     installments: {
       type: 'integer',
       minimum: 1,
       maximum: INSTALLMENTS_MAX,
+      default: INSTALLMENTS_DEFAULT,
       rule: `must be a whole number from 1 to ${INSTALLMENTS_MAX}`
     },
-    capture: { type: 'boolean', rule: 'must be true or false' },
+    capture: { type: 'boolean', default: CAPTURE_DEFAULT, rule: 'must be true or false' },
     statement_descriptor: text(22),
     external_reference: filled(64),
     payment_source: paymentSource,
@@ -131,7 +135,7 @@ interface Body {
   metadata?: Record<string, MetadataValue>
 }
 
-const parse = parserOf<Body>(body, 'body')
+const parse = parserOf<Body>(createPaymentBody, 'body')
 
 /** Throws `ServiceError` `invalid_request` with every broken rule. */
 export function parseCreatePayment(value: unknown): CreateRequest {
@@ -141,10 +145,10 @@ export function parseCreatePayment(value: unknown): CreateRequest {
   return {
     terms: {
       externalReference: given.external_reference,
-      captureMode: (given.capture ?? true) ? 'auto' : 'manual',
+      captureMode: (given.capture ?? CAPTURE_DEFAULT) ? 'auto' : 'manual',
       amountCents: given.amount_cents,
-      currency: 'BRL',
-      installments: given.installments ?? 1,
+      currency: CURRENCY,
+      installments: given.installments ?? INSTALLMENTS_DEFAULT,
       statementDescriptor: given.statement_descriptor ?? null,
       customer: { name, email },
       metadata: hasMetadata ? (given.metadata ?? null) : null

@@ -9,6 +9,9 @@ export const AMOUNT_CENTS_MAX = 999_999_999_999
 
 export const INSTALLMENTS_MAX = 18
 
+/** The only currency (interface 2.2). */
+export const CURRENCY = 'BRL'
+
 export const amountCents: Schema = {
   type: 'integer',
   minimum: 1,

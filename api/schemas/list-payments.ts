@@ -10,17 +10,24 @@ import { parserOf } from './rules.js'
 const CURSOR_RULE = 'must be the next_cursor of a previous page of the same merchant'
 const LIMIT_DEFAULT = 20
 
-const parse = parserOf<{ status?: PaymentStatus; external_reference?: string; limit?: string; cursor?: string }>(
-  object(
-    {
-      status: { enum: paymentStatuses, rule: `must be one of ${paymentStatuses.join(', ')}` },
-      external_reference: filled(64),
-      limit: { type: 'string', pattern: '^([1-9][0-9]?|100)$', rule: 'must be a whole number from 1 to 100' },
-      cursor: { type: 'string', minLength: 1, rule: CURSOR_RULE }
+export const listPaymentsQuery = object(
+  {
+    status: { enum: paymentStatuses, rule: `must be one of ${paymentStatuses.join(', ')}` },
+    external_reference: filled(64),
+    limit: {
+      type: 'string',
+      pattern: '^([1-9][0-9]?|100)$',
+      default: String(LIMIT_DEFAULT),
+      rule: 'must be a whole number from 1 to 100'
     },
-    [],
-    'must be query parameters'
-  ),
+    cursor: { type: 'string', minLength: 1, rule: CURSOR_RULE }
+  },
+  [],
+  'must be query parameters'
+)
+
+const parse = parserOf<{ status?: PaymentStatus; external_reference?: string; limit?: string; cursor?: string }>(
+  listPaymentsQuery,
   'query'
 )
 

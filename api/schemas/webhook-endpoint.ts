@@ -13,24 +13,25 @@ export interface EndpointRequest {
   readonly isRotation: boolean
 }
 
-const parseFields = parserOf<{ url: string; rotate_secret?: boolean }>(
-  object(
-    {
-      url: { type: 'string', maxLength: URL_LENGTH_MAX, format: 'filled', rule: URL_RULE },
-      rotate_secret: { type: 'boolean', rule: 'must be true or false' }
-    },
-    ['url'],
-    'must be a JSON object'
-  ),
-  'body'
+const IS_ROTATION_DEFAULT = false
+
+export const webhookEndpointBody = object(
+  {
+    url: { type: 'string', maxLength: URL_LENGTH_MAX, format: 'filled', rule: URL_RULE },
+    rotate_secret: { type: 'boolean', default: IS_ROTATION_DEFAULT, rule: 'must be true or false' }
+  },
+  ['url'],
+  'must be a JSON object'
 )
+
+const parseFields = parserOf<{ url: string; rotate_secret?: boolean }>(webhookEndpointBody, 'body')
 
 /**
  * Throws `invalid_request`. An address that is not public is refused here already when the URL names it; what a name
  * stands for is judged at each delivery.
  */
 export function parseEndpointRequest(body: unknown, policy: NetworkPolicy): EndpointRequest {
-  const { url, rotate_secret: isRotation = false } = parseFields(body)
+  const { url, rotate_secret: isRotation = IS_ROTATION_DEFAULT } = parseFields(body)
   const problem = problemOf(url, policy)
   if (problem !== null) throw new ServiceError('invalid_request', { fields: [{ path: 'url', message: problem }] })
   return { url, isRotation }
