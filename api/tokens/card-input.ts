@@ -42,8 +42,8 @@ const rules = {
   cvv: value => (/^\d{3,4}$/.test(value) ? undefined : 'must be 3 or 4 digits')
 } as const satisfies Record<string, Rule>
 
-type Field = keyof typeof rules
-const FIELDS = Object.keys(rules) as Field[]
+export type TokenField = keyof typeof rules
+const FIELDS = Object.keys(rules) as TokenField[]
 
 /**
  * Checks the body of POST /v1/tokens. Throws `ServiceError`: `invalid_request` when the request is malformed or the card
@@ -57,7 +57,7 @@ export function readCardInput(body: unknown, { environment, nowMs }: CardRules):
   const problems = [...unknownFields(values), ...fieldProblems(values), ...expiryProblems(values, nowMs)]
   if (problems.length > 0) throw new ServiceError(codeOf(problems), { fields: problems })
 
-  const text = (field: Field): string => String(values[field])
+  const text = (field: TokenField): string => String(values[field])
   const number = text('card_number')
   const brand = brandOf(number)
   if (brand === null) throw refusedNumber('is of a brand that is not accepted')

@@ -2,15 +2,18 @@
 import { loadHostedFields } from '../../api/tokens/hosted-fields.js'
 import { describeSettings } from '../../runtime/config.js'
 import { type ErrorSpec, errorCatalogue } from '../../runtime/errors.js'
+import { API_PAGE, apiPage } from './api/page.js'
 import { dashboardFile } from './dashboard.js'
 import { type LockedPackage, lockedPackages } from './licences.js'
 import { metricGroups } from './metrics.js'
+import { table } from './table.js'
 
 const NOTICE = '<!-- Made by `npm run docs`. Change the source named below, then run it again. -->'
 
 /** Path of each generated page, relative to the checkout, and its content. */
 export function generatedPages(): { path: string; content: string }[] {
   return [
+    { path: API_PAGE, content: apiPage() },
     { path: 'docs/CONFIGURATION.md', content: configurationPage() },
     { path: 'docs/ERRORS.md', content: errorsPage() },
     { path: 'docs/FIELDS_RELEASE.md', content: fieldsPage() },
@@ -106,9 +109,4 @@ function metricsPage(): string {
       'seconds. Dashboard: `ops/grafana-dashboard.json`; alerts: `ops/alerts.yml`; what to do: [OPERATIONS.md](OPERATIONS.md).',
     ...sections
   ].join('\n\n')
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  return [line(head), line(head.map(() => '---')), ...rows.map(line), ''].join('\n')
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
+import { type ErrorSpec, errorCatalogue } from '../../../runtime/errors.js'
 import { lockedPackages } from '../../../scripts/docs/licences.js'
 import { generatedPages } from '../../../scripts/docs/pages.js'
 
@@ -16,6 +17,13 @@ describe('generated documentation', () => {
   it('shows the code that merchants see, not the name of the row', () => {
     const errors = generatedPages().find(page => page.path.endsWith('ERRORS.md'))?.content
     expect(errors).to.contain('`invalid_state`').and.not.to.contain('`operation_in_progress`')
+  })
+
+  it('docs/API.md says of every error where it may come', () => {
+    const page = readFileSync('docs/API.md', 'utf8')
+    const rows: [string, ErrorSpec][] = Object.entries(errorCatalogue)
+    const codes = rows.map(([name, { publicCode }]) => publicCode ?? name)
+    expect(codes.filter(code => !page.includes(`\`${code}\``))).to.deep.equal([])
   })
 
   it('names no package whose licence asks for more than to be kept', () => {

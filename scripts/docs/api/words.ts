@@ -1,0 +1,154 @@
+/** What the fields of the API mean, in the order in which docs/API.md prints them. Limits come from the code. */
+import type { TokenField } from '../../../api/tokens/card-input.js'
+import type { CreatedToken } from '../../../api/tokens/create-token.js'
+
+/** Type and meaning by field. */
+export type AnswerWords = Readonly<Record<string, readonly [type: string, meaning: string]>>
+
+/** Meaning by route and field of the request. */
+export const requestWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'POST /v1/payments': {
+    amount_cents: 'what the buyer pays',
+    currency: 'the currency of the amount',
+    installments: 'in how many parts the buyer pays',
+    capture: 'true: authorise and capture; false: authorise only, and capture later',
+    statement_descriptor: "text on the buyer's statement",
+    external_reference: 'your order id; it need not be unique',
+    payment_source: 'where the card comes from',
+    'payment_source.source_type': 'a card that was just typed, or one that you have stored',
+    'payment_source.token_id': 'from the hosted fields, or from POST /v1/tokens; it pays once',
+    'payment_source.card_id': 'from POST /v1/cards',
+    'payment_source.cvv': 'the code that the buyer typed again; it is never stored',
+    customer: 'the buyer',
+    'customer.name': 'name',
+    'customer.email': 'e-mail address',
+    'customer.document': 'tax number',
+    'customer.phone': 'telephone number',
+    'customer.address': 'billing address',
+    'customer.address.zip_code': 'postal code',
+    'customer.address.street': 'street',
+    'customer.address.number': 'number of the house',
+    'customer.address.complement': 'flat, floor, block',
+    'customer.address.district': 'district',
+    'customer.address.city': 'city',
+    'customer.address.state': 'state',
+    metadata: 'whatever you want to find again when you read the payment',
+    'metadata.*': 'one pair'
+  },
+  'POST /v1/payments/{id}/capture': { amount_cents: 'what to capture; absent: the whole authorised amount' },
+  'POST /v1/payments/{id}/cancel': {
+    amount_cents: 'what to refund; absent: everything that is left. A pre-authorisation is cancelled as a whole only'
+  },
+  'GET /v1/payments': {
+    status: 'only payments with this status',
+    external_reference: 'only payments with this order id',
+    limit: 'how many payments a page has',
+    cursor: 'where to go on'
+  },
+  'POST /v1/cards': { token_id: 'from the hosted fields, or from POST /v1/tokens; it is used up' },
+  'PUT /v1/webhook-endpoint': {
+    url: 'where webhooks are posted',
+    rotate_secret: 'true: a new signing secret, although the URL stays the same'
+  }
+}
+
+/** Meaning and rule of each field of POST /v1/tokens. */
+export const tokenWords: Readonly<Record<TokenField, string>> = {
+  card_number: 'the card number: 12 to 19 digits without spaces, with a valid check digit',
+  holder_name: 'the name on the card: 1 to 120 characters',
+  expiration_month: 'month of expiry: `01` to `12`',
+  expiration_year: 'year of expiry: four digits, not in the past',
+  cvv: 'the security code: 3 or 4 digits; never written to a disk'
+}
+
+const TIME = 'timestamp or null'
+const TEXT_OR_NULL = 'string or null'
+
+const payment: AnswerWords = {
+  id: ['string, UUID', 'id of the payment'],
+  external_reference: ['string', 'your order id, as sent'],
+  status: ['string', '[what each status means](PAYMENTS.md#what-each-status-means)'],
+  capture_mode: ['string', '`auto` (created with `capture` true) or `manual`'],
+  amount_cents: ['integer', 'authorised amount, or the amount to authorise'],
+  captured_cents: ['integer', 'captured so far'],
+  refunded_cents: ['integer', 'refunded so far'],
+  currency: ['string', 'as sent'],
+  installments: ['integer', 'as sent'],
+  statement_descriptor: [TEXT_OR_NULL, 'as sent'],
+  'card.brand': ['string', 'brand of the card, such as `visa`'],
+  'card.last4': ['string', 'last four digits'],
+  'card.card_id': [TEXT_OR_NULL, 'the stored card, when it was paid with one'],
+  'customer.name': ['string', 'as sent'],
+  'customer.email': ['string', 'as sent; document, telephone and address are never answered'],
+  'provider.authorization_code': [TEXT_OR_NULL, 'of the issuer'],
+  'provider.nsu': [TEXT_OR_NULL, 'of the card network'],
+  'provider.tid': [TEXT_OR_NULL, 'of the card network'],
+  'provider.declined_code': [TEXT_OR_NULL, 'why the issuer declined, in the words of the network'],
+  metadata: ['object', 'as sent; `{}` when there was none'],
+  expires_at: [TIME, 'end of the window to capture a pre-authorisation'],
+  created_at: ['timestamp', 'when the request was accepted'],
+  authorized_at: [TIME, 'when the issuer approved'],
+  captured_at: [TIME, 'when it was captured'],
+  canceled_at: [TIME, 'when the pre-authorisation was cancelled'],
+  refunded_at: [TIME, 'when it was last refunded'],
+  'operation.kind': ['string', 'the last operation: `authorization`, `capture`, `cancel` or `refund`'],
+  'operation.state': [
+    'string',
+    '`in_progress`, `succeeded`, `failed` (the payment is as before) or `unknown` (being asked about)'
+  ],
+  'error.code': ['string', 'absent without an error: why the last operation failed'],
+  'error.message': ['string', 'the same as a sentence'],
+  'error.retryable': ['boolean', 'whether the same can succeed later without a change']
+}
+
+/** Type and meaning of each field of an answer. */
+export const answerWords = {
+  payment,
+  card: {
+    card_id: ['string', 'id of the stored card; works with the keys of your merchant only'],
+    status: ['string', '`active`'],
+    brand: ['string', 'brand of the card'],
+    last4: ['string', 'last four digits'],
+    expiration_month: ['string', '`01` to `12`'],
+    expiration_year: ['string', 'four digits'],
+    holder_name: ['string', 'the name on the card']
+  },
+  'webhook endpoint': {
+    url: ['string', 'where webhooks are posted'],
+    secret: ['string', 'the signing secret, `whsec_…`; answered by PUT, never by GET'],
+    signature_header: ['string', 'the header that carries the signature'],
+    updated_at: ['timestamp', 'last change of the URL or the secret']
+  },
+  capabilities: {
+    key_environment: ['string', '`test` or `live`'],
+    currencies: ['array of strings', 'what `currency` may be'],
+    max_installments: ['integer', 'what `installments` may be at most'],
+    preauth_ttl_days: ['integer', 'days in which a pre-authorisation can be captured'],
+    idempotency_retention_days: ['integer', 'days for which the key of a capture or cancel is remembered'],
+    'rate_limit.requests_per_second': [
+      'integer',
+      '`rate_limit` is null when there is none: requests per second and key'
+    ],
+    'rate_limit.burst': ['integer', 'requests that a key may send at once after a pause'],
+    'tokenization.available': ['boolean', 'whether cards can be typed'],
+    'tokenization.sandbox': ['boolean', 'true in the test environment'],
+    'tokenization.url': ['string', 'where the hosted fields and POST /v1/tokens are']
+  },
+  error: {
+    'error.code': ['string', 'one of [ERRORS.md](ERRORS.md); decide by this'],
+    'error.message': ['string', 'what happened and what to do, for a person'],
+    'error.retryable': ['boolean', 'whether the same request can succeed later without a change'],
+    'error.correlation_id': ['string, UUID', 'your `X-Correlation-Id`, when you sent one'],
+    'error.request_id': ['string, UUID', 'our id of the request, as in `X-Request-Id`: tell it to the operator'],
+    'error.payment_id': ['string, UUID', 'the payment, when the request has made or found one'],
+    'error.fields': ['array of `{path, message}`', 'with `invalid_request` and some `invalid_card`: every broken rule']
+  }
+} as const satisfies Record<string, AnswerWords>
+
+/** The answer of POST /v1/tokens. */
+export const tokenAnswer: Readonly<Record<keyof CreatedToken, readonly [string, string]>> = {
+  token_id: ['string', 'the one-use token: for one payment, or for one stored card'],
+  brand: ['string', 'brand of the card'],
+  last4: ['string', 'last four digits'],
+  expires_at: ['timestamp', 'until when it can be used']
+}
