@@ -14,6 +14,7 @@ import { listenForReplies } from '../redis/replies.js'
 import { createTokenStore } from '../redis/tokens.js'
 import { createWebhookEndpointStore } from '../redis/webhook-endpoints.js'
 import { openWrites, type Writes } from '../redis/writes.js'
+import { systemClock } from '../runtime/clock.js'
 import { type ProcessContext, runProcess } from '../runtime/lifecycle.js'
 import { loadSealer } from '../vault/sealer.js'
 import { loadWebhookSecrets } from '../vault/webhook-secrets.js'
@@ -85,7 +86,8 @@ await runProcess('api', async context => {
     webhookEndpoints: createWebhookEndpoints(
       createWebhookEndpointStore(durable, config.partitions, writes),
       webhookSecrets,
-      clock
+      // Not the clock that the test environment can move: `webhooks`, which asks until when an old secret signs, keeps the real time.
+      systemClock
     )
   })
   const server = await serve(app, { host: config.host, port: config.port, log, drainDelayMs: config.drainDelayMs })

@@ -1,5 +1,6 @@
 /**
- * The time that all processes share: the clock of their machine, set right by the clock of Redis where the two differ.
+ * The time of the processes that decide about payments: the clock of their machine, set right by the clock of Redis
+ * where the two differ. `webhooks` and `tokens`, which speak with the world outside, keep the clock of their machine.
  *
  * Much money depends on "nothing was heard for ten minutes", counted by one process and judged by another. A machine
  * whose clock is minutes ahead would cut that short: a payment would fail, or a refund be sent again, while the first
@@ -70,7 +71,7 @@ export async function readClockOffset(redis: Redis): Promise<number> {
   return Number(await redis.get(keys.clockOffset()))
 }
 
-/** Moves the test environment forward. Answers the whole offset (ms); every process has it after `CLOCK_POLL_MS`. */
+/** Moves the test environment forward. Answers the whole offset (ms); every process that follows it has it after `CLOCK_POLL_MS`. */
 export async function advanceClock(redis: Redis, byMs: number): Promise<number> {
   return await redis.incrby(keys.clockOffset(), byMs)
 }

@@ -34,6 +34,7 @@ await runProcess('webhooks', async ({ config, log, onStop, onReadyCheck }) => {
       queue: createWebhookQueue(redis, blocking, {
         retentionMs: config.webhookRetentionDays * DAY_MS,
         onUnreadable: (entryId, reason) => log.error({ entry_id: entryId, reason }, 'an unreadable event is buried'),
+        // The real time, also where the clock of the test environment was moved: receivers refuse a signature of another time.
         now: systemClock.now
       }),
       endpoints: createWebhookEndpointStore(redis, config.partitions),

@@ -8,14 +8,16 @@ import type { OperatorConnection } from './connection.js'
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const ADVANCE_MS_MAX = 366 * 86_400_000
-/** Until every process has looked for the new offset, and some. */
+/** Until every process that follows it has looked for the new offset, and some. */
 const SETTLE_MS = 2 * CLOCK_POLL_MS
 
 export function clockCommand(action: ActionMaker): Command {
   const noun = new Command('clock').description('The time of the test environment (not there in live).')
   noun
     .command('advance')
-    .description('Move it forward, such as 7d, 90m or 30s: payments expire, questions and webhooks come due.')
+    .description(
+      'Move it forward, such as 7d, 90m or 30s: payments expire, questions come due. Webhooks and tokens keep the real time.'
+    )
     .argument('[span]', 'a number and s, m, h or d')
     .option('--span <span>', 'the same, as an option')
     .option('--json', 'print JSON')

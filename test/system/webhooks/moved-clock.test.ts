@@ -1,0 +1,42 @@
+import { expect } from 'chai'
+import { readLoopbackTls } from '../../../scripts/supervisor/loopback-tls.js'
+import { registerHook } from '../../../scripts/webhooks/register.js'
+import { until } from '../../support/conditions.js'
+import { Merchant, operate } from '../../support/merchant.js'
+import { startReceiver } from '../../support/receiver.js'
+import { useService } from '../../support/service.js'
+import { SERVICE_SETTINGS } from '../../support/webhooks.js'
+
+/** A receiver tolerates 300 s (interface 6.3). */
+const TOLERATED_MS = 300_000
+
+describe('webhooks while the clock of the test environment is ahead', function () {
+  this.timeout(30_000)
+  const service = useService({ env: SERVICE_SETTINGS })
+  const merchant = new Merchant(service)
+  before(async () => void (await operate(service(), 'clock', 'advance', '7d')))
+  after(async () => void (await operate(service(), 'clock', 'reset')))
+
+  it('are signed with the real time, which is that of their receiver', async () => {
+    const receiver = await startReceiver(undefined, readLoopbackTls(service().dataDir))
+    try {
+      await registerHook(service().baseUrl, service().apiKey, receiver.url)
+      await merchant.create()
+      const { headers } = await until('an event arrives', () => receiver.received[0])
+      const signedAtMs = Number(/^t=(\d+)/.exec(String(headers['x-service-signature']))?.[1]) * 1_000
+      expect(Math.abs(signedAtMs - Date.now())).to.be.below(TOLERATED_MS)
+    } finally {
+      await receiver.stop()
+    }
+  })
+
+  it('have endpoints that were changed in real time: a rotated secret ends a real day later', async () => {
+    const answer = await fetch(`${service().baseUrl}/v1/webhook-endpoint`, {
+      method: 'PUT',
+      headers: { Authorization: `Bearer ${service().apiKey}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ url: 'https://shop.example/hooks', rotate_secret: true })
+    })
+    const { updated_at } = (await answer.json()) as { updated_at: string }
+    expect(Math.abs(Date.parse(updated_at) - Date.now())).to.be.below(TOLERATED_MS)
+  })
+})
