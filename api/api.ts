@@ -5,7 +5,7 @@ import { watchBacklog } from '../redis/backlog.js'
 import { createCardStore } from '../redis/cards.js'
 import { followClock } from '../redis/clock.js'
 import { connect, disconnect, type Redis } from '../redis/connections.js'
-import { assertPartitions, durabilityProblem } from '../redis/installation.js'
+import { assertPartitions, requireDurability } from '../redis/installation.js'
 import { assertMemoryOnly } from '../redis/memory-only.js'
 import { MerchantStore } from '../redis/merchants.js'
 import { createPaymentStore } from '../redis/payments.js'
@@ -110,10 +110,7 @@ async function connectAll({ config, log, onStop, onReadyCheck }: ProcessContext)
   const { writes, close } = await openWrites(durable, config, log)
   onStop('redis', close)
   await assertPartitions(durable, config.partitions)
-  const durability = (): Promise<string | undefined> => durabilityProblem(durable, config.acceptEverysec === 'yes')
-  const problem = await durability()
-  if (config.environment === 'live' && problem !== undefined) throw new Error(problem)
-  onReadyCheck('durability', durability)
+  await requireDurability(durable, { config, onReadyCheck })
   await assertMemoryOnly(secrets)
   onReadyCheck('memory-only redis', () => assertMemoryOnly(secrets))
   return { durable, writes, subscriber, secrets }

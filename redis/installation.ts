@@ -1,4 +1,6 @@
 /** What must be true of the durable Redis before a process may work with it: its partitions and its durability. */
+import type { Config } from '../runtime/config.js'
+import type { ProcessContext } from '../runtime/lifecycle.js'
 import { mastersOf } from './cluster-nodes.js'
 import type { Redis } from './connections.js'
 import { keys } from './keys.js'
@@ -15,6 +17,25 @@ export async function assertPartitions(redis: Redis, partitions: number): Promis
       `This data was born with ${born} partitions, PARTITIONS says ${partitions}. Set PARTITIONS=${born}; the number can't change.`
     )
   }
+}
+
+/**
+ * For processes that tell others "it is written down": in the live environment it throws when the durable Redis may lose
+ * what it has confirmed; everywhere it makes that a condition of /readyz.
+ */
+export async function requireDurability(
+  redis: Redis,
+  {
+    config,
+    onReadyCheck
+  }: Pick<ProcessContext, 'onReadyCheck'> & {
+    readonly config: Pick<Config, 'environment' | 'acceptEverysec'>
+  }
+): Promise<void> {
+  const check = (): Promise<string | undefined> => durabilityProblem(redis, config.acceptEverysec === 'yes')
+  const problem = await check()
+  if (config.environment === 'live' && problem !== undefined) throw new Error(problem)
+  onReadyCheck('durability', check)
 }
 
 /** The settings of design 5, and the values that are durable enough. */

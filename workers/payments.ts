@@ -7,7 +7,7 @@ import { buryCommand, releaseCommand, requeueCommand } from '../redis/command-st
 import { createCommitStore } from '../redis/commits.js'
 import { connect, disconnect, type Redis } from '../redis/connections.js'
 import { createInspection } from '../redis/inspection.js'
-import { assertPartitions, durabilityProblem } from '../redis/installation.js'
+import { assertPartitions, requireDurability } from '../redis/installation.js'
 import { assertMemoryOnly } from '../redis/memory-only.js'
 import { createNoticeStore } from '../redis/notices.js'
 import { createPaymentLock } from '../redis/payment-lock.js'
@@ -113,10 +113,7 @@ async function connectAll({ config, log, onStop, onReadyCheck }: ProcessContext)
   const { writes, close } = await openWrites(redis, config, log)
   onStop('redis', close)
   await assertPartitions(redis, config.partitions)
-  const durability = (): Promise<string | undefined> => durabilityProblem(redis, config.acceptEverysec === 'yes')
-  const problem = await durability()
-  if (config.environment === 'live' && problem !== undefined) throw new Error(problem)
-  onReadyCheck('durability', durability)
+  await requireDurability(redis, { config, onReadyCheck })
   await assertMemoryOnly(secrets)
   onReadyCheck('memory-only redis', () => assertMemoryOnly(secrets))
   return { redis, writes, blocking, secrets, lockClients }

@@ -1,7 +1,7 @@
 /** Process `notifications`: takes the card network's notifications, on a port of its own that only the network reaches. */
 import { followClock } from '../../redis/clock.js'
 import { connect, disconnect } from '../../redis/connections.js'
-import { assertPartitions } from '../../redis/installation.js'
+import { assertPartitions, requireDurability } from '../../redis/installation.js'
 import { createNoticeStore } from '../../redis/notices.js'
 import { openWrites } from '../../redis/writes.js'
 import { runProcess } from '../../runtime/lifecycle.js'
@@ -15,6 +15,7 @@ await runProcess('notifications', async ({ config, log, onStop, onReadyCheck }) 
   const { writes, close } = await openWrites(redis, config, log)
   onStop('redis', close)
   await assertPartitions(redis, config.partitions)
+  await requireDurability(redis, { config, onReadyCheck })
   const clock = await followClock(redis, config.environment, { log })
   onStop('clock', () => clock.stop())
 

@@ -29,6 +29,6 @@ export const redisSettings = {
     'ACCEPT_EVERYSEC',
     ['no', 'yes'],
     'no',
-    'Live only: start on `appendfsync everysec` (a power loss may lose a second).'
+    'Whether `appendfsync everysec` is durable enough (a power loss may lose a second): for /readyz, and for a start in live.'
   )
 } as const
