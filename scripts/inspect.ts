@@ -1,5 +1,5 @@
 /**
- * `npm run inspect [-- --port=3010 --hosted]`: a local page with each machine as a statechart, and the payments of a
+ * `npm run inspect [-- --port=4010 --hosted]`: a local page with each machine as a statechart, and the payments of a
  * running service moving through it. What-if works without a service.
  *
  * `--hosted` also offers `/hosted`: the same messages in the inspector of stately.ai, loaded from the internet.
@@ -8,14 +8,18 @@ import { parseArgs } from 'node:util'
 import { isGiven, readConfig } from '../runtime/config.js'
 import { startInspector } from './inspector/inspector.js'
 import { addressOf } from './operator/connection.js'
+import { portOf, toolPorts } from './tool-ports.js'
 
 const { values } = parseArgs({
-  options: { port: { type: 'string', default: '3010' }, hosted: { type: 'boolean', default: false } }
+  options: {
+    port: { type: 'string', default: String(toolPorts.inspector) },
+    hosted: { type: 'boolean', default: false }
+  }
 })
 try {
   const config = readConfig()
   const inspector = await startInspector({
-    port: Number(values.port),
+    port: portOf('port', values.port),
     isHostedAllowed: values.hosted,
     redisAddress: async () => (await addressOf(config, isGiven('REDIS_URL'))).url
   })

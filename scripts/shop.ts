@@ -7,22 +7,26 @@ import { readConfig } from '../runtime/config.js'
 import { startShop } from './shop/server.js'
 import { readMerchantSettings } from './shop/settings.js'
 import { receiveWebhooks } from './shop/webhooks.js'
+import { portOf, toolPorts } from './tool-ports.js'
 
 /** The address of the webhooks stays the same from run to run, so that waiting events find the shop again. */
 const { values } = parseArgs({
-  options: { port: { type: 'string', default: '4000' }, 'webhook-port': { type: 'string', default: '3011' } }
+  options: {
+    port: { type: 'string', default: String(toolPorts.shop) },
+    'webhook-port': { type: 'string', default: String(toolPorts.shopWebhooks) }
+  }
 })
 const write = (line: string): void => void process.stdout.write(`${line}\n`)
 
 try {
   const { dataDir } = readConfig()
   const merchant = await readMerchantSettings(dataDir)
-  const shop = await startShop({ merchant, port: Number(values.port) })
+  const shop = await startShop({ merchant, port: portOf('port', values.port) })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void shop.stop().then(() => process.exit(0)))
   }
   write(`The shop is open: ${shop.url}`)
-  await receiveWebhooks({ dataDir, merchant, shop, port: Number(values['webhook-port']) }).then(
+  await receiveWebhooks({ dataDir, merchant, shop, port: portOf('webhook-port', values['webhook-port']) }).then(
     () => write('It is the webhook endpoint of the demo merchant now.'),
     (error: Error) => write(`It gets no webhooks and asks the service instead. ${error.message}`)
   )

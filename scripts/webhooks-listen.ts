@@ -9,14 +9,13 @@ import { parseArgs } from 'node:util'
 import { readConfig } from '../runtime/config.js'
 import { readDemo } from './supervisor/demo.js'
 import { readLoopbackTls } from './supervisor/loopback-tls.js'
+import { portOf, toolPorts } from './tool-ports.js'
 import { startListener } from './webhooks/listener.js'
 import { registerHook } from './webhooks/register.js'
 
 /** The address stays the same from run to run, so the signing secret does too. */
-const DEFAULT_PORT = 3010
-
 const { values } = parseArgs({
-  options: { 'forward-to': { type: 'string' }, port: { type: 'string', default: String(DEFAULT_PORT) } }
+  options: { 'forward-to': { type: 'string' }, port: { type: 'string', default: String(toolPorts.webhooksListen) } }
 })
 const write = (line: string): void => void process.stdout.write(`${line}\n`)
 
@@ -27,7 +26,7 @@ try {
   if (!demo?.base_url) throw new Error(`There is no demo merchant in ${dataDir}. Run \`npm start\` first.`)
   const listener = await startListener({
     tls: await readLoopbackTls(dataDir),
-    port: portOf(values.port),
+    port: portOf('port', values.port),
     forwardTo,
     write
   })
@@ -43,10 +42,4 @@ try {
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   process.exitCode = 1
-}
-
-function portOf(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (!(port <= 65_535)) throw new Error(`--port ${text} is not a port: give a number from 0 to 65535.`)
-  return port
 }
