@@ -34,12 +34,6 @@ const STOP_PATIENCE_MS = 5_000
 
 await runProcess('api', async context => {
   const { config, log, onStop } = context
-  if (config.vaultPublicKeysFile === '') {
-    throw new Error('VAULT_PUBLIC_KEYS_FILE is not set. Name the file with the public keys that seal card data.')
-  }
-  if (config.webhookKeysFile === '') {
-    throw new Error('WEBHOOK_KEYS_FILE is not set. Name the file with the keys of the signing secrets.')
-  }
   const sealer = loadSealer(config.vaultPublicKeysFile)
   const webhookSecrets = loadWebhookSecrets(config.webhookKeysFile)
 

@@ -5,13 +5,25 @@
  * `readConfig` reports every problem at once, so that a start with three mistakes needs one correction, not three.
  */
 
+import { accessSync, constants } from 'node:fs'
 import { type Setting, sourceOf } from './setting.js'
+import { keyFilesOf } from './settings/key-files.js'
 import { networkSettings } from './settings/network.js'
 import { paymentSettings } from './settings/payments.js'
 import { processSettings } from './settings/processes.js'
 import { redisSettings } from './settings/redis.js'
 import { vaultSettings } from './settings/vault.js'
 import { webhookSettings } from './settings/webhooks.js'
+
+/** The tables of settings/, as docs/CONFIGURATION.md shows them. */
+const groups = [
+  { title: 'Every process', file: 'processes.ts', settings: processSettings },
+  { title: 'Redis', file: 'redis.ts', settings: redisSettings },
+  { title: 'Payments and their workers', file: 'payments.ts', settings: paymentSettings },
+  { title: 'The card network', file: 'network.ts', settings: networkSettings },
+  { title: 'The vault', file: 'vault.ts', settings: vaultSettings },
+  { title: 'Webhooks', file: 'webhooks.ts', settings: webhookSettings }
+] as const
 
 const settings = {
   ...processSettings,
@@ -29,8 +41,11 @@ export type Config = { readonly [K in keyof Settings]: Settings[K] extends Setti
 /** A start with bad settings: `message` lists every one of them, with its value and what is expected. */
 export class ConfigError extends Error {}
 
-/** Reads the environment. Throws `ConfigError` that names all bad variables at once. */
-export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+/**
+ * Reads the environment. Throws `ConfigError` that names all bad variables at once; with the name of a process of the
+ * Procfile, also the key files which that process needs and does not have.
+ */
+export function readConfig(env: NodeJS.ProcessEnv = process.env, processName = ''): Config {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
   for (const [name, row] of Object.entries(settings)) {
@@ -44,6 +59,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   }
   const config = values as Config
   if (problems.length === 0) problems.push(...brokenRelations(config))
+  problems.push(...missingKeyFiles(processName, env))
   if (problems.length > 0) {
     throw new ConfigError(
       `The configuration is wrong; nothing was started.\n${problems.map(line => `  - ${line}`).join('\n')}`
@@ -57,9 +73,17 @@ export function isGiven(variable: string, env: NodeJS.ProcessEnv = process.env):
   return (env[variable] ?? '') !== '' || (env[`${variable}_FILE`] ?? '') !== ''
 }
 
-/** The rows of docs/CONFIGURATION.md. */
-export function describeSettings(): { variable: string; fallback: string; doc: string }[] {
-  return Object.values(settings).map(({ variable, fallback, doc }) => ({ variable, fallback, doc }))
+/** The sections of docs/CONFIGURATION.md, one for each file of settings/. */
+export function describeSettings(): {
+  title: string
+  file: string
+  rows: { variable: string; fallback: string; doc: string }[]
+}[] {
+  return groups.map(group => ({
+    title: group.title,
+    file: `runtime/settings/${group.file}`,
+    rows: Object.values(group.settings).map(({ variable, fallback, doc }) => ({ variable, fallback, doc }))
+  }))
 }
 
 /**
@@ -68,6 +92,26 @@ export function describeSettings(): { variable: string; fallback: string; doc: s
  */
 export function lockTtlMs(config: Config): number {
   return config.takeoverAfterMs
+}
+
+/** The key files that a process needs and was not given, or cannot read. */
+function missingKeyFiles(processName: string, env: NodeJS.ProcessEnv): string[] {
+  const needed = keyFilesOf(processName)
+  return Object.values(settings).flatMap(row => {
+    if (!needed.includes(row.variable)) return []
+    const { text: file, shown } = sourceOf(row, env)
+    if (file === '') return [`${row.variable}: is not set, and \`${processName}\` needs it. ${row.doc}`]
+    return file !== undefined && !isReadable(file) ? [`${shown}: the file cannot be read`] : []
+  })
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function brokenRelations(config: Config): string[] {

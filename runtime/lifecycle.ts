@@ -26,7 +26,7 @@ export interface ProcessContext {
 
 /** Runs one process of the Procfile until it is told to stop. Never returns an error: it logs and exits. */
 export async function runProcess(name: string, start: (context: ProcessContext) => Promise<void>): Promise<void> {
-  const config = configOrExit()
+  const config = configOrExit(name)
   const log = createLogger(name, config.logLevel)
   if (config.crashPoints.length > 0) crashOnceAt(config.crashPoints, config.dataDir)
   const stopping = new AbortController()
@@ -88,9 +88,9 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
   }
 }
 
-function configOrExit(): Config {
+function configOrExit(processName: string): Config {
   try {
-    return readConfig()
+    return readConfig(undefined, processName)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     process.stderr.write(`${error.message}\n`)

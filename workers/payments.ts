@@ -28,9 +28,6 @@ import { repeatNoticeRounds } from './payments/notice-rounds.js'
 
 await runProcess('payments', async context => {
   const { config, log, signal, onStop, onReadyCheck } = context
-  if (config.vaultPrivateKeysFile === '') {
-    throw new Error('VAULT_PRIVATE_KEYS_FILE is not set. Name the file with the private keys that open card data.')
-  }
   const opener = loadOpener(config.vaultPrivateKeysFile)
 
   const { redis, writes, blocking, secrets, lockClients } = await connectAll(context)

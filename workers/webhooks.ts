@@ -18,9 +18,6 @@ import { createSender } from './webhooks/sender.js'
 const DAY_MS = 24 * 3_600_000
 
 await runProcess('webhooks', async ({ config, log, onStop, onReadyCheck }) => {
-  if (config.webhookKeysFile === '') {
-    throw new Error('WEBHOOK_KEYS_FILE is not set. Name the file with the keys of the signing secrets.')
-  }
   const secrets = loadWebhookSecrets(config.webhookKeysFile)
   const redis = await connect(config.redisUrl, 'commands', log)
   const blocking = await connect(config.redisUrl, 'blocking', log)

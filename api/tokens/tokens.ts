@@ -12,9 +12,6 @@ import { createTokensApp } from './app.js'
 import { loadHostedFields } from './hosted-fields.js'
 
 await runProcess('tokens', async ({ config, log, onStop, onReadyCheck }) => {
-  if (config.vaultPublicKeysFile === '') {
-    throw new Error('VAULT_PUBLIC_KEYS_FILE is not set. Name the file with the public keys that seal card data.')
-  }
   const sealer = loadSealer(config.vaultPublicKeysFile)
 
   const durable = await connect(config.redisUrl, 'commands', log)

@@ -75,7 +75,8 @@ export const paymentSettings = {
     8_000,
     200,
     60_000,
-    "Silence after which a worker's commands are handed to others (ms)."
+    'Silence after which a worker counts as dead: others get the commands of `payments` and the partitions of `webhooks`. The lock ' +
+      'of a payment lives as long. At least twice HEARTBEAT_MS (ms).'
   ),
   timersIntervalMs: integer('TIMERS_INTERVAL_MS', 250, 10, 60_000, 'How often `timers` looks for what is due (ms).')
 } as const

@@ -3,7 +3,14 @@
 import { crashPointNames, integer, oneOf, setting, text } from '../setting.js'
 
 export const processSettings = {
-  environment: oneOf('SERVICE_ENV', ['test', 'live'], 'test', 'Which keys are accepted (`svc_test` or `svc_live`).'),
+  environment: oneOf(
+    'SERVICE_ENV',
+    ['test', 'live'],
+    'test',
+    'Decides which API keys are accepted (`svc_test` or `svc_live`). `test`: published test cards only, the simulator of the card ' +
+      'network, a clock that can be moved. `live`: the credentials and https addresses of a card network must be set, and `api`, ' +
+      '`payments` and `notifications` start on a durable Redis only.'
+  ),
   logLevel: oneOf(
     'LOG_LEVEL',
     ['silent', 'error', 'warn', 'info', 'debug'],
@@ -11,7 +18,7 @@ export const processSettings = {
     'Least severe level that is logged.'
   ),
   dataDir: text('DATA_DIR', '.data', 'Where `npm start` keeps Redis data, the demo merchant and the test vault keys.'),
-  host: text('HOST', '127.0.0.1', 'Address on which `api`, `tokens` and the simulator listen.'),
+  host: text('HOST', '127.0.0.1', 'Address on which `api`, `tokens`, `notifications` and the simulator listen.'),
   port: integer('PORT', 3000, 0, 65_535, 'Port of the merchant API. 0 takes a free one.'),
   tokensPort: integer('TOKENS_PORT', 3001, 0, 65_535, 'Port of the browser side (one-use tokens). 0 takes a free one.'),
   tokensUrl: text(

@@ -24,18 +24,21 @@ export function generatedPages(): { path: string; content: string }[] {
 }
 
 function configurationPage(): string {
-  const rows = describeSettings().map(({ variable, fallback, doc }) => [
-    `\`${variable}\``,
-    fallback === '' ? '(empty)' : `\`${fallback}\``,
-    doc
-  ])
+  const sections = describeSettings().map(({ title, file, rows }) => {
+    const cells = rows.map(({ variable, fallback, doc }) => [
+      `\`${variable}\``,
+      fallback === '' ? '(empty)' : `\`${fallback}\``,
+      doc
+    ])
+    return `## ${title}\n\nSource: \`${file}\`.\n\n${table(['Variable', 'Default', 'Meaning'], cells)}`
+  })
   return [
     '# Configuration',
     NOTICE,
-    'All settings are environment variables (source: `runtime/config.ts`). A start with bad ones names all of them at ' +
-      'once. An empty variable counts as not set. Each may be given as a file instead, which keeps secrets out of the ' +
+    'All settings are environment variables (source: the files of `runtime/settings/`). A process that is started with bad ' +
+      'ones, or without a key file that it needs, names all of them at once and ends with code 78. An empty variable counts as not set. Each may be given as a file instead, which keeps secrets out of the ' +
       'environment: `REDIS_URL_FILE=/run/secrets/redis-url` in the place of `REDIS_URL`.',
-    table(['Variable', 'Default', 'Meaning'], rows)
+    ...sections
   ].join('\n\n')
 }
 

@@ -1,6 +1,7 @@
 /** What each process is told by environment variables: the same names that any other runner would set. */
 import { join } from 'node:path'
 import type { Config } from '../../runtime/config.js'
+import { keyFilesKeptFrom } from '../../runtime/settings/key-files.js'
 import { assignPorts, portVariables } from './ports.js'
 import type { PlannedInstance } from './procfile.js'
 
@@ -28,10 +29,6 @@ export interface Surroundings {
 export type PortPlan = ReadonlyMap<string, { readonly port: number; readonly host: string }>
 
 /** Only the test environment comes with keys and a network of its own. */
-const SEALERS = ['api', 'tokens']
-const OPENER = 'payments'
-/** `api` shows signing secrets, `webhooks` signs. */
-const SIGNERS = ['api', 'webhooks']
 const DELIVERER = 'webhooks'
 /** A merchant who tries the service at home receives webhooks on the same machine; nothing else allows that. */
 const LOOPBACK_NETWORKS = '127.0.0.0/8,::1/128'
@@ -99,11 +96,8 @@ export function environmentOf(instance: PlannedInstance, around: Surroundings, o
   const portVariable = portVariables[instance.name]
   const place = ports.get(name)
   if (portVariable !== undefined && place !== undefined) env[portVariable] = String(place.port)
-  // Card data is opened in one place (invariant 7): nobody else even learns where the keys are.
-  if (instance.name !== OPENER) delete env['VAULT_PRIVATE_KEYS_FILE']
-  if (!SEALERS.includes(instance.name)) delete env['VAULT_PUBLIC_KEYS_FILE']
+  for (const variable of keyFilesKeptFrom(instance.name)) delete env[variable]
   if (instance.name === DELIVERER && webhooks !== undefined) env['NODE_EXTRA_CA_CERTS'] = webhooks.caFile
-  if (!SIGNERS.includes(instance.name)) delete env['WEBHOOK_KEYS_FILE']
   return env
 }
 

@@ -23,6 +23,18 @@ describe('settings from files', () => {
     expect(readConfig({ REDIS_URL: 'redis://other', REDIS_URL_FILE: file }).redisUrl).to.equal('redis://other')
   })
 
+  it('with keys are asked for together, by the processes that need them and no others', () => {
+    const env = { WEBHOOK_KEYS_FILE: join(dir, 'missing'), PORT: 'x' }
+    expect(() => readConfig(env, 'api'))
+      .to.throw(ConfigError)
+      .with.property('message')
+      .that.contains('PORT="x": must be a whole number')
+      .and.contains('VAULT_PUBLIC_KEYS_FILE: is not set, and `api` needs it. File with the public keys')
+      .and.contains(`WEBHOOK_KEYS_FILE="${env.WEBHOOK_KEYS_FILE}": the file cannot be read`)
+    expect(() => readConfig({}, 'payments')).to.throw('VAULT_PRIVATE_KEYS_FILE: is not set')
+    expect(() => readConfig({}, 'timers')).not.to.throw()
+  })
+
   it('are named when they cannot be read or understood, without what they hold', () => {
     writeFileSync(file, 'a secret in the wrong place')
     const missing = join(dir, 'missing')
