@@ -1,4 +1,4 @@
-/** What the routes need from the command path and the store. api/submit.ts and redis/payments.ts implement it. */
+/** What the routes need from the command path and the store. api/submit.ts implements it. */
 import type { CardSource, Submission } from '../machines/commands.js'
 import type { Payment, PaymentStatus, PaymentTerms } from '../machines/model.js'
 import type { Buyer } from '../machines/network.js'

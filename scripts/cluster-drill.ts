@@ -3,8 +3,8 @@
  *
  *   npm run cluster-drill -- [--seconds 30] [--rate 30] [--kills 3] [--cut 400] [--seed 1] [--json] [--log file]
  *
- * Three runs: masters that die, waited for; masters that die alone after losing their replica (`--cut`, ms), waited for;
- * the same, not waited for. Exit code 0: the runs that wait lost nothing.
+ * Four runs: masters that die with a replica in step, and masters that die after losing their replica (`--cut`, ms), each
+ * waited for and not waited for. Exit code 0: the runs that wait lost nothing.
  */
 import { appendFileSync } from 'node:fs'
 import { resolve } from 'node:path'

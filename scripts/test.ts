@@ -2,7 +2,7 @@
  * `npm test`: everything that CI runs. Lint and format, then all tests on the build that was just made; test files that
  * need Redis start it themselves (test/support/redis.ts). The last line is `N passed, M failed`.
  *
- * For developers: `npm test -- redis/accept` runs the test files whose path contains that; whatever follows the first
+ * For developers: `npm test -- redis/commits` runs the test files whose path contains that; whatever follows the first
  * argument that begins with a dash goes to mocha (`npm test -- redis -g "twice"`).
  */
 import { spawn } from 'node:child_process'

@@ -1,4 +1,5 @@
--- Puts a command that its worker did not finish back into the stream, marked as handed out once more.
+-- Puts an entry that its worker did not finish back into the stream, as a new one: its fields say how often it was handed
+-- out. That is one more for a command that may have been begun, and as before for one that was not.
 --
 -- KEYS[1] commands stream
 -- ARGV[1] consumer group   ARGV[2] entry id   ARGV[3..] fields of the new entry, in pairs

@@ -54,7 +54,7 @@ function errorsPage(): string {
     '# Errors',
     NOTICE,
     'Every error that a merchant can meet (source: `runtime/errors.ts`). *Retryable* says whether the same request can ' +
-      'succeed later without a change. A code may have several rows: the message tells them apart.',
+      'succeed later without a change; with a new `Idempotency-Key` where the message says so. A code may have several rows: the message tells them apart.',
     table(['Status', 'Code', 'Retryable', 'What happened, and what to do'], rows)
   ].join('\n\n')
 }

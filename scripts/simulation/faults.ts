@@ -42,8 +42,8 @@ export interface Faults {
   receiverSlow: number
   /** Gaps between two outages of all receivers (ms); 0: none. */
   receiversLeaveEveryMs: number
-  /** A wall clock jumps by up to this much (ms). */
-  clockJumpMs: number
+  /** For a whole life of a process its wall clock is wrong by up to this much, ahead or behind (ms). */
+  clockErrorMaxMs: number
   /** Durable writes that a failover loses; 0: there is none. */
   failoverLoses: number
 }
@@ -69,7 +69,7 @@ export const NO_FAULTS: Faults = {
   receiverSilent: 0,
   receiverSlow: 0,
   receiversLeaveEveryMs: 0,
-  clockJumpMs: 0,
+  clockErrorMaxMs: 0,
   failoverLoses: 0
 }
 
@@ -97,7 +97,7 @@ export function drawFaults(random: Random): Faults {
     receiverSilent: maybe(0.3, 0.2),
     receiverSlow: maybe(0.3, 0.2),
     receiversLeaveEveryMs: maybe(0.2, 12_000),
-    clockJumpMs: maybe(0.3, 2_000),
+    clockErrorMaxMs: maybe(0.3, 1_000),
     failoverLoses: 0
   }
 }

@@ -124,9 +124,9 @@ export class Installation {
 
   #keep(name: string, run: (process: Process) => Promise<void>): void {
     const process = new Process(`${name}#${++this.#generation}`)
-    if (this.#faults.clockJumpMs > 0) {
+    if (this.#faults.clockErrorMaxMs > 0) {
       this.#world.note('clock differs')
-      process.clockAheadMs = Math.round((this.#world.random.next() - 0.5) * this.#faults.clockJumpMs)
+      process.clockAheadMs = Math.round((2 * this.#world.random.next() - 1) * this.#faults.clockErrorMaxMs)
     }
     this.#living.add(process)
     process.onDeath(() => {

@@ -55,7 +55,7 @@ export const mutants = {
       "line = line and line .. '\\n' .. record or record"
     )
   },
-  'webhook-given-up-before-sent': {
+  'webhook-settled-before-sent': {
     description: 'A webhook event is noted as delivered before it is sent.',
     webhooks: (deps, redis) => ({ ...deps, queue: settlingEarly(deps.queue, redis) })
   },

@@ -1,6 +1,6 @@
 /** Which test files the arguments of `npm test` mean. */
 
-/** `redis/accept`, `test/redis/accept.test.ts` and `accept` all mean dist/test/redis/accept.test.js. */
+/** `redis/commits`, `test/redis/commits.test.ts` and `commits` all mean dist/test/redis/commits.test.js. */
 export function selectTestFiles(files: readonly string[], patterns: readonly string[]): string[] {
   if (patterns.length === 0) return [...files]
   const unknown: string[] = []
