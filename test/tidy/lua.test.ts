@@ -29,30 +29,41 @@ describe('Lua scripts', () => {
       expect(header, 'purpose').to.match(/^-- [A-Z][^\n]{10,}/)
       expect(header, 'result').to.match(/^-- Returns /m)
       for (const list of ['KEYS', 'ARGV']) {
-        const documented = documentedIndexes(header, list)
-        for (const index of usedIndexes(body, list)) {
-          expect(documented.isCovered(index), `${list}[${index}] is used and not in the header`).to.equal(true)
-        }
-        for (const index of documented.single) {
-          expect(isUsed(body, list, index), `${list}[${index}] is in the header and not used`).to.equal(true)
-        }
+        const documented = { single: indexesOf(header, list), from: rangesOf(header, list) }
+        const used = { single: indexesOf(body, list), from: rangesUsed(body, list) }
+        const isKnown = (index: number): boolean =>
+          documented.single.includes(index) || documented.from.some(first => index >= first)
+        expect(
+          used.single.filter(index => !isKnown(index)),
+          `${list} used and not in the header`
+        ).to.deep.equal([])
+        expect(without(documented.single, used.single), `${list} in the header and not used`).to.deep.equal([])
+        expect(without(documented.from, used.from), `${list}[n..] in the header and not used`).to.deep.equal([])
+        expect(without(used.from, documented.from), `${list} from n on used and not in the header`).to.deep.equal([])
       }
     })
   }
 })
 
-/** `KEYS[1]` is one index, `ARGV[4..]` all from 4 on. */
-function documentedIndexes(header: string, list: string): { single: number[]; isCovered: (index: number) => boolean } {
-  const single = [...header.matchAll(new RegExp(`${list}\\[(\\d+)\\]`, 'g'))].map(match => Number(match[1]))
-  const ranges = [...header.matchAll(new RegExp(`${list}\\[(\\d+)\\.\\.`, 'g'))].map(match => Number(match[1]))
-  return { single, isCovered: index => single.includes(index) || ranges.some(first => index >= first) }
+/** The numbers of `KEYS[1]`. */
+function indexesOf(text: string, list: string): number[] {
+  return numbersOf(text, new RegExp(`${list}\\[(\\d+)\\]`, 'g'))
 }
 
-function usedIndexes(body: string, list: string): number[] {
-  return [...body.matchAll(new RegExp(`${list}\\[(\\d+)\\]`, 'g'))].map(match => Number(match[1]))
+/** The numbers of `ARGV[4..]`: all from there on. */
+function rangesOf(header: string, list: string): number[] {
+  return numbersOf(header, new RegExp(`${list}\\[(\\d+)\\.\\.`, 'g'))
 }
 
-/** By its number, or as part of the whole list (`unpack(ARGV, 4)`, `#KEYS`, `ARGV[i]`). */
-function isUsed(body: string, list: string, index: number): boolean {
-  return usedIndexes(body, list).includes(index) || new RegExp(`unpack\\(${list}|#${list}|${list}\\[[a-z]`).test(body)
+/** Where a script begins to take a list as a whole: `unpack(ARGV, 4)`, `for i = 4, #ARGV`. */
+function rangesUsed(body: string, list: string): number[] {
+  return numbersOf(body, new RegExp(`unpack\\(${list}, (\\d+)\\)|for \\w+ = (\\d+), #${list}\\b`, 'g'))
+}
+
+function numbersOf(text: string, pattern: RegExp): number[] {
+  return [...text.matchAll(pattern)].map(([, first, second]) => Number(first ?? second))
+}
+
+function without(numbers: readonly number[], others: readonly number[]): number[] {
+  return numbers.filter(number => !others.includes(number))
 }

@@ -1,0 +1,93 @@
+import { expect } from 'chai'
+import { Registry } from 'prom-client'
+import { ensureGroups, readCommands } from '../../../redis/command-stream.js'
+import type { Redis } from '../../../redis/connections.js'
+import { createPaymentStore } from '../../../redis/payments.js'
+import { beat } from '../../../redis/takeover.js'
+import { systemClock } from '../../../runtime/clock.js'
+import { delay } from '../../../runtime/delay.js'
+import { createLogger } from '../../../runtime/log.js'
+import { createTimersMetrics } from '../../../workers/timers/metrics.js'
+import { type RoundsLoop, startRounds } from '../../../workers/timers/rounds-loop.js'
+import { until } from '../../support/conditions.js'
+import { anAcceptance, aPayment, createCommand, PARTITION } from '../../support/payments.js'
+import { useRedis } from '../../support/redis.js'
+
+/** Longer than the gap between two looks at the workers (500 ms), so that a look comes before the silence is over. */
+const SILENCE_MS = 1_200
+const DUE_INTERVAL_MS = 20
+/** On a busy machine, between the last round that failed and the end of the outage. Without the rule all of the silence is missing. */
+const TOLERATED_MS = 300
+
+describe('the timers after an outage of Redis (decision 6)', function () {
+  this.timeout(20_000)
+  const test = useRedis()
+  let isAway = false
+  let loop: RoundsLoop
+  let stopping: AbortController
+  let takeovers: { atMs: number; commands: number }[]
+
+  /** A worker has taken a command. Then Redis is away for longer than the silence that counts as death. */
+  beforeEach(async () => {
+    await test.redis.flushdb()
+    await ensureGroups(test.redis, PARTITION + 1)
+    await createPaymentStore(test.redis).acceptPayment(
+      aPayment({ record: 'r' }),
+      createCommand,
+      anAcceptance({ record: 'r' })
+    )
+    expect((await readCommands(test.redis, 'worker', [PARTITION], 1)).entries).to.have.lengthOf(1)
+    isAway = true
+    takeovers = []
+    stopping = new AbortController()
+    loop = startRounds({
+      redis: leaving(test.redis),
+      metrics: {
+        ...createTimersMetrics(new Registry()),
+        tookOver: commands => void takeovers.push({ atMs: performance.now(), commands })
+      },
+      partitions: PARTITION + 1,
+      timersIntervalMs: DUE_INTERVAL_MS,
+      takeoverAfterMs: SILENCE_MS,
+      clock: systemClock,
+      log: createLogger('timers', 'silent'),
+      signal: stopping.signal
+    })
+    await delay(SILENCE_MS + 300)
+    expect(loop.problem()).to.contain('Connection is closed.')
+    isAway = false
+  })
+  afterEach(async () => {
+    stopping.abort()
+    await loop.ended()
+  })
+
+  it('give workers their full silence anew before their commands go to others', async () => {
+    const backAtMs = performance.now()
+    const taken = await until('the command is handed over', () => takeovers.find(({ commands }) => commands > 0))
+    expect(taken.commands).to.equal(1)
+    expect(taken.atMs - backAtMs).to.be.above(SILENCE_MS - TOLERATED_MS)
+    expect(loop.problem()).to.equal(undefined)
+  })
+
+  it('take nothing from a worker that lived through it', async () => {
+    const life = setInterval(() => void beat(test.redis, 'worker'), 100)
+    try {
+      await until('they look after the silence', () => takeovers.length >= 2)
+      expect(takeovers.map(({ commands }) => commands)).to.deep.equal([0, 0])
+    } finally {
+      clearInterval(life)
+    }
+  })
+
+  /** The same connection, whose commands fail while Redis is away. */
+  function leaving(redis: Redis): Redis {
+    return new Proxy(redis, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name)
+        if (typeof value !== 'function') return value
+        return isAway ? () => Promise.reject(new Error('Connection is closed.')) : value.bind(target)
+      }
+    })
+  }
+})
