@@ -23,7 +23,7 @@ export const crashSteps = {
   drop_consumer: 'A dead worker that holds nothing is forgotten.',
   note_notice:
     'A notice of the network is kept: before, the network gets no answer and repeats it; after, it is durable.',
-  take_notices: 'Notices are taken for a while: who dies with them loses them to the others when their time is over.',
+  take_notices: 'Notices are taken for a while: when their taker dies, others get them as soon as that time is over.',
   drop_notice:
     'A notice that was announced to its payment is dropped: before, it comes up again and is announced twice.',
   'network.authorise':

@@ -13,7 +13,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '1' },
     rate: { type: 'string', default: '50' },
     seed: { type: 'string', default: '1' },
-    /** Seconds between two strikes, in the mean. */
+    /** Seconds between two strikes, on average. */
     every: { type: 'string', default: '2' },
     'kills-only': { type: 'boolean', default: false },
     'crash-points': { type: 'string', default: '' },

@@ -107,9 +107,10 @@ function metricsPage(): string {
   return [
     '# Metrics',
     NOTICE,
-    'What `/metrics` of the ops servers tells (source: the files `metrics.ts` of api, workers and runtime), beside the figures ' +
-      'about Node that its client adds (`nodejs_…`, `process_…`: event-loop lag, memory, CPU, garbage collection). Times are ' +
-      'seconds. Dashboard: `ops/grafana-dashboard.json`; alerts: `ops/alerts.yml`; what to do: [OPERATIONS.md](OPERATIONS.md).',
+    'The figures that each process serves at `/metrics` of its ops server (source: the files `metrics.ts` of api, workers and ' +
+      'runtime). The Prometheus client adds its own about Node (`nodejs_…`, `process_…`: event-loop lag, memory, CPU, garbage ' +
+      'collection). Times are in seconds. The dashboard is `ops/grafana-dashboard.json`, the alerts are in `ops/alerts.yml`; what to ' +
+      'do about an alert: [OPERATIONS.md](OPERATIONS.md).',
     ...sections
   ].join('\n\n')
 }
