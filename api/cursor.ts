@@ -5,12 +5,13 @@
  * was mixed up into a clear error instead of a wrong page.
  */
 import { createHash } from 'node:crypto'
+import { orderIdOf, paymentIdOf } from '../machines/network.js'
 
 const ID_BYTES = 16
 const MARK_BYTES = 8
 
 export function encodeCursor(merchantId: string, paymentId: string): string {
-  const id = Buffer.from(paymentId.replaceAll('-', ''), 'hex')
+  const id = Buffer.from(orderIdOf(paymentId), 'hex')
   return Buffer.concat([id, markOf(merchantId, id)]).toString('base64url')
 }
 
@@ -21,7 +22,7 @@ export function decodeCursor(merchantId: string, cursor: string): string | null 
   if (bytes.length !== ID_BYTES + MARK_BYTES || bytes.toString('base64url') !== cursor) return null
   const id = bytes.subarray(0, ID_BYTES)
   if (!bytes.subarray(ID_BYTES).equals(markOf(merchantId, id))) return null
-  return id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  return paymentIdOf(id.toString('hex'))
 }
 
 function markOf(merchantId: string, id: Buffer): Buffer {

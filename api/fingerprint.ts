@@ -1,5 +1,6 @@
 /** "Same body" of interface 5.1: the same method, path and JSON value. Key order and spaces don't matter. */
 import { shortHash } from '../redis/keys.js'
+import { isRecord } from '../runtime/json.js'
 
 /**
  * Hash of a request, kept with its Idempotency-Key: short, because millions are kept.
@@ -16,20 +17,16 @@ export function fingerprintOf(operation: string, body: unknown): string {
  * would be a CVV on disk.
  */
 function withoutCvv(body: unknown): unknown {
-  if (!isObject(body) || !isObject(body['payment_source']) || !('cvv' in body['payment_source'])) return body
+  if (!isRecord(body) || !isRecord(body['payment_source']) || !('cvv' in body['payment_source'])) return body
   return { ...body, payment_source: { ...body['payment_source'], cvv: true } }
 }
 
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
-  if (!isObject(value)) return JSON.stringify(value)
+  if (!isRecord(value)) return JSON.stringify(value)
   let members = ''
   for (const key of Object.keys(value).sort()) {
     members += `${members === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(value[key])}`
   }
   return `{${members}}`
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

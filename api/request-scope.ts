@@ -1,8 +1,8 @@
 /** From a payment POST to the scope of its command, and from a path to a payment id. */
 import { ServiceError } from '../runtime/errors.js'
+import { isUuid } from '../runtime/uuid.js'
 import { principalOf, type RequestContext } from './context.js'
 import { fingerprintOf } from './fingerprint.js'
-import { isUuid } from './middleware/tracing.js'
 import type { RequestScope } from './payments-port.js'
 import { preferredWaitS } from './prefer-wait.js'
 

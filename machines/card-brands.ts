@@ -1,5 +1,5 @@
 /**
- * Which brand a card number belongs to, and whether it can be a card number at all.
+ * Which brand a card number belongs to, whether it can be a card number at all, and until when a card is good.
  *
  * The first range that fits wins, so the order matters: Elo and Hipercard have ranges inside those of Visa, Discover
  * and Diners.
@@ -71,6 +71,18 @@ export function isLuhnValid(number: string): boolean {
     sum += weighted > 9 ? weighted - 9 : weighted
   }
   return sum % 10 === 0
+}
+
+const HALF_DAY_MS = 12 * 3_600_000
+
+/**
+ * A card is good until its month has ended everywhere on Earth, the last place being twelve hours behind UTC.
+ *
+ * @param year four digits
+ * @param month "01".."12"
+ */
+export function isExpired(year: string, month: string, nowMs: number): boolean {
+  return `${year}-${month}` < new Date(nowMs - HALF_DAY_MS).toISOString().slice(0, 7)
 }
 
 function startsWith(number: string, prefix: Prefixes): boolean {

@@ -1,7 +1,9 @@
 /** How far the workers are behind: per partition, the age of the oldest command that none of them has taken yet. */
 import type { Logger } from '../runtime/log.js'
+import { serverTimeMs } from './clock.js'
 import type { Redis } from './connections.js'
 import { keys, PAYMENTS_GROUP } from './keys.js'
+import { fieldsOf } from './pairs.js'
 
 export interface Backlog {
   /** Age of the oldest command of a partition that waits for a worker, as last seen (ms); 0 when none waits. */
@@ -34,8 +36,7 @@ export function watchBacklog(redis: Redis, partitions: number, log: Logger): Bac
 
 /** The age of the oldest unread command of each partition, by the clock of Redis (ms); 0: there is none. */
 export async function unreadAges(redis: Redis, partitions: number): Promise<number[]> {
-  const [seconds, micros] = await redis.time()
-  const nowMs = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)
+  const nowMs = await serverTimeMs(redis)
   const numbers = Array.from({ length: partitions }, (_, partition) => partition)
   return await Promise.all(
     numbers.map(async partition => {
@@ -49,8 +50,8 @@ export async function unreadAges(redis: Redis, partitions: number): Promise<numb
 /** Id of the last command that was handed to a worker. Without a group, which no worker has made yet, it is the first. */
 async function lastDelivered(redis: Redis, stream: string): Promise<string> {
   const groups = (await redis.xinfo('GROUPS', stream).catch(whenNoStream)) as unknown[][]
-  const ours = groups.find(row => row[row.indexOf('name') + 1] === PAYMENTS_GROUP)
-  return ours === undefined ? '0-0' : String(ours[ours.indexOf('last-delivered-id') + 1])
+  const ours = groups.map(fieldsOf).find(group => group.get('name') === PAYMENTS_GROUP)
+  return String(ours?.get('last-delivered-id') ?? '0-0')
 }
 
 /** A partition in which nothing was ever asked has no stream. */

@@ -56,12 +56,18 @@ export async function followClock(
   return { now: () => machine.now() - errorMs + offsetMs, stop: () => timers.forEach(clearInterval) }
 }
 
+/** The time of the server, as whole ms since the epoch. */
+export async function serverTimeMs(redis: Redis): Promise<number> {
+  const [seconds, microseconds] = await redis.time()
+  return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000)
+}
+
 /** How far a machine is ahead of Redis (ms); 0 when that is within what is tolerated or cannot be told apart from it. */
 async function errorOf(redis: Redis, machine: Clock): Promise<{ foundMs: number; tookMs: number }> {
   const beforeMs = machine.now()
-  const [seconds, microseconds] = await redis.time()
+  const serverMs = await serverTimeMs(redis)
   const afterMs = machine.now()
-  const aheadMs = Math.round((beforeMs + afterMs) / 2 - Number(seconds) * 1_000 - Number(microseconds) / 1_000)
+  const aheadMs = Math.round((beforeMs + afterMs) / 2 - serverMs)
   const tookMs = Math.abs(afterMs - beforeMs)
   return { foundMs: Math.abs(aheadMs) > TOLERATED_MS + tookMs / 2 ? aheadMs : 0, tookMs }
 }

@@ -1,6 +1,7 @@
 /** One command as it stands in a stream: who is meant, what to do, who waits for the result. */
 import type { Command } from '../machines/commands.js'
 import { compactId } from './keys.js'
+import { fieldsOf } from './pairs.js'
 
 export interface CommandEntry {
   /** Id of the stream entry: what is acknowledged. */
@@ -49,8 +50,7 @@ function readCommand(text: string): Command {
 
 /** Reads an entry. Throws when it is not one of ours; the caller buries it. */
 export function decodeEntry(partition: number, entryId: string, pairs: readonly string[]): CommandEntry {
-  const fields = new Map<string, string>()
-  for (let i = 0; i + 1 < pairs.length; i += 2) fields.set(pairs[i] ?? '', pairs[i + 1] ?? '')
+  const fields = fieldsOf(pairs)
   const compact = fields.get('p')
   const command = fields.get('c')
   if (compact === undefined || command === undefined) throw new Error(`The stream entry ${entryId} is not a command.`)

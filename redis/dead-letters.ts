@@ -2,6 +2,7 @@
 import { decodeEntry } from './command-entry.js'
 import type { Redis } from './connections.js'
 import { expandId, keys } from './keys.js'
+import { fieldsOf } from './pairs.js'
 import { defineScript } from './scripts.js'
 
 const replayLetter = defineScript('replay_letter')
@@ -39,9 +40,7 @@ export async function replayDeadLetter(redis: Redis, letterId: string): Promise<
   if (found === undefined) throw new Error(`There is no dead letter ${letterId}. See \`dead-letter list\`.`)
   const letter = letterOf(partition, entryId, found[1])
   if (letter.command === null) throw new Error(`The dead letter ${letterId} is not a command, so it can't be replayed.`)
-  const fields = pairsOf(found[1])
-    .filter(([name]) => !NOT_OF_THE_COMMAND.has(name))
-    .flat()
+  const fields = [...fieldsOf(found[1])].filter(([name]) => !NOT_OF_THE_COMMAND.has(name)).flat()
   const moved = await replayLetter(
     redis,
     [keys.deadLetters(partition), keys.commands(partition)],
@@ -52,7 +51,7 @@ export async function replayDeadLetter(redis: Redis, letterId: string): Promise<
 }
 
 function letterOf(partition: number, entryId: string, pairs: readonly string[]): DeadLetter {
-  const fields = new Map(pairsOf(pairs))
+  const fields = fieldsOf(pairs)
   return {
     letterId: `${partition}:${entryId}`,
     reason: fields.get('reason') ?? 'no reason is written down',
@@ -68,10 +67,4 @@ function commandOf(partition: number, entryId: string, pairs: readonly string[])
   } catch {
     return null
   }
-}
-
-function pairsOf(fields: readonly string[]): [name: string, value: string][] {
-  const pairs: [string, string][] = []
-  for (let i = 0; i + 1 < fields.length; i += 2) pairs.push([fields[i] ?? '', fields[i + 1] ?? ''])
-  return pairs
 }

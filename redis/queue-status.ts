@@ -1,6 +1,8 @@
 /** How much work waits, where, and for how long: one row per partition. */
+import { serverTimeMs } from './clock.js'
 import type { Redis } from './connections.js'
 import { keys, PAYMENTS_GROUP } from './keys.js'
+import { fieldsOf } from './pairs.js'
 import { livingConsumers } from './takeover.js'
 
 export interface QueueStatus {
@@ -33,8 +35,7 @@ export async function queueStatus(
   { nowMs, silenceMs }: { nowMs: number; silenceMs: number }
 ): Promise<QueueStatus[]> {
   const living = await livingConsumers(redis, silenceMs)
-  const [seconds, micros] = await redis.time()
-  const redisNowMs = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)
+  const redisNowMs = await serverTimeMs(redis)
   const numbers = Array.from({ length: partitions }, (_, partition) => partition)
   return await Promise.all(numbers.map(partition => statusOf(redis, partition, living, { nowMs, redisNowMs })))
 }
@@ -77,8 +78,7 @@ async function groupOf(
   const rows = (await redis.xinfo('CONSUMERS', stream, PAYMENTS_GROUP).catch(() => [])) as unknown[][]
   const group = { pending: 0, consumers: 0 }
   for (const row of rows) {
-    const fields = new Map<unknown, unknown>()
-    for (let i = 0; i + 1 < row.length; i += 2) fields.set(row[i], row[i + 1])
+    const fields = fieldsOf(row)
     group.pending += Number(fields.get('pending'))
     if (living.has(String(fields.get('name')))) group.consumers++
   }

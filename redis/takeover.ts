@@ -8,6 +8,7 @@
 import { collectEntry, type ReadResult } from './command-stream.js'
 import type { Redis } from './connections.js'
 import { keys, PAYMENTS_GROUP } from './keys.js'
+import { fieldsOf } from './pairs.js'
 import { defineScript } from './scripts.js'
 
 const beatScript = defineScript('beat')
@@ -71,8 +72,7 @@ const REMOVE_AFTER_IDLE_MS = 60_000
 async function consumersOf(redis: Redis, stream: string): Promise<{ name: string; pending: number; idleMs: number }[]> {
   const rows = (await redis.xinfo('CONSUMERS', stream, PAYMENTS_GROUP)) as unknown[][]
   return rows.map(row => {
-    const fields = new Map<unknown, unknown>()
-    for (let i = 0; i + 1 < row.length; i += 2) fields.set(row[i], row[i + 1])
+    const fields = fieldsOf(row)
     return {
       name: String(fields.get('name')),
       pending: Number(fields.get('pending')),

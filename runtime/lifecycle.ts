@@ -6,11 +6,9 @@
  */
 import { type Config, ConfigError, readConfig } from './config.js'
 import { crashOnceAt } from './crash-once.js'
+import { EXIT_CONFIG, STOP_DEADLINE_MS } from './ending.js'
 import { createLogger, type Logger } from './log.js'
 import { type Check, startOpsServer } from './ops-server.js'
-
-/** `npm start` promises to be gone within 15 s of a signal; the rest is for the supervisor itself. */
-const STOP_DEADLINE_MS = 12_000
 
 /** What an entry file gets to build its process from. */
 export interface ProcessContext {
@@ -94,6 +92,6 @@ function configOrExit(processName: string): Config {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     process.stderr.write(`${error.message}\n`)
-    process.exit(78)
+    process.exit(EXIT_CONFIG)
   }
 }

@@ -16,8 +16,8 @@ import { encodeEvent } from '../redis/webhook-event.js'
 import { createLogger } from '../runtime/log.js'
 import { runClosedLoop } from './bench/load.js'
 import { type ServiceSystem, startService } from './bench/systems.js'
+import { OPS_FILE } from './supervisor/data-dir.js'
 import { readLoopbackTls } from './supervisor/loopback-tls.js'
-import { OPS_FILE } from './supervisor/service.js'
 import { registerHook } from './webhooks/register.js'
 
 const EVENTS = 20_000

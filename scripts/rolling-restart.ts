@@ -4,8 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readConfig } from '../runtime/config.js'
-import { findUser, readJson } from './supervisor/data-dir.js'
-import { OPS_FILE } from './supervisor/service.js'
+import { findUser, OPS_FILE, readJson } from './supervisor/data-dir.js'
 
 const POLL_MS = 100
 /** Stopping may take 12 s, starting a few more. */

@@ -1,14 +1,8 @@
 /** Names for one request: ours (`X-Request-Id`), and the client's (`X-Correlation-Id`, interface 5.2). */
 import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../../runtime/errors.js'
+import { isUuid } from '../../runtime/uuid.js'
 import type { RequestMiddleware } from '../context.js'
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-
-/** True for the text form of a UUID of any version, in either case. */
-export function isUuid(text: string): boolean {
-  return UUID.test(text)
-}
 
 /** The outermost middleware: begins the request's state and names the request in the answer. */
 export function requestId(): RequestMiddleware {

@@ -2,6 +2,8 @@
 import type { Announcement } from '../../machines/model.js'
 import type { Announced } from '../../redis/notices.js'
 import { type FieldProblem, ServiceError } from '../../runtime/errors.js'
+import { isRecord } from '../../runtime/json.js'
+import { isUuid } from '../../runtime/uuid.js'
 
 /**
  * What the network announces with each `ChangeType` (network protocol 6). Only these are about the money of a payment
@@ -19,13 +21,11 @@ const MONEY_CHANGES: Readonly<Record<number, Announcement>> = {
   25: 'change'
 }
 
-const SALE_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-
 /** What happened to which sale, or null when the notification is about something else. Throws `invalid_request`. */
 export function announcedIn(body: unknown): Announced | null {
-  const { PaymentId: saleId, ChangeType: changeType } = isObject(body) ? body : {}
+  const { PaymentId: saleId, ChangeType: changeType } = isRecord(body) ? body : {}
   const problems: FieldProblem[] = []
-  if (typeof saleId !== 'string' || !SALE_ID.test(saleId.toLowerCase())) {
+  if (typeof saleId !== 'string' || !isUuid(saleId)) {
     problems.push({ path: 'PaymentId', message: "must be the network's id of a sale, a UUID" })
   }
   if (!Number.isInteger(Number(changeType)) || changeType === '' || changeType === null) {
@@ -34,8 +34,4 @@ export function announcedIn(body: unknown): Announced | null {
   if (problems.length > 0 || typeof saleId !== 'string') throw new ServiceError('invalid_request', { fields: problems })
   const announced = MONEY_CHANGES[Number(changeType)]
   return announced === undefined ? null : { saleId: saleId.toLowerCase(), announced }
-}
-
-function isObject(body: unknown): body is Readonly<Record<string, unknown>> {
-  return typeof body === 'object' && body !== null && !Array.isArray(body)
 }

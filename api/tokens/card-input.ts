@@ -3,7 +3,7 @@
  *
  * No message repeats a value: whatever stands in a wrong field may be a card number.
  */
-import { brandOf, type CardBrand, isLuhnValid } from '../../machines/card-brands.js'
+import { brandOf, type CardBrand, isExpired, isLuhnValid } from '../../machines/card-brands.js'
 import { isTestCard } from '../../machines/test-cards.js'
 import { type FieldProblem, ServiceError } from '../../runtime/errors.js'
 
@@ -102,15 +102,11 @@ function holderProblem(value: string): string | undefined {
   return undefined
 }
 
-const HALF_DAY_MS = 12 * 3_600_000
-
-/** A card is good until its month has ended everywhere on Earth, the last place being twelve hours behind UTC. */
 function expiryProblems(values: Partial<Record<string, unknown>>, nowMs: number): FieldProblem[] {
   const { expiration_month: month, expiration_year: year } = values
   if (typeof month !== 'string' || typeof year !== 'string') return []
   if (rules.expiration_month(month) !== undefined || rules.expiration_year(year) !== undefined) return []
-  const thisMonth = new Date(nowMs - HALF_DAY_MS).toISOString().slice(0, 7)
-  return `${year}-${month}` < thisMonth ? [{ path: 'expiration_year', message: 'the card is expired' }] : []
+  return isExpired(year, month, nowMs) ? [{ path: 'expiration_year', message: 'the card is expired' }] : []
 }
 
 function codeOf(problems: readonly FieldProblem[]): 'invalid_card' | 'invalid_request' {

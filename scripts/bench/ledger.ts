@@ -1,4 +1,5 @@
 /** After a run: does the network's own ledger hold exactly one sale per payment that went there, with the right sums? */
+import { paymentIdOf } from '../../machines/network.js'
 import { get } from './operations.js'
 import type { ServiceSystem } from './systems.js'
 
@@ -28,7 +29,7 @@ export async function checkLedger(service: ServiceSystem): Promise<string> {
 }
 
 async function compare(service: ServiceSystem, sale: Sale): Promise<void> {
-  const id = sale.merchant_order_id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  const id = paymentIdOf(sale.merchant_order_id)
   const { path, headers } = get(service, `/v1/payments/${id}`)
   const payment = (await (await fetch(service.url + path, { headers })).json()) as {
     captured_cents: number

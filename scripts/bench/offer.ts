@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Pool } from 'undici'
+import { OPS_FILE } from '../supervisor/data-dir.js'
 import type { LoadRequest } from './load.js'
 import { quantile } from './statistics.js'
 import type { ServiceSystem } from './systems.js'
@@ -85,7 +86,7 @@ async function statusOf(pool: Pool, { method, path, headers, body }: LoadRequest
 /** From the figures that the process tells of itself. */
 async function apiMemory(service: ServiceSystem): Promise<number> {
   try {
-    const places = JSON.parse(await readFile(join(service.dataDir, 'ops.json'), 'utf8')) as Record<string, string>
+    const places = JSON.parse(await readFile(join(service.dataDir, OPS_FILE), 'utf8')) as Record<string, string>
     const text = await (await fetch(`${places['api.1']}/metrics`)).text()
     return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1] ?? 0) / 2 ** 20
   } catch {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { connect, disconnect, type Redis } from '../../redis/connections.js'
 import { type Config, isGiven, readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
+import { REDIS_FILE } from '../supervisor/data-dir.js'
 
 /** What a command of an operator works with; `close` ends it. */
 export interface OperatorConnection {
@@ -12,9 +13,6 @@ export interface OperatorConnection {
   readonly redis: Redis
   close(): Promise<void>
 }
-
-/** Written by `npm start`: `{"redis_url", "secrets_redis_url"}`. */
-const REDIS_FILE = 'redis.json'
 
 /** Connects, by `env` in place of the process's environment if given; rejects with a sentence that says which server did not answer and where its address came from. */
 export async function connectionOf(env?: NodeJS.ProcessEnv): Promise<OperatorConnection> {

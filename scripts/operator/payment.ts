@@ -6,12 +6,12 @@ import { readClockOffset } from '../../redis/clock.js'
 import { compactId, partitionOfPayment } from '../../redis/keys.js'
 import { createPaymentStore } from '../../redis/payments.js'
 import { delay } from '../../runtime/delay.js'
+import { isUuid } from '../../runtime/uuid.js'
 import { type ActionMaker, subjectOf, UsageError } from './action.js'
 import type { OperatorConnection } from './connection.js'
 import { historyText, presentForOperators, showText } from './payment-text.js'
 import { table } from './table.js'
 
-const PAYMENT_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 /** A worker takes a payment off the list; with no worker running it takes until one starts. */
 const SETTLE_WAIT_MS = 5_000
 /** Longer than the question to the network that the worker of a payment in doubt may be waiting for. */
@@ -106,7 +106,7 @@ const meaningOfAttention = {
 
 function idOf(args: readonly string[], option: string | undefined): string {
   const id = subjectOf(args, option, 'payment').toLowerCase()
-  if (!PAYMENT_ID.test(id)) throw new UsageError(`"${id}" is not the id of a payment, which is a UUID`)
+  if (!isUuid(id)) throw new UsageError(`"${id}" is not the id of a payment, which is a UUID`)
   return id
 }
 

@@ -4,6 +4,11 @@ import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promis
 import { createConnection, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 
+/** Where each process serves /readyz and /metrics, by its name. */
+export const OPS_FILE = 'ops.json'
+/** `{"redis_url", "secrets_redis_url"}`: the operator's command line and other tools read them. */
+export const REDIS_FILE = 'redis.json'
+
 /** Held while this process uses the directory. */
 export interface DataDirLock {
   /** The directory, absolute and without links. */

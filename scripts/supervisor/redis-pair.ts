@@ -1,6 +1,6 @@
 /** The two Redis of the service: those that the environment names, or embedded ones in the data directory. */
 import { join } from 'node:path'
-import { readJson, writeJson } from './data-dir.js'
+import { REDIS_FILE, readJson, writeJson } from './data-dir.js'
 import { type RedisKind, redisDir, startRedis, waitUntilUnused } from './embedded-redis.js'
 import type { LineSink } from './output.js'
 import { freePort, probePort } from './ports.js'
@@ -12,9 +12,6 @@ export interface RedisUrls {
   readonly redisUrl: string
   readonly secretsRedisUrl: string
 }
-
-/** The file from which the operator CLI and other tools learn the addresses of a running service. */
-export const REDIS_FILE = 'redis.json'
 
 /**
  * Starts what `given` does not name (`REDIS_URL`, `SECRETS_REDIS_URL`), adds it to the supervisor, and writes both

@@ -5,7 +5,8 @@
  * of their own.
  */
 import { type Config, readConfig } from '../../runtime/config.js'
-import { lockDataDir, writeJson } from './data-dir.js'
+import { EXIT_CONFIG } from '../../runtime/ending.js'
+import { lockDataDir, OPS_FILE, writeJson } from './data-dir.js'
 import {
   environmentOf,
   type PortPlan,
@@ -21,7 +22,7 @@ import { type PlannedInstance, parseProcfile, planInstances } from './procfile.j
 import { waitUntilReady } from './readiness.js'
 import { type RedisUrls, startRedisPair, vendorDir } from './redis-pair.js'
 import { SupervisedProcess } from './supervised-process.js'
-import { Supervisor } from './supervisor.js'
+import { Supervisor, WORK_GRACE_MS } from './supervisor.js'
 
 /** What must exist before the processes start; made once Redis answers. */
 export type Preparation = (place: {
@@ -50,14 +51,8 @@ export interface RunningService {
   readonly redis: RedisUrls
 }
 
-/** Name of the file in the data directory that lists where each process serves /readyz and /metrics. */
-export const OPS_FILE = 'ops.json'
 /** A process that dies this often before the service was ready once has a fault that a restart does not mend. */
 const DEATHS_BEFORE_READY_MAX = 3
-/** Exit code of a process whose configuration is wrong (runtime/lifecycle.ts). */
-const EXIT_CONFIG = 78
-/** A process gives itself 12 s to stop (`STOP_DEADLINE_MS` in runtime/lifecycle.ts). */
-const RESTART_GRACE_MS = 12_300
 
 /** One start of the service. `start` once; `stop` at any time, also while `start` is under way. */
 export class Service {
@@ -111,7 +106,7 @@ export class Service {
     const say = this.#sinkOf('start')
     for (const process of this.#supervisor.workers) {
       say(`${process.name} is restarted\n`)
-      await process.restart(RESTART_GRACE_MS)
+      await process.restart(WORK_GRACE_MS)
       await this.untilReady()
     }
     say('every process was restarted\n')

@@ -1,13 +1,16 @@
 /** All processes of one `npm start`: started one by one, stopped together in the order that loses least work. */
+import { STOP_DEADLINE_MS } from '../../runtime/ending.js'
 import type { SupervisedProcess } from './supervised-process.js'
+
+/** A process that keeps to its own deadline is not killed just before it. */
+export const WORK_GRACE_MS = STOP_DEADLINE_MS + 300
 
 /**
  * The order of stopping. First everything that works for merchants, all at once; then the simulator, which answers
- * calls that are still under way; then Redis, which everybody needed until now. The sum stays below the promised 15 s;
- * a process gives itself 12 s (`STOP_DEADLINE_MS` in runtime/lifecycle.ts).
+ * calls that are still under way; then Redis, which everybody needed until now. The sum stays below the promised 15 s.
  */
 const STAGES = [
-  { name: 'work', graceMs: 12_300 },
+  { name: 'work', graceMs: WORK_GRACE_MS },
   { name: 'network', graceMs: 1_000 },
   { name: 'redis', graceMs: 1_200 }
 ] as const

@@ -1,5 +1,5 @@
 /** What is wrong with a typed card, by field. `tokens` checks again; this is for the buyer, who should know at once. */
-import { brandOf, isLuhnValid } from '../../../machines/card-brands.js'
+import { brandOf, isExpired, isLuhnValid } from '../../../machines/card-brands.js'
 import { digitsOf, layoutOf, readExpiry } from './typing.js'
 
 export const FIELD_NAMES = ['number', 'expiry', 'cvv', 'name'] as const
@@ -21,7 +21,6 @@ export type ProblemCode =
   | 'name_missing'
   | 'name_wrong'
 
-const HALF_DAY_MS = 12 * 3_600_000
 const DIGITS_MIN = 12
 
 const rules: Record<FieldName, (card: TypedCard, nowMs: number) => ProblemCode | null> = {
@@ -36,9 +35,7 @@ const rules: Record<FieldName, (card: TypedCard, nowMs: number) => ProblemCode |
     if (card.expiry.trim() === '') return 'expiry_missing'
     const expiry = readExpiry(card.expiry)
     if (expiry === null) return 'expiry_wrong'
-    // Good until its month has ended everywhere on Earth: the rule of `tokens`.
-    const thisMonth = new Date(nowMs - HALF_DAY_MS).toISOString().slice(0, 7)
-    return `${expiry.year}-${expiry.month}` < thisMonth ? 'expired' : null
+    return isExpired(expiry.year, expiry.month, nowMs) ? 'expired' : null
   },
   cvv: card => {
     if (card.cvv === '') return 'cvv_missing'

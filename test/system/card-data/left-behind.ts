@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { scanKeys } from '../../../redis/cluster-nodes.js'
 import { connect, disconnect } from '../../../redis/connections.js'
 import { createLogger } from '../../../runtime/log.js'
-import { readJson } from '../../../scripts/supervisor/data-dir.js'
-import { OPS_FILE } from '../../../scripts/supervisor/service.js'
+import { OPS_FILE, readJson } from '../../../scripts/supervisor/data-dir.js'
 
 type Redis = Awaited<ReturnType<typeof connect>>
 
