@@ -52,10 +52,11 @@ await runProcess('api', async context => {
   const onDropFailed = (error: unknown): void =>
     log.warn({ err: error }, 'a used token was not dropped, it will expire')
   const limit = { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }
+  const store = meterStore(createPaymentStore(durable, writes), metrics)
   const payments = createPayments({
     config,
     clock,
-    store: meterStore(createPaymentStore(durable, writes), metrics),
+    store,
     tokens,
     cards,
     sealer,
@@ -72,6 +73,7 @@ await runProcess('api', async context => {
     rateLimiter: meterLimiter(createRateLimiter(secrets, limit, log), metrics),
     payments: shedWhenBehind(payments, {
       backlog,
+      store,
       partitions: config.partitions,
       maxAgeMs: config.shedAfterMs,
       metrics

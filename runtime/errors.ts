@@ -159,7 +159,7 @@ export const errorCatalogue = {
     status: 503,
     retryable: true,
     message:
-      'More requests have come than the service can work on. Nothing was begun; repeat it with the same Idempotency-Key after Retry-After.'
+      'More requests have come than the service can work on, and this one was not looked at. If an earlier one with its Idempotency-Key was accepted, that one goes on. Send it again after Retry-After, unchanged and with the same Idempotency-Key if it has one.'
   }
 } as const satisfies Record<string, ErrorSpec>
 
