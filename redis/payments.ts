@@ -8,7 +8,7 @@ import { type Payment, type PaymentStatus, paymentStatuses } from '../machines/m
 import { encodeEntry } from './command-entry.js'
 import type { Redis } from './connections.js'
 import { decodeIdempotency, encodeInProgress, type IdempotencyValue } from './idempotency.js'
-import { compactId, keys } from './keys.js'
+import { compactId, expandId, keys } from './keys.js'
 import { decodePayment, encodePayment } from './payment-record.js'
 import { defineScript } from './scripts.js'
 import { createWrites, type Writes } from './writes.js'
@@ -42,7 +42,13 @@ export interface PaymentStore {
   readIdempotency(partition: number, record: string): Promise<IdempotencyValue | null>
   /** Null when there is no such payment. Ownership is the caller's question. */
   load(partition: number, compact: string): Promise<Payment | null>
-  list(filter: ListQuery): Promise<{ payments: Payment[]; nextAfterId: string | null }>
+  /** Newest first. A page may have fewer payments than `limit`, even none: only a null `nextAfterId` is the end. */
+  list(filter: ListQuery): Promise<PaymentPage>
+}
+
+export interface PaymentPage {
+  readonly payments: Payment[]
+  readonly nextAfterId: string | null
 }
 
 export interface ListQuery {
@@ -99,15 +105,32 @@ export function createPaymentStore(redis: Redis, writes: Writes = createWrites(r
       return stored === null ? null : decodePayment(stored, compact)
     },
 
-    async list(query) {
-      const ids = await (query.externalReference === null ? idsByStatus(redis, query) : idsByReference(redis, query))
-      const page = await loadMany(redis, query.partition, ids)
-      const wanted = page.filter(payment => query.status === null || payment.progress.status === query.status)
-      const payments = wanted.slice(0, query.limit)
-      const last = payments[payments.length - 1]
-      return { payments, nextAfterId: wanted.length > query.limit && last !== undefined ? last.terms.id : null }
-    }
+    list: query => (query.externalReference === null ? listByStatus(redis, query) : listByReference(redis, query))
   }
+}
+
+/**
+ * Whether there is another page is told by the index: a payment whose status changed between the index and its record
+ * is left out, so that a page may be short.
+ */
+async function listByStatus(redis: Redis, query: ListQuery): Promise<PaymentPage> {
+  const ids = await idsByStatus(redis, query)
+  const payments = await loadMany(redis, query.partition, ids.slice(0, query.limit))
+  const lastId = ids.length > query.limit ? ids[query.limit - 1] : undefined
+  return { payments: ofStatus(payments, query.status), nextAfterId: lastId === undefined ? null : expandId(lastId) }
+}
+
+/** All payments of one order id: a handful at most, so the status filter may come after loading. */
+async function listByReference(redis: Redis, query: ListQuery): Promise<PaymentPage> {
+  const ids = await idsByReference(redis, query)
+  const payments = ofStatus(await loadMany(redis, query.partition, ids), query.status)
+  const page = payments.slice(0, query.limit)
+  const last = page[page.length - 1]
+  return { payments: page, nextAfterId: payments.length > query.limit && last !== undefined ? last.terms.id : null }
+}
+
+function ofStatus(payments: Payment[], status: PaymentStatus | null): Payment[] {
+  return status === null ? payments : payments.filter(({ progress }) => progress.status === status)
 }
 
 async function idsByStatus(redis: Redis, query: ListQuery): Promise<string[]> {
@@ -117,7 +140,6 @@ async function idsByStatus(redis: Redis, query: ListQuery): Promise<string[]> {
   return (await listPayments(redis, indexes, [bound, query.limit])) as string[]
 }
 
-/** All payments of one order id: a handful at most, so the status filter may come after loading. */
 async function idsByReference(redis: Redis, query: ListQuery): Promise<string[]> {
   const prefix = `${query.externalReference}\n`
   const upper = query.afterId === null ? `(${query.externalReference}\u000b` : `(${prefix}${compactId(query.afterId)}`

@@ -158,6 +158,22 @@ describe('payment store', () => {
       expect(await pages({ status: 'captured' })).to.deep.equal([[]])
     })
 
+    it('goes on behind payments that left their status between the index and the record', async () => {
+      const old = [await accept(), await accept(), await accept(), await accept()]
+      const mget = async (records: string[]): Promise<(string | null)[]> => {
+        for (const payment of old.slice(2)) await fail(payment)
+        return await test.redis.mget(records)
+      }
+      const page = await createPaymentStore(Object.create(test.redis, { mget: { value: mget } })).list({
+        ...{ partition: PARTITION, merchantId: MERCHANT, externalReference: null, afterId: null },
+        ...{ status: 'pending', limit: 2 }
+      })
+      expect(page.payments).to.deep.equal([])
+      const rest = await list({ status: 'pending', afterId: page.nextAfterId })
+      expect(rest.payments.map(({ terms }) => terms.id)).to.deep.equal([old[1], old[0]].map(one => one?.terms.id))
+      expect(rest.nextAfterId).to.equal(null)
+    })
+
     it('shows nothing of other merchants', async () => {
       await accept()
       expect(await pages({ merchantId: 'm_0000000002' })).to.deep.equal([[]])
