@@ -18,11 +18,15 @@ export interface SecretSeed {
   readonly salt: string
 }
 
+export interface PreviousSeed extends SecretSeed {
+  readonly untilMs: number
+}
+
 export interface WebhookEndpoint {
   readonly url: string
   readonly seed: SecretSeed
-  /** The seed before the last rotation; its secret signs beside the new one until `untilMs`. */
-  readonly previous: (SecretSeed & { readonly untilMs: number }) | null
+  /** Seeds that were rotated away, newest first; the secret of each signs beside the new one until its `untilMs`. */
+  readonly previous: readonly PreviousSeed[]
   readonly updatedAtMs: number
 }
 
@@ -47,6 +51,8 @@ export interface WebhookEndpointStore {
 
 /** How long a rotated secret signs beside the new one (design 8). */
 export const ROTATION_OVERLAP_MS = 24 * 3_600_000
+/** Each previous secret makes the signature header 68 bytes longer. */
+const PREVIOUS_MAX = 8
 
 export function createWebhookEndpointStore(
   redis: Redis,
@@ -75,29 +81,47 @@ export function createWebhookEndpointStore(
 }
 
 function nextEndpoint(before: WebhookEndpoint | null, { url, keyId, nowMs }: Registration): WebhookEndpoint {
-  const previous = before?.url === url ? { ...before.seed, untilMs: nowMs + ROTATION_OVERLAP_MS } : null
+  const previous = before?.url === url ? previousSeeds(before, nowMs) : []
   return { url, seed: { keyId, salt: randomBytes(16).toString('base64url') }, previous, updatedAtMs: nowMs }
 }
+
+/**
+ * A rotation is repeated when its answer was lost: the merchant still uses the secret of before the first one. So every
+ * previous secret keeps its time. When there are too many, those in the middle go: the oldest one is in use if no
+ * answer arrived, and one of the latest if answers did.
+ */
+function previousSeeds({ seed, previous }: WebhookEndpoint, nowMs: number): readonly PreviousSeed[] {
+  const running = previous.filter(({ untilMs }) => untilMs > nowMs)
+  const seeds = [{ ...seed, untilMs: nowMs + ROTATION_OVERLAP_MS }, ...running]
+  return seeds.length > PREVIOUS_MAX ? [...seeds.slice(0, PREVIOUS_MAX - 1), ...seeds.slice(-1)] : seeds
+}
+
+type StoredPrevious = [keyId: string, salt: string, untilMs: number]
 
 type StoredEndpoint = {
   u: string
   s: [keyId: string, salt: string]
-  p?: [keyId: string, salt: string, untilMs: number]
+  /** The newest previous seed, and the older ones: a version that knows one only reads the newest. */
+  p?: StoredPrevious
+  o?: StoredPrevious[]
   t: number
 }
 
 function encodeEndpoint({ url, seed, previous, updatedAtMs }: WebhookEndpoint): string {
   const stored: StoredEndpoint = { u: url, s: [seed.keyId, seed.salt], t: updatedAtMs }
-  if (previous !== null) stored.p = [previous.keyId, previous.salt, previous.untilMs]
+  const [newest, ...older] = previous.map(({ keyId, salt, untilMs }): StoredPrevious => [keyId, salt, untilMs])
+  if (newest !== undefined) stored.p = newest
+  if (older.length > 0) stored.o = older
   return JSON.stringify(stored)
 }
 
 function decodeEndpoint(record: string): WebhookEndpoint {
-  const { u, s, p, t } = JSON.parse(record) as StoredEndpoint
+  const { u, s, p, o = [], t } = JSON.parse(record) as StoredEndpoint
+  const previous = p === undefined ? [] : [p, ...o]
   return {
     url: u,
     seed: { keyId: s[0], salt: s[1] },
-    previous: p === undefined ? null : { keyId: p[0], salt: p[1], untilMs: p[2] },
+    previous: previous.map(([keyId, salt, untilMs]) => ({ keyId, salt, untilMs })),
     updatedAtMs: t
   }
 }

@@ -52,10 +52,7 @@ async function send(
 ): Promise<SendOutcome> {
   if (endpoint === null) return { kind: 'unanswered', reason: 'the merchant has no webhook endpoint' }
   try {
-    const seeds = [
-      endpoint.seed,
-      ...(endpoint.previous !== null && endpoint.previous.untilMs > atMs ? [endpoint.previous] : [])
-    ]
+    const seeds = [endpoint.seed, ...endpoint.previous.filter(({ untilMs }) => untilMs > atMs)]
     const secrets = seeds.map(seed => deps.secrets.secretOf(seed, merchantId))
     const headers = {
       'content-type': 'application/json',

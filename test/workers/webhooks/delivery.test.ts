@@ -1,8 +1,17 @@
 import { expect } from 'chai'
 import { keys } from '../../../redis/keys.js'
+import { createWebhookEndpointStore, ROTATION_OVERLAP_MS } from '../../../redis/webhook-endpoints.js'
 import { until } from '../../support/conditions.js'
 import { isSignedWith } from '../../support/receiver.js'
-import { emit, PARTITION, registerEndpoint, START_MS, secretOf, useDelivery } from '../../support/webhooks.js'
+import {
+  emit,
+  PARTITION,
+  PARTITIONS,
+  registerEndpoint,
+  START_MS,
+  secretOf,
+  useDelivery
+} from '../../support/webhooks.js'
 
 describe('delivery of webhooks', () => {
   const rig = useDelivery()
@@ -37,6 +46,22 @@ describe('delivery of webhooks', () => {
     })
     expect(isSignedWith(secretOf(endpoint.seed), request)).to.equal(true)
     expect(request.headers['x-service-signature']).to.match(new RegExp(`^t=${START_MS / 1_000},v1=[0-9a-f]{64}$`))
+  })
+
+  it('signs with every secret whose time after a rotation is not over', async () => {
+    const hook = await rig.receiver()
+    const seeds = [(await registerEndpoint(rig.test, 'm_1', hook.url)).seed]
+    const store = createWebhookEndpointStore(rig.test.redis, PARTITIONS)
+    for (const nowMs of [START_MS - 2 * ROTATION_OVERLAP_MS, START_MS - 2_000, START_MS - 1_000]) {
+      const rotation = { merchantId: 'm_1', url: hook.url, isRotation: true, keyId: seeds[0]?.keyId ?? '', nowMs }
+      seeds.push((await store.register(rotation)).seed)
+    }
+    await rig.deliverer()
+    await emit(rig.test, 'm_1', ['captured'])
+    await rig.noneRemains('m_1')
+    const [request] = hook.received
+    if (request === undefined) throw new Error('nothing arrived')
+    expect(seeds.map(seed => isSignedWith(secretOf(seed), request))).to.deep.equal([false, true, true, true])
   })
 
   it('delivers the events of each payment in their order, and payments side by side', async () => {
