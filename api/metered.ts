@@ -67,8 +67,8 @@ export function meterReplies(replies: ReplyListener, metrics: ApiMetrics): Reply
 export function meterTokens(tokens: TokenStore, metrics: ApiMetrics): TokenStore {
   return {
     ...tokens,
-    claim: async (tokenId, merchantId, owner) => {
-      const claim = await tokens.claim(tokenId, merchantId, owner)
+    claim: async (tokenId, merchantId, owner, request) => {
+      const claim = await tokens.claim(tokenId, merchantId, owner, request)
       if (claim.kind !== 'claimed') metrics.claimRefused(claim.kind)
       return claim
     }

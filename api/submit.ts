@@ -64,7 +64,7 @@ async function create(deps: SubmitDeps, scope: RequestScope, request: CreateRequ
   const startedMs = performance.now()
   const partition = partitionOf(scope.merchantId, deps.config.partitions)
   const record = idempotencyRecord(scope.merchantId, scope.idempotencyKey)
-  const card = await findCard(deps, scope.merchantId, record, request.source)
+  const card = await findCard(deps, scope, record, request.source)
   if (card === null) {
     // A repeated request finds its payment even though its token is used up.
     const earlier = await deps.store.readIdempotency(partition, record)
@@ -80,8 +80,10 @@ async function create(deps: SubmitDeps, scope: RequestScope, request: CreateRequ
     const acceptance = acceptanceOf(deps, scope, partition, record, payment.terms.id)
     const { answer: found } = await acceptSurely(() => deps.store.acceptPayment(payment, command, acceptance))
     // Our own record: an acceptance whose answer was lost, and which was repeated.
-    if (found !== null && found.compact !== compactId(payment.terms.id))
+    if (found !== null && found.compact !== compactId(payment.terms.id)) {
+      await giveBack(deps, scope, record, payment.terms.id, request, found)
       return await replay(deps, scope, partition, found)
+    }
     return await resultOf(deps, scope, { kind: 'create', partition, record, payment, expected, startedMs })
   } finally {
     expected.dispose()
@@ -191,7 +193,7 @@ function waitingOf(
  */
 async function findCard(
   deps: SubmitDeps,
-  merchantId: string,
+  { merchantId, fingerprint }: RequestScope,
   record: string,
   source: CardSource
 ): Promise<PaymentTerms['card'] | null> {
@@ -199,8 +201,33 @@ async function findCard(
     const card = await deps.cards.read(merchantId, source.cardId)
     return card === null ? null : { brand: card.brand, last4: card.last4, cardId: card.cardId }
   }
-  const claim = await deps.tokens.claim(source.tokenId, merchantId, record)
+  const claim = await deps.tokens.claim(source.tokenId, merchantId, record, fingerprint)
   return claim.kind === 'claimed' ? { brand: claim.brand, last4: claim.last4, cardId: null } : null
+}
+
+/**
+ * The card data of a request that was not accepted, because its key has a payment already. The token goes free when the
+ * key's payment is another request's, or has ended without the token: a new key may use it. One that the payment itself
+ * may still need, or was sent with, is not given back: the store knows which requests have claimed it.
+ *
+ * What if this process dies before it, or the memory-only Redis is away? The token stays with the key; the same request
+ * again gives it back.
+ */
+async function giveBack(
+  deps: SubmitDeps,
+  scope: RequestScope,
+  record: string,
+  paymentId: string,
+  { source, cvv }: CreateRequest,
+  earlier: IdempotencyValue
+): Promise<void> {
+  const isUnderWay = earlier.fingerprint === scope.fingerprint && earlier.result === null
+  try {
+    if (cvv !== null) await deps.tokens.dropCvv(paymentId)
+    if (source.type === 'token' && !isUnderWay) await deps.tokens.release(source.tokenId, record, scope.fingerprint)
+  } catch (error) {
+    if (!isRedisUnavailable(error)) throw error
+  }
 }
 
 function termsOf(

@@ -20,7 +20,7 @@ export interface TokenSummary {
   /** "YYYY" */
   readonly expirationYear: string
   readonly holderName: string
-  /** Who has claimed it: a payment id, `CARD_OWNER`, or `null` while it is free. */
+  /** Who has claimed it: the idempotency record of a request, `CARD_OWNER`, or `null` while it is free. */
   readonly owner: string | null
 }
 
@@ -55,8 +55,17 @@ export interface TokenStore {
   put(token: NewToken, ttlMs: number): Promise<void>
   /** Reads a token of any merchant: the caller compares `merchantId`. `null` when it is unknown or expired. */
   peek(tokenId: string): Promise<TokenSummary | null>
-  /** Makes `owner` the only one who can use the token, and keeps it for `CLAIM_TTL_MS` at least. */
-  claim(tokenId: string, merchantId: string, owner: string): Promise<Claim>
+  /**
+   * Makes `owner` the only one who can use the token, and keeps it for `CLAIM_TTL_MS` at least. `request` (the
+   * fingerprint of a request) is who may give the token back: nobody but a worker when it is '', or when two different
+   * requests of one owner have claimed the token.
+   */
+  claim(tokenId: string, merchantId: string, owner: string, request?: string): Promise<Claim>
+  /**
+   * Lets another owner claim the token, for the rest of its life; nothing happens unless `owner` has it, and `request`
+   * may give it back. Without `request`, `owner` itself says that it has not used the token.
+   */
+  release(tokenId: string, owner: string, request?: string): Promise<void>
   /** Forgets a token and its boxes. */
   drop(tokenId: string): Promise<void>
   /** Keeps the CVV that came with a payment by stored card, for `ttlMs`. */
@@ -74,6 +83,7 @@ export interface TokenStore {
 const CLAIM_TTL_MS = 15 * 60_000
 
 const claimToken = defineScript('claim_token')
+const releaseToken = defineScript('release_token')
 
 /** Fields of the hash of a token. */
 const SUMMARY_FIELDS = ['merchant', 'brand', 'last4', 'month', 'year', 'holder', 'owner'] as const
@@ -83,8 +93,11 @@ export function createTokenStore(redis: Redis): TokenStore {
   return {
     put: (token, ttlMs) => put(redis, token, ttlMs),
     peek: async tokenId => readSummary(tokenId, await redis.hmget(keys.token(tokenId), ...SUMMARY_FIELDS)),
-    claim: async (tokenId, merchantId, owner) =>
-      readClaim(await claimToken(redis, [keys.token(tokenId)], [merchantId, owner, CLAIM_TTL_MS])),
+    claim: async (tokenId, merchantId, owner, request = '') =>
+      readClaim(await claimToken(redis, [keys.token(tokenId)], [merchantId, owner, CLAIM_TTL_MS, request])),
+    release: async (tokenId, owner, request = '') => {
+      await releaseToken(redis, [keys.token(tokenId)], [owner, request])
+    },
     drop: async tokenId => {
       await redis.unlink(keys.token(tokenId))
     },

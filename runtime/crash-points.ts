@@ -10,6 +10,8 @@
 export const crashSteps = {
   claim_token:
     'A token is claimed: before, it is free; after, it belongs to the request, whose key can claim it again.',
+  release_token:
+    'A token is given back: before, it belongs to a request that has no use for it; after, another key can claim it.',
   accept_payment:
     'A new payment is accepted: before, nothing is known of it; after, it is durable and nobody was told.',
   accept_operation: 'A capture or cancel is accepted: before, nothing is known of it; after, it is durable.',

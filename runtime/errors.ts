@@ -146,7 +146,8 @@ export const errorCatalogue = {
   network_unavailable: {
     status: 503,
     retryable: true,
-    message: 'The card network could not be reached. Nothing was charged; a new Idempotency-Key is safe.'
+    message:
+      'The card network could not be reached. Nothing was charged, captured, canceled or refunded; a new Idempotency-Key is safe. A token can be used again with it; if that gets invalid_token, let the buyer type the card again.'
   },
   service_unavailable: {
     status: 503,

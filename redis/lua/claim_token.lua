@@ -5,10 +5,11 @@
 -- ARGV[1] merchant   the token of another merchant is treated as missing
 -- ARGV[2] owner      who claims
 -- ARGV[3] claim ttl, ms: the least time that the token lives from now on
+-- ARGV[4] request    the request that claims, which may give the token back, or '' for good: release_token.lua
 --
 -- Returns {'claimed', card box, typed box, brand, last4}, {'taken'} or {'missing'}.
 
-local token = redis.call('HMGET', KEYS[1], 'merchant', 'owner', 'card', 'typed', 'brand', 'last4')
+local token = redis.call('HMGET', KEYS[1], 'merchant', 'owner', 'card', 'typed', 'brand', 'last4', 'request')
 local merchant, owner = token[1], token[2]
 
 if merchant ~= ARGV[1] then
@@ -19,7 +20,10 @@ if owner and owner ~= ARGV[2] then
 end
 
 if not owner then
-  redis.call('HSET', KEYS[1], 'owner', ARGV[2])
+  redis.call('HSET', KEYS[1], 'owner', ARGV[2], 'request', ARGV[4])
+elseif token[7] ~= '' and token[7] ~= ARGV[4] then
+  -- Two requests of one owner: which of them was accepted is not known here, so neither may give the token back.
+  redis.call('HSET', KEYS[1], 'request', '')
 end
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then
   redis.call('PEXPIRE', KEYS[1], ARGV[3])

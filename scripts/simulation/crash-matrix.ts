@@ -77,7 +77,7 @@ async function live(name: ScenarioName, deathsAt: readonly number[]): Promise<Li
 }
 
 async function play(world: World, name: ScenarioName): Promise<string[]> {
-  const installation = new Installation(world, NO_FAULTS, name === POISON ? poisoned : null)
+  const installation = new Installation(world, NO_FAULTS, planted[name] ?? null)
   const violations = new Set<string>()
   watchWrites(installation, violations)
   const outside = new Process('outside', true)
@@ -97,7 +97,6 @@ async function play(world: World, name: ScenarioName): Promise<string[]> {
   return [...violations, ...audit(installation, [client]), ...errors]
 }
 
-const POISON: ScenarioName = 'a command that no worker can end'
 const PLANTED = 'planted'
 
 /** Each worker fails at the same place, until the command is buried. */
@@ -113,6 +112,21 @@ const poisoned: Mutant = {
           : deps.commits.commit(write, partition)
     }
   })
+}
+
+/** No authorisation leaves. */
+const unreachable: Mutant = {
+  description: 'The card network is out of reach.',
+  worker: deps => ({
+    ...deps,
+    network: { ...deps.network, authorise: async () => ({ kind: 'not_sent', reason: PLANTED }) }
+  })
+}
+
+/** Scenarios that need trouble of their own. */
+const planted: Partial<Record<ScenarioName, Mutant>> = {
+  'a command that no worker can end': poisoned,
+  'a network out of reach, then another key': unreachable
 }
 
 function stepOf(point: CrashPoint): string {

@@ -25,6 +25,12 @@ export const scenarios = {
   'refund whose answer is lost': async stage => operate(stage, await create(stage, {}), ['cancel', 994]),
   'refused operations': async stage => operate(stage, await create(stage, {}), ['capture', 1_000], ['cancel', 992]),
   'a command that no worker can end': async stage => void (await create(stage, {})),
+  'a network out of reach, then another key': async stage => {
+    const tokenId = await tokenise(stage, APPROVED)
+    for (const key of ['create', 'create again']) {
+      await stage.client.create(key, aRequest('order', tokenId, AMOUNT_CENTS, false))
+    }
+  },
   'notice of a chargeback': async stage => {
     const paymentId = await create(stage, {})
     if (paymentId !== null) await chargeBack(stage, paymentId)

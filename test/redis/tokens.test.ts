@@ -93,6 +93,40 @@ describe('token store', () => {
     expect(await ttlMs(token.tokenId)).to.be.at.most(5_000)
   })
 
+  it('lets another owner have a token that was given back, for the rest of its life', async () => {
+    const token = aToken()
+    await store.put(token, 60_000)
+    await store.claim(token.tokenId, 'm_1', 'owner', 'request')
+    const before = await ttlMs(token.tokenId)
+    await store.release(token.tokenId, 'owner', 'request')
+    expect(await ttlMs(token.tokenId)).to.be.within(before - 1_000, before)
+    expect(await store.peek(token.tokenId)).to.include({ owner: null })
+    expect((await store.claim(token.tokenId, 'm_1', 'another')).kind).to.equal('claimed')
+  })
+
+  it('gives nothing back that is not the own claim, or is gone', async () => {
+    const token = aToken()
+    await store.put(token, 60_000)
+    await store.claim(token.tokenId, 'm_1', 'owner', 'request')
+    await store.release(token.tokenId, 'another', 'request')
+    await store.release(token.tokenId, 'another')
+    expect(await store.peek(token.tokenId)).to.include({ owner: 'owner' })
+    await store.release('tok_unknown', 'owner', 'request')
+    expect(await test.secrets.exists(keys.token('tok_unknown'))).to.equal(0)
+  })
+
+  for (const second of ['another request', '']) {
+    it(`lets no request give a token back that ${second || 'a worker'} has claimed for the same owner`, async () => {
+      const token = aToken()
+      await store.put(token, 60_000)
+      for (const request of ['request', second, 'request']) await store.claim(token.tokenId, 'm_1', 'owner', request)
+      for (const request of ['request', 'another request']) await store.release(token.tokenId, 'owner', request)
+      expect(await store.peek(token.tokenId)).to.include({ owner: 'owner' })
+      await store.release(token.tokenId, 'owner')
+      expect(await store.peek(token.tokenId)).to.include({ owner: null })
+    })
+  }
+
   it('leaves nothing behind when a token is dropped, twice if need be', async () => {
     const token = aToken()
     await store.put(token, 60_000)

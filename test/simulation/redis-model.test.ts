@@ -161,6 +161,9 @@ function scriptSteps(random: Random): Steps {
     ),
     script('finish', [one('text'), stream], ['{"r":1}', 'payments', entry, 'channel', 'reply']),
     script('fire_due', [one('zset'), stream], [score, '2']),
+    script('claim_token', [one('token')], [one('merchant'), one('owner'), '100000', random.pick(['', one('request')])]),
+    script('release_token', [one('token')], [one('owner'), random.pick(['', one('request')])]),
+    ['HSET', one('token'), 'merchant', one('merchant'), 'card', 'c', 'typed', 't', 'brand', 'b', 'last4', 'l'],
     script('drop_consumer', [stream], ['payments', consumer]),
     script('list_payments', ['lex1', 'lex2'], [random.pick(['+', '(b']), '1']),
     script(

@@ -44,7 +44,8 @@ export function aWorker(test: TestRedis, changes: (deps: WorkerDeps) => Partial<
         expirationYear: '2031',
         cvv: '123'
       }),
-      forget: async terms => void forgotten.push(terms.id)
+      forget: async terms => void forgotten.push(terms.id),
+      giveBack: async () => undefined
     },
     policy,
     environment: 'test',

@@ -2,7 +2,8 @@
  * The one place where card data is opened (design 1.7): just before an authorisation, for the length of one call.
  *
  * A token belongs to the request that claimed it; claiming it again here is how a worker gets the boxes. Card and CVV
- * are forgotten as soon as the authorisation was tried: whatever the network said, it is never sent a second time.
+ * are forgotten as soon as the authorisation was sent: whatever the network said, it is never sent a second time. A token
+ * of an authorisation that was not sent is given back: the merchant may use it with another Idempotency-Key.
  */
 import type { CardSource } from '../../machines/commands.js'
 import type { PaymentTerms } from '../../machines/model.js'
@@ -16,6 +17,8 @@ export interface CardData {
   open(terms: PaymentTerms, source: CardSource, record: string): Promise<OpenCard | null>
   /** Forgets the token, or the CVV that came with a stored card. */
   forget(terms: PaymentTerms, source: CardSource): Promise<void>
+  /** Lets another request use the token, for the rest of its life; forgets the CVV that came with a stored card. */
+  giveBack(terms: PaymentTerms, source: CardSource, record: string): Promise<void>
 }
 
 export function createCardData(tokens: TokenStore, cards: CardStore, opener: Opener): CardData {
@@ -39,6 +42,11 @@ export function createCardData(tokens: TokenStore, cards: CardStore, opener: Ope
 
     async forget(terms, source) {
       if (source.type === 'token') await tokens.drop(source.tokenId)
+      else if (source.hasCvv) await tokens.dropCvv(terms.id)
+    },
+
+    async giveBack(terms, source, record) {
+      if (source.type === 'token') await tokens.release(source.tokenId, record)
       else if (source.hasCvv) await tokens.dropCvv(terms.id)
     }
   }

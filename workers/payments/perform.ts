@@ -51,7 +51,8 @@ async function authorise(
   const { terms, progress } = payment
   const { command } = entry
   if (command.kind !== 'create') throw new Error(`A ${command.kind} command can't authorise the payment ${terms.id}.`)
-  const card = await deps.cardData.open(terms, command.source, progress.operation.record ?? '')
+  const record = progress.operation.record ?? ''
+  const card = await deps.cardData.open(terms, command.source, record)
   if (card === null) return { type: 'CARD_MISSING', nowMs: deps.clock.now() }
   beforeSending()
   const outcome = await untilSent(deps, held, () =>
@@ -70,10 +71,13 @@ async function authorise(
       held
     )
   )
-  // Not awaited: tokens and CVVs end by themselves, and the result must not wait for their removal.
-  deps.cardData.forget(terms, command.source).catch((error: unknown) => {
+  const onFailure = (error: unknown): void =>
     deps.log.warn({ err: error, payment_id: terms.id }, 'card data was not removed, it will expire')
-  })
+  // A merchant that is told that nothing was sent may use the token at once. Who dies in between leaves a payment that is
+  // asked about and never sent: nobody else needs the token.
+  if (outcome.kind === 'not_sent') await deps.cardData.giveBack(terms, command.source, record).catch(onFailure)
+  // Not awaited: tokens and CVVs end by themselves, and the result must not wait for their removal.
+  else deps.cardData.forget(terms, command.source).catch(onFailure)
   return callEvent(outcome, terms, deps.environment, deps.clock.now())
 }
 

@@ -32,6 +32,7 @@ describe('when the card network is away', function () {
     expect(after.map(payment => payment.status)).to.deep.equal(['failed', 'pre_authorized', 'captured'])
     for (const payment of after) expectBooksToAgree(network, payment)
     expect((await merchant.cancel(held.payment.id)).payment.status).to.equal('canceled')
+    expect((await merchant.create({ token })).payment.status, 'the same token with a new key').to.equal('captured')
   })
 
   it('and back, all payments of that time settle, and the books agree', async () => {

@@ -7,12 +7,14 @@ import { connect as connectTls } from 'node:tls'
 import { expect } from 'chai'
 import { generate } from 'selfsigned'
 import { connect, disconnect } from '../../../redis/connections.js'
+import { createTokenStore } from '../../../redis/tokens.js'
 import { createLogger } from '../../../runtime/log.js'
 import { type EmbeddedRedis, startRedis } from '../../../scripts/supervisor/embedded-redis.js'
 import { freePort } from '../../../scripts/supervisor/ports.js'
 import { parseProcfile } from '../../../scripts/supervisor/procfile.js'
 import { obtainRedis } from '../../../scripts/supervisor/redis-binary.js'
 import { registerHook } from '../../../scripts/webhooks/register.js'
+import { aToken } from '../../support/cards.js'
 import { until } from '../../support/conditions.js'
 import { makeRedisUsers, urlAs } from '../../support/redis-users.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
@@ -86,6 +88,20 @@ describe('Redis with TLS and a user per process (docs/redis-acl)', function () {
     })
     await until('webhooks have arrived', () => receiver.count() > 5)
   })
+
+  for (const user of ['api', 'payments']) {
+    it(`lets ${user} give a token back`, async () => {
+      const redis = await connect(urlAs(user, servers.memoryOnly.url), 'commands', log)
+      const admin = createTokenStore(admins[1] as Redis)
+      const token = aToken()
+      await admin.put(token, 60_000)
+      const tokens = createTokenStore(redis)
+      await tokens.claim(token.tokenId, token.merchantId, 'owner')
+      await tokens.release(token.tokenId, 'owner')
+      await disconnect(redis)
+      expect(await admin.peek(token.tokenId)).to.include({ owner: null })
+    })
+  }
 
   it('needs nothing that its users may not do', async () => {
     // What an operator sees of the whole installation is read for each scrape.

@@ -1,0 +1,135 @@
+import { expect } from 'chai'
+import type { CardSource } from '../../machines/commands.js'
+import { requeueCommand } from '../../redis/command-stream.js'
+import { keys } from '../../redis/keys.js'
+import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../support/command-path.js'
+import { until } from '../support/conditions.js'
+import { ambiguous, approvedAndCaptured, notSent } from '../support/fake-network.js'
+import { useRedis } from '../support/redis.js'
+
+type TokenSource = CardSource & { type: 'token' }
+
+describe('the token of a request that was not accepted', () => {
+  const test = useRedis()
+  let path: CommandPath
+  beforeEach(async () => {
+    await Promise.all([test.redis.flushdb(), test.secrets.flushdb()])
+    path = await aCommandPath(test)
+  })
+
+  const create = (source: CardSource, key: string, body?: string) =>
+    path.payments.create(aScope(key, body), aCreateRequest(source)).then(
+      ({ kind }) => kind,
+      ({ code }) => code
+    )
+  const ownerOf = async ({ tokenId }: TokenSource) => (await path.tokens.peek(tokenId))?.owner
+
+  it('is free for a new key after a conflict, while the payment of the key waits and when it has ended', async () => {
+    const worker = path.worker()
+    const token = await path.token()
+    await create(token, 'k1')
+    const next = await path.token()
+    expect(await create(next, 'k1', 'another')).to.equal('conflict')
+    expect(await ownerOf(next)).to.equal(null)
+    worker.network.willAnswer(approvedAndCaptured)
+    await worker.work()
+    expect(await create(next, 'k1', 'another')).to.equal('conflict')
+    expect(await create(next, 'k2', 'another')).to.equal('in_progress')
+  })
+
+  it('stays with a payment that needs it, whatever else comes with its key', async () => {
+    const worker = path.worker()
+    const token = await path.token()
+    const answers = await Promise.all(['a', 'b', 'c', 'a'].map(body => create(token, 'k1', body)))
+    expect(answers.filter(answer => answer === 'in_progress')).to.have.length(1)
+    for (const body of ['a', 'b', 'c']) await create(token, 'k1', body)
+    expect(await create(token, 'k2')).to.equal('invalid_token')
+    worker.network.willAnswer(approvedAndCaptured)
+    await worker.work()
+    expect(worker.network.asked).to.deep.equal(['authorise'])
+  })
+
+  for (const [name, outcome] of Object.entries({ approvedAndCaptured, ambiguous })) {
+    it(`stays used up when the network has seen it: ${name}`, async () => {
+      const worker = path.worker()
+      const token = await path.token()
+      await create(token, 'k1')
+      // As if the worker had died after its call: nobody has removed the token.
+      path.tokens.drop = async () => undefined
+      worker.network.willAnswer(outcome)
+      await worker.work()
+      for (const body of ['body', 'another']) await create(token, 'k1', body)
+      expect(await create(token, 'k2')).to.equal('invalid_token')
+    })
+  }
+
+  it('goes free by the same request again, when the process died before it was given back', async () => {
+    await create(await path.token(), 'k1')
+    const token = await path.token()
+    const { release } = path.tokens
+    path.tokens.release = async () => await Promise.reject(new Error('Connection is closed.'))
+    expect(await create(token, 'k1', 'another')).to.equal('conflict')
+    expect(await create(token, 'k2', 'another')).to.equal('invalid_token')
+    path.tokens.release = release
+    expect(await create(token, 'k1', 'another')).to.equal('conflict')
+    expect(await create(token, 'k2', 'another')).to.equal('in_progress')
+  })
+
+  it('leaves no CVV behind', async () => {
+    const card = await path.storedCard()
+    await path.payments.create(aScope('k1'), aCreateRequest(card, '123'))
+    await path.payments.create(aScope('k1', 'another'), aCreateRequest(card, '123'))
+    expect(await test.secrets.keys('cvv:*')).to.have.length(1)
+  })
+})
+
+describe('the token of an authorisation that did not leave', () => {
+  const test = useRedis()
+  let path: CommandPath
+  beforeEach(async () => {
+    await Promise.all([test.redis.flushdb(), test.secrets.flushdb()])
+    path = await aCommandPath(test)
+  })
+  const create = (source: CardSource, key: string) => path.payments.create(aScope(key), aCreateRequest(source))
+
+  it('pays under a new key, also after the first request was repeated', async () => {
+    const worker = path.worker()
+    const token = await path.token()
+    await create(token, 'k1')
+    worker.network.willAnswer(notSent)
+    await worker.work()
+    const failed = { kind: 'finished', result: { kind: 'failed', code: 'network_unavailable' }, isReplay: true }
+    expect(await create(token, 'k1')).to.deep.include(failed)
+    expect(await create(token, 'k1')).to.deep.include(failed)
+    await create(token, 'k2')
+    worker.network.willAnswer(approvedAndCaptured)
+    await worker.work()
+    expect(await create(token, 'k2')).to.have.nested.property('result.progress.status', 'captured')
+    expect(await create(token, 'k3').catch(({ code }) => code)).to.equal('invalid_token')
+  })
+
+  it('is not charged twice when the worker dies before it has written the end down', async () => {
+    const dying = path.worker()
+    const token = await path.token()
+    await create(token, 'k1')
+    const entry = await dying.takeOne()
+    dying.network.willAnswer(notSent)
+    const { commit } = dying.deps.commits
+    dying.deps.commits.commit = () => new Promise(() => undefined)
+    void dying.handle(entry)
+    const isFree = async () => (await path.tokens.peek(token.tokenId))?.owner === null
+    await until('the token is given back', isFree)
+    // The worker is dead, its lock has run out, and its entry is handed out again.
+    dying.deps.commits.commit = commit
+    await test.secrets.del(keys.paymentLock(entry.compact))
+    await requeueCommand(test.redis, { ...entry, handedOut: 1 })
+    await create(token, 'k2')
+    const worker = path.worker()
+    worker.network.willAnswer(approvedAndCaptured)
+    await worker.work()
+    // Of the first payment it is only known that somebody had it: it is asked about later, and never sent.
+    expect(worker.network.asked).to.deep.equal(['authorise'])
+    expect(await create(token, 'k1')).to.have.nested.property('progress.status', 'unknown')
+    expect(await create(token, 'k2')).to.have.nested.property('result.progress.status', 'captured')
+  })
+})
