@@ -121,6 +121,13 @@ export const errorCatalogue = {
     retryable: false,
     message: 'The token is unknown, expired or already used. Nothing was charged; let the buyer type the card again.'
   },
+  cvv_lost: {
+    publicCode: 'invalid_token',
+    status: 422,
+    retryable: true,
+    message:
+      'The cvv that came with the stored card was lost before it was used. Nothing was charged; send the request again with a new Idempotency-Key and the cvv.'
+  },
   invalid_card: {
     status: 422,
     retryable: false,

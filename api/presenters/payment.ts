@@ -1,6 +1,7 @@
 /** A payment as merchants see it: interface 2.1. The buyer's document, phone and address are not even in the terms. */
 import type { FailureCode, PaymentProgress, PaymentTerms } from '../../machines/model.js'
 import { errorCatalogue } from '../../runtime/errors.js'
+import { failureRow } from './failure.js'
 
 /** `operation` and `error` are absent when there is none; every other field is present, null while it has no value. */
 export function presentPayment(terms: PaymentTerms, progress: PaymentProgress): Record<string, unknown> {
@@ -32,12 +33,12 @@ export function presentPayment(terms: PaymentTerms, progress: PaymentProgress): 
     canceled_at: timestamp(progress.canceledAtMs),
     refunded_at: timestamp(progress.refundedAtMs),
     operation: { kind: progress.operation.kind, state: progress.operation.state },
-    ...(progress.error === null ? {} : { error: presentFailure(progress.error) })
+    ...(progress.error === null ? {} : { error: presentFailure(progress.error, terms) })
   }
 }
 
-function presentFailure(code: FailureCode): Record<string, unknown> {
-  const { message, retryable } = errorCatalogue[code]
+function presentFailure(code: FailureCode, terms: PaymentTerms): Record<string, unknown> {
+  const { message, retryable } = errorCatalogue[failureRow(code, terms)]
   return { code, message, retryable }
 }
 

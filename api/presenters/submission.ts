@@ -1,9 +1,10 @@
 /** What became of a payment POST, as an answer: interface sections 4.1 to 4.3, 5.1 and 5.3, design 9. */
 import type { CommandResult, Submission } from '../../machines/commands.js'
-import type { FailureCode, RefusalCode } from '../../machines/model.js'
+import type { PaymentTerms } from '../../machines/model.js'
 import { ServiceError } from '../../runtime/errors.js'
 import type { RequestContext } from '../context.js'
 import { serverTiming } from '../server-timing.js'
+import { failureRow } from './failure.js'
 import { presentPayment } from './payment.js'
 
 /** When to look again at a payment that is still in progress, in seconds: the first question to the network is due then. */
@@ -34,7 +35,7 @@ export function answerSubmission(ctx: RequestContext, submission: Submission, fi
     ctx.body = presentInProgress(submission)
     return
   }
-  if (submission.result.kind !== 'succeeded') throw errorOf(submission.result, terms.id)
+  if (submission.result.kind !== 'succeeded') throw errorOf(submission.result, terms)
   ctx.status = isReplay ? 200 : firstStatus
   ctx.body = presentPayment(terms, submission.result.progress)
 }
@@ -51,9 +52,10 @@ export function paymentPath(paymentId: string): string {
   return `/v1/payments/${paymentId}`
 }
 
-function errorOf(result: Exclude<CommandResult, { kind: 'succeeded' }>, paymentId: string): ServiceError {
-  const code: FailureCode | RefusalCode = result.code
-  if (code !== 'partial_void') return new ServiceError(code, { paymentId })
+function errorOf(result: Exclude<CommandResult, { kind: 'succeeded' }>, terms: PaymentTerms): ServiceError {
+  const paymentId = terms.id
+  if (result.kind === 'failed') return new ServiceError(failureRow(result.code, terms), { paymentId })
+  if (result.code !== 'partial_void') return new ServiceError(result.code, { paymentId })
   return new ServiceError('invalid_request', {
     paymentId,
     fields: [

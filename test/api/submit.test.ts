@@ -133,3 +133,24 @@ describe('the token of an authorisation that did not leave', () => {
     expect(await create(token, 'k2')).to.have.nested.property('result.progress.status', 'captured')
   })
 })
+
+describe('a payment by stored card', () => {
+  const test = useRedis()
+
+  it('is not sent without the CVV that came with it, when that is lost', async () => {
+    const path = await aCommandPath(test)
+    const worker = path.worker()
+    const card = await path.storedCard()
+    const create = (key: string) => path.payments.create(aScope(key), aCreateRequest(card, '123'))
+    await create('k1')
+    // The memory-only Redis is started anew.
+    await test.secrets.flushdb()
+    await worker.work()
+    expect(worker.network.asked).to.deep.equal([])
+    expect(await create('k1')).to.deep.include({ result: { kind: 'failed', code: 'invalid_token' } })
+    await create('k2')
+    worker.network.willAnswer(approvedAndCaptured)
+    await worker.work()
+    expect(await create('k2')).to.have.nested.property('result.progress.status', 'captured')
+  })
+})

@@ -13,7 +13,7 @@ import type { TokenStore } from '../../redis/tokens.js'
 import type { Opener } from '../../vault/opener.js'
 
 export interface CardData {
-  /** Null: the token or the card is gone. Rejects when a Redis is away or a box can't be opened. */
+  /** Null: the token, the card, or a CVV that came with it is gone. Rejects when a Redis is away or a box can't be opened. */
   open(terms: PaymentTerms, source: CardSource, record: string): Promise<OpenCard | null>
   /** Forgets the token, or the CVV that came with a stored card. */
   forget(terms: PaymentTerms, source: CardSource): Promise<void>
@@ -34,6 +34,8 @@ export function createCardData(tokens: TokenStore, cards: CardStore, opener: Ope
       const card = await cards.read(merchantId, source.cardId)
       if (card === null) return null
       const cvvBox = source.hasCvv ? await tokens.readCvv(terms.id) : null
+      // An authorisation without the CVV is another one than was asked for: issuers judge it, and liability, otherwise.
+      if (source.hasCvv && cvvBox === null) return null
       return {
         ...opener.openCard(card.cardBox, { merchantId, subjectId: card.tokenId }),
         cvv: cvvBox === null ? null : opener.openCvv(cvvBox, { merchantId, subjectId: terms.id })
