@@ -20,6 +20,13 @@ export const errorCatalogue = {
     retryable: false,
     message: 'The request breaks the rules listed in `fields`. Correct them and send it again.'
   },
+  partial_void: {
+    publicCode: 'invalid_request',
+    status: 400,
+    retryable: false,
+    message:
+      'A pre-authorisation is only undone as a whole. Nothing was changed; send the whole authorised amount or no amount_cents, with a new Idempotency-Key: this one keeps its answer.'
+  },
   missing_idempotency_key: {
     status: 400,
     retryable: false,

@@ -10,6 +10,8 @@ import { presentPayment } from './payment.js'
 /** When to look again at a payment that is still in progress, in seconds: the first question to the network is due then. */
 const RETRY_AFTER_S = 2
 
+const PARTIAL_VOID = { path: 'amount_cents', message: 'must be the whole authorised amount, or absent' }
+
 /**
  * Answers, or throws the `ServiceError` that the submission stands for.
  *
@@ -55,14 +57,6 @@ export function paymentPath(paymentId: string): string {
 function errorOf(result: Exclude<CommandResult, { kind: 'succeeded' }>, terms: PaymentTerms): ServiceError {
   const paymentId = terms.id
   if (result.kind === 'failed') return new ServiceError(failureRow(result.code, terms), { paymentId })
-  if (result.code !== 'partial_void') return new ServiceError(result.code, { paymentId })
-  return new ServiceError('invalid_request', {
-    paymentId,
-    fields: [
-      {
-        path: 'amount_cents',
-        message: 'must be the whole authorised amount, or absent: a pre-authorisation is only undone as a whole'
-      }
-    ]
-  })
+  const fields = result.code === 'partial_void' ? [PARTIAL_VOID] : undefined
+  return new ServiceError(result.code, { paymentId, ...(fields && { fields }) })
 }

@@ -115,9 +115,8 @@ function isCommand(event: string): boolean {
 
 /** `409 invalid_state`, as a merchant would get it. */
 function refusalText(code: RefusalCode): string {
-  const name = code === 'partial_void' ? 'invalid_request' : code
-  const spec: { status: number; publicCode?: string } = errorCatalogue[name]
-  return `${spec.status} \`${spec.publicCode ?? name}\``
+  const spec: { status: number; publicCode?: string } = errorCatalogue[code]
+  return `${spec.status} \`${spec.publicCode ?? code}\``
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

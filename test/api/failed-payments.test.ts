@@ -23,4 +23,15 @@ describe('what merchants are told of a payment that failed', () => {
     const { code, message, retryable } = answer.error
     expect(body['error']).to.deep.equal({ code, message, retryable })
   })
+
+  it('a part of a pre-authorisation is not undone: 400, and the corrected request needs a new key', async () => {
+    const result = { kind: 'refused', code: 'partial_void' } as const
+    api.payments.submission = { kind: 'finished', terms: aPayment().terms, result, isReplay: false }
+    const { status, error } = await api.request('POST', `/v1/payments/${PAYMENT_ID}/cancel`, {
+      body: { amount_cents: 1 }
+    })
+    expect(status).to.equal(400)
+    expect(error['message']).to.contain('with a new Idempotency-Key')
+    expect(error.fields?.map(({ path }) => path)).to.deep.equal(['amount_cents'])
+  })
 })
