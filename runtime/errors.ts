@@ -121,7 +121,8 @@ export const errorCatalogue = {
   provider_rejected: {
     status: 422,
     retryable: false,
-    message: 'The card network rejected the operation. The payment is as it was before.'
+    message:
+      'The card network rejected the operation: nothing was charged, captured, canceled or refunded by it. Read the payment for its status.'
   },
   invalid_token: {
     status: 422,
@@ -150,12 +151,13 @@ export const errorCatalogue = {
   rate_limited: {
     status: 429,
     retryable: true,
-    message: 'Too many requests with this API key. Wait as long as Retry-After says.'
+    message: 'Too many requests with this API key or from this address. Wait as long as Retry-After says.'
   },
   internal_error: {
     status: 500,
     retryable: true,
-    message: 'Something broke on our side. Repeat the request with the same Idempotency-Key: nothing is charged twice.'
+    message:
+      'Something broke on our side. Send the request again, with the same Idempotency-Key if it has one: nothing is charged twice.'
   },
   network_unavailable: {
     status: 503,
@@ -167,7 +169,7 @@ export const errorCatalogue = {
     status: 503,
     retryable: true,
     message:
-      'The service cannot store your request just now. Repeat it with the same Idempotency-Key: nothing is charged twice.'
+      'The service cannot reach its store just now. Send the request again, with the same Idempotency-Key if it has one: nothing is charged twice.'
   },
   overloaded: {
     publicCode: 'service_unavailable',

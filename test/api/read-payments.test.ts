@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { decodeCursor, encodeCursor } from '../../api/cursor.js'
+import { errorCatalogue } from '../../runtime/errors.js'
 import { aPayment, capturedProgress, PAYMENT_ID } from './builders.js'
 import { type RunningApi, startApi } from './running-api.js'
 
@@ -45,7 +46,7 @@ describe('reading payments', () => {
       operation: { kind: 'authorization', state: 'succeeded' },
       error: {
         code: 'provider_rejected',
-        message: 'The card network rejected the operation. The payment is as it was before.',
+        message: errorCatalogue.provider_rejected.message,
         retryable: false
       }
     })
