@@ -106,6 +106,18 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
     })
   }
 
+  it('a body that does not come has no type: a capture without one is taken, a create is 400', async () => {
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': '0', Connection: 'close' }
+    const answerTo = (path: string) =>
+      exchange(api.port, requestHead('POST', path, { 'Idempotency-Key': '1', ...headers }))
+    api.payments.submission = { kind: 'not_found' }
+    for (const name of ['capture', 'cancel']) {
+      expect(await answerTo(`/v1/payments/${PAYMENT_ID}/${name}`)).to.match(/^HTTP\/1.1 404 .*"not_found"/s)
+    }
+    expect(api.payments.commands.splice(0)).to.have.length(2)
+    expect(await answerTo('/v1/payments')).to.match(/^HTTP\/1.1 400 .*is missing: send a JSON object/s)
+  })
+
   it('design 9: JSON without a Content-Type is 415', async () => {
     const body = new TextEncoder().encode(valid)
     const answer = await api.request('POST', '/v1/payments', { body, headers: { 'Content-Type': null } })
