@@ -144,8 +144,9 @@ async function resultOf(
     deps.store.readIdempotency(partition, record),
     deps.store.load(partition, compactId(terms.id))
   ])
-  if (stored?.result) return { kind: 'finished', terms, result: stored.result, isReplay: false }
   const { progress } = payment ?? pending.payment
+  const result = (await freshRecord(deps, partition, record, stored, progress))?.result
+  if (result) return { kind: 'finished', terms, result, isReplay: false }
   return { kind: 'in_progress', terms, progress, waiting: waitingOf(kind, record, progress), isReplay: false }
 }
 
@@ -158,7 +159,24 @@ async function replay(
   if (earlier.fingerprint !== scope.fingerprint) return { kind: 'conflict' }
   const payment = await deps.store.load(partition, earlier.compact)
   if (payment === null) throw new Error(`The payment ${expandId(earlier.compact)} of an idempotency record is missing.`)
-  return replayOf(scope, idempotencyRecord(scope.merchantId, scope.idempotencyKey), earlier, payment)
+  const record = idempotencyRecord(scope.merchantId, scope.idempotencyKey)
+  const now = await freshRecord(deps, partition, record, earlier, payment.progress)
+  return replayOf(scope, record, now ?? earlier, payment)
+}
+
+/**
+ * The record of a request, fit for the payment that was read beside it. One that was open may have ended before the
+ * payment was read: the operation of the payment is not its own any more then, and it is read again.
+ */
+async function freshRecord(
+  deps: SubmitDeps,
+  partition: number,
+  record: string,
+  stored: IdempotencyValue | null,
+  { operation }: PaymentProgress
+): Promise<IdempotencyValue | null> {
+  if (stored?.result || operation.record === record) return stored
+  return await deps.store.readIdempotency(partition, record)
 }
 
 function isOpenFor(scope: RequestScope, earlier: IdempotencyValue): boolean {

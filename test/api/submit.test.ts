@@ -154,3 +154,31 @@ describe('a payment by stored card', () => {
     expect(await create('k2')).to.have.nested.property('result.progress.status', 'captured')
   })
 })
+
+describe('a request whose payment ends while it is answered', () => {
+  const test = useRedis()
+
+  it('gets the result, never 202 with a payment that is final: a create, and its repeat', async () => {
+    let beforeLoad = async (): Promise<void> => undefined
+    const path = await aCommandPath(test, ({ store }) => ({
+      store: {
+        ...store,
+        load: async (partition, compact) => {
+          await beforeLoad()
+          return await store.load(partition, compact)
+        }
+      }
+    }))
+    const worker = path.worker()
+    const create = async (key: string, source: CardSource) => path.payments.create(aScope(key), aCreateRequest(source))
+    const captured = async (): Promise<void> => {
+      worker.network.willAnswer(approvedAndCaptured)
+      await worker.work()
+    }
+    const [first, second] = [await path.token(), await path.token()]
+    await create('k1', first)
+    beforeLoad = captured
+    expect(await create('k1', first)).to.deep.include({ kind: 'finished', isReplay: true })
+    expect(await create('k2', second)).to.deep.include({ kind: 'finished', isReplay: false })
+  })
+})
