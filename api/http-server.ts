@@ -12,6 +12,7 @@ import { delay } from '../runtime/delay.js'
 import { ServiceError } from '../runtime/errors.js'
 import type { Logger } from '../runtime/log.js'
 import { close, listen } from '../runtime/ops-server.js'
+import { isUuid } from '../runtime/uuid.js'
 import type { RequestState } from './context.js'
 import { presentError } from './middleware/error-envelope.js'
 
@@ -55,13 +56,13 @@ export async function serve(
       requireHostHeader: false
     },
     (request, response) => {
-      if (isHostless(request)) refuse(response, 400, 'has no header Host')
+      if (isHostless(request)) refuse(request, response, 400, 'has no header Host')
       else void handle(request, response)
     }
   )
   server.maxConnections = connectionsMax
-  server.on('checkExpectation', (_, response) =>
-    refuse(response, 417, 'expects what is not known: see the header Expect')
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+    refuse(request, response, 417, 'expects what is not known: see the header Expect')
   )
   server.on('clientError', answerUnreadable)
   // koa reports here what it can no longer answer, such as a connection that is cut while the answer is sent.
@@ -90,20 +91,41 @@ function isHostless({ httpVersion, headers }: IncomingMessage): boolean {
   return httpVersion === '1.1' && headers.host === undefined
 }
 
-function refuse(response: ServerResponse, status: number, message: string): void {
-  response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', Connection: 'close' })
-  response.end(envelopeOf(message))
+/** Answers a request that was parsed, and that the application does not get. */
+function refuse(request: IncomingMessage, response: ServerResponse, status: number, message: string): void {
+  const given = request.headers['x-correlation-id']
+  const correlationId = typeof given === 'string' && isUuid(given) ? given : null
+  const { headers, body } = refusal(invalid(message), correlationId)
+  response.writeHead(status, headers)
+  response.end(body)
 }
 
-function envelopeOf(message: string): string {
-  const problem = new ServiceError('invalid_request', { fields: [{ path: 'request', message }] })
-  return JSON.stringify(presentError(problem, { requestId: randomUUID(), correlationId: null }))
+function invalid(message: string): ServiceError {
+  return new ServiceError('invalid_request', { fields: [{ path: 'request', message }] })
 }
 
-/** Status of requests that Node's parser refuses before koa sees them. */
-const statusOfParserError: Readonly<Record<string, number>> = {
-  HPE_HEADER_OVERFLOW: 431,
-  ERR_HTTP_REQUEST_TIMEOUT: 408
+/** An answer that is made without the application: with the same envelope and ids as all others. */
+function refusal(
+  error: ServiceError,
+  correlationId: string | null
+): { headers: Readonly<Record<string, string>>; body: string } {
+  const requestId = randomUUID()
+  const body = JSON.stringify(presentError(error, { requestId, correlationId }))
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'X-Request-Id': requestId,
+    ...(correlationId === null ? {} : { 'X-Correlation-Id': correlationId }),
+    Connection: 'close'
+  }
+  return { headers, body }
+}
+
+/** Requests that Node's parser gives up before koa sees them; all others are 400. */
+function unreadable(code: string | undefined): { status: number; error: ServiceError } {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { status: 408, error: new ServiceError('request_timeout') }
+  if (code !== 'HPE_HEADER_OVERFLOW') return { status: 400, error: invalid('is not readable as HTTP/1.1') }
+  return { status: 431, error: invalid(`has a request line and headers of more than ${HEADER_BYTES_MAX} bytes`) }
 }
 
 function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
@@ -111,17 +133,8 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy()
     return
   }
-  const status = statusOfParserError[error.code ?? ''] ?? 400
-  const message = status === 431 ? `headers are larger than ${HEADER_BYTES_MAX} bytes` : 'is not readable as HTTP/1.1'
-  const body = envelopeOf(status === 408 ? 'did not arrive in time' : message)
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'Connection: close',
-      '',
-      body
-    ].join('\r\n')
-  )
+  const { status, error: problem } = unreadable(error.code)
+  const { headers, body } = refusal(problem, null)
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'))
 }

@@ -64,6 +64,12 @@ export const errorCatalogue = {
     retryable: false,
     message: 'This address does not know this method. See the header Allow.'
   },
+  request_timeout: {
+    status: 408,
+    retryable: true,
+    message:
+      'The request did not arrive in time, so nothing was done for it. Send it again, with the same Idempotency-Key if it has one.'
+  },
   idempotency_conflict: {
     status: 409,
     retryable: false,

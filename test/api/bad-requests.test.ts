@@ -7,6 +7,13 @@ import { API_KEY, type RunningApi, startApi } from './running-api.js'
 
 const valid = JSON.stringify(aCreateBody())
 
+/** Design 9, of an answer in the raw: the header is there, and the envelope says the same. */
+function expectRequestId(answer: string): void {
+  const [, header] = /^X-Request-Id: (\S+)\r$/m.exec(answer) ?? []
+  const [, inside] = /"request_id":"([0-9a-f-]{36})"/.exec(answer) ?? []
+  expect(header).to.be.a('string').and.to.equal(inside)
+}
+
 describe('bad requests are a clear 4xx, and nothing is submitted', () => {
   let api: RunningApi
   before(async () => {
@@ -183,15 +190,27 @@ describe('requests that are not readable get the envelope, too', () => {
     ['an unknown expectation', 'GET /v1/payments HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n', 417]
   ] as const) {
     it(`7: ${name} is ${status} with the envelope`, async () => {
-      const answer = await exchange(api.port, head)
+      const id = '0d0e0f00-0000-4000-8000-00000000000a'
+      const answer = await exchange(api.port, head.replace('\r\n', `\r\nX-Correlation-Id: ${id}\r\n`))
       expect(answer).to.match(/^HTTP\/1.1 \d+ .*"code":"invalid_request".*"path":"request"/s)
       expect(answer.slice(9, 12)).to.equal(String(status))
+      expectRequestId(answer)
+      expect(answer).to.contain(`X-Correlation-Id: ${id}\r\n`).and.contain(`"correlation_id":"${id}"`)
+      expect(await exchange(api.port, head.replace('\r\n', '\r\nX-Correlation-Id: x\r\n'))).not.to.contain('orrelation')
     })
   }
 
   it('headers of more than 16 KiB are 431 with the envelope', async () => {
     const head = `GET /v1/payments HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`
-    expect(await exchange(api.port, head)).to.match(/^HTTP\/1.1 431 .*"code":"invalid_request"/s)
+    const answer = await exchange(api.port, head)
+    expect(answer).to.match(/^HTTP\/1.1 431 .*"code":"invalid_request".*a request line and headers/s)
+    expectRequestId(answer)
+  })
+
+  it('what is no HTTP is 400 with the envelope', async () => {
+    const answer = await exchange(api.port, 'what\r\n\r\n')
+    expect(answer).to.match(/^HTTP\/1.1 400 .*"code":"invalid_request"/s)
+    expectRequestId(answer)
   })
 })
 
