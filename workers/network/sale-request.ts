@@ -66,7 +66,12 @@ function plainName(name: string, max: number): string {
 
 function plainText(text: string, unwanted: RegExp, max: number): string {
   const withoutAccents = text.normalize('NFD').replace(/\p{Mark}/gu, '')
-  return withoutAccents.replace(unwanted, ' ').trim().slice(0, max).trim()
+  return cut(withoutAccents.replace(unwanted, ' ').trim(), max).trim()
+}
+
+/** The first `max` characters. By code points: half of a pair of surrogates is no text. */
+function cut(text: string, max: number): string {
+  return text.length <= max ? text : [...text].slice(0, max).join('')
 }
 
 function customerOf({ buyer }: AuthoriseRequest): object {
@@ -77,12 +82,12 @@ function customerOf({ buyer }: AuthoriseRequest): object {
     IdentityType: buyer.document.length === 11 ? 'CPF' : 'CNPJ',
     Email: buyer.email,
     Address: {
-      Street: address.street.slice(0, 255),
-      Number: address.number.slice(0, 15),
-      ...(address.complement === null ? {} : { Complement: address.complement.slice(0, 50) }),
+      Street: cut(address.street, 255),
+      Number: cut(address.number, 15),
+      ...(address.complement === null ? {} : { Complement: cut(address.complement, 50) }),
       ZipCode: address.zipCode,
-      District: address.district.slice(0, 50),
-      City: address.city.slice(0, 50),
+      District: cut(address.district, 50),
+      City: cut(address.city, 50),
       State: address.state,
       Country: 'BRA'
     }

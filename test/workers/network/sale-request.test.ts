@@ -60,6 +60,17 @@ describe('the body of a sale', () => {
     expect(body({ statementDescriptor: null })).not.to.have.nested.property('Payment.SoftDescriptor')
   })
 
+  it('cuts addresses between characters, never within one', () => {
+    const { buyer } = purchase()
+    const text = `${'a'.repeat(49)}😀😀`
+    const cut = body({
+      buyer: { ...buyer, address: { ...buyer.address, complement: text, district: text, city: text } }
+    })
+    for (const field of ['Complement', 'District', 'City']) {
+      expect(cut).to.have.nested.property(`Customer.Address.${field}`, `${'a'.repeat(49)}😀`)
+    }
+  })
+
   it('tells CPF from CNPJ', () => {
     expect(body()).to.have.nested.property('Customer.IdentityType', 'CPF')
     const company = body({ buyer: { ...purchase().buyer, document: '11222333000181' } })
