@@ -6,7 +6,7 @@ import { object } from './fields.js'
 import { parserOf } from './rules.js'
 
 const URL_LENGTH_MAX = 2_048
-const URL_RULE = `must be an https URL of at most ${URL_LENGTH_MAX} characters, without user name, password or fragment`
+const URL_RULE = `must be an https URL of at most ${URL_LENGTH_MAX} characters, without user name, password, fragment, white space or backslash`
 
 export interface EndpointRequest {
   readonly url: string
@@ -40,9 +40,10 @@ export function parseEndpointRequest(body: unknown, policy: NetworkPolicy): Endp
 function problemOf(text: string, policy: NetworkPolicy): string | null {
   if (!URL.canParse(text)) return URL_RULE
   const url = new URL(text)
-  // The parser forgives spaces around a URL and missing slashes; we would keep and show them.
+  // The parser forgives white space, control characters, backslashes and missing slashes; we would keep and show them.
   const isPlain =
     /^https:\/\/[^/]/i.test(text) &&
+    !/[\s\\\p{Cc}]/u.test(text) &&
     url.port !== '0' &&
     url.username === '' &&
     url.password === '' &&
