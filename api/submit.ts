@@ -38,8 +38,6 @@ export interface SubmitDeps {
 }
 
 const DAY_MS = 24 * 3_600_000
-/** A CVV waits for its worker as long as a claimed token does. */
-const CVV_TTL_MS = 15 * 60_000
 /** How long an acceptance is tried again when Redis is away: a restart of a small Redis takes less. */
 const ACCEPT_RETRY_MS = 3_000
 const ACCEPT_RETRY_GAP_MS = 100
@@ -264,7 +262,7 @@ function termsOf(
 async function keepCvv(deps: SubmitDeps, terms: PaymentTerms, request: CreateRequest): Promise<void> {
   if (request.cvv === null) return
   const box = deps.sealer.sealCvv(request.cvv, { merchantId: terms.merchantId, subjectId: terms.id })
-  await deps.tokens.putCvv(terms.id, box, CVV_TTL_MS)
+  await deps.tokens.putCvv(terms.id, box)
 }
 
 function acceptanceOf(

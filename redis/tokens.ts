@@ -68,8 +68,8 @@ export interface TokenStore {
   release(tokenId: string, owner: string, request?: string): Promise<void>
   /** Forgets a token and its boxes. */
   drop(tokenId: string): Promise<void>
-  /** Keeps the CVV that came with a payment by stored card, for `ttlMs`. */
-  putCvv(paymentId: string, cvvBox: string, ttlMs: number): Promise<void>
+  /** Keeps the CVV that came with a payment by stored card, for `CLAIM_TTL_MS`. */
+  putCvv(paymentId: string, cvvBox: string): Promise<void>
   /** The box of `putCvv`, or `null` when there was none, or no more. */
   readCvv(paymentId: string): Promise<string | null>
   /** Forgets the CVV of a payment. */
@@ -77,8 +77,9 @@ export interface TokenStore {
 }
 
 /**
- * The least life of a token after a claim: longer than a command may wait for a worker, which may be restarting, and
- * the worker for the card network. Afterwards the payment fails as if the token had expired: nothing was charged.
+ * The least life of a token after a claim, and the life of a CVV that came with a stored card: longer than a command may
+ * wait for a worker, which may be restarting, and the worker for the card network. Afterwards the payment fails as if
+ * the token had expired: nothing was charged.
  */
 const CLAIM_TTL_MS = 15 * 60_000
 
@@ -101,8 +102,8 @@ export function createTokenStore(redis: Redis): TokenStore {
     drop: async tokenId => {
       await redis.unlink(keys.token(tokenId))
     },
-    putCvv: async (paymentId, cvvBox, ttlMs) => {
-      await redis.set(keys.cvv(paymentId), cvvBox, 'PX', ttlMs)
+    putCvv: async (paymentId, cvvBox) => {
+      await redis.set(keys.cvv(paymentId), cvvBox, 'PX', CLAIM_TTL_MS)
     },
     readCvv: paymentId => redis.get(keys.cvv(paymentId)),
     dropCvv: async paymentId => {
