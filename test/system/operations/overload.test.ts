@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { until } from '../../support/conditions.js'
 import { type ApiAnswer, Merchant, operate, testCards } from '../../support/merchant.js'
@@ -55,7 +56,8 @@ describe('more requests than the service can work on', function () {
 
   it('wait in no endless queue: while no worker takes commands, new payments are refused, and taken again after', async () => {
     service.kill('payments', 'SIGSTOP')
-    const waiting = await quiet.create({ waitS: 0 })
+    const [key, token] = [randomUUID(), await quiet.token()]
+    const waiting = await quiet.create({ key, token, waitS: 0 })
     expect(waiting.status).to.equal(202)
     const refusal = await until('creates are refused', async () => {
       const answer = await quiet.create({ waitS: 0 })
@@ -63,6 +65,8 @@ describe('more requests than the service can work on', function () {
     })
     expect(refusal.error.code).to.equal('service_unavailable')
     expect(Number(refusal.headers.get('Retry-After'))).to.be.within(1, 3)
+    const repeated = await quiet.create({ key, token, waitS: 0 })
+    expect([repeated.status, repeated.error.code]).to.deep.equal([409, 'idempotency_in_progress'])
     service.kill('payments', 'SIGCONT')
     await until('creates are taken', async () => (await quiet.create()).status === 201)
     expect((await quiet.settled(waiting.payment.id)).status).to.be.oneOf(['captured', 'unknown', 'failed'])
