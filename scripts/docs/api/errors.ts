@@ -8,6 +8,7 @@ const OF_EVERY_ROUTE: readonly ErrorCode[] = [
   'unauthorized',
   'insufficient_scope',
   'merchant_disabled',
+  'request_timeout',
   'rate_limited',
   'internal_error',
   'service_unavailable'
