@@ -64,6 +64,9 @@ export type FailureCode =
   | 'invalid_token'
   | 'provider_rejected'
   | 'network_unavailable'
+  /** The amount is held, and the capture that was asked for with it did not happen: the hold stands. */
+  | 'capture_rejected'
+  | 'capture_not_sent'
 
 /** Why a command was not even started; also rows of the catalogue. Nothing changes. */
 export type RefusalCode =

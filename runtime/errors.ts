@@ -130,6 +130,13 @@ export const errorCatalogue = {
     message:
       'The card network rejected the operation: nothing was charged, captured, canceled or refunded by it. Read the payment for its status.'
   },
+  capture_rejected: {
+    publicCode: 'provider_rejected',
+    status: 422,
+    retryable: false,
+    message:
+      'The amount is held on the card, and its capture was rejected. Capture or cancel this payment: another one would hold the amount a second time.'
+  },
   invalid_token: {
     status: 422,
     retryable: false,
@@ -170,6 +177,13 @@ export const errorCatalogue = {
     retryable: true,
     message:
       'The card network could not be reached. Nothing was charged, captured, canceled or refunded; a new Idempotency-Key is safe. A token can be used again with it; if that gets invalid_token, let the buyer type the card again.'
+  },
+  capture_not_sent: {
+    publicCode: 'network_unavailable',
+    status: 503,
+    retryable: false,
+    message:
+      'The amount is held on the card, and the card network could not be reached for its capture. Capture or cancel this payment: another one would hold the amount a second time.'
   },
   service_unavailable: {
     status: 503,

@@ -1,6 +1,6 @@
 /** A payment as merchants see it: interface 2.1. The buyer's document, phone and address are not even in the terms. */
 import type { FailureCode, PaymentProgress, PaymentTerms } from '../../machines/model.js'
-import { errorCatalogue } from '../../runtime/errors.js'
+import { type ErrorSpec, errorCatalogue } from '../../runtime/errors.js'
 import { failureRow } from './failure.js'
 
 /** `operation` and `error` are absent when there is none; every other field is present, null while it has no value. */
@@ -38,8 +38,9 @@ export function presentPayment(terms: PaymentTerms, progress: PaymentProgress): 
 }
 
 function presentFailure(code: FailureCode, terms: PaymentTerms): Record<string, unknown> {
-  const { message, retryable } = errorCatalogue[failureRow(code, terms)]
-  return { code, message, retryable }
+  const row = failureRow(code, terms)
+  const { message, retryable, publicCode = row }: ErrorSpec = errorCatalogue[row]
+  return { code: publicCode, message, retryable }
 }
 
 function timestamp(ms: number | null): string | null {

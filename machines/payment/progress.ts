@@ -4,16 +4,9 @@
  * They know nothing of states; the chart decides when they run. Money: `0 <= refunded <= captured <= amount`.
  */
 
-import type {
-  Attention,
-  FailureCode,
-  Inquiry,
-  Operation,
-  OperationKind,
-  PaymentProgress,
-  PaymentTerms
-} from '../model.js'
+import type { Attention, Inquiry, Operation, OperationKind, PaymentProgress, PaymentTerms } from '../model.js'
 import type { Found, PaymentEvent, Policy } from './events.js'
+import { failureOf } from './failures.js'
 
 /** The figures of a payment; its status and phase are the state of the machine. */
 export type Figures = Omit<PaymentProgress, 'status' | 'phase'>
@@ -122,9 +115,9 @@ export const succeed: Change = ({ figures }) => ({
   inquiry: null
 })
 
-export const fail: Change = ({ figures }, event) => ({
-  operation: { ...figures.operation, state: 'failed' },
-  error: failureOf(event),
+export const fail: Change = (context, event) => ({
+  operation: { ...context.figures.operation, state: 'failed' },
+  error: failureOf(context.terms, context.figures.operation, event),
   inquiry: null
 })
 
@@ -275,21 +268,5 @@ function mergedReferences(figures: Figures, event: PaymentEvent): Figures['refer
     tid: told.tid ?? figures.references.tid,
     nsu: told.nsu ?? figures.references.nsu,
     authorizationCode: told.authorizationCode ?? figures.references.authorizationCode
-  }
-}
-
-function failureOf(event: PaymentEvent): FailureCode {
-  switch (event.type) {
-    case 'DECLINED':
-      return event.failure
-    case 'FOUND_DENIED':
-      return 'card_declined'
-    case 'CARD_MISSING':
-      return 'invalid_token'
-    case 'NOT_SENT':
-    case 'ABSENT':
-      return 'network_unavailable'
-    default:
-      return 'provider_rejected'
   }
 }

@@ -110,21 +110,23 @@ describe('payment POSTs: from what became of a command to an answer', () => {
     }
   })
 
-  const failures: readonly [FailureCode, status: number, retryable: boolean][] = [
+  const failures: readonly [FailureCode, status: number, retryable: boolean, code?: string][] = [
     ['card_declined', 422, false],
     ['card_expired', 422, false],
     ['invalid_token', 422, false],
     ['provider_rejected', 422, false],
-    ['network_unavailable', 503, true]
+    ['network_unavailable', 503, true],
+    ['capture_rejected', 422, false, 'provider_rejected'],
+    ['capture_not_sent', 503, false, 'network_unavailable']
   ]
-  for (const [code, status, retryable] of failures) {
-    it(`7: a create that failed with ${code} is ${status}, with the id and the Location of the payment`, async () => {
-      api.payments.submission = finished({ kind: 'failed', code })
+  for (const [failure, status, retryable, code = failure] of failures) {
+    it(`7: a create that failed with ${failure} is ${status}, with the id and the Location of the payment`, async () => {
+      api.payments.submission = finished({ kind: 'failed', code: failure })
       const answer = await post('create')
       expect(answer.status).to.equal(status)
       expect(answer.error).to.include({ code, retryable, payment_id: PAYMENT_ID })
       expect(answer.headers.get('Location')).to.equal(LOCATION)
-      expect(answer.headers.has('Retry-After')).to.equal(status === 503)
+      expect(answer.headers.has('Retry-After')).to.equal(status === 503 && retryable)
     })
   }
 

@@ -30,7 +30,7 @@ const due = (event: EventInput): EventInput => ({ ...event, nowMs: DUE })
 const authorised = { status: 'authorised', capturedCents: 0 } as const
 
 const capturing = (phase: 'sending' | 'asking'): ReturnType<typeof inStatus> =>
-  inStatus('capturing', phase === 'asking' ? inDoubt('capture', 600) : {})
+  inStatus('capturing', { mode: 'manual', ...(phase === 'asking' ? inDoubt('capture', 600) : {}) })
 const cancelling = (phase: 'sending' | 'asking'): ReturnType<typeof inStatus> =>
   inStatus('cancelling', phase === 'asking' ? inDoubt('cancel', 1_000) : {})
 /** Sent again after an earlier try was in doubt. */
@@ -130,6 +130,18 @@ const tables: Record<string, Row[]> = {
       capturing('sending'),
       notSent,
       { status: 'pre_authorized', error: 'network_unavailable', result: 'failed' }
+    ],
+    [
+      'says that the hold stands when the capture of a create was refused',
+      inStatus('capturing'),
+      rejected,
+      { status: 'pre_authorized', error: 'capture_rejected', result: 'failed' }
+    ],
+    [
+      'says that the hold stands when the capture of a create was not sent',
+      inStatus('capturing'),
+      notSent,
+      { status: 'pre_authorized', error: 'capture_not_sent', result: 'failed' }
     ],
     [
       'is asked about without a conclusive answer',

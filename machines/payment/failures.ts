@@ -1,0 +1,30 @@
+/** Why an operation did not do what was asked, by what the network said about it. */
+import type { FailureCode, Operation, PaymentTerms } from '../model.js'
+import type { PaymentEvent } from './events.js'
+
+export function failureOf(terms: PaymentTerms, operation: Operation, event: PaymentEvent): FailureCode {
+  switch (event.type) {
+    case 'DECLINED':
+      return isCaptureOfCreate(terms, operation) ? 'capture_rejected' : event.failure
+    case 'REJECTED':
+      return isCaptureOfCreate(terms, operation) ? 'capture_rejected' : 'provider_rejected'
+    case 'NOT_SENT':
+      return isCaptureOfCreate(terms, operation) ? 'capture_not_sent' : 'network_unavailable'
+    case 'FOUND_DENIED':
+      return 'card_declined'
+    case 'CARD_MISSING':
+      return 'invalid_token'
+    case 'ABSENT':
+      return 'network_unavailable'
+    default:
+      return 'provider_rejected'
+  }
+}
+
+/**
+ * The capture that was asked for with the payment, after an authorisation that did not capture by itself. When it does not
+ * happen the merchant must know that the amount is held: who creates another payment then holds it twice.
+ */
+function isCaptureOfCreate({ captureMode }: PaymentTerms, { kind }: Operation): boolean {
+  return captureMode === 'auto' && kind === 'capture'
+}
