@@ -8,7 +8,8 @@
 import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { VaultError } from './errors.js'
-import { type KeyRing, publicHalf, readKeyRing, withNewKey } from './key-ring.js'
+import type { KeyLock } from './key-lock.js'
+import { isNamed, type KeyRing, publicHalf, readKeyRing, withNewKey, withoutKey } from './key-ring.js'
 
 /** Where the two halves of the key ring are. */
 export interface KeyFiles {
@@ -25,7 +26,7 @@ export function generateKeyFiles(dir: string): KeyFiles {
   const files = keyFilesIn(dir)
   if (!existsSync(files.privateFile)) {
     if (existsSync(files.publicFile)) throw lostPrivateHalf(files)
-    createWhole(files.privateFile, withNewKey(undefined))
+    createWhole(files.privateFile, withNewKey(undefined, Date.now()))
   }
   if (!existsSync(files.publicFile))
     replaceWhole(files.publicFile, publicHalf(readKeyRing(files.privateFile, 'private')))
@@ -33,19 +34,23 @@ export function generateKeyFiles(dir: string): KeyFiles {
 }
 
 /**
- * Rotation: adds a key pair to the ring and makes it the current one; old boxes can still be opened. With `keyId`, a ring
- * that has that key already stays as it is, so that a rotation which was cut off can be repeated.
+ * Rotation: adds a key pair to the ring and makes it the current one; old boxes can still be opened. With `name`, a ring
+ * whose current key has that name stays as it is, so that a rotation which was cut off can be repeated.
  *
  * Running processes follow by themselves. With copies of the files on several machines, those of `payments` come first, so
  * that nobody seals with a key that cannot be opened yet. Throws `VaultError` `key_file`.
  */
-export function addKey(files: KeyFiles, keyId?: string): { readonly keyId: string } {
-  const before = readKeyRing(files.privateFile, 'private')
-  const isDone = keyId !== undefined && before.current === keyId
-  const ring = isDone ? before : withNewKey(before, keyId)
-  if (!isDone) replaceWhole(files.privateFile, ring)
-  replaceWhole(files.publicFile, publicHalf(ring))
-  return { keyId: ring.current }
+export function addKey({ files }: KeyLock, name?: string, now = Date.now): { readonly keyId: string } {
+  const isDone = (ring: KeyRing): boolean => name !== undefined && isNamed(ring.current, name)
+  return { keyId: changeRing(files, ring => (isDone(ring) ? ring : withNewKey(ring, now(), name))).current }
+}
+
+/**
+ * Takes an old key out of both files. What is still sealed with it is lost, so make sure that nothing is: by
+ * `vault retire`, which looks at the stored cards. Throws `VaultError` `key_in_use` or `key_file`.
+ */
+export function removeKey({ files }: KeyLock, keyId: string, nowMs: number): void {
+  changeRing(files, ring => withoutKey(ring, keyId, nowMs))
 }
 
 /** The names of the pair in a folder. */
@@ -64,6 +69,24 @@ function createWhole(file: string, ring: KeyRing): void {
   } finally {
     rmSync(draft)
   }
+}
+
+/** Looks once more before it replaces: whoever does not know the lock (an editor, an older version) is not overwritten. */
+function changeRing({ privateFile, publicFile }: KeyFiles, change: (ring: KeyRing) => KeyRing): KeyRing {
+  const before = readKeyRing(privateFile, 'private')
+  const after = change(before)
+  if (after !== before) {
+    const draft = writeDraft(privateFile, after)
+    try {
+      if (JSON.stringify(readKeyRing(privateFile, 'private')) !== JSON.stringify(before)) throw changedBy(privateFile)
+      renameSync(draft, privateFile)
+    } finally {
+      rmSync(draft, { force: true })
+    }
+    syncFolder(privateFile)
+  }
+  replaceWhole(publicFile, publicHalf(after))
+  return after
 }
 
 function replaceWhole(file: string, ring: KeyRing): void {
@@ -92,6 +115,13 @@ function syncFolder(file: string): void {
   } finally {
     closeSync(descriptor)
   }
+}
+
+function changedBy(privateFile: string): VaultError {
+  return new VaultError(
+    'locked',
+    `${privateFile} was changed by somebody else in this moment. Nothing was written: look at the file, and repeat this.`
+  )
 }
 
 function lostPrivateHalf(files: KeyFiles): VaultError {

@@ -1,77 +1,160 @@
-/** `vault status|rotate`: the keys that seal card data, on the machine that holds the key files. */
+/** `vault status|rotate|retire`: the keys that seal card data, on the machine that holds the key files. */
 import { Command } from 'commander'
-import { createSealedCards } from '../../redis/sealed-cards.js'
+import { createSealedCards, type SealedCardRecord } from '../../redis/sealed-cards.js'
 import type { Config } from '../../runtime/config.js'
-import { keyIdOf } from '../../vault/box.js'
-import { addKey, type KeyFiles, keyFilesIn } from '../../vault/key-files.js'
-import { readKeyRing } from '../../vault/key-ring.js'
-import { loadOpener } from '../../vault/opener.js'
+import { keyIdOf, type SealedCard } from '../../vault/box.js'
+import { VaultError } from '../../vault/errors.js'
+import { addKey, type KeyFiles, keyFilesIn, removeKey } from '../../vault/key-files.js'
+import { withKeyLock } from '../../vault/key-lock.js'
+import { readKeyRing, withoutKey } from '../../vault/key-ring.js'
+import { loadOpener, type Opener } from '../../vault/opener.js'
 import { loadSealer } from '../../vault/sealer.js'
 import { vaultDir } from '../supervisor/environment.js'
-import type { ActionMaker, Output } from './action.js'
+import { type ActionMaker, type Output, subjectOf } from './action.js'
 import type { OperatorConnection } from './connection.js'
 import { table } from './table.js'
+
+/** Stored cards of each key that `status` opens: a wrong key opens none of them. */
+const SAMPLE_COUNT = 20
+/** In the place of a key id, for what is no box. */
+const NO_BOX = '(no box)'
 
 export function vaultCommand(action: ActionMaker): Command {
   const noun = new Command('vault').description('The keys that seal card data.')
 
   noun
     .command('status')
-    .description('Keys of the ring, and how many stored cards each of them seals.')
+    .description('Keys of the ring, how many stored cards each of them seals, and whether it opens a sample of them.')
     .option('--json', 'print JSON')
     .action(action(status))
   noun
     .command('rotate')
     .description('Add a key, and seal every stored card with it. Nothing is stopped; may be cut off and repeated.')
-    .option('--to <key>', 'id of the new key; a ring that has it as its current key gets no other one')
+    .option('--to <name>', 'name of the new key; a ring whose current key has that name gets no other one')
     .option('--json', 'print JSON')
     .action(action<{ to?: string }>((connection, { to }) => rotate(connection, to)))
+  noun
+    .command('retire')
+    .description('Take an old key out of the key files, two days after the last rotation, if no stored card needs it.')
+    .argument('[key]', 'id of the key, see `vault status`')
+    .option('--key <id>', 'the same, as an option')
+    .option('--json', 'print JSON')
+    .action(action<{ key?: string }>((connection, { key }, args) => retire(connection, subjectOf(args, key, 'key'))))
   return noun
+}
+
+interface KeyUse {
+  cards: number
+  /** Cards of the sample. */
+  tried: number
+  opened: number
 }
 
 async function status({ redis, config }: OperatorConnection): Promise<Output> {
   const files = filesOf(config)
   const ring = readKeyRing(files.privateFile, 'private')
-  const counts = new Map(Object.keys(ring.keys).map(id => [id, 0]))
-  for await (const { cardBox } of createSealedCards(redis).all()) {
-    const keyId = keyIdOf(cardBox)
-    counts.set(keyId, (counts.get(keyId) ?? 0) + 1)
+  const opener = loadOpener(files.privateFile)
+  const uses = new Map<string, KeyUse>(Object.keys(ring.keys).map(id => [id, { cards: 0, tried: 0, opened: 0 }]))
+  for await (const record of createSealedCards(redis).all()) {
+    const keyId = keyOf(record)
+    const use = uses.get(keyId) ?? { cards: 0, tried: 0, opened: 0 }
+    uses.set(keyId, use)
+    use.cards++
+    if (use.tried >= SAMPLE_COUNT) continue
+    use.tried++
+    if (opened(opener, record) !== null) use.opened++
   }
-  const keys = [...counts].map(([keyId, cards]) => {
-    return { key_id: keyId, current: keyId === ring.current, in_ring: Object.hasOwn(ring.keys, keyId), cards }
+  const keys = [...uses].map(([keyId, use]) => {
+    return { key_id: keyId, current: keyId === ring.current, in_ring: Object.hasOwn(ring.keys, keyId), ...use }
   })
-  const rows = keys.map(({ key_id, current, in_ring, cards }) => {
-    const state = current ? 'current' : 'opens old boxes'
-    return [key_id, in_ring ? state : 'MISSING', String(cards)]
+  const rows = keys.map(({ key_id, current, in_ring, cards, tried, opened: count }) => {
+    const role = current ? 'current' : 'opens old boxes'
+    const state = count < tried ? 'DOES NOT OPEN' : role
+    return [key_id, in_ring ? state : 'MISSING', String(cards), `${count} of ${tried}`]
   })
-  return { json: { private_file: files.privateFile, keys }, text: table(['KEY', 'STATE', 'STORED CARDS'], rows, '') }
+  return {
+    json: { private_file: files.privateFile, keys },
+    text: table(['KEY', 'STATE', 'STORED CARDS', 'OPENED OF A SAMPLE'], rows, '')
+  }
 }
 
+/** Holds the lock to the end: a key must not be retired while a rotation still seals with it. */
 async function rotate({ redis, config }: OperatorConnection, to: string | undefined): Promise<Output> {
   const files = filesOf(config)
-  const { keyId } = addKey(files, to)
-  const opener = loadOpener(files.privateFile)
-  const sealer = loadSealer(files.publicFile)
-  const cards = createSealedCards(redis)
-  let resealed = 0
-  let kept = 0
-  for await (const record of cards.all()) {
-    if (keyIdOf(record.cardBox) === keyId) {
-      kept++
-      continue
+  return await withKeyLock(files, async lock => {
+    const { keyId } = addKey(lock, to)
+    const opener = loadOpener(files.privateFile)
+    const sealer = loadSealer(files.publicFile)
+    const cards = createSealedCards(redis)
+    const unopened = new Map<string, number>()
+    let resealed = 0
+    let kept = 0
+    for await (const record of cards.all()) {
+      // Opened whatever its id says: a card counts as sealed with the current key only if that key opens it.
+      const card = opened(opener, record)
+      if (card === null) unopened.set(keyOf(record), (unopened.get(keyOf(record)) ?? 0) + 1)
+      else if (keyOf(record) === keyId) kept++
+      else if (await cards.replaceBox(record, sealer.sealCard(card, contextOf(record)))) resealed++
     }
-    const context = { merchantId: record.merchantId, subjectId: record.tokenId }
-    const box = sealer.sealCard(opener.openCard(record.cardBox, context), context)
-    if (await cards.replaceBox(record, box)) resealed++
+    const done = `Key ${keyId} is the current one: ${resealed} stored cards were sealed with it now, ${kept} before.`
+    if (unopened.size > 0) throw new Error(`${done} ${adviceOn(unopened, files.privateFile)}`)
+    return {
+      json: { key_id: keyId, resealed, sealed_before: kept },
+      text: [
+        done,
+        'Tokens of the last minutes are still sealed with the old key, and may become stored cards. Run this again after the',
+        `life of a token (TOKEN_TTL_MS): vault rotate --to ${keyId}. Two days later the old key may go: vault retire.`
+      ].join('\n')
+    }
+  })
+}
+
+async function retire({ redis, config }: OperatorConnection, keyId: string): Promise<Output> {
+  const files = filesOf(config)
+  return await withKeyLock(files, async lock => {
+    // What the ring itself has against it is told before the walk over all cards.
+    const { current } = withoutKey(readKeyRing(files.privateFile, 'private'), keyId, Date.now())
+    let cards = 0
+    for await (const record of createSealedCards(redis).all()) if (keyOf(record) === keyId) cards++
+    if (cards > 0) {
+      throw new Error(
+        `Key ${keyId} still seals ${cards} stored cards, which would be lost with it. Seal them with the current key first: vault rotate --to ${current}. Nothing was changed.`
+      )
+    }
+    removeKey(lock, keyId, Date.now())
+    return {
+      json: { key_id: keyId, retired: true },
+      text: `Key ${keyId} is no longer in ${files.privateFile} and ${files.publicFile}. Bring both to the other machines. Backups of Redis from before the last rotation need it: keep it with them, or destroy them with it.`
+    }
+  })
+}
+
+/** The card in a stored box; null when no key of this machine opens it. */
+function opened(opener: Opener, record: SealedCardRecord): SealedCard | null {
+  try {
+    return opener.openCard(record.cardBox, contextOf(record))
+  } catch (error) {
+    if (error instanceof VaultError) return null
+    throw error
   }
-  return {
-    json: { key_id: keyId, resealed, sealed_before: kept },
-    text: [
-      `Key ${keyId} is the current one: ${resealed} stored cards were sealed with it now, ${kept} before.`,
-      'Tokens of the last minutes are still sealed with the old key, and may become stored cards. Run this again after the',
-      `life of a token (TOKEN_TTL_MS): vault rotate --to ${keyId}. Then vault status shows whether the old key is in use.`
-    ].join('\n')
+}
+
+function contextOf({ merchantId, tokenId }: SealedCardRecord): { merchantId: string; subjectId: string } {
+  return { merchantId, subjectId: tokenId }
+}
+
+function keyOf({ cardBox }: SealedCardRecord): string {
+  try {
+    return keyIdOf(cardBox)
+  } catch (error) {
+    if (error instanceof VaultError) return NO_BOX
+    throw error
   }
+}
+
+function adviceOn(unopened: ReadonlyMap<string, number>, privateFile: string): string {
+  const counts = [...unopened].map(([keyId, count]) => `${count} of ${keyId}`).join(', ')
+  return `Cards that ${privateFile} does not open were left as they are: ${counts}. A copy of the key files was rotated on another machine, or an old file was brought back: find the private file that has the key, add its entry to "keys" here, and repeat this. The cards are not lost while that file exists.`
 }
 
 function filesOf({ vaultPrivateKeysFile, vaultPublicKeysFile, dataDir }: Config): KeyFiles {

@@ -1,71 +1,104 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { VaultError } from '../../vault/errors.js'
-import { addKey, generateKeyFiles, keyFilesIn } from '../../vault/key-files.js'
+import { addKey, generateKeyFiles, keyFilesIn, removeKey } from '../../vault/key-files.js'
+import { withKeyLock } from '../../vault/key-lock.js'
+import { readKeyRing } from '../../vault/key-ring.js'
 import { loadOpener } from '../../vault/opener.js'
 import { loadSealer } from '../../vault/sealer.js'
 
-describe('vault key files', () => {
-  let dir = ''
+const HOUR_MS = 3_600_000
 
+/** A folder of its own for each test. */
+function useFolder(): () => string {
+  let dir = ''
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'vault-keys-'))
   })
   afterEach(() => {
     rmSync(dir, { recursive: true })
   })
+  return () => dir
+}
 
-  it('are readable by their owner only, and nothing else is left in the folder', () => {
-    const { publicFile, privateFile } = generateKeyFiles(dir)
-    addKey(keyFilesIn(dir))
+function rotate(dir: string, name?: string, now = Date.now): Promise<string> {
+  return withKeyLock(keyFilesIn(dir), async lock => addKey(lock, name, now).keyId)
+}
+
+function retire(dir: string, keyId: string, nowMs: number): Promise<void> {
+  return withKeyLock(keyFilesIn(dir), async lock => removeKey(lock, keyId, nowMs))
+}
+
+/** The vault error that `work` must end in. */
+async function refusal(work: Promise<unknown>): Promise<VaultError> {
+  const error = await work.then(
+    () => null,
+    (reason: unknown) => reason
+  )
+  if (error instanceof VaultError) return error
+  throw error ?? new Error('It succeeded, although it had to fail.')
+}
+
+describe('vault key files', () => {
+  const folder = useFolder()
+
+  it('are readable by their owner only, and nothing else is left in the folder', async () => {
+    const { publicFile, privateFile } = generateKeyFiles(folder())
+    await rotate(folder())
     for (const file of [publicFile, privateFile]) expect(statSync(file).mode & 0o777).to.equal(0o600)
-    expect(readdirSync(dir)).to.have.lengthOf(2)
+    expect(readdirSync(folder())).to.have.lengthOf(2)
   })
 
-  it('keep private keys out of the public file', () => {
-    const { publicFile, privateFile } = generateKeyFiles(dir)
-    addKey(keyFilesIn(dir))
+  it('keep private keys out of the public file', async () => {
+    const { publicFile, privateFile } = generateKeyFiles(folder())
+    await rotate(folder())
     expect(readFileSync(publicFile, 'utf8')).not.to.contain('private')
     expect(readFileSync(privateFile, 'utf8')).to.contain('private')
   })
 
   it('are not replaced by a second start', () => {
-    const { privateFile } = generateKeyFiles(dir)
+    const { privateFile } = generateKeyFiles(folder())
     const before = readFileSync(privateFile, 'utf8')
-    generateKeyFiles(dir)
+    generateKeyFiles(folder())
     expect(readFileSync(privateFile, 'utf8')).to.equal(before)
   })
 
   it('are completed after a crash between the private and the public file', () => {
-    const { publicFile, privateFile } = generateKeyFiles(dir)
+    const { publicFile, privateFile } = generateKeyFiles(folder())
     const before = readFileSync(publicFile, 'utf8')
     rmSync(publicFile)
-    generateKeyFiles(dir)
+    generateKeyFiles(folder())
     expect(readFileSync(publicFile, 'utf8')).to.equal(before)
     expect(() => loadOpener(privateFile)).not.to.throw()
   })
 
-  it('are not created anew when only the private half is missing', () => {
-    const { privateFile } = generateKeyFiles(dir)
+  it('are not created anew when only the private half is missing', async () => {
+    const { privateFile } = generateKeyFiles(folder())
     rmSync(privateFile)
-    expect(() => generateKeyFiles(dir)).to.throw(VaultError, /Restore the private file/)
-    expect(() => addKey(keyFilesIn(dir))).to.throw(VaultError, /cannot be read/)
+    expect(() => generateKeyFiles(folder())).to.throw(VaultError, /Restore the private file/)
+    expect((await refusal(rotate(folder()))).message).to.match(/cannot be read/)
   })
 
   it('are refused in the wrong place: a private file to seal with, a public file to open with', () => {
-    const { publicFile, privateFile } = generateKeyFiles(dir)
+    const { publicFile, privateFile } = generateKeyFiles(folder())
     expect(() => loadSealer(privateFile)).to.throw(VaultError, /holds private keys/)
-    expect(() => loadOpener(publicFile)).to.throw(VaultError, /no valid private key in "k1"/)
+    expect(() => loadOpener(publicFile)).to.throw(VaultError, /no valid private key in "k1-[0-9a-f]{6}"/)
   })
 
   it('are refused when damaged, with the path and without a piece of their content', () => {
-    const { privateFile } = generateKeyFiles(dir)
+    const { privateFile } = generateKeyFiles(folder())
     const content = readFileSync(privateFile, 'utf8')
     const secret = /"private": "([^"]+)"/.exec(content)?.[1] ?? ''
     chmodSync(privateFile, 0o600)
-    for (const damaged of [content.slice(0, -12), content.replace('"k1"', '"k9"'), '[]', '{"current":"k1"}', '']) {
+    for (const damaged of [
+      content.slice(0, -12),
+      content.replace(/"current": "k1-/, '"current": "k9-'),
+      '[]',
+      '{"current":"k1"}',
+      ''
+    ]) {
       writeFileSync(privateFile, damaged)
       expect(() => loadOpener(privateFile))
         .to.throw(VaultError)
@@ -74,5 +107,87 @@ describe('vault key files', () => {
           return error.code === 'key_file' && shown.includes(privateFile) && !shown.includes(secret.slice(0, 8))
         })
     }
+  })
+})
+
+describe('changes of the vault key files', () => {
+  const folder = useFolder()
+
+  it('come one at a time: the second rotation changes nothing and says who is at work', async () => {
+    generateKeyFiles(folder())
+    const { privateFile } = keyFilesIn(folder())
+    const second = await withKeyLock(keyFilesIn(folder()), async lock => {
+      const refused = await refusal(rotate(folder()))
+      addKey(lock)
+      return refused
+    })
+    expect(second.code).to.equal('locked')
+    expect(second.message).to.contain(`process ${process.pid} of`).and.to.contain(`remove ${privateFile}.lock`)
+    expect(Object.keys(readKeyRing(privateFile, 'private').keys)).to.have.lengthOf(2)
+    await rotate(folder())
+    expect(Object.keys(readKeyRing(privateFile, 'private').keys)).to.have.lengthOf(3)
+  })
+
+  it('do not overwrite what somebody who knows no lock has written meanwhile', async () => {
+    generateKeyFiles(folder())
+    const { privateFile } = keyFilesIn(folder())
+    const read = readKeyRing(privateFile, 'private')
+    const theirs = `${JSON.stringify({ ...read, keys: { ...read.keys, theirs: Object.values(read.keys)[0] } })}\n`
+    const meddlingClock = (): number => {
+      writeFileSync(privateFile, theirs)
+      return Date.now()
+    }
+    const refused = await refusal(rotate(folder(), 'k2', meddlingClock))
+    expect(refused.message).to.match(/changed by somebody else/)
+    expect(readFileSync(privateFile, 'utf8')).to.equal(theirs)
+    expect(readdirSync(folder())).to.have.lengthOf(2)
+  })
+
+  it('give keys different ids when copies of the files are rotated on two machines', async () => {
+    const [here, there] = [join(folder(), 'here'), join(folder(), 'there')]
+    generateKeyFiles(here)
+    cpSync(here, there, { recursive: true })
+    const ids = [await rotate(here, 'k2'), await rotate(there, 'k2')]
+    for (const id of ids) expect(id).to.match(/^k2-[0-9a-f]{6}$/)
+    expect(ids[0]).not.to.equal(ids[1])
+  })
+
+  it('leave the ids of older versions as they are', async () => {
+    const { publicFile, privateFile } = generateKeyFiles(folder())
+    for (const file of [publicFile, privateFile]) {
+      writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/k1-[0-9a-f]{6}/g, 'k1'))
+    }
+    const context = { merchantId: 'm_1', subjectId: 'tok_1' }
+    const box = loadSealer(publicFile).sealCvv('123', context)
+    expect(box).to.match(/^v1\.k1\./)
+    expect(await rotate(folder())).to.match(/^k2-/)
+    expect(loadOpener(privateFile).openCvv(box, context)).to.equal('123')
+  })
+
+  it('take an old key away two days after the last rotation, and never the current one', async () => {
+    const { privateFile, publicFile } = generateKeyFiles(folder())
+    const first = readKeyRing(privateFile, 'private').current
+    const rotatedAtMs = Date.UTC(2026, 0, 2, 12)
+    const second = await rotate(folder(), undefined, () => rotatedAtMs)
+    expect((await refusal(retire(folder(), first, rotatedAtMs + 47 * HOUR_MS))).message).to.contain(
+      'after 2026-01-04T12:00:00'
+    )
+    expect((await refusal(retire(folder(), second, rotatedAtMs + 49 * HOUR_MS))).code).to.equal('key_in_use')
+    expect((await refusal(retire(folder(), 'k9', rotatedAtMs + 49 * HOUR_MS))).message).to.contain('There is no key k9')
+    await retire(folder(), first, rotatedAtMs + 49 * HOUR_MS)
+    for (const [file, kind] of [
+      [privateFile, 'private'],
+      [publicFile, 'public']
+    ] as const) {
+      expect(Object.keys(readKeyRing(file, kind).keys)).to.deep.equal([second])
+    }
+  })
+
+  it('take none away from files of older versions, which do not say when a key was added, before another rotation', async () => {
+    const { privateFile } = generateKeyFiles(folder())
+    const first = readKeyRing(privateFile, 'private').current
+    await rotate(folder())
+    writeFileSync(privateFile, readFileSync(privateFile, 'utf8').replaceAll(/,\s+"addedAt": "[^"]+"/g, ''))
+    expect((await refusal(retire(folder(), first, Number.MAX_SAFE_INTEGER))).message).to.match(/Rotate once more/)
   })
 })

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { keyIdOf } from '../../vault/box.js'
 import { VaultError } from '../../vault/errors.js'
 import { addKey, generateKeyFiles, keyFilesIn } from '../../vault/key-files.js'
+import { withKeyLock } from '../../vault/key-lock.js'
 import { loadOpener } from '../../vault/opener.js'
 import { loadSealer } from '../../vault/sealer.js'
 import { until } from '../support/conditions.js'
@@ -31,6 +33,9 @@ describe('vault', () => {
     const { publicFile, privateFile } = generateKeyFiles(dir)
     return { sealer: loadSealer(publicFile), opener: loadOpener(privateFile) }
   }
+
+  const rotate = (name?: string): Promise<string> =>
+    withKeyLock(keyFilesIn(dir), async lock => addKey(lock, name).keyId)
 
   /** Runs `action` and returns the vault error that it must end in. */
   function failure(action: () => unknown): VaultError {
@@ -61,7 +66,7 @@ describe('vault', () => {
   it('writes boxes as v1.<key id>.<base64url>, and never two alike', () => {
     const { sealer } = open()
     const box = sealer.sealCvv('123', context)
-    expect(box).to.match(/^v1\.k1\.[A-Za-z0-9_-]+$/)
+    expect(box).to.match(/^v1\.k1-[0-9a-f]{6}\.[A-Za-z0-9_-]+$/)
     expect(sealer.sealCvv('123', context)).not.to.equal(box)
   })
 
@@ -114,27 +119,32 @@ describe('vault', () => {
   it('goes on after a rotation without a restart: opens boxes of both keys, and seals with the new one', async () => {
     const { sealer, opener } = open()
     const oldBox = sealer.sealCard(card, context)
-    expect(addKey(keyFilesIn(dir)).keyId).to.equal('k2')
+    const keyId = await rotate()
+    expect(keyId).to.match(/^k2-[0-9a-f]{6}$/)
     const elsewhere = open().sealer.sealCard(card, context)
-    expect(elsewhere).to.match(/^v1\.k2\./)
+    expect(keyIdOf(elsewhere)).to.equal(keyId)
     expect(opener.openCard(elsewhere, context)).to.deep.equal(card)
     expect(opener.openCard(oldBox, context)).to.deep.equal(card)
-    await until('the sealer has the new key', () => sealer.sealCard(card, context).startsWith('v1.k2.'))
+    await until('the sealer has the new key', () => keyIdOf(sealer.sealCard(card, context)) === keyId)
   })
 
-  it('adds no second key when a rotation to a key is repeated, and takes no id twice', () => {
+  it('adds no second key when a rotation to a key is repeated, and takes no name twice', async () => {
     open()
-    expect(addKey(keyFilesIn(dir), 'k-2027').keyId).to.equal('k-2027')
-    expect(addKey(keyFilesIn(dir), 'k-2027').keyId).to.equal('k-2027')
-    expect(() => addKey(keyFilesIn(dir), 'k1')).to.throw(VaultError, /cannot be the id of a new key/)
-    expect(() => addKey(keyFilesIn(dir), 'k.3')).to.throw(VaultError)
+    const keyId = await rotate('k-2027')
+    expect(keyId).to.match(/^k-2027-[0-9a-f]{6}$/)
+    expect([await rotate('k-2027'), await rotate(keyId)]).to.deep.equal([keyId, keyId])
+    for (const name of ['k1', 'k.3', 'a-name-of-26-characters-xxx']) {
+      const error = await rotate(name).catch((reason: unknown) => reason)
+      expect(error).to.be.instanceOf(VaultError)
+      expect(String(error)).to.match(/cannot be the name of a new key/)
+    }
   })
 
   it('works on with the keys that it has when a file of keys is damaged or gone', () => {
     const { sealer, opener } = open()
     const box = sealer.sealCard(card, context)
     rmSync(keyFilesIn(dir).privateFile)
-    expect(failure(() => opener.openCard(box.replace('v1.k1.', 'v1.k9.'), context))).to.include({ code: 'unknown_key' })
+    expect(failure(() => opener.openCard(box.replace('v1.k1-', 'v1.k9-'), context))).to.include({ code: 'unknown_key' })
     expect(opener.openCard(box, context)).to.deep.equal(card)
   })
 
@@ -142,6 +152,9 @@ describe('vault', () => {
     const { sealer } = open()
     const other = generateKeyFiles(join(dir, 'other'))
     const box = sealer.sealCard(card, context)
-    expect(failure(() => loadOpener(other.privateFile).openCard(box, context)).code).to.equal('damaged_box')
+    const theirId = keyIdOf(loadSealer(other.publicFile).sealCard(card, context))
+    const renamed = box.replace(keyIdOf(box), theirId)
+    expect(failure(() => loadOpener(other.privateFile).openCard(box, context)).code).to.equal('unknown_key')
+    expect(failure(() => loadOpener(other.privateFile).openCard(renamed, context)).code).to.equal('damaged_box')
   })
 })
