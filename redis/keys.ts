@@ -52,7 +52,9 @@ export const keys = {
   webhookMerchants: (partition: number) => `${tag(partition)}:hookdue`,
   webhookDue: (partition: number, merchantId: string) => `${tag(partition)}:hookdue:${merchantId}`,
   webhookWaiting: (partition: number, merchantId: string) => `${tag(partition)}:hookwait:${merchantId}`,
-  webhookUndeliverable: (partition: number, merchantId: string) => `${tag(partition)}:hookdead:${merchantId}`,
+  webhookUndeliverable: (partition: number, merchantId: string) => `${tag(partition)}:hookgone:${merchantId}`,
+  /** What older versions gave up: in full, for ever. Read, replayed and discarded; nothing is added. */
+  webhookUndeliverableOld: (partition: number, merchantId: string) => `${tag(partition)}:hookdead:${merchantId}`,
   webhookJournal: (partition: number, merchantId: string) => `${tag(partition)}:hooksent:${merchantId}`,
   webhookAttempts: (partition: number, merchantId: string) => `${tag(partition)}:hooklog:${merchantId}`,
 

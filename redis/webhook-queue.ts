@@ -75,7 +75,12 @@ export interface WaitingWish {
 }
 
 export interface QueueOptions {
+  /** How long what was delivered is remembered, and what is undeliverable kept. */
   readonly retentionMs: number
+  /** Undeliverable events that are kept per merchant; the oldest go first. */
+  readonly undeliverableMax: number
+  /** Undeliverable events were dropped because they are too many or too old. */
+  readonly onDropped: (merchantId: string, count: number) => void
   /** Says what was wrong with an entry that was taken out of the outbox. */
   readonly onUnreadable: (entryId: string, reason: string) => void
   readonly now: () => number
@@ -102,9 +107,19 @@ export function createWebhookQueue(redis: Redis, blocking: Redis, options: Queue
           keys.webhookJournal(partition, merchantId),
           keys.webhookAttempts(partition, merchantId)
         ],
-        [holder, merchantId, `${oldest}-0`, ATTEMPTS_KEPT, ...moves.flatMap(encodeMove)]
+        [
+          holder,
+          merchantId,
+          oldest,
+          ATTEMPTS_KEPT,
+          options.undeliverableMax,
+          options.retentionMs,
+          ...moves.flatMap(encodeMove)
+        ]
       )
-      return unlessLost(answer, partition).map(hasLine => hasLine === 1)
+      const [dropped, ...hasLine] = unlessLost(answer, partition)
+      if (typeof dropped === 'number' && dropped > 0) options.onDropped(merchantId, dropped)
+      return hasLine.map(flag => flag === 1)
     },
     readWaiting: async ({ partition, holder }, merchantId, { dueUntilMs, count, except }) => {
       const answer = await readWaiting(
@@ -227,13 +242,14 @@ async function bury(redis: Redis, partition: number, entryId: string, fields: st
 
 function encodeMove({ before, after, attempt }: Move): (string | number)[] {
   const { state, nextAtMs } = after.delivery
+  const change = changeOf(after)
   return [
     state,
     before.entryId ?? '',
     before.compact,
     before.entryId === null ? recordHead(before) : '',
-    state === 'delivered' ? encodeChange(changeOf(after)) : encodeRecord(after),
-    nextAtMs,
+    state === 'waiting' ? encodeRecord(after) : encodeChange(change),
+    state === 'undeliverable' ? change.occurredAtMs : nextAtMs,
     attempt === null ? '' : encodeAttempt(after, attempt)
   ]
 }

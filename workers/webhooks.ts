@@ -26,10 +26,16 @@ await runProcess('webhooks', async ({ config, log, onStop, onReadyCheck }) => {
 
   // New for every life of a process: a restarted one must not inherit the leases of the dead one.
   const owner = `${hostname()}.${process.pid}.${randomBytes(4).toString('hex')}`
+  const metrics = createWebhookMetrics()
   const delivery = await startWebhookDelivery({
     deps: {
       queue: createWebhookQueue(redis, blocking, {
         retentionMs: config.webhookRetentionDays * DAY_MS,
+        undeliverableMax: config.webhookUndeliverableMax,
+        onDropped: (merchantId, count) => {
+          metrics.dropped(count)
+          log.warn({ merchant_id: merchantId, count }, 'the oldest undeliverable webhook events are dropped')
+        },
         onUnreadable: (entryId, reason) => log.error({ entry_id: entryId, reason }, 'an unreadable event is buried'),
         // The real time, also where the clock of the test environment was moved: receivers refuse a signature of another time.
         now: systemClock.now
@@ -44,7 +50,7 @@ await runProcess('webhooks', async ({ config, log, onStop, onReadyCheck }) => {
       concurrency: config.webhookConcurrency,
       clock: systemClock,
       random: Math.random,
-      metrics: createWebhookMetrics(),
+      metrics,
       log
     },
     leases: createPartitionLeases(redis, owner, config.takeoverAfterMs),

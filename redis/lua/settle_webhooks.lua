@@ -1,23 +1,27 @@
 -- Writes down what became of some webhook events of one merchant. Only the holder of the partition may.
 --
 -- An event is in one place at a time: in the outbox (fresh), in the waiting line of its payment, among the
--- undeliverable, or gone (delivered; the journal keeps its short form). A line of a payment is its waiting records
--- joined by newlines; a record begins with `<event id> <attempts> `.
+-- undeliverable (in its short form), or gone (delivered; the journal keeps its short form). A line of a payment is its
+-- waiting records joined by newlines; a record begins with `<event id> <attempts> `.
 --
 -- KEYS[1] lease     string    KEYS[2] outbox         stream    KEYS[3] waiting lines    hash, by payment
--- KEYS[4] due times zset      KEYS[5] merchants due  zset      KEYS[6] undeliverable    hash, by event id
+-- KEYS[4] due times zset      KEYS[5] merchants due  zset      KEYS[6] undeliverable    zset, by time of the event
 -- KEYS[7] journal   stream    KEYS[8] attempts       stream
--- ARGV[1] holder    ARGV[2] merchant     ARGV[3] oldest journal id to keep     ARGV[4] attempts to keep
--- ARGV[5..] seven per event: move (`delivered`, `waiting` or `undeliverable`), outbox entry ('': it was the head of
---   its line), payment, head as expected (`<event id> <attempts> `), record of the new place, due time in ms, attempt
+-- ARGV[1] holder    ARGV[2] merchant     ARGV[3] time of the oldest event to keep, ms     ARGV[4] attempts to keep
+-- ARGV[5] undeliverable events to keep   ARGV[6] how long they may stay when no other follows, ms
+-- ARGV[7..] seven per event: move (`delivered`, `waiting` or `undeliverable`), outbox entry ('': it was the head of its
+--   line), payment, head as expected (`<event id> <attempts> `), record of the new place, time in ms (when it is due; of
+--   what is undeliverable, when it occurred), attempt
 --
 -- A move whose event is not where it was expected was made before, and is skipped: repeating a call is safe.
--- Returns for each event 1 if its payment has a line now, else 0; or -1 NOT_HOLDER.
+-- Returns {how many undeliverable events were dropped, for each event 1 if its payment has a line now, else 0}; or -1
+-- NOT_HOLDER.
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return -1
 end
-local hasLine = {}
-for i = 5, #ARGV, 7 do
+local result = {0}
+local isGivenUp = false
+for i = 7, #ARGV, 7 do
   local move, entry, payment, head, record, due, attempt = unpack(ARGV, i, i + 6)
   local line = redis.call('HGET', KEYS[3], payment)
   local wasLine = line
@@ -33,9 +37,10 @@ for i = 5, #ARGV, 7 do
   end
   if isFound then
     if move == 'delivered' then
-      redis.call('XADD', KEYS[7], 'MINID', '~', ARGV[3], '*', 'e', record)
+      redis.call('XADD', KEYS[7], 'MINID', '~', ARGV[3] .. '-0', '*', 'e', record)
     elseif move == 'undeliverable' then
-      redis.call('HSET', KEYS[6], string.match(record, '^%S+'), record)
+      redis.call('ZADD', KEYS[6], due, record)
+      isGivenUp = true
     elseif entry ~= '' then
       line = line and line .. '\n' .. record or record
     else
@@ -53,7 +58,12 @@ for i = 5, #ARGV, 7 do
       redis.call('ZADD', KEYS[4], unpack(entry ~= '' and wasLine and {'NX', due, payment} or {due, payment}))
     end
   end
-  hasLine[#hasLine + 1] = line and 1 or 0
+  result[#result + 1] = line and 1 or 0
+end
+if isGivenUp then
+  local tooOld = redis.call('ZREMRANGEBYSCORE', KEYS[6], '-inf', '(' .. ARGV[3])
+  result[1] = tooOld + redis.call('ZREMRANGEBYRANK', KEYS[6], 0, -1 - ARGV[5])
+  redis.call('PEXPIRE', KEYS[6], ARGV[6])
 end
 local first = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
 if first[1] then
@@ -61,4 +71,4 @@ if first[1] then
 else
   redis.call('ZREM', KEYS[5], ARGV[2])
 end
-return hasLine
+return result

@@ -39,6 +39,13 @@ export const webhookSettings = {
     30,
     1,
     3_650,
-    'How long a delivered event is remembered in its short form, so that it can be replayed (days).'
+    'How long a delivered event is remembered, and an undeliverable one kept, so that it can be replayed (days).'
+  ),
+  webhookUndeliverableMax: integer(
+    'WEBHOOK_UNDELIVERABLE_MAX',
+    100_000,
+    1,
+    10_000_000,
+    'Undeliverable events that are kept per merchant, about 150 bytes each; the oldest are dropped.'
   )
 } as const

@@ -1,7 +1,7 @@
-/** `webhook list|show|replay` */
+/** `webhook list|show|replay|discard` */
 import { Command, InvalidArgumentError } from 'commander'
 import { MerchantStore } from '../../redis/merchants.js'
-import { type ArchivedEvent, type ArchiveState, WebhookArchive } from '../../redis/webhook-archive.js'
+import { type ArchivedEvent, type ArchiveState, byTime, WebhookArchive } from '../../redis/webhook-archive.js'
 import type { Attempt, LoggedAttempt } from '../../redis/webhook-record.js'
 import { type ActionMaker, type Output, subjectOf, UsageError } from './action.js'
 import type { OperatorConnection } from './connection.js'
@@ -10,6 +10,8 @@ import { table } from './table.js'
 const states = ['waiting', 'undeliverable', 'delivered'] as const
 const ATTEMPTS_SHOWN = 1_000
 const LIST_DEFAULT = 50
+/** Events that a list holds beyond its limit before it forgets the youngest: there may be millions. */
+const LIST_SLACK = 10_000
 
 export function webhookCommand(action: ActionMaker): Command {
   const noun = new Command('webhook').description('Events on their way to merchants.')
@@ -43,6 +45,16 @@ export function webhookCommand(action: ActionMaker): Command {
     .option('--undelivered', 'with --merchant: only those that were not delivered')
     .option('--json', 'print JSON')
     .action(action<ReplayOptions>(replay))
+  noun
+    .command('discard')
+    .description(
+      'Forget undeliverable events of a merchant. They can never be sent again; its payments are not touched.'
+    )
+    .argument('[merchant]', 'id of the merchant')
+    .option('--merchant <id>', 'the same, as an option')
+    .option('--before <time>', 'only what occurred before this time (ISO 8601)', parseTime)
+    .option('--json', 'print JSON')
+    .action(action<DiscardOptions>(discard))
   return noun
 }
 
@@ -61,18 +73,28 @@ interface ReplayOptions {
   [option: string]: unknown
 }
 
+interface DiscardOptions {
+  merchant?: string
+  before?: number
+  [option: string]: unknown
+}
+
 async function list(
   connection: OperatorConnection,
   { merchant, state, since = 0, limit }: ListOptions
 ): Promise<Output> {
   const archive = archiveOf(connection)
-  const events: ArchivedEvent[] = []
+  const wanted: ArchivedEvent[] = []
+  const lastAnswers = new Map<string, string>()
   for (const merchantId of merchant === undefined ? await merchantIds(connection) : [merchant]) {
-    if (state === 'delivered') events.push(...(await firstDelivered(archive, merchantId, since, limit)))
-    else
-      events.push(...(await archive.pending(merchantId)).filter(event => state === undefined || event.state === state))
+    if (wanted.length >= limit) break
+    const events =
+      state === 'delivered'
+        ? await firstOf(archive.delivered(merchantId, since), limit - wanted.length)
+        : await oldestOf(undelivered(archive, merchantId, since, state), limit - wanted.length)
+    wanted.push(...events)
+    if (events.some(event => event.state === 'undeliverable')) await noteAnswers(archive, merchantId, lastAnswers)
   }
-  const wanted = events.filter(event => event.change.occurredAtMs >= since).slice(0, limit)
   const rows = wanted.map(event => [
     event.eventId,
     event.merchantId,
@@ -81,24 +103,66 @@ async function list(
     iso(event.change.occurredAtMs),
     String(event.queued?.delivery.attempts ?? ''),
     event.state === 'waiting' && event.queued !== null ? iso(event.queued.delivery.nextAtMs) : '',
-    lastWords(event.queued?.history ?? [])
+    lastWords(event.queued?.history ?? []) || (lastAnswers.get(event.eventId) ?? '')
   ])
   const header = ['EVENT', 'MERCHANT', 'STATE', 'STATUS', 'OCCURRED', 'ATTEMPTS', 'NEXT', 'LAST ANSWER']
   return { json: wanted.map(present), text: table(header, rows, 'There are no such events.') }
 }
 
-async function firstDelivered(
+async function* undelivered(
   archive: WebhookArchive,
   merchantId: string,
   sinceMs: number,
-  limit: number
-): Promise<ArchivedEvent[]> {
-  const events: ArchivedEvent[] = []
-  for await (const event of archive.delivered(merchantId, sinceMs)) {
-    events.push(event)
-    if (events.length >= limit) break
+  state: ArchiveState | undefined
+): AsyncGenerator<ArchivedEvent> {
+  if (state !== 'undeliverable') {
+    for await (const event of archive.waiting(merchantId)) if (event.change.occurredAtMs >= sinceMs) yield event
   }
-  return events
+  if (state !== 'waiting') yield* archive.undeliverable(merchantId, sinceMs)
+}
+
+async function firstOf(events: AsyncIterable<ArchivedEvent>, limit: number): Promise<ArchivedEvent[]> {
+  const first: ArchivedEvent[] = []
+  for await (const event of events) {
+    first.push(event)
+    if (first.length >= limit) break
+  }
+  return first
+}
+
+async function oldestOf(events: AsyncIterable<ArchivedEvent>, limit: number): Promise<ArchivedEvent[]> {
+  const oldest: ArchivedEvent[] = []
+  for await (const event of events) {
+    oldest.push(event)
+    if (oldest.length >= limit + LIST_SLACK) oldest.sort(byTime).splice(limit)
+  }
+  return oldest.sort(byTime).slice(0, limit)
+}
+
+/** The last answers of receivers, by event, as far as they are remembered. */
+async function noteAnswers(archive: WebhookArchive, merchantId: string, answers: Map<string, string>): Promise<void> {
+  for (const attempt of await archive.attempts(merchantId, ATTEMPTS_SHOWN)) {
+    if (!answers.has(attempt.eventId)) answers.set(attempt.eventId, lastWords([attempt]))
+  }
+}
+
+async function discard(
+  connection: OperatorConnection,
+  { merchant, before }: DiscardOptions,
+  args: readonly string[]
+): Promise<Output> {
+  const merchantId = subjectOf(args, merchant, 'merchant')
+  await requireMerchant(connection, merchantId)
+  const count = await archiveOf(connection).discard(merchantId, before)
+  return {
+    json: { merchant_id: merchantId, discarded: count },
+    text: `${count} undeliverable event${count === 1 ? ' is' : 's are'} forgotten.`
+  }
+}
+
+async function requireMerchant({ redis, config }: OperatorConnection, merchantId: string): Promise<void> {
+  if ((await new MerchantStore(redis, config.environment).findMerchant(merchantId)) !== null) return
+  throw new Error(`There is no merchant ${merchantId}. \`merchant list\` shows all.`)
 }
 
 async function replay(
@@ -125,7 +189,7 @@ async function found(connection: OperatorConnection, eventId: string): Promise<A
   if (event !== null) return event
   const days = connection.config.webhookRetentionDays
   throw new Error(
-    `There is no event ${eventId} that is waiting, undeliverable, or was delivered in the last ${days} days. \`webhook list\` shows ids.`
+    `There is no event ${eventId} that is waiting, or was delivered or given up in the last ${days} days. \`webhook list\` shows ids.`
   )
 }
 

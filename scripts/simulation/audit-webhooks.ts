@@ -58,7 +58,7 @@ export function auditUndelivered({ installation }: Books): string[] {
   }
   for (const [key, value] of durable.data.values) {
     const left = value.type === 'hash' ? value.hash.size : value.type === 'zset' ? value.zset.size : 0
-    if (left > 0 && /:hook(due|wait|dead)\b/.test(key)) problems.push(`${key}: ${left} entries are left`)
+    if (left > 0 && /:hook(due|wait|gone|dead)\b/.test(key)) problems.push(`${key}: ${left} entries are left`)
   }
   return problems
 }

@@ -211,6 +211,8 @@ export class Installation {
     const deps: DeliveryDeps = {
       queue: createWebhookQueue(redis, this.connect(process, this.durable, 'blocking'), {
         retentionMs: config.webhookRetentionDays * DAY_MS,
+        undeliverableMax: config.webhookUndeliverableMax,
+        onDropped: (merchantId, count) => this.errors.push(`${count} events of ${merchantId} were dropped`),
         onUnreadable: (entryId, reason) => this.errors.push(`event ${entryId} is unreadable: ${reason}`),
         now: systemClock.now
       }),
@@ -221,7 +223,7 @@ export class Installation {
       concurrency: config.webhookConcurrency,
       clock: systemClock,
       random: () => this.#world.random.next(),
-      metrics: { attempted: () => undefined, gaveUp: () => undefined },
+      metrics: { attempted: () => undefined, gaveUp: () => undefined, dropped: () => undefined },
       log: this.#watchedLog()
     }
     const { partitions, heartbeatMs, takeoverAfterMs, webhookPollMs } = config

@@ -142,11 +142,24 @@ const commands: Readonly<Record<string, Command>> = {
     return added
   },
   ZCARD: (data, [key = '']) => data.zset(key)?.size ?? 0,
-  ZREM: (data, [key = '', ...members]) => {
-    const zset = data.zset(key)
-    const removed = members.filter(member => zset?.delete(member)).length
-    if (zset?.size === 0) data.remove(key)
-    return removed
+  ZREM: (data, [key = '', ...members]) => removeMembers(data, key, members),
+  ZREMRANGEBYSCORE: (data, [key = '', min = '', max = '']) => {
+    const rows = inOrder(data.zset(key)).filter(([, score]) => isAbove(score, min) && isBelow(score, max))
+    return removeMembers(
+      data,
+      key,
+      rows.map(([member]) => member)
+    )
+  },
+  ZREMRANGEBYRANK: (data, [key = '', start, stop]) => {
+    const rows = inOrder(data.zset(key))
+    const rank = (text: string | undefined): number => (Number(text) < 0 ? rows.length + Number(text) : Number(text))
+    const wanted = rows.slice(Math.max(0, rank(start)), Math.max(0, rank(stop) + 1))
+    return removeMembers(
+      data,
+      key,
+      wanted.map(([member]) => member)
+    )
   },
   ZRANGE: (data, [key = '', start, stop, ...options]) => {
     if (Number(start) < 0 || Number(stop) < 0) throw new ReplyError('ERR the simulation counts from the start only')
@@ -172,6 +185,13 @@ function zrangeByScore(data: RedisData, [key = '', min = '', max = '', ...option
   const words = options.map(option => option.toUpperCase())
   const rows = inOrder(data.zset(key)).filter(([, score]) => isAbove(score, min) && isBelow(score, max))
   return replyOf(limit(rows, words), words)
+}
+
+function removeMembers(data: RedisData, key: string, members: readonly string[]): number {
+  const zset = data.zset(key)
+  const removed = members.filter(member => zset?.delete(member)).length
+  if (zset?.size === 0) data.remove(key)
+  return removed
 }
 
 type Row = readonly [member: string, score: number]

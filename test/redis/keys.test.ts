@@ -39,6 +39,7 @@ const written: Readonly<Record<keyof typeof keys, string>> = {
   webhookDue: keys.webhookDue(0, '<m>'),
   webhookWaiting: keys.webhookWaiting(0, '<m>'),
   webhookUndeliverable: keys.webhookUndeliverable(0, '<m>'),
+  webhookUndeliverableOld: keys.webhookUndeliverableOld(0, '<m>'),
   webhookJournal: keys.webhookJournal(0, '<m>'),
   webhookAttempts: keys.webhookAttempts(0, '<m>'),
   token: keys.token('<id>'),

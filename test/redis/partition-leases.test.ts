@@ -4,6 +4,7 @@ import { createPartitionLeases, type Lease } from '../../redis/partition-leases.
 import { createWebhookQueue, PartitionLost } from '../../redis/webhook-queue.js'
 import { until } from '../support/conditions.js'
 import { useRedis } from '../support/redis.js'
+import { plainQueue } from '../support/webhooks.js'
 
 const PARTITION = 3
 
@@ -42,7 +43,7 @@ describe('the lease of a partition of webhooks', () => {
     await leases.release(first)
     expect(await leases.keep(second)).to.equal(true)
 
-    const options = { retentionMs: 1_000, onUnreadable: () => undefined, now: () => 1 }
+    const options = { ...plainQueue, now: () => 1 }
     const queue = createWebhookQueue(test.redis, test.redis, options)
     const wish = { dueUntilMs: 1, count: 1, except: [] }
     const failureOf = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error)

@@ -4,7 +4,7 @@ import { keys } from '../../redis/keys.js'
 import { createWebhookQueue, type WebhookQueue } from '../../redis/webhook-queue.js'
 import { createLogger } from '../../runtime/log.js'
 import { useRedis } from '../support/redis.js'
-import { emit, PARTITION } from '../support/webhooks.js'
+import { emit, PARTITION, plainQueue } from '../support/webhooks.js'
 
 type Redis = Awaited<ReturnType<typeof connect>>
 
@@ -21,11 +21,7 @@ describe('reading an outbox', () => {
     return redis
   }
   const queueOn = (redis: Redis, blocking: Redis): WebhookQueue =>
-    createWebhookQueue(redis, blocking, {
-      retentionMs: 1_000,
-      onUnreadable: () => undefined,
-      now: () => 1
-    })
+    createWebhookQueue(redis, blocking, { ...plainQueue, now: () => 1 })
   const paymentsIn = (events: Awaited<ReturnType<WebhookQueue['readFresh']>>): string[] =>
     events.map(({ event }) => JSON.parse(event.body)['payment_id'])
 

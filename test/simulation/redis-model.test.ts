@@ -201,9 +201,10 @@ function webhookSteps(random: Random): Steps {
   const number = String(random.between(1, 2))
   const holder = `${owner} ${number}`
   const score = String(random.between(0, 20))
+  const [oldest, kept] = [String(random.between(0, 6)), String(random.between(1, 3))]
   const head = (): string => `${one('event')} ${random.between(1, 2)} `
   const move = (): Step => [
-    random.pick(['delivered', 'waiting', 'waiting', 'undeliverable']),
+    random.pick(['delivered', 'waiting', 'waiting', 'undeliverable', 'undeliverable']),
     random.pick(['', anEntry(random)]),
     one('payment'),
     head(),
@@ -217,10 +218,17 @@ function webhookSteps(random: Random): Steps {
     script('keep_partition', [lease], [holder, '100000']),
     script('release_partition', [lease], [holder]),
     script('read_waiting_webhooks', [lease, 'lines due', 'lines'], [holder, score, '1', random.pick(['', payment])]),
-    script('settle_webhooks', places, [holder, 'm', '0-0', '1000', ...move()]),
-    script('settle_webhooks', places, [holder, 'm', '0-0', '1000', ...move(), ...move()]),
+    script('settle_webhooks', places, [holder, 'm', oldest, '1000', kept, '100000', ...move()]),
+    script('settle_webhooks', places, [holder, 'm', oldest, '1000', kept, '100000', ...move(), ...move()]),
+    script(
+      'replay_webhooks',
+      [STREAM, 'given up', 'given up before'],
+      ['m', 'undeliverable', one('event'), 'p', '1', 'b', `${head()}{}`]
+    ),
+    ['ZREMRANGEBYSCORE', 'given up', '-inf', `(${score}`],
+    ['ZREMRANGEBYRANK', 'given up', '0', String(random.between(-4, 1))],
     ['HMGET', 'lines', 'payment1', 'payment2'],
-    ['HMGET', 'given up', 'event1', 'event2'],
+    ['ZRANGE', 'given up', '0', '9', 'WITHSCORES'],
     ['ZRANGE', 'lines due', '0', '5', 'WITHSCORES'],
     ['ZRANGE', 'merchants due', '0', '0', 'WITHSCORES'],
     ['XLEN', random.pick(['journal', 'attempts'])]

@@ -5,10 +5,11 @@ import type { RetryPolicy } from '../../machines/webhook-schedule.js'
 import { connect, disconnect } from '../../redis/connections.js'
 import { compactId, keys, newPaymentId, partitionOfPayment } from '../../redis/keys.js'
 import { createPartitionLeases } from '../../redis/partition-leases.js'
+import { WebhookArchive } from '../../redis/webhook-archive.js'
 import { createWebhookEndpointStore, type WebhookEndpoint } from '../../redis/webhook-endpoints.js'
-import { encodeEvent } from '../../redis/webhook-event.js'
+import { decodeChange, encodeEvent, type StatusChange } from '../../redis/webhook-event.js'
 import { createWebhookQueue, type WebhookQueue } from '../../redis/webhook-queue.js'
-import { decodeRecord, type QueuedEvent } from '../../redis/webhook-record.js'
+import { decodeRecord, type LoggedAttempt, type QueuedEvent } from '../../redis/webhook-record.js'
 import { createLogger } from '../../runtime/log.js'
 import { createNetworkPolicy } from '../../runtime/network-policy.js'
 import { startWebhookDelivery, type WebhookDelivery } from '../../workers/webhooks/delivery.js'
@@ -52,7 +53,15 @@ export interface DelivererOptions {
 export const plainRetries: RetryPolicy = { delaysMs: [5_000, 30_000, 120_000], jitter: 0 }
 
 const log = createLogger('webhooks', 'silent')
-const noMetrics = { attempted: () => undefined, gaveUp: () => undefined }
+const noMetrics = { attempted: () => undefined, gaveUp: () => undefined, dropped: () => undefined }
+
+/** A queue that keeps what is given up and says nothing about what it drops. */
+export const plainQueue = {
+  retentionMs: 30 * 24 * 3_600_000,
+  undeliverableMax: 100_000,
+  onUnreadable: () => undefined,
+  onDropped: () => undefined
+}
 
 export async function startDeliverer(test: TestRedis, options: DelivererOptions = {}): Promise<Deliverer> {
   const [redis, blocking] = [await connect(test.url, 'commands', log), await connect(test.url, 'blocking', log)]
@@ -60,13 +69,11 @@ export async function startDeliverer(test: TestRedis, options: DelivererOptions 
   const clock = options.clock ?? { now: () => Date.now() }
   const leaseMs = options.leaseMs ?? 2_000
   const timeoutMs = options.timeoutMs ?? 5_000
-  const retentionMs = 30 * 24 * 3_600_000
   const { ca } = await receiverTls()
   const wrap = options.wrap ?? (queue => queue)
-  const queueOptions = { retentionMs, onUnreadable: () => undefined, now: clock.now }
   const delivery = await startWebhookDelivery({
     deps: {
-      queue: wrap(createWebhookQueue(redis, blocking, queueOptions)),
+      queue: wrap(createWebhookQueue(redis, blocking, { ...plainQueue, now: clock.now })),
       endpoints: createWebhookEndpointStore(redis, PARTITIONS),
       secrets: { secretOf },
       sender: createSender({
@@ -133,7 +140,9 @@ export interface DeliveryRig {
   deliverer(options?: DelivererOptions): Promise<Deliverer>
   /** Resolves when nothing of the merchant is fresh or waiting any more. */
   noneRemains(merchantId: string): Promise<unknown>
-  undeliverable(merchantId: string): Promise<QueuedEvent[]>
+  undeliverable(merchantId: string): Promise<StatusChange[]>
+  /** The last attempts, newest first. */
+  attempts(merchantId: string): Promise<LoggedAttempt[]>
   /** The heads of the waiting lines. */
   waiting(merchantId: string): Promise<QueuedEvent[]>
 }
@@ -169,9 +178,8 @@ export function useDelivery(): DeliveryRig {
         return waiting + (await test.redis.xlen(keys.outbox(PARTITION))) === 0
       }),
     undeliverable: async merchantId =>
-      (await records(keys.webhookUndeliverable(PARTITION, merchantId))).map(record =>
-        decodeRecord(record, 'undeliverable')
-      ),
+      (await test.redis.zrange(keys.webhookUndeliverable(PARTITION, merchantId), '0', '-1')).map(decodeChange),
+    attempts: merchantId => new WebhookArchive(test.redis, PARTITIONS).attempts(merchantId, 100),
     waiting: async merchantId =>
       (await records(keys.webhookWaiting(PARTITION, merchantId))).map(line =>
         decodeRecord(line.split('\n')[0] ?? '', 'waiting')

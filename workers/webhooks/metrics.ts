@@ -8,6 +8,8 @@ export type AttemptResult = 'delivered' | 'refused' | 'unanswered'
 export interface WebhookMetrics {
   attempted(result: AttemptResult, durationMs: number): void
   gaveUp(): void
+  /** Undeliverable events that are not kept any more: more than WEBHOOK_UNDELIVERABLE_MAX, or too old. */
+  dropped(count: number): void
 }
 
 /** The partitions of this process, at one moment. */
@@ -42,12 +44,18 @@ export function createWebhookMetrics(registry: Registry = register): WebhookMetr
     help: 'Events that were given up.',
     registers
   })
+  const dropped = new Counter({
+    name: 'webhook_dropped_total',
+    help: 'Undeliverable events that are not kept any more, because of their number or age.',
+    registers
+  })
   return {
     attempted: (result, durationMs) => {
       attempts.inc({ result })
       seconds.observe(durationMs / 1_000)
     },
-    gaveUp: () => undeliverable.inc()
+    gaveUp: () => undeliverable.inc(),
+    dropped: count => dropped.inc(count)
   }
 }
 
