@@ -111,7 +111,10 @@ describe('webhooks in the hands of operators and developers', function () {
       await until('the shop has refused it once and then taken it', () => mine().length === 2, 20_000)
       expect(mine()[0]?.body).to.equal(mine()[1]?.body)
       expect(mine()[1]?.headers).to.have.property('x-service-signature')
-      const lines = printed.filter(line => line.includes(id))
+      const lines = await until('both are printed', () => {
+        const about = printed.filter(line => line.includes(id))
+        return about.length >= 2 && about
+      })
       expect(lines[0]).to.match(/"status":"captured".*\(valid signature\) -> 500$/)
       expect(lines[1]).to.match(/\(valid signature\) -> 200$/)
     } finally {
