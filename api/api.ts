@@ -13,6 +13,7 @@ import { createRateLimiter } from '../redis/rate-limit.js'
 import { listenForReplies } from '../redis/replies.js'
 import { createTokenStore } from '../redis/tokens.js'
 import { createWebhookEndpointStore } from '../redis/webhook-endpoints.js'
+import { createWebhookSwitches } from '../redis/webhook-switches.js'
 import { openWrites, type Writes } from '../redis/writes.js'
 import { systemClock } from '../runtime/clock.js'
 import { type ProcessContext, runProcess } from '../runtime/lifecycle.js'
@@ -83,7 +84,8 @@ await runProcess('api', async context => {
       createWebhookEndpointStore(durable, config.partitions, writes),
       webhookSecrets,
       // Not the clock that the test environment can move: `webhooks`, which asks until when an old secret signs, keeps the real time.
-      systemClock
+      systemClock,
+      createWebhookSwitches(durable, config.partitions, writes)
     )
   })
   const server = await serve(app, { host: config.host, port: config.port, log, drainDelayMs: config.drainDelayMs })

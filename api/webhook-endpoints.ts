@@ -1,5 +1,6 @@
 /** Webhook endpoints: the stored ones, together with the secrets that are derived for them. */
 import type { WebhookEndpoint as StoredEndpoint, WebhookEndpointStore } from '../redis/webhook-endpoints.js'
+import type { WebhookSwitches } from '../redis/webhook-switches.js'
 import type { Clock } from '../runtime/clock.js'
 import type { WebhookSecrets } from '../vault/webhook-secrets.js'
 import type { WebhookEndpoint, WebhookEndpoints } from './webhook-endpoints-port.js'
@@ -7,7 +8,8 @@ import type { WebhookEndpoint, WebhookEndpoints } from './webhook-endpoints-port
 export function createWebhookEndpoints(
   store: WebhookEndpointStore,
   secrets: WebhookSecrets,
-  clock: Clock
+  clock: Clock,
+  switches: Pick<WebhookSwitches, 'switchOn'>
 ): WebhookEndpoints {
   const withSecret = (merchantId: string, { url, seed, updatedAtMs }: StoredEndpoint): WebhookEndpoint => {
     return { url, secret: secrets.secretOf(seed, merchantId), updatedAtMs }
@@ -15,7 +17,10 @@ export function createWebhookEndpoints(
   return {
     register: async (merchantId, url, isRotation) => {
       const request = { merchantId, url, isRotation, keyId: secrets.currentKeyId, nowMs: clock.now() }
-      return withSecret(merchantId, await store.register(request))
+      const registered = await store.register(request)
+      // Whoever registers wants events, also where an operator had switched them off. Without an answer it is repeated.
+      await switches.switchOn(merchantId)
+      return withSecret(merchantId, registered)
     },
     find: async merchantId => {
       const stored = await store.find(merchantId)

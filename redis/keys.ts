@@ -48,6 +48,7 @@ export const keys = {
   card: (partition: number, cardId: string) => `${tag(partition)}:card:${cardId}`,
   cardOfToken: (partition: number, tokenId: string) => `${tag(partition)}:cardtok:${tokenId}`,
   webhookEndpoint: (partition: number, merchantId: string) => `${tag(partition)}:hook:${merchantId}`,
+  webhooksOff: (partition: number, merchantId: string) => `${tag(partition)}:hookoff:${merchantId}`,
   webhookLease: (partition: number) => `${tag(partition)}:hooklease`,
   webhookMerchants: (partition: number) => `${tag(partition)}:hookdue`,
   webhookDue: (partition: number, merchantId: string) => `${tag(partition)}:hookdue:${merchantId}`,

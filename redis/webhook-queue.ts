@@ -44,8 +44,8 @@ export interface FreshEvent {
 export interface Move {
   /** As it was before: where it is, and with how many attempts. */
   readonly before: QueuedEvent
-  /** As it is now: delivered, waiting or undeliverable. */
-  readonly after: QueuedEvent
+  /** As it is now: delivered, waiting or undeliverable. Null: forgotten, and kept nowhere. */
+  readonly after: QueuedEvent | null
   /** Null when it was moved without an attempt. */
   readonly attempt: Attempt | null
 }
@@ -241,13 +241,13 @@ async function bury(redis: Redis, partition: number, entryId: string, fields: st
 }
 
 function encodeMove({ before, after, attempt }: Move): (string | number)[] {
+  const place = [before.entryId ?? '', before.compact, before.entryId === null ? recordHead(before) : '']
+  if (after === null) return ['forgotten', ...place, '', 0, '']
   const { state, nextAtMs } = after.delivery
   const change = changeOf(after)
   return [
     state,
-    before.entryId ?? '',
-    before.compact,
-    before.entryId === null ? recordHead(before) : '',
+    ...place,
     state === 'waiting' ? encodeRecord(after) : encodeChange(change),
     state === 'undeliverable' ? change.occurredAtMs : nextAtMs,
     attempt === null ? '' : encodeAttempt(after, attempt)

@@ -7,6 +7,7 @@ import { assertPartitions } from '../redis/installation.js'
 import { createPartitionLeases } from '../redis/partition-leases.js'
 import { createWebhookEndpointStore } from '../redis/webhook-endpoints.js'
 import { createWebhookQueue } from '../redis/webhook-queue.js'
+import { createWebhookSwitches } from '../redis/webhook-switches.js'
 import { systemClock } from '../runtime/clock.js'
 import { runProcess } from '../runtime/lifecycle.js'
 import { createNetworkPolicy } from '../runtime/network-policy.js'
@@ -41,6 +42,7 @@ await runProcess('webhooks', async ({ config, log, onStop, onReadyCheck }) => {
         now: systemClock.now
       }),
       endpoints: createWebhookEndpointStore(redis, config.partitions),
+      switches: createWebhookSwitches(redis, config.partitions),
       secrets,
       sender: createSender({
         policy: createNetworkPolicy(config.webhookAllowedNetworks),

@@ -9,9 +9,9 @@
 -- KEYS[7] journal   stream    KEYS[8] attempts       stream
 -- ARGV[1] holder    ARGV[2] merchant     ARGV[3] time of the oldest event to keep, ms     ARGV[4] attempts to keep
 -- ARGV[5] undeliverable events to keep   ARGV[6] how long they may stay when no other follows, ms
--- ARGV[7..] seven per event: move (`delivered`, `waiting` or `undeliverable`), outbox entry ('': it was the head of its
---   line), payment, head as expected (`<event id> <attempts> `), record of the new place, time in ms (when it is due; of
---   what is undeliverable, when it occurred), attempt
+-- ARGV[7..] seven per event: move (`delivered`, `waiting`, `undeliverable` or `forgotten`), outbox entry ('': it was the
+--   head of its line), payment, head as expected (`<event id> <attempts> `), record of the new place, time in ms (when it
+--   is due; of what is undeliverable, when it occurred), attempt
 --
 -- A move whose event is not where it was expected was made before, and is skipped: repeating a call is safe.
 -- Returns {how many undeliverable events were dropped, for each event 1 if its payment has a line now, else 0}; or -1
@@ -41,9 +41,9 @@ for i = 7, #ARGV, 7 do
     elseif move == 'undeliverable' then
       redis.call('ZADD', KEYS[6], due, record)
       isGivenUp = true
-    elseif entry ~= '' then
+    elseif move == 'waiting' and entry ~= '' then
       line = line and line .. '\n' .. record or record
-    else
+    elseif move == 'waiting' then
       line = line and record .. '\n' .. line or record
     end
     if attempt ~= '' then

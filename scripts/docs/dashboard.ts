@@ -180,7 +180,8 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         lines: [
           [rate('webhook_attempts_total', 'result'), '{{result}}'],
           ['sum (rate(webhook_undeliverable_total[$__rate_interval]))', 'given up'],
-          ['sum (rate(webhook_dropped_total[$__rate_interval]))', 'dropped']
+          ['sum (rate(webhook_dropped_total[$__rate_interval]))', 'dropped'],
+          ['sum (rate(webhook_forgotten_total[$__rate_interval]))', 'switched off']
         ]
       },
       {

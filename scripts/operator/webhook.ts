@@ -1,4 +1,4 @@
-/** `webhook list|show|replay|discard` */
+/** `webhook list|show|replay|discard|disable|enable` */
 import { Command, InvalidArgumentError } from 'commander'
 import { MerchantStore } from '../../redis/merchants.js'
 import { type ArchivedEvent, type ArchiveState, byTime, WebhookArchive } from '../../redis/webhook-archive.js'
@@ -6,6 +6,7 @@ import type { Attempt, LoggedAttempt } from '../../redis/webhook-record.js'
 import { type ActionMaker, type Output, subjectOf, UsageError } from './action.js'
 import type { OperatorConnection } from './connection.js'
 import { table } from './table.js'
+import { addSwitchVerbs, requireMerchant, switchedOffLines } from './webhook-switch.js'
 
 const states = ['waiting', 'undeliverable', 'delivered'] as const
 const ATTEMPTS_SHOWN = 1_000
@@ -55,6 +56,7 @@ export function webhookCommand(action: ActionMaker): Command {
     .option('--before <time>', 'only what occurred before this time (ISO 8601)', parseTime)
     .option('--json', 'print JSON')
     .action(action<DiscardOptions>(discard))
+  addSwitchVerbs(noun, action)
   return noun
 }
 
@@ -86,7 +88,8 @@ async function list(
   const archive = archiveOf(connection)
   const wanted: ArchivedEvent[] = []
   const lastAnswers = new Map<string, string>()
-  for (const merchantId of merchant === undefined ? await merchantIds(connection) : [merchant]) {
+  const merchants = merchant === undefined ? await merchantIds(connection) : [merchant]
+  for (const merchantId of merchants) {
     if (wanted.length >= limit) break
     const events =
       state === 'delivered'
@@ -106,7 +109,9 @@ async function list(
     lastWords(event.queued?.history ?? []) || (lastAnswers.get(event.eventId) ?? '')
   ])
   const header = ['EVENT', 'MERCHANT', 'STATE', 'STATUS', 'OCCURRED', 'ATTEMPTS', 'NEXT', 'LAST ANSWER']
-  return { json: wanted.map(present), text: table(header, rows, 'There are no such events.') }
+  const listed = table(header, rows, 'There are no such events.')
+  const text = [listed, ...(await switchedOffLines(connection, merchants))].join('\n')
+  return { json: wanted.map(present), text }
 }
 
 async function* undelivered(
@@ -158,11 +163,6 @@ async function discard(
     json: { merchant_id: merchantId, discarded: count },
     text: `${count} undeliverable event${count === 1 ? ' is' : 's are'} forgotten.`
   }
-}
-
-async function requireMerchant({ redis, config }: OperatorConnection, merchantId: string): Promise<void> {
-  if ((await new MerchantStore(redis, config.environment).findMerchant(merchantId)) !== null) return
-  throw new Error(`There is no merchant ${merchantId}. \`merchant list\` shows all.`)
 }
 
 async function replay(

@@ -16,6 +16,7 @@ import { listenForReplies } from '../../redis/replies.js'
 import { createTokenStore } from '../../redis/tokens.js'
 import { createWebhookEndpointStore } from '../../redis/webhook-endpoints.js'
 import { createWebhookQueue } from '../../redis/webhook-queue.js'
+import { createWebhookSwitches } from '../../redis/webhook-switches.js'
 import { systemClock } from '../../runtime/clock.js'
 import { type Config, lockTtlMs, readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
@@ -217,13 +218,19 @@ export class Installation {
         now: systemClock.now
       }),
       endpoints: createWebhookEndpointStore(redis, config.partitions),
+      switches: createWebhookSwitches(redis, config.partitions),
       secrets: { secretOf: ({ salt }) => `whsec_${salt}` },
       sender: this.receivers.connect(process, config.webhookTimeoutMs),
       retries: { delaysMs: config.webhookRetryDelaysMs, jitter: WEBHOOK_JITTER },
       concurrency: config.webhookConcurrency,
       clock: systemClock,
       random: () => this.#world.random.next(),
-      metrics: { attempted: () => undefined, gaveUp: () => undefined, dropped: () => undefined },
+      metrics: {
+        attempted: () => undefined,
+        gaveUp: () => undefined,
+        dropped: () => undefined,
+        forgot: () => undefined
+      },
       log: this.#watchedLog()
     }
     const { partitions, heartbeatMs, takeoverAfterMs, webhookPollMs } = config

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { createWebhookEndpoints } from '../../api/webhook-endpoints.js'
 import { createWebhookEndpointStore } from '../../redis/webhook-endpoints.js'
+import { createWebhookSwitches } from '../../redis/webhook-switches.js'
 import { generateWebhookKeyFile, loadWebhookSecrets } from '../../vault/webhook-secrets.js'
 import { useRedis } from '../support/redis.js'
 import { aKey, type RunningApi, SECRET, startApi } from './running-api.js'
@@ -21,7 +22,8 @@ describe('the webhook endpoint (interface 4.7 and 4.8)', () => {
     dir = await mkdtemp(join(tmpdir(), 'payments-hooks-'))
     const store = createWebhookEndpointStore(test.redis, 16)
     const secrets = loadWebhookSecrets(generateWebhookKeyFile(dir))
-    api = await startApi({ webhookEndpoints: createWebhookEndpoints(store, secrets, { now: () => nowMs }) })
+    const clock = { now: () => nowMs }
+    api = await startApi({ webhookEndpoints: createWebhookEndpoints(store, secrets, clock, switches()) })
   })
   after(async () => {
     await api.stop()
@@ -29,6 +31,7 @@ describe('the webhook endpoint (interface 4.7 and 4.8)', () => {
   })
   beforeEach(() => test.redis.flushdb())
 
+  const switches = () => createWebhookSwitches(test.redis, 16)
   const put = (body: unknown) => api.request('PUT', PATH, { body })
 
   it('2.4: answers a registration with URL, secret, header name and time', async () => {
@@ -50,6 +53,16 @@ describe('the webhook endpoint (interface 4.7 and 4.8)', () => {
     const { body } = await put({ url: HOOK })
     const { secret: _, ...rest } = body
     expect((await api.request('GET', PATH)).body).to.deep.equal(rest)
+  })
+
+  it('design 9: a registration switches webhooks on that an operator had switched off, also one of the same URL', async () => {
+    await put({ url: HOOK })
+    for (const body of [{ url: HOOK }, { url: 'https://shop.example/other' }]) {
+      await switches().switchOff('m_one', nowMs)
+      expect(await switches().offSince('m_one')).to.equal(nowMs)
+      expect((await put(body)).status).to.equal(200)
+      expect(await switches().offSince('m_one')).to.equal(null)
+    }
   })
 
   it('design 9: the same URL again changes nothing', async () => {

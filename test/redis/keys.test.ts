@@ -34,6 +34,7 @@ const written: Readonly<Record<keyof typeof keys, string>> = {
   card: keys.card(0, '<id>'),
   cardOfToken: keys.cardOfToken(0, '<token>'),
   webhookEndpoint: keys.webhookEndpoint(0, '<merchant>'),
+  webhooksOff: keys.webhooksOff(0, '<m>'),
   webhookLease: keys.webhookLease(0),
   webhookMerchants: keys.webhookMerchants(0),
   webhookDue: keys.webhookDue(0, '<m>'),

@@ -204,7 +204,7 @@ function webhookSteps(random: Random): Steps {
   const [oldest, kept] = [String(random.between(0, 6)), String(random.between(1, 3))]
   const head = (): string => `${one('event')} ${random.between(1, 2)} `
   const move = (): Step => [
-    random.pick(['delivered', 'waiting', 'waiting', 'undeliverable', 'undeliverable']),
+    random.pick(['delivered', 'waiting', 'waiting', 'undeliverable', 'undeliverable', 'forgotten']),
     random.pick(['', anEntry(random)]),
     one('payment'),
     head(),

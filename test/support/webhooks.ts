@@ -10,6 +10,7 @@ import { createWebhookEndpointStore, type WebhookEndpoint } from '../../redis/we
 import { decodeChange, encodeEvent, type StatusChange } from '../../redis/webhook-event.js'
 import { createWebhookQueue, type WebhookQueue } from '../../redis/webhook-queue.js'
 import { decodeRecord, type LoggedAttempt, type QueuedEvent } from '../../redis/webhook-record.js'
+import { createWebhookSwitches } from '../../redis/webhook-switches.js'
 import { createLogger } from '../../runtime/log.js'
 import { createNetworkPolicy } from '../../runtime/network-policy.js'
 import { startWebhookDelivery, type WebhookDelivery } from '../../workers/webhooks/delivery.js'
@@ -53,7 +54,12 @@ export interface DelivererOptions {
 export const plainRetries: RetryPolicy = { delaysMs: [5_000, 30_000, 120_000], jitter: 0 }
 
 const log = createLogger('webhooks', 'silent')
-const noMetrics = { attempted: () => undefined, gaveUp: () => undefined, dropped: () => undefined }
+const noMetrics = {
+  attempted: () => undefined,
+  gaveUp: () => undefined,
+  dropped: () => undefined,
+  forgot: () => undefined
+}
 
 /** A queue that keeps what is given up and says nothing about what it drops. */
 export const plainQueue = {
@@ -75,6 +81,7 @@ export async function startDeliverer(test: TestRedis, options: DelivererOptions 
     deps: {
       queue: wrap(createWebhookQueue(redis, blocking, { ...plainQueue, now: clock.now })),
       endpoints: createWebhookEndpointStore(redis, PARTITIONS),
+      switches: createWebhookSwitches(redis, PARTITIONS),
       secrets: { secretOf },
       sender: createSender({
         policy: createNetworkPolicy(options.allowedNetworks ?? ['127.0.0.0/8']),

@@ -8,6 +8,7 @@ import type { SendOutcome } from './sender.js'
 import { signatureHeader } from './signature.js'
 
 export interface AttemptedMove extends Move {
+  readonly after: QueuedEvent
   readonly attempt: Attempt
   /** How long the receiver asked to be left alone (ms); null when it did not. */
   readonly waitMs: number | null

@@ -2,6 +2,7 @@
 import type { RetryPolicy } from '../../machines/webhook-schedule.js'
 import type { WebhookEndpointStore } from '../../redis/webhook-endpoints.js'
 import type { WebhookQueue } from '../../redis/webhook-queue.js'
+import type { WebhookSwitches } from '../../redis/webhook-switches.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Logger } from '../../runtime/log.js'
 import type { WebhookSecrets } from '../../vault/webhook-secrets.js'
@@ -11,6 +12,7 @@ import type { Sender } from './sender.js'
 export interface DeliveryDeps {
   readonly queue: WebhookQueue
   readonly endpoints: Pick<WebhookEndpointStore, 'find'>
+  readonly switches: Pick<WebhookSwitches, 'offSince'>
   readonly secrets: Pick<WebhookSecrets, 'secretOf'>
   readonly sender: Sender
   readonly retries: RetryPolicy

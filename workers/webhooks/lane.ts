@@ -19,13 +19,16 @@ import { Settlements } from './settlements.js'
 
 /** Payments whose events wait in memory; more than that wait in Redis. */
 const CHAINS_MAX = 2_000
-/** A change of URL or secret is in effect after this time (ms). */
+/** A change of URL or secret, or a switch to off, is in effect after this time (ms). */
 const ENDPOINT_AGE_MAX_MS = 1_000
 const READ_MAX = 100
 const OVERDUE_CHECK_MS = 30_000
 /** Results and events that wait to be written to Redis. */
 const WRITES_MAX = 2_000
 const RETRY_SHARE = 8
+
+/** Where events go: to the endpoint of the merchant, if it has one, or nowhere. */
+type Target = { readonly isOff: true } | { readonly isOff: false; readonly endpoint: WebhookEndpoint | null }
 
 export interface LaneOptions {
   readonly lease: Lease
@@ -47,7 +50,7 @@ export class Lane {
   readonly #waiting: Set<string>
   /** Those of them whose first event is here as well, to be sent. */
   readonly #borrowed = new Set<string>()
-  #endpoint: { value: Promise<WebhookEndpoint | null>; readAtMs: number } | null = null
+  #target: { value: Promise<Target>; readAtMs: number } | null = null
   #underWay = 0
   #isReading = false
   #isDraining = false
@@ -138,11 +141,17 @@ export class Lane {
     this.#underWay++
     this.#circuit.noteStart()
     try {
-      const outcome = await attemptDelivery(event, merchantId, await this.#freshEndpoint(), this.#deps, stopping)
-      // Interrupted: the event is where it was, and whoever has the partition next delivers it.
-      if (stopping.aborted) return
-      this.#noteHealth(outcome)
-      await this.#settle(outcome)
+      const recent = await this.#freshTarget()
+      // What happens after a switch is on again must not be forgotten: that is asked anew for each event.
+      const target = recent.isOff ? await this.#readTarget() : recent
+      if (target.isOff) await this.#forget(event)
+      else {
+        const outcome = await attemptDelivery(event, merchantId, target.endpoint, this.#deps, stopping)
+        // Interrupted: the event is where it was, and whoever has the partition next delivers it.
+        if (stopping.aborted) return
+        this.#noteHealth(outcome)
+        await this.#settle(outcome)
+      }
     } catch (error) {
       onLost(error instanceof Error ? error : new Error(String(error)))
     } finally {
@@ -156,6 +165,14 @@ export class Lane {
     if (after.delivery.state === 'delivered') this.#circuit.noteSuccess()
     else this.#circuit.noteFailure(this.#deps.clock.now(), waitMs)
     if (this.#circuit.isOpen) this.#putOffReady()
+  }
+
+  /** Nobody wants it. It counts as a success, so that what waits behind a dead endpoint goes as soon as it is due. */
+  async #forget(before: QueuedEvent): Promise<void> {
+    this.#circuit.noteSuccess()
+    this.#deps.metrics.forgot()
+    const hasLine = await this.#settlements.add({ before, after: null, attempt: null })
+    this.#advance(before.compact, hasLine)
   }
 
   async #settle({ before, after, attempt }: AttemptedMove): Promise<void> {
@@ -250,11 +267,18 @@ export class Lane {
     this.#deps.log.warn(fields, 'a webhook event is undeliverable')
   }
 
-  #freshEndpoint(): Promise<WebhookEndpoint | null> {
+  #freshTarget(): Promise<Target> {
     const nowMs = performance.now()
-    if (this.#endpoint === null || nowMs - this.#endpoint.readAtMs > ENDPOINT_AGE_MAX_MS) {
-      this.#endpoint = { value: this.#deps.endpoints.find(this.#options.merchantId), readAtMs: nowMs }
+    if (this.#target === null || nowMs - this.#target.readAtMs > ENDPOINT_AGE_MAX_MS) {
+      this.#target = { value: this.#readTarget(), readAtMs: nowMs }
     }
-    return this.#endpoint.value
+    return this.#target.value
+  }
+
+  async #readTarget(): Promise<Target> {
+    const { switches, endpoints } = this.#deps
+    const { merchantId } = this.#options
+    const [offSinceMs, endpoint] = await Promise.all([switches.offSince(merchantId), endpoints.find(merchantId)])
+    return offSinceMs === null ? { isOff: false, endpoint } : { isOff: true }
   }
 }

@@ -10,6 +10,8 @@ export interface WebhookMetrics {
   gaveUp(): void
   /** Undeliverable events that are not kept any more: more than WEBHOOK_UNDELIVERABLE_MAX, or too old. */
   dropped(count: number): void
+  /** An event of a merchant whose webhooks are switched off. */
+  forgot(): void
 }
 
 /** The partitions of this process, at one moment. */
@@ -49,13 +51,19 @@ export function createWebhookMetrics(registry: Registry = register): WebhookMetr
     help: 'Undeliverable events that are not kept any more, because of their number or age.',
     registers
   })
+  const forgotten = new Counter({
+    name: 'webhook_forgotten_total',
+    help: 'Events of merchants whose webhooks are switched off: neither sent nor kept.',
+    registers
+  })
   return {
     attempted: (result, durationMs) => {
       attempts.inc({ result })
       seconds.observe(durationMs / 1_000)
     },
     gaveUp: () => undeliverable.inc(),
-    dropped: count => dropped.inc(count)
+    dropped: count => dropped.inc(count),
+    forgot: () => forgotten.inc()
   }
 }
 

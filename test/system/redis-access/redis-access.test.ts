@@ -87,6 +87,7 @@ describe('Redis with TLS and a user per process (docs/redis-acl)', function () {
       return body.status === 'charged_back'
     })
     await until('webhooks have arrived', () => receiver.count() > 5)
+    await until('an event is given up', async () => ((await admins[0]?.keys('*:hookgone:*')) ?? []).length > 0)
   })
 
   for (const user of ['api', 'payments']) {
@@ -206,6 +207,7 @@ async function speakTls(redis: Redis, { certFile, keyFile }: CertificateFiles): 
 }
 
 /** A merchant's receiver, with the certificate that the processes of this test trust. */
+/** Takes five events, and wants no more. */
 async function startReceiver({ certFile, keyFile }: CertificateFiles): Promise<{
   url: string
   count: () => number
@@ -214,7 +216,8 @@ async function startReceiver({ certFile, keyFile }: CertificateFiles): Promise<{
   let count = 0
   const server = createServer({ cert: await readFile(certFile), key: await readFile(keyFile) }, (request, response) => {
     count++
-    request.resume().on('end', () => response.writeHead(204).end())
+    const status = count > 5 ? 410 : 204
+    request.resume().on('end', () => response.writeHead(status).end())
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {

@@ -1,0 +1,66 @@
+/** `webhook disable|enable`: for the endpoint that its merchant has abandoned. */
+import type { Command } from 'commander'
+import { MerchantStore } from '../../redis/merchants.js'
+import { createWebhookSwitches, type WebhookSwitches } from '../../redis/webhook-switches.js'
+import { type ActionMaker, type Output, subjectOf } from './action.js'
+import type { OperatorConnection } from './connection.js'
+
+export function addSwitchVerbs(noun: Command, action: ActionMaker): void {
+  for (const [verb, description] of [
+    ['disable', 'Neither send nor keep the events of a merchant, until it registers its endpoint again.'],
+    ['enable', 'Take a disable back: send what happens from now on.']
+  ] as const) {
+    noun
+      .command(verb)
+      .description(description)
+      .argument('[merchant]', 'id of the merchant')
+      .option('--merchant <id>', 'the same, as an option')
+      .option('--json', 'print JSON')
+      .action(
+        action<{ merchant?: string }>((connection, { merchant }, args) =>
+          switched(connection, subjectOf(args, merchant, 'merchant'), verb)
+        )
+      )
+  }
+}
+
+async function switched(
+  connection: OperatorConnection,
+  merchantId: string,
+  verb: 'disable' | 'enable'
+): Promise<Output> {
+  await requireMerchant(connection, merchantId)
+  const switches = switchesOf(connection)
+  if (verb === 'disable') await switches.switchOff(merchantId, Date.now())
+  else await switches.switchOn(merchantId)
+  const text =
+    verb === 'disable'
+      ? `Webhooks of ${merchantId} are switched off: events are neither sent nor kept, until it registers its endpoint again (PUT /v1/webhook-endpoint). What waits goes when it is due, within a day; what is undeliverable stays until it is too old, or \`webhook discard ${merchantId}\`.`
+      : `Webhooks of ${merchantId} are switched on.`
+  return { json: { merchant_id: merchantId, webhooks_enabled: verb === 'enable' }, text }
+}
+
+/** A line for each of these merchants whose webhooks are switched off. */
+export async function switchedOffLines(
+  connection: OperatorConnection,
+  merchantIds: readonly string[]
+): Promise<string[]> {
+  const switches = switchesOf(connection)
+  const lines: string[] = []
+  for (const merchantId of merchantIds) {
+    const sinceMs = await switches.offSince(merchantId)
+    if (sinceMs === null) continue
+    lines.push(`Webhooks of ${merchantId} are switched off since ${new Date(sinceMs).toISOString()} (webhook enable).`)
+  }
+  return lines
+}
+
+/** Rejects when there is no such merchant: a typing error must not look like success. */
+export async function requireMerchant({ redis, config }: OperatorConnection, merchantId: string): Promise<void> {
+  if ((await new MerchantStore(redis, config.environment).findMerchant(merchantId)) !== null) return
+  throw new Error(`There is no merchant ${merchantId}. \`merchant list\` shows all.`)
+}
+
+function switchesOf({ redis, config }: OperatorConnection): WebhookSwitches {
+  return createWebhookSwitches(redis, config.partitions)
+}

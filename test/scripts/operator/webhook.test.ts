@@ -1,0 +1,82 @@
+import { expect } from 'chai'
+import { compactId, keys, newPaymentId, partitionOf } from '../../../redis/keys.js'
+import { encodeChange } from '../../../redis/webhook-event.js'
+import { connectionOf } from '../../../scripts/operator/connection.js'
+import { runOperator } from '../../../scripts/operator/program.js'
+import { useRedis } from '../../support/redis.js'
+
+const PARTITIONS = 16
+const START_MS = Date.UTC(2026, 0, 2, 12)
+
+describe('operator webhook, for an abandoned endpoint', () => {
+  const test = useRedis()
+  let merchantId = ''
+
+  const run = async (...args: string[]) => {
+    let [out, err] = ['', '']
+    const code = await runOperator(args, {
+      connect: () => connectionOf({ REDIS_URL: test.url }),
+      out: text => {
+        out += text
+      },
+      err: text => {
+        err += text
+      }
+    })
+    return { code, out, err, json: () => JSON.parse(out) }
+  }
+  /** As `webhooks` writes them: given up one minute after the other. */
+  const giveUp = async (count: number): Promise<void> => {
+    const partition = partitionOf(merchantId, PARTITIONS)
+    for (let minute = 0; minute < count; minute++) {
+      const paymentId = newPaymentId(partition)
+      const figures = { version: 2, status: 'captured', capturedCents: 100, refundedCents: 0 } as const
+      const change = { paymentId, occurredAtMs: START_MS + minute * 60_000, ...figures }
+      await test.redis.zadd(keys.webhookUndeliverable(partition, merchantId), change.occurredAtMs, encodeChange(change))
+      const attempt = `${compactId(paymentId)} ${START_MS} 502 3 no shop here`
+      const { event_id: id } = (await run('webhook', 'list', '--limit', '1000', '--json')).json().at(-1)
+      await test.redis.xadd(keys.webhookAttempts(partition, merchantId), '*', 'a', `${id} ${attempt}`)
+    }
+  }
+
+  beforeEach(async () => {
+    await test.redis.flushdb()
+    merchantId = (await run('merchant', 'create', 'Loja', '--json')).json().merchant_id
+  })
+
+  it('list: shows what was given up, oldest first, with the last answer that is remembered', async () => {
+    await giveUp(3)
+    const { out } = await run('webhook', 'list', '--state', 'undeliverable', '--limit', '2')
+    expect(out.match(/T12:0\d:00/g)).to.deep.equal(['T12:00:00', 'T12:01:00'])
+    expect(out.match(/502 no shop here/g)).to.have.lengthOf(2)
+    const since = await run('webhook', 'list', '--since', '2026-01-02T12:01:00Z', '--json')
+    expect(since.json()).to.have.lengthOf(2)
+  })
+
+  it('discard: forgets what occurred before a time, or all of it', async () => {
+    await giveUp(3)
+    const before = await run('webhook', 'discard', merchantId, '--before', '2026-01-02T12:01:00Z', '--json')
+    expect(before.json()).to.deep.equal({ merchant_id: merchantId, discarded: 1 })
+    expect((await run('webhook', 'discard', '--merchant', merchantId)).out).to.equal(
+      '2 undeliverable events are forgotten.\n'
+    )
+    expect((await run('webhook', 'list')).out).to.contain('There are no such events.')
+  })
+
+  it('disable and enable: say what that means, and list shows what is switched off', async () => {
+    expect((await run('webhook', 'disable', merchantId)).out).to.contain('neither sent nor kept')
+    expect((await run('webhook', 'list')).out).to.contain(`Webhooks of ${merchantId} are switched off since 20`)
+    expect((await run('webhook', 'enable', merchantId, '--json')).json()).to.deep.equal({
+      merchant_id: merchantId,
+      webhooks_enabled: true
+    })
+    expect((await run('webhook', 'list')).out).not.to.contain('switched off')
+  })
+
+  for (const verb of ['discard', 'disable', 'enable']) {
+    it(`${verb}: refuses a merchant that does not exist`, async () => {
+      const { code, err } = await run('webhook', verb, 'm_typo')
+      expect([code, err]).to.deep.equal([1, 'error: There is no merchant m_typo. `merchant list` shows all.\n'])
+    })
+  }
+})

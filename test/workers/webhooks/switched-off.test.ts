@@ -1,0 +1,62 @@
+import { expect } from 'chai'
+import { keys } from '../../../redis/keys.js'
+import { createWebhookSwitches, type WebhookSwitches } from '../../../redis/webhook-switches.js'
+import { until } from '../../support/conditions.js'
+import { startReceiver } from '../../support/receiver.js'
+import { emit, PARTITION, PARTITIONS, registerEndpoint, START_MS, useDelivery } from '../../support/webhooks.js'
+
+describe('webhooks that are switched off', () => {
+  const rig = useDelivery()
+  const switches = (): WebhookSwitches => createWebhookSwitches(rig.test.redis, PARTITIONS)
+  /** Longer than a lane remembers a switch. */
+  const untilSwitchCounts = () => new Promise(resolve => setTimeout(resolve, 1_100))
+
+  it('are neither sent nor kept, and go on with the very next event when they are switched on', async () => {
+    const hook = await rig.receiver()
+    await registerEndpoint(rig.test, 'm_1', hook.url)
+    await switches().switchOff('m_1', START_MS)
+    await rig.deliverer()
+    const paymentId = await emit(rig.test, 'm_1', ['pre_authorized', 'capturing'])
+    await rig.noneRemains('m_1')
+    for (const kept of [keys.webhookUndeliverable, keys.webhookJournal, keys.webhookAttempts, keys.webhookDue]) {
+      expect(await rig.test.redis.exists(kept(PARTITION, 'm_1'))).to.equal(0)
+    }
+    expect(hook.received).to.have.lengthOf(0)
+
+    expect(await switches().switchOn('m_1')).to.equal(true)
+    await emit(rig.test, 'm_1', ['captured'], paymentId)
+    await rig.noneRemains('m_1')
+    expect(hook.accepted().get(paymentId)).to.deep.equal(['captured'])
+  })
+
+  it('take what waits behind a dead endpoint along, as soon as it is due, and touch no other merchant', async () => {
+    const { stop, url } = await startReceiver()
+    await stop()
+    const healthy = await rig.receiver()
+    await registerEndpoint(rig.test, 'm_gone', url)
+    await registerEndpoint(rig.test, 'm_good', healthy.url)
+    await rig.deliverer({ retries: { delaysMs: [60_000, 60_000, 60_000], jitter: 0 } })
+    await Promise.all(Array.from({ length: 50 }, () => emit(rig.test, 'm_gone', ['capturing', 'captured'])))
+    await until('all are put off', async () => (await rig.waiting('m_gone')).length === 50)
+
+    await switches().switchOff('m_gone', START_MS)
+    await untilSwitchCounts()
+    rig.advance(60_000)
+    await rig.noneRemains('m_gone')
+    expect(await rig.undeliverable('m_gone')).to.deep.equal([])
+    const paymentId = await emit(rig.test, 'm_good', ['captured'])
+    await rig.noneRemains('m_good')
+    expect(healthy.accepted().get(paymentId)).to.deep.equal(['captured'])
+  })
+
+  it('stay off since the first time, and can be switched off where no endpoint ever was', async () => {
+    await switches().switchOff('m_none', START_MS)
+    await switches().switchOff('m_none', START_MS + 5)
+    expect(await switches().offSince('m_none')).to.equal(START_MS)
+    await rig.deliverer()
+    await emit(rig.test, 'm_none', ['captured'])
+    await rig.noneRemains('m_none')
+    expect(await switches().switchOn('m_none')).to.equal(true)
+    expect(await switches().switchOn('m_none')).to.equal(false)
+  })
+})
