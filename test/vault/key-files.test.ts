@@ -1,4 +1,16 @@
-import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -10,6 +22,14 @@ import { loadOpener } from '../../vault/opener.js'
 import { loadSealer } from '../../vault/sealer.js'
 
 const HOUR_MS = 3_600_000
+/** A process that takes the lock and keeps it. */
+const HOLDER = `
+const { withKeyLock } = await import(process.env.MODULE)
+setInterval(() => undefined, 1_000)
+await withKeyLock({ privateFile: process.env.FILE, publicFile: '' }, () => {
+  console.log('held')
+  return new Promise(() => undefined)
+})`
 
 /** A folder of its own for each test. */
 function useFolder(): () => string {
@@ -127,6 +147,29 @@ describe('changes of the vault key files', () => {
     await rotate(folder())
     expect(Object.keys(readKeyRing(privateFile, 'private').keys)).to.have.lengthOf(3)
   })
+
+  for (const [signal, isLeft] of [
+    ['SIGINT', false],
+    ['SIGKILL', true]
+  ] as const) {
+    it(`${isLeft ? 'leave a lock behind' : 'leave no lock behind'} when their process is ended by ${signal}`, async () => {
+      generateKeyFiles(folder())
+      const lockFile = `${keyFilesIn(folder()).privateFile}.lock`
+      const child = spawn(process.execPath, ['--input-type=module', '-e', HOLDER], {
+        env: {
+          MODULE: new URL('../../vault/key-lock.js', import.meta.url).href,
+          FILE: keyFilesIn(folder()).privateFile
+        }
+      })
+      await once(child.stdout, 'data')
+      child.kill(signal)
+      await once(child, 'exit')
+      expect(existsSync(lockFile)).to.equal(isLeft)
+      if (isLeft) expect((await refusal(rotate(folder()))).message).to.contain(`process ${child.pid} of`)
+      rmSync(lockFile, { force: true })
+      expect(await rotate(folder())).to.match(/^k2-/)
+    })
+  }
 
   it('do not overwrite what somebody who knows no lock has written meanwhile', async () => {
     generateKeyFiles(folder())
