@@ -75,8 +75,10 @@ export interface WaitingWish {
 }
 
 export interface QueueOptions {
-  /** How long what was delivered is remembered, and what is undeliverable kept. */
+  /** How long what was delivered is remembered. */
   readonly retentionMs: number
+  /** The age of an event at which it is not kept as undeliverable any more; longer than all its attempts may take. */
+  readonly undeliverableAgeMaxMs: number
   /** Undeliverable events that are kept per merchant; the oldest go first. */
   readonly undeliverableMax: number
   /** Undeliverable events were dropped because they are too many or too old. */
@@ -94,29 +96,18 @@ export function createWebhookQueue(redis: Redis, blocking: Redis, options: Queue
     readFresh: cursors => readFresh(redis, { reads, running }, cursors, options),
     close: () => reads.close(),
     settle: async ({ partition, holder }, merchantId, moves) => {
-      const oldest = Math.max(0, options.now() - options.retentionMs)
-      const answer = await settleWebhooks(
-        redis,
-        [
-          keys.webhookLease(partition),
-          keys.outbox(partition),
-          keys.webhookWaiting(partition, merchantId),
-          keys.webhookDue(partition, merchantId),
-          keys.webhookMerchants(partition),
-          keys.webhookUndeliverable(partition, merchantId),
-          keys.webhookJournal(partition, merchantId),
-          keys.webhookAttempts(partition, merchantId)
-        ],
-        [
-          holder,
-          merchantId,
-          oldest,
-          ATTEMPTS_KEPT,
-          options.undeliverableMax,
-          options.retentionMs,
-          ...moves.flatMap(encodeMove)
-        ]
-      )
+      const { retentionMs, undeliverableMax, undeliverableAgeMaxMs } = options
+      const nowMs = options.now()
+      const answer = await settleWebhooks(redis, placesOf(partition, merchantId), [
+        holder,
+        merchantId,
+        Math.max(0, nowMs - retentionMs),
+        ATTEMPTS_KEPT,
+        undeliverableMax,
+        Math.max(0, nowMs - undeliverableAgeMaxMs),
+        undeliverableAgeMaxMs,
+        ...moves.flatMap(encodeMove)
+      ])
       const [dropped, ...hasLine] = unlessLost(answer, partition)
       if (typeof dropped === 'number' && dropped > 0) options.onDropped(merchantId, dropped)
       return hasLine.map(flag => flag === 1)
@@ -238,6 +229,20 @@ async function bury(redis: Redis, partition: number, entryId: string, fields: st
     .xadd(keys.deadLetters(partition), '*', ...fields, 'reason', reason, 'buried_at', String(Date.now()))
     .xdel(keys.outbox(partition), entryId)
     .exec()
+}
+
+/** All places where an event of a merchant may be, in the order of settle_webhooks.lua. */
+function placesOf(partition: number, merchantId: string): string[] {
+  return [
+    keys.webhookLease(partition),
+    keys.outbox(partition),
+    keys.webhookWaiting(partition, merchantId),
+    keys.webhookDue(partition, merchantId),
+    keys.webhookMerchants(partition),
+    keys.webhookUndeliverable(partition, merchantId),
+    keys.webhookJournal(partition, merchantId),
+    keys.webhookAttempts(partition, merchantId)
+  ]
 }
 
 function encodeMove({ before, after, attempt }: Move): (string | number)[] {

@@ -1,7 +1,7 @@
 /** Process `webhooks`: delivers the events of the outboxes. It can sign, and can open no card. */
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import { standardRetries } from '../machines/webhook-schedule.js'
+import { spanMs, standardRetries } from '../machines/webhook-schedule.js'
 import { connect, disconnect } from '../redis/connections.js'
 import { assertPartitions } from '../redis/installation.js'
 import { createPartitionLeases } from '../redis/partition-leases.js'
@@ -28,10 +28,14 @@ await runProcess('webhooks', async ({ config, log, onStop, onReadyCheck }) => {
   // New for every life of a process: a restarted one must not inherit the leases of the dead one.
   const owner = `${hostname()}.${process.pid}.${randomBytes(4).toString('hex')}`
   const metrics = createWebhookMetrics()
+  const retries = { ...standardRetries, delaysMs: config.webhookRetryDelaysMs }
+  const retentionMs = config.webhookRetentionDays * DAY_MS
   const delivery = await startWebhookDelivery({
     deps: {
       queue: createWebhookQueue(redis, blocking, {
-        retentionMs: config.webhookRetentionDays * DAY_MS,
+        retentionMs,
+        // Counted from the last attempt that an event may get: a short retention must not drop it at once.
+        undeliverableAgeMaxMs: retentionMs + Math.ceil(spanMs(retries)),
         undeliverableMax: config.webhookUndeliverableMax,
         onDropped: (merchantId, count) => {
           metrics.dropped(count)
@@ -48,7 +52,7 @@ await runProcess('webhooks', async ({ config, log, onStop, onReadyCheck }) => {
         policy: createNetworkPolicy(config.webhookAllowedNetworks),
         timeoutMs: config.webhookTimeoutMs
       }),
-      retries: { ...standardRetries, delaysMs: config.webhookRetryDelaysMs },
+      retries,
       concurrency: config.webhookConcurrency,
       clock: systemClock,
       random: Math.random,

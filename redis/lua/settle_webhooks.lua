@@ -7,9 +7,10 @@
 -- KEYS[1] lease     string    KEYS[2] outbox         stream    KEYS[3] waiting lines    hash, by payment
 -- KEYS[4] due times zset      KEYS[5] merchants due  zset      KEYS[6] undeliverable    zset, by time of the event
 -- KEYS[7] journal   stream    KEYS[8] attempts       stream
--- ARGV[1] holder    ARGV[2] merchant     ARGV[3] time of the oldest event to keep, ms     ARGV[4] attempts to keep
--- ARGV[5] undeliverable events to keep   ARGV[6] how long they may stay when no other follows, ms
--- ARGV[7..] seven per event: move (`delivered`, `waiting`, `undeliverable` or `forgotten`), outbox entry ('': it was the
+-- ARGV[1] holder    ARGV[2] merchant     ARGV[3] oldest delivery to remember, ms     ARGV[4] attempts to keep
+-- ARGV[5] undeliverable events to keep   ARGV[6] time of the oldest of them to keep, ms   ARGV[7] how long they may stay
+--   when no other follows, ms
+-- ARGV[8..] seven per event: move (`delivered`, `waiting`, `undeliverable` or `forgotten`), outbox entry ('': it was the
 --   head of its line), payment, head as expected (`<event id> <attempts> `), record of the new place, time in ms (when it
 --   is due; of what is undeliverable, when it occurred), attempt
 --
@@ -21,7 +22,7 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then
 end
 local result = {0}
 local isGivenUp = false
-for i = 7, #ARGV, 7 do
+for i = 8, #ARGV, 7 do
   local move, entry, payment, head, record, due, attempt = unpack(ARGV, i, i + 6)
   local line = redis.call('HGET', KEYS[3], payment)
   local wasLine = line
@@ -61,9 +62,9 @@ for i = 7, #ARGV, 7 do
   result[#result + 1] = line and 1 or 0
 end
 if isGivenUp then
-  local tooOld = redis.call('ZREMRANGEBYSCORE', KEYS[6], '-inf', '(' .. ARGV[3])
+  local tooOld = redis.call('ZREMRANGEBYSCORE', KEYS[6], '-inf', '(' .. ARGV[6])
   result[1] = tooOld + redis.call('ZREMRANGEBYRANK', KEYS[6], 0, -1 - ARGV[5])
-  redis.call('PEXPIRE', KEYS[6], ARGV[6])
+  redis.call('PEXPIRE', KEYS[6], ARGV[7])
 end
 local first = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
 if first[1] then

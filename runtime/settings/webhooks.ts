@@ -39,7 +39,7 @@ export const webhookSettings = {
     30,
     1,
     3_650,
-    'How long a delivered event is remembered, and an undeliverable one kept, so that it can be replayed (days).'
+    'How long an event is kept after it was delivered, or could have been tried for the last time, to be replayed (days).'
   ),
   webhookUndeliverableMax: integer(
     'WEBHOOK_UNDELIVERABLE_MAX',

@@ -212,6 +212,7 @@ export class Installation {
     const deps: DeliveryDeps = {
       queue: createWebhookQueue(redis, this.connect(process, this.durable, 'blocking'), {
         retentionMs: config.webhookRetentionDays * DAY_MS,
+        undeliverableAgeMaxMs: config.webhookRetentionDays * DAY_MS,
         undeliverableMax: config.webhookUndeliverableMax,
         onDropped: (merchantId, count) => this.errors.push(`${count} events of ${merchantId} were dropped`),
         onUnreadable: (entryId, reason) => this.errors.push(`event ${entryId} is unreadable: ${reason}`),

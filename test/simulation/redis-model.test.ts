@@ -218,8 +218,8 @@ function webhookSteps(random: Random): Steps {
     script('keep_partition', [lease], [holder, '100000']),
     script('release_partition', [lease], [holder]),
     script('read_waiting_webhooks', [lease, 'lines due', 'lines'], [holder, score, '1', random.pick(['', payment])]),
-    script('settle_webhooks', places, [holder, 'm', oldest, '1000', kept, '100000', ...move()]),
-    script('settle_webhooks', places, [holder, 'm', oldest, '1000', kept, '100000', ...move(), ...move()]),
+    script('settle_webhooks', places, [holder, 'm', '0', '1000', kept, oldest, '100000', ...move()]),
+    script('settle_webhooks', places, [holder, 'm', '0', '1000', kept, oldest, '100000', ...move(), ...move()]),
     script(
       'replay_webhooks',
       [STREAM, 'given up', 'given up before'],

@@ -64,6 +64,7 @@ const noMetrics = {
 /** A queue that keeps what is given up and says nothing about what it drops. */
 export const plainQueue = {
   retentionMs: 30 * 24 * 3_600_000,
+  undeliverableAgeMaxMs: 34 * 24 * 3_600_000,
   undeliverableMax: 100_000,
   onUnreadable: () => undefined,
   onDropped: () => undefined
