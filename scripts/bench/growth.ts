@@ -9,6 +9,7 @@ import { encodeInProgress } from '../../redis/idempotency.js'
 import { compactId, idempotencyRecord, keys, newPaymentId, partitionOf, shortHash } from '../../redis/keys.js'
 import { encodePayment } from '../../redis/payment-record.js'
 import { readConfig } from '../../runtime/config.js'
+import { delay } from '../../runtime/delay.js'
 import { createLogger } from '../../runtime/log.js'
 import { type RequestSource, runOpenLoop } from './load.js'
 import { get } from './operations.js'
@@ -18,6 +19,8 @@ import type { ServiceSystem } from './systems.js'
 export interface Times {
   readonly p50Ms: number
   readonly p99Ms: number
+  /** The longest that Redis waited for its disk meanwhile: everybody waits with it, readers too (ms). */
+  readonly slowestFsyncMs: number
 }
 
 export interface GrowthRow {
@@ -35,6 +38,10 @@ const MEASUREMENTS = 3
 const SECONDS = 8
 const BATCH = 512
 const POLL_MS = 200
+/** A disk that was given a gigabyte goes on writing it, and lets each fsync wait for that. */
+const CALM_FSYNC_MS = 20
+const CALM_FOR_MS = 10_000
+const CALM_DEADLINE_MS = 180_000
 
 /** Fills the demo merchant up to each of `sizes`, and measures there. */
 export async function measureGrowth(
@@ -52,7 +59,10 @@ export async function measureGrowth(
     const list: RequestSource = index =>
       get(service, `/v1/payments?limit=20&status=${index % 2 ? 'captured' : 'failed'}`)
     const create = (): Promise<RequestSource> => service.prepare(RATE_PER_SECOND * SECONDS)
-    await withRedis(service, redis => untilAtRest(redis))
+    await withRedis(service, async redis => {
+      await untilAtRest(redis)
+      await untilDiskIsCalm(redis)
+    })
     rows.push({
       payments,
       read: await timesOf(service, async () => read),
@@ -75,8 +85,30 @@ export async function measureGrowth(
 async function timesOf(service: ServiceSystem, sourceOf: () => Promise<RequestSource>): Promise<Times> {
   const options = { perSecond: RATE_PER_SECOND, seconds: SECONDS, connections: 64 }
   const results: Times[] = []
-  for (let i = 0; i < MEASUREMENTS; i++) results.push(await runOpenLoop(service.url, options, await sourceOf()))
-  return medians(['p50Ms', 'p99Ms'], results)
+  await withRedis(service, async redis => {
+    for (let i = 0; i < MEASUREMENTS; i++) {
+      const source = await sourceOf()
+      await redis.latency('RESET')
+      const { p50Ms, p99Ms } = await runOpenLoop(service.url, options, source)
+      results.push({ p50Ms, p99Ms, slowestFsyncMs: await slowestFsyncMs(redis) })
+    }
+  })
+  return medians(['p50Ms', 'p99Ms', 'slowestFsyncMs'], results)
+}
+
+/** By Redis's own latency monitor, since it was reset; 0: none took as long as its threshold. */
+async function slowestFsyncMs(redis: Redis): Promise<number> {
+  const events = (await redis.latency('LATEST')) as [name: string, at: number, lastMs: number, maxMs: number][]
+  return Math.max(0, ...events.filter(([name]) => name === 'aof-fsync-always').map(([, , , maxMs]) => maxMs))
+}
+
+async function untilDiskIsCalm(redis: Redis): Promise<void> {
+  await redis.config('SET', 'latency-monitor-threshold', '1')
+  const deadlineMs = performance.now() + CALM_DEADLINE_MS
+  do {
+    await redis.latency('RESET')
+    await delay(CALM_FOR_MS)
+  } while ((await slowestFsyncMs(redis)) > CALM_FSYNC_MS && performance.now() < deadlineMs)
 }
 
 async function withRedis(service: ServiceSystem, work: (redis: Redis) => Promise<void>): Promise<void> {
@@ -91,7 +123,7 @@ async function withRedis(service: ServiceSystem, work: (redis: Redis) => Promise
 /** What was written may have begun a rewrite of the append-only file, which is measured apart. */
 async function untilAtRest(redis: Redis): Promise<void> {
   while (!/^aof_rewrite_in_progress:0\r?\naof_rewrite_scheduled:0/m.test(await redis.info('persistence'))) {
-    await new Promise(resolve => setTimeout(resolve, POLL_MS))
+    await delay(POLL_MS)
   }
 }
 
