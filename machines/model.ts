@@ -1,7 +1,7 @@
 /**
  * The words of the domain: a payment, what was asked for, how far it is. Pure data, no behaviour.
  *
- * Amounts are cents, times are ms since the epoch. Sources: interface 2.1, 2.2 and 3; design 6 and 9.
+ * Amounts are cents, times are ms since the epoch. Sources: interface 2.1, 2.2 and 3; docs/PAYMENTS.md.
  */
 import type { NetworkReferences } from './network.js'
 
@@ -138,7 +138,7 @@ export interface HistoryEntry {
   readonly times: number
 }
 
-/** A payment as it is stored. `version` counts commits; it is the fence of design 1.5. */
+/** A payment as it is stored. `version` counts commits; it is the fence of invariant 5. */
 export interface Payment {
   readonly version: number
   readonly terms: PaymentTerms

@@ -104,7 +104,7 @@ export interface CardNetwork {
   findOrderId(saleId: string, signal: AbortSignal): Promise<string | null>
 }
 
-/** Our order id at the network is the payment id without its hyphens (design 6). */
+/** Our order id at the network is the payment id without its hyphens: reconciliation asks by it. */
 export function orderIdOf(paymentId: string): string {
   return paymentId.replaceAll('-', '')
 }

@@ -1,7 +1,7 @@
 /**
- * The published test cards of the test environment (interface 7.1, design 9). The last digit decides the outcome, on
- * each of three bases: Visa, Mastercard, Elo. No other number is accepted there, so that a real card typed by mistake
- * is never kept.
+ * The published test cards of the test environment (interface 7.1; docs/API.md lists them). The last digit decides the
+ * outcome, on each of three bases: Visa, Mastercard, Elo. No other number is accepted there, so that a real card typed
+ * by mistake is never kept.
  */
 
 export interface TestCard {

@@ -1,5 +1,5 @@
 /**
- * When an undelivered event is sent again, as data (design 8).
+ * When an undelivered event is sent again, as data (docs/WEBHOOKS.md, When you do not answer).
  *
  * The gaps grow to a day and add up to about three days, so that a receiver may be down over a weekend. Jitter keeps
  * the events that failed together from coming back together.

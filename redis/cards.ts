@@ -38,7 +38,7 @@ export interface CardStore {
   findByToken(merchantId: string, tokenId: string): Promise<StoredCard | null>
 }
 
-/** How long a repeated POST /v1/cards finds its card: as long as idempotency keys are kept (design 9). */
+/** How long a repeated POST /v1/cards finds its card: as long as idempotency keys are kept. */
 const TOKEN_REMEMBERED_MS = 30 * 24 * 3_600_000
 
 const storeCard = defineScript('store_card')

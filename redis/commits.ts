@@ -2,7 +2,7 @@
  * Writing decisions: `commit` for one that changes a payment, `finish` for one that does not.
  *
  * Both are one script each: the change of status, its webhook event, the indexes, the next due time, the result for
- * the waiting request and the acknowledgement of the command happen together or not at all (design 1.5, 1.6).
+ * the waiting request and the acknowledgement of the command happen together or not at all (invariants 5 and 6).
  */
 import type { CommandResult } from '../machines/commands.js'
 import type { Payment, PaymentStatus } from '../machines/model.js'

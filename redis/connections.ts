@@ -1,5 +1,5 @@
 /**
- * One Redis connection per role, each with the settings that its role needs (stack facts 5 and 6).
+ * One Redis connection per role, each with the settings that its role needs.
  *
  * Writes are never resent by the client: a command whose reply was lost is rejected at once, and the caller, which
  * knows whether it is safe to repeat, decides. Blocking reads have a connection of their own, because everything

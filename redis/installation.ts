@@ -38,7 +38,7 @@ export async function requireDurability(
   onReadyCheck('durability', check)
 }
 
-/** The settings of design 5, and the values that are durable enough. */
+/** Without these settings an accepted payment can be lost, and the values that are durable enough. */
 const requirements = [
   { name: 'appendonly', allowed: ['yes'] },
   { name: 'appendfsync', allowed: ['always'] },

@@ -1,4 +1,4 @@
-/** The proof, at start and at each /readyz, that card data in flight cannot reach a disk (design 5 and 7). */
+/** The proof, at start and at each /readyz, that card data in flight cannot reach a disk (invariant 7). */
 import type { Redis } from './connections.js'
 
 /**

@@ -10,7 +10,7 @@ import { hash, randomBytes } from 'node:crypto'
 import type { Redis } from './connections.js'
 import { keys } from './keys.js'
 
-/** Interface section 5, and `tokens:write` of design section 7. */
+/** Those of interface section 5, and `tokens:write`, the only one of publishable keys. */
 export const permissions = ['payments:read', 'payments:write', 'cards:write', 'webhooks:write', 'tokens:write'] as const
 export type Permission = (typeof permissions)[number]
 

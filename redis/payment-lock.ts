@@ -1,5 +1,5 @@
 /**
- * The lock that keeps two workers off one payment, by Redlock and the rules of stack facts 4.4.
+ * The lock that keeps two workers off one payment, by Redlock (decision 1).
  *
  * It is a courtesy that saves network calls; the truth is the version compare of commit.lua. So a lock that can't be
  * renewed only aborts the holder's signal: no new call is begun, and the result of a running one is still committed.
@@ -21,7 +21,7 @@ export interface PaymentLock {
 
 /** `clients`: 1, 3 or 5 independent masters. `ttlMs`: how long a dead holder blocks a payment. */
 export function createPaymentLock(clients: readonly Redis[], ttlMs: number, log: Logger): PaymentLock {
-  // Retries are ours: with its own, this Redlock returns locks that are expired already (stack facts 4.2).
+  // Retries are ours: with its own, this Redlock returns locks that are expired already.
   const redlock = new Redlock(clients.filter(isClient), { retryCount: 0, driftFactor: 0.01 })
   redlock.on('error', error => {
     if (!(error instanceof ResourceLockedError)) log.debug({ err: error }, 'lock server did not answer')

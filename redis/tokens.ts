@@ -1,5 +1,5 @@
 /**
- * One-use tokens and CVVs in flight, on the memory-only Redis: nothing here may ever reach a disk (design 7).
+ * One-use tokens and CVVs in flight, on the memory-only Redis: nothing here may ever reach a disk (invariant 7).
  *
  * Boxes are sealed; this store can't read them. What expires or is lost with that Redis costs the buyer another
  * typing of the card, and never a payment.

@@ -49,7 +49,7 @@ export interface WebhookEndpointStore {
   find(merchantId: string): Promise<WebhookEndpoint | null>
 }
 
-/** How long a rotated secret signs beside the new one (design 8). */
+/** How long a rotated secret signs beside the new one. */
 export const ROTATION_OVERLAP_MS = 24 * 3_600_000
 /** Each previous secret makes the signature header 68 bytes longer. */
 const PREVIOUS_MAX = 8

@@ -2,7 +2,7 @@
  * The one catalogue of errors that a merchant can meet. docs/ERRORS.md is generated from it.
  *
  * `retryable` answers one question: may the same request, with a new Idempotency-Key if it needs one, succeed later
- * without a change? Sources: interface section 7, design section 9.
+ * without a change? Source: interface section 7; what goes beyond it was decided here.
  */
 
 export interface ErrorSpec {

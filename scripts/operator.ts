@@ -1,4 +1,4 @@
-/** `npm run --silent operator -- <noun> <verb> [--json]`: what operators do (design 10). One file per noun in operator/. */
+/** `npm run --silent operator -- <noun> <verb> [--json]`: what operators do. One file per noun in operator/. */
 import { connectionOf } from './operator/connection.js'
 import { runOperator } from './operator/program.js'
 

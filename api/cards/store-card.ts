@@ -1,5 +1,5 @@
 /**
- * The use case behind POST /v1/cards: a one-use token becomes a stored card (interface 4.6, design 7 and 9).
+ * The use case behind POST /v1/cards: a one-use token becomes a stored card (interface 4.6).
  *
  * Three steps, each of which can be repeated: claim the token, store its card, drop the token. Whoever dies between
  * two of them leaves a token that only this route can claim again, and a repeated request ends in the same card.

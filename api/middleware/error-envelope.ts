@@ -1,5 +1,6 @@
 /**
- * The only place that turns an error into an answer: `{"error": {code, message, retryable, ...}}` (design 9).
+ * The only place that turns an error into an answer: `{"error": {code, message, retryable, ...}}`
+ * (docs/API.md, Errors).
  *
  * An error that is not a `ServiceError` is logged in full and answered with a sentence that tells nothing about it.
  */

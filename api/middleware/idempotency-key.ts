@@ -1,4 +1,4 @@
-/** The `Idempotency-Key` of every payment POST (interface 5.1; 1 to 255 printable characters, design 9). */
+/** The `Idempotency-Key` of every payment POST (interface 5.1): 1 to 255 printable characters. */
 import { ServiceError } from '../../runtime/errors.js'
 import type { RequestMiddleware } from '../context.js'
 

@@ -9,7 +9,7 @@ import { ServiceError } from '../../runtime/errors.js'
 import type { RequestContext, RequestMiddleware } from '../context.js'
 import { hasRepeatedNames } from '../member-names.js'
 
-/** 64 KiB (design 9): a create request with every field at its limit, in escapes, is a third of it. */
+/** 64 KiB: a create request with every field at its limit, in escapes, is a third of it. */
 export const BODY_BYTES_MAX = 65_536
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

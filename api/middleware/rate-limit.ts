@@ -1,4 +1,4 @@
-/** Requests per API key (design 9): a token bucket, told to the client in the `RateLimit` headers. */
+/** Requests per API key: a token bucket, told to the client in the `RateLimit` headers. */
 import type { RateLimiter } from '../../redis/rate-limit.js'
 import { ServiceError } from '../../runtime/errors.js'
 import { principalOf, type RequestMiddleware } from '../context.js'

@@ -18,7 +18,7 @@ export function requestId(): RequestMiddleware {
   }
 }
 
-/** Takes over the client's `X-Correlation-Id` and echoes it. Anything but one UUID is 400 (design 9). */
+/** Takes over the client's `X-Correlation-Id` and echoes it. Anything but one UUID is 400. */
 export function correlationId(): RequestMiddleware {
   return (ctx, next) => {
     const given = ctx.get('X-Correlation-Id')

@@ -1,6 +1,7 @@
 /**
  * Where the card network reports what happened to a sale. A notification is a hint and proves nothing: it is written
- * down, answered, and a worker asks the network what is true (design 6).
+ * down, answered, and a worker asks the network what is true (docs/PAYMENTS.md, What the
+ * network reports).
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type Koa from 'koa'

@@ -6,8 +6,8 @@ import { isRecord } from '../../runtime/json.js'
 import { isUuid } from '../../runtime/uuid.js'
 
 /**
- * What the network announces with each `ChangeType` (network protocol 6). Only these are about the money of a payment
- * of ours; the others (recurrence, antifraud, boleto) are answered and forgotten.
+ * What the network announces with each `ChangeType`, by the acquirer's documents. Only these are about the money of a
+ * payment of ours; the others (recurrence, antifraud, boleto) are answered and forgotten.
  */
 const MONEY_CHANGES: Readonly<Record<number, Announcement>> = {
   // status change

@@ -1,4 +1,4 @@
-/** What became of a payment POST, as an answer: interface sections 4.1 to 4.3, 5.1 and 5.3, design 9. */
+/** What became of a payment POST, as an answer: interface sections 4.1 to 4.3, 5.1 and 5.3. */
 import type { CommandResult, Submission } from '../../machines/commands.js'
 import type { PaymentTerms } from '../../machines/model.js'
 import { ServiceError } from '../../runtime/errors.js'

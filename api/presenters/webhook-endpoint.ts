@@ -8,7 +8,7 @@ export function presentNewEndpoint(endpoint: WebhookEndpoint): Record<string, un
   return { url: endpoint.url, secret: endpoint.secret, ...signatureAndTime(endpoint) }
 }
 
-/** The answer to a read, which never shows the secret (design 9). */
+/** The answer to a read, which never shows the secret. */
 export function presentEndpoint(endpoint: WebhookEndpoint): Record<string, unknown> {
   return { url: endpoint.url, ...signatureAndTime(endpoint) }
 }

@@ -1,4 +1,4 @@
-/** GET /v1/capabilities (interface 2.5, design 9). */
+/** GET /v1/capabilities (interface 2.5; docs/API.md for the fields beyond it). */
 import type { Config } from '../../runtime/config.js'
 import type { MerchantRoute } from '../route.js'
 import { CURRENCY, INSTALLMENTS_MAX } from '../schemas/fields.js'

@@ -1,4 +1,4 @@
-/** PUT and GET /v1/webhook-endpoint (interface 4.7 and 4.8, design 9). */
+/** PUT and GET /v1/webhook-endpoint (interface 4.7 and 4.8). */
 import { ServiceError } from '../../runtime/errors.js'
 import { createNetworkPolicy } from '../../runtime/network-policy.js'
 import { principalOf } from '../context.js'

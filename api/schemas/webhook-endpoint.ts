@@ -1,4 +1,4 @@
-/** Body of PUT /v1/webhook-endpoint (interface 4.7, design 9). */
+/** Body of PUT /v1/webhook-endpoint (interface 4.7). */
 import { isIP } from 'node:net'
 import { ServiceError } from '../../runtime/errors.js'
 import type { NetworkPolicy } from '../../runtime/network-policy.js'

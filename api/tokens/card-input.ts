@@ -1,5 +1,5 @@
 /**
- * The rules of a card that a buyer has typed (design 9): all broken ones at once, so that a form can mark every field.
+ * The rules of a card that a buyer has typed: all broken ones at once, so that a form can mark every field.
  *
  * No message repeats a value: whatever stands in a wrong field may be a card number.
  */

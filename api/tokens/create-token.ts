@@ -1,4 +1,7 @@
-/** The use case behind POST /v1/tokens: a typed card becomes a one-use token (design 7 and 9). */
+/**
+ * The use case behind POST /v1/tokens: a typed card becomes a one-use token (docs/SECURITY.md, The way of a card
+ * number).
+ */
 import { newTokenId, type TokenStore } from '../../redis/tokens.js'
 import type { Sealer } from '../../vault/sealer.js'
 import { readCardInput } from './card-input.js'

@@ -16,7 +16,7 @@ export const isCapturable: Guard = ({ terms, figures }, event) =>
   (event.amountCents ?? terms.amountCents) <= terms.amountCents &&
   (figures.expiresAtMs === null || event.nowMs < figures.expiresAtMs)
 
-/** The network voids a pre-authorisation as a whole only (network protocol 6). */
+/** The network voids a pre-authorisation as a whole only, by the acquirer's documents. */
 export const isWholeAmount: Guard = ({ terms }, event) =>
   event.type === 'CANCEL' && (event.amountCents ?? terms.amountCents) === terms.amountCents
 
@@ -33,7 +33,7 @@ export const isLastRefund: Guard = ({ figures }) =>
 
 export const isPartlyRefunded: Guard = ({ figures }) => figures.refundedCents > 0
 
-/** Silence for so long that a request in doubt can no longer arrive (design 6). */
+/** Silence for so long that a request in doubt can no longer arrive (docs/DESIGN.md, 6). */
 export const isBeyondHorizon: Guard = ({ figures, policy }, event) =>
   figures.inquiry !== null && event.nowMs >= figures.inquiry.sinceMs + policy.notFoundHorizonMs
 

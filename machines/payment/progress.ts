@@ -212,7 +212,7 @@ function withReason({ attention }: Figures, reason: Attention): Attention {
 /** A person has looked. What calls for one next is listed anew. */
 export const settleAttention: Change = () => ({ attention: null })
 
-/** "Asked about once more later" (design 6): six horizons after the first verdict, an hour with the default. */
+/** A payment of which nothing was found is looked for once more: six horizons after the first verdict, an hour by default. */
 const LATE_CHECK_HORIZONS = 6
 
 /** What a refund moves: the amount of the command, or the whole balance. */

@@ -1,4 +1,4 @@
-/** Why a payment does not take a command: the reason that the merchant is told (interface 7, design 9). */
+/** Why a payment does not take a command: the reason that the merchant is told (interface 7; docs/API.md, Errors). */
 import type { Payment, PaymentStatus, RefusalCode } from '../model.js'
 import type { PaymentEvent } from './events.js'
 

@@ -40,7 +40,7 @@ export interface PaymentView {
   readonly operation?: { readonly kind: string; readonly state: string; readonly amount_cents?: number }
 }
 
-/** One line of `GET /simulator/sales` (design 10). */
+/** One line of `GET /simulator/sales`. */
 export interface SaleLine {
   readonly merchant_order_id: string
   readonly payment_id: string

@@ -8,7 +8,7 @@ import { spawnRedis } from '../supervisor/embedded-redis.js'
 import { freePort } from '../supervisor/ports.js'
 import type { RedisBinary } from '../supervisor/redis-binary.js'
 
-/** What every durable node is told (design 5). */
+/** What every durable node is told (docs/REDIS.md, Settings). */
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction', '--save', '']
 
 interface Running {

@@ -1,6 +1,6 @@
 /**
  * The acquirer itself: its routes over the ledger, without HTTP and without faults. A call books first, then answers;
- * `isLost` says that the answer is not to be sent (the test cards and amounts of design 9).
+ * `isLost` says that the answer is not to be sent (the test cards and amounts of outcomes.ts).
  */
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Ledger, LedgerSale } from './ledger.js'

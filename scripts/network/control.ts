@@ -1,4 +1,4 @@
-/** The simulator's own routes, for tests and operators; no acquirer has them (design 10). */
+/** The simulator's own routes, for tests and operators; no acquirer has them. */
 import { randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'

@@ -1,5 +1,5 @@
 /**
- * Misbehaviour on order: `PUT /simulator/faults` (design 10).
+ * Misbehaviour on order: `PUT /simulator/faults`.
  *
  * Each probability is thrown for each request to the acquirer's routes, on its own. Where several come up at once, the
  * one that hides more wins: `drop_before`, `error_before`, then (the request is booked) `late` delays what follows,

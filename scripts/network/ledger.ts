@@ -104,7 +104,7 @@ function parseSale(entry: unknown): LedgerSale {
   return entry as unknown as LedgerSale
 }
 
-/** One line of `GET /simulator/sales` (design 10). `status` is the wire's number, see `LedgerSale`. */
+/** One line of `GET /simulator/sales`. `status` is the wire's number, see `LedgerSale`. */
 export function saleLine(sale: LedgerSale): string {
   return JSON.stringify({
     merchant_order_id: sale.merchantOrderId,

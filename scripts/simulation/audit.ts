@@ -1,6 +1,6 @@
 /**
  * The independent audit at the end of a run: the merchant's books, the service's and the network's must agree, and
- * nothing may be left undone (design 1). Every line that is returned is a violation.
+ * nothing may be left undone (the invariants of docs/DESIGN.md). Every line that is returned is a violation.
  */
 import type { Payment } from '../../machines/model.js'
 import { decodeIdempotency } from '../../redis/idempotency.js'

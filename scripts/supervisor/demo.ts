@@ -1,6 +1,6 @@
 /**
  * What the first start of the test environment makes, and later starts find again: the vault's key files, a demo
- * merchant with its keys, and `DATA_DIR/demo.json`, from which scripts and tests take them (design 10).
+ * merchant with its keys, and `DATA_DIR/demo.json`, from which scripts and tests take them.
  */
 import { connect, disconnect } from '../../redis/connections.js'
 import { MerchantStore } from '../../redis/merchants.js'

@@ -1,5 +1,5 @@
 /**
- * A Redis that runs beside the service, durable or memory-only (design 5).
+ * A Redis that runs beside the service, durable or memory-only.
  *
  * The durable one writes every command to its append-only file before it answers, and never evicts. The memory-only
  * one writes nothing anywhere: no snapshot, no append-only file, no crash report (which would quote a command).

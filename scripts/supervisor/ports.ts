@@ -37,7 +37,7 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
   throw new Error(`No port from ${LOWEST} to ${HIGHEST} is free on ${host}; close programs that listen there.`)
 }
 
-/** Which variable tells a process its port (design 2); processes that are not named here listen on the ops port only. */
+/** Which variable tells a process its port; processes that are not named here listen on the ops port only. */
 export const portVariables: Readonly<Record<string, string>> = {
   api: 'PORT',
   tokens: 'TOKENS_PORT',

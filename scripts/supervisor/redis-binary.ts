@@ -2,7 +2,7 @@
  * Finds a Redis server program, and fetches one without installing anything when the machine has none.
  *
  * Order: `redis-server` or `valkey-server` on the PATH, the copy that an earlier start left in `.vendor/redis`, the
- * system's package manager (design 10). Where packages can't be fetched without installing them, the message names the
+ * system's package manager. Where packages can't be fetched without installing them, the message names the
  * one command that a person has to run.
  */
 import { symlink } from 'node:fs/promises'

@@ -4,7 +4,7 @@ import { type Ending, type ProcessGroup, startGroup } from './process-group.js'
 
 /** Short, because a payments worker that is away delays payments; it doubles with each quick death. */
 const FIRST_PAUSE_MS = 100
-/** Below the 10 s in which a dead worker's entries are taken over (design 6). */
+/** Below the 10 s in which a dead worker's entries are taken over. */
 const PAUSE_MAX_MS = 5_000
 /**
  * A process that lived this long is taken to work: the next death counts as the first. Longer than a start takes, and

@@ -74,7 +74,7 @@ describe('authentication and permissions over HTTP, interface 5', () => {
       expect(answer.error['code']).to.equal('merchant_disabled')
     })
 
-    it(`design 7: ${method} ${path} refuses publishable keys`, async () => {
+    it(`${method} ${path} refuses publishable keys`, async () => {
       const answer = await api.request(method, path, { body, headers: { Authorization: 'Bearer svc_test.k_pub' } })
       expect(answer.status).to.equal(403)
       expect(answer.error['code']).to.equal('insufficient_scope')
@@ -95,7 +95,7 @@ describe('authentication and permissions over HTTP, interface 5', () => {
   })
 })
 
-describe('the cache of keys, design 10', () => {
+describe('the cache of keys', () => {
   let nowMs: number
   let lookups: string[]
   let stored: KeyRecord | null | Error

@@ -7,7 +7,7 @@ import { API_KEY, type RunningApi, startApi } from './running-api.js'
 
 const valid = JSON.stringify(aCreateBody())
 
-/** Design 9, of an answer in the raw: the header is there, and the envelope says the same. */
+/** Of an answer in the raw: the header is there, and the envelope says the same. */
 function expectRequestId(answer: string): void {
   const [, header] = /^X-Request-Id: (\S+)\r$/m.exec(answer) ?? []
   const [, inside] = /"request_id":"([0-9a-f-]{36})"/.exec(answer) ?? []
@@ -44,7 +44,7 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
     ['an array nested 30,000 deep', '['.repeat(30_000) + ']'.repeat(30_000), /must be a JSON object/]
   ]
   for (const [name, body, message] of bodies) {
-    it(`design 9: ${name} is 400 invalid_request`, async () => {
+    it(`${name} is 400 invalid_request`, async () => {
       const answer = await api.request('POST', '/v1/payments', { body })
       expect(answer.status).to.equal(400)
       expect(answer.error['code']).to.equal('invalid_request')
@@ -53,7 +53,7 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
     })
   }
 
-  it('design 9: no body at all is 400 where one is needed', async () => {
+  it('no body at all is 400 where one is needed', async () => {
     const answer = await api.request('POST', '/v1/payments')
     expect(answer.status).to.equal(400)
     expect(answer.error.fields).to.deep.equal([{ path: 'body', message: 'is missing: send a JSON object' }])
@@ -68,13 +68,13 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
     })
   }
 
-  it('design 9: a number that is too large for a double is refused in metadata, too', async () => {
+  it('a number that is too large for a double is refused in metadata, too', async () => {
     const body = valid.replace('{"amount_cents"', '{"metadata":{"n":1e400},"amount_cents"')
     const answer = await api.request('POST', '/v1/payments', { body })
     expect(answer.error.fields?.map(field => field.path)).to.deep.equal(['metadata.n'])
   })
 
-  it('design 9: a body of more than 64 KiB is 413, with and without Content-Length', async () => {
+  it('a body of more than 64 KiB is 413, with and without Content-Length', async () => {
     const body = JSON.stringify({ ...aCreateBody(), metadata: { x: 'x'.repeat(BODY_BYTES_MAX) } })
     const known = await api.request('POST', '/v1/payments', { body })
     expect(known.status).to.equal(413)
@@ -89,7 +89,7 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
     expect(await exchange(api.port, head + chunks)).to.match(/^HTTP\/1.1 413 .*"payload_too_large"/s)
   })
 
-  it('design 9: what is left of a body that is too large does not keep the connection from its next request', async () => {
+  it('what is left of a body that is too large does not keep the connection from its next request', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const [tooLarge, next] = [await send(agent, api.port, 4 * BODY_BYTES_MAX), await send(agent, api.port, 1)]
     agent.destroy()
@@ -106,7 +106,7 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
     ['compressed JSON', { 'Content-Encoding': 'gzip' }]
   ]
   for (const [name, headers] of media) {
-    it(`design 9: ${name} is 415`, async () => {
+    it(`${name} is 415`, async () => {
       const answer = await api.request('POST', '/v1/payments', { body: valid, headers })
       expect(answer.status).to.equal(415)
       expect(answer.error['code']).to.equal('unsupported_media_type')
@@ -125,7 +125,7 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
     expect(await answerTo('/v1/payments')).to.match(/^HTTP\/1.1 400 .*is missing: send a JSON object/s)
   })
 
-  it('design 9: JSON without a Content-Type is 415', async () => {
+  it('JSON without a Content-Type is 415', async () => {
     const body = new TextEncoder().encode(valid)
     const answer = await api.request('POST', '/v1/payments', { body, headers: { 'Content-Type': null } })
     expect(answer.status).to.equal(415)
@@ -157,14 +157,14 @@ describe('Idempotency-Keys that are none', () => {
     ['a letter that is not ASCII', 'chavé'],
     ['a tab inside', 'a\tb']
   ] as const) {
-    it(`design 9: an Idempotency-Key with ${name} is 400 invalid_request`, async () => {
+    it(`an Idempotency-Key with ${name} is 400 invalid_request`, async () => {
       const answer = await api.request('POST', '/v1/payments', { body: valid, headers: { 'Idempotency-Key': key } })
       expect(answer.status).to.equal(400)
       expect(answer.error.fields?.map(field => field.path)).to.deep.equal(['header Idempotency-Key'])
     })
   }
 
-  it('design 9: two Idempotency-Keys in one request are 400', async () => {
+  it('two Idempotency-Keys in one request are 400', async () => {
     const head = requestHead('POST', '/v1/payments', {
       'Idempotency-Key': '1\r\nIdempotency-Key: 2',
       Connection: 'close'
@@ -180,7 +180,7 @@ describe('requests that are not readable get the envelope, too', () => {
   })
   after(() => api.stop())
 
-  it('design 9: a header that would inject another is no HTTP: 400 with the envelope', async () => {
+  it('a header that would inject another is no HTTP: 400 with the envelope', async () => {
     const answer = await exchange(api.port, 'GET /v1/payments HTTP/1.1\r\nHost: x\r\nX-A: a\u0000b\r\n\r\n')
     expect(answer).to.match(/^HTTP\/1.1 400 .*"code":"invalid_request"/s)
   })
@@ -231,7 +231,7 @@ describe('addresses and methods that there are not', () => {
     '/%',
     '//v1/payments'
   ]) {
-    it(`design 9: ${path} is 404 not_found`, async () => {
+    it(`${path} is 404 not_found`, async () => {
       const answer = await api.request('GET', path)
       expect(answer.status).to.equal(404)
       expect(answer.error['code']).to.equal('not_found')
@@ -244,7 +244,7 @@ describe('addresses and methods that there are not', () => {
     ['GET', `/v1/payments/${PAYMENT_ID}/capture`, 'OPTIONS, POST'],
     ['POST', '/v1/capabilities', 'GET, HEAD, OPTIONS']
   ] as const) {
-    it(`design 9: ${method} ${path} is 405 with Allow; OPTIONS tells the same`, async () => {
+    it(`${method} ${path} is 405 with Allow; OPTIONS tells the same`, async () => {
       const answer = await api.request(method, path)
       expect(answer.status).to.equal(405)
       expect(answer.error['code']).to.equal('method_not_allowed')

@@ -23,7 +23,7 @@ describe('POST /v1/cards, interface 4.6', () => {
     [true, 201],
     [false, 200]
   ] as const) {
-    it(`2.3, design 9: a card that is ${isNew ? 'new' : 'there already'} is ${status}, and shows these fields only`, async () => {
+    it(`2.3: a card that is ${isNew ? 'new' : 'there already'} is ${status}, and shows these fields only`, async () => {
       api.cards.answer = { card, isNew }
       const answer = await api.request('POST', '/v1/cards', {
         body: { token_id: 'tok_1' },
@@ -43,7 +43,7 @@ describe('POST /v1/cards, interface 4.6', () => {
     })
   }
 
-  it('design 9: a token that cannot be used is 422 invalid_token', async () => {
+  it('a token that cannot be used is 422 invalid_token', async () => {
     api.cards.answer = new ServiceError('invalid_token')
     const answer = await api.request('POST', '/v1/cards', { body: { token_id: 'tok_1' } })
     expect(answer.status).to.equal(422)
@@ -79,7 +79,7 @@ describe('GET /v1/capabilities, interface 2.5 and 4.9', () => {
     }
   }
 
-  it('2.5, 7.1, design 9: tells what the test environment can', async () => {
+  it('2.5, 7.1: tells what the test environment can', async () => {
     expect(await capabilitiesWith({})).to.deep.equal({
       key_environment: 'test',
       currencies: ['BRL'],
@@ -91,7 +91,7 @@ describe('GET /v1/capabilities, interface 2.5 and 4.9', () => {
     })
   })
 
-  it('design 9: follows the configuration', async () => {
+  it('follows the configuration', async () => {
     const env = { RATE_LIMIT_PER_SECOND: '0', PREAUTH_TTL_DAYS: '5', TOKENS_URL: 'https://tokens.example' }
     expect(await capabilitiesWith(env)).to.deep.include({
       preauth_ttl_days: 5,

@@ -143,7 +143,7 @@ describe('POST /v1/payments, interface 2.2 and 8: the rule of each field', () =>
     })
   }
 
-  it('unknown fields: refuses them at every level, design 9', async () => {
+  it('unknown fields: refuses them at every level', async () => {
     const body = JSON.stringify(aCreateBody())
       .replace('{"amount_cents"', '{"merchant":"m_1","__proto__":{"a":1},"amount_cents"')
       .replace('"zip_code"', '"country":"BR","zip_code"')
@@ -156,7 +156,7 @@ describe('POST /v1/payments, interface 2.2 and 8: the rule of each field', () =>
     ])
   })
 
-  it('names all problems at once, each field once, and repeats no value, design 9', async () => {
+  it('names all problems at once, each field once, and repeats no value', async () => {
     const answer = await api.request('POST', '/v1/payments', {
       body: {
         amount_cents: 0,

@@ -27,7 +27,7 @@ describe('what every answer carries', () => {
   })
   after(() => api.stop())
 
-  it('design 9: X-Request-Id, the same in the envelope, new for each request', async () => {
+  it('X-Request-Id, the same in the envelope, new for each request', async () => {
     const [first, second] = [await api.request('GET', '/v1/none'), await api.request('GET', '/v1/none')]
     expect(first.headers.get('X-Request-Id')).to.match(UUID).and.to.equal(first.error['request_id'])
     expect(second.headers.get('X-Request-Id')).not.to.equal(first.headers.get('X-Request-Id'))
@@ -74,7 +74,7 @@ describe('what every answer carries', () => {
   })
 
   for (const reason of ['Connection is closed.', 'Command timed out', 'connect ECONNREFUSED 127.0.0.1:6379']) {
-    it(`design 9: Redis that is away (${reason}) is 503 service_unavailable with Retry-After`, async () => {
+    it(`Redis that is away (${reason}) is 503 service_unavailable with Retry-After`, async () => {
       const code = reason.includes('ECONNREFUSED') ? { code: 'ECONNREFUSED' } : {}
       api.payments.submission = Object.assign(new Error(reason), code)
       const answer = await api.request('POST', '/v1/payments', { body: aCreateBody() })

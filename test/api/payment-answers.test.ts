@@ -149,7 +149,7 @@ describe('payment POSTs: from what became of a command to an answer', () => {
     })
   }
 
-  it('9: a stored card that is unknown is 422 invalid_card, before anything is accepted', async () => {
+  it('a stored card that is unknown is 422 invalid_card, before anything is accepted', async () => {
     api.payments.submission = new ServiceError('unknown_card')
     const answer = await post('create')
     expect(answer.status).to.equal(422)
@@ -244,7 +244,7 @@ describe('payment POSTs: from a request to a command', () => {
     })
   })
 
-  it('design 9: takes an Idempotency-Key of 255 characters', async () => {
+  it('takes an Idempotency-Key of 255 characters', async () => {
     const key = '~'.repeat(255)
     await api.request('POST', '/v1/payments', { body: aCreateBody(), headers: { 'Idempotency-Key': key } })
     expect(api.payments.creates[0]?.scope.idempotencyKey).to.equal(key)
@@ -260,7 +260,7 @@ describe('payment POSTs: from a request to a command', () => {
     ['wait=soon', 7_000],
     ['wait=', 7_000]
   ] as const) {
-    it(`design 4: Prefer: ${prefer} waits ${waitMs} ms`, async () => {
+    it(`Prefer: ${prefer} waits ${waitMs} ms`, async () => {
       const answer = await api.request('POST', '/v1/payments', { body: aCreateBody(), headers: { Prefer: prefer } })
       expect(api.payments.creates[0]?.scope.waitMs).to.equal(waitMs)
       expect(answer.headers.get('Preference-Applied')).to.equal(waitMs === 7_000 ? null : `wait=${waitMs / 1_000}`)

@@ -22,7 +22,7 @@ describe('rate limit over HTTP, interface 5 and 7', () => {
   })
   after(() => api.stop())
 
-  it('design 9: tells the limit with every answer, counted per key', async () => {
+  it('tells the limit with every answer, counted per key', async () => {
     next = grant
     const answer = await api.request('GET', '/v1/capabilities')
     expect(answer.status).to.equal(200)

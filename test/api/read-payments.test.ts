@@ -52,7 +52,7 @@ describe('reading payments', () => {
     })
   })
 
-  it('2.1, design 9: what has no value yet is null, metadata is an object, error is absent', async () => {
+  it('2.1: what has no value yet is null, metadata is an object, error is absent', async () => {
     api.payments.payment = aPayment()
     const { body } = await api.request('GET', `/v1/payments/${PAYMENT_ID}`)
     expect(body).to.deep.include({ status: 'pending', metadata: {}, statement_descriptor: null, authorized_at: null })

@@ -55,7 +55,7 @@ describe('the webhook endpoint (interface 4.7 and 4.8)', () => {
     expect((await api.request('GET', PATH)).body).to.deep.equal(rest)
   })
 
-  it('design 9: a registration switches webhooks on that an operator had switched off, also one of the same URL', async () => {
+  it('a registration switches webhooks on that an operator had switched off, also one of the same URL', async () => {
     await put({ url: HOOK })
     for (const body of [{ url: HOOK }, { url: 'https://shop.example/other' }]) {
       await switches().switchOff('m_one', nowMs)
@@ -65,14 +65,14 @@ describe('the webhook endpoint (interface 4.7 and 4.8)', () => {
     }
   })
 
-  it('design 9: the same URL again changes nothing', async () => {
+  it('the same URL again changes nothing', async () => {
     const { body: first } = await put({ url: HOOK })
     nowMs += 60_000
     expect((await put({ url: HOOK })).body).to.deep.equal(first)
     expect((await put({ url: HOOK, rotate_secret: false })).body).to.deep.equal(first)
   })
 
-  it('design 9: another URL, or a wish for rotation, gets another secret', async () => {
+  it('another URL, or a wish for rotation, gets another secret', async () => {
     const secrets = new Set<unknown>()
     for (const body of [
       { url: HOOK },

@@ -11,7 +11,7 @@ const answered = (status: number, retryAfterMs: number | null = null): DeliveryE
 }
 const decided = (delivery: Delivery, event: DeliveryEvent): Delivery => decideDelivery(delivery, event, standardRetries)
 
-describe('the delivery of one webhook event (design 8)', () => {
+describe('the delivery of one webhook event', () => {
   it('counts an attempt when it is sent', () => {
     expect(decided(newDelivery(NOW_MS), { type: 'SEND' })).to.deep.equal(sending)
   })

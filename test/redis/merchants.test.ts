@@ -57,7 +57,7 @@ describe('merchants and keys', () => {
     expect((await live.createKey({ merchantId, permissions: ['payments:read'] })).fullKey).to.match(/^svc_live\./)
   })
 
-  it('design 7: a publishable key has two parts and makes tokens only', async () => {
+  it('a publishable key has two parts and makes tokens only', async () => {
     const { merchantId } = await store.createMerchant('Loja')
     const key = await store.createKey({ merchantId, permissions: ['tokens:write'], isPublishable: true })
     expect(key.fullKey).to.equal(`svc_test.${key.keyId}`)
@@ -91,7 +91,7 @@ describe('merchants and keys', () => {
     ['a revoked key', (key: { keyId: string }) => store.revokeKey(key.keyId)],
     ['a disabled merchant', (key: { merchantId: string }) => store.setEnabled(key.merchantId, false)]
   ] as const) {
-    it(`5, design 10: ${name} is refused within 1 s by a process that has just seen it valid`, async () => {
+    it(`5: ${name} is refused within 1 s by a process that has just seen it valid`, async () => {
       const key = await newKey()
       const { authenticate } = createAuthenticator({ environment: 'test', findKey: id => store.findKey(id) })
       const isRefused = () =>

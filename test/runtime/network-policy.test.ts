@@ -15,7 +15,7 @@ const FORBIDDEN = [
 ]
 const PUBLIC = ['8.8.8.8', '1.1.1.1', '100.63.255.255', '172.32.0.1', '192.0.3.1', '2606:4700::1111', '::ffff:8.8.8.8']
 
-describe('addresses that may be called (design 8)', () => {
+describe('addresses that may be called', () => {
   const policy = createNetworkPolicy([])
 
   for (const address of FORBIDDEN) {

@@ -6,7 +6,7 @@ import { connectionOf } from '../../scripts/operator/connection.js'
 import { runOperator } from '../../scripts/operator/program.js'
 import { useRedis } from '../support/redis.js'
 
-describe('operator command line: merchants and keys, design 10', () => {
+describe('operator command line: merchants and keys', () => {
   const servers = useRedis()
   let dataDir: string
   before(async () => {

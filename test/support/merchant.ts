@@ -8,7 +8,7 @@ import { runOperator } from '../../scripts/operator/program.js'
 import { until } from './conditions.js'
 import type { ServiceUnderTest } from './service.js'
 
-/** Test cards by what happens to them (design 9). */
+/** Test cards by what happens to them (docs/API.md lists them all). */
 export const testCards = {
   approved: '4024007153760060',
   declined: '4024007153760052',

@@ -1,6 +1,6 @@
 /**
  * An acquirer that decides nothing: every call is held until the test says what it is answered. It speaks the wire
- * format of network-protocol 3, money on one port and questions on another, so that one of them can be away.
+ * format of the acquirer's documents, money on one port and questions on another, so that one of them can be away.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { orderIdOf, paymentIdOf, type Sale } from '../../machines/network.js'

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { parseProcfile } from '../../scripts/supervisor/procfile.js'
 import { FOLDERS, readSources, type Source, targetOf } from './sources.js'
 
-/** Which folders a folder may import from, itself included (design 3). `runtime` is config, log, lifecycle, errors. */
+/** Which folders a folder may import from, itself included (docs/DESIGN.md, 2). `runtime`: config, log, lifecycle, errors. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   machines: ['machines'],
   vault: ['vault'],
@@ -81,7 +81,7 @@ const isBelow = (path: string, places: readonly string[]): boolean => places.som
 const edges = sources.flatMap(({ path, imports }) => imports.map(specifier => ({ path, specifier })))
 const inner = edges.filter(edge => edge.specifier.startsWith('.'))
 
-describe('import arrows (design 3)', () => {
+describe('import arrows', () => {
   it('point from each folder only to those that it may know', () => {
     const wrong = inner.filter(({ path, specifier }) => {
       const target = folderOf(targetOf(path, specifier))

@@ -80,6 +80,11 @@ describe('texts of the project', () => {
     expect(readFileSync('package-lock.json', 'utf8')).not.to.contain('"resolved"')
   })
 
+  it('cite nothing that a reader does not have', () => {
+    // Papers that the service was built from. docs/DESIGN.md says what may be cited by number, and how.
+    expect(linesWith(/\bdesign (section )?\d|\bstack[ -]facts|\bnetwork[ -]protocol\b/i)).to.deep.equal([])
+  })
+
   it('name no folder of the machine that they were written on', () => {
     const [, first, second] = process.cwd().split('/')
     const own = `/${first}/${second ?? ''}`

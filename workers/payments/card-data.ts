@@ -1,5 +1,5 @@
 /**
- * The one place where card data is opened (design 1.7): just before an authorisation, for the length of one call.
+ * The one place where card data is opened (invariant 7): just before an authorisation, for the length of one call.
  *
  * A token belongs to the request that claimed it; claiming it again here is how a worker gets the boxes. Card and CVV
  * are forgotten as soon as the authorisation was sent: whatever the network said, it is never sent a second time. A token

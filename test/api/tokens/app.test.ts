@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createTokenStore } from '../../../redis/tokens.js'
 import { codeOf, TOKEN_TTL_MS, typedCard, useTokensApp } from '../../support/tokens-app.js'
 
-describe('POST /v1/tokens (design 9)', () => {
+describe('POST /v1/tokens', () => {
   const app = useTokensApp()
 
   it('answers 201 with a token that holds the sealed card for its merchant', async () => {
@@ -81,7 +81,7 @@ describe('POST /v1/tokens (design 9)', () => {
   })
 })
 
-describe('POST /v1/tokens: who may, and how often (design 7 and 9)', () => {
+describe('POST /v1/tokens: who may, and how often', () => {
   const app = useTokensApp()
 
   it('takes publishable keys of this environment only', async () => {

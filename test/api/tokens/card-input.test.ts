@@ -23,7 +23,7 @@ function refusal(given: unknown, changes: Partial<CardRules> = {}): ServiceError
   throw new Error('The card was accepted.')
 }
 
-describe('card that a buyer has typed (design 9)', () => {
+describe('card that a buyer has typed', () => {
   it('is read with its brand', () => {
     expect(readCardInput({ ...body, holder_name: '  Conceição Araújo ' }, rules)).to.deep.equal({
       number: '4024007153760060',

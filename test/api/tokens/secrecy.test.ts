@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { typedCard, useTokensApp } from '../../support/tokens-app.js'
 
-describe('POST /v1/tokens: secrecy (design 1.7)', () => {
+describe('POST /v1/tokens: secrecy (invariant 7)', () => {
   const app = useTokensApp()
 
   it('lets no card number or CVV into either Redis, the logs, or an answer', async () => {

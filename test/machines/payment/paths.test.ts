@@ -81,7 +81,7 @@ describe('wherever a path leads', () => {
   const worlds = edges.map(endOf)
   const situations = (): World[] => [...shortestPaths('auto'), ...shortestPaths('manual')].map(endOf)
 
-  it('the money adds up (design 1.4)', () => {
+  it('the money adds up (invariant 4)', () => {
     for (const { payment } of worlds) expectSoundMoney(payment)
   })
 
@@ -115,7 +115,7 @@ describe('wherever a path leads', () => {
     }
   })
 
-  it('no payment is forgotten: it is at rest, waits for an answer, or will be woken (design 1.2)', () => {
+  it('no payment is forgotten: it is at rest, waits for an answer, or will be woken (invariant 2)', () => {
     for (const { payment, underWay } of worlds) {
       const isCaredFor = underWay !== null || wakeAtMs(payment.progress) !== null
       expect(isCaredFor || AT_REST.includes(placeOf(payment)), JSON.stringify(payment.progress)).to.equal(true)

@@ -1,4 +1,4 @@
-/** The simulator's own routes (design 10), and a ledger that outlives its process. */
+/** The simulator's own routes, and a ledger that outlives its process. */
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'

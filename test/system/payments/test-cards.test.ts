@@ -4,7 +4,7 @@ import { expectBooksToAgree } from '../../support/books.js'
 import type { Merchant, PaymentView } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
-/** Interface 7.1 and design 9: what the last digit of a card number decides. */
+/** Interface 7.1, and docs/API.md for all ten digits: what the last digit of a card number decides. */
 const answers: Readonly<Record<string, readonly [status: number, word: string]>> = {
   0: [201, 'approved'],
   1: [201, 'approved'],
