@@ -7,7 +7,7 @@
  * about 24 KB, and partitions times workers are some hundreds of them.
  */
 import { Cluster, type Redis as Single } from 'ioredis'
-import { findMastersAgain, isElsewhere, masterOf } from './cluster-nodes.js'
+import { findMastersAgain, isMovedError, masterOf } from './cluster-nodes.js'
 import type { Redis } from './connections.js'
 import { RedisUnavailable } from './errors.js'
 
@@ -55,7 +55,7 @@ class ClusterReads implements BlockingReads {
       return await work(connection)
     } catch (error) {
       this.#drop(stream, connection)
-      if (!isElsewhere(error)) throw error
+      if (!isMovedError(error)) throw error
       await findMastersAgain(this.#cluster)
       throw new RedisUnavailable(`The stream ${stream} has moved to another master.`, { cause: error })
     } finally {

@@ -48,6 +48,6 @@ export function findMastersAgain(cluster: Cluster): Promise<void> {
 }
 
 /** Whether an answer says that somebody else has the key by now, and that nothing was done. */
-export function isElsewhere(error: unknown): boolean {
+export function isMovedError(error: unknown): boolean {
   return error instanceof Error && /^(MOVED|UNBLOCKED|READONLY) /.test(error.message)
 }

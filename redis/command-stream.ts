@@ -5,7 +5,7 @@
  * it; a worker that is silent for too long loses its entries to the others (takeover.ts).
  */
 import type { CommandResult } from '../machines/commands.js'
-import { crossing } from '../runtime/crash-points.js'
+import { withCrashPoints } from '../runtime/crash-points.js'
 import { type CommandEntry, decodeEntry, encodeEntry } from './command-entry.js'
 import type { Redis } from './connections.js'
 import { keys, PAYMENTS_GROUP } from './keys.js'
@@ -56,7 +56,7 @@ export async function readCommands(
 ): Promise<ReadResult> {
   const streams = partitions.map(keys.commands)
   const news = partitions.map(() => '>')
-  const reply = await crossing('read_commands', () =>
+  const reply = await withCrashPoints('read_commands', () =>
     blocking.xreadgroup(
       'GROUP',
       PAYMENTS_GROUP,

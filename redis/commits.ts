@@ -37,7 +37,7 @@ export interface Commit {
 }
 
 /** `taken_over`: the command that was to begin belongs to somebody else by now. Nothing was written then. */
-export type Written = 'committed' | 'version_conflict' | 'taken_over'
+export type CommitOutcome = 'committed' | 'version_conflict' | 'taken_over'
 
 export interface CommitStore {
   /**
@@ -45,7 +45,7 @@ export interface CommitStore {
    * that can't be undone. True at once where no replicas are waited for: one server knows what it has handed out.
    */
   begin(entry: CommandEntry): Promise<boolean>
-  commit(write: Commit, partition: number): Promise<Written>
+  commit(write: Commit, partition: number): Promise<CommitOutcome>
   /** Ends a command without a change, if it is still with this worker; `result` null: nothing is owed to anybody. */
   finish(entry: CommandEntry, result: CommandResult | null, times?: WorkerTimes): Promise<void>
 }

@@ -7,7 +7,7 @@
 import type { Redis } from './connections.js'
 import { keys } from './keys.js'
 import { defineScript } from './scripts.js'
-import { beat, livingConsumers, sayGoodbye } from './takeover.js'
+import { livingConsumers, removeHeartbeat, writeHeartbeat } from './takeover.js'
 
 const takePartition = defineScript('take_partition')
 const keepPartition = defineScript('keep_partition')
@@ -35,7 +35,7 @@ export function createPartitionLeases(redis: Redis, owner: string, ttlMs: number
   let takings = 0
   return {
     attend: async () => {
-      await beat(redis, owner, keys.webhookHeartbeats())
+      await writeHeartbeat(redis, owner, keys.webhookHeartbeats())
       return [...(await livingConsumers(redis, ttlMs, keys.webhookHeartbeats()))].sort()
     },
     take: async partition => {
@@ -47,6 +47,6 @@ export function createPartitionLeases(redis: Redis, owner: string, ttlMs: number
       (await keepPartition(redis, [keys.webhookLease(partition)], [holder, ttlMs])) === 1,
     release: async ({ partition, holder }) =>
       void (await releasePartition(redis, [keys.webhookLease(partition)], [holder])),
-    leave: () => sayGoodbye(redis, owner, keys.webhookHeartbeats())
+    leave: () => removeHeartbeat(redis, owner, keys.webhookHeartbeats())
   }
 }

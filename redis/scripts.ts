@@ -1,7 +1,7 @@
 /** The Lua scripts: one atomic step per file in redis/lua/, addressed by its hash, loaded when a server lacks it. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { crossing, isStep, type ScriptName } from '../runtime/crash-points.js'
+import { isStep, type ScriptName, withCrashPoints } from '../runtime/crash-points.js'
 import type { Redis } from './connections.js'
 
 /** Runs a script with its KEYS and ARGV; the raw answer is for the caller's parser. */
@@ -27,5 +27,5 @@ export function defineScript(name: ScriptName): Script {
       return await redis.eval(lua, keys.length, ...keys, ...args)
     }
   }
-  return isStep(name) ? (redis, keys, args) => crossing(name, () => run(redis, keys, args)) : run
+  return isStep(name) ? (redis, keys, args) => withCrashPoints(name, () => run(redis, keys, args)) : run
 }

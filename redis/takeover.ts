@@ -19,13 +19,13 @@ const dropConsumer = defineScript('drop_consumer')
 /** Entries that one call takes from one consumer; the next call goes on. */
 const TAKE_MAX = 200
 
-/** `heartbeats`: the list of the workers' kind. */
-export async function beat(redis: Redis, consumer: string, heartbeats = keys.heartbeats()): Promise<void> {
+/** Says that a worker is alive. `heartbeats`: the list of the workers' kind. */
+export async function writeHeartbeat(redis: Redis, consumer: string, heartbeats = keys.heartbeats()): Promise<void> {
   await beatScript(redis, [heartbeats], [consumer])
 }
 
-/** A worker that stops in order says so: what it left is taken over at once. */
-export async function sayGoodbye(redis: Redis, consumer: string, heartbeats = keys.heartbeats()): Promise<void> {
+/** For a worker that stops in order: what it left is taken over at once. */
+export async function removeHeartbeat(redis: Redis, consumer: string, heartbeats = keys.heartbeats()): Promise<void> {
   await redis.zrem(heartbeats, consumer)
 }
 

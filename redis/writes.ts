@@ -11,7 +11,7 @@
  */
 import { Cluster, type Redis as Single } from 'ioredis'
 import type { Logger } from '../runtime/log.js'
-import { findMastersAgain, isElsewhere, masterOf, mastersOf } from './cluster-nodes.js'
+import { findMastersAgain, isMovedError, masterOf, mastersOf } from './cluster-nodes.js'
 import { connect, disconnect, type Redis } from './connections.js'
 import { RedisUnavailable } from './errors.js'
 import { keys } from './keys.js'
@@ -58,7 +58,7 @@ async function following<T>(cluster: Cluster, key: string, work: (node: Single) 
     try {
       return await work(masterOf(cluster, key))
     } catch (error) {
-      if (!isElsewhere(error) || moves === MOVES_MAX) throw error
+      if (!isMovedError(error) || moves === MOVES_MAX) throw error
       await findMastersAgain(cluster)
     }
   }

@@ -72,11 +72,11 @@ export function armCrashPoints(armed: CrashHook | null): void {
 }
 
 /** Takes a step, with its two points around it. */
-export function crossing<T>(step: CrashStep, work: () => Promise<T>): Promise<T> {
-  return hook === null ? work() : crossingArmed(hook, step, work)
+export function withCrashPoints<T>(step: CrashStep, work: () => Promise<T>): Promise<T> {
+  return hook === null ? work() : withArmedCrashPoints(hook, step, work)
 }
 
-async function crossingArmed<T>(armed: CrashHook, step: CrashStep, work: () => Promise<T>): Promise<T> {
+async function withArmedCrashPoints<T>(armed: CrashHook, step: CrashStep, work: () => Promise<T>): Promise<T> {
   await armed(`${step}.before`)
   const result = await work()
   await armed(`${step}.after`)

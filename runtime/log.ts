@@ -49,7 +49,7 @@ function standardOutput(): DestinationStream {
   return process.stdout
 }
 
-/** How long a sentence of `warnSeldom` is silent after it was said (ms). */
+/** How long a sentence of `warnRateLimited` is silent after it was said (ms). */
 const SILENCE_MS = 5_000
 
 const said = new WeakMap<Logger, Map<string, { silentUntilMs: number; leftOut: number }>>()
@@ -58,7 +58,7 @@ const said = new WeakMap<Logger, Map<string, { silentUntilMs: number; leftOut: n
  * A warning that every request and every command may cause at once, such as a Redis that is away. The first one is
  * logged; those of the next `silenceMs` go to `debug`, and the next warning tells how many they were (`left_out`).
  */
-export function warnSeldom(log: Logger, fields: object, message: string, silenceMs = SILENCE_MS): void {
+export function warnRateLimited(log: Logger, fields: object, message: string, silenceMs = SILENCE_MS): void {
   const sentences = said.get(log) ?? new Map<string, { silentUntilMs: number; leftOut: number }>()
   said.set(log, sentences)
   const nowMs = performance.now()

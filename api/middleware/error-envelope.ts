@@ -7,7 +7,7 @@
 import { isRedisUnavailable } from '../../redis/errors.js'
 import { NewerRecord } from '../../redis/payment-record.js'
 import { type ErrorCode, errorCatalogue, ServiceError } from '../../runtime/errors.js'
-import { type Logger, warnSeldom } from '../../runtime/log.js'
+import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import type { RequestMiddleware, RequestState } from '../context.js'
 
 /** How long a client should wait after a 503, in seconds: a restart of Redis takes about that long. */
@@ -34,7 +34,8 @@ export function errorEnvelope(log: Logger): RequestMiddleware {
       }
       const error = toServiceError(thrown)
       if (error.code === 'internal_error') log.error({ ...context, err: thrown }, 'unexpected error in a request')
-      if (error.code === 'service_unavailable') warnSeldom(log, { ...context, err: thrown }, 'the store cannot be used')
+      if (error.code === 'service_unavailable')
+        warnRateLimited(log, { ...context, err: thrown }, 'the store cannot be used')
       ctx.status = errorCatalogue[error.code].status
       ctx.set({ ...headersOfCode[error.code], ...error.headers })
       ctx.body = presentError(error, ctx.state)

@@ -3,7 +3,13 @@ import { buryCommand, buryEntry, ensureGroups, readCommands, requeueCommand } fr
 import { compactId, keys } from '../../redis/keys.js'
 import { encodePayment } from '../../redis/payment-record.js'
 import { createPaymentStore } from '../../redis/payments.js'
-import { beat, livingConsumers, orphanedCommands, sayGoodbye, watchWorkers } from '../../redis/takeover.js'
+import {
+  livingConsumers,
+  orphanedCommands,
+  removeHeartbeat,
+  watchWorkers,
+  writeHeartbeat
+} from '../../redis/takeover.js'
 import { fireRound, takeoverRound } from '../../workers/timers/rounds.js'
 import { anAcceptance, aPayment, createCommand, PARTITION } from '../support/payments.js'
 import { useRedis } from '../support/redis.js'
@@ -54,7 +60,7 @@ describe('command streams', () => {
 
   it("give a dead worker's command to a living one, marked as handed out before", async () => {
     await acceptOne()
-    await beat(test.redis, 'b')
+    await writeHeartbeat(test.redis, 'b')
     const [held] = await read('a')
     expect(await takeoverRound(test.redis, partitions, await watchWorkers(test.redis, SILENCE_MS))).to.equal(1)
     const [found] = await read('b')
@@ -62,17 +68,17 @@ describe('command streams', () => {
     expect(await takeoverRound(test.redis, partitions, await watchWorkers(test.redis, SILENCE_MS))).to.equal(0)
   })
 
-  it('leave the commands of a living worker alone, until it says goodbye', async () => {
+  it('leave the commands of a living worker alone, until it removes its heartbeat', async () => {
     await acceptOne()
-    await beat(test.redis, 'a')
+    await writeHeartbeat(test.redis, 'a')
     await read('a')
     expect(await takeoverRound(test.redis, partitions, await watchWorkers(test.redis, SILENCE_MS))).to.equal(0)
-    await sayGoodbye(test.redis, 'a')
+    await removeHeartbeat(test.redis, 'a')
     expect(await takeoverRound(test.redis, partitions, await watchWorkers(test.redis, SILENCE_MS))).to.equal(1)
   })
 
   it('count a worker as dead by the clock of Redis', async () => {
-    await beat(test.redis, 'a')
+    await writeHeartbeat(test.redis, 'a')
     expect(await livingConsumers(test.redis, SILENCE_MS)).to.deep.equal(new Set(['a']))
     await test.redis.zincrby(keys.heartbeats(), -SILENCE_MS - 1, 'a')
     expect(await livingConsumers(test.redis, SILENCE_MS)).to.deep.equal(new Set())
@@ -113,7 +119,7 @@ describe('command streams', () => {
     await test.redis.xadd(keys.commands(PARTITION), '*', 'nonsense', '1')
     await acceptOne()
     await readCommands(test.redis, 'a', [PARTITION], 100)
-    await beat(test.redis, 'b')
+    await writeHeartbeat(test.redis, 'b')
     expect(await takeoverRound(test.redis, partitions, await watchWorkers(test.redis, SILENCE_MS))).to.equal(2)
     const { entries, unreadable } = await readCommands(test.redis, 'b', [PARTITION], 100)
     expect(entries.map(entry => entry.handedOut)).to.deep.equal([1])

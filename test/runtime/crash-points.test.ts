@@ -5,8 +5,8 @@ import {
   armCrashPoints,
   type CrashPoint,
   crashSteps,
-  crossing,
-  scriptsBesideTheWay
+  scriptsBesideTheWay,
+  withCrashPoints
 } from '../../runtime/crash-points.js'
 import { createCardNetwork } from '../../workers/network/card-network.js'
 
@@ -35,13 +35,13 @@ describe('crash points', () => {
   it('are passed without a trace when nobody armed them', async () => {
     const result = { done: true }
     const work = Promise.resolve(result)
-    expect(crossing('commit', () => work)).to.equal(work)
+    expect(withCrashPoints('commit', () => work)).to.equal(work)
   })
 
   it('tell an armed hook of both sides of a step', async () => {
     const heard: string[] = []
     armCrashPoints(async (point: CrashPoint) => void heard.push(point))
-    await crossing('commit', async () => void heard.push('commit'))
+    await withCrashPoints('commit', async () => void heard.push('commit'))
     expect(heard).to.deep.equal(['commit.before', 'commit', 'commit.after'])
   })
 

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import { expect } from 'chai'
-import { createLogger, warnSeldom } from '../../runtime/log.js'
+import { createLogger, warnRateLimited } from '../../runtime/log.js'
 import { useRedis } from '../support/redis.js'
 
 describe('log', () => {
@@ -40,11 +40,11 @@ describe('log', () => {
   it('says once in a while what many may cause at once, and counts the rest', async () => {
     const gap = 20
     const lines = logged(log => {
-      for (const id of [1, 2, 3]) warnSeldom(log, { id }, 'a server is away', gap)
-      warnSeldom(log, {}, 'another matter', gap)
+      for (const id of [1, 2, 3]) warnRateLimited(log, { id }, 'a server is away', gap)
+      warnRateLimited(log, {}, 'another matter', gap)
       const sinceMs = performance.now()
       while (performance.now() < sinceMs + gap);
-      warnSeldom(log, { id: 4 }, 'a server is away', gap)
+      warnRateLimited(log, { id: 4 }, 'a server is away', gap)
     })
     const told = lines
       .trim()

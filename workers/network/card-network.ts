@@ -6,7 +6,7 @@
  */
 import type { CardNetwork, QueryOutcome } from '../../machines/network.js'
 import type { Config } from '../../runtime/config.js'
-import { crossing } from '../../runtime/crash-points.js'
+import { withCrashPoints } from '../../runtime/crash-points.js'
 import { readAuthorisation, readCapture, readVoid } from './answers.js'
 import { type FoundSale, type NoAnswer, readSale, readSaleIds } from './query-answers.js'
 import { saleBody } from './sale-request.js'
@@ -55,7 +55,7 @@ export function networkOver(
 
   return {
     authorise: (request, signal) =>
-      crossing('network.authorise', async () => {
+      withCrashPoints('network.authorise', async () => {
         const body = saleBody(request)
         if (body === null) return { kind: 'rejected', code: 'brand_not_supported' }
         const timeoutMs = config.networkAuthoriseTimeoutMs
@@ -65,25 +65,25 @@ export function networkOver(
       }),
 
     capture: (saleId, amountCents, signal) =>
-      crossing('network.capture', async () =>
+      withCrashPoints('network.capture', async () =>
         readCapture(await put(`${salePath(saleId)}/capture?amount=${amountCents}`, signal), saleId)
       ),
 
     void: (saleId, amountCents, signal) =>
-      crossing('network.void', async () => {
+      withCrashPoints('network.void', async () => {
         const amount = amountCents === null ? '' : `?amount=${amountCents}`
         return readVoid(await put(`${salePath(saleId)}/void${amount}`, signal), saleId)
       }),
 
     query: (orderId, signal) =>
-      crossing('network.query', async () => {
+      withCrashPoints('network.query', async () => {
         const list = readSaleIds(await get(`/1/sales?merchantOrderId=${encodeURIComponent(orderId)}`, signal))
         if (list.kind !== 'listed') return list
         return allOrNothing(await Promise.all(list.saleIds.map(saleId => getSale(saleId, signal))))
       }),
 
     findOrderId: (saleId, signal) =>
-      crossing('network.findOrderId', async () => {
+      withCrashPoints('network.findOrderId', async () => {
         const answer = await getSale(saleId, signal)
         return answer.kind === 'sale' ? answer.orderId : null
       }),

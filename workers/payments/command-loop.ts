@@ -5,7 +5,7 @@ import type { CommandEntry } from '../../redis/command-entry.js'
 import { buryEntry, ensureGroups, lostCommands, type ReadResult, readCommands } from '../../redis/command-stream.js'
 import type { Redis } from '../../redis/connections.js'
 import { keys } from '../../redis/keys.js'
-import { beat, sayGoodbye } from '../../redis/takeover.js'
+import { removeHeartbeat, writeHeartbeat } from '../../redis/takeover.js'
 import { delay } from '../../runtime/delay.js'
 import type { Logger } from '../../runtime/log.js'
 
@@ -25,7 +25,7 @@ export interface CommandLoopOptions {
 export interface CommandLoop {
   /** Sentence that says why no commands are taken, or undefined. */
   problem(): string | undefined
-  /** Reads no more, waits for the running commands, says goodbye. Safe to call twice. */
+  /** Reads no more, waits for the running commands, removes the heartbeat. Safe to call twice. */
   stop(): Promise<void>
 }
 
@@ -41,12 +41,12 @@ const LOST_INTERVAL_MS = 1_000
 export async function startCommandLoop(options: CommandLoopOptions): Promise<CommandLoop> {
   const { redis, consumer, log } = options
   await ensureGroups(redis, options.partitions)
-  await beat(redis, consumer)
+  await writeHeartbeat(redis, consumer)
   const stopping = new AbortController()
   // Every command that waits for its payment listens to it.
   setMaxListeners(0, stopping.signal)
   const heart = setInterval(() => {
-    beat(redis, consumer).catch((error: unknown) => log.warn({ err: error }, 'heartbeat failed'))
+    writeHeartbeat(redis, consumer).catch((error: unknown) => log.warn({ err: error }, 'heartbeat failed'))
   }, options.heartbeatMs)
 
   const slots = createSlots(options.concurrency)
@@ -70,7 +70,7 @@ export async function startCommandLoop(options: CommandLoopOptions): Promise<Com
       reads.close()
       await slots.allFree()
       clearInterval(heart)
-      await sayGoodbye(redis, consumer).catch(() => undefined)
+      await removeHeartbeat(redis, consumer).catch(() => undefined)
     }
   }
 }

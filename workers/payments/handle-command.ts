@@ -12,9 +12,9 @@ import { isRedisUnavailable } from '../../redis/errors.js'
 import { expandId } from '../../redis/keys.js'
 import { NewerRecord } from '../../redis/payment-record.js'
 import { delay } from '../../runtime/delay.js'
-import { type Logger, warnSeldom } from '../../runtime/log.js'
+import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import type { WorkerDeps } from './deps.js'
-import { HandedOutByNobody, LockLost, opening, runCommand, timeFor } from './payment-actor.js'
+import { HandedOutByNobody, LockLost, loadPaymentAndEvent, runCommand, timeFor } from './payment-actor.js'
 
 const LOCKED_RETRY_MS = 25
 const LOCKED_RETRY_MAX_MS = 500
@@ -46,7 +46,7 @@ export async function handleCommand(
     } catch (error) {
       if (error instanceof HandedOutByNobody) return 'left'
       if (isRedisUnavailable(error)) {
-        warnSeldom(deps.log, { ...idsOf(first), err: error }, 'a Redis is away, the command waits')
+        warnRateLimited(deps.log, { ...idsOf(first), err: error }, 'a Redis is away, the command waits')
         await delay(UNAVAILABLE_RETRY_MS, stopping)
         continue
       }
@@ -113,7 +113,7 @@ async function runWhenFree(
 /** A refusal changes nothing, so it needs no lock: a merchant is not kept waiting for somebody else's network call. */
 async function refuseNow(entry: CommandEntry, deps: WorkerDeps): Promise<boolean> {
   if (entry.record === null) return false
-  const start = await opening(entry, deps)
+  const start = await loadPaymentAndEvent(entry, deps)
   if (start === null) {
     await deps.commits.finish(entry, null)
     return true
@@ -133,7 +133,7 @@ async function buryPoison(entry: CommandEntry, deps: WorkerDeps): Promise<void> 
   const reason = `handed out ${entry.handedOut} times without a result`
   deps.log.error({ payment_id: expandId(entry.compact), command: entry.command.kind, reason }, 'a command is buried')
   const nowMs = deps.clock.now()
-  await deps.queue.bury(entry, { reason, nowMs, ...(await legacyOf(entry, nowMs, deps)) })
+  await deps.queue.bury(entry, { reason, nowMs, ...(await owedAfterBurial(entry, nowMs, deps)) })
 }
 
 /** False when somebody else wrote the payment meanwhile: it has to be looked at again. */
@@ -152,8 +152,8 @@ async function notePoison(entry: CommandEntry, deps: WorkerDeps): Promise<boolea
   return written === 'committed'
 }
 
-/** What is left to do for a command that is buried. */
-async function legacyOf(
+/** What is left to do for a command that is buried: when its payment is looked at next, and what its request is told. */
+async function owedAfterBurial(
   entry: CommandEntry,
   nowMs: number,
   deps: WorkerDeps

@@ -10,7 +10,7 @@ import type { Payment } from '../../machines/model.js'
 import { type Decision, decide, isUnderWay, wakeAtMs } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import type { CommandEntry } from '../../redis/command-entry.js'
-import type { Written } from '../../redis/commits.js'
+import type { CommitOutcome } from '../../redis/commits.js'
 import { isRedisUnavailable } from '../../redis/errors.js'
 import { decodePayment, encodePayment } from '../../redis/payment-record.js'
 import { delay } from '../../runtime/delay.js'
@@ -43,7 +43,7 @@ class OutcomeNotTaken extends Error {
 export class HandedOutByNobody extends Error {}
 
 /** Loads the payment of a command and the event that the command is for it. Null: there is nothing left to do. */
-export async function opening(
+export async function loadPaymentAndEvent(
   entry: CommandEntry,
   deps: WorkerDeps
 ): Promise<{ payment: Payment; event: PaymentEvent } | null> {
@@ -93,7 +93,7 @@ export async function runCommand(
   held: AbortSignal,
   onBegin: () => void
 ): Promise<void> {
-  const start = await opening(entry, deps)
+  const start = await loadPaymentAndEvent(entry, deps)
   if (start === null) return await deps.commits.finish(entry, null)
   let { payment, event } = start
   let isOutcome = false
@@ -159,7 +159,7 @@ async function afterConflict(
   isOutcome: boolean,
   deps: WorkerDeps
 ): Promise<{ payment: Payment; event: PaymentEvent } | null> {
-  if (!isOutcome) return await opening(entry, deps)
+  if (!isOutcome) return await loadPaymentAndEvent(entry, deps)
   const payment = await deps.payments.load(entry.partition, entry.compact)
   if (payment === null) return null
   deps.log.warn({ payment_id: payment.terms.id }, 'an outcome met a newer version, the network is asked')
@@ -176,7 +176,7 @@ async function commitSurely(
   entry: CommandEntry,
   isOutcome: boolean,
   deps: WorkerDeps
-): Promise<Written> {
+): Promise<CommitOutcome> {
   const { payment, statusBefore, conclusion, effect } = decision
   const write = {
     payment,

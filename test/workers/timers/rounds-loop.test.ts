@@ -3,7 +3,7 @@ import { Registry } from 'prom-client'
 import { ensureGroups, readCommands } from '../../../redis/command-stream.js'
 import type { Redis } from '../../../redis/connections.js'
 import { createPaymentStore } from '../../../redis/payments.js'
-import { beat } from '../../../redis/takeover.js'
+import { writeHeartbeat } from '../../../redis/takeover.js'
 import { systemClock } from '../../../runtime/clock.js'
 import { delay } from '../../../runtime/delay.js'
 import { createLogger } from '../../../runtime/log.js'
@@ -71,7 +71,7 @@ describe('the timers after an outage of Redis (decision 6)', function () {
   })
 
   it('take nothing from a worker that lived through it', async () => {
-    const life = setInterval(() => void beat(test.redis, 'worker'), 100)
+    const life = setInterval(() => void writeHeartbeat(test.redis, 'worker'), 100)
     try {
       await until('they look after the silence', () => takeovers.length >= 2)
       expect(takeovers.map(({ commands }) => commands)).to.deep.equal([0, 0])
