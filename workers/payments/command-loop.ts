@@ -9,6 +9,12 @@ import { removeHeartbeat, writeHeartbeat } from '../../redis/takeover.js'
 import { delay } from '../../runtime/delay.js'
 import type { Logger } from '../../runtime/log.js'
 
+/**
+ * What became of a command that was handled. `left`: nothing was done, it will be handed out again as new. `ended`: any
+ * other end, to be given back included; if this entry comes again, it may have been sent.
+ */
+export type HandlingOutcome = 'ended' | 'left'
+
 export interface CommandLoopOptions {
   /** Does nothing but read the streams. */
   readonly blocking: Redis
@@ -17,8 +23,7 @@ export interface CommandLoopOptions {
   readonly consumer: string
   readonly concurrency: number
   readonly heartbeatMs: number
-  /** Answers `left` when it has done nothing, and the command is to be handed out again. */
-  readonly handle: (entry: CommandEntry, stopping: AbortSignal) => Promise<unknown>
+  readonly handle: (entry: CommandEntry, stopping: AbortSignal) => Promise<HandlingOutcome>
   readonly log: Logger
 }
 
@@ -145,7 +150,7 @@ function createIntake(options: CommandLoopOptions, slots: Slots, stopping: Abort
     const known = ended.has(name) ? { ...entry, handedOut: Math.max(entry.handedOut, 1) } : entry
     slots.run(async () => {
       const outcome = await options.handle(known, stopping).finally(() => running.delete(name))
-      if (outcome !== 'left') ended.add(name)
+      if (outcome === 'ended') ended.add(name)
     })
   }
   const take = async ({ entries, unreadable }: ReadResult): Promise<void> => {

@@ -13,6 +13,7 @@ import { expandId } from '../../redis/keys.js'
 import { NewerRecord } from '../../redis/payment-record.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
+import type { HandlingOutcome } from './command-loop.js'
 import type { WorkerDeps } from './deps.js'
 import { HandedOutByNobody, LockLost, loadPaymentAndEvent, runCommand, timeFor } from './payment-actor.js'
 
@@ -32,7 +33,7 @@ export async function handleCommand(
   first: CommandEntry,
   deps: WorkerDeps,
   stopping: AbortSignal
-): Promise<'left' | undefined> {
+): Promise<HandlingOutcome> {
   let entry = first
   // From here on the network may have been called: the command counts as found again.
   const onBegin = (): void => {
@@ -42,7 +43,7 @@ export async function handleCommand(
     try {
       if (entry.handedOut >= deps.deliveriesMax) await buryPoison(entry, deps)
       else if (!(await runWhenFree(entry, deps, stopping, onBegin))) break
-      return undefined
+      return 'ended'
     } catch (error) {
       if (error instanceof HandedOutByNobody) return 'left'
       if (isRedisUnavailable(error)) {
@@ -60,16 +61,16 @@ export async function handleCommand(
       else logOf(first, deps).error({ err: error, handed_out: entry.handedOut }, 'the command failed and goes back')
       await delay(FAILED_RETRY_MS, stopping)
       await giveBack(entry, deps, stopping)
-      return undefined
+      return 'ended'
     }
   }
   // Stopped before it was begun, or not ours to begin. Taken over it would count as found again, and a payment nobody
   // sent as unknown.
-  if (entry !== first) return undefined
+  if (entry !== first) return 'ended'
   await deps.queue.release(first).catch((error: unknown) => {
     logOf(first, deps).warn({ err: error }, 'a command could not be given back, it will be taken over')
   })
-  return undefined
+  return 'ended'
 }
 
 /** Made when there is something to say: most commands never need it. */

@@ -3,7 +3,7 @@ import type { CommandEntry } from '../../../redis/command-entry.js'
 import { connect, disconnect, type Redis } from '../../../redis/connections.js'
 import { keys, PAYMENTS_GROUP } from '../../../redis/keys.js'
 import { createLogger } from '../../../runtime/log.js'
-import { type CommandLoop, startCommandLoop } from '../../../workers/payments/command-loop.js'
+import { type CommandLoop, type HandlingOutcome, startCommandLoop } from '../../../workers/payments/command-loop.js'
 import { handleCommand } from '../../../workers/payments/handle-command.js'
 import { until } from '../../support/conditions.js'
 import { approvedAndCaptured } from '../../support/fake-network.js'
@@ -19,7 +19,7 @@ describe('a command that is handed out again as new, as by a master that took ov
   let loop: CommandLoop
   let seen: CommandEntry[]
 
-  const start = async (outcome: 'left' | undefined): Promise<void> => {
+  const start = async (outcome: HandlingOutcome): Promise<void> => {
     await test.redis.flushdb()
     seen = []
     loop = await startCommandLoop({
@@ -49,7 +49,7 @@ describe('a command that is handed out again as new, as by a master that took ov
   afterEach(() => loop.stop())
 
   it('is found again by a worker that has ended it before: it is asked about, not done twice', async () => {
-    await start(undefined)
+    await start('ended')
     await test.redis.xadd(STREAM, '*', 'p', '0'.repeat(26), 'c', '{"kind":"wake"}')
     await until('the command is handled', () => seen.length === 1)
     await failOver()
