@@ -4,6 +4,7 @@
  * What if this process dies here? Before `accept`: nothing was accepted, the same request with the same key starts
  * anew. After it: the command is durable and a worker does it; the same request finds its record.
  */
+import { randomUUID } from 'node:crypto'
 import type { CardSource, Command, Submission } from '../machines/commands.js'
 import {
   newPayment,
@@ -98,7 +99,7 @@ async function operate(
   const { merchantId } = scope
   const partition = partitionOf(merchantId, deps.config.partitions)
   const record = idempotencyRecord(merchantId, scope.idempotencyKey)
-  const commandId = newPaymentId(partition)
+  const commandId = randomUUID()
   const expected = deps.replies.expect(commandId)
   try {
     const acceptance = acceptanceOf(deps, scope, partition, record, commandId)
