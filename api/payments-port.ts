@@ -1,7 +1,8 @@
 /** What the routes need from the command path and the store. api/submit.ts implements it. */
-import type { CardSource, Submission } from '../machines/commands.js'
+import type { CardSource } from '../machines/commands.js'
 import type { Payment, PaymentStatus, PaymentTerms } from '../machines/model.js'
 import type { Buyer } from '../machines/network.js'
+import type { Submission } from './submission.js'
 
 /** Who asks, under which key, and how long the client is willing to wait for the result (ms). */
 export interface RequestScope {

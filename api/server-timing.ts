@@ -1,6 +1,6 @@
 /** Whose time a payment POST took, for its merchant: the header `Server-Timing` (W3C). */
-import type { StepTimes } from '../machines/commands.js'
 import type { WorkerTimes } from '../redis/replies.js'
+import type { StepTimes } from './submission.js'
 
 /**
  * The steps of a request that took `totalMs`, from what its worker measured. `storeMs` is what is left: acceptance, reads

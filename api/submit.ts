@@ -5,7 +5,7 @@
  * anew. After it: the command is durable and a worker does it; the same request finds its record.
  */
 import { randomUUID } from 'node:crypto'
-import type { CardSource, Command, Submission } from '../machines/commands.js'
+import type { CardSource, Command } from '../machines/commands.js'
 import {
   newPayment,
   type OperationKind,
@@ -27,6 +27,7 @@ import { ServiceError } from '../runtime/errors.js'
 import type { Sealer } from '../vault/sealer.js'
 import type { CreateRequest, Payments, RequestScope } from './payments-port.js'
 import { stepTimes } from './server-timing.js'
+import type { Submission } from './submission.js'
 
 export interface SubmitDeps {
   readonly config: Config

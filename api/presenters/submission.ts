@@ -1,9 +1,10 @@
 /** What became of a payment POST, as an answer: interface sections 4.1 to 4.3, 5.1 and 5.3. */
-import type { CommandResult, Submission } from '../../machines/commands.js'
+import type { CommandResult } from '../../machines/commands.js'
 import type { PaymentTerms } from '../../machines/model.js'
 import { ServiceError } from '../../runtime/errors.js'
 import type { RequestContext } from '../context.js'
 import { serverTiming } from '../server-timing.js'
+import type { Submission } from '../submission.js'
 import { failureRow } from './failure.js'
 import { presentPayment } from './payment.js'
 

@@ -3,7 +3,8 @@
  * not come: sends the same request with the same key again, until there is a result.
  */
 import type { CreateRequest, Payments, RequestScope } from '../../api/payments-port.js'
-import type { CommandResult, Submission } from '../../machines/commands.js'
+import type { Submission } from '../../api/submission.js'
+import type { CommandResult } from '../../machines/commands.js'
 import { shortHash } from '../../redis/keys.js'
 import { ServiceError } from '../../runtime/errors.js'
 import type { Api, Installation } from './installation.js'

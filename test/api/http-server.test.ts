@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { expect } from 'chai'
-import type { Submission } from '../../machines/commands.js'
+import type { Submission } from '../../api/submission.js'
 import { until } from '../support/conditions.js'
 import { aCreateBody, aPayment, capturedProgress } from './builders.js'
 import { requestHead } from './raw-http.js'

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import type { CommandResult, Submission } from '../../machines/commands.js'
+import type { Submission } from '../../api/submission.js'
+import type { CommandResult } from '../../machines/commands.js'
 import type { FailureCode, RefusalCode } from '../../machines/model.js'
 import { ServiceError } from '../../runtime/errors.js'
 import { aCreateBody, aPayment, capturedProgress, PAYMENT_ID } from './builders.js'
