@@ -71,7 +71,7 @@ export const preAuthorized = paymentSetup.createStateConfig({
       },
       {
         target: 'canceled',
-        actions: ['noteCanceled', 'callForFigures'],
+        actions: ['noteCanceled', 'endNotice', 'callForFigures'],
         description: 'Undone without us: its books rule, tell a person.'
       }
     ],

@@ -44,8 +44,8 @@ export const noteCaptured: Change = ({ terms, figures, policy }, event) => {
   }
 }
 
-/** The hold is gone; what the network announced before is answered by that. */
-export const noteCanceled: Change = (_, event) => ({ canceledAtMs: event.nowMs, notice: null })
+/** The hold is gone. What the network announced before is still to be looked at: it may be about another sale. */
+export const noteCanceled: Change = (_, event) => ({ canceledAtMs: event.nowMs })
 
 /** The refund at hand is done. Books that show even more given back do not undo that, but a person has to look. */
 export const noteRefunded: Change = ({ terms, figures, policy }, event) => {

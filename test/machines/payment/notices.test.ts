@@ -206,6 +206,12 @@ const tables: Record<string, Row[]> = {
       { status: 'refunded', effect: 'void', attention: 'surplus_sale' }
     ],
     [
+      'is looked for when the cancellation that came in between is done',
+      inStatus('cancelling', noticed('change')),
+      approved,
+      { status: 'canceled', wake: 0 }
+    ],
+    [
       'of a hold is voided',
       inStatus('pre_authorized', noticed('change')),
       found('FOUND_AUTHORISED', held, surplus),
