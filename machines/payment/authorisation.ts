@@ -20,7 +20,7 @@ const heldOrCaptured = [
   }
 ] as const
 
-const surplusFirst = {
+const surplusOfUnknown = {
   guard: 'hasSurplus',
   actions: ['noteReferences', 'callForSurplus', 'voidSurplus'],
   description: 'More than one sale: void the surplus first.'
@@ -85,14 +85,14 @@ export const unknown = paymentSetup.createStateConfig({
   on: {
     RECONCILE: { actions: 'askNetwork', description: 'Ask by our order id.' },
     FOUND_CAPTURED: [
-      surplusFirst,
+      surplusOfUnknown,
       {
         target: 'captured',
         actions: ['noteAuthorised', 'noteCaptured', 'succeed'],
         description: 'It was captured.'
       }
     ],
-    FOUND_AUTHORISED: [surplusFirst, ...heldOrCaptured],
+    FOUND_AUTHORISED: [surplusOfUnknown, ...heldOrCaptured],
     FOUND_DENIED: [
       {
         guard: 'hasSurplus',

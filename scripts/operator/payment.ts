@@ -1,6 +1,7 @@
 /** `payment show|history|attention|settle-attention|conclude-refund` */
 import { Command } from 'commander'
 import type { Payment, PaymentProgress } from '../../machines/model.js'
+import { decide } from '../../machines/payment/decide.js'
 import { attentionOf, concludeRefund, listAttention, settleAttention } from '../../redis/attention.js'
 import { readClockOffset } from '../../redis/clock.js'
 import { compactId, partitionOfPayment } from '../../redis/keys.js'
@@ -132,14 +133,17 @@ async function settle(connection: OperatorConnection, id: string): Promise<void>
 
 /** The payment after its refund has ended. */
 async function conclude(connection: OperatorConnection, id: string, isBooked: boolean): Promise<PaymentProgress> {
-  const { progress } = await paymentOf(connection, id)
-  if (progress.status !== 'refunding' || progress.phase !== 'asking' || progress.inquiry === null) {
-    throw new Error(`Payment ${id} is ${progress.status}: no refund of it is in doubt.`)
+  const payment = await paymentOf(connection, id)
+  const { status, phase } = payment.progress
+  if (status !== 'refunding' || phase !== 'asking') {
+    throw new Error(`Payment ${id} is ${status}: no refund of it is in doubt.`)
   }
-  const surelyGoneAtMs = progress.inquiry.sinceMs + connection.config.notFoundHorizonMs
-  if ((await timeOf(connection)) < surelyGoneAtMs) {
-    const time = new Date(surelyGoneAtMs).toISOString()
-    throw new Error(`The refund of payment ${id} may still arrive at the network. Look again after ${time}.`)
+  // The chart decides; asked here as well, because a worker has nobody to tell why it refuses.
+  const event = { type: 'REFUND_CONCLUDED', isBooked, nowMs: await timeOf(connection) } as const
+  if (decide(payment, event, connection.config).kind === 'refused') {
+    throw new Error(
+      `The refund of payment ${id} may still arrive at the network. Look again when NOT_FOUND_HORIZON_MS is over.`
+    )
   }
   await concludeRefund(connection.redis, id, isBooked)
   const deadlineMs = performance.now() + CONCLUDE_WAIT_MS
