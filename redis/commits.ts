@@ -119,7 +119,8 @@ function placesOf({ payment, statusBefore, conclusion }: Commit, partition: numb
     keys.outbox(partition),
     keys.idempotency(partition, conclusion?.record ?? 'none'),
     keys.commands(partition),
-    keys.inDoubt(partition)
+    keys.inDoubt(partition),
+    keys.sales(partition)
   ]
 }
 
@@ -142,7 +143,8 @@ function valuesOf(write: Commit, reply: Reply): (string | number)[] {
     reply.message,
     write.begins?.entryId ?? '',
     terms.merchantId,
-    progress.inquiry?.sinceMs ?? ''
+    progress.inquiry?.sinceMs ?? '',
+    progress.references.saleId?.toLowerCase() ?? ''
   ]
 }
 

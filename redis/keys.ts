@@ -42,6 +42,7 @@ export const keys = {
   due: (partition: number) => `${tag(partition)}:due`,
   attention: (partition: number) => `${tag(partition)}:attention`,
   inDoubt: (partition: number) => `${tag(partition)}:doubt`,
+  sales: (partition: number) => `${tag(partition)}:sales`,
   outbox: (partition: number) => `${tag(partition)}:outbox`,
   byStatus: (partition: number, merchantId: string, status: string) => `${tag(partition)}:st:${merchantId}:${status}`,
   byReference: (partition: number, merchantId: string) => `${tag(partition)}:ref:${merchantId}`,

@@ -1,13 +1,13 @@
 /**
  * What the card network announced: "something happened to this sale". A notice names only the network's own sale id, so
- * somebody has to ask which payment that is; until then it is kept here, durably.
+ * its payment has to be found first; until then it is kept here, durably.
  *
  * A list by time of the next try. Taking a notice moves it into the future: if its taker dies, it comes up again.
  */
 import type { Announcement } from '../machines/model.js'
 import { encodeServiceCommand } from './command-entry.js'
 import type { Redis } from './connections.js'
-import { keys, partitionOfPayment } from './keys.js'
+import { expandId, keys, partitionOfPayment } from './keys.js'
 import { defineScript } from './scripts.js'
 import { createWrites, type Writes } from './writes.js'
 
@@ -35,6 +35,8 @@ export interface NoticeStore {
   putOff(notice: Announced, untilMs: number): Promise<void>
   /** Forgets a notice that was taken until `againAtMs`. One that was announced again meanwhile stays: it may be news. */
   drop(notice: Announced, againAtMs: number): Promise<void>
+  /** The payment whose sale this is, if the sale is known here. */
+  findPayment(saleId: string): Promise<string | null>
   /** Tells the workers to ask the network about a payment. Doing so twice does no harm. */
   announce(paymentId: string, announced: Announcement): Promise<void>
   /** How many notices wait for their payment to be found. */
@@ -67,6 +69,14 @@ export function createNoticeStore(
 
     async drop(notice, againAtMs) {
       await dropNotice(redis, [due, since], [memberOf(notice), againAtMs])
+    },
+
+    async findPayment(saleId) {
+      // A sale id says nothing about the merchant. Notices are rare: all partitions are asked.
+      const indexes = Array.from({ length: partitions }, (_, partition) => keys.sales(partition))
+      const found = await Promise.all(indexes.map(index => redis.hget(index, saleId.toLowerCase())))
+      const compact = found.find(id => id !== null)
+      return compact === undefined || compact === null ? null : expandId(compact)
     },
 
     async announce(paymentId, announced) {

@@ -3,6 +3,9 @@ import type { Notice } from '../model.js'
 import type { PaymentEvent } from './events.js'
 import { isFound, knownVoidedCents, type PaymentContext, refundAmountCents } from './progress.js'
 
+/** The network answers questions about sales of the last three months (acquirer's manual, queries): at least this long. */
+const NETWORK_MEMORY_MS = 89 * 24 * 3_600_000
+
 type Guard = (context: PaymentContext, event: PaymentEvent) => boolean
 
 /** The network captured in the same step (or captured a sale that was only to be authorised: its books rule). */
@@ -83,8 +86,21 @@ export const isNoticeAwaited: Guard = ({ figures, policy }, event) =>
 /** The network announced more than "something", and its books never showed it. */
 export const isNoticeUnconfirmed: Guard = ({ figures }) => isNoticeSpecific(figures.notice)
 
+/** The network should find the sale again: it is recent, and so is what was announced about it. */
+export const isAbsencePassing: Guard = (context, event) => {
+  const { figures, policy } = context
+  const sinceMs = figures.notice?.sinceMs ?? event.nowMs
+  return !isSaleForgotten(context, event) && event.nowMs < sinceMs + policy.reconcileListAfterMs
+}
+
+/** "Something happened" to a sale of which the network tells no more: mostly a late refund of ours. */
+export const isChangeForgotten: Guard = (context, event) =>
+  isSaleForgotten(context, event) && !isNoticeSpecific(context.figures.notice)
+
 /** The network does not take the operation any more. */
 export const isTooLate: Guard = (_, event) => event.type === 'REJECTED' && event.isTooLate === true
+
+const isSaleForgotten: Guard = ({ terms }, event) => event.nowMs >= terms.createdAtMs + NETWORK_MEMORY_MS
 
 function isNoticeSpecific(notice: Notice | null): notice is Notice {
   return notice !== null && notice.announced !== 'change'

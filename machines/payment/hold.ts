@@ -5,6 +5,7 @@
 import { asksAboutHold, backToHold, inDoubt, notVoided, stillOpen, surplusFirst, surplusVoided } from './fragments.js'
 import {
   asksAboutNotice,
+  notFoundNow,
   nothingNew,
   noticeStillOpen,
   remembersNotice,
@@ -87,7 +88,7 @@ export const preAuthorized = paymentSetup.createStateConfig({
     ],
     ...surplusWasVoided,
     FOUND_UNFINISHED: [expiresUnseen, noticeStillOpen.FOUND_UNFINISHED],
-    ABSENT: [expiresUnseen, noticeStillOpen.ABSENT],
+    ABSENT: [expiresUnseen, notFoundNow],
     NO_ANSWER: [expiresUnseen, noticeStillOpen.NO_ANSWER],
     POISONED: [{ ...expiresUnseen, actions: ['beginReleaseInquiry', 'callForPoison'] }, noticeStillOpen.POISONED]
   }

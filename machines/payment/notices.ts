@@ -14,10 +14,24 @@ export const asksAboutNotice = {
   RECONCILE: { actions: 'askNetwork', description: 'Verify again what was announced.' }
 } as const
 
+/** Not found where it must be: the books that are read may be behind. */
+export const notFoundNow = {
+  actions: 'verifyNoticeLater',
+  description: 'The network does not find the sale now: verify later.'
+} as const
+
 /** Answers that say nothing about what was announced. */
 export const noticeStillOpen = {
   FOUND_UNFINISHED: { actions: 'verifyNoticeLater', description: 'The network does not know yet: verify later.' },
-  ABSENT: { actions: 'verifyNoticeLater', description: 'The network does not find the sale now: verify later.' },
+  ABSENT: [
+    { guard: 'isAbsencePassing', ...notFoundNow },
+    {
+      guard: 'isChangeForgotten',
+      actions: 'endNotice',
+      description: 'The network tells of the sale no more, and nothing that calls for an answer was announced.'
+    },
+    { actions: ['endNotice', 'callForNotice'], description: 'The network does not tell of the sale: tell a person.' }
+  ],
   NO_ANSWER: { actions: 'verifyNoticeLater', description: 'The network does not answer: verify later.' },
   POISONED: {
     actions: ['verifyNoticeLater', 'callForPoison'],

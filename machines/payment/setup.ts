@@ -67,6 +67,8 @@ export const paymentSetup = base.extend({
     isVoidedElsewhere: guard(guards.isVoidedElsewhere),
     isNoticeAwaited: guard(guards.isNoticeAwaited),
     isNoticeUnconfirmed: guard(guards.isNoticeUnconfirmed),
+    isAbsencePassing: guard(guards.isAbsencePassing),
+    isChangeForgotten: guard(guards.isChangeForgotten),
     isTooLate: guard(guards.isTooLate),
     isListed: guard(guards.isListed)
   },

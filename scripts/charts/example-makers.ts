@@ -49,6 +49,11 @@ export function daysLater(make: Make): Make {
   }
 }
 
+/** When the network tells of the sale no more. */
+export function monthsLater(make: Make): Make {
+  return (payment, nowMs) => make(payment, Math.max(nowMs, payment.terms.createdAtMs + 100 * 24 * 3_600_000))
+}
+
 export function concluded(isBooked: boolean): Make {
   return (_, nowMs) => ({ type: 'REFUND_CONCLUDED', isBooked, nowMs })
 }

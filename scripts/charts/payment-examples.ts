@@ -14,6 +14,7 @@ import {
   daysLater,
   found,
   type Make,
+  monthsLater,
   references
 } from './example-makers.js'
 
@@ -208,6 +209,16 @@ export const exampleEvents: readonly ExampleEvent[] = [
     'ABSENT/beyond',
     'not found, beyond the horizon',
     beyondHorizon((_, nowMs) => ({ type: 'ABSENT', nowMs }))
+  ),
+  example(
+    'ABSENT/unconfirmed',
+    'not found, days after the notice',
+    daysLater((_, nowMs) => ({ type: 'ABSENT', nowMs }))
+  ),
+  example(
+    'ABSENT/forgotten',
+    'not found, months after the sale',
+    monthsLater((_, nowMs) => ({ type: 'ABSENT', nowMs }))
   ),
   example('NO_ANSWER', 'the network does not answer', (_, nowMs) => ({
     type: 'NO_ANSWER',

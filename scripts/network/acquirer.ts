@@ -21,6 +21,9 @@ const NOT_CAPTURABLE = { Code: 308, Message: 'Transaction not available to captu
 const NOT_VOIDABLE = { Code: 309, Message: 'Transaction not available to void' }
 const BAD_AMOUNT = { Code: 108, Message: 'Amount must be greater or equal to zero' }
 
+/** Only sales of the last three months can be asked about; capture and void have limits of their own. */
+const MEMORY_MS = 92 * 24 * 3_600_000
+
 export class Acquirer {
   readonly #ledger: Ledger
   readonly #baseUrl: string
@@ -42,7 +45,7 @@ export class Acquirer {
     const sale = this.#ledger.find(paymentId)
     if (operation === undefined) {
       if (method !== 'GET') return nothing(405)
-      return sale === undefined ? nothing(404) : answered(200, queriedView(sale, this.#baseUrl))
+      return sale !== undefined && isToldOf(sale) ? answered(200, queriedView(sale, this.#baseUrl)) : nothing(404)
     }
     if (operation !== 'capture' && operation !== 'void') return nothing(404)
     if (method !== 'PUT') return nothing(405)
@@ -60,7 +63,7 @@ export class Acquirer {
   }
 
   #queryOrder(merchantOrderId: string): AcquirerAnswer {
-    const sales = this.#ledger.ofOrder(merchantOrderId)
+    const sales = this.#ledger.ofOrder(merchantOrderId).filter(isToldOf)
     return sales.length === 0 ? nothing(404) : answered(200, orderView(sales))
   }
 
@@ -114,6 +117,10 @@ export class Acquirer {
   #operation(sale: LedgerSale, code: string, message: string, isLost = false): AcquirerAnswer {
     return answered(200, operationView(sale, code, message, this.#baseUrl), isLost)
   }
+}
+
+function isToldOf(sale: LedgerSale): boolean {
+  return sale.receivedAtMs > Date.now() - MEMORY_MS
 }
 
 function newSale(order: SaleOrder, outcome: ReturnType<typeof outcomeOfCard>, nowMs: number): LedgerSale {

@@ -101,7 +101,8 @@ const meaningOfAttention = {
   surplus_sale: 'two sales stood under one order; the surplus is voided, find out why',
   figures_differ: "our figures and the network's books differ; compare them",
   sale_after_failure: 'a sale turned up after the payment had failed; it is voided, find out why',
-  notice_unconfirmed: 'a chargeback or a denied refund was announced and never shown; ask the acquirer',
+  notice_unconfirmed:
+    'the books never showed what the network announced (a chargeback, a denied refund); ask the acquirer',
   poisoned: 'a command failed again and again; see `dead-letter list` and the log'
 } as const
 

@@ -5,7 +5,15 @@ import { ensureGroups, readCommands, requeueCommand } from '../../redis/command-
 import { type Commit, createCommitStore } from '../../redis/commits.js'
 import { compactId, keys, PAYMENTS_GROUP } from '../../redis/keys.js'
 import { createPaymentStore } from '../../redis/payments.js'
-import { anAcceptance, aPayment, CREATED_MS, createCommand, MERCHANT, PARTITION } from '../support/payments.js'
+import {
+  anAcceptance,
+  aPayment,
+  CREATED_MS,
+  createCommand,
+  MERCHANT,
+  PARTITION,
+  references
+} from '../support/payments.js'
 import { useRedis } from '../support/redis.js'
 
 describe('commits', () => {
@@ -116,6 +124,18 @@ describe('commits', () => {
     expect(await test.redis.hgetall(keys.attention(PARTITION))).to.deep.equal({
       [compactId(payment.terms.id)]: 'surplus_sale'
     })
+  })
+
+  it('write down whose sale it is, as soon as the network has named it', async () => {
+    const { payment } = await accepted()
+    const sales = (): Promise<Record<string, string>> => test.redis.hgetall(keys.sales(PARTITION))
+    const unnamed = { ...payment, version: payment.version + 1 }
+    await commits().commit(write(unnamed), PARTITION)
+    expect(await sales()).to.deep.equal({})
+    const next = captured(unnamed)
+    const named = { ...next, progress: { ...next.progress, references: { ...references, saleId: 'ABC-1' } } }
+    await commits().commit(write(named), PARTITION)
+    expect(await sales()).to.deep.equal({ 'abc-1': compactId(payment.terms.id) })
   })
 
   describe('webhook events', () => {

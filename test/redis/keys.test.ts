@@ -28,6 +28,7 @@ const written: Readonly<Record<keyof typeof keys, string>> = {
   due: keys.due(0),
   attention: keys.attention(0),
   inDoubt: keys.inDoubt(0),
+  sales: keys.sales(0),
   outbox: keys.outbox(0),
   byStatus: keys.byStatus(0, '<merchant>', '<status>'),
   byReference: keys.byReference(0, '<merchant>'),

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { ensureGroups, readCommands } from '../../redis/command-stream.js'
-import { keys, newPaymentId } from '../../redis/keys.js'
+import { compactId, keys, newPaymentId } from '../../redis/keys.js'
 import { createNoticeStore } from '../../redis/notices.js'
 import { createLogger } from '../../runtime/log.js'
 import { noticeRound } from '../../workers/payments/notice-rounds.js'
@@ -46,6 +46,17 @@ describe('notices of the card network', () => {
     expect(await aRound(network, NOW)).to.equal(1)
     expect([await commands(), await store().count()]).to.deep.equal([1, 0])
     expect(await aRound(network, NOW + LEASE_MS)).to.equal(0)
+  })
+
+  it('need nobody who is asked when the payment of the sale is known here', async () => {
+    const network = new FakeNetwork()
+    const paymentId = newPaymentId(PARTITION)
+    await test.redis.hset(keys.sales(PARTITION), 'sale-1', compactId(paymentId))
+    await store().note({ saleId: 'sale-1', announced: 'chargeback' }, NOW)
+    expect(await aRound(network, NOW)).to.equal(1)
+    expect(await store().count()).to.equal(0)
+    const { entries } = await readCommands(test.redis, 'w', [PARTITION], 10)
+    expect(entries.map(({ compact }) => compact)).to.deep.equal([compactId(paymentId)])
   })
 
   it('are taken by one worker at a time, and come up again when it dies', async () => {

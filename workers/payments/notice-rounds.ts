@@ -1,6 +1,7 @@
 /**
- * From what the card network announced to a command for a payment: each notice names a sale, the network tells its
- * order id, and our order ids are payment ids.
+ * From what the card network announced to a command for a payment. Each notice names a sale. Which payment owns it is
+ * written down with the sale's id; of a sale that is not known here (a second one under an order, or one whose answer
+ * was lost) the network tells the order id, and our order ids are payment ids.
  */
 import { type CardNetwork, paymentIdOf } from '../../machines/network.js'
 import type { NoticeStore, WaitingNotice } from '../../redis/notices.js'
@@ -54,6 +55,11 @@ async function resolveNotice(
 ): Promise<void> {
   const { notices, log } = deps
   const { saleId, announced, sinceMs, againAtMs } = notice
+  const owner = await notices.findPayment(saleId)
+  if (owner !== null) {
+    await notices.announce(owner, announced)
+    return await notices.drop(notice, againAtMs)
+  }
   const orderId = await deps.network.findOrderId(saleId, signal)
   if (orderId !== null) {
     const paymentId = paymentIdOf(orderId)

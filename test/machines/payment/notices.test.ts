@@ -19,12 +19,14 @@ const notice: EventInput = { type: 'NETWORK_NOTICE', announced: 'change' }
 const noticed = (announced: 'change' | 'chargeback' | 'denied_refund', sinceMs = NOW - 1_000) => ({
   notice: { sinceMs, attempts: 0, nextAtMs: NOW, announced }
 })
+const MONTHS_LATER = CREATED_MS + 100 * DAY_MS
 const LONG_AGO = NOW - policy.reconcileListAfterMs
 const books = (voidedCents: number): EventInput => found('FOUND_CAPTURED', { voidedCents })
 const held = { status: 'authorised', capturedCents: 0 } as const
 const surplus = { surplusSaleId: 'sale-2' }
 const approved: EventInput = { type: 'APPROVED', isCaptured: true, references }
 const tooLate: EventInput = { type: 'REJECTED', code: '101', isTooLate: true }
+const absent = (nowMs = NOW): EventInput => ({ type: 'ABSENT', nowMs })
 const concluded = (isBooked: boolean, nowMs = LATER): EventInput => ({ type: 'REFUND_CONCLUDED', isBooked, nowMs })
 const refundInDoubt = (refundedCents = 0, voidedElsewhereCents = 0) =>
   inStatus('refunding', { ...inDoubt('refund', 300), refundedCents, voidedElsewhereCents, attention: 'figures_differ' })
@@ -93,6 +95,27 @@ const tables: Record<string, Row[]> = {
       inStatus('refunded', noticed('chargeback')),
       books(1_000),
       { status: 'refunded', wake: 5_000 }
+    ]
+  ],
+  'a sale that the network does not find': [
+    ['is looked for again', inStatus('captured', noticed('chargeback')), absent(), { wake: 5_000, attention: null }],
+    [
+      'for three days; then a person is told',
+      inStatus('captured', noticed('change', LONG_AGO)),
+      absent(),
+      { status: 'captured', wake: null, attention: 'notice_unconfirmed' }
+    ],
+    [
+      'after three months: a chargeback is told to a person at once',
+      inStatus('captured', noticed('chargeback', MONTHS_LATER)),
+      absent(MONTHS_LATER),
+      { status: 'captured', wake: null, attention: 'notice_unconfirmed' }
+    ],
+    [
+      'after three months: a late refund of ours bothers nobody',
+      inStatus('refunded', noticed('change', MONTHS_LATER)),
+      absent(MONTHS_LATER),
+      { status: 'refunded', wake: null, attention: null }
     ]
   ],
   'a refund that was denied afterwards': [

@@ -7,6 +7,7 @@ import { usePayingService } from '../../support/paying-service.js'
 
 const CHARGEBACK = 7
 const CANCELLATION_DENIED = 5
+const DAY_MS = 24 * 3_600_000
 
 describe('a chargeback', function () {
   this.timeout(60_000)
@@ -107,5 +108,16 @@ describe('a chargeback', function () {
     )
     expect((await operate(service(), 'payment', 'settle-attention', id)).out).to.contain('is off the list')
     expect((await operate(service(), 'payment', 'attention')).out).not.to.contain(id)
+  })
+
+  it('of a sale so old that the network tells of it no more is listed for a person at once', async () => {
+    const id = await paid()
+    network.book({ ...saleOf(id), receivedAtMs: Date.now() - 100 * DAY_MS })
+    await operate(service(), 'clock', 'advance', '100d')
+    await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CHARGEBACK })
+    await until('it is listed', async () =>
+      (await operate(service(), 'payment', 'attention')).out.includes(`${id}  notice_unconfirmed`)
+    )
+    expect((await merchant.read(id)).status).to.equal('captured')
   })
 })
