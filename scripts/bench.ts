@@ -15,7 +15,7 @@ import { compareWithCluster } from './bench/cluster.js'
 import { measureGrowth } from './bench/growth.js'
 import { checkLedger } from './bench/ledger.js'
 import { measureOperations } from './bench/operations.js'
-import { measureOwnTime, measureWithSlowNetwork } from './bench/overhead.js'
+import { measureOwnTimes, measureWithSlowNetwork } from './bench/overhead.js'
 import { type Report, ratioTo, renderReport } from './bench/report.js'
 import { measureScaling } from './bench/scaling.js'
 import { measureSideBySide } from './bench/side-by-side.js'
@@ -85,11 +85,11 @@ async function measure(service: ServiceSystem, bare: System): Promise<Omit<Repor
   const isWhole = !values.quick
   // The bare pipeline beside it tells what the machine takes: its disk, and its cores that all of this shares.
   const ownTime = isWhole
-    ? [
-        await measureOwnTime(service, halfOf(service)),
-        await measureOwnTime(bare, halfOf(service)),
-        await measureOwnTime(bare, halfOf(bare))
-      ]
+    ? await measureOwnTimes([
+        { system: service, perSecond: halfOf(service) },
+        { system: bare, perSecond: halfOf(service) },
+        { system: bare, perSecond: halfOf(bare) }
+      ])
     : []
   const slowNetwork = isWhole ? [await measureWithSlowNetwork(service, { perSecond: 150, seconds: 20 })] : []
   const operations = isWhole ? await measureOperations(service, { payments: 3_000, connections }) : null

@@ -9,8 +9,8 @@ import { encodeInProgress } from '../../redis/idempotency.js'
 import { compactId, idempotencyRecord, keys, newPaymentId, partitionOf, shortHash } from '../../redis/keys.js'
 import { encodePayment } from '../../redis/payment-record.js'
 import { readConfig } from '../../runtime/config.js'
-import { delay } from '../../runtime/delay.js'
 import { createLogger } from '../../runtime/log.js'
+import { untilAtRest, untilDiskIsCalm, watchingFsync, withRedis } from './disk.js'
 import { type RequestSource, runOpenLoop } from './load.js'
 import { get } from './operations.js'
 import { medians } from './statistics.js'
@@ -37,11 +37,6 @@ const RATE_PER_SECOND = 200
 const MEASUREMENTS = 3
 const SECONDS = 8
 const BATCH = 512
-const POLL_MS = 200
-/** A disk that was given a gigabyte goes on writing it, and lets each fsync wait for that. */
-const CALM_FSYNC_MS = 20
-const CALM_FOR_MS = 10_000
-const CALM_DEADLINE_MS = 180_000
 
 /** Fills the demo merchant up to each of `sizes`, and measures there. */
 export async function measureGrowth(
@@ -59,7 +54,7 @@ export async function measureGrowth(
     const list: RequestSource = index =>
       get(service, `/v1/payments?limit=20&status=${index % 2 ? 'captured' : 'failed'}`)
     const create = (): Promise<RequestSource> => service.prepare(RATE_PER_SECOND * SECONDS)
-    await withRedis(service, async redis => {
+    await withRedis(service.redisUrl, async redis => {
       await untilAtRest(redis)
       await untilDiskIsCalm(redis)
     })
@@ -70,7 +65,7 @@ export async function measureGrowth(
       create: await timesOf(service, create),
       createDuringRewrite: await timesOf(service, async () => {
         const source = await create()
-        await withRedis(service, async redis => {
+        await withRedis(service.redisUrl, async redis => {
           await untilAtRest(redis)
           await redis.bgrewriteaof()
         })
@@ -85,46 +80,14 @@ export async function measureGrowth(
 async function timesOf(service: ServiceSystem, sourceOf: () => Promise<RequestSource>): Promise<Times> {
   const options = { perSecond: RATE_PER_SECOND, seconds: SECONDS, connections: 64 }
   const results: Times[] = []
-  await withRedis(service, async redis => {
-    for (let i = 0; i < MEASUREMENTS; i++) {
-      const source = await sourceOf()
-      await redis.latency('RESET')
-      const { p50Ms, p99Ms } = await runOpenLoop(service.url, options, source)
-      results.push({ p50Ms, p99Ms, slowestFsyncMs: await slowestFsyncMs(redis) })
-    }
-  })
+  for (let i = 0; i < MEASUREMENTS; i++) {
+    const source = await sourceOf()
+    const [{ p50Ms, p99Ms }, slowestFsyncMs] = await watchingFsync(service.redisUrl, () =>
+      runOpenLoop(service.url, options, source)
+    )
+    results.push({ p50Ms, p99Ms, slowestFsyncMs })
+  }
   return medians(['p50Ms', 'p99Ms', 'slowestFsyncMs'], results)
-}
-
-/** By Redis's own latency monitor, since it was reset; 0: none took as long as its threshold. */
-async function slowestFsyncMs(redis: Redis): Promise<number> {
-  const events = (await redis.latency('LATEST')) as [name: string, at: number, lastMs: number, maxMs: number][]
-  return Math.max(0, ...events.filter(([name]) => name === 'aof-fsync-always').map(([, , , maxMs]) => maxMs))
-}
-
-async function untilDiskIsCalm(redis: Redis): Promise<void> {
-  await redis.config('SET', 'latency-monitor-threshold', '1')
-  const deadlineMs = performance.now() + CALM_DEADLINE_MS
-  do {
-    await redis.latency('RESET')
-    await delay(CALM_FOR_MS)
-  } while ((await slowestFsyncMs(redis)) > CALM_FSYNC_MS && performance.now() < deadlineMs)
-}
-
-async function withRedis(service: ServiceSystem, work: (redis: Redis) => Promise<void>): Promise<void> {
-  const redis = await connect(service.redisUrl, 'commands', createLogger('bench', 'error'))
-  try {
-    await work(redis)
-  } finally {
-    await disconnect(redis)
-  }
-}
-
-/** What was written may have begun a rewrite of the append-only file, which is measured apart. */
-async function untilAtRest(redis: Redis): Promise<void> {
-  while (!/^aof_rewrite_in_progress:0\r?\naof_rewrite_scheduled:0/m.test(await redis.info('persistence'))) {
-    await delay(POLL_MS)
-  }
 }
 
 /**

@@ -3,6 +3,8 @@
  *
  * Closed loop: a fixed number of connections, each sends its next request when the last one is answered: throughput.
  * Open loop: requests start by the clock, whether the earlier ones were answered or not: latency that hides nothing.
+ * They count from the millisecond in which they are due: timers know no finer one, and what a request waits for the
+ * generator's own timer is not the time of the system that is measured.
  */
 import { Pool } from 'undici'
 
@@ -27,6 +29,7 @@ export interface LoadResult {
 export type RequestSource = (index: number) => LoadRequest
 
 const READY_MS = 60_000
+const TICK_MS = 1
 
 /** `total` requests over `connections` connections. */
 export async function runClosedLoop(
@@ -62,20 +65,26 @@ export async function runOpenLoop(
     const tick = setInterval(() => {
       const dueMs = performance.now() - startMs
       while (index < total && (index * 1_000) / options.perSecond <= dueMs) {
-        // Timed from the moment it was due: a request that had to wait for its turn is slow, not absent.
-        const plannedMs = startMs + (index * 1_000) / options.perSecond
-        running.push(recorder.time(pool, source(index++), plannedMs))
+        // Timed from when it was due: a request that had to wait for its turn is slow, not absent.
+        const plannedMs = startMs + (index * 1_000) / options.perSecond + TICK_MS
+        running.push(recorder.time(pool, source(index++), Math.min(plannedMs, performance.now())))
       }
       if (index === total) {
         clearInterval(tick)
         resolve()
       }
-    }, 1)
+    }, TICK_MS)
   })
   await Promise.all(running)
   const result = recorder.result()
   await pool.close()
   return result
+}
+
+/** Throws unless every request was answered 201: a failed request is not a fast one. */
+export function assertAllCreated(system: string, total: number, { statuses }: LoadResult): void {
+  if (statuses['201'] === total) return
+  throw new Error(`${system} did not answer 201 to all ${total} requests: ${JSON.stringify(statuses)}`)
 }
 
 class Recorder {

@@ -45,7 +45,10 @@ export function renderReport(report: Report): string {
     '',
     `Ratio of the service to \`bullmq\`: **${ratioTo(report, 'bullmq').toFixed(2)}**, to \`bare\`: **${ratioTo(report, 'bare').toFixed(2)}**.`,
     ...report.sideBySide.flatMap(costLines),
-    ...openLoopLines('Own time, open loop at half of the throughput, network at 0 ms', report.ownTime),
+    ...openLoopLines(
+      'Own time, open loop at half of the throughput, network at 0 ms: medians of three measurements in turn',
+      report.ownTime
+    ),
     ...openLoopLines("With a real acquirer's times (median 1.5 s, 1 % beyond 8 s), open loop", report.slowNetwork),
     ...operationLines(report),
     ...growthLines(report),
@@ -82,11 +85,11 @@ function openLoopLines(title: string, rows: readonly OpenLoopRow[]): string[] {
     '',
     `## ${title}`,
     '',
-    '| system | arrivals/s | requests | p50 ms | p99 ms | p99.9 ms | statuses |',
-    '|---|---|---|---|---|---|---|',
-    ...rows.map(({ system, perSecond, result }) => {
+    '| system | arrivals/s | requests | p50 ms | p99 ms | p99.9 ms | longest fsync ms | statuses |',
+    '|---|---|---|---|---|---|---|---|',
+    ...rows.map(({ system, perSecond, result, slowestFsyncMs }) => {
       const statuses = JSON.stringify(result.statuses)
-      return `| ${system} | ${perSecond.toFixed(0)} | ${result.requests} | ${timesOf(result)} | ${statuses} |`
+      return `| ${system} | ${perSecond.toFixed(0)} | ${result.requests} | ${timesOf(result)} | ${slowestFsyncMs.toFixed(0)} | ${statuses} |`
     })
   ]
 }

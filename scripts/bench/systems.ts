@@ -16,6 +16,8 @@ import type { LoadRequest, RequestSource } from './load.js'
 export interface System {
   readonly name: string
   readonly url: string
+  /** The durable Redis that it writes to. */
+  readonly redisUrl: string
   /** Makes what `total` requests need (one-use tokens), outside the measured time. */
   prepare(total: number): Promise<RequestSource>
   readonly stop: () => Promise<void>
@@ -46,6 +48,7 @@ export async function startRival(name: 'bare' | 'bullmq', redisUrl: string): Pro
   return {
     name,
     url,
+    redisUrl,
     prepare: async () => () => request,
     stop: async () => {
       await Promise.all([api, worker].map(end))
@@ -55,7 +58,6 @@ export async function startRival(name: 'bare' | 'bullmq', redisUrl: string): Pro
 
 export interface ServiceSystem extends System {
   readonly demo: Demo
-  readonly redisUrl: string
   readonly secretsRedisUrl: string
   readonly dataDir: string
   /** One address per API process. */
