@@ -15,7 +15,7 @@ import { compareWithCluster } from './bench/cluster.js'
 import { measureGrowth } from './bench/growth.js'
 import { checkLedger } from './bench/ledger.js'
 import { measureOperations } from './bench/operations.js'
-import { measureOwnTimes, measureWithSlowNetwork } from './bench/overhead.js'
+import { kneeOf, measureCurve, measureOwnTimes, measureWithSlowNetwork } from './bench/overhead.js'
 import { type Report, ratioTo, renderReport } from './bench/report.js'
 import { measureScaling } from './bench/scaling.js'
 import { measureSideBySide } from './bench/side-by-side.js'
@@ -84,8 +84,11 @@ async function measure(service: ServiceSystem, bare: System): Promise<Omit<Repor
     (sideBySide.find(figures => figures.name === name)?.perSecond.median ?? 0) / 2
   const isWhole = !values.quick
   // The bare pipeline beside it tells what the machine takes: its disk, and its cores that all of this shares.
+  const curve = isWhole ? await measureCurve(service, 2 * halfOf(service)) : []
   const ownTime = isWhole
     ? await measureOwnTimes([
+        { system: service, perSecond: kneeOf(curve) / 2 },
+        { system: bare, perSecond: kneeOf(curve) / 2 },
         { system: service, perSecond: halfOf(service) },
         { system: bare, perSecond: halfOf(service) },
         { system: bare, perSecond: halfOf(bare) }
@@ -100,6 +103,7 @@ async function measure(service: ServiceSystem, bare: System): Promise<Omit<Repor
     rounds,
     connections,
     sideBySide,
+    curve,
     ownTime,
     slowNetwork,
     operations,

@@ -82,7 +82,7 @@ export async function runOpenLoop(
 }
 
 /** Throws unless every request was answered 201: a failed request is not a fast one. */
-export function assertAllCreated(system: string, total: number, { statuses }: LoadResult): void {
+export function assertAllCreated(system: string, total: number, { statuses }: Pick<LoadResult, 'statuses'>): void {
   if (statuses['201'] === total) return
   throw new Error(`${system} did not answer 201 to all ${total} requests: ${JSON.stringify(statuses)}`)
 }

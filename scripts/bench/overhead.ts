@@ -47,13 +47,37 @@ export async function measureOwnTimes(paces: readonly Pace[]): Promise<OpenLoopR
   })
 }
 
-async function measureOwnTime({ system, perSecond }: Pace): Promise<OpenLoopRow> {
-  const total = Math.round(perSecond * SECONDS)
-  const source = await system.prepare(total)
+async function measureOwnTime(pace: Pace): Promise<OpenLoopRow> {
+  const row = await measurePace(pace)
+  assertAllCreated(row.system, row.result.requests, row.result)
+  return row
+}
+
+async function measurePace({ system, perSecond }: Pace): Promise<OpenLoopRow> {
+  const source = await system.prepare(Math.round(perSecond * SECONDS))
   const options = { perSecond, seconds: SECONDS, connections: 256 }
   const [result, slowestFsyncMs] = await watchingFsync(system.redisUrl, () => runOpenLoop(system.url, options, source))
-  assertAllCreated(system.name, total, result)
   return { system: system.name, perSecond, result, slowestFsyncMs }
+}
+
+const SHARES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+
+/** How times grow with what arrives, up to the throughput of the closed loop. */
+export async function measureCurve(system: System, throughputPerSecond: number): Promise<OpenLoopRow[]> {
+  await withRedis(system.redisUrl, untilDiskIsCalm)
+  const rows: OpenLoopRow[] = []
+  for (const share of SHARES) rows.push(await measurePace({ system, perSecond: share * throughputPerSecond }))
+  return rows
+}
+
+/**
+ * The knee of such a curve (arrivals/s): where the throughput over the time of a request is at its greatest (Kleinrock's
+ * power). Below it the machine has more to give, above it requests wait for each other. By the median, which a few slow
+ * fsyncs don't move.
+ */
+export function kneeOf(curve: readonly OpenLoopRow[]): number {
+  const power = ({ perSecond, result }: OpenLoopRow): number => perSecond / result.p50Ms
+  return curve.reduce((best, row) => (power(row) > power(best) ? row : best)).perSecond
 }
 
 /** The service with a real acquirer's times: median 1.5 s, 1 % beyond 8 s. What is left above them is ours. */

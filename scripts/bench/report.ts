@@ -3,7 +3,7 @@ import { cpus } from 'node:os'
 import type { GrowthRow, Times } from './growth.js'
 import type { LoadResult } from './load.js'
 import type { Operation } from './operations.js'
-import type { OpenLoopRow } from './overhead.js'
+import { kneeOf, type OpenLoopRow } from './overhead.js'
 import type { ScalingRow } from './scaling.js'
 import type { SystemFigures } from './side-by-side.js'
 
@@ -12,7 +12,9 @@ export interface Report {
   readonly rounds: number
   readonly connections: number
   readonly sideBySide: readonly SystemFigures[]
-  /** The service and the bare pipeline, each at half of what it can do, and both at the service's rate. */
+  /** The service, the more the more arrives. */
+  readonly curve: readonly OpenLoopRow[]
+  /** The service and the bare pipeline at half of the service's knee, and at half of their throughput. */
   readonly ownTime: readonly OpenLoopRow[]
   readonly slowNetwork: readonly OpenLoopRow[]
   readonly operations: Readonly<Record<Operation, LoadResult>> | null
@@ -45,8 +47,10 @@ export function renderReport(report: Report): string {
     '',
     `Ratio of the service to \`bullmq\`: **${ratioTo(report, 'bullmq').toFixed(2)}**, to \`bare\`: **${ratioTo(report, 'bare').toFixed(2)}**.`,
     ...report.sideBySide.flatMap(costLines),
+    ...openLoopLines('As more arrives: open loop up to the throughput above, network at 0 ms', report.curve),
+    ...kneeLines(report),
     ...openLoopLines(
-      'Own time, open loop at half of the throughput, network at 0 ms: medians of three measurements in turn',
+      'Own time at half of the knee, and at half of the throughput: medians of three measurements in turn',
       report.ownTime
     ),
     ...openLoopLines("With a real acquirer's times (median 1.5 s, 1 % beyond 8 s), open loop", report.slowNetwork),
@@ -91,6 +95,14 @@ function openLoopLines(title: string, rows: readonly OpenLoopRow[]): string[] {
       const statuses = JSON.stringify(result.statuses)
       return `| ${system} | ${perSecond.toFixed(0)} | ${result.requests} | ${timesOf(result)} | ${slowestFsyncMs.toFixed(0)} | ${statuses} |`
     })
+  ]
+}
+
+function kneeLines({ curve }: Report): string[] {
+  if (curve.length === 0) return []
+  return [
+    '',
+    `The knee, where throughput over p50 is at its greatest (Kleinrock's power), is at **${kneeOf(curve).toFixed(0)}** arrivals/s.`
   ]
 }
 
