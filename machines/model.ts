@@ -24,6 +24,17 @@ export const paymentStatuses = [
 
 export type PaymentStatus = (typeof paymentStatuses)[number]
 
+/** What divides a status that lasts; which status has which of them is in the chart (machines/payment/). */
+export const paymentPhases = ['sending', 'asking', 'releasing', 'released', 'watched', 'settled'] as const
+
+export type PaymentPhase = (typeof paymentPhases)[number]
+
+/** Where a payment is in the chart; `phase` is null in a status without phases. */
+export interface PaymentPlace {
+  readonly status: PaymentStatus
+  readonly phase: PaymentPhase | null
+}
+
 export type MetadataValue = string | number | boolean | null
 
 /** What the merchant asked for and what will never change. */
@@ -102,11 +113,8 @@ export type Attention =
   | 'notice_unconfirmed'
   | 'poisoned'
 
-/** All that changes in a payment's life. `status` and the substate `phase` are the machine's state value. */
-export interface PaymentProgress {
-  readonly status: PaymentStatus
-  /** Substate for statuses that have one: `sending`, `asking`, `releasing`, `released`, `watched`, `settled`. */
-  readonly phase: string | null
+/** All that changes in a payment's life. Its place is the machine's state value. */
+export interface PaymentProgress extends PaymentPlace {
   readonly capturedCents: number
   readonly refundedCents: number
   /** Voided at the network by somebody else, as its books showed: refunds are compared with what was there before. */
@@ -126,12 +134,10 @@ export interface PaymentProgress {
   readonly attention: Attention | null
 }
 
-/** One line of a payment's life, for operators. */
-export interface HistoryEntry {
+/** One line of a payment's life, for operators; where it was afterwards. */
+export interface HistoryEntry extends PaymentPlace {
   readonly atMs: number
   readonly event: string
-  readonly status: PaymentStatus
-  readonly phase: string | null
   /** Network code, sale id, amount, reason: whatever explains the line. */
   readonly detail: string | null
   /** How often the same thing happened in a row (questions without an answer). */
@@ -144,6 +150,11 @@ export interface Payment {
   readonly terms: PaymentTerms
   readonly progress: PaymentProgress
   readonly history: readonly HistoryEntry[]
+}
+
+/** The name of a place as the chart has it: `captured`, `capturing.asking`. */
+export function placeOf({ status, phase }: PaymentPlace): string {
+  return phase === null ? status : `${status}.${phase}`
 }
 
 export const noReferences: NetworkReferences = { saleId: null, tid: null, nsu: null, authorizationCode: null }

@@ -11,6 +11,7 @@ import {
   noReferences,
   type Operation,
   type Payment,
+  type PaymentPhase,
   type PaymentProgress,
   type PaymentTerms
 } from '../machines/model.js'
@@ -31,7 +32,7 @@ type Terms = {
 
 export type Progress = {
   s: PaymentProgress['status']
-  p?: string
+  p?: PaymentPhase
   c?: number
   r?: number
   g?: number
@@ -53,7 +54,7 @@ type Line = [
   at: number,
   event: string,
   status: HistoryEntry['status'],
-  phase: string | 0,
+  phase: PaymentPhase | 0,
   detail: string | 0,
   times?: number
 ]

@@ -6,7 +6,16 @@
  */
 import type { StateFrom } from 'xstate'
 import type { CommandResult } from '../commands.js'
-import type { FailureCode, HistoryEntry, Payment, PaymentProgress, PaymentStatus, RefusalCode } from '../model.js'
+import {
+  type HistoryEntry,
+  type Payment,
+  type PaymentPhase,
+  type PaymentPlace,
+  type PaymentProgress,
+  type PaymentStatus,
+  placeOf,
+  type RefusalCode
+} from '../model.js'
 import { pureStepOf } from '../pure-transition.js'
 import type { Effect, PaymentEvent, Policy } from './events.js'
 import { paymentMachine } from './machine.js'
@@ -41,7 +50,7 @@ export function decide(payment: Payment, event: PaymentEvent, policy: Policy): D
   const step = takeStep(snapshot, event)
   if (step === null) return { kind: 'refused', code: refusalOf(payment, event) }
   const { next, actions } = step
-  const place = placeOf(next)
+  const place = placeIn(next)
   const isChanged =
     next.context.figures !== snapshot.context.figures ||
     place.status !== payment.progress.status ||
@@ -88,8 +97,8 @@ export function isUnderWay(progress: PaymentProgress): boolean {
 /** States that verify what the network announced; in all others it waits for the end of what goes on. */
 const verifiablePlaces = ['captured', 'partially_refunded', 'refunded', 'charged_back', 'canceled', 'expired.released']
 
-function isVerifiable({ status, phase }: PaymentProgress): boolean {
-  return verifiablePlaces.includes(phase === null ? status : `${status}.${phase}`)
+function isVerifiable(progress: PaymentProgress): boolean {
+  return verifiablePlaces.includes(placeOf(progress))
 }
 
 function snapshotOf(payment: Payment, policy: Policy): Snapshot {
@@ -98,12 +107,12 @@ function snapshotOf(payment: Payment, policy: Policy): Snapshot {
   return paymentMachine.resolveState({ value: phase === null ? status : { [status]: phase }, context })
 }
 
-function placeOf(snapshot: Snapshot): { status: PaymentStatus; phase: string | null } {
+function placeIn(snapshot: Snapshot): PaymentPlace {
   const value: unknown = snapshot.value
   if (typeof value === 'string') return { status: value as PaymentStatus, phase: null }
   const [place] = Object.entries(value as Record<string, string>)
   if (place === undefined) throw new Error('unreachable: a chart without a state')
-  return { status: place[0] as PaymentStatus, phase: place[1] }
+  return { status: place[0] as PaymentStatus, phase: place[1] as PaymentPhase }
 }
 
 /** The effect that the actions of a transition name. Without a sale id nothing can be sent: ask for it first. */
@@ -130,22 +139,15 @@ function effectOf(names: readonly string[], context: PaymentContext, event: Paym
 }
 
 /** An operation that has ended gives its record away, together with the result that belongs there. */
-function conclude(
-  figures: Figures,
-  place: { status: PaymentStatus; phase: string | null }
-): { figures: Figures; conclusion: Conclusion | null } {
+function conclude(figures: Figures, place: PaymentPlace): { figures: Figures; conclusion: Conclusion | null } {
   const { record, state } = figures.operation
   if (record === null || state === 'in_progress' || state === 'unknown') return { figures, conclusion: null }
   const ended: Figures = { ...figures, operation: { ...figures.operation, record: null } }
   const result: CommandResult =
     state === 'succeeded'
       ? { kind: 'succeeded', progress: { status: place.status, phase: place.phase, ...ended } }
-      : { kind: 'failed', code: failureOf(ended) }
+      : { kind: 'failed', code: ended.error ?? 'provider_rejected' }
   return { figures: ended, conclusion: { record, result } }
-}
-
-function failureOf(figures: Figures): FailureCode {
-  return figures.error ?? 'provider_rejected'
 }
 
 /** Appends a line, or counts one up: a hundred questions without an answer are one line. */

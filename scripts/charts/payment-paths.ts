@@ -4,7 +4,7 @@
  */
 import { fromTransition } from 'xstate'
 import { getShortestPaths } from 'xstate/graph'
-import type { Payment } from '../../machines/model.js'
+import { placeOf } from '../../machines/model.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import { firstWorld, happen, possibleEvents, type World } from './payment-world.js'
 
@@ -24,11 +24,6 @@ export interface PaymentPath {
 
 /** More situations than this would mean that figures run away: a mistake in `situationOf`. */
 const SITUATIONS_MAX = 20_000
-
-/** `capturing.asking` */
-export function placeOf({ progress }: Payment): string {
-  return progress.phase === null ? progress.status : `${progress.status}.${progress.phase}`
-}
 
 /** The shortest path to each situation; the first has no steps. */
 export const shortestPaths = oncePerMode(captureMode => {
@@ -89,7 +84,7 @@ function pathOf(start: World, captureMode: CaptureMode, events: readonly Payment
 function situationOf({ payment, underWay, atMs }: World): string {
   const { progress, terms } = payment
   return JSON.stringify([
-    placeOf(payment),
+    placeOf(payment.progress),
     underWay?.kind ?? null,
     payment.version === 1,
     progress.operation.kind,

@@ -1,10 +1,10 @@
 /** Every state of a payment x everything that can happen, as rows: what comes next, or why it is refused. */
 import { type ChartTransition, candidates, chartEvents, entered, leavesOf, readChart } from '../../machines/chart.js'
-import type { RefusalCode } from '../../machines/model.js'
+import { placeOf, type RefusalCode } from '../../machines/model.js'
 import { paymentMachine } from '../../machines/payment/machine.js'
 import { topOf } from './drawing.js'
 import { exampleEvents } from './payment-examples.js'
-import { endOf, placeOf, shortestPaths } from './payment-paths.js'
+import { endOf, shortestPaths } from './payment-paths.js'
 import { happen, nextMomentMs, type World } from './payment-world.js'
 import { paymentEffects } from './views.js'
 
@@ -41,7 +41,7 @@ const chart = readChart(paymentMachine)
 export function paymentTransitions(): StateRows[] {
   const situations = [...shortestPaths('manual'), ...shortestPaths('auto')].map(endOf)
   return leavesOf(chart).map(({ path, description }) => {
-    const here = situations.filter(({ payment }) => placeOf(payment) === path)
+    const here = situations.filter(({ payment }) => placeOf(payment.progress) === path)
     if (here.length === 0) throw new Error(`No path leads to ${path}; add an example event that does.`)
     const rows = chartEvents(chart).map(event => ({ event, found: candidates(chart, path, event) }))
     return {

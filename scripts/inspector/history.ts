@@ -1,17 +1,12 @@
 /** The history of a payment as a developer reads it: where each event came from, and what followed. */
 import { type Chart, candidates, entered } from '../../machines/chart.js'
-import type { HistoryEntry } from '../../machines/model.js'
+import { type HistoryEntry, placeOf } from '../../machines/model.js'
 import type { ObservedPayment } from '../../redis/inspection.js'
 import { paymentEffects } from '../charts/views.js'
 import type { HistoryLine } from './view-model.js'
 
 /** Events that are answers of the network about a sale. */
 const ANSWERS = /^(APPROVED|DECLINED|REJECTED|FOUND_\w+)$/
-
-/** `capturing.asking` */
-export function placeOf({ status, phase }: { readonly status: string; readonly phase: string | null }): string {
-  return phase === null ? status : `${status}.${phase}`
-}
 
 /**
  * The lines of a stored history. What is not stored is read off the chart: where a line begins is where the one before

@@ -4,9 +4,10 @@
  */
 import type { StatelyInspectionEvent } from '@statelyai/inspect'
 import { type Chart, readChart } from '../../machines/chart.js'
+import { placeOf } from '../../machines/model.js'
 import { paymentMachine } from '../../machines/payment/machine.js'
 import type { ObservedDecision, ObservedPayment } from '../../redis/inspection.js'
-import { historyLines, placeOf, plain } from './history.js'
+import { historyLines, plain } from './history.js'
 import type { HistoryLine, PaymentFacts } from './view-model.js'
 
 /** The version of the protocol that is spoken: the one of the package `@statelyai/inspect`. */

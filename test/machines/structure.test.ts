@@ -3,6 +3,8 @@ import { expect } from 'chai'
 import { type AnyStateMachine, createMachine } from 'xstate'
 import { machines } from '../../machines/catalogue.js'
 import { type Chart, type ChartState, entered, lineage, readChart } from '../../machines/chart.js'
+import { paymentPhases, paymentStatuses } from '../../machines/model.js'
+import { paymentMachine } from '../../machines/payment/machine.js'
 
 const STATE_KEYS = ['description', 'type', 'initial', 'states', 'on']
 const MACHINE_KEYS = [...STATE_KEYS, 'id', 'context', 'schemas']
@@ -74,6 +76,17 @@ for (const machine of machines) {
     })
   })
 }
+
+describe('the words of a payment', () => {
+  it('are the statuses and phases of the chart, and no others', () => {
+    const { states } = readChart(paymentMachine)
+    const phases = states.filter(({ parent }) => parent !== null).map(({ path }) => path.split('.')[1] ?? '')
+    expect(sorted(states.filter(({ parent }) => parent === null).map(({ path }) => path))).to.deep.equal(
+      sorted(paymentStatuses)
+    )
+    expect(sorted(phases)).to.deep.equal(sorted(paymentPhases))
+  })
+})
 
 describe('the structural tests', () => {
   const broken = (config: object): Chart => readChart(createMachine({ id: 'broken', ...config }))

@@ -4,11 +4,11 @@
  * gives the answers of `networkAnswers`.
  */
 import { type ChartTransition, candidates, readChart } from '../../machines/chart.js'
-import type { PaymentStatus } from '../../machines/model.js'
+import { type PaymentStatus, placeOf } from '../../machines/model.js'
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
 import { paymentMachine } from '../../machines/payment/machine.js'
 import { examplePolicy } from '../../scripts/charts/example-payment.js'
-import { allEdges, endOf, type PaymentPath, placeOf, shortestPaths } from '../../scripts/charts/payment-paths.js'
+import { allEdges, endOf, type PaymentPath, shortestPaths } from '../../scripts/charts/payment-paths.js'
 import type { World } from '../../scripts/charts/payment-world.js'
 
 export type { PathStep, PaymentPath } from '../../scripts/charts/payment-paths.js'
@@ -26,7 +26,7 @@ export function pathsToStates(): TitledPath[] {
   return modes.flatMap(mode => {
     const first = new Map<string, PaymentPath>()
     for (const path of byLength(shortestPaths(mode))) {
-      const place = placeOf(endOf(path).payment)
+      const place = placeOf(endOf(path).payment.progress)
       if (!first.has(place)) first.set(place, path)
     }
     return [...first.values()].map(titled)
@@ -74,7 +74,7 @@ export function transitionTaken(world: World, event: PaymentEvent): ChartTransit
     if (typeof guard !== 'function') throw new Error(`The guard ${name} is not implemented.`)
     return guard({ context, event }, undefined) === true
   }
-  const place = placeOf(world.payment)
+  const place = placeOf(world.payment.progress)
   return candidates(paymentChart, place, event.type).find(({ guard }) => guard === null || holds(guard)) ?? null
 }
 
@@ -93,5 +93,9 @@ function titled(path: PaymentPath): TitledPath {
   const { payment } = endOf(path)
   const events = path.steps.map(({ event }) => event.type.toLowerCase().replaceAll('_', ' '))
   const way = events.length === 0 ? 'accepted' : events.join(', ')
-  return { ...path, title: `${path.captureMode}: ${way} -> ${placeOf(payment)}`, endsIn: payment.progress.status }
+  return {
+    ...path,
+    title: `${path.captureMode}: ${way} -> ${placeOf(payment.progress)}`,
+    endsIn: payment.progress.status
+  }
 }

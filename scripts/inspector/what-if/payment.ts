@@ -1,10 +1,11 @@
 /** A scratch payment, stepped by hand through example events. */
 import { readChart } from '../../../machines/chart.js'
+import { placeOf } from '../../../machines/model.js'
 import { paymentMachine } from '../../../machines/payment/machine.js'
 import { observePayment } from '../../../redis/inspection.js'
 import { type ExampleEvent, exampleEvents, exampleOf } from '../../charts/payment-examples.js'
 import { firstWorld, happen, isTimely, nextMomentMs, type World } from '../../charts/payment-world.js'
-import { historyLines, placeOf, plain } from '../history.js'
+import { historyLines, plain } from '../history.js'
 import type { Choice, HistoryLine, WhatIf } from '../view-model.js'
 
 /** `capture` of the request that creates the payment. */

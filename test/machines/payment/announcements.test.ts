@@ -9,9 +9,9 @@ const announced = { notice: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW, 
 const held = { status: 'authorised', capturedCents: 0 } as const
 const surplus = { surplusSaleId: 'sale-2' }
 const noAnswer: EventInput = { type: 'NO_ANSWER', reason: 'cut' }
-const watched = { phase: 'watched', inquiry: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW + 60_000 } }
+const watched = { phase: 'watched' as const, inquiry: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW + 60_000 } }
 
-const released = { phase: 'released', ...announced }
+const released = { phase: 'released' as const, ...announced }
 
 const rows: Row[] = [
   ['canceled: the network is asked', inStatus('canceled'), notice, { status: 'canceled', effect: 'query', wake: 0 }],

@@ -7,7 +7,7 @@ const declined: EventInput = { type: 'DECLINED', code: '05', failure: 'card_decl
 const ambiguous: EventInput = { type: 'AMBIGUOUS', reason: 'cut' }
 const horizonMs = policy.notFoundHorizonMs
 const surplus = { surplusSaleId: 'another-sale' }
-const watched = { phase: 'watched', inquiry: { sinceMs: NOW, attempts: 0, nextAtMs: NOW } }
+const watched = { phase: 'watched' as const, inquiry: { sinceMs: NOW, attempts: 0, nextAtMs: NOW } }
 
 type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 

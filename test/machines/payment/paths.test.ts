@@ -1,11 +1,11 @@
 /** Paths generated from the machine, run against the machine; invariants that hold wherever they lead. */
 import { expect } from 'chai'
 import { leavesOf } from '../../../machines/chart.js'
-import type { Payment } from '../../../machines/model.js'
+import { type Payment, placeOf } from '../../../machines/model.js'
 import { decide, isUnderWay, wakeAtMs } from '../../../machines/payment/decide.js'
 import { examplePolicy } from '../../../scripts/charts/example-payment.js'
 import { exampleEvents } from '../../../scripts/charts/payment-examples.js'
-import { endOf, placeOf, shortestPaths } from '../../../scripts/charts/payment-paths.js'
+import { endOf, shortestPaths } from '../../../scripts/charts/payment-paths.js'
 import { isTimely, nextMomentMs, type World } from '../../../scripts/charts/payment-world.js'
 import { paymentEffects } from '../../../scripts/charts/views.js'
 import {
@@ -36,7 +36,8 @@ describe('paths through the life of a payment', () => {
       let payment = path.start.payment
       for (const step of path.steps) {
         const decision = decide(payment, step.event, examplePolicy)
-        if (decision.kind === 'refused') return expect.fail(`${step.event.type} was refused in ${placeOf(payment)}`)
+        if (decision.kind === 'refused')
+          return expect.fail(`${step.event.type} was refused in ${placeOf(payment.progress)}`)
         expectSoundMoney(decision.payment)
         payment = decision.payment
       }
@@ -45,7 +46,7 @@ describe('paths through the life of a payment', () => {
   }
 
   it('lead to every state', () => {
-    const reached = new Set(pathsToStates().map(path => placeOf(endOf(path).payment)))
+    const reached = new Set(pathsToStates().map(path => placeOf(endOf(path).payment.progress)))
     expect([...reached].sort()).to.deep.equal(
       leavesOf(paymentChart)
         .map(({ path }) => path)
@@ -91,7 +92,7 @@ describe('wherever a path leads', () => {
         const event = example.event(world.payment, nextMomentMs(world))
         const decision = decide(world.payment, event, examplePolicy)
         const transition = transitionTaken(world, event)
-        expect(decision.kind, `${placeOf(world.payment)} on ${example.id}`).to.equal(
+        expect(decision.kind, `${placeOf(world.payment.progress)} on ${example.id}`).to.equal(
           transition === null ? 'refused' : 'taken'
         )
       }
@@ -118,7 +119,7 @@ describe('wherever a path leads', () => {
   it('no payment is forgotten: it is at rest, waits for an answer, or will be woken (invariant 2)', () => {
     for (const { payment, underWay } of worlds) {
       const isCaredFor = underWay !== null || wakeAtMs(payment.progress) !== null
-      expect(isCaredFor || AT_REST.includes(placeOf(payment)), JSON.stringify(payment.progress)).to.equal(true)
+      expect(isCaredFor || AT_REST.includes(placeOf(payment.progress)), JSON.stringify(payment.progress)).to.equal(true)
     }
   })
 
@@ -129,7 +130,7 @@ describe('wherever a path leads', () => {
         if (example.type === 'RESUMED' && !isUnderWay(world.payment.progress)) continue
         const event = example.event(world.payment, nextMomentMs(world))
         const { kind } = decide(world.payment, event, examplePolicy)
-        expect(kind, `${placeOf(world.payment)}, ${world.underWay?.kind}, ${example.id}`).to.equal('taken')
+        expect(kind, `${placeOf(world.payment.progress)}, ${world.underWay?.kind}, ${example.id}`).to.equal('taken')
       }
     }
   })
@@ -139,7 +140,7 @@ describe('wherever a path leads', () => {
       const { operation } = payment.progress
       const goesOn = operation.state === 'in_progress' || operation.state === 'unknown'
       expect(operation.record !== null, JSON.stringify(payment.progress)).to.equal(goesOn)
-      if (goesOn && underWay === null) expect(AT_REST).not.to.include(placeOf(payment))
+      if (goesOn && underWay === null) expect(AT_REST).not.to.include(placeOf(payment.progress))
     }
   })
 

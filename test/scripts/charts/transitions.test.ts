@@ -1,10 +1,11 @@
 /** docs/TRANSITIONS.md against the machine: every state, every event, the illegal ones too. */
 import { expect } from 'chai'
 import { chartEvents, leavesOf } from '../../../machines/chart.js'
+import { placeOf } from '../../../machines/model.js'
 import { decide } from '../../../machines/payment/decide.js'
 import { examplePolicy } from '../../../scripts/charts/example-payment.js'
 import { exampleEvents } from '../../../scripts/charts/payment-examples.js'
-import { endOf, placeOf, shortestPaths } from '../../../scripts/charts/payment-paths.js'
+import { endOf, shortestPaths } from '../../../scripts/charts/payment-paths.js'
 import { nextMomentMs } from '../../../scripts/charts/payment-world.js'
 import { paymentTransitions } from '../../../scripts/charts/transitions.js'
 import { paymentChart } from '../../support/payment-paths.js'
@@ -40,16 +41,16 @@ describe('the table of transitions', () => {
       for (const example of exampleEvents) {
         const decision = decide(payment, example.event(payment, nextMomentMs(world)), examplePolicy)
         if (decision.kind === 'refused') continue
-        const next = placeOf(decision.payment)
+        const next = placeOf(decision.payment.progress)
         const told =
           decision.payment.progress.status === payment.progress.status ? null : decision.payment.progress.status
         const effect = decision.effect === null ? null : effectWords[decision.effect.kind]
-        const found = rowsOf(placeOf(payment)).taken.filter(
+        const found = rowsOf(placeOf(payment.progress)).taken.filter(
           row => row.event === example.type && row.next === next && row.told === told
         )
         // Without the id of a sale nothing can be sent: the network is asked for it first.
         const isListed = found.some(row => (row.effect?.replace(' surplus', '') ?? null) === effect || effect === 'ask')
-        expect(isListed, `${placeOf(payment)} on ${example.id}: ${next}, ${effect}`).to.equal(true)
+        expect(isListed, `${placeOf(payment.progress)} on ${example.id}: ${next}, ${effect}`).to.equal(true)
       }
     }
   })
@@ -60,7 +61,7 @@ describe('the table of transitions', () => {
       for (const example of exampleEvents) {
         const decision = decide(payment, example.event(payment, nextMomentMs(world)), examplePolicy)
         if (decision.kind === 'taken') continue
-        const place = placeOf(payment)
+        const place = placeOf(payment.progress)
         const row = rowsOf(place).refused.find(({ event }) => event === example.type)
         expect(row?.codes, `${place} on ${example.id}`).to.include(decision.code)
       }

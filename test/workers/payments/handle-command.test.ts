@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { noReferences, type Payment } from '../../../machines/model.js'
+import { noReferences, type Payment, placeOf } from '../../../machines/model.js'
 import { requeueCommand } from '../../../redis/command-stream.js'
 import { compactId, keys } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payment-record.js'
@@ -10,8 +10,6 @@ import { aWorker, type TestWorker } from '../../support/worker.js'
 
 const foundCaptured = (capturedCents = 1_000) => ({ kind: 'found', sales: [aSale({ capturedCents })] }) as const
 const foundHeld = { kind: 'found', sales: [aSale({ status: 'authorised', capturedCents: 0 })] } as const
-const placeOf = ({ progress }: Payment): string =>
-  progress.phase === null ? progress.status : `${progress.status} ${progress.phase}`
 
 /** A pre-authorised payment. */
 async function held(worker: TestWorker): Promise<Payment> {
@@ -56,7 +54,7 @@ describe('a payments worker and a new payment', () => {
     sleeper.clock.atMs = Number.parseInt(entry.entryId, 10) + 60_000
     await sleeper.handle(entry)
     expect(sleeper.network.asked).to.deep.equal([])
-    expect(placeOf(await sleeper.load(payment))).to.equal('failed')
+    expect(placeOf((await sleeper.load(payment)).progress)).to.equal('failed')
   })
 })
 
@@ -68,7 +66,7 @@ describe('a payments worker', () => {
     const payment = await worker.accept()
     worker.network.willAnswer(approvedAndCaptured)
     await worker.work()
-    expect(placeOf(await worker.load(payment))).to.equal('captured')
+    expect(placeOf((await worker.load(payment)).progress)).to.equal('captured')
     expect((await worker.resultOf(payment.progress.operation.record ?? ''))?.kind).to.equal('succeeded')
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
     expect(worker.network.asked).to.deep.equal(['authorise'])
@@ -93,10 +91,10 @@ describe('a payments worker', () => {
     const payment = await worker.accept()
     await requeueCommand(test.redis, await worker.takeOne())
     await worker.work()
-    expect(placeOf(await worker.load(payment))).to.equal('unknown')
+    expect(placeOf((await worker.load(payment)).progress)).to.equal('unknown')
     worker.network.willFind(foundCaptured())
     await worker.wake(payment, CREATED_MS + 10_000)
-    expect(placeOf(await worker.load(payment))).to.equal('captured')
+    expect(placeOf((await worker.load(payment)).progress)).to.equal('captured')
     expect(worker.network.asked).to.deep.equal(['query'])
     expect((await worker.resultOf(payment.progress.operation.record ?? ''))?.kind).to.equal('succeeded')
   })
@@ -108,7 +106,7 @@ describe('a payments worker', () => {
     const worker = aWorker(test)
     worker.network.willAnswer(approvedAndCaptured)
     await worker.work()
-    expect(placeOf(await worker.load(payment))).to.equal('captured')
+    expect(placeOf((await worker.load(payment)).progress)).to.equal('captured')
     expect([stopped.network.asked, worker.network.asked]).to.deep.equal([[], ['authorise']])
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
   })
@@ -124,10 +122,10 @@ describe('a payments worker', () => {
     await requeueCommand(test.redis, entry)
     await test.secrets.del(keys.paymentLock(compactId(payment.terms.id)))
     await worker.work()
-    expect(placeOf(await worker.load(payment))).to.equal('capturing asking')
+    expect(placeOf((await worker.load(payment)).progress)).to.equal('capturing.asking')
     worker.network.willFind(foundHeld).willAnswer(approvedAndCaptured)
     await worker.wake(payment, CREATED_MS + 10_000)
-    expect(placeOf(await worker.load(payment))).to.equal('captured')
+    expect(placeOf((await worker.load(payment)).progress)).to.equal('captured')
     expect(worker.network.asked).to.deep.equal(['query', 'capture 1000'])
   })
 
@@ -136,7 +134,7 @@ describe('a payments worker', () => {
     const first = await patient.accept()
     patient.network.willAnswer(notSent, approvedAndCaptured)
     await patient.work()
-    expect(placeOf(await patient.load(first))).to.equal('captured')
+    expect(placeOf((await patient.load(first)).progress)).to.equal('captured')
     const worker = aWorker(test)
     const second = await worker.accept()
     worker.network.willAnswer(notSent)
@@ -189,7 +187,7 @@ describe('a payments worker', () => {
     await slow.acceptOperation(payment, { kind: 'capture', amountCents: null })
     const entry = await slow.takeOne()
     await slow.handle(entry)
-    expect(placeOf(await slow.load(payment))).to.equal('captured')
+    expect(placeOf((await slow.load(payment)).progress)).to.equal('captured')
     expect(slow.network.asked).to.deep.equal(['authorise', 'capture 1000', 'query'])
     expect(other.network.asked).to.deep.equal([])
   })
@@ -205,10 +203,10 @@ describe('a payments worker whose network gives no id of the sale', () => {
       .willAnswer({ kind: 'approved', isCaptured: false, references: noReferences })
       .willFind(foundCaptured())
     await worker.work()
-    expect(placeOf(await worker.load(payment))).to.equal('capturing asking')
+    expect(placeOf((await worker.load(payment)).progress)).to.equal('capturing.asking')
     worker.network.willFind(foundCaptured())
     await worker.wake(payment, CREATED_MS + 10_000)
-    expect(placeOf(await worker.load(payment))).to.equal('captured')
+    expect(placeOf((await worker.load(payment)).progress)).to.equal('captured')
     expect((await worker.resultOf(payment.progress.operation.record ?? ''))?.kind).to.equal('succeeded')
   })
 })
@@ -249,10 +247,10 @@ describe('a payments worker with an alarm that rings', () => {
     expect(dueMs).to.equal(CREATED_MS + 1_000 + 7 * DAY_MS)
     worker.network.willFind(foundHeld).willAnswer(ambiguous)
     await worker.wake(payment, dueMs)
-    expect(placeOf(await worker.load(payment))).to.equal('expired releasing')
+    expect(placeOf((await worker.load(payment)).progress)).to.equal('expired.releasing')
     worker.network.willFind(foundHeld).willAnswer(approvedAndCaptured)
     await worker.wake(payment, dueMs + 60_000)
-    expect(placeOf(await worker.load(payment))).to.equal('expired released')
+    expect(placeOf((await worker.load(payment)).progress)).to.equal('expired.released')
     expect(await worker.alarmOf(payment)).to.equal(null)
     expect(worker.network.asked).to.deep.equal(['authorise', 'query', 'void', 'query', 'void'])
   })
