@@ -7,17 +7,19 @@
 import type { CommandResult } from '../machines/commands.js'
 import {
   type Announcement,
+  type FailureCode,
   type HistoryEntry,
   noReferences,
   type Operation,
   type Payment,
   type PaymentPhase,
   type PaymentProgress,
-  type PaymentTerms
+  type PaymentTerms,
+  type RefusalCode
 } from '../machines/model.js'
 import { expandId } from './keys.js'
 
-type Terms = {
+type CodedTerms = {
   x: string
   m?: 1
   a: number
@@ -30,7 +32,8 @@ type Terms = {
   t: number
 }
 
-export type Progress = {
+/** The short form of a progress; `encodeProgress` says what each letter stands for. */
+export type CodedProgress = {
   s: PaymentProgress['status']
   p?: PaymentPhase
   c?: number
@@ -50,7 +53,7 @@ export type Progress = {
   l?: PaymentProgress['attention']
 }
 
-type Line = [
+type CodedLine = [
   at: number,
   event: string,
   status: HistoryEntry['status'],
@@ -81,7 +84,12 @@ export function encodePayment(payment: Payment): string {
 export function decodePayment(record: string, compact: string): Payment {
   const versionEnd = record.indexOf(' ')
   const merchantEnd = record.indexOf(' ', versionEnd + 1)
-  const body = JSON.parse(record.slice(merchantEnd + 1)) as { z?: number; t: Terms; p: Progress; h: Line[] }
+  const body = JSON.parse(record.slice(merchantEnd + 1)) as {
+    z?: number
+    t: CodedTerms
+    p: CodedProgress
+    h: CodedLine[]
+  }
   if ((body.z ?? 1) > FORMAT_MAX) {
     throw new NewerRecord(`The payment ${expandId(compact)} is of format ${body.z}; this version reads ${FORMAT_MAX}.`)
   }
@@ -95,9 +103,9 @@ export function decodePayment(record: string, compact: string): Payment {
 
 /** A result in the short form in which it is stored and sent. */
 export type CodedResult =
-  | { p: Progress; f?: undefined; r?: undefined }
-  | { p?: undefined; f: Extract<CommandResult, { kind: 'failed' }>['code']; r?: undefined }
-  | { p?: undefined; f?: undefined; r: Extract<CommandResult, { kind: 'refused' }>['code'] }
+  | { p: CodedProgress; f?: undefined; r?: undefined }
+  | { p?: undefined; f: FailureCode; r?: undefined }
+  | { p?: undefined; f?: undefined; r: RefusalCode }
 
 /** A result as it is kept with its Idempotency-Key. */
 export function encodeResult(result: CommandResult): string {
@@ -119,9 +127,9 @@ export function readResult(value: CodedResult): CommandResult {
   return { kind: 'refused', code: value.r }
 }
 
-export function encodeProgress(progress: PaymentProgress): Progress {
+export function encodeProgress(progress: PaymentProgress): CodedProgress {
   const { references: n, operation: o, inquiry: q, notice: b } = progress
-  const coded: Progress = {
+  const coded: CodedProgress = {
     s: progress.status,
     o: o.record === null ? [o.kind, o.state, o.amountCents] : [o.kind, o.state, o.amountCents, o.record]
   }
@@ -147,7 +155,7 @@ export function encodeProgress(progress: PaymentProgress): Progress {
   return coded
 }
 
-export function decodeProgress(coded: Progress): PaymentProgress {
+export function decodeProgress(coded: CodedProgress): PaymentProgress {
   const [kind, state, amountCents, record] = coded.o
   const [saleId, tid, nsu, authorizationCode] = coded.n ?? []
   return {
@@ -174,19 +182,19 @@ export function decodeProgress(coded: Progress): PaymentProgress {
   }
 }
 
-function decodeInquiry(coded: Progress['q']): PaymentProgress['inquiry'] {
+function decodeInquiry(coded: CodedProgress['q']): PaymentProgress['inquiry'] {
   return coded === undefined ? null : { sinceMs: coded[0], attempts: coded[1], nextAtMs: coded[2] }
 }
 
-function decodeNotice(coded: Progress['b']): PaymentProgress['notice'] {
+function decodeNotice(coded: CodedProgress['b']): PaymentProgress['notice'] {
   if (coded === undefined) return null
   const [sinceMs, attempts, nextAtMs, announced = 'change'] = coded
   return { sinceMs, attempts, nextAtMs, announced }
 }
 
-function encodeTerms(terms: PaymentTerms): Terms {
+function encodeTerms(terms: PaymentTerms): CodedTerms {
   const { card, customer } = terms
-  const coded: Terms = {
+  const coded: CodedTerms = {
     x: terms.externalReference,
     a: terms.amountCents,
     c: card.cardId === null ? [card.brand, card.last4] : [card.brand, card.last4, card.cardId],
@@ -201,7 +209,7 @@ function encodeTerms(terms: PaymentTerms): Terms {
   return coded
 }
 
-function decodeTerms(coded: Terms, id: string, merchantId: string): PaymentTerms {
+function decodeTerms(coded: CodedTerms, id: string, merchantId: string): PaymentTerms {
   const [brand, last4, cardId] = coded.c
   const [name, email] = coded.u
   return {
@@ -221,14 +229,14 @@ function decodeTerms(coded: Terms, id: string, merchantId: string): PaymentTerms
   }
 }
 
-function encodeLine(line: HistoryEntry): Line {
+function encodeLine(line: HistoryEntry): CodedLine {
   const { atMs, event, status, phase, detail, times } = line
   return times === 1
     ? [atMs, event, status, phase ?? 0, detail ?? 0]
     : [atMs, event, status, phase ?? 0, detail ?? 0, times]
 }
 
-function decodeLine(coded: Line): HistoryEntry {
+function decodeLine(coded: CodedLine): HistoryEntry {
   const [atMs, event, status, phase, detail, times] = coded
   return {
     atMs,

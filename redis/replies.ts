@@ -10,11 +10,11 @@ import type { CommandEntry } from './command-entry.js'
 import type { Redis } from './connections.js'
 import { keys } from './keys.js'
 import {
+  type CodedProgress,
   type CodedResult,
   codeResult,
   decodeProgress,
   encodeProgress,
-  type Progress,
   readResult
 } from './payment-record.js'
 
@@ -67,7 +67,7 @@ export function decodeReply(message: string): { commandId: string; reply: Reply 
     const times = isTimed ? { queueMs, lockMs, networkMs, workMs } : null
     return kind === 'D'
       ? { commandId, reply: { kind: 'ended', result: readResult(value as CodedResult), times } }
-      : { commandId, reply: { kind: 'open', progress: decodeProgress(value as Progress), times } }
+      : { commandId, reply: { kind: 'open', progress: decodeProgress(value as CodedProgress), times } }
   } catch {
     return null
   }
