@@ -15,7 +15,7 @@ import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import type { HandlingOutcome } from './command-loop.js'
 import type { WorkerDeps } from './deps.js'
-import { HandedOutByNobody, LockLost, loadPaymentAndEvent, runCommand, timeFor } from './payment-actor.js'
+import { HandedOutByNobody, LockLost, loadPaymentAndEvent, runCommand, timeFor } from './run-command.js'
 
 const LOCKED_RETRY_MS = 25
 const LOCKED_RETRY_MAX_MS = 500

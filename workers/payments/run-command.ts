@@ -5,8 +5,7 @@
  * command and wakes the waiting request. Safe to run again with the same entry, at any time, by anybody: what was
  * begun is asked about, and a commit that comes late meets another version.
  */
-import type { CommandResult } from '../../machines/commands.js'
-import type { Payment } from '../../machines/model.js'
+import type { Payment, RefusalCode } from '../../machines/model.js'
 import { type Decision, decide, isUnderWay, wakeAtMs } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import type { CommandEntry } from '../../redis/command-entry.js'
@@ -42,50 +41,9 @@ class OutcomeNotTaken extends Error {
 /** The master that handed the command out is gone, and the new one does not know of it: it will be handed out again. */
 export class HandedOutByNobody extends Error {}
 
-/** Loads the payment of a command and the event that the command is for it. Null: there is nothing left to do. */
-export async function loadPaymentAndEvent(
-  entry: CommandEntry,
-  deps: WorkerDeps
-): Promise<{ payment: Payment; event: PaymentEvent } | null> {
-  const payment = acceptedPayment(entry, deps.clock.now()) ?? (await deps.payments.load(entry.partition, entry.compact))
-  if (payment === null) return null
-  // Read after the payment: a worker that ends the command in between changes the version we are going to compare.
-  const isAnswered = entry.handedOut > 0 && entry.record !== null && (await isRecordAnswered(entry, deps))
-  const nowMs = Math.max(timeFor(payment, deps), entry.dueAtMs ?? 0)
-  const event = firstEvent(payment, entry, nowMs, isAnswered)
-  return event === null ? null : { payment, event }
-}
-
 /**
- * The time of the next thing that happens to a payment: never before the last one, which another worker may have noted
- * by a clock that is a little ahead. Merchants may order the events of a payment by `occurred_at`.
- */
-export function timeFor({ terms, history }: Payment, deps: Pick<WorkerDeps, 'clock'>): number {
-  return Math.max(deps.clock.now(), history.at(-1)?.atMs ?? terms.createdAtMs)
-}
-
-/**
- * A create command that was handed to nobody before brings its payment along: to read it again would tell nothing new.
- * Not when it has been on its way for long: a worker that was asleep may have lost it to another one, and what that one
- * did is told by the store. A short sleep is covered by the horizon, as it is after every read.
- */
-function acceptedPayment({ accepted, handedOut, entryId, compact }: CommandEntry, nowMs: number): Payment | null {
-  const isFresh = Math.abs(nowMs - Number.parseInt(entryId, 10)) < FRESH_MS
-  return accepted !== null && handedOut === 0 && isFresh ? decodePayment(accepted, compact) : null
-}
-
-/**
- * A record that is gone counts as answered: it outlives its command by weeks, so this is an old letter that an operator
- * replayed, and the merchant may have asked for the same thing again since.
- */
-async function isRecordAnswered(entry: CommandEntry, deps: WorkerDeps): Promise<boolean> {
-  const value = await deps.payments.readIdempotency(entry.partition, entry.record ?? '')
-  return value === null || value.result !== null
-}
-
-/**
- * Runs a command to its end under the lock. Rejects with `LockLost`, or when a Redis is away. `onBegin` is told before
- * anything is changed or sent: a command that fails earlier is as good as new.
+ * Runs a command to its end under the lock. Rejects with `LockLost` or `HandedOutByNobody`, and when a Redis is away.
+ * `onBegin` is told before anything is changed or sent: a command that fails earlier is as good as new.
  */
 export async function runCommand(
   entry: CommandEntry,
@@ -138,10 +96,51 @@ function notBefore(nowMs: number, outcome: PaymentEvent): PaymentEvent {
   return { ...outcome, nowMs: Math.max(nowMs, outcome.nowMs) }
 }
 
+/** Loads the payment of a command and the event that the command is for it. Null: there is nothing left to do. */
+export async function loadPaymentAndEvent(
+  entry: CommandEntry,
+  deps: WorkerDeps
+): Promise<{ payment: Payment; event: PaymentEvent } | null> {
+  const payment = acceptedPayment(entry, deps.clock.now()) ?? (await deps.payments.load(entry.partition, entry.compact))
+  if (payment === null) return null
+  // Read after the payment: a worker that ends the command in between changes the version we are going to compare.
+  const isAnswered = entry.handedOut > 0 && entry.record !== null && (await isRecordAnswered(entry, deps))
+  const nowMs = Math.max(timeFor(payment, deps), entry.dueAtMs ?? 0)
+  const event = firstEvent(payment, entry, nowMs, isAnswered)
+  return event === null ? null : { payment, event }
+}
+
+/**
+ * The time of the next thing that happens to a payment: never before the last one, which another worker may have noted
+ * by a clock that is a little ahead. Merchants may order the events of a payment by `occurred_at`.
+ */
+export function timeFor({ terms, history }: Payment, deps: Pick<WorkerDeps, 'clock'>): number {
+  return Math.max(deps.clock.now(), history.at(-1)?.atMs ?? terms.createdAtMs)
+}
+
+/**
+ * A create command that was handed to nobody before brings its payment along: to read it again would tell nothing new.
+ * Not when it has been on its way for long: a worker that was asleep may have lost it to another one, and what that one
+ * did is told by the store. A short sleep is covered by the horizon, as it is after every read.
+ */
+function acceptedPayment({ accepted, handedOut, entryId, compact }: CommandEntry, nowMs: number): Payment | null {
+  const isFresh = Math.abs(nowMs - Number.parseInt(entryId, 10)) < FRESH_MS
+  return accepted !== null && handedOut === 0 && isFresh ? decodePayment(accepted, compact) : null
+}
+
+/**
+ * A record that is gone counts as answered: it outlives its command by weeks, so this is an old letter that an operator
+ * replayed, and the merchant may have asked for the same thing again since.
+ */
+async function isRecordAnswered(entry: CommandEntry, deps: WorkerDeps): Promise<boolean> {
+  const value = await deps.payments.readIdempotency(entry.partition, entry.record ?? '')
+  return value === null || value.result !== null
+}
+
 /** A merchant's command that is refused has a result; an outcome that nobody waits for any more has none. */
 async function finishRefused(
   entry: CommandEntry,
-  code: Extract<CommandResult, { kind: 'refused' }>['code'],
+  code: RefusalCode,
   isOutcome: boolean,
   deps: WorkerDeps
 ): Promise<void> {
