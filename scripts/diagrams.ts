@@ -1,7 +1,7 @@
 /** `npm run diagrams`: writes docs/machines/*.svg, docs/MACHINES.md and docs/TRANSITIONS.md from the machines. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { machinePages } from './charts/pages.js'
+import { machinePages } from './diagrams/pages.js'
 
 const root = resolve(import.meta.dirname, '../..')
 for (const { path, content } of await machinePages()) {

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util'
 import { isGiven, readConfig } from '../runtime/config.js'
 import { startInspector } from './inspector/inspector.js'
 import { addressOf } from './operator/connection.js'
-import { portOf, toolPorts } from './tool-ports.js'
+import { portOf, toolPorts } from './supervisor/tool-ports.js'
 
 const { values } = parseArgs({
   options: {

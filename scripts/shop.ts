@@ -7,7 +7,7 @@ import { readConfig } from '../runtime/config.js'
 import { startShop } from './shop/server.js'
 import { readMerchantSettings } from './shop/settings.js'
 import { receiveWebhooks } from './shop/webhooks.js'
-import { portOf, toolPorts } from './tool-ports.js'
+import { portOf, toolPorts } from './supervisor/tool-ports.js'
 
 /** The address of the webhooks stays the same from run to run, so that waiting events find the shop again. */
 const { values } = parseArgs({

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { readConfig } from '../runtime/config.js'
 import { readDemo } from './supervisor/demo.js'
 import { readLoopbackTls } from './supervisor/loopback-tls.js'
-import { portOf, toolPorts } from './tool-ports.js'
+import { portOf, toolPorts } from './supervisor/tool-ports.js'
 import { startListener } from './webhooks/listener.js'
 import { registerHook } from './webhooks/register.js'
 

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { isRecord, parseJson } from '../../runtime/json.js'
-import { demoCustomer } from '../demo-customer.js'
+import { demoCustomer } from '../supervisor/demo-customer.js'
 import { IN_PROGRESS, type PaymentView, type RequestRecord } from './record.js'
 
 export interface Target {

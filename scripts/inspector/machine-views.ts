@@ -1,9 +1,9 @@
 /** Each machine as the page needs it: its pictures, and what may happen in each state. */
 import { machines } from '../../machines/catalogue.js'
 import { type Chart, entered, leavesOf, outgoing, readChart } from '../../machines/chart.js'
-import { guardWords } from '../charts/drawing.js'
-import { svgOf } from '../charts/svg.js'
-import { paymentEffects, viewsOf } from '../charts/views.js'
+import { guardWords } from '../diagrams/drawing.js'
+import { svgOf } from '../diagrams/svg.js'
+import { paymentEffects, viewsOf } from '../diagrams/views.js'
 import type { MachineView, NextStep } from './view-model.js'
 import { beginningsOf } from './what-if.js'
 

@@ -1,7 +1,7 @@
 /** What `npm start` prints when everything is ready. */
 
-import { demoCustomer } from '../demo-customer.js'
 import type { Demo } from './demo.js'
+import { demoCustomer } from './demo-customer.js'
 import { type PortPlan, urlOf } from './environment.js'
 
 /** URLs of every listening instance, the demo keys, and commands that work when pasted. */

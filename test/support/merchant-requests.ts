@@ -1,6 +1,6 @@
 /** What a merchant and a buyer send to a running service, with defaults for all that a test is not about. */
 import { randomUUID } from 'node:crypto'
-import { demoCard, demoCustomer } from '../../scripts/demo-customer.js'
+import { demoCard, demoCustomer } from '../../scripts/supervisor/demo-customer.js'
 import type { ServiceUnderTest } from './service.js'
 
 interface Purchase {

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { connect, disconnect } from '../../redis/connections.js'
 import { createLogger } from '../../runtime/log.js'
-import { demoCustomer } from '../../scripts/demo-customer.js'
 import { connectionOf } from '../../scripts/operator/connection.js'
 import { runOperator } from '../../scripts/operator/program.js'
+import { demoCustomer } from '../../scripts/supervisor/demo-customer.js'
 import { until } from './conditions.js'
 import type { ServiceUnderTest } from './service.js'
 

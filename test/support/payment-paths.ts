@@ -7,11 +7,11 @@ import { type ChartTransition, candidates, readChart } from '../../machines/char
 import { type PaymentStatus, placeOf } from '../../machines/model.js'
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
 import { paymentMachine } from '../../machines/payment/machine.js'
-import { examplePolicy } from '../../scripts/charts/example-payment.js'
-import { allEdges, endOf, type PaymentPath, shortestPaths } from '../../scripts/charts/payment-paths.js'
-import type { World } from '../../scripts/charts/payment-world.js'
+import { examplePolicy } from '../../scripts/payment-paths/example-payment.js'
+import { allEdges, endOf, type PaymentPath, shortestPaths } from '../../scripts/payment-paths/payment-paths.js'
+import type { World } from '../../scripts/payment-paths/payment-world.js'
 
-export type { PathStep, PaymentPath } from '../../scripts/charts/payment-paths.js'
+export type { PathStep, PaymentPath } from '../../scripts/payment-paths/payment-paths.js'
 
 /** A path with the name of a test: `manual: authorise, approved, capture -> capturing.sending`. */
 export interface TitledPath extends PaymentPath {

@@ -19,7 +19,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
 const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['redis/', 'scripts/bench/rivals/'],
   redlock: ['redis/'],
-  xstate: ['machines/', 'scripts/inspector/', 'scripts/charts/', 'test/machines/', 'test/scripts/inspector/'],
+  xstate: ['machines/', 'scripts/inspector/', 'scripts/payment-paths/', 'test/machines/', 'test/scripts/inspector/'],
   'sodium-native': ['vault/', 'test/vault/'],
   undici: ['workers/network/', 'workers/webhooks/', 'scripts/', 'test/']
 }
@@ -52,7 +52,8 @@ const DEVELOPMENT = [
   'scripts/testing/',
   'scripts/bench/',
   'scripts/simulation/',
-  'scripts/charts/',
+  'scripts/diagrams/',
+  'scripts/payment-paths/',
   'scripts/inspector/'
 ]
 
@@ -74,6 +75,9 @@ const NAMED = [
   'api/tokens/browser/frame.ts'
 ]
 
+const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Readonly<
+  Record<'scripts' | 'dependencies' | 'devDependencies', Readonly<Record<string, string>>>
+>
 const sources = readSources()
 const folderOf = (path: string): string => path.split('/')[0] ?? ''
 const isPackage = (specifier: string): boolean => !specifier.startsWith('.') && !specifier.startsWith('node:')
@@ -123,20 +127,21 @@ describe('import arrows', () => {
 
   it('reach every file from a process, a command or a test', () => {
     const processes = parseProcfile(readFileSync('Procfile', 'utf8')).flatMap(({ command }) => entryOf(command))
+    const commands = Object.values(manifest.scripts).flatMap(line => /\bbootstrap\.mjs (\S+)/.exec(line)?.[1] ?? [])
     // A page names its script in HTML.
     const isRoot = ({ path }: Source): boolean =>
       processes.includes(path) ||
+      commands.some(command => path === `scripts/${command}.ts`) ||
       NAMED.includes(path) ||
-      /^scripts\/[^/]+\.ts$|\.test\.ts$|\.d\.ts$|\/browser\/(page|hosted)\.ts$/.test(path)
+      /\.test\.ts$|\.d\.ts$|\/browser\/(page|hosted)\.ts$/.test(path)
     const imported = new Set(inner.map(({ path, specifier }) => targetOf(path, specifier)))
     const dead = sources.filter(source => !isRoot(source) && !imported.has(source.path)).map(({ path }) => path)
     expect(dead).to.deep.equal([])
   })
 
   it('name only packages that package.json names', () => {
-    const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, Record<string, string>>
-    const runtime = Object.keys(manifest['dependencies'] ?? {})
-    const all = [...runtime, ...Object.keys(manifest['devDependencies'] ?? {})]
+    const runtime = Object.keys(manifest.dependencies)
+    const all = [...runtime, ...Object.keys(manifest.devDependencies)]
     const wrong = edges.filter(({ path, specifier }) => {
       const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
       const isDevelopment = isBelow(path, DEVELOPMENT)

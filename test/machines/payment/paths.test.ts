@@ -3,11 +3,11 @@ import { expect } from 'chai'
 import { leavesOf } from '../../../machines/chart.js'
 import { type Payment, placeOf } from '../../../machines/model.js'
 import { decide, isUnderWay, wakeAtMs } from '../../../machines/payment/decide.js'
-import { examplePolicy } from '../../../scripts/charts/example-payment.js'
-import { exampleEvents } from '../../../scripts/charts/payment-examples.js'
-import { endOf, shortestPaths } from '../../../scripts/charts/payment-paths.js'
-import { isTimely, nextMomentMs, type World } from '../../../scripts/charts/payment-world.js'
-import { paymentEffects } from '../../../scripts/charts/views.js'
+import { paymentEffects } from '../../../scripts/diagrams/views.js'
+import { examplePolicy } from '../../../scripts/payment-paths/example-payment.js'
+import { exampleEvents } from '../../../scripts/payment-paths/payment-examples.js'
+import { endOf, shortestPaths } from '../../../scripts/payment-paths/payment-paths.js'
+import { isTimely, nextMomentMs, type World } from '../../../scripts/payment-paths/payment-world.js'
 import {
   allPaths,
   before,

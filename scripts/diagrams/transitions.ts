@@ -2,10 +2,10 @@
 import { type ChartTransition, candidates, chartEvents, entered, leavesOf, readChart } from '../../machines/chart.js'
 import { placeOf, type RefusalCode } from '../../machines/model.js'
 import { paymentMachine } from '../../machines/payment/machine.js'
+import { exampleEvents } from '../payment-paths/payment-examples.js'
+import { endOf, shortestPaths } from '../payment-paths/payment-paths.js'
+import { happen, nextMomentMs, type World } from '../payment-paths/payment-world.js'
 import { topOf } from './drawing.js'
-import { exampleEvents } from './payment-examples.js'
-import { endOf, shortestPaths } from './payment-paths.js'
-import { happen, nextMomentMs, type World } from './payment-world.js'
 import { paymentEffects } from './views.js'
 
 /** One thing that an event does in a state. */

@@ -158,7 +158,7 @@ function staysOf(view: ChartView, path: string, steps: readonly Step[]): string[
 function stateAt(chart: Chart, path: string): ChartState {
   const state = chart.states.find(candidate => candidate.path === path)
   if (state === undefined) {
-    throw new Error(`The machine ${chart.id} has no state ${path}; correct scripts/charts/views.ts.`)
+    throw new Error(`The machine ${chart.id} has no state ${path}; correct scripts/diagrams/views.ts.`)
   }
   return state
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { readConfig } from '../../runtime/config.js'
-import { portOf, toolPorts } from '../../scripts/tool-ports.js'
+import { readConfig } from '../../../runtime/config.js'
+import { portOf, toolPorts } from '../../../scripts/supervisor/tool-ports.js'
 
 /** More instances of one process than a machine for trying out has. */
 const INSTANCES_MAX = 50

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { machines } from '../../../machines/catalogue.js'
 import { readChart } from '../../../machines/chart.js'
-import { drawingOf } from '../../../scripts/charts/drawing.js'
-import { machinePages } from '../../../scripts/charts/pages.js'
-import { viewsOf } from '../../../scripts/charts/views.js'
+import { drawingOf } from '../../../scripts/diagrams/drawing.js'
+import { machinePages } from '../../../scripts/diagrams/pages.js'
+import { viewsOf } from '../../../scripts/diagrams/views.js'
 
 describe('pages and pictures of the machines', () => {
   it('are what `npm run diagrams` makes of the machines as they are now', async () => {
