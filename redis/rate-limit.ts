@@ -1,5 +1,5 @@
 /**
- * Token buckets on the memory-only Redis: one per key, shared by all processes.
+ * Buckets ("token buckets") on the memory-only Redis: one per key, shared by all processes.
  *
  * A limit protects the service from a client; it is no reason to be down. When that Redis does not answer within
  * `ANSWER_MS`, requests pass, and it is left alone for `PAUSE_MS`.
@@ -9,7 +9,7 @@ import type { Redis } from './connections.js'
 import { keys } from './keys.js'
 import { defineScript } from './scripts.js'
 
-const takeToken = defineScript('take_token')
+const takeFromBucket = defineScript('take_from_bucket')
 
 export interface Grant {
   readonly isAllowed: boolean
@@ -47,7 +47,7 @@ export function createRateLimiter(
       if (performance.now() < pausedUntilMs) return null
       try {
         return parseGrant(
-          await within(ANSWER_MS, takeToken(redis, [keys.rateLimit(name)], [limit.perSecond, limit.burst]))
+          await within(ANSWER_MS, takeFromBucket(redis, [keys.rateLimit(name)], [limit.perSecond, limit.burst]))
         )
       } catch (error) {
         pausedUntilMs = performance.now() + PAUSE_MS
@@ -58,7 +58,7 @@ export function createRateLimiter(
   }
 }
 
-/** The script's answer: taken, tokens left, ms until the next one, ms until the bucket is full. */
+/** The script's answer: taken, requests left, ms until the next one, ms until the bucket is full. */
 function parseGrant(reply: unknown): Grant {
   const [taken, remaining, retryAfterMs, fullAfterMs] = reply as [number, number, number, number]
   return { isAllowed: taken === 1, remaining, retryAfterMs, fullAfterMs }

@@ -55,7 +55,7 @@ export const scriptsBesideTheWay = {
   reseal_card: 'a rotation of keys goes on where it was; no payment is touched',
   settle_webhooks: 'after a payment is settled: an event that was delivered and not noted is delivered again',
   store_card: 'a card is stored, no payment is touched',
-  take_token: 'counts requests',
+  take_from_bucket: 'counts requests',
   read_waiting_webhooks: 'after a payment is settled: what it reads stays where it is'
 } as const satisfies Record<string, string>
 

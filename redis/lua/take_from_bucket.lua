@@ -1,0 +1,28 @@
+-- Takes one request's worth from a bucket that fills at a steady rate, if there is as much (a "token bucket").
+--
+-- KEYS[1] the bucket: "<requests> <ms>", what was in it at that moment; absent means full
+-- ARGV[1] requests per second   ARGV[2] requests in a full bucket
+--
+-- Returns {1 or 0 (taken or not), requests left (rounded down), ms until there is one, ms until the bucket is full}.
+local perMs = tonumber(ARGV[1]) / 1000
+local capacity = tonumber(ARGV[2])
+local time = redis.call('TIME')
+local nowMs = tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000
+
+local level = capacity
+local stored = redis.call('GET', KEYS[1])
+if stored then
+  local before, atMs = string.match(stored, '^(%S+) (%S+)$')
+  -- A clock that was set back must not take anything away.
+  local elapsedMs = math.max(0, nowMs - tonumber(atMs))
+  level = math.min(capacity, tonumber(before) + elapsedMs * perMs)
+end
+
+local taken = 0
+if level >= 1 then
+  taken = 1
+  level = level - 1
+end
+local fullAfterMs = math.ceil((capacity - level) / perMs)
+redis.call('SET', KEYS[1], string.format('%.6f %.3f', level, nowMs), 'PX', math.max(1, fullAfterMs))
+return { taken, math.floor(level), level >= 1 and 0 or math.ceil((1 - level) / perMs), fullAfterMs }
