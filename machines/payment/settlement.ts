@@ -71,6 +71,27 @@ const refunds = {
   }
 } as const
 
+/** A refund that surely did not happen leaves the payment as it was. */
+function withoutRefund(description: string) {
+  return [
+    { guard: 'isPartlyRefunded', target: '#payment.partially_refunded', actions: 'fail', description },
+    { target: '#payment.captured', actions: 'fail', description }
+  ] as const
+}
+
+const bookedWhole = {
+  guard: 'isRefundBookedWhole',
+  target: '#payment.refunded',
+  actions: ['noteRefunded', 'succeed'],
+  description: 'It is booked; nothing is left to refund.'
+} as const
+
+/** As `contradictsCapture`, while a refund is asked about: the question stays open. */
+const contradictsWhileAsking = {
+  actions: ['askLater', 'callForFigures'],
+  description: 'Contradicts the capture: tell a person.'
+} as const
+
 export const captured = paymentSetup.createStateConfig({
   description: 'Paid.',
   on: { ...refunds, ...verifiesNotice([]) }
@@ -97,37 +118,9 @@ export const refunding = paymentSetup.createStateConfig({
             description: 'A part is given back.'
           }
         ],
-        REJECTED: [
-          {
-            guard: 'isPartlyRefunded',
-            target: '#payment.partially_refunded',
-            actions: 'fail',
-            description: 'The network refused the refund.'
-          },
-          { target: '#payment.captured', actions: 'fail', description: 'The network refused the refund.' }
-        ],
-        DECLINED: [
-          {
-            guard: 'isPartlyRefunded',
-            target: '#payment.partially_refunded',
-            actions: 'fail',
-            description: 'The issuer refused the refund.'
-          },
-          { target: '#payment.captured', actions: 'fail', description: 'The issuer refused the refund.' }
-        ],
-        NOT_SENT: [
-          {
-            guard: 'isPartlyRefunded',
-            target: '#payment.partially_refunded',
-            actions: 'fail',
-            description: 'The network could not be reached; nothing was sent.'
-          },
-          {
-            target: '#payment.captured',
-            actions: 'fail',
-            description: 'The network could not be reached; nothing was sent.'
-          }
-        ],
+        REJECTED: withoutRefund('The network refused the refund.'),
+        DECLINED: withoutRefund('The issuer refused the refund.'),
+        NOT_SENT: withoutRefund('The network could not be reached; nothing was sent.'),
         ...inDoubt
       }
     },
@@ -137,12 +130,7 @@ export const refunding = paymentSetup.createStateConfig({
         RECONCILE: { actions: 'askNetwork', description: 'Ask by our order id.' },
         FOUND_CAPTURED: [
           surplusFirst,
-          {
-            guard: 'isRefundBookedWhole',
-            target: '#payment.refunded',
-            actions: ['noteRefunded', 'succeed'],
-            description: 'It is booked; nothing is left to refund.'
-          },
+          bookedWhole,
           {
             guard: 'isRefundBooked',
             target: '#payment.partially_refunded',
@@ -167,25 +155,14 @@ export const refunding = paymentSetup.createStateConfig({
         ],
         FOUND_VOIDED: [
           surplusFirst,
-          {
-            guard: 'isRefundBookedWhole',
-            target: '#payment.refunded',
-            actions: ['noteRefunded', 'succeed'],
-            description: 'It is booked; nothing is left to refund.'
-          },
+          bookedWhole,
           {
             actions: ['askLater', 'callForFigures'],
             description: 'Undone at the network beyond what was asked: tell a person.'
           }
         ],
-        FOUND_AUTHORISED: {
-          actions: ['askLater', 'callForFigures'],
-          description: 'Contradicts the capture: tell a person.'
-        },
-        FOUND_DENIED: {
-          actions: ['askLater', 'callForFigures'],
-          description: 'Contradicts the capture: tell a person.'
-        },
+        FOUND_AUTHORISED: contradictsWhileAsking,
+        FOUND_DENIED: contradictsWhileAsking,
         ABSENT: {
           actions: 'askLater',
           description: 'Contradicts the capture, or the sale is older than what the network tells of: ask again later.'
