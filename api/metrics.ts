@@ -1,5 +1,6 @@
 /** What the HTTP processes tell their operator: requests, acceptances, waiting, and whom they turned away. */
 import { Counter, Gauge, Histogram, type Registry, register } from 'prom-client'
+import { STEP_BUCKETS_S } from '../runtime/metrics.js'
 
 /** Why a request was answered 503 before anything was done for it. */
 export type ShedReason = 'full' | 'merchant_share' | 'backlog'
@@ -15,7 +16,6 @@ export interface ApiMetrics {
 }
 
 const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-const STEP_BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
 let processMetrics: ApiMetrics | undefined
 

@@ -3,7 +3,7 @@ import type { Command } from '../machines/commands.js'
 import type { Attention } from '../machines/model.js'
 import { encodeServiceCommand } from './command-entry.js'
 import type { Redis } from './connections.js'
-import { compactId, expandId, keys, partitionOfPayment } from './keys.js'
+import { compactId, expandId, keys, partitionNumbers, partitionOfPayment } from './keys.js'
 
 export interface ListedPayment {
   readonly paymentId: string
@@ -13,7 +13,7 @@ export interface ListedPayment {
 /** All listed payments, oldest first. */
 export async function listAttention(redis: Redis, partitions: number): Promise<ListedPayment[]> {
   const lists = await Promise.all(
-    Array.from({ length: partitions }, (_, partition) => redis.hgetall(keys.attention(partition)))
+    partitionNumbers(partitions).map(partition => redis.hgetall(keys.attention(partition)))
   )
   return lists
     .flatMap(list => Object.entries(list))

@@ -2,7 +2,7 @@
 import type { Logger } from '../runtime/log.js'
 import { serverTimeMs } from './clock.js'
 import type { Redis } from './connections.js'
-import { keys, PAYMENTS_GROUP } from './keys.js'
+import { keys, PAYMENTS_GROUP, partitionNumbers } from './keys.js'
 import { fieldsOf } from './pairs.js'
 
 export interface Backlog {
@@ -37,9 +37,8 @@ export function watchBacklog(redis: Redis, partitions: number, log: Logger): Bac
 /** The age of the oldest unread command of each partition, by the clock of Redis (ms); 0: there is none. */
 export async function unreadAges(redis: Redis, partitions: number): Promise<number[]> {
   const nowMs = await serverTimeMs(redis)
-  const numbers = Array.from({ length: partitions }, (_, partition) => partition)
   return await Promise.all(
-    numbers.map(async partition => {
+    partitionNumbers(partitions).map(async partition => {
       const stream = keys.commands(partition)
       const [oldest] = await redis.xrange(stream, `(${await lastDelivered(redis, stream)}`, '+', 'COUNT', 1)
       return oldest === undefined ? 0 : Math.max(0, nowMs - Number.parseInt(oldest[0], 10))

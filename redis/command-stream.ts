@@ -8,7 +8,7 @@ import type { CommandResult } from '../machines/commands.js'
 import { withCrashPoints } from '../runtime/crash-points.js'
 import { type CommandEntry, decodeEntry, encodeEntry } from './command-entry.js'
 import type { Redis } from './connections.js'
-import { keys, PAYMENTS_GROUP } from './keys.js'
+import { keys, PAYMENTS_GROUP, partitionNumbers } from './keys.js'
 import { encodeResult } from './payment-record.js'
 import { defineScript } from './scripts.js'
 
@@ -34,7 +34,7 @@ export interface ReadResult {
 /** Creates the streams and their group where they are missing. Safe to call at any time. */
 export async function ensureGroups(redis: Redis, partitions: number): Promise<void> {
   await Promise.all(
-    Array.from({ length: partitions }, async (_, partition) => {
+    partitionNumbers(partitions).map(async partition => {
       try {
         await redis.xgroup('CREATE', keys.commands(partition), PAYMENTS_GROUP, '0', 'MKSTREAM')
       } catch (error) {

@@ -1,7 +1,7 @@
 /** Commands that were taken out of circulation, with the reason; an operator reads them and puts them back. */
 import { decodeEntry } from './command-entry.js'
 import type { Redis } from './connections.js'
-import { expandId, keys } from './keys.js'
+import { expandId, keys, partitionNumbers } from './keys.js'
 import { fieldsOf } from './pairs.js'
 import { defineScript } from './scripts.js'
 
@@ -21,7 +21,7 @@ const NOT_OF_THE_COMMAND = new Set(['reason', 'buried_at', 'n'])
 /** All dead letters, oldest first in each partition. */
 export async function listDeadLetters(redis: Redis, partitions: number): Promise<DeadLetter[]> {
   const lists = await Promise.all(
-    Array.from({ length: partitions }, async (_, partition) => {
+    partitionNumbers(partitions).map(async partition => {
       const entries = await redis.xrange(keys.deadLetters(partition), '-', '+')
       return entries.map(([entryId, pairs]) => letterOf(partition, entryId, pairs))
     })

@@ -1,5 +1,6 @@
 /**
- * Every key and channel of the service, and nothing else. docs/DESIGN.md prints this table.
+ * Every key and channel of the service, and what they are made of: partitions, ids, names of records. docs/DESIGN.md prints
+ * this table.
  *
  * A merchant belongs to one partition; all that is the merchant's carries the hash tag `{pNN}`, so that each script
  * touches one slot of a Redis Cluster. A payment id ends in its partition (three hex digits), so that an id alone is
@@ -70,6 +71,11 @@ export const keys = {
 /** The partition of a merchant: stable for ever, which is why the number of partitions is fixed at birth. */
 export function partitionOf(merchantId: string, partitions: number): number {
   return Number.parseInt(hash('sha256', merchantId).slice(0, 8), 16) % partitions
+}
+
+/** The numbers of all partitions of an installation that has `count` of them. */
+export function partitionNumbers(count: number): number[] {
+  return Array.from({ length: count }, (_, partition) => partition)
 }
 
 /** A new payment id: a UUIDv7 (so ids sort by time) whose last three digits are the partition. */

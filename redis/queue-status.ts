@@ -1,7 +1,7 @@
 /** How much work waits, where, and for how long: one row per partition. */
 import { serverTimeMs } from './clock.js'
 import type { Redis } from './connections.js'
-import { keys, PAYMENTS_GROUP } from './keys.js'
+import { keys, PAYMENTS_GROUP, partitionNumbers } from './keys.js'
 import { fieldsOf } from './pairs.js'
 import { livingConsumers } from './takeover.js'
 
@@ -36,7 +36,7 @@ export async function queueStatus(
 ): Promise<QueueStatus[]> {
   const living = await livingConsumers(redis, silenceMs)
   const redisNowMs = await serverTimeMs(redis)
-  const numbers = Array.from({ length: partitions }, (_, partition) => partition)
+  const numbers = partitionNumbers(partitions)
   return await Promise.all(numbers.map(partition => statusOf(redis, partition, living, { nowMs, redisNowMs })))
 }
 

@@ -6,6 +6,12 @@
 import { readFileSync } from 'node:fs'
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
 
+/**
+ * Buckets of the histograms of single steps of a command, in `api` and in its worker (s): the same, so that the steps can be
+ * compared and added up.
+ */
+export const STEP_BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
 /** One gauge, and where its values stand in what was read. */
 export interface Figure<T> {
   readonly name: string

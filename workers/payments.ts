@@ -1,6 +1,4 @@
 /** Process `payments`: takes commands from the streams and drives each payment to its end. The only one that opens cards. */
-import { randomBytes } from 'node:crypto'
-import { hostname } from 'node:os'
 import { createCardStore } from '../redis/cards.js'
 import { followClock } from '../redis/clock.js'
 import { buryCommand, releaseCommand, requeueCommand } from '../redis/command-stream.js'
@@ -15,6 +13,7 @@ import { createPaymentStore } from '../redis/payments.js'
 import { createTokenStore } from '../redis/tokens.js'
 import { openWrites, type Writes } from '../redis/writes.js'
 import { lockTtlMs } from '../runtime/config.js'
+import { newInstanceName } from '../runtime/instance-name.js'
 import { type ProcessContext, runProcess } from '../runtime/lifecycle.js'
 import { loadOpener } from '../vault/opener.js'
 import { createCardNetwork } from './network/card-network.js'
@@ -64,8 +63,7 @@ await runProcess('payments', async context => {
     blocking,
     redis,
     partitions: config.partitions,
-    // New for every life of a process: a restarted worker must not inherit what the dead one may have sent.
-    consumer: `${hostname()}.${process.pid}.${randomBytes(4).toString('hex')}`,
+    consumer: newInstanceName(),
     concurrency: config.workerConcurrency,
     heartbeatMs: config.heartbeatMs,
     handle: async (entry, stopping) => {

@@ -1,6 +1,4 @@
 /** Process `webhooks`: delivers the events of the outboxes. It can sign, and can open no card. */
-import { randomBytes } from 'node:crypto'
-import { hostname } from 'node:os'
 import { spanMs, standardRetries } from '../machines/webhook-schedule.js'
 import { connect, disconnect } from '../redis/connections.js'
 import { assertPartitions } from '../redis/installation.js'
@@ -9,6 +7,7 @@ import { createWebhookEndpointStore } from '../redis/webhook-endpoints.js'
 import { createWebhookQueue } from '../redis/webhook-queue.js'
 import { createWebhookSwitches } from '../redis/webhook-switches.js'
 import { systemClock } from '../runtime/clock.js'
+import { newInstanceName } from '../runtime/instance-name.js'
 import { runProcess } from '../runtime/lifecycle.js'
 import { createNetworkPolicy } from '../runtime/network-policy.js'
 import { loadWebhookSecrets } from '../vault/webhook-secrets.js'
@@ -25,8 +24,7 @@ await runProcess('webhooks', async ({ config, log, onStop, onReadyCheck }) => {
   for (const connection of [redis, blocking]) onStop('redis', () => disconnect(connection))
   await assertPartitions(redis, config.partitions)
 
-  // New for every life of a process: a restarted one must not inherit the leases of the dead one.
-  const owner = `${hostname()}.${process.pid}.${randomBytes(4).toString('hex')}`
+  const owner = newInstanceName()
   const metrics = createWebhookMetrics()
   const retries = { ...standardRetries, delaysMs: config.webhookRetryDelaysMs }
   const retentionMs = config.webhookRetentionDays * DAY_MS

@@ -4,7 +4,7 @@ import { type BlockingReads, createBlockingReads } from '../../redis/blocking-re
 import type { CommandEntry } from '../../redis/command-entry.js'
 import { buryEntry, ensureGroups, lostCommands, type ReadResult, readCommands } from '../../redis/command-stream.js'
 import type { Redis } from '../../redis/connections.js'
-import { keys } from '../../redis/keys.js'
+import { keys, partitionNumbers } from '../../redis/keys.js'
 import { removeHeartbeat, writeHeartbeat } from '../../redis/takeover.js'
 import { delay } from '../../runtime/delay.js'
 import type { Logger } from '../../runtime/log.js'
@@ -58,8 +58,7 @@ export async function startCommandLoop(options: CommandLoopOptions): Promise<Com
   const intake = createIntake(options, slots, stopping.signal)
   const problems = new Map<number, string>()
   const reads = createBlockingReads(options.blocking)
-  const partitions = Array.from({ length: options.partitions }, (_, partition) => partition)
-  const reading = reads.groups(partitions).map((group, index) =>
+  const reading = reads.groups(partitionNumbers(options.partitions)).map((group, index) =>
     readUntil(stopping.signal, { ...options, reads, group }, intake, slots, problem => {
       if (problem === undefined) problems.delete(index)
       else problems.set(index, problem)

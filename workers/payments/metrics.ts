@@ -1,5 +1,6 @@
 /** What `payments` tells its operator: how long each step of a command takes, and how it ended. */
 import { Counter, Gauge, Histogram, type Registry, register } from 'prom-client'
+import { STEP_BUCKETS_S } from '../../runtime/metrics.js'
 
 export interface WorkerMetrics {
   queued(command: string, waitedMs: number): void
@@ -13,7 +14,6 @@ export interface WorkerMetrics {
   gaveNoticeUp(): void
 }
 
-const STEP_BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 const LONG_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60]
 
 /** Registers the figures; once per register. `inWork`: commands that this process works on at the moment. */

@@ -4,6 +4,7 @@
  * Each process says regularly that it is alive; all of them agree on the order of the living, and the partition p
  * belongs to the living number p mod n. A lease keeps two from delivering one partition while they don't agree yet.
  */
+import { partitionNumbers } from '../../redis/keys.js'
 import type { Lease, PartitionLeases } from '../../redis/partition-leases.js'
 import { delay } from '../../runtime/delay.js'
 import type { Logger } from '../../runtime/log.js'
@@ -91,7 +92,7 @@ export class Ownership<T extends Holding> {
     const living = await leases.attend()
     const share = (partition: number): boolean => living[partition % living.length] === owner
     await Promise.all(
-      Array.from({ length: partitions }, async (_, partition) => {
+      partitionNumbers(partitions).map(async partition => {
         const held = this.#held.get(partition)
         if (held === undefined) {
           const lease = share(partition) ? await leases.take(partition) : null
