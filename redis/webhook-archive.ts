@@ -9,6 +9,7 @@
  */
 import type { Redis } from './connections.js'
 import { compactId, keys, partitionOf, partitionOfPayment } from './keys.js'
+import { fieldsOf } from './pairs.js'
 import { decodePayment } from './payment-record.js'
 import { defineScript } from './scripts.js'
 import { decodeChange, encodeChange, encodeEvent, eventIdOf, type StatusChange, timeOfEvent } from './webhook-event.js'
@@ -44,7 +45,7 @@ export class WebhookArchive {
   /** What waits to be sent again, in no order. */
   async *waiting(merchantId: string): AsyncGenerator<ArchivedEvent> {
     const lines = keys.webhookWaiting(this.#partitionOf(merchantId), merchantId)
-    for await (const [, line] of fieldsOf(this.#redis, lines)) {
+    for await (const [, line] of scanFields(this.#redis, lines)) {
       for (const record of line.split('\n')) yield archived(merchantId, decodeRecord(record, 'waiting'))
     }
   }
@@ -52,7 +53,7 @@ export class WebhookArchive {
   /** What was given up of what occurred since a time: oldest first, behind what an older version gave up, in no order. */
   async *undeliverable(merchantId: string, sinceMs: number): AsyncGenerator<ArchivedEvent> {
     const partition = this.#partitionOf(merchantId)
-    for await (const [, record] of fieldsOf(this.#redis, keys.webhookUndeliverableOld(partition, merchantId))) {
+    for await (const [, record] of scanFields(this.#redis, keys.webhookUndeliverableOld(partition, merchantId))) {
       const event = archived(merchantId, decodeRecord(record, 'undeliverable'))
       if (event.change.occurredAtMs >= sinceMs) yield event
     }
@@ -143,7 +144,7 @@ export class WebhookArchive {
       page = await this.#redis.zrangebyscore(list, '-inf', until, 'LIMIT', 0, PAGE)
       if (page.length > 0) count += await this.#redis.zrem(list, ...page)
     }
-    for await (const [eventId] of fieldsOf(this.#redis, old)) {
+    for await (const [eventId] of scanFields(this.#redis, old)) {
       if (timeOfEvent(eventId) < beforeMs) count += await this.#redis.hdel(old, eventId)
     }
     return count
@@ -203,11 +204,11 @@ function remembered(merchantId: string, state: 'undeliverable' | 'delivered', ch
 }
 
 /** Every field and value of a hash, in portions; what comes or goes meanwhile may be missing, or come twice. */
-async function* fieldsOf(redis: Redis, key: string): AsyncGenerator<readonly [field: string, value: string]> {
+async function* scanFields(redis: Redis, key: string): AsyncGenerator<readonly [field: string, value: string]> {
   let cursor = '0'
   do {
     const [next, found] = await redis.hscan(key, cursor, 'COUNT', SCAN_COUNT)
-    for (let i = 0; i + 1 < found.length; i += 2) yield [found[i] ?? '', found[i + 1] ?? '']
+    yield* fieldsOf(found)
     cursor = next
   } while (cursor !== '0')
 }

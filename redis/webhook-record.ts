@@ -1,6 +1,7 @@
 /** A webhook event on its way, and how it is written down while it waits or when it is given up. */
 import type { Delivery } from '../machines/webhook-delivery.js'
 import { compactId } from './keys.js'
+import { fieldsOf } from './pairs.js'
 import { changeOfBody, eventIdOf, type StatusChange } from './webhook-event.js'
 
 /** One try to deliver an event. */
@@ -43,8 +44,7 @@ export function eventOfEntry(
   pairs: readonly string[],
   delivery: Delivery
 ): { merchantId: string; event: QueuedEvent } {
-  const fields = new Map<string, string>()
-  for (let i = 0; i + 1 < pairs.length; i += 2) fields.set(pairs[i] ?? '', pairs[i + 1] ?? '')
+  const fields = fieldsOf(pairs)
   const [merchantId, compact, body] = [fields.get('m'), fields.get('p'), fields.get('e')]
   const version = Number(fields.get('v'))
   if (merchantId === undefined || compact === undefined || body === undefined || !Number.isInteger(version)) {

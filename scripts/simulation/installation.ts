@@ -8,6 +8,7 @@ import { createPayments } from '../../api/submit.js'
 import { createCardStore } from '../../redis/cards.js'
 import { buryCommand, ensureGroups, releaseCommand, requeueCommand } from '../../redis/command-stream.js'
 import { createCommitStore } from '../../redis/commits.js'
+import type { Redis } from '../../redis/connections.js'
 import { createNoticeStore } from '../../redis/notices.js'
 import { createPartitionLeases } from '../../redis/partition-leases.js'
 import { createPaymentLock } from '../../redis/payment-lock.js'
@@ -37,8 +38,6 @@ import { Receivers } from './receivers.js'
 import { asRedis, type ClientRole, RedisClient } from './redis-client.js'
 import { RedisServer } from './redis-server.js'
 import { Process, type World } from './world.js'
-
-export type Redis = Parameters<typeof createPaymentStore>[0]
 
 /** The times of production, a good deal shorter, and in the same relation to each other. */
 const SETTINGS = {
@@ -108,10 +107,7 @@ export class Installation {
     for (let i = 0; i < counts.payments; i++) this.#keep(`payments.${i + 1}`, process => this.#runWorker(process))
     for (let i = 0; i < counts.timers; i++) this.#keep(`timers.${i + 1}`, process => this.#runTimers(process))
     for (let i = 0; i < counts.webhooks; i++) this.#keep(`webhooks.${i + 1}`, process => this.#runWebhooks(process))
-    for (let i = 0; i < counts.api; i++) {
-      const slot = i
-      this.#keep(`api.${i + 1}`, process => this.#runApi(process, slot))
-    }
+    for (let i = 0; i < counts.api; i++) this.#keep(`api.${i + 1}`, process => this.#runApi(process, i))
   }
 
   /** Every process that lives. */
@@ -120,7 +116,7 @@ export class Installation {
   }
 
   connect(process: Process, server: RedisServer, role: ClientRole = 'commands'): Redis {
-    return asRedis<Redis>(new RedisClient(this.#world, this.#faults, server, process, role))
+    return asRedis(new RedisClient(this.#world, this.#faults, server, process, role))
   }
 
   #keep(name: string, run: (process: Process) => Promise<void>): void {

@@ -2,6 +2,7 @@
  * A client of a simulated Redis server that looks like ioredis to the code under test: the same methods, the same
  * errors, and for each role what redis/connections.ts asks of the real one.
  */
+import type { Redis } from '../../redis/connections.js'
 import { type Faults, strike } from './faults.js'
 import type { Reply } from './lua.js'
 import type { BlockedReader, RedisServer } from './redis-server.js'
@@ -186,14 +187,11 @@ export class RedisClient {
   }
 }
 
-/** The client as the code under test sees it: every command is a method. `R` is the type that it expects. */
-export function asRedis<R>(client: RedisClient): R {
+/** The client as the code under test sees it: every command is a method. */
+export function asRedis(client: RedisClient): Redis {
   const own: Record<string, unknown> = {
     on: (event: string, listener: () => void) => client.on(event, listener),
     subscribe: (channel: string) => client.subscribe(channel),
-    defineCommand: (name: string, { numberOfKeys, lua }: { numberOfKeys: number; lua: string }) => {
-      own[name] = (...args: unknown[]) => client.send(['EVAL', lua, String(numberOfKeys), ...args.flat().map(String)])
-    },
     multi: () => transaction(client),
     // A client that is looked at by `await` must not seem to be a promise.
     // biome-ignore lint/suspicious/noThenProperty: says that there is none
@@ -204,7 +202,7 @@ export function asRedis<R>(client: RedisClient): R {
       if (typeof name === 'symbol' || name in target) return target[String(name)]
       return (...args: unknown[]) => client.send([name.toUpperCase(), ...args.flat().map(String)])
     }
-  }) as R
+  }) as unknown as Redis
 }
 
 /** MULTI as the code under test uses it: a chain of commands, and one EXEC. */

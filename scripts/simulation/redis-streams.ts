@@ -123,7 +123,7 @@ function noteConsumer(data: RedisData, group: Group, name: string): void {
 }
 
 /** Whether one id is later than another. */
-export function isAfter(id: string, other: string): boolean {
+function isAfter(id: string, other: string): boolean {
   const [ms, count] = parts(id)
   const [otherMs, otherCount] = parts(other)
   return ms > otherMs || (ms === otherMs && count > otherCount)

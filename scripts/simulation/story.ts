@@ -3,7 +3,7 @@ import type { CreateRequest } from '../../api/payments-port.js'
 import { type Announced, createNoticeStore } from '../../redis/notices.js'
 import { createTokenStore, newTokenId } from '../../redis/tokens.js'
 import { misbehavingAmounts } from '../network/outcomes.js'
-import type { Installation, Redis } from './installation.js'
+import type { Installation } from './installation.js'
 import type { MerchantClient } from './merchant.js'
 import type { Process, World } from './world.js'
 
@@ -93,7 +93,7 @@ async function sellTwice(stage: Stage, paymentId: string): Promise<void> {
 }
 
 async function announce({ world, installation, outside }: Stage, notice: Announced): Promise<void> {
-  const redis: Redis = installation.connect(outside, installation.durable)
+  const redis = installation.connect(outside, installation.durable)
   const notices = createNoticeStore(redis, installation.config.partitions)
   await untilDone(world, () => notices.note(notice, world.nowMs))
 }

@@ -10,7 +10,7 @@ const log = createLogger('test', 'silent')
 
 describe('payment lock', () => {
   const test = useRedis()
-  const clients: Awaited<ReturnType<typeof connect>>[] = []
+  const clients: Redis[] = []
 
   const lockWith = async (ttlMs: number) => {
     const client = await connect(test.secretsUrl, 'lock', log)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { newPayment } from '../../machines/model.js'
-import { connect, disconnect } from '../../redis/connections.js'
+import { connect, disconnect, type Redis } from '../../redis/connections.js'
 import { compactId, keys, newPaymentId } from '../../redis/keys.js'
 import { createPartitionLeases, type Lease } from '../../redis/partition-leases.js'
 import { encodePayment } from '../../redis/payment-record.js'
@@ -56,7 +56,7 @@ function useArchive() {
   const test = useRedis()
   const archive = () => new WebhookArchive(test.redis, PARTITIONS)
   const log = createLogger('test', 'silent')
-  let blocking: Awaited<ReturnType<typeof connect>>
+  let blocking: Redis
   let lease: Lease
   const clock = { nowMs: START_MS }
   const dropped: number[] = []

@@ -1,12 +1,10 @@
 import { expect } from 'chai'
-import { connect, disconnect } from '../../redis/connections.js'
+import { connect, disconnect, type Redis } from '../../redis/connections.js'
 import { keys } from '../../redis/keys.js'
 import { createWebhookQueue, type WebhookQueue } from '../../redis/webhook-queue.js'
 import { createLogger } from '../../runtime/log.js'
 import { useRedis } from '../support/redis.js'
 import { emit, PARTITION, plainQueue } from '../support/webhooks.js'
-
-type Redis = Awaited<ReturnType<typeof connect>>
 
 const log = createLogger('test', 'silent')
 const BEGINNING = '0-0'

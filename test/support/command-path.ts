@@ -17,7 +17,7 @@ import { aWorker, type TestWorker } from './worker.js'
 
 const PARTITIONS = PARTITION + 1
 /** A merchant of `PARTITION`, where the worker of the tests looks for commands. */
-export const PAYING_MERCHANT = 'm_0000000004'
+const PAYING_MERCHANT = 'm_0000000004'
 const CARD = { number: '4024007153760060', holderName: 'Ada Lovelace', expirationMonth: '12', expirationYear: '2031' }
 const TOKEN_TTL_MS = 60_000
 

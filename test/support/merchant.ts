@@ -1,6 +1,6 @@
 /** A merchant, its buyers and its operator: everything that a system test does over HTTP and on the command line. */
 import { randomUUID } from 'node:crypto'
-import { connect, disconnect } from '../../redis/connections.js'
+import { connect, disconnect, type Redis } from '../../redis/connections.js'
 import { createLogger } from '../../runtime/log.js'
 import { connectionOf } from '../../scripts/operator/connection.js'
 import { runOperator } from '../../scripts/operator/program.js'
@@ -169,10 +169,7 @@ export async function operate(
 }
 
 /** A connection to the durable Redis of a service, for the length of `work`. */
-export async function withRedis<T>(
-  service: ServiceUnderTest,
-  work: (redis: Awaited<ReturnType<typeof connect>>) => Promise<T>
-): Promise<T> {
+export async function withRedis<T>(service: ServiceUnderTest, work: (redis: Redis) => Promise<T>): Promise<T> {
   const redis = await connect(service.redisUrl, 'commands', createLogger('test', 'silent'))
   try {
     return await work(redis)

@@ -1,9 +1,7 @@
 /** The Redis users of docs/redis-acl, made in a running Redis of a test: each with its own name as its password. */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { connect } from '../../redis/connections.js'
-
-type Redis = Awaited<ReturnType<typeof connect>>
+import type { Redis } from '../../redis/connections.js'
 
 export type AclFile = 'durable' | 'memory-only'
 

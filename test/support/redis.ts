@@ -9,20 +9,18 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { connect, disconnect } from '../../redis/connections.js'
+import { connect, disconnect, type Redis } from '../../redis/connections.js'
 import { createLogger } from '../../runtime/log.js'
 import { type EmbeddedRedis, startRedis } from '../../scripts/supervisor/embedded-redis.js'
 import { freePort } from '../../scripts/supervisor/ports.js'
 import { obtainRedis } from '../../scripts/supervisor/redis-binary.js'
 
-type Connection = Awaited<ReturnType<typeof connect>>
-
 /** One database on each server, and a connection to each. Usable inside hooks and tests. */
 export interface TestRedis {
   readonly url: string
   readonly secretsUrl: string
-  readonly redis: Connection
-  readonly secrets: Connection
+  readonly redis: Redis
+  readonly secrets: Redis
 }
 
 const DATABASES = 512

@@ -51,7 +51,7 @@ export interface DelivererOptions {
 }
 
 /** The same gaps as in life, without jitter. */
-export const plainRetries: RetryPolicy = { delaysMs: [5_000, 30_000, 120_000], jitter: 0 }
+const plainRetries: RetryPolicy = { delaysMs: [5_000, 30_000, 120_000], jitter: 0 }
 
 const log = createLogger('webhooks', 'silent')
 const noMetrics = {

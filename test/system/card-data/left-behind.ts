@@ -2,11 +2,9 @@
 import { openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { scanKeys } from '../../../redis/cluster-nodes.js'
-import { connect, disconnect } from '../../../redis/connections.js'
+import { connect, disconnect, type Redis } from '../../../redis/connections.js'
 import { createLogger } from '../../../runtime/log.js'
 import { OPS_FILE, readJson } from '../../../scripts/supervisor/data-dir.js'
-
-type Redis = Awaited<ReturnType<typeof connect>>
 
 /** The files of a folder, by their paths in it. */
 export function filesIn(folder: string): Map<string, Buffer> {

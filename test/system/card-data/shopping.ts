@@ -31,7 +31,7 @@ export interface ApiAnswer {
 }
 
 /** A one-use token for a card. */
-export async function tokenFor(service: ServiceUnderTest, cardNumber: string, cvv = CVV): Promise<string> {
+async function tokenFor(service: ServiceUnderTest, cardNumber: string, cvv = CVV): Promise<string> {
   const response = await fetch(`${service.tokensUrl}/v1/tokens`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${service.publishableKey}`, 'Content-Type': 'application/json' },
@@ -68,7 +68,7 @@ export async function call(
 }
 
 /** The body of a payment from a token or a stored card. */
-export function paymentBody(source: object, changes: object = {}): object {
+function paymentBody(source: object, changes: object = {}): object {
   return {
     amount_cents: 1_990,
     external_reference: 'order-1',

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { expect } from 'chai'
 import { generate } from 'selfsigned'
-import { connect, disconnect } from '../../../redis/connections.js'
+import { connect, disconnect, type Redis } from '../../../redis/connections.js'
 import { createTokenStore } from '../../../redis/tokens.js'
 import { createLogger } from '../../../runtime/log.js'
 import { type EmbeddedRedis, startRedis } from '../../../scripts/supervisor/embedded-redis.js'
@@ -20,7 +20,6 @@ import { makeRedisUsers, urlAs } from '../../support/redis-users.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
 import { APPROVED, call, payByCard, payByToken, QUICK, storeCard, UNANSWERED } from '../card-data/shopping.js'
 
-type Redis = Awaited<ReturnType<typeof connect>>
 const log = createLogger('test', 'silent')
 
 describe('Redis with TLS and a user per process (docs/redis-acl)', function () {
