@@ -1,25 +1,18 @@
 /** After a run: does the network's own ledger hold exactly one sale per payment that went there, with the right sums? */
 import { paymentIdOf } from '../../machines/network.js'
+import { readSales } from '../chaos/books.js'
+import type { SaleLine } from '../chaos/record.js'
 import { get } from './operations.js'
 import type { ServiceSystem } from './systems.js'
-
-interface Sale {
-  readonly merchant_order_id: string
-  readonly status: number
-  readonly captured_amount: number
-  readonly voided_amount: number
-}
 
 /** How many payments are compared one by one with GET; the rest is compared in number. */
 const COMPARED = 500
 
 /** A sentence with the figures. Rejects when the ledger disagrees. */
 export async function checkLedger(service: ServiceSystem): Promise<string> {
-  const text = await (await fetch(`${service.demo.network_url}/simulator/sales`)).text()
-  const sales = text
-    .split('\n')
-    .filter(Boolean)
-    .map(line => JSON.parse(line) as Sale)
+  const { network_url: networkUrl } = service.demo
+  if (networkUrl === null) throw new Error('The service was started without the simulator of the card network.')
+  const sales = await readSales(networkUrl)
   const orders = new Set(sales.map(sale => sale.merchant_order_id))
   if (orders.size !== sales.length) throw new Error(`${sales.length - orders.size} orders have more than one sale.`)
   const step = Math.max(1, Math.floor(sales.length / COMPARED))
@@ -28,7 +21,7 @@ export async function checkLedger(service: ServiceSystem): Promise<string> {
   return `${sales.length} sales at the network, one per order; ${sample.length} compared with their payments, all sums equal.`
 }
 
-async function compare(service: ServiceSystem, sale: Sale): Promise<void> {
+async function compare(service: ServiceSystem, sale: SaleLine): Promise<void> {
   const id = paymentIdOf(sale.merchant_order_id)
   const { path, headers } = get(service, `/v1/payments/${id}`)
   const payment = (await (await fetch(service.url + path, { headers })).json()) as {

@@ -37,15 +37,12 @@ export interface PaymentView {
   readonly amount_cents: number
   readonly captured_cents: number
   readonly refunded_cents: number
-  readonly operation?: { readonly kind: string; readonly state: string; readonly amount_cents?: number }
 }
 
-/** One line of `GET /simulator/sales`. */
+/** One line of `GET /simulator/sales`, as far as the audits look. */
 export interface SaleLine {
   readonly merchant_order_id: string
-  readonly payment_id: string
   readonly status: number
-  readonly amount: number
   readonly captured_amount: number
   readonly voided_amount: number
 }

@@ -11,10 +11,10 @@ import { urlOf } from '../supervisor/environment.js'
 import { parseProcfile } from '../supervisor/procfile.js'
 import { type RunningService, Service } from '../supervisor/service.js'
 import { auditChaos, type Findings } from './audit.js'
+import { readPayments, readSales, untilTold } from './books.js'
 import { ChaosClient } from './client.js'
 import { longestOutageStory, type Outages, outagesOf } from './outages.js'
 import { type ChaosReceiver, startReceiver } from './receiver.js'
-import { IN_PROGRESS, type PaymentView, type SaleLine } from './record.js'
 import { makeTrouble, noTrouble, putFaults } from './trouble.js'
 
 export interface ChaosOptions {
@@ -86,7 +86,6 @@ const STOPPED_MAX_MS = { full: 5_000, brief: 1_500 }
 const SCALE = ['api=2', 'tokens=2', 'payments=2', 'timers=2']
 /** Beyond the horizon and every gap between two questions. */
 const PEACE_MAX_MS = 90_000
-const READERS = 16
 
 /** Runs to the verdict; everything that was started is stopped again. Rejects when the service does not start. */
 export async function runChaos(options: ChaosOptions): Promise<Verdict> {
@@ -186,11 +185,11 @@ async function runOn(
   await service.untilReady()
   options.progress(`${begun} payments were begun, ${client.open} are open; peace`)
   await client.finish(PEACE_MAX_MS)
-  const payments = await readPayments(client)
+  const payments = await readPayments(client, PEACE_MAX_MS)
   receiver.behave()
   const sales = await readSales(urls.network_url)
   // Last of all, and nothing in between: a chargeback may come at any time, and is told and read a moment apart.
-  await untilTold(receiver, payments, client)
+  await untilTold(receiver, payments, client, PEACE_MAX_MS)
   const findings = auditChaos(client.records, payments, sales, receiver.events)
   return {
     seconds: options.seconds,
@@ -218,51 +217,4 @@ async function sendPayments(client: ChaosClient, { seconds, rate, progress }: Ch
     if (i > 0 && i % Math.max(1, Math.round(rate * 15)) === 0) progress(`${i} payments begun, ${client.open} open`)
   }
   return total
-}
-
-/** Each payment that a client has heard of, when it is at its end or the patience is. */
-export async function readPayments(client: ChaosClient): Promise<Map<string, PaymentView | null>> {
-  const ids = [...new Set(client.records.flatMap(({ paymentIds }) => [...paymentIds]))]
-  const payments = new Map<string, PaymentView | null>()
-  const deadlineMs = performance.now() + PEACE_MAX_MS
-  const readNext = async (): Promise<void> => {
-    for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
-      let payment = await client.read(id)
-      while ((payment === null || IN_PROGRESS.includes(payment.status)) && performance.now() < deadlineMs) {
-        await sleep(200)
-        payment = await client.read(id)
-      }
-      payments.set(id, payment)
-    }
-  }
-  await Promise.all(Array.from({ length: READERS }, readNext))
-  return payments
-}
-
-/**
- * Waits until the merchant knows the last status of every payment, or the patience ends. A payment that differs is read
- * again: a chargeback may have come after it was read.
- */
-export async function untilTold(
-  { events }: ChaosReceiver,
-  payments: Map<string, PaymentView | null>,
-  client: Pick<ChaosClient, 'read'>
-): Promise<void> {
-  const deadlineMs = performance.now() + PEACE_MAX_MS
-  const untold = (): string[] =>
-    [...payments].flatMap(([id, payment]) =>
-      payment === null || events.get(id)?.at(-1)?.status === payment.status ? [] : id
-    )
-  for (let ids = untold(); ids.length > 0 && performance.now() < deadlineMs; ids = untold()) {
-    await sleep(200)
-    for (const id of ids) payments.set(id, (await client.read(id)) ?? payments.get(id) ?? null)
-  }
-}
-
-export async function readSales(networkUrl: string): Promise<SaleLine[]> {
-  const text = await (await fetch(`${networkUrl}/simulator/sales`)).text()
-  return text
-    .split('\n')
-    .filter(Boolean)
-    .map(line => JSON.parse(line) as SaleLine)
 }

@@ -13,11 +13,11 @@ import { keys, partitionOf } from '../../redis/keys.js'
 import { MerchantStore } from '../../redis/merchants.js'
 import { createLogger } from '../../runtime/log.js'
 import { auditChaos, type Findings } from '../chaos/audit.js'
+import { readPayments, readSales, untilTold } from '../chaos/books.js'
 import { ChaosClient, type Target } from '../chaos/client.js'
 import { type Outages, outagesOf } from '../chaos/outages.js'
 import { type ChaosReceiver, startReceiver } from '../chaos/receiver.js'
 import type { PaymentView } from '../chaos/record.js'
-import { readPayments, readSales, untilTold } from '../chaos/run.js'
 import { createRandom } from '../simulation/random.js'
 import { prepareFor } from '../supervisor/demo.js'
 import { urlOf } from '../supervisor/environment.js'
@@ -54,7 +54,7 @@ const MASTERS = 3
 const PARTITIONS = 16
 const NODE_TIMEOUT_MS = 1_000
 const FAILOVER_MAX_MS = 20_000
-const PEACE_MAX_MS = 60_000
+const PEACE_MAX_MS = 90_000
 const SETTINGS = {
   PORT: '0',
   TOKENS_PORT: '0',
@@ -143,7 +143,7 @@ async function runOn(
   const owners = new Map<string, ChaosClient>()
   await Promise.all(
     clients.map(async client => {
-      for (const [id, payment] of await readPayments(client)) {
+      for (const [id, payment] of await readPayments(client, PEACE_MAX_MS)) {
         payments.set(id, payment)
         owners.set(id, client)
       }
@@ -151,8 +151,7 @@ async function runOn(
   )
   const sales = await readSales(networkUrl)
   // Last of all, and nothing in between: a chargeback may come at any time, and is told and read a moment apart.
-  await untilTold(receiver, payments, { read: async id => (await owners.get(id)?.read(id)) ?? null })
-  const told = new Map(receiver.events)
+  await untilTold(receiver, payments, { read: async id => (await owners.get(id)?.read(id)) ?? null }, PEACE_MAX_MS)
   const records = clients.flatMap(client => client.records)
   return {
     payments: payments.size,
@@ -160,7 +159,7 @@ async function runOn(
     tries: records.reduce((sum, { tries }) => sum + tries, 0),
     failoversMs,
     ...outagesOf(records, []),
-    findings: auditChaos(records, payments, sales, told)
+    findings: auditChaos(records, payments, sales, receiver.events)
   }
 }
 
