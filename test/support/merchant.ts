@@ -151,7 +151,7 @@ export class Merchant {
 }
 
 /** Runs one command line of the operator's CLI against a service. */
-export async function operate(
+export async function asOperator(
   service: ServiceUnderTest,
   ...args: string[]
 ): Promise<{ code: number; out: string; err: string; json: () => unknown }> {

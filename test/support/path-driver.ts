@@ -10,7 +10,7 @@ import { compactId, partitionOfPayment } from '../../redis/keys.js'
 import type { PaymentStore } from '../../redis/payments.js'
 import { happen, type World } from '../../scripts/payment-paths/payment-world.js'
 import { until } from './conditions.js'
-import { type Merchant, operate } from './merchant.js'
+import { asOperator, type Merchant } from './merchant.js'
 import { before, type PathStep, type TitledPath } from './payment-paths.js'
 import type { Rounds } from './rounds.js'
 import { nameOfCall, type ScriptedAcquirer, type WireAnswer, wireSaleId } from './scripted-acquirer.js'
@@ -117,7 +117,7 @@ export class PathDriver {
     await this.#on.rounds.join({
       order: seconds,
       act: async () => {
-        const { code, err } = await operate(this.#on.service, 'clock', 'advance', `${seconds}s`)
+        const { code, err } = await asOperator(this.#on.service, 'clock', 'advance', `${seconds}s`)
         if (code !== 0) throw new Error(`The clock was not advanced: ${err}`)
       }
     })

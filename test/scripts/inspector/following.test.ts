@@ -3,17 +3,20 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
+import { orderIdOf } from '../../../machines/network.js'
 import { type Inspector, startInspector } from '../../../scripts/inspector/inspector.js'
 import { useBrowser } from '../../support/browser.js'
 import { until } from '../../support/conditions.js'
-import { bookedOrders, createPayment, operate, setFaults } from '../../support/merchant-requests.js'
+import { Merchant } from '../../support/merchant.js'
 import { useService } from '../../support/service.js'
+import { bookedOrders, setFaults } from '../../support/simulator.js'
 
 const VIEWPORT = { width: 1720, height: 1040 }
 
 describe('the inspector', function () {
   this.timeout(60_000)
   const service = useService({ scale: ['payments=2'] })
+  const merchant = new Merchant(service)
   const browser = useBrowser()
   let inspector: Inspector
   let page: Page
@@ -42,27 +45,27 @@ describe('the inspector', function () {
   it('follows a payment through create, capture and partial refund, while three others are under way', async () => {
     // Each worker looks for an inspector once a second: what it does before that comes and goes unseen.
     await until('both workers report', async () => {
-      await createPayment(service())
+      await merchant.create()
       return (await workersInList()).size === 2
     })
-    const { id } = await createPayment(service(), { capture: false })
+    const { id } = (await merchant.create({ capture: false })).payment
     await page.locator(`[data-payment="${id}"]`).click()
     await chip('pre_authorized')
     await setFaults(service(), { late: 1, late_ms: 2_000 })
-    const captured = operate(service(), id, 'capture')
+    const captured = merchant.capture(id)
     await chip('capturing.sending')
     await setFaults(service(), {})
     await captured
     await chip('captured')
 
     await setFaults(service(), { late: 1, late_ms: 4_000 })
-    const slow = await Promise.all([1, 2, 3].map(() => createPayment(service(), { wait: 0 })))
+    const slow = await Promise.all([1, 2, 3].map(() => merchant.create({ waitS: 0 })))
     await until('three payments wait for their answers', async () => {
       const booked = await bookedOrders(service())
-      return slow.every(({ id }) => booked.includes(id.replaceAll('-', '')))
+      return slow.every(({ payment }) => booked.includes(orderIdOf(payment.id)))
     })
     await setFaults(service(), {})
-    await operate(service(), id, 'cancel', { amount_cents: 2_500 })
+    await merchant.cancel(id, { amount: 2_500 })
     await chip('partially_refunded')
     expect((await placesInList()).filter(place => place === 'pending')).to.have.length(3)
     await takePicture(page, 'inspector.png')
@@ -82,7 +85,7 @@ describe('the inspector', function () {
 
   it('shows a refused command without any change of state', async () => {
     const id = await page.locator('[data-payment][aria-pressed="true"]').getAttribute('data-payment')
-    await operate(service(), id ?? '', 'capture')
+    await merchant.capture(id ?? '')
     await page.waitForSelector('.history tr.refused:has-text("invalid_state")')
     await chip('partially_refunded')
   })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { until } from '../../support/conditions.js'
-import { type ApiAnswer, Merchant, operate, testCards } from '../../support/merchant.js'
+import { type ApiAnswer, asOperator, Merchant, testCards } from '../../support/merchant.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
 
 const MAX_IN_FLIGHT = 24
@@ -90,10 +90,10 @@ async function storedCard(merchant: Merchant, service: ServiceUnderTest): Promis
 }
 
 async function anotherMerchant(service: ServiceUnderTest): Promise<Merchant> {
-  const created = await operate(service, 'merchant', 'create', '--name', 'Quiet', '--json')
+  const created = await asOperator(service, 'merchant', 'create', '--name', 'Quiet', '--json')
   const { merchant_id } = created.json() as { merchant_id: string }
   const keyFor = async (...options: string[]): Promise<string> => {
-    const made = await operate(service, 'key', 'create', '--merchant', merchant_id, ...options, '--json')
+    const made = await asOperator(service, 'key', 'create', '--merchant', merchant_id, ...options, '--json')
     return (made.json() as { key: string }).key
   }
   return new Merchant(() => service, {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import type { LedgerSale } from '../../../scripts/network/ledger.js'
 import { until } from '../../support/conditions.js'
-import { operate } from '../../support/merchant.js'
+import { asOperator } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
 const CHARGEBACK = 7
@@ -19,7 +19,7 @@ describe('a chargeback', function () {
     if (sale === undefined) throw new Error(`${id} has no sale`)
     return sale
   }
-  const historyOf = async (id: string): Promise<string> => (await operate(service(), 'payment', 'history', id)).out
+  const historyOf = async (id: string): Promise<string> => (await asOperator(service(), 'payment', 'history', id)).out
 
   for (const [status, amount] of [
     ['captured', null],
@@ -87,14 +87,14 @@ describe('a chargeback', function () {
     const foreign = { ...saleOf(await paid()), paymentId: randomUUID(), merchantOrderId: 'order-of-somebody-else' }
     network.book(foreign)
     const noticesWaiting = async (): Promise<number> => {
-      const { json } = await operate(service(), 'queue', 'status', '--json')
+      const { json } = await asOperator(service(), 'queue', 'status', '--json')
       return (json() as { total: { notices: number } }).total.notices
     }
     await until('nothing waits', async () => (await noticesWaiting()) === 0)
     await network.notify({ PaymentId: foreign.paymentId, ChangeType: CHARGEBACK })
     await network.notify({ PaymentId: randomUUID(), ChangeType: CHARGEBACK })
     await until('the unknown one stays', async () => (await noticesWaiting()) === 1)
-    await operate(service(), 'clock', 'advance', '73h')
+    await asOperator(service(), 'clock', 'advance', '73h')
     await until('it is given up after three days', async () => (await noticesWaiting()) === 0)
   })
 
@@ -104,19 +104,19 @@ describe('a chargeback', function () {
     network.book({ ...saleOf(id), voidedAmount: 0 })
     await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CANCELLATION_DENIED })
     await until('it is listed', async () =>
-      (await operate(service(), 'payment', 'attention')).out.includes(`${id}  figures_differ`)
+      (await asOperator(service(), 'payment', 'attention')).out.includes(`${id}  figures_differ`)
     )
-    expect((await operate(service(), 'payment', 'settle-attention', id)).out).to.contain('is off the list')
-    expect((await operate(service(), 'payment', 'attention')).out).not.to.contain(id)
+    expect((await asOperator(service(), 'payment', 'settle-attention', id)).out).to.contain('is off the list')
+    expect((await asOperator(service(), 'payment', 'attention')).out).not.to.contain(id)
   })
 
   it('of a sale so old that the network tells of it no more is listed for a person at once', async () => {
     const id = await paid()
     network.book({ ...saleOf(id), receivedAtMs: Date.now() - 100 * DAY_MS })
-    await operate(service(), 'clock', 'advance', '100d')
+    await asOperator(service(), 'clock', 'advance', '100d')
     await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CHARGEBACK })
     await until('it is listed', async () =>
-      (await operate(service(), 'payment', 'attention')).out.includes(`${id}  notice_unconfirmed`)
+      (await asOperator(service(), 'payment', 'attention')).out.includes(`${id}  notice_unconfirmed`)
     )
     expect((await merchant.read(id)).status).to.equal('captured')
   })

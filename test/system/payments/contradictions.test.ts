@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import type { LedgerSale } from '../../../scripts/network/ledger.js'
 import { until } from '../../support/conditions.js'
-import { type ApiAnswer, operate, type PaymentView } from '../../support/merchant.js'
+import { type ApiAnswer, asOperator, type PaymentView } from '../../support/merchant.js'
 import { type PayingService, usePayingService } from '../../support/paying-service.js'
 
 const unfinished = { status: 0 }
@@ -136,7 +136,7 @@ describe('books of the network that change after the end of a payment', function
   it('end as captured when somebody captures the hold of a payment that has expired', async () => {
     const id = await hold()
     network.faults({ error_before: 1 })
-    await operate(service(), 'clock', 'advance', '8d')
+    await asOperator(service(), 'clock', 'advance', '8d')
     await merchant.settled(id, 'expired')
     rewrite(id, captured)
     network.faults()
@@ -148,7 +148,7 @@ describe('books of the network that change after the end of a payment', function
   it('end as captured when somebody captures a hold whose window ends: a void would give all of it back', async () => {
     const id = await hold()
     rewrite(id, captured)
-    await operate(service(), 'clock', 'advance', '8d')
+    await asOperator(service(), 'clock', 'advance', '8d')
     const { captured_cents } = await merchant.settled(id, 'captured')
     expect([captured_cents, network.sales(id)[0]?.requests.void]).to.deep.equal([10_000, 0])
     expect(await isListed(id, 'figures_differ')).to.equal(true)
@@ -203,7 +203,7 @@ describe('books of the network that change after the end of a payment', function
     network.faults()
     await until('they are compared', () => wasFound(id, /FOUND_CAPTURED +refunding/))
     expect((await merchant.read(id)).status).to.equal('refunding')
-    await operate(service(), 'clock', 'advance', '11m')
+    await asOperator(service(), 'clock', 'advance', '11m')
     expect(await merchant.settled(id, 'partially_refunded')).to.include({ refunded_cents: 3_000 })
     expect(saleOf(id).voidedAmount).to.equal(6_000)
   })
@@ -212,12 +212,12 @@ describe('books of the network that change after the end of a payment', function
     const [model] = network.sales(await hold())
     const id = await doubtful(() => merchant.create({ capture: false }), 'drop_before')
     network.faults()
-    await operate(service(), 'clock', 'advance', '11m')
+    await asOperator(service(), 'clock', 'advance', '11m')
     await merchant.settled(id, 'failed')
     if (model !== undefined) {
       network.book({ ...model, ...held, paymentId: randomUUID(), merchantOrderId: id.replaceAll('-', '') })
     }
-    await operate(service(), 'clock', 'advance', '61m')
+    await asOperator(service(), 'clock', 'advance', '61m')
     await until('the late hold is voided', () => network.sales(id)[0]?.status === 10)
     await until('a person is told', () => isListed(id, 'sale_after_failure'))
   })
@@ -245,8 +245,8 @@ function tampering({ service, merchant, network }: PayingService) {
     return await doubtful(() => begin(id), 'drop_before')
   }
   const isListed = async (id: string, reason: string): Promise<boolean> =>
-    (await operate(service(), 'payment', 'attention')).out.includes(`${id}  ${reason}`)
+    (await asOperator(service(), 'payment', 'attention')).out.includes(`${id}  ${reason}`)
   const wasFound = async (id: string, event: string | RegExp): Promise<boolean> =>
-    new RegExp(event).test((await operate(service(), 'payment', 'history', id)).out)
+    new RegExp(event).test((await asOperator(service(), 'payment', 'history', id)).out)
   return { hold, paid, rewrite, saleOf, doubtful, onOne, isListed, wasFound }
 }

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { delay } from '../../../runtime/delay.js'
 import { booksOf, expectBooksToAgree } from '../../support/books.js'
 import { until } from '../../support/conditions.js'
-import { type ApiAnswer, operate, type PaymentView } from '../../support/merchant.js'
+import { type ApiAnswer, asOperator, type PaymentView } from '../../support/merchant.js'
 import { NETWORK_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 
 /** The network books at half of this time, when the workers have not given up yet: they can be killed before and after. */
@@ -85,10 +85,10 @@ describe('a worker that is killed in the middle of a call', function () {
 
   it('releases the hold of an expired payment all the same', async () => {
     const id = await held()
-    await operate(service(), 'clock', 'advance', '604770s')
+    await asOperator(service(), 'clock', 'advance', '604770s')
     // Its questions are answered in time, and the void is under way for long enough to be met by the kill.
     network.faults({ latency_ms: 0.6 * NETWORK_TIMEOUT_MS })
-    await operate(service(), 'clock', 'advance', '31s')
+    await asOperator(service(), 'clock', 'advance', '31s')
     await merchant.settled(id, 'expired')
     expect(booksOf(network, id).held, 'still held').to.equal(10_000)
     service().kill('payments')
@@ -104,7 +104,7 @@ describe('a worker that is killed in the middle of a call', function () {
     service().kill('payments')
     network.faults()
     await merchant.settled(id, 'captured', 5_000)
-    const { out } = await operate(service(), 'payment', 'history', id)
+    const { out } = await asOperator(service(), 'payment', 'history', id)
     expect(out).to.match(/RESUMED +unknown/)
     await service().untilReady()
   })
@@ -118,7 +118,7 @@ describe('a worker that is killed in the middle of a call', function () {
     const isBooked = (id: string): boolean => network.sales(id).length > 0
     for (const id of ids.filter(isBooked)) await merchant.settled(id, 'captured')
     // The network was stopped, too: what it had not booked by then is surely absent when the horizon is over.
-    await operate(service(), 'clock', 'advance', '11m')
+    await asOperator(service(), 'clock', 'advance', '11m')
     for (const id of ids) {
       const payment = await merchant.settled(id)
       expect(payment.status).to.equal(isBooked(id) ? 'captured' : 'failed')
@@ -167,7 +167,7 @@ describe('a burst of payments while processes are killed', function () {
     await service().untilReady()
     expect(victims).to.have.length(0)
 
-    await operate(service(), 'clock', 'advance', '11m')
+    await asOperator(service(), 'clock', 'advance', '11m')
     const payments: PaymentView[] = []
     for (const answer of answers) payments.push(await merchant.settled(answer.error.payment_id ?? answer.payment.id))
     expect(new Set(payments.map(payment => payment.id)).size).to.equal(BURST)

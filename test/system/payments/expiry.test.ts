@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { booksOf, expectBooksToAgree } from '../../support/books.js'
 import { until } from '../../support/conditions.js'
-import { operate } from '../../support/merchant.js'
+import { asOperator } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
 /** An expiry is on time when it comes within this time (ms). */
@@ -13,7 +13,7 @@ describe('the window of a pre-authorisation', function () {
   this.timeout(60_000)
   const { service, merchant, network } = usePayingService()
   const advance = async (span: string): Promise<void> => {
-    expect((await operate(service(), 'clock', 'advance', span)).code).to.equal(0)
+    expect((await asOperator(service(), 'clock', 'advance', span)).code).to.equal(0)
   }
   const held = async (): Promise<string> => (await merchant.create({ capture: false })).payment.id
 
@@ -86,13 +86,13 @@ describe('the window of a pre-authorisation', function () {
     await advance('8d')
     await merchant.settled(id, 'expired', ON_TIME_MS)
     const tried = async (): Promise<boolean> =>
-      (await operate(service(), 'payment', 'history', id)).out.includes('NO_ANSWER')
+      (await asOperator(service(), 'payment', 'history', id)).out.includes('NO_ANSWER')
     await until('the release is tried and asked about', tried)
     expect(booksOf(network, id).held).to.equal(10_000)
     network.faults()
     await until('the hold is released', () => booksOf(network, id).held === 0)
     await until('the service knows', async () =>
-      (await operate(service(), 'payment', 'show', id)).out.includes('released')
+      (await asOperator(service(), 'payment', 'show', id)).out.includes('released')
     )
   })
 })

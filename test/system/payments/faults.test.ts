@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Faults } from '../../../scripts/network/faults.js'
 import { expectBooksToAgree } from '../../support/books.js'
 import { until } from '../../support/conditions.js'
-import { type ApiAnswer, operate, type PaymentView } from '../../support/merchant.js'
+import { type ApiAnswer, asOperator, type PaymentView } from '../../support/merchant.js'
 import { NETWORK_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 
 /**
@@ -69,7 +69,7 @@ describe('a network that misbehaves', function () {
   }
 
   const historyOf = async (id: string): Promise<{ event: string }[]> =>
-    (await operate(service(), 'payment', 'history', id, '--json')).json() as { event: string }[]
+    (await asOperator(service(), 'payment', 'history', id, '--json')).json() as { event: string }[]
 
   async function settle(answers: Operations<ApiAnswer>): Promise<[keyof Operations<unknown>, PaymentView][]> {
     const entries = Object.entries(answers) as [keyof Operations<unknown>, ApiAnswer][]
@@ -96,7 +96,7 @@ describe('a network that misbehaves', function () {
         )
         expect((await merchant.read(idOf(answers.create))).status).to.equal('unknown')
         expect((await merchant.read(idOf(answers.partRefund))).status).to.equal('refunding')
-        await operate(service(), 'clock', 'advance', '11m')
+        await asOperator(service(), 'clock', 'advance', '11m')
       }
       for (const [operation, payment] of await settle(answers)) {
         const isLost = !isBooked && (operation === 'create' || operation === 'hold')

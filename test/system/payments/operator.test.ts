@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import { compactId, keys, partitionOfPayment } from '../../../redis/keys.js'
 import { until } from '../../support/conditions.js'
-import { operate, withRedis } from '../../support/merchant.js'
+import { asOperator, withRedis } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
 describe('an operator', function () {
   this.timeout(60_000)
   const { service, merchant, network } = usePayingService()
-  const run = (...args: string[]): ReturnType<typeof operate> => operate(service(), ...args)
+  const run = (...args: string[]): ReturnType<typeof asOperator> => asOperator(service(), ...args)
 
   it('reads the life of a payment as a timeline', async () => {
     const { id } = (await merchant.create({ capture: false, reference: 'order-of-the-timeline' })).payment

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { expectBooksToAgree } from '../../support/books.js'
-import { type ApiAnswer, operate } from '../../support/merchant.js'
+import { type ApiAnswer, asOperator } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
 /** Payments that a test sends while the network goes and comes back. */
@@ -50,7 +50,7 @@ describe('when the card network is away', function () {
     const ids = sent.map(answer => answer.error.payment_id ?? answer.payment.id)
     const codes = sent.filter(answer => answer.status >= 400).map(answer => answer.error.code)
     expect(codes.every(code => code === 'network_unavailable')).to.equal(true)
-    expect((await operate(service(), 'clock', 'advance', '11m')).code).to.equal(0)
+    expect((await asOperator(service(), 'clock', 'advance', '11m')).code).to.equal(0)
     const payments = await Promise.all(ids.map(id => merchant.settled(id)))
     for (const payment of payments) expectBooksToAgree(network, payment)
     const statuses = new Set(payments.map(payment => payment.status))

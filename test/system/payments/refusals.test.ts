@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { until } from '../../support/conditions.js'
-import { operate, testCards } from '../../support/merchant.js'
+import { asOperator, testCards } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
 describe('a status that does not take an operation', function () {
@@ -85,7 +85,7 @@ describe('a status that does not take an operation', function () {
     expired: {
       reach: async () => {
         const id = await held()
-        await operate(service(), 'clock', 'advance', '8d')
+        await asOperator(service(), 'clock', 'advance', '8d')
         return (await merchant.settled(id, 'expired')).id
       },
       capture: ['preauth_expired', false],

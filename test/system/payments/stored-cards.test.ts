@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { expectBooksToAgree } from '../../support/books.js'
-import { Merchant, operate, testCards } from '../../support/merchant.js'
+import { asOperator, Merchant, testCards } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
 describe('a stored card', function () {
@@ -66,10 +66,10 @@ describe('a stored card', function () {
   })
 
   async function anotherMerchant(): Promise<Merchant> {
-    const made = await operate(service(), 'merchant', 'create', 'Another', '--json')
+    const made = await asOperator(service(), 'merchant', 'create', 'Another', '--json')
     const { merchant_id: id } = made.json() as { merchant_id: string }
     const keyWith = async (...options: string[]): Promise<string> => {
-      const { json } = await operate(service(), 'key', 'create', '--merchant', id, '--json', ...options)
+      const { json } = await asOperator(service(), 'key', 'create', '--merchant', id, '--json', ...options)
       return (json() as { key: string }).key
     }
     return new Merchant(service, {

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { LedgerSale } from '../../../scripts/network/ledger.js'
 import { booksOf, expectBooksToAgree } from '../../support/books.js'
 import { until } from '../../support/conditions.js'
-import { operate, testCards } from '../../support/merchant.js'
+import { asOperator, testCards } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
 describe('a payment whose outcome is not known', function () {
@@ -11,7 +11,7 @@ describe('a payment whose outcome is not known', function () {
   const { service, merchant, network } = usePayingService()
 
   const advance = async (span: string): Promise<void> => {
-    expect((await operate(service(), 'clock', 'advance', span)).code).to.equal(0)
+    expect((await asOperator(service(), 'clock', 'advance', span)).code).to.equal(0)
   }
 
   /** An authorisation that never reaches the network's books, nor is known not to have. */
@@ -23,7 +23,7 @@ describe('a payment whose outcome is not known', function () {
   }
 
   const attentionOf = async (id: string): Promise<unknown> => {
-    const { json } = await operate(service(), 'payment', 'attention', '--json')
+    const { json } = await asOperator(service(), 'payment', 'attention', '--json')
     return (json() as { payment_id: string; reason: string }[]).find(row => row.payment_id === id)?.reason
   }
 
@@ -110,7 +110,7 @@ describe('a payment whose outcome is not known', function () {
   })
 
   const historyOf = async (id: string): Promise<{ event: string }[]> => {
-    const { json } = await operate(service(), 'payment', 'history', id, '--json')
+    const { json } = await asOperator(service(), 'payment', 'history', id, '--json')
     return json() as { event: string }[]
   }
 })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { readLoopbackTls } from '../../../scripts/supervisor/loopback-tls.js'
 import { registerHook } from '../../../scripts/webhooks/register.js'
 import { until } from '../../support/conditions.js'
-import { Merchant, operate } from '../../support/merchant.js'
+import { asOperator, Merchant } from '../../support/merchant.js'
 import { startReceiver } from '../../support/receiver.js'
 import { useService } from '../../support/service.js'
 import { SERVICE_SETTINGS } from '../../support/webhooks.js'
@@ -14,8 +14,8 @@ describe('webhooks while the clock of the test environment is ahead', function (
   this.timeout(30_000)
   const service = useService({ env: SERVICE_SETTINGS })
   const merchant = new Merchant(service)
-  before(async () => void (await operate(service(), 'clock', 'advance', '7d')))
-  after(async () => void (await operate(service(), 'clock', 'reset')))
+  before(async () => void (await asOperator(service(), 'clock', 'advance', '7d')))
+  after(async () => void (await asOperator(service(), 'clock', 'reset')))
 
   it('are signed with the real time, which is that of their receiver', async () => {
     const receiver = await startReceiver(undefined, readLoopbackTls(service().dataDir))

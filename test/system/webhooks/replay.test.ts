@@ -5,7 +5,7 @@ import { readLoopbackTls } from '../../../scripts/supervisor/loopback-tls.js'
 import { startListener } from '../../../scripts/webhooks/listener.js'
 import { registerHook } from '../../../scripts/webhooks/register.js'
 import { until } from '../../support/conditions.js'
-import { Merchant, operate } from '../../support/merchant.js'
+import { asOperator, Merchant } from '../../support/merchant.js'
 import { type Receiver, startReceiver } from '../../support/receiver.js'
 import { useService } from '../../support/service.js'
 import { SERVICE_SETTINGS } from '../../support/webhooks.js'
@@ -23,7 +23,7 @@ describe('webhooks in the hands of operators and developers', function () {
   after(() => receiver.stop())
 
   const arrivals = (paymentId: string) => receiver.received.filter(({ event }) => event['payment_id'] === paymentId)
-  const webhook = async (...args: string[]) => (await operate(service(), 'webhook', ...args, '--json')).json()
+  const webhook = async (...args: string[]) => (await asOperator(service(), 'webhook', ...args, '--json')).json()
   const list = async (...args: string[]) => (await webhook('list', ...args)) as Record<string, unknown>[]
 
   /** A refunded payment whose events have all arrived, as many times as `times` says. */
@@ -76,8 +76,8 @@ describe('webhooks in the hands of operators and developers', function () {
   })
 
   it('says what is wrong with a command line', async () => {
-    expect(await operate(service(), 'webhook', 'replay')).to.include({ code: 2 })
-    const unknown = await operate(service(), 'webhook', 'show', '019b7e94-3200-72d4-aade-c2803112e006')
+    expect(await asOperator(service(), 'webhook', 'replay')).to.include({ code: 2 })
+    const unknown = await asOperator(service(), 'webhook', 'show', '019b7e94-3200-72d4-aade-c2803112e006')
     expect(unknown.code).to.equal(1)
     expect(unknown.err).to.contain('There is no event 019b7e94')
   })
