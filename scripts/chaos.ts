@@ -31,7 +31,6 @@ const verdict = await runChaos({
   strikeEveryMs: Number(values.every) * 1_000,
   isKillsOnly: values['kills-only'],
   crashPoints: values['crash-points'].split(',').filter(isCrashPoint),
-  path: process.env['PATH'],
   output: text => {
     if (values.log !== undefined) appendFileSync(values.log, text)
   },

@@ -40,7 +40,6 @@ for (const { name, waitReplicas, cutMs } of runs) {
   progress(name)
   const verdict = await runDrill({
     root,
-    path: process.env['PATH'],
     binary,
     seconds: Number(values.seconds),
     rate: Number(values.rate),

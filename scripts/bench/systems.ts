@@ -1,16 +1,16 @@
 /** The systems that are measured side by side, each as real processes on the same machine with the same Redis settings. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { connect, disconnect } from '../../redis/connections.js'
 import { MerchantStore } from '../../redis/merchants.js'
 import { createTokenStore, newTokenId } from '../../redis/tokens.js'
 import { createLogger } from '../../runtime/log.js'
 import { loadSealer } from '../../vault/sealer.js'
-import { type Demo, prepareFor, readDemo } from '../supervisor/demo.js'
+import { type Demo, readDemo } from '../supervisor/demo.js'
 import { demoCustomer } from '../supervisor/demo-customer.js'
-import { Service } from '../supervisor/service.js'
+import { ownService } from '../supervisor/own-service.js'
 import type { LoadRequest, RequestSource } from './load.js'
 
 export interface System {
@@ -22,8 +22,6 @@ export interface System {
   prepare(total: number): Promise<RequestSource>
   readonly stop: () => Promise<void>
 }
-
-const root = new URL('../../..', import.meta.url)
 
 /** Body of the requests to all systems: a whole create-payment request. */
 function bodyOf(source: object): string {
@@ -72,26 +70,12 @@ export async function startService(
   dataDir: string,
   options: { env: Record<string, string>; scale: readonly string[]; write?: (text: string) => void }
 ): Promise<ServiceSystem> {
-  const env = {
-    PATH: process.env['PATH'],
-    LOG_LEVEL: 'warn',
-    PORT: '0',
-    TOKENS_PORT: '0',
-    NETWORK_PORT: '0',
-    NOTIFICATIONS_PORT: '0',
-    RATE_LIMIT_PER_SECOND: '0',
-    NODE_ENV: 'production',
-    ...options.env,
-    DATA_DIR: dataDir
-  }
-  const service = new Service({
-    root: new URL('.', root).pathname,
-    procfile: await readFile(new URL('Procfile', root), 'utf8'),
+  const service = await ownService({
+    root: resolve(import.meta.dirname, '../../..'),
+    dataDir,
     scale: options.scale,
-    env,
-    isColoured: false,
-    write: options.write ?? (text => process.stderr.write(text)),
-    prepare: prepareFor(env)
+    env: { LOG_LEVEL: 'warn', NODE_ENV: 'production', ...options.env },
+    write: options.write ?? (text => process.stderr.write(text))
   })
   const running = await service.start()
   const demo = await readDemo(dataDir)

@@ -6,10 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CRASH_MARKS } from '../../runtime/crash-once.js'
 import type { CrashPoint } from '../../runtime/crash-points.js'
 import { createRandom } from '../simulation/random.js'
-import { prepareFor, readDemo } from '../supervisor/demo.js'
+import { readDemo } from '../supervisor/demo.js'
 import { urlOf } from '../supervisor/environment.js'
+import { ownService } from '../supervisor/own-service.js'
 import { parseProcfile } from '../supervisor/procfile.js'
-import { type RunningService, Service } from '../supervisor/service.js'
+import type { RunningService, Service } from '../supervisor/service.js'
 import { auditChaos, type Findings } from './audit.js'
 import { readPayments, readSales, untilTold } from './books.js'
 import { ChaosClient } from './client.js'
@@ -31,7 +32,6 @@ export interface ChaosOptions {
   readonly isKillsOnly: boolean
   /** Instead of kills from outside: points at which processes kill themselves, once each. */
   readonly crashPoints: readonly CrashPoint[]
-  readonly path: string | undefined
   /** Gets all that the processes print. */
   readonly output: (text: string) => void
   readonly progress: (line: string) => void
@@ -56,11 +56,6 @@ export interface Verdict extends Outages {
 
 /** Production's times, shorter, so that a run sees the end of what it begins. */
 const SETTINGS = {
-  PORT: '0',
-  TOKENS_PORT: '0',
-  NETWORK_PORT: '0',
-  NOTIFICATIONS_PORT: '0',
-  RATE_LIMIT_PER_SECOND: '0',
   LOG_LEVEL: 'warn',
   NETWORK_CONNECT_TIMEOUT_MS: '1000',
   NETWORK_AUTHORISE_TIMEOUT_MS: '3000',
@@ -90,25 +85,21 @@ const PEACE_MAX_MS = 90_000
 /** Runs to the verdict; everything that was started is stopped again. Rejects when the service does not start. */
 export async function runChaos(options: ChaosOptions): Promise<Verdict> {
   const dataDir = await mkdtemp(join(tmpdir(), 'payments-chaos-'))
-  const env = {
-    PATH: options.path,
-    ...SETTINGS,
-    ...(options.pace === 'brief' ? BRIEF : {}),
-    CRASH_POINTS: options.crashPoints.join(),
-    DATA_DIR: dataDir
-  }
   let shiftedClocks = 0
-  const service = new Service({
+  const service = await ownService({
     root: options.root,
+    dataDir,
     procfile: await procfileWithShiftedClocks(options.root),
     scale: SCALE,
-    env,
-    isColoured: false,
+    env: {
+      ...SETTINGS,
+      ...(options.pace === 'brief' ? BRIEF : {}),
+      CRASH_POINTS: options.crashPoints.join()
+    },
     write: text => {
       shiftedClocks += text.includes(SHIFTED) ? 1 : 0
       options.output(text)
-    },
-    prepare: prepareFor(env)
+    }
   })
   const killAll = (): void => service.killAll()
   process.once('exit', killAll)

@@ -4,7 +4,7 @@
  * `cutMs`: before it is killed a master loses its replica for so long and goes on alone. What it confirms meanwhile is
  * lost with it, which is what asynchronous replication may do to anybody at any time; here it surely happens.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,15 +19,14 @@ import { type Outages, outagesOf } from '../chaos/outages.js'
 import { type ChaosReceiver, startReceiver } from '../chaos/receiver.js'
 import type { PaymentView } from '../chaos/record.js'
 import { createRandom } from '../simulation/random.js'
-import { prepareFor } from '../supervisor/demo.js'
 import { urlOf } from '../supervisor/environment.js'
+import { ownService } from '../supervisor/own-service.js'
 import type { RedisBinary } from '../supervisor/redis-binary.js'
-import { type RunningService, Service } from '../supervisor/service.js'
+import type { RunningService } from '../supervisor/service.js'
 import { RedisCluster } from './redis-cluster.js'
 
 export interface DrillOptions {
   readonly root: string
-  readonly path: string | undefined
   readonly binary: RedisBinary
   readonly seconds: number
   /** New payments per second, of all merchants together. */
@@ -56,11 +55,6 @@ const NODE_TIMEOUT_MS = 1_000
 const FAILOVER_MAX_MS = 20_000
 const PEACE_MAX_MS = 90_000
 const SETTINGS = {
-  PORT: '0',
-  TOKENS_PORT: '0',
-  NETWORK_PORT: '0',
-  NOTIFICATIONS_PORT: '0',
-  RATE_LIMIT_PER_SECOND: '0',
   LOG_LEVEL: 'warn',
   PARTITIONS: String(PARTITIONS),
   NETWORK_AUTHORISE_TIMEOUT_MS: '2000',
@@ -83,21 +77,12 @@ export async function runDrill(options: DrillOptions): Promise<DrillVerdict> {
     replicas,
     nodeTimeoutMs: NODE_TIMEOUT_MS
   })
-  const env = {
-    PATH: options.path,
-    ...SETTINGS,
-    DATA_DIR: dataDir,
-    REDIS_URL: cluster.url,
-    WAIT_REPLICAS: String(options.waitReplicas)
-  }
-  const service = new Service({
+  const service = await ownService({
     root: options.root,
-    procfile: await readFile(join(options.root, 'Procfile'), 'utf8'),
+    dataDir,
     scale: ['payments=2'],
-    env,
-    isColoured: false,
-    write: options.output,
-    prepare: prepareFor(env)
+    env: { ...SETTINGS, REDIS_URL: cluster.url, WAIT_REPLICAS: String(options.waitReplicas) },
+    write: options.output
   })
   let receiver: ChaosReceiver | undefined
   try {

@@ -8,8 +8,9 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Demo, prepareFor, readDemo } from '../../scripts/supervisor/demo.js'
-import { type RunningService, Service } from '../../scripts/supervisor/service.js'
+import { type Demo, readDemo } from '../../scripts/supervisor/demo.js'
+import { ownService } from '../../scripts/supervisor/own-service.js'
+import type { RunningService, Service } from '../../scripts/supervisor/service.js'
 import type { SupervisedProcess } from '../../scripts/supervisor/supervised-process.js'
 
 export interface ServiceOptions {
@@ -22,7 +23,6 @@ export interface ServiceOptions {
 }
 
 const START_DEADLINE_MS = 90_000
-const SETTINGS = { PORT: '0', TOKENS_PORT: '0', NETWORK_PORT: '0', NOTIFICATIONS_PORT: '0', RATE_LIMIT_PER_SECOND: '0' }
 
 /** One running service. Addresses change with `restart`. */
 export class ServiceUnderTest {
@@ -91,17 +91,16 @@ export class ServiceUnderTest {
   }
 
   async start(): Promise<void> {
-    const env = { PATH: process.env['PATH'], ...SETTINGS, ...this.#options.env, DATA_DIR: this.dataDir }
-    const service = new Service({
+    const { env = {}, scale = [], procfile } = this.#options
+    const service = await ownService({
       root: process.cwd(),
-      procfile: this.#options.procfile ?? (await readFile('Procfile', 'utf8')),
-      scale: this.#options.scale ?? [],
+      dataDir: this.dataDir,
       env,
-      isColoured: false,
+      scale,
       write: text => {
         this.#log += text
       },
-      prepare: prepareFor(env)
+      ...(procfile === undefined ? {} : { procfile })
     })
     this.#service = service
     try {

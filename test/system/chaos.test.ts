@@ -32,7 +32,6 @@ function options(changes: Partial<ChaosOptions>): ChaosOptions {
     strikeEveryMs: 1_000,
     isKillsOnly: false,
     crashPoints: [],
-    path: process.env['PATH'],
     output: () => undefined,
     progress: () => undefined,
     ...changes

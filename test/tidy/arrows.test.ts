@@ -35,12 +35,9 @@ const NAME_PLACES: Readonly<Record<string, readonly string[]>> = {
   'process.env': [
     'runtime/config.ts',
     'scripts/start.ts',
-    'scripts/chaos.ts',
     'scripts/supervisor/',
     'scripts/testing/',
     'scripts/bench/',
-    'scripts/chaos',
-    'scripts/cluster-drill.ts',
     'test/'
   ],
   'fetch()': ['workers/network/', 'workers/webhooks/', 'api/tokens/browser/', 'scripts/', 'test/']

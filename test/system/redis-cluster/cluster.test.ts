@@ -86,7 +86,6 @@ describe('a master of a Cluster that dies under load, after it has lost its repl
   it('takes nothing with it that was waited for: no payment lost, charged twice, wrong or stuck', async () => {
     const verdict = await runDrill({
       root: resolve('.'),
-      path: process.env['PATH'],
       binary: await testBinary(),
       seconds: 4,
       rate: 15,

@@ -1,0 +1,43 @@
+/** A service of a tool's or a test's own: the real processes, beside whatever else runs on this machine. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { prepareFor } from './demo.js'
+import { Service } from './service.js'
+
+export interface OwnServiceOptions {
+  /** The checkout. */
+  readonly root: string
+  /** A folder that is nobody else's; whoever made it removes it after `stop`. */
+  readonly dataDir: string
+  /** On top of free ports and no limit of requests. */
+  readonly env: Readonly<Record<string, string>>
+  /** Such as `payments=2`. */
+  readonly scale: readonly string[]
+  /** Gets all that the processes print. */
+  readonly write: (text: string) => void
+  /** Text of a Procfile; the project's own when absent. */
+  readonly procfile?: string
+}
+
+/** Every port is a free one, and nobody's load is limited. */
+const FREE_PORTS = {
+  PORT: '0',
+  TOKENS_PORT: '0',
+  NETWORK_PORT: '0',
+  NOTIFICATIONS_PORT: '0',
+  RATE_LIMIT_PER_SECOND: '0'
+}
+
+/** Plans it; `start` it, and `stop` it in any case. Nothing of the caller's environment reaches it but `PATH`. */
+export async function ownService({ root, dataDir, ...options }: OwnServiceOptions): Promise<Service> {
+  const env = { PATH: process.env['PATH'], ...FREE_PORTS, ...options.env, DATA_DIR: dataDir }
+  return new Service({
+    root,
+    procfile: options.procfile ?? (await readFile(join(root, 'Procfile'), 'utf8')),
+    scale: options.scale,
+    env,
+    isColoured: false,
+    write: options.write,
+    prepare: prepareFor(env)
+  })
+}
