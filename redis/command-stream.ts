@@ -6,6 +6,7 @@
  */
 import type { CommandResult } from '../machines/commands.js'
 import { withCrashPoints } from '../runtime/crash-points.js'
+import { messageOf } from '../runtime/message-of.js'
 import { type CommandEntry, decodeEntry, encodeEntry } from './command-entry.js'
 import type { Redis } from './connections.js'
 import { keys, PAYMENTS_GROUP, partitionNumbers } from './keys.js'
@@ -87,7 +88,7 @@ export function collectEntry(result: ReadResult, partition: number, entryId: str
       partition,
       entryId,
       fields,
-      reason: error instanceof Error ? error.message : String(error)
+      reason: messageOf(error)
     })
   }
 }

@@ -1,4 +1,6 @@
 /** The proof, at start and at each /readyz, that card data in flight cannot reach a disk (invariant 7). */
+
+import { messageOf } from '../runtime/message-of.js'
 import type { Redis } from './connections.js'
 
 /**
@@ -19,7 +21,7 @@ export async function assertMemoryOnly(redis: Redis): Promise<undefined> {
 
 async function readSetting(redis: Redis, name: string): Promise<string> {
   const reply: unknown = await redis.config('GET', name).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     throw new Error(
       `The Redis of SECRETS_REDIS_URL did not tell its setting "${name}" (${reason}). It must be up and allow CONFIG GET.`
     )

@@ -3,6 +3,7 @@
  * waiting line of their payment. All that became of a batch is one script.
  */
 import { newDelivery } from '../machines/webhook-delivery.js'
+import { messageOf } from '../runtime/message-of.js'
 import { type BlockingReads, createBlockingReads } from './blocking-reads.js'
 import type { Redis } from './connections.js'
 import { keys } from './keys.js'
@@ -180,7 +181,7 @@ async function readFresh(
       try {
         fresh.push({ partition, ...eventOfEntry(entryId, fields, delivery) })
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error)
+        const reason = messageOf(error)
         onUnreadable(entryId, reason)
         await bury(redis, partition, entryId, fields, reason)
       }

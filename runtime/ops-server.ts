@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { register } from 'prom-client'
 import type { Config } from './config.js'
 import type { Logger } from './log.js'
+import { messageOf } from './message-of.js'
 import { publishProcess } from './metrics.js'
 
 /** Resolves to undefined when all is well, else to a sentence that says what is wrong; throwing counts as wrong. */
@@ -42,9 +43,7 @@ export async function startOpsServer(options: {
     if (!isStarted) problems['start'] = 'is still going on'
     if (options.isStopping()) problems['stop'] = 'was asked for'
     for (const [part, check] of options.checks) {
-      const problem = await Promise.resolve()
-        .then(check)
-        .catch((error: unknown) => (error instanceof Error ? error.message : String(error)))
+      const problem = await Promise.resolve().then(check).catch(messageOf)
       if (problem !== undefined) problems[part] = problem
     }
     return problems

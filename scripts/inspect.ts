@@ -6,6 +6,7 @@
  */
 import { parseArgs } from 'node:util'
 import { isGiven, readConfig } from '../runtime/config.js'
+import { messageOf } from '../runtime/message-of.js'
 import { startInspector } from './inspector/inspector.js'
 import { addressOf } from './operator/connection.js'
 import { portOf, toolPorts } from './supervisor/tool-ports.js'
@@ -30,6 +31,6 @@ try {
     process.once(signal, () => void inspector.stop().finally(() => process.exit(0)))
   }
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(`${messageOf(error)}\n`)
   process.exit(1)
 }

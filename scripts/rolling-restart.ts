@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readConfig } from '../runtime/config.js'
+import { messageOf } from '../runtime/message-of.js'
 import { findUser, OPS_FILE, readJson } from './supervisor/data-dir.js'
 
 const POLL_MS = 100
@@ -15,7 +16,7 @@ const STAYS = /^network\./
 try {
   await rollingRestart(readConfig().dataDir)
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(`${messageOf(error)}\n`)
   process.exitCode = 1
 }
 

@@ -4,6 +4,7 @@
  */
 import { parseArgs } from 'node:util'
 import { readConfig } from '../runtime/config.js'
+import { messageOf } from '../runtime/message-of.js'
 import { startShop } from './shop/server.js'
 import { readMerchantSettings } from './shop/settings.js'
 import { receiveWebhooks } from './shop/webhooks.js'
@@ -32,6 +33,6 @@ try {
   )
   write('Ctrl-C closes it.')
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(`${messageOf(error)}\n`)
   process.exitCode = 1
 }

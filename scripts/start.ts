@@ -8,6 +8,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { messageOf } from '../runtime/message-of.js'
 import { banner } from './supervisor/banner.js'
 import { prepareFor, readDemo } from './supervisor/demo.js'
 import { Service } from './supervisor/service.js'
@@ -41,7 +42,7 @@ try {
   restartWhenTold(service)
   write(banner({ ports, dataDir, demo: await readDemo(dataDir) }))
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(`${messageOf(error)}\n`)
   process.exit(process.exitCode ?? 1)
 }
 

@@ -9,6 +9,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { messageOf } from '../runtime/message-of.js'
 import type { Totals } from './testing/counting-reporter.js'
 import { selectTestFiles } from './testing/test-files.js'
 
@@ -46,7 +47,7 @@ async function runMocha(): Promise<Totals> {
     process.stdout.write(`\nThe tests did not run to their end (exit code ${exitCode}).\n`)
     return { passed: 0, failed: 1 }
   } catch (error) {
-    process.stdout.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    process.stdout.write(`${messageOf(error)}\n`)
     return { passed: 0, failed: 1 }
   } finally {
     rmSync(folder, { recursive: true, force: true })

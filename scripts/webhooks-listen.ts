@@ -7,6 +7,7 @@
  */
 import { parseArgs } from 'node:util'
 import { readConfig } from '../runtime/config.js'
+import { messageOf } from '../runtime/message-of.js'
 import { readDemo } from './supervisor/demo.js'
 import { readLoopbackTls } from './supervisor/loopback-tls.js'
 import { portOf, toolPorts } from './supervisor/tool-ports.js'
@@ -40,6 +41,6 @@ try {
     process.once(signal, () => void listener.stop().then(() => process.exit(0)))
   }
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(`${messageOf(error)}\n`)
   process.exitCode = 1
 }

@@ -10,6 +10,7 @@ import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import type { StatelyInspectionEvent } from '@statelyai/inspect'
 import { WebSocket, WebSocketServer } from 'ws'
+import { messageOf } from '../../runtime/message-of.js'
 import { machineViews } from './machine-views.js'
 import { parseWhatIf, whatIf } from './what-if.js'
 
@@ -50,7 +51,7 @@ export async function startInspectorServer(options: InspectorOptions): Promise<I
   const views = JSON.stringify(await machineViews())
   const server = createServer((request, response) => {
     answer(request, response, options, views).catch((error: unknown) => {
-      reply(response, 400, 'text/plain', error instanceof Error ? error.message : String(error))
+      reply(response, 400, 'text/plain', messageOf(error))
     })
   })
   const port = await listenOn(server, options.port)

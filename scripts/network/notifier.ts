@@ -6,6 +6,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../runtime/log.js'
+import { messageOf } from '../../runtime/message-of.js'
 
 /** `ChangeType` of a chargeback. */
 export const CHARGEBACK = 7
@@ -68,7 +69,7 @@ export class Notifier {
       await response.body?.cancel()
       return response.status === 200 ? null : `HTTP ${response.status}`
     } catch (error) {
-      return error instanceof Error ? error.message : String(error)
+      return messageOf(error)
     }
   }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { connect, disconnect, type Redis } from '../../redis/connections.js'
 import { type Config, isGiven, readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
+import { messageOf } from '../../runtime/message-of.js'
 import { REDIS_FILE } from '../supervisor/data-dir.js'
 
 /** What a command of an operator works with; `close` ends it. */
@@ -22,7 +23,7 @@ export async function connectionOf(env?: NodeJS.ProcessEnv): Promise<OperatorCon
     const redis = await connect(url, 'commands', createLogger('operator', 'silent'))
     return { config, redis, close: () => disconnect(redis) }
   } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : String(error)} (The address comes from ${origin}.)`)
+    throw new Error(`${messageOf(error)} (The address comes from ${origin}.)`)
   }
 }
 

@@ -5,6 +5,7 @@
  * a function which makes its `Command`; add it to `nouns`.
  */
 import { Command, CommanderError } from 'commander'
+import { messageOf } from '../../runtime/message-of.js'
 import { type ActionMaker, actionMaker, type OperatorWorld, UsageError } from './action.js'
 import { clockCommand } from './clock.js'
 import { deadLetterCommand } from './dead-letter.js'
@@ -41,7 +42,7 @@ export async function runOperator(args: readonly string[], world: OperatorWorld)
   } catch (error) {
     // commander has printed its own complaint. Asked for help it "fails" with 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    world.err(`error: ${error instanceof Error ? error.message : String(error)}\n`)
+    world.err(`error: ${messageOf(error)}\n`)
     return error instanceof UsageError ? 2 : 1
   }
 }

@@ -7,6 +7,7 @@
  */
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { messageOf } from '../../runtime/message-of.js'
 import { canFetchPackages, fetchPackages, findOnPath, isExecutable, libraryPathOf, runToEnd } from './apt-packages.js'
 
 /** A program that behaves as `redis-server`, and where it finds libraries that the system does not have. */
@@ -41,7 +42,7 @@ export async function obtainRedis(vendorDir: string, say: (line: string) => void
       if (fetched !== undefined) return fetched
       reason = 'the fetched program does not run on this machine'
     } catch (error) {
-      reason = error instanceof Error ? error.message : String(error)
+      reason = messageOf(error)
     }
   }
   const install = INSTALL_COMMANDS.find(([program]) => findOnPath(program) !== undefined)?.[1]

@@ -8,6 +8,7 @@ import { keys, partitionNumbers } from '../../redis/keys.js'
 import { removeHeartbeat, writeHeartbeat } from '../../redis/takeover.js'
 import { delay } from '../../runtime/delay.js'
 import type { Logger } from '../../runtime/log.js'
+import { messageOf } from '../../runtime/message-of.js'
 
 /**
  * What became of a command that was handled. `left`: nothing was done, it will be handed out again as new. `ended`: any
@@ -98,7 +99,7 @@ async function readUntil(
       isReported = false
       await intake.take(read)
     } catch (error) {
-      report(`commands can't be read: ${error instanceof Error ? error.message : String(error)}`)
+      report(`commands can't be read: ${messageOf(error)}`)
       // Said once: a master may be away for a while, and every stream of it says so.
       if (!isReported) options.log.warn({ err: error, partitions: group }, 'commands could not be read')
       isReported = true

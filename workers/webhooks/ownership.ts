@@ -8,6 +8,7 @@ import { partitionNumbers } from '../../redis/keys.js'
 import type { Lease, PartitionLeases } from '../../redis/partition-leases.js'
 import { delay } from '../../runtime/delay.js'
 import type { Logger } from '../../runtime/log.js'
+import { messageOf } from '../../runtime/message-of.js'
 
 /** What has a partition while this process has it. */
 export interface Holding {
@@ -79,7 +80,7 @@ export class Ownership<T extends Holding> {
         await this.#attend()
         this.problem = undefined
       } catch (error) {
-        this.problem = `the partitions can't be confirmed: ${error instanceof Error ? error.message : String(error)}`
+        this.problem = `the partitions can't be confirmed: ${messageOf(error)}`
         log.warn({ err: error }, 'the leases of the partitions were not renewed')
         if (performance.now() - this.#confirmedMs > leaseMs) this.#loseAll()
       }
