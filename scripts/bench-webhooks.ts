@@ -13,6 +13,7 @@ import { compactId, keys, newPaymentId, partitionOf } from '../redis/keys.js'
 import { MerchantStore } from '../redis/merchants.js'
 import { createWebhookEndpointStore } from '../redis/webhook-endpoints.js'
 import { encodeEvent } from '../redis/webhook-event.js'
+import { delay } from '../runtime/delay.js'
 import { createLogger } from '../runtime/log.js'
 import { runClosedLoop } from './bench/load.js'
 import { type ServiceSystem, startService } from './bench/systems.js'
@@ -27,6 +28,7 @@ const DEAD_EVENTS = 10_000
 const HEALTHY_EVENTS = 1_000
 const PARTITIONS = 16
 const PATIENCE_MS = 120_000
+const POLL_MS = 100
 
 interface Figures {
   readonly count: number
@@ -112,7 +114,7 @@ async function emit(merchantId: string, count: number): Promise<void> {
 async function arrived(url: string, count: number): Promise<Figures> {
   const endMs = Date.now() + PATIENCE_MS
   while ((await read<number>(`${url}/count`)) < count && Date.now() < endMs) {
-    await new Promise(resolve => setTimeout(resolve, 100))
+    await delay(POLL_MS)
   }
   const figures = await read<Figures>(`${url}/figures`)
   if (figures.count < count)

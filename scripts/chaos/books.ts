@@ -1,5 +1,6 @@
 /** Reading the books that the audit compares, when a run has come to rest: the service's, the merchant's, the network's. */
-import { setTimeout as sleep } from 'node:timers/promises'
+
+import { delay } from '../../runtime/delay.js'
 import type { ChaosClient } from './client.js'
 import type { ChaosReceiver } from './receiver.js'
 import { IN_PROGRESS, type PaymentView, type SaleLine } from './record.js'
@@ -16,7 +17,7 @@ export async function readPayments(client: ChaosClient, patienceMs: number): Pro
     for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
       let payment = await client.read(id)
       while ((payment === null || IN_PROGRESS.includes(payment.status)) && performance.now() < deadlineMs) {
-        await sleep(POLL_MS)
+        await delay(POLL_MS)
         payment = await client.read(id)
       }
       payments.set(id, payment)
@@ -42,7 +43,7 @@ export async function untilTold(
       payment === null || events.get(id)?.at(-1)?.status === payment.status ? [] : id
     )
   for (let ids = untold(); ids.length > 0 && performance.now() < deadlineMs; ids = untold()) {
-    await sleep(POLL_MS)
+    await delay(POLL_MS)
     for (const id of ids) payments.set(id, (await client.read(id)) ?? payments.get(id) ?? null)
   }
 }

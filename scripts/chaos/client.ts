@@ -2,8 +2,8 @@
  * A merchant under chaos: sends at its own pace whatever the service does (open loop), and repeats a request with the
  * same key until it is answered for good, as every merchant should.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
+import { delay } from '../../runtime/delay.js'
 import { isRecord, parseJson } from '../../runtime/json.js'
 import { demoCustomer } from '../supervisor/demo-customer.js'
 import { IN_PROGRESS, type PaymentView, type RequestRecord } from './record.js'
@@ -61,7 +61,7 @@ export class ChaosClient {
   /** Resolves when every story has ended, or after `limitMs`: then what is open stays without an answer. */
   async finish(limitMs: number): Promise<void> {
     const stopped = new AbortController()
-    await Promise.race([Promise.all([...this.#running]), sleep(limitMs, undefined, stopped).catch(() => undefined)])
+    await Promise.race([Promise.all([...this.#running]), delay(limitMs, stopped.signal)])
     stopped.abort()
     this.#isGivingUp = true
     await Promise.all([...this.#running])
@@ -156,7 +156,7 @@ export class ChaosClient {
       } else if (record.outageMs === null) {
         record.failures.push({ atMs, tookMs: performance.now() - atMs, what: wordsFor(answer) })
       }
-      await sleep(pauseMs * (0.5 + this.#random()))
+      await delay(pauseMs * (0.5 + this.#random()))
     }
     return record
   }
@@ -187,7 +187,7 @@ export class ChaosClient {
       })
       const id = answer?.body['token_id']
       if (answer?.status === 201 && typeof id === 'string') return id
-      await sleep(PAUSE_FIRST_MS + PAUSE_MAX_MS * this.#random())
+      await delay(PAUSE_FIRST_MS + PAUSE_MAX_MS * this.#random())
     }
     return null
   }

@@ -2,9 +2,9 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { CRASH_MARKS } from '../../runtime/crash-once.js'
 import type { CrashPoint } from '../../runtime/crash-points.js'
+import { delay } from '../../runtime/delay.js'
 import { createRandom } from '../simulation/random.js'
 import { readDemo } from '../supervisor/demo.js'
 import { urlOf } from '../supervisor/environment.js'
@@ -203,7 +203,7 @@ async function sendPayments(client: ChaosClient, { seconds, rate, progress }: Ch
   const total = Math.round(seconds * rate)
   for (let i = 0; i < total; i++) {
     const dueMs = beganMs + (i * 1_000) / rate
-    if (dueMs > performance.now()) await sleep(dueMs - performance.now())
+    if (dueMs > performance.now()) await delay(dueMs - performance.now())
     client.begin(`order-${i}`)
     if (i > 0 && i % Math.max(1, Math.round(rate * 15)) === 0) progress(`${i} payments begun, ${client.open} open`)
   }

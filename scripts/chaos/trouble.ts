@@ -1,5 +1,6 @@
 /** Trouble for a running service: kills, stops, and a card network that misbehaves. */
-import { setTimeout as sleep } from 'node:timers/promises'
+
+import { delay } from '../../runtime/delay.js'
 import type { SupervisedProcess } from '../supervisor/supervised-process.js'
 
 /** A fifth of the network's answers are lost, late or errors. */
@@ -50,7 +51,7 @@ export function makeTrouble(
   const strike = async (): Promise<void> => {
     while (!ending.signal.aborted) {
       await putFaults(networkUrl, NETWORK_FAULTS)
-      await sleep(everyMs * (0.5 + random()), undefined, ending).catch(() => undefined)
+      await delay(everyMs * (0.5 + random()), ending.signal)
       if (ending.signal.aborted) return
       const all = processes()
       const victim = all[Math.floor(random() * all.length)]
@@ -65,9 +66,7 @@ export function makeTrouble(
         const longestMs = kind.includes('redis') ? Math.min(REDIS_STOPPED_MAX_MS, stoppedMaxMs) : stoppedMaxMs
         const stoppedMs = 200 + longestMs * random()
         strikes.push({ atMs: performance.now(), what: `stopped ${victim.name}`, asleepMs: stoppedMs })
-        void sleep(stoppedMs, undefined, ending)
-          .catch(() => undefined)
-          .then(() => victim.signal('SIGCONT'))
+        void delay(stoppedMs, ending.signal).then(() => victim.signal('SIGCONT'))
       }
     }
   }

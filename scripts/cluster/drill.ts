@@ -7,10 +7,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, disconnect } from '../../redis/connections.js'
 import { keys, partitionOf } from '../../redis/keys.js'
 import { MerchantStore } from '../../redis/merchants.js'
+import { delay } from '../../runtime/delay.js'
 import { createLogger } from '../../runtime/log.js'
 import { auditChaos, type Findings } from '../chaos/audit.js'
 import { readPayments, readSales, untilTold } from '../chaos/books.js'
@@ -117,7 +117,7 @@ async function runOn(
   const failoversMs: number[] = []
   const sending = sendPayments(clients, options)
   for (let kill = 0; kill < options.kills; kill++) {
-    await sleep((options.seconds * 1_000) / (options.kills + 1))
+    await delay((options.seconds * 1_000) / (options.kills + 1))
     const shop = shops[kill % shops.length]
     if (shop !== undefined) failoversMs.push(await killMaster(cluster, keys.commands(shop.partition), options.cutMs))
     options.progress(`a master was killed; its replica took over after ${failoversMs.at(-1)} ms`)
@@ -177,7 +177,7 @@ async function sendPayments(clients: readonly ChaosClient[], { seconds, rate }: 
   const beganMs = performance.now()
   for (let i = 0; i < seconds * rate; i++) {
     const dueMs = beganMs + (i * 1_000) / rate
-    if (dueMs > performance.now()) await sleep(dueMs - performance.now())
+    if (dueMs > performance.now()) await delay(dueMs - performance.now())
     clients[i % clients.length]?.begin(`order-${i}`)
   }
 }
@@ -190,7 +190,7 @@ async function killMaster(cluster: RedisCluster, key: string, cutMs: number): Pr
     // The replica sleeps, its link is cut behind its back, and what is written from here on stays with the master.
     replica.signal('SIGSTOP')
     await master.ask('CLIENT', 'KILL', 'TYPE', 'replica')
-    await sleep(cutMs)
+    await delay(cutMs)
   }
   await master.kill()
   const killedMs = performance.now()
@@ -198,7 +198,7 @@ async function killMaster(cluster: RedisCluster, key: string, cutMs: number): Pr
   const deadlineMs = killedMs + FAILOVER_MAX_MS
   while ((await replica.figure('replication', 'role')) !== 'master') {
     if (performance.now() > deadlineMs) throw new Error(`No replica took over within ${FAILOVER_MAX_MS} ms.`)
-    await sleep(20)
+    await delay(20)
   }
   const tookMs = Math.round(performance.now() - killedMs)
   // It comes back as a replica of the one that took over, so that the next kill finds one.

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { delay } from '../../runtime/delay.js'
 import type { RedisBinary } from '../supervisor/redis-binary.js'
 import { RedisNode } from './redis-node.js'
 
@@ -155,6 +155,6 @@ async function until(what: string, probe: () => Promise<boolean>): Promise<void>
   const deadlineMs = Date.now() + FORMING_MAX_MS
   while (!(await probe())) {
     if (Date.now() > deadlineMs) throw new Error(`Waited ${FORMING_MAX_MS} ms in vain: ${what}`)
-    await sleep(POLL_MS)
+    await delay(POLL_MS)
   }
 }

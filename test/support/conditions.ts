@@ -1,5 +1,5 @@
 /** Waiting in tests: for a condition, with a bound, never for a fixed time. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { delay } from '../../runtime/delay.js'
 
 const POLL_MS = 20
 
@@ -14,6 +14,6 @@ export async function until<T>(
     const value = await probe()
     if (value !== undefined && value !== false) return value
     if (Date.now() > end) throw new Error(`Waited ${deadlineMs} ms in vain: ${what}`)
-    await sleep(POLL_MS)
+    await delay(POLL_MS)
   }
 }

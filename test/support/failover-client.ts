@@ -3,7 +3,7 @@
  * unknown is sent again, to the next address, under the same Idempotency-Key.
  */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { delay } from '../../runtime/delay.js'
 import type { PaymentView } from './merchant.js'
 
 export interface FinalAnswer {
@@ -32,7 +32,7 @@ export async function postSurely(
     statuses.push(answer?.status ?? 0)
     if (answer !== null && ![409, 429, 503].includes(answer.status)) return { ...answer, tries, statuses }
     if (Date.now() > end) throw new Error(`No answer after ${tries} tries: ${statuses.join(', ')}`)
-    await sleep(RETRY_GAP_MS)
+    await delay(RETRY_GAP_MS)
   }
 }
 

@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
+import { delay } from '../../../runtime/delay.js'
 import { until } from '../../support/conditions.js'
 import { type FinalAnswer, postSurely } from '../../support/failover-client.js'
 import { Merchant, orderOf, withRedis } from '../../support/merchant.js'
@@ -25,7 +25,7 @@ describe('when the durable Redis is in trouble', function () {
       if (index === 5) troubled = trouble()
       const body = { ...orderOf({}), payment_source: { source_type: 'token', token_id: token } }
       answers.push(postSurely([service.baseUrl], { path: '/v1/payments', apiKey: service.apiKey, body }))
-      await pause(25)
+      await delay(25)
     }
     await troubled
     return await Promise.all(answers)
@@ -62,7 +62,7 @@ describe('when the durable Redis is in trouble', function () {
   it('silent for two seconds, as with a slow disk: everybody waits, nobody fails', async () => {
     const answers = await payThrough(30, async () => {
       service.kill('redis', 'SIGSTOP')
-      await pause(2_000)
+      await delay(2_000)
       service.kill('redis', 'SIGCONT')
     })
     expect(answers.flatMap(({ statuses }) => statuses).filter(status => status >= 500)).to.deep.equal([])
@@ -83,7 +83,7 @@ describe('when the durable Redis is in trouble', function () {
     await expectAllRight(
       await payThrough(30, async () => {
         await admin('CONFIG', 'SET', 'maxmemory', '1')
-        await pause(400)
+        await delay(400)
         await admin('CONFIG', 'SET', 'maxmemory', '0')
       })
     )
@@ -99,7 +99,7 @@ describe('when the durable Redis is in trouble', function () {
     await expectAllRight(
       await payThrough(30, async () => {
         await admin('REPLICAOF', '127.0.0.1', '1')
-        await pause(400)
+        await delay(400)
         await admin('REPLICAOF', 'NO', 'ONE')
       })
     )

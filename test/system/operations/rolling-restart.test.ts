@@ -1,5 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
+import { delay } from '../../../runtime/delay.js'
+import { until } from '../../support/conditions.js'
 import { type FinalAnswer, postSurely } from '../../support/failover-client.js'
 import { Merchant, orderOf } from '../../support/merchant.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
@@ -35,7 +36,7 @@ describe('a rolling restart under load', function () {
     for (const [index, token] of tokens.entries()) {
       if (restart.isOver) break
       traffic.push(pay(token, index))
-      await pause(ARRIVAL_MS)
+      await delay(ARRIVAL_MS)
     }
     await restarting
     const answers = await Promise.all(traffic)
@@ -61,7 +62,9 @@ describe('a rolling restart under load', function () {
     service.kill('payments', 'SIGSTOP')
     const answer = merchant.create({ token, waitS: 30 })
     const startedMs = Date.now()
-    await pause(300)
+    await until('the request waits', async () => {
+      return /^http_requests_in_flight 1$/m.test((await service.ops('api.1', '/metrics')).text)
+    })
     service.kill('api', 'SIGTERM')
     expect((await answer).status).to.equal(202)
     expect(Date.now() - startedMs).to.be.lessThan(9_000)

@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
+import { delay } from '../../../runtime/delay.js'
 import { booksOf, expectBooksToAgree } from '../../support/books.js'
 import { until } from '../../support/conditions.js'
 import { asOperator } from '../../support/merchant.js'
@@ -63,7 +63,7 @@ describe('the window of a pre-authorisation', function () {
     for (const id of ids) {
       captures.push(merchant.capture(id))
       // Paced over the time in which the processes learn, one after the other, that it is a second later.
-      await pause(10)
+      await delay(10)
     }
     const answers = await Promise.all(captures)
     await moved

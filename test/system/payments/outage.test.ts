@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
+import { delay } from '../../../runtime/delay.js'
 import { expectBooksToAgree } from '../../support/books.js'
 import { type ApiAnswer, asOperator } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
@@ -40,7 +40,7 @@ describe('when the card network is away', function () {
     for (let i = 0; i < TRAFFIC; i++) {
       answers.push(merchant.create())
       // Open loop: the next buyer does not wait for the answer to this one.
-      await pause(15)
+      await delay(15)
       if (i === 20) network.faults({ latency_ms: 300 })
       if (i === 40) await network.stop()
       if (i === 70) await network.start()

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { keys } from '../../../redis/keys.js'
 import { createWebhookSwitches, type WebhookSwitches } from '../../../redis/webhook-switches.js'
+import { delay } from '../../../runtime/delay.js'
 import { until } from '../../support/conditions.js'
 import { startReceiver } from '../../support/receiver.js'
 import { emit, PARTITION, PARTITIONS, registerEndpoint, START_MS, useDelivery } from '../../support/webhooks.js'
@@ -9,7 +10,7 @@ describe('webhooks that are switched off', () => {
   const rig = useDelivery()
   const switches = (): WebhookSwitches => createWebhookSwitches(rig.test.redis, PARTITIONS)
   /** Longer than a lane remembers a switch. */
-  const untilSwitchCounts = () => new Promise(resolve => setTimeout(resolve, 1_100))
+  const untilSwitchCounts = () => delay(1_100)
 
   it('are neither sent nor kept, and go on with the very next event when they are switched on', async () => {
     const hook = await rig.receiver()
