@@ -18,7 +18,9 @@ const effectWords = {
   refund: 'refund'
 } as const
 
-describe('the table of transitions', () => {
+describe('the table of transitions', function () {
+  // Hundreds of situations times all examples: seconds of computing, and more on a machine that is busy.
+  this.timeout(60_000)
   const states = paymentTransitions()
   const situations = [...shortestPaths('auto'), ...shortestPaths('manual')].map(endOf)
   const rowsOf = (place: string): (typeof states)[number] => {
