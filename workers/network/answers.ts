@@ -4,7 +4,7 @@
  * A 2xx is no success: the body decides. Fields come and go, types vary; whatever cannot be read for certain is
  * `ambiguous`, never a refusal.
  */
-import type { CallOutcome, NetworkReferences } from '../../machines/network.js'
+import type { AuthoriseRequest, CallOutcome, NetworkReferences } from '../../machines/network.js'
 import { isRecord, parseJson } from '../../runtime/json.js'
 import {
   type CodeMeaning,
@@ -15,15 +15,18 @@ import {
   voidMeaning
 } from './return-codes.js'
 import type { Exchange } from './transport.js'
-import { integerIn, type Json, SaleStatus, textIn } from './wire-fields.js'
+import { integerIn, isGiven, type Json, SaleStatus, textIn } from './wire-fields.js'
 
 /** HTTP answers that the acquirer gives before it looks at a sale; nothing was booked, whatever the body says. */
 const REFUSING_HTTP = [401, 403, 404, 405]
 
+/** What was asked for: an answer that speaks of anything else decides nothing. */
+type Asked = Pick<AuthoriseRequest, 'orderId' | 'amountCents'>
+
 /** Reads the answer to `POST /1/sales/`. */
-export function readAuthorisation(exchange: Exchange): CallOutcome {
+export function readAuthorisation(exchange: Exchange, asked: Asked): CallOutcome {
   if (exchange.kind !== 'answered') return exchange
-  return refusalIn(exchange) ?? saleOutcome(parseJson(exchange.text))
+  return refusalIn(exchange) ?? saleOutcome(parseJson(exchange.text), asked)
 }
 
 /** Reads the answer to a capture of the sale `saleId`. */
@@ -31,15 +34,20 @@ export function readCapture(exchange: Exchange, saleId: string): CallOutcome {
   return readOperation(exchange, saleId, { meaningOf: captureMeaning, isTooLate: () => false }, [SaleStatus.captured])
 }
 
-/** Reads the answer to a void or refund of the sale `saleId`; a refund of a part leaves the sale captured. */
-export function readVoid(exchange: Exchange, saleId: string): CallOutcome {
-  const done = [SaleStatus.voided, SaleStatus.refunded, SaleStatus.captured]
+/**
+ * Reads the answer to a void or refund of the sale `saleId`. A refund of a part leaves the sale captured; a void of the
+ * whole (`isWhole`) that leaves it captured has undone nothing.
+ */
+export function readVoid(exchange: Exchange, saleId: string, { isWhole }: { isWhole: boolean }): CallOutcome {
+  const undone = [SaleStatus.voided, SaleStatus.refunded]
+  const done = isWhole ? undone : [...undone, SaleStatus.captured]
   return readOperation(exchange, saleId, { meaningOf: voidMeaning, isTooLate: isVoidTooLate }, done)
 }
 
-function saleOutcome(body: unknown): CallOutcome {
+function saleOutcome(body: unknown, asked: Asked): CallOutcome {
   const payment = isRecord(body) ? body['Payment'] : undefined
-  if (!isRecord(payment)) return ambiguous('an answer without a payment')
+  if (!isRecord(body) || !isRecord(payment)) return ambiguous('an answer without a payment')
+  if ((textIn(body, 'MerchantOrderId') ?? asked.orderId) !== asked.orderId) return ambiguous('a sale of another order')
   const status = integerIn(payment, 'Status')
   const references = referencesIn(payment)
   if (status === SaleStatus.denied || status === SaleStatus.aborted) {
@@ -49,6 +57,11 @@ function saleOutcome(body: unknown): CallOutcome {
   }
   const isCaptured = status === SaleStatus.captured
   if (!isCaptured && status !== SaleStatus.authorised) return ambiguous(`a sale in status ${status}`)
+  // The query tells the amount that counts; until then nobody is told of one.
+  const amounts = isCaptured ? ['Amount', 'CapturedAmount'] : ['Amount']
+  if (amounts.some(field => isGiven(payment, field) && integerIn(payment, field) !== asked.amountCents)) {
+    return ambiguous('a sale of another amount')
+  }
   // Without its id the sale could be neither captured nor voided; the query gives it.
   if (references.saleId === null) return ambiguous('an approved sale without an id')
   return { kind: 'approved', isCaptured, references }

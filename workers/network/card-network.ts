@@ -51,7 +51,7 @@ export function networkOver(
     queries.send({ method: 'GET', path, body: null, timeoutMs: config.networkTimeoutMs }, signal)
   const put = (path: string, signal: AbortSignal) =>
     transactions.send({ method: 'PUT', path, body: null, timeoutMs: config.networkTimeoutMs }, signal)
-  const getSale = async (saleId: string, signal: AbortSignal) => readSale(await get(salePath(saleId), signal))
+  const getSale = async (saleId: string, signal: AbortSignal) => readSale(await get(salePath(saleId), signal), saleId)
 
   return {
     authorise: (request, signal) =>
@@ -59,9 +59,8 @@ export function networkOver(
         const body = saleBody(request)
         if (body === null) return { kind: 'rejected', code: 'brand_not_supported' }
         const timeoutMs = config.networkAuthoriseTimeoutMs
-        return readAuthorisation(
-          await transactions.send({ method: 'POST', path: '/1/sales/', body, timeoutMs }, signal)
-        )
+        const exchange = await transactions.send({ method: 'POST', path: '/1/sales/', body, timeoutMs }, signal)
+        return readAuthorisation(exchange, request)
       }),
 
     capture: (saleId, amountCents, signal) =>
@@ -72,14 +71,16 @@ export function networkOver(
     void: (saleId, amountCents, signal) =>
       withCrashPoints('network.void', async () => {
         const amount = amountCents === null ? '' : `?amount=${amountCents}`
-        return readVoid(await put(`${salePath(saleId)}/void${amount}`, signal), saleId)
+        const isWhole = amountCents === null
+        return readVoid(await put(`${salePath(saleId)}/void${amount}`, signal), saleId, { isWhole })
       }),
 
     query: (orderId, signal) =>
       withCrashPoints('network.query', async () => {
         const list = readSaleIds(await get(`/1/sales?merchantOrderId=${encodeURIComponent(orderId)}`, signal))
         if (list.kind !== 'listed') return list
-        return allOrNothing(await Promise.all(list.saleIds.map(saleId => getSale(saleId, signal))))
+        const answers = await Promise.all(list.saleIds.map(saleId => getSale(saleId, signal)))
+        return allOrNothing(answers.map(answer => ofOrder(answer, orderId)))
       }),
 
     findOrderId: (saleId, signal) =>
@@ -100,6 +101,12 @@ function allOrNothing(answers: readonly (FoundSale | NoAnswer)[]): QueryOutcome 
   if (missing !== undefined) return missing
   const [first, ...rest] = answers.flatMap(answer => (answer.kind === 'sale' ? answer.sale : []))
   return first === undefined ? { kind: 'absent' } : { kind: 'found', sales: [first, ...rest] }
+}
+
+/** A sale that says itself that it belongs to another order tells nothing about this one. */
+function ofOrder(answer: FoundSale | NoAnswer, orderId: string): FoundSale | NoAnswer {
+  if (answer.kind === 'no_answer' || answer.orderId === null || answer.orderId === orderId) return answer
+  return { kind: 'no_answer', reason: 'The card network gave a sale of another order.' }
 }
 
 function salePath(saleId: string): string {

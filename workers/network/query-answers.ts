@@ -8,7 +8,7 @@ import type { Sale } from '../../machines/network.js'
 import { isRecord, parseJson } from '../../runtime/json.js'
 import { errorCodesIn, referencesIn } from './answers.js'
 import type { Exchange } from './transport.js'
-import { integerIn, type Json, SaleStatus, textIn } from './wire-fields.js'
+import { integerIn, isGiven, type Json, SaleStatus, textIn } from './wire-fields.js'
 
 export type NoAnswer = { readonly kind: 'no_answer'; readonly reason: string }
 export type SaleList = { readonly kind: 'listed'; readonly saleIds: readonly string[] } | { readonly kind: 'absent' }
@@ -45,14 +45,16 @@ export function readSaleIds(exchange: Exchange): SaleList | NoAnswer {
   return { kind: 'listed', saleIds: rows.map(row => row.saleId) }
 }
 
-/** Reads the answer to `GET /1/sales/{PaymentId}`. */
-export function readSale(exchange: Exchange): FoundSale | NoAnswer {
+/** Reads the answer to `GET /1/sales/{PaymentId}`, which was asked for `saleId`. */
+export function readSale(exchange: Exchange, saleId: string): FoundSale | NoAnswer {
   if (exchange.kind !== 'answered') return { kind: 'no_answer', reason: exchange.reason }
   if (exchange.status !== 200) return noAnswer(`HTTP ${exchange.status}`)
   const body = parseJson(exchange.text)
   const payment = isRecord(body) ? body['Payment'] : undefined
   const sale = isRecord(payment) ? saleIn(payment) : null
   if (!isRecord(body) || sale === null) return noAnswer('a sale without id, status or amounts')
+  if (sale.references.saleId.toLowerCase() !== saleId.toLowerCase())
+    return noAnswer('another sale than the one asked for')
   return { kind: 'sale', orderId: textIn(body, 'MerchantOrderId'), sale }
 }
 
@@ -63,8 +65,12 @@ function saleIn(payment: Json): Sale | null {
   if (references.saleId === null || wireStatus === null || amountCents === null) return null
   const status = saleStatuses[wireStatus] ?? 'unfinished'
   const capturedCents = integerIn(payment, 'CapturedAmount')
+  const voidedCents = integerIn(payment, 'VoidedAmount')
   // What was captured is never guessed from the amount: a capture may be partial.
   if (status === 'captured' && capturedCents === null) return null
+  // Zero is left out of the answer. What is there and can't be read is not zero: refunds are compared with it.
+  if (capturedCents === null && isGiven(payment, 'CapturedAmount')) return null
+  if (voidedCents === null && isGiven(payment, 'VoidedAmount')) return null
   const wholeCents = capturedCents || amountCents
   const chargebacks = payment['Chargebacks']
   return {
@@ -72,7 +78,7 @@ function saleIn(payment: Json): Sale | null {
     status,
     amountCents,
     capturedCents: capturedCents ?? 0,
-    voidedCents: integerIn(payment, 'VoidedAmount') ?? (status === 'voided' ? wholeCents : 0),
+    voidedCents: voidedCents ?? (status === 'voided' ? wholeCents : 0),
     declinedCode: status === 'denied' ? textIn(payment, 'ReturnCode') : null,
     isChargedBack: Array.isArray(chargebacks) && chargebacks.length > 0
   }

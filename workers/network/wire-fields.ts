@@ -24,3 +24,8 @@ export function integerIn(object: Json, field: string): number | null {
   const text = textIn(object, field)
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null
 }
+
+/** Whether a field says anything, readable or not. */
+export function isGiven(object: Json, field: string): boolean {
+  return object[field] !== undefined && object[field] !== null && object[field] !== ''
+}

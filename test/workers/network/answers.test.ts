@@ -10,6 +10,7 @@ function answer(status: number, body: unknown): Exchange {
   return { kind: 'answered', status, text: typeof body === 'string' ? body : JSON.stringify(body) }
 }
 
+const ASKED = { orderId: 'order1', amountCents: 1_000 }
 const HTML = '<html><body><h1>504 Gateway Time-out</h1></body></html>'
 const ids = { PaymentId: 'p-1', Tid: '0414081732692', ProofOfSale: '1825865', AuthorizationCode: '374385' }
 
@@ -17,21 +18,26 @@ describe('the answer to an authorisation', () => {
   it('approves, with the references', () => {
     const references = { saleId: 'p-1', tid: '0414081732692', nsu: '1825865', authorizationCode: '374385' }
     const authorised = answer(201, { Payment: { ...ids, Status: 1, ReturnCode: '4', Interest: 0 } })
-    expect(readAuthorisation(authorised)).to.deep.equal({ kind: 'approved', isCaptured: false, references })
+    expect(readAuthorisation(authorised, ASKED)).to.deep.equal({ kind: 'approved', isCaptured: false, references })
     const captured = answer(200, { New: [], Payment: { ...ids, Status: '2', ReturnCode: 6, Interest: 'ByMerchant' } })
-    expect(readAuthorisation(captured)).to.deep.equal({ kind: 'approved', isCaptured: true, references })
+    expect(readAuthorisation(captured, ASKED)).to.deep.equal({ kind: 'approved', isCaptured: true, references })
+  })
+
+  it('approves what repeats the order and the amount that were asked for', () => {
+    const told = { MerchantOrderId: 'order1', Payment: { ...ids, Status: 2, Amount: '1000', CapturedAmount: 1000 } }
+    expect(readAuthorisation(answer(201, told), ASKED)).to.include({ kind: 'approved', isCaptured: true })
   })
 
   it('declines with the code as it was written', () => {
     const denied = answer(201, { Payment: { Status: 3, ReturnCode: '05' } })
-    expect(readAuthorisation(denied)).to.deep.equal({ kind: 'declined', code: '05', references: NONE })
+    expect(readAuthorisation(denied, ASKED)).to.deep.equal({ kind: 'declined', code: '05', references: NONE })
     const aborted = answer(201, { Payment: { Status: 13 } })
-    expect(readAuthorisation(aborted)).to.deep.equal({ kind: 'declined', code: 'unspecified', references: NONE })
+    expect(readAuthorisation(aborted, ASKED)).to.deep.equal({ kind: 'declined', code: 'unspecified', references: NONE })
   })
 
   it('passes on what the transport knows', () => {
     const notSent: Exchange = { kind: 'not_sent', reason: 'ECONNREFUSED' }
-    expect(readAuthorisation(notSent)).to.equal(notSent)
+    expect(readAuthorisation(notSent, ASKED)).to.equal(notSent)
   })
 
   const rejections: [string, Exchange, string][] = [
@@ -42,7 +48,7 @@ describe('the answer to an authorisation', () => {
   ]
   for (const [description, exchange, code] of rejections) {
     it(`rejects for ${description}`, () =>
-      expect(readAuthorisation(exchange)).to.deep.equal({ kind: 'rejected', code }))
+      expect(readAuthorisation(exchange, ASKED)).to.deep.equal({ kind: 'rejected', code }))
   }
 
   const doubts: [string, Exchange][] = [
@@ -53,6 +59,11 @@ describe('the answer to an authorisation', () => {
     ['an approval without an id', answer(201, { Payment: { Status: 1, ReturnCode: '4' } })],
     ['a sale that is voided already', answer(201, { Payment: { ...ids, Status: 10 } })],
     ['a denial that asks to query first', answer(201, { Payment: { ...ids, Status: 3, ReturnCode: 'BP 900' } })],
+    ['a sale of another order', answer(201, { MerchantOrderId: 'order2', Payment: { ...ids, Status: 2 } })],
+    ["another order's denial", answer(201, { MerchantOrderId: 'order2', Payment: { Status: 3, ReturnCode: '05' } })],
+    ['another amount', answer(201, { Payment: { ...ids, Status: 1, Amount: 999 } })],
+    ['another amount captured', answer(201, { Payment: { ...ids, Status: 2, Amount: 1000, CapturedAmount: 700 } })],
+    ['an amount that is none', answer(201, { Payment: { ...ids, Status: 1, Amount: '10,00' } })],
     ['no payment', answer(201, {})],
     ['an array', answer(201, [])],
     ['null', answer(201, 'null')],
@@ -67,7 +78,7 @@ describe('the answer to an authorisation', () => {
     ['a rate limit', answer(429, '')]
   ]
   for (const [description, exchange] of doubts) {
-    it(`is ambiguous for ${description}`, () => expect(readAuthorisation(exchange).kind).to.equal('ambiguous'))
+    it(`is ambiguous for ${description}`, () => expect(readAuthorisation(exchange, ASKED).kind).to.equal('ambiguous'))
   }
 })
 
@@ -117,6 +128,12 @@ describe('the answer to a void', () => {
     ['309, not available to void', answer(400, [{ Code: 309 }]), 'ambiguous']
   ]
   for (const [description, exchange, kind] of meanings) {
-    it(`is ${kind} for ${description}`, () => expect(readVoid(exchange, 'p-1').kind).to.equal(kind))
+    it(`is ${kind} for ${description}`, () => expect(readVoid(exchange, 'p-1', { isWhole: false }).kind).to.equal(kind))
   }
+
+  it('of the whole is no success while the sale stands as captured', () => {
+    expect(readVoid(flat(2, '0'), 'p-1', { isWhole: true }).kind).to.equal('ambiguous')
+    expect(readVoid(flat(10, '9'), 'p-1', { isWhole: true }).kind).to.equal('approved')
+    expect(readVoid(flat(2, '100'), 'p-1', { isWhole: true }).kind).to.equal('rejected')
+  })
 })

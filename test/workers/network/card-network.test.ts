@@ -4,7 +4,8 @@ import { testCards } from '../../../machines/test-cards.js'
 import { NO_FAULTS } from '../../../scripts/network/faults.js'
 import type { LedgerSale } from '../../../scripts/network/ledger.js'
 import type { Simulator } from '../../../scripts/network/simulator.js'
-import { createCardNetwork } from '../../../workers/network/card-network.js'
+import { createCardNetwork, networkOver } from '../../../workers/network/card-network.js'
+import type { Transport } from '../../../workers/network/transport.js'
 import { networkConfig, noAbort, purchase, startTestSimulator } from '../../support/card-network.js'
 
 const ORDER = '0193b4f0c7a87000a000000000000001'
@@ -151,6 +152,18 @@ describe('the card network adapter', () => {
       expect(result).to.deep.equal({ kind: 'rejected', code: 'brand_not_supported' })
       expect([...simulator.ledger.sales()]).to.be.empty
     })
+  })
+
+  it('takes no answer about another order for one about its own', async () => {
+    const list = JSON.stringify({ Payments: [{ PaymentId: 'p-1' }] })
+    const sale = JSON.stringify({ MerchantOrderId: 'other', Payment: { PaymentId: 'p-1', Status: 3, Amount: 100 } })
+    const transport: Transport = {
+      send: ({ path }) => Promise.resolve({ kind: 'answered', status: 200, text: path.includes('?') ? list : sale }),
+      close: () => Promise.resolve()
+    }
+    const mixedUp = networkOver(transport, transport, networkConfig(simulator.url))
+    expect((await mixedUp.query(ORDER, noAbort)).kind).to.equal('no_answer')
+    expect((await mixedUp.query('other', noAbort)).kind).to.equal('found')
   })
 
   describe('with faults', () => {

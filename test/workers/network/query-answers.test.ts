@@ -51,7 +51,7 @@ describe("the answer to the question for an order's sales", () => {
 
 describe('the answer to the question for one sale', () => {
   const read = (payment: object) =>
-    readSale(answer(200, { MerchantOrderId: 'order1', Payment: { PaymentId: 'p-1', Amount: 1000, ...payment } }))
+    readSale(answer(200, { MerchantOrderId: 'order1', Payment: { PaymentId: 'p-1', Amount: 1000, ...payment } }), 'p-1')
   const facts = (payment: object) => {
     const found = read(payment)
     if (found.kind !== 'sale') return found.kind
@@ -78,6 +78,21 @@ describe('the answer to the question for one sale', () => {
     expect(facts({ Status: null })).to.equal('no_answer')
   })
 
+  it('does not take for zero what it can not read', () => {
+    for (const unreadable of ['2,00', 2.5, -200, {}, true]) {
+      expect(facts({ Status: 2, CapturedAmount: 700, VoidedAmount: unreadable }), String(unreadable)).to.equal(
+        'no_answer'
+      )
+      expect(facts({ Status: 10, CapturedAmount: unreadable }), String(unreadable)).to.equal('no_answer')
+    }
+    expect(facts({ Status: 2, CapturedAmount: 700, VoidedAmount: null })).to.deep.equal(['captured', 1000, 700, 0])
+  })
+
+  it('is no answer when it is about another sale', () => {
+    expect(read({ PaymentId: 'P-1', Status: 1 }).kind).to.equal('sale')
+    expect(read({ PaymentId: 'p-2', Status: 1 }).kind).to.equal('no_answer')
+  })
+
   it('names the order, the code of a denial and a chargeback', () => {
     const denied = read({ Status: 3, ReturnCode: '05' })
     expect(denied).to.include({ kind: 'sale', orderId: 'order1' })
@@ -87,6 +102,6 @@ describe('the answer to the question for one sale', () => {
   })
 
   it('is no answer when the sale is not there', () => {
-    expect(readSale(answer(404, '')).kind).to.equal('no_answer')
+    expect(readSale(answer(404, ''), 'p-1').kind).to.equal('no_answer')
   })
 })
