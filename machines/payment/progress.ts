@@ -19,12 +19,16 @@ export interface PaymentContext {
 
 type Change = (context: PaymentContext, event: PaymentEvent) => Partial<Figures>
 
-/** The issuer authorised: references, and for a pre-authorisation the end of its window. */
+/**
+ * The issuer authorised: references, and for a pre-authorisation the end of its window. Books that show another amount
+ * than was asked for are shown to a person: what can be captured is not what the merchant counts on.
+ */
 export const noteAuthorised: Change = ({ terms, figures }, event) => ({
   references: referencesOf(event) ?? figures.references,
   authorizedAtMs: event.nowMs,
   expiresAtMs: terms.captureMode === 'manual' ? windowEndMs(terms, event) : null,
-  error: null
+  error: null,
+  ...differingIf(isFound(event) && event.sale.amountCents !== terms.amountCents, figures)
 })
 
 /**

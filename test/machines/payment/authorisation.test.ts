@@ -102,6 +102,18 @@ const unknown: Row[] = [
     { status: 'pre_authorized', wake: 7 * 86_400_000 - 3_600_000 }
   ],
   [
+    'tells a person when the books hold another amount',
+    inStatus('unknown', { mode: 'manual' }),
+    found('FOUND_AUTHORISED', { status: 'authorised', amountCents: 900, capturedCents: 0 }),
+    { status: 'pre_authorized', attention: 'figures_differ' }
+  ],
+  [
+    'tells of what was captured, and a person when that is not what was asked for',
+    inStatus('unknown'),
+    found('FOUND_CAPTURED', { amountCents: 900, capturedCents: 900 }),
+    { status: 'captured', captured: 900, attention: 'figures_differ' }
+  ],
+  [
     'goes on with the capture that was asked for',
     inStatus('unknown'),
     found('FOUND_AUTHORISED', { status: 'authorised', capturedCents: 0 }),
