@@ -82,11 +82,20 @@ function addOrders(router: Router, orders: OrderBook): Router {
   })
   router.post('/merchant/orders/:id/refund', async ctx => {
     const order = orders.find(ctx.params['id'] ?? '')
-    const { amount_cents: amount } = await readJson(ctx)
+    const { amount_cents: amount = null } = await readJson(ctx)
     if (order === undefined) return
-    ctx.body = present(await orders.refund(order.id, typeof amount === 'number' ? amount : null))
+    if (isRefundAmount(amount)) ctx.body = present(await orders.refund(order.id, amount))
+    else {
+      ctx.status = 400
+      ctx.body = { ...present(order), notice: 'This is no amount. Nothing was refunded.' }
+    }
   })
   return router
+}
+
+/** Only no amount at all means everything: a mistake in one must not give the rest back too. */
+function isRefundAmount(amount: unknown): amount is number | null {
+  return amount === null || (typeof amount === 'number' && Number.isSafeInteger(amount) && amount > 0)
 }
 
 function addWebhook(router: Router, orders: OrderBook, secretNow: () => string): Router {

@@ -104,6 +104,11 @@ function refundForm(order) {
   if (order.status !== 'paid' && order.status !== 'partially_refunded') return refund
   const amount = document.createElement('input')
   Object.assign(amount, { type: 'text', inputMode: 'decimal', placeholder: 'all', name: 'amount' })
+  // The browser sends nothing that has another form: what is no amount must not count as "all".
+  Object.assign(amount, {
+    pattern: '(?=.*[1-9])\\d+([.,]\\d{1,2})?',
+    title: 'An amount such as 12.34, or empty for all'
+  })
   amount.setAttribute('aria-label', 'Amount to refund, empty for all')
   const send = document.createElement('button')
   send.textContent = 'Refund'
@@ -112,7 +117,7 @@ function refundForm(order) {
     event.preventDefault()
     send.disabled = true
     const cents = Math.round(Number(amount.value.replace(',', '.')) * 100)
-    const answer = await post(`/merchant/orders/${order.id}/refund`, cents > 0 ? { amount_cents: cents } : {})
+    const answer = await post(`/merchant/orders/${order.id}/refund`, amount.value === '' ? {} : { amount_cents: cents })
     if (answer.id === orderId) await follow()
     else await showOrders()
   })

@@ -78,6 +78,23 @@ describe('demo shop in a real browser', function () {
     await order.getByText('R$ 9.94').waitFor()
   })
 
+  it('gives nothing back for what is no amount', async () => {
+    const page = await visit(DESKTOP)
+    await typeCard(page)
+    await pay(page)
+    await outcome(page, 'Thank you!')
+    const id = await orderOf(page)
+    for (const amount of ['1.234,56', 'ten', '-5', '0', ' ']) {
+      await row(page, id)
+        .getByLabel(/Amount to refund/)
+        .fill(amount)
+      await row(page, id).getByRole('button', { name: 'Refund' }).click()
+      // The same past the page: the shop's server does not rely on the browser.
+      const { status, order } = await askForRefund(url(), id, amount)
+      expect([status, order['status'], order['refunded_cents']], amount).to.deep.equal([400, 'paid', 0])
+    }
+  })
+
   it('charges once however often it is asked to', async () => {
     const page = await visit(DESKTOP)
     await typeCard(page)
@@ -108,9 +125,9 @@ describe('demo shop in a real browser', function () {
     await pay(page)
     await outcome(page, 'Thank you!')
     const order = await orderOf(page)
-    const refused = await sendEvent({ external_reference: order, status: 'refunded' }, 'whsec_of_somebody_else')
+    const refused = await sendEvent(url(), { external_reference: order, status: 'refunded' }, 'whsec_of_somebody_else')
     expect(refused.status).to.equal(401)
-    expect((await sendEvent({ external_reference: order, status: 'refunded' }, SECRET)).status).to.equal(204)
+    expect((await sendEvent(url(), { external_reference: order, status: 'refunded' }, SECRET)).status).to.equal(204)
     // The payment is captured, whatever the event says.
     expect(await learnsByWebhook(order)).to.include({ status: 'paid', refunded_cents: 0 })
   })
@@ -138,15 +155,25 @@ describe('demo shop in a real browser', function () {
       return state['source'] === 'webhook' && state
     })
   }
-
-  function sendEvent(event: object, secret: string): Promise<Response> {
-    const body = JSON.stringify(event)
-    const sentAt = Math.floor(Date.now() / 1_000)
-    const signature = createHmac('sha256', secret).update(`${sentAt}.${body}`).digest('hex')
-    return fetch(`${url()}/webhooks`, {
-      method: 'POST',
-      headers: { 'X-Service-Signature': `t=${sentAt},v1=${signature}` },
-      body
-    })
-  }
 })
+
+function sendEvent(shopUrl: string, event: object, secret: string): Promise<Response> {
+  const body = JSON.stringify(event)
+  const sentAt = Math.floor(Date.now() / 1_000)
+  const signature = createHmac('sha256', secret).update(`${sentAt}.${body}`).digest('hex')
+  return fetch(`${shopUrl}/webhooks`, {
+    method: 'POST',
+    headers: { 'X-Service-Signature': `t=${sentAt},v1=${signature}` },
+    body
+  })
+}
+
+async function askForRefund(
+  shopUrl: string,
+  order: string,
+  amountCents: unknown
+): Promise<{ status: number; order: Record<string, unknown> }> {
+  const body = JSON.stringify({ amount_cents: amountCents })
+  const { status } = await fetch(`${shopUrl}/merchant/orders/${order}/refund`, { method: 'POST', body })
+  return { status, order: (await (await fetch(`${shopUrl}/orders/${order}`)).json()) as Record<string, unknown> }
+}
