@@ -1,6 +1,8 @@
 /** An order of the shop and how answers of the payments API change it. No input and no output in here. */
 import type { Answer, MoneyRequest, Payment } from './payments-client.js'
 
+const PAYMENTS = '/v1/payments'
+
 export const PRODUCT = { name: 'Serra coffee beans, 1 kg', priceCents: 8_990 } as const
 
 /**
@@ -32,6 +34,7 @@ export interface Order {
   readonly source: 'answer' | 'webhook' | 'read' | null
 }
 
+const NOT_CHARGED = 'The card could not be charged. Please try again, or use another card.'
 const DECLINED = 'The card was declined. Nothing was charged; please use another card.'
 
 /** The API's messages are for the merchant's engineers; these are for whoever looks at the page. */
@@ -63,7 +66,7 @@ export function withPayment(order: Order, tokenId: string): (Order & { readonly 
     notice: null,
     status: 'under_analysis',
     pending: {
-      path: '/v1/payments',
+      path: PAYMENTS,
       idempotencyKey: `${order.id}.pay.${attempts}`,
       body: {
         amount_cents: PRODUCT.priceCents,
@@ -90,7 +93,7 @@ export function withRefund(
     notice: null,
     status: 'refunding',
     pending: {
-      path: `/v1/payments/${order.payment.id}/cancel`,
+      path: `${PAYMENTS}/${order.payment.id}/cancel`,
       idempotencyKey: `${order.id}.refund.${refunds}`,
       body: amountCents === null ? {} : { amount_cents: amountCents }
     }
@@ -100,7 +103,7 @@ export function withRefund(
 /** The order after an answer to its pending request, or to a question about its payment. */
 export function afterAnswer(order: Order, answer: Answer, source: NonNullable<Order['source']>): Order {
   if (answer.kind === 'unclear') return order
-  if (answer.kind === 'refused') return afterRefusal(order, answer.code, source)
+  if (answer.kind === 'refused') return afterRefusal(order, answer, source)
   const { payment } = answer
   const status = statusOf(payment)
   const isUnderWay = status === 'under_analysis' || status === 'refunding'
@@ -109,16 +112,38 @@ export function afterAnswer(order: Order, answer: Answer, source: NonNullable<Or
     ...order,
     status,
     source,
-    payment: hasFailed ? null : payment,
+    payment: status === 'open' ? null : payment,
     pending: isUnderWay ? order.pending : null,
     notice: hasFailed ? DECLINED : order.notice
   }
 }
 
-function afterRefusal(order: Order, code: string, source: NonNullable<Order['source']>): Order {
-  // A refused refund leaves the payment as it was; a refused payment leaves none.
-  const status = order.payment === null ? 'open' : statusOf(order.payment)
-  return { ...order, status, source, pending: null, notice: NOTICES[code] ?? 'That did not work. No money was moved.' }
+function afterRefusal(
+  order: Order,
+  { code, payment }: Answer & { readonly kind: 'refused' },
+  source: NonNullable<Order['source']>
+): Order {
+  // Not charged, but held: another payment would hold the amount a second time.
+  if (payment?.status === 'pre_authorized' && order.pending?.path === PAYMENTS) return withRelease(order, payment)
+  const current = payment ?? order.payment
+  const status = current === null ? 'open' : statusOf(current)
+  const notice = NOTICES[code] ?? 'That did not work. No money was moved.'
+  return { ...order, status, source, payment: status === 'open' ? null : current, pending: null, notice }
+}
+
+/** Gives a hold back. Sent like any request whose outcome is not known: again and again, with the same key. */
+function withRelease(order: Order, payment: Payment): Order {
+  return {
+    ...order,
+    payment,
+    status: 'under_analysis',
+    notice: NOT_CHARGED,
+    pending: {
+      path: `${PAYMENTS}/${payment.id}/cancel`,
+      idempotencyKey: `${order.id}.release.${order.attempts}`,
+      body: {}
+    }
+  }
 }
 
 function statusOf({ status }: Payment): OrderStatus {

@@ -17,12 +17,13 @@ export interface Payment {
 
 /**
  * - `payment`: how it stands; also of an operation that is still under way (202)
- * - `refused`: a final no; the money is where it was
+ * - `refused`: a final no; `payment` is the payment that it is about, where there is one: its capture may have been
+ *   refused while the amount stays held on the card
  * - `unclear`: no answer yet; ask again with the same key
  */
 export type Answer =
   | { readonly kind: 'payment'; readonly payment: Payment }
-  | { readonly kind: 'refused'; readonly code: string }
+  | { readonly kind: 'refused'; readonly code: string; readonly payment: Payment | null }
   | { readonly kind: 'unclear' }
 
 /** A request that moves money, kept by the shop before it is sent for the first time. */
@@ -48,7 +49,7 @@ export class PaymentsClient {
   async send(request: MoneyRequest): Promise<Answer> {
     for (let tries = 1; tries <= TRIES; tries++) {
       const answer = await this.#call('POST', request.path, request).catch(() => undefined)
-      if (answer !== undefined && !isWorthRepeating(answer)) return read(answer)
+      if (answer !== undefined && !isWorthRepeating(answer)) return this.#read(answer)
       if (tries < TRIES) await sleep(answer?.retryAfterMs ?? RETRY_AFTER_MS * tries)
     }
     return { kind: 'unclear' }
@@ -57,7 +58,16 @@ export class PaymentsClient {
   /** The payment as it stands: the source of truth. Never rejects. */
   async read(paymentId: string): Promise<Answer> {
     const answer = await this.#call('GET', `/v1/payments/${paymentId}`).catch(() => undefined)
-    return answer?.status === 200 ? read(answer) : { kind: 'unclear' }
+    return answer?.status === 200 ? { kind: 'payment', payment: answer.body } : { kind: 'unclear' }
+  }
+
+  /** What an answer means. A refusal is believed when the payment, which is the source of truth, has been read too. */
+  async #read({ status, body }: HttpAnswer): Promise<Answer> {
+    if (status < 300) return { kind: 'payment', payment: body }
+    const { code = 'unknown', payment_id: paymentId } = body.error ?? {}
+    if (paymentId === undefined) return { kind: 'refused', code, payment: null }
+    const truth = await this.read(paymentId)
+    return truth.kind === 'payment' ? { kind: 'refused', code, payment: truth.payment } : { kind: 'unclear' }
   }
 
   async #call(method: string, path: string, request?: MoneyRequest): Promise<HttpAnswer> {
@@ -78,7 +88,7 @@ export class PaymentsClient {
 
 interface HttpAnswer {
   readonly status: number
-  readonly body: Payment & { readonly error?: { readonly code: string } }
+  readonly body: Payment & { readonly error?: { readonly code: string; readonly payment_id?: string } }
   readonly retryAfterMs?: number
 }
 
@@ -86,9 +96,4 @@ interface HttpAnswer {
 function isWorthRepeating({ status, body }: HttpAnswer): boolean {
   if (status === 503 && body.error?.code === 'network_unavailable') return false
   return status === 429 || status >= 500 || (status === 409 && body.error?.code === 'idempotency_in_progress')
-}
-
-function read({ status, body }: HttpAnswer): Answer {
-  if (status < 300) return { kind: 'payment', payment: body }
-  return { kind: 'refused', code: body.error?.code ?? 'unknown' }
 }

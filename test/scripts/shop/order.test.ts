@@ -2,18 +2,16 @@ import { expect } from 'chai'
 import { afterAnswer, isSettled, newOrder, type Order, withPayment, withRefund } from '../../../scripts/shop/order.js'
 import type { Answer, Payment } from '../../../scripts/shop/payments-client.js'
 
-function answered(order: Order, status: string): Order {
-  const payment: Payment = {
-    id: 'p1',
-    status,
-    captured_cents: 8_990,
-    refunded_cents: 0,
-    card: { brand: 'visa', last4: '0060' }
-  }
-  return afterAnswer(order, { kind: 'payment', payment }, 'answer')
+function paymentIn(status: string): Payment {
+  const card = { brand: 'visa', last4: '0060' }
+  return { id: 'p1', status, captured_cents: 8_990, refunded_cents: 0, card }
 }
 
-const refused: Answer = { kind: 'refused', code: 'card_declined' }
+function answered(order: Order, status: string): Order {
+  return afterAnswer(order, { kind: 'payment', payment: paymentIn(status) }, 'answer')
+}
+
+const refused: Answer = { kind: 'refused', code: 'card_declined', payment: paymentIn('failed') }
 const tried = (order = newOrder('o1')): Order => withPayment(order, 'tok_1') ?? expect.fail('not open')
 const paid = (): Order => answered(tried(), 'captured')
 
@@ -53,9 +51,32 @@ describe('orders of the demo shop', () => {
 
   it('are as they were when a refund is refused', () => {
     const order = withRefund(paid(), 1_000) ?? expect.fail()
-    const after = afterAnswer(order, { kind: 'refused', code: 'provider_rejected' }, 'answer')
+    const after = afterAnswer(
+      order,
+      { kind: 'refused', code: 'provider_rejected', payment: paymentIn('captured') },
+      'answer'
+    )
     expect(after).to.include({ status: 'paid', pending: null })
     expect(after.notice).to.contain('Nothing was refunded')
+  })
+
+  for (const code of ['provider_rejected', 'network_unavailable']) {
+    it(`give a hold back before they take another card, when its capture got ${code}`, () => {
+      const held = afterAnswer(tried(), { kind: 'refused', code, payment: paymentIn('pre_authorized') }, 'answer')
+      expect(held.pending).to.include({ path: '/v1/payments/p1/cancel', idempotencyKey: 'o1.release.1' })
+      expect(isSettled(held)).to.equal(false)
+      expect(withPayment(held, 'tok_2')).to.equal(null)
+      const released = answered(answered(held, 'cancelling'), 'canceled')
+      expect(released).to.include({ status: 'open', pending: null, payment: null })
+      expect(tried(released).pending?.idempotencyKey).to.equal('o1.pay.2')
+    })
+  }
+
+  it('wait for the end of a hold that could not be given back', () => {
+    const held = afterAnswer(tried(), { ...refused, payment: paymentIn('pre_authorized') }, 'answer')
+    const stuck = afterAnswer(held, { ...refused, payment: paymentIn('pre_authorized') }, 'answer')
+    expect(stuck).to.include({ status: 'under_analysis', pending: null })
+    expect(answered(stuck, 'expired').status).to.equal('open')
   })
 
   it('refund nothing that was not paid', () => {

@@ -73,8 +73,24 @@ describe('the shop’s client of the payments API', () => {
   ] as const) {
     it(`takes ${code} for the final no that it is`, async () => {
       const { answer, sent } = await send([[status, error(code)]])
-      expect(answer).to.deep.equal({ kind: 'refused', code })
+      expect(answer).to.deep.equal({ kind: 'refused', code, payment: null })
       expect(sent).to.have.length(1)
     })
   }
+
+  const rejected = { error: { code: 'provider_rejected', payment_id: 'p1' } }
+
+  it('reads the payment that a refusal names: its amount may be held', async () => {
+    const { answer } = await send([
+      [422, rejected],
+      [200, { ...captured, status: 'pre_authorized' }]
+    ])
+    expect(answer).to.have.nested.property('payment.status', 'pre_authorized')
+    expect(answer).to.include({ kind: 'refused', code: 'provider_rejected' })
+  })
+
+  it('holds a refusal for unclear while that payment cannot be read', async () => {
+    const { answer } = await send([[422, rejected], null])
+    expect(answer).to.deep.equal({ kind: 'unclear' })
+  })
 })
