@@ -30,7 +30,10 @@ const ofWork: Readonly<Record<string, readonly ErrorCode[]>> = {
     'unknown_card',
     'card_declined',
     'card_expired',
-    'network_unavailable'
+    'provider_rejected',
+    'capture_rejected',
+    'network_unavailable',
+    'capture_not_sent'
   ],
   'POST /v1/payments/{id}/capture': [...OF_OPERATIONS, 'preauth_expired', 'amount_exceeds_authorized'],
   'POST /v1/payments/{id}/cancel': [...OF_OPERATIONS, 'amount_exceeds_refundable'],

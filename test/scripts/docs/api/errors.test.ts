@@ -1,0 +1,25 @@
+import { expect } from 'chai'
+import { createPaymentRoute } from '../../../../api/routes/create-payment.js'
+import type { FailureCode } from '../../../../machines/model.js'
+import { type ErrorSpec, errorCatalogue } from '../../../../runtime/errors.js'
+import { errorsOf } from '../../../../scripts/docs/api/errors.js'
+
+/** By name, so that the compiler asks for a new one. */
+const failures: Record<FailureCode, true> = {
+  card_declined: true,
+  card_expired: true,
+  invalid_token: true,
+  provider_rejected: true,
+  network_unavailable: true,
+  capture_rejected: true,
+  capture_not_sent: true
+}
+
+describe('docs/API.md: the errors of a route', () => {
+  for (const failure of Object.keys(failures) as FailureCode[]) {
+    it(`name ${failure}, which may end a create`, () => {
+      const { publicCode = failure }: ErrorSpec = errorCatalogue[failure]
+      expect(errorsOf('POST /v1/payments', createPaymentRoute)).to.contain(`\`${publicCode}\``)
+    })
+  }
+})
