@@ -59,6 +59,27 @@ describe('a repeated request', function () {
     })
   }
 
+  it('that is not the same gets its own answer when the first was refused before it was accepted: no payment is named', async () => {
+    const key = randomUUID()
+    const { id } = (await merchant.create({ capture: false })).payment
+    for (const refused of [
+      await merchant.create({ token: 'tok_unknown', key }),
+      await merchant.create({ token: await merchant.token(), amount: 0, key }),
+      await merchant.capture(randomUUID(), { key })
+    ]) {
+      expect(refused.status).to.be.within(400, 422)
+      expect(refused.error.payment_id).to.equal(undefined)
+    }
+    const refusedByThePayment = await merchant.cancel(id, { amount: 1, key })
+    expect([...seen(refusedByThePayment), refusedByThePayment.error.payment_id]).to.deep.equal([
+      400,
+      'invalid_request',
+      false,
+      id
+    ])
+    expect(seen(await merchant.cancel(id, { key }))).to.deep.equal([409, 'idempotency_conflict', false])
+  })
+
   it('sent five times at once is accepted once', async () => {
     network.faults({ latency_ms: 100 })
     const [token, key] = [await merchant.token(), randomUUID()]
