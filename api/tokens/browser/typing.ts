@@ -53,7 +53,8 @@ export function formatExpiry(text: string): string {
   let digits = single === undefined ? digitsOf(text) : `0${single}${years}`
   if (/^[2-9]/.test(digits)) digits = `0${digits}`
   const year = digits.slice(2)
-  const shortYear = year.length >= 4 ? year.slice(2, 4) : year.slice(0, 2)
+  // No card of 2020 is left: a year that begins with 20 may become one of four digits.
+  const shortYear = year.length >= 4 ? year.slice(2, 4) : year.slice(0, year.startsWith('20') ? 3 : 2)
   if (digits.length < 2) return digits
   return digits.length === 2 && !/\/|^\s*[2-9]/.test(text) ? digits : `${digits.slice(0, 2)} / ${shortYear}`
 }

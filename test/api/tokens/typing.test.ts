@@ -46,6 +46,14 @@ describe('hosted fields: what is typed', () => {
     })
   }
 
+  it('takes a year of four digits that is typed key by key', () => {
+    const shown = [...'12/2031'].reduce((before, key) => formatExpiry(before + key), '')
+    expect(shown).to.equal('12 / 31')
+    expect(formatExpiry('12 / 203')).to.equal('12 / 203')
+    expect(formatExpiry('12 / 301')).to.equal('12 / 30')
+    expect(readExpiry('12 / 203')).to.equal(null)
+  })
+
   it('loses no digit of a test card, and formats what is formatted to itself', () => {
     for (const { number } of testCards) expect(digitsOf(formatNumber(number))).to.equal(number)
     fc.assert(
