@@ -41,8 +41,8 @@ class FieldsError extends Error implements Refusal {
   }
 }
 
-interface Waiting {
-  readonly resolve: (token: Token) => void
+interface Waiting<T = Token> {
+  readonly resolve: (value: T) => void
   readonly reject: (error: FieldsError) => void
 }
 
@@ -53,67 +53,100 @@ const SCRIPT = document.currentScript
 const ORIGIN = new URL(SCRIPT instanceof HTMLScriptElement ? SCRIPT.src : location.href).origin
 
 function fields(options: FieldsOptions): Fields {
-  const element = typeof options.element === 'string' ? document.querySelector(options.element) : options.element
-  if (!(element instanceof HTMLElement)) throw new TypeError('Service.fields: `element` is not an element of this page')
-  if (!/^svc_(test|live)\.[^.]+$/.test(options.publishableKey)) {
-    throw new TypeError(
-      'Service.fields: `publishableKey` must be a publishable key; never put a secret key into a page'
-    )
-  }
-  cssVariables(options.style)
+  const element = placeOf(options)
   const locale = localeFor(options.locale ?? (document.documentElement.lang || navigator.language))
-  const frame = makeFrame(texts[locale].frameTitle)
-  const { port1: port, port2 } = new MessageChannel()
+  const { failures, frameTitle } = texts[locale]
+  const unavailable: Refusal = { code: 'fields_unavailable', message: failures.offline, fields: [] }
+  const destroyed: Refusal = { code: 'destroyed', message: failures.refused, fields: [] }
+  const frame = makeFrame(frameTitle)
   const waiting = new Map<number, Waiting>()
   let requests = 0
+  let isDestroyed = false
 
+  const { ready, become } = readiness()
   const failAll = (refusal: Refusal): void => {
-    for (const { reject } of waiting.values()) reject(new FieldsError(refusal))
+    for (const { reject } of [...waiting.values()]) reject(new FieldsError(refusal))
     waiting.clear()
   }
-  const ready = new Promise<void>((resolve, reject) => {
-    const unavailable = { code: 'fields_unavailable', message: texts[locale].failures.offline, fields: [] }
-    const timer = setTimeout(() => {
-      reject(new FieldsError(unavailable))
-      failAll(unavailable)
-    }, LOAD_DEADLINE_MS)
-    port.onmessage = ({ data }: MessageEvent<Report>) => {
+  const giveUp = (refusal: Refusal): void => {
+    become.reject(new FieldsError(refusal))
+    failAll(refusal)
+  }
+  const timer = setTimeout(() => giveUp(unavailable), LOAD_DEADLINE_MS)
+
+  const openChannel = (): MessageChannel => {
+    const opened = new MessageChannel()
+    opened.port1.onmessage = ({ data }: MessageEvent<Report>) => {
       if (data.type === 'ready') {
         clearTimeout(timer)
-        resolve()
+        become.resolve()
       }
       take(data, { frame, waiting, element, options })
     }
-  })
-  // Who does not ask for `ready` learns of it from tokenize().
-  ready.catch(() => undefined)
-
-  const connect: Connect = {
-    type: CONNECT,
-    publishableKey: options.publishableKey,
-    locale,
-    style: { ...options.style }
+    return opened
   }
-  // The target pins the receiver: should anything but `tokens` have answered, the browser drops the message.
-  frame.addEventListener('load', () => frame.contentWindow?.postMessage(connect, ORIGIN, [port2]), { once: true })
+  let channel = openChannel()
+  let hasLoaded = false
+  frame.addEventListener('load', () => {
+    if (hasLoaded) {
+      // A frame that is moved in the page loads anew: what was typed is gone, and the channel ends in the old one.
+      channel.port1.close()
+      channel = openChannel()
+      failAll(unavailable)
+      options.onChange?.({ brand: null, isComplete: false })
+    }
+    hasLoaded = true
+    frame.contentWindow?.postMessage(connectOf(options, locale), ORIGIN, [channel.port2])
+  })
   element.replaceChildren(frame)
 
   return {
     ready,
     tokenize: async () => {
       await ready
+      if (isDestroyed || !frame.isConnected) throw new FieldsError(destroyed)
       const request = ++requests
       const answer = new Promise<Token>((resolve, reject) => waiting.set(request, { resolve, reject }))
-      port.postMessage({ type: 'tokenize', request })
+      channel.port1.postMessage({ type: 'tokenize', request })
       return answer
     },
-    focus: () => port.postMessage({ type: 'focus' }),
+    focus: () => channel.port1.postMessage({ type: 'focus' }),
     destroy: () => {
-      failAll({ code: 'destroyed', message: texts[locale].failures.refused, fields: [] })
-      port.close()
+      isDestroyed = true
+      clearTimeout(timer)
+      giveUp(destroyed)
+      channel.port1.close()
       frame.remove()
     }
   }
+}
+
+function readiness(): { readonly ready: Promise<void>; readonly become: Waiting<void> } {
+  let become: Waiting<void> = { resolve: () => undefined, reject: () => undefined }
+  const ready = new Promise<void>((resolve, reject) => {
+    become = { resolve, reject }
+  })
+  // Who does not ask for `ready` learns of it from tokenize().
+  ready.catch(() => undefined)
+  return { ready, become }
+}
+
+/** Where the fields go. Throws a `TypeError` for every mistake in the options. */
+function placeOf({ element, publishableKey, style }: FieldsOptions): HTMLElement {
+  const place = typeof element === 'string' ? document.querySelector(element) : element
+  if (!(place instanceof HTMLElement)) throw new TypeError('Service.fields: `element` is not an element of this page')
+  if (!/^svc_(test|live)\.[^.]+$/.test(publishableKey)) {
+    throw new TypeError(
+      'Service.fields: `publishableKey` must be a publishable key; never put a secret key into a page'
+    )
+  }
+  cssVariables(style)
+  return place
+}
+
+/** The first message. Its target pins the receiver: should anything but `tokens` have answered, the browser drops it. */
+function connectOf({ publishableKey, style }: FieldsOptions, locale: string): Connect {
+  return { type: CONNECT, publishableKey, locale, style: { ...style } }
 }
 
 /** The channel has the frame at its other end, and nobody else. */

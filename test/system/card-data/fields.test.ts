@@ -120,6 +120,66 @@ describe('hosted fields in a merchant’s page', function () {
   })
 })
 
+describe('hosted fields that a page moves or takes away', function () {
+  this.timeout(60_000)
+  const { service, visit } = useShop()
+
+  /** Fields of the test's own, typed into, with what they tell in `told`. */
+  async function typedInto(page: Page): Promise<void> {
+    await page.evaluate(`
+      told = []
+      fields = Service.fields({
+        publishableKey: '${service().publishableKey}', element: '#card-fields', onChange: state => told.push(state)
+      })
+      tokenized = () => fields.tokenize().then(({ brand }) => brand, error => error.code)
+    `)
+    await page.evaluate('fields.ready')
+    await typeCard(page)
+  }
+
+  it('can be filled in again where they were moved to', async () => {
+    const page = await visit()
+    await typedInto(page)
+    // Moving a frame makes the browser load it anew: what was typed is gone.
+    await page.evaluate(`document.querySelector('#pay').prepend(document.querySelector('#card-fields'))`)
+    await until('the page hears that they are empty', () => page.evaluate('told.at(-1).isComplete === false'))
+    expect(await page.evaluate('tokenized()')).to.equal('invalid_card')
+    await typeCard(page)
+    expect(await page.evaluate('tokenized()')).to.equal('visa')
+  })
+
+  it('leave nobody waiting whose card was on its way when they were moved', async () => {
+    const page = await visit()
+    await typedInto(page)
+    const answer = page.evaluate(`(() => {
+      const answer = tokenized()
+      document.querySelector('#pay').prepend(document.querySelector('#card-fields'))
+      return answer
+    })()`)
+    expect(await answer).to.equal('fields_unavailable')
+  })
+
+  for (const end of [`fields.destroy()`, `document.querySelector('#card-fields').replaceChildren()`]) {
+    it(`say so when they are asked after ${end}`, async () => {
+      const page = await visit()
+      await typedInto(page)
+      await page.evaluate(end)
+      expect(await page.evaluate('tokenized()')).to.equal('destroyed')
+    })
+  }
+
+  it('say so at once when they are taken away before they have loaded', async () => {
+    const page = await visit()
+    const codes = await page.evaluate(`(() => {
+      const fields = Service.fields({ publishableKey: '${service().publishableKey}', element: '#card-fields' })
+      const codes = [fields.ready, fields.tokenize()].map(asked => asked.then(() => 'none', error => error.code))
+      fields.destroy()
+      return Promise.all(codes)
+    })()`)
+    expect(codes).to.deep.equal(['destroyed', 'destroyed'])
+  })
+})
+
 describe('hosted fields for people', function () {
   this.timeout(60_000)
   const { visit } = useShop()
