@@ -10,16 +10,16 @@ import { readMerchantSettings } from './shop/settings.js'
 import { receiveWebhooks } from './shop/webhooks.js'
 import { portOf, toolPorts } from './supervisor/tool-ports.js'
 
-/** The address of the webhooks stays the same from run to run, so that waiting events find the shop again. */
-const { values } = parseArgs({
-  options: {
-    port: { type: 'string', default: String(toolPorts.shop) },
-    'webhook-port': { type: 'string', default: String(toolPorts.shopWebhooks) }
-  }
-})
 const write = (line: string): void => void process.stdout.write(`${line}\n`)
 
 try {
+  // The address of the webhooks stays the same from run to run, so that waiting events find the shop again.
+  const { values } = parseArgs({
+    options: {
+      port: { type: 'string', default: String(toolPorts.shop) },
+      'webhook-port': { type: 'string', default: String(toolPorts.shopWebhooks) }
+    }
+  })
   const { dataDir } = readConfig()
   const merchant = await readMerchantSettings(dataDir)
   const shop = await startShop({ merchant, port: portOf('port', values.port) })

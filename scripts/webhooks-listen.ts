@@ -11,17 +11,17 @@ import { messageOf } from '../runtime/message-of.js'
 import { readDemo } from './supervisor/demo.js'
 import { readLoopbackTls } from './supervisor/loopback-tls.js'
 import { portOf, toolPorts } from './supervisor/tool-ports.js'
-import { startListener } from './webhooks/listener.js'
+import { forwardTarget, startListener } from './webhooks/listener.js'
 import { registerHook } from './webhooks/register.js'
 
-/** The address stays the same from run to run, so the signing secret does too. */
-const { values } = parseArgs({
-  options: { 'forward-to': { type: 'string' }, port: { type: 'string', default: String(toolPorts.webhooksListen) } }
-})
 const write = (line: string): void => void process.stdout.write(`${line}\n`)
 
 try {
-  const forwardTo = values['forward-to'] === undefined ? null : new URL(values['forward-to'])
+  // The address stays the same from run to run, so the signing secret does too.
+  const { values } = parseArgs({
+    options: { 'forward-to': { type: 'string' }, port: { type: 'string', default: String(toolPorts.webhooksListen) } }
+  })
+  const forwardTo = values['forward-to'] === undefined ? null : forwardTarget(values['forward-to'])
   const { dataDir } = readConfig()
   const demo = await readDemo(dataDir)
   if (!demo?.base_url) throw new Error(`There is no demo merchant in ${dataDir}. Run \`npm start\` first.`)

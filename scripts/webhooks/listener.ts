@@ -21,6 +21,8 @@ export interface Listener {
   stop(): Promise<void>
 }
 
+/** What the service is told then: it tries again. */
+const UNANSWERED = 502
 const PASSED_ON = ['content-type', 'user-agent', 'x-service-event', 'x-service-signature']
 
 /** Rejects when the port is taken. */
@@ -32,8 +34,10 @@ export async function startListener({ tls, port, forwardTo, write }: ListenerOpt
     request.on('end', async () => {
       const body = Buffer.concat(chunks)
       const status = forwardTo === null ? 204 : await forward(forwardTo, request.headers, body)
-      write(describe(request.headers, body, secret, forwardTo === null ? '' : ` -> ${status}`))
-      response.writeHead(status).end()
+      write(
+        describe(request.headers, body, secret, forwardTo === null ? '' : ` -> ${status ?? 'nobody answers there'}`)
+      )
+      response.writeHead(status ?? UNANSWERED).end()
     })
   })
   await new Promise<void>((resolve, reject) => {
@@ -53,8 +57,15 @@ export async function startListener({ tls, port, forwardTo, write }: ListenerOpt
   }
 }
 
-/** The raw bytes and the headers that matter, so that the signature stays valid. 502: nobody answers there. */
-async function forward(target: URL, headers: IncomingHttpHeaders, body: Buffer): Promise<number> {
+/** The value of `--forward-to`. Throws a sentence when it is no address that can be posted to. */
+export function forwardTarget(text: string): URL {
+  // `localhost:4000/hook` is a URL too, of the scheme "localhost".
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text)
+  throw new Error(`--forward-to ${text} is not an http address: give one such as http://localhost:4000/hook.`)
+}
+
+/** The raw bytes and the headers that matter, so that the signature stays valid. Null: nobody answers there. */
+async function forward(target: URL, headers: IncomingHttpHeaders, body: Buffer): Promise<number | null> {
   const passed = PASSED_ON.flatMap((name): [string, string][] => {
     const value = headers[name]
     return typeof value === 'string' ? [[name, value]] : []
@@ -67,9 +78,9 @@ async function forward(target: URL, headers: IncomingHttpHeaders, body: Buffer):
       redirect: 'manual'
     })
     await response.body?.cancel()
-    return response.status === 0 ? 502 : response.status
+    return response.status === 0 ? UNANSWERED : response.status
   } catch {
-    return 502
+    return null
   }
 }
 
