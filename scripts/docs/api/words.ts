@@ -98,7 +98,7 @@ const payment: AnswerWords = {
   ],
   'error.code': ['string', 'absent without an error: why the last operation failed'],
   'error.message': ['string', 'the same as a sentence'],
-  'error.retryable': ['boolean', 'whether the same can succeed later without a change']
+  'error.retryable': ['boolean', 'whether the same can succeed later without a change, under a new `Idempotency-Key`']
 }
 
 /** Type and meaning of each field of an answer. */
@@ -137,7 +137,10 @@ export const answerWords = {
   error: {
     'error.code': ['string', 'one of [ERRORS.md](ERRORS.md); decide by this'],
     'error.message': ['string', 'what happened and what to do, for a person'],
-    'error.retryable': ['boolean', 'whether the same request can succeed later without a change'],
+    'error.retryable': [
+      'boolean',
+      'whether the same request can succeed later without a change: under a new `Idempotency-Key` where there is a `payment_id`, because the old one keeps this answer (except `idempotency_in_progress`); else under the same one'
+    ],
     'error.correlation_id': ['string, UUID', 'your `X-Correlation-Id`, when you sent one'],
     'error.request_id': ['string, UUID', 'our id of the request, as in `X-Request-Id`: tell it to the operator'],
     'error.payment_id': ['string, UUID', 'the payment, when the request has made or found one'],
