@@ -92,8 +92,12 @@ interface HttpAnswer {
   readonly retryAfterMs?: number
 }
 
-/** The same key again is right while the service is busy with it (409), overloaded (429) or broken (5xx). */
+/** Given before the service looks for an earlier request with the key: one without an answer may have been accepted. */
+const SAYS_NOTHING = [401, 403, 408, 429]
+
+/** The same key again is right while the service is busy with it (409) or broken (5xx), or has not looked at it. */
 function isWorthRepeating({ status, body }: HttpAnswer): boolean {
   if (status === 503 && body.error?.code === 'network_unavailable') return false
-  return status === 429 || status >= 500 || (status === 409 && body.error?.code === 'idempotency_in_progress')
+  if (status === 409) return body.error?.code === 'idempotency_in_progress'
+  return status >= 500 || SAYS_NOTHING.includes(status)
 }

@@ -66,6 +66,18 @@ describe('the shop’s client of the payments API', () => {
   })
 
   for (const [status, code] of [
+    [401, 'unauthorized'],
+    [403, 'merchant_disabled'],
+    [408, 'request_timeout'],
+    [429, 'rate_limited']
+  ] as const) {
+    it(`does not take ${code} for a no: a request before it may have been accepted`, async () => {
+      const refusal = [status, error(code)] as const
+      expect((await send([null, refusal, refusal])).answer).to.deep.equal({ kind: 'unclear' })
+    })
+  }
+
+  for (const [status, code] of [
     [422, 'card_declined'],
     [503, 'network_unavailable'],
     [409, 'invalid_state'],
