@@ -56,8 +56,9 @@ export async function serve(
       requireHostHeader: false
     },
     (request, response) => {
-      if (isHostless(request)) refuse(request, response, 400, 'has no header Host')
-      else void handle(request, response)
+      const problem = headerProblem(request)
+      if (problem === null) void handle(request, response)
+      else refuse(request, response, 400, problem)
     }
   )
   server.maxConnections = connectionsMax
@@ -86,9 +87,16 @@ async function drain(server: Server, delayMs: number): Promise<void> {
 
 const SWEEP_MS = 50
 
-/** RFC 9112, section 3.2: a request of HTTP/1.1 has one. */
-function isHostless({ httpVersion, headers }: IncomingMessage): boolean {
-  return httpVersion === '1.1' && headers.host === undefined
+/** RFC 9112, section 3.2: a request of HTTP/1.1 has one Host. With two keys, it would be anybody's guess whose request it is. */
+const ONCE = ['Host', 'Authorization']
+
+function headerProblem({ httpVersion, headers, rawHeaders }: IncomingMessage): string | null {
+  if (httpVersion === '1.1' && headers.host === undefined) return 'has no header Host'
+  // Of these, Node keeps the first in silence. Names and values stand in turn; most requests have none twice.
+  if (rawHeaders.length === 2 * Object.keys(headers).length) return null
+  const names = rawHeaders.filter((_, at) => at % 2 === 0).map(name => name.toLowerCase())
+  const repeated = ONCE.find(name => names.indexOf(name.toLowerCase()) !== names.lastIndexOf(name.toLowerCase()))
+  return repeated === undefined ? null : `has the header ${repeated} more than once`
 }
 
 /** Answers a request that was parsed, and that the application does not get. */

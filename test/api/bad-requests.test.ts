@@ -187,6 +187,8 @@ describe('requests that are not readable get the envelope, too', () => {
 
   for (const [name, head, status] of [
     ['no Host', 'GET /v1/payments HTTP/1.1\r\n\r\n', 400],
+    ['a second Host', 'GET /v1/payments HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n', 400],
+    ['a second key', requestHead('GET', '/v1/payments', { AUTHORIZATION: `Bearer ${API_KEY}` }), 400],
     ['an unknown expectation', 'GET /v1/payments HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n', 417]
   ] as const) {
     it(`7: ${name} is ${status} with the envelope`, async () => {
