@@ -17,11 +17,8 @@ export interface Principal {
 }
 
 export interface Authenticator {
-  /**
-   * Reads an `Authorization` header. Throws `ServiceError`: `unauthorized`, `merchant_disabled`, or
-   * `insufficient_scope` when the key lacks `permission`.
-   */
-  authenticate(header: string | undefined, permission: Permission): Promise<Principal>
+  /** Reads an `Authorization` header. Throws `ServiceError`: `unauthorized`, or `merchant_disabled`. */
+  authenticate(header: string | undefined): Promise<Principal>
 }
 
 /** Half of the promised second; the other half is for the lookup and the request itself. */
@@ -45,14 +42,13 @@ export function createAuthenticator(options: {
   const prefix = `svc_${options.environment}`
 
   return {
-    async authenticate(header, permission) {
+    async authenticate(header) {
       const given = parseKeyText(header)
       if (given === null || given.prefix !== prefix) throw new ServiceError('unauthorized')
       const record = await findCached(given.keyId)
       if (!isSecretRight(record, given.secret) || record === null) throw new ServiceError('unauthorized')
       if (record.isRevoked || record.environment !== options.environment) throw new ServiceError('unauthorized')
       if (!record.isMerchantEnabled) throw new ServiceError('merchant_disabled')
-      if (!record.permissions.includes(permission)) throw new ServiceError('insufficient_scope')
       const { merchantId, keyId, permissions, isPublishable } = record
       return { merchantId, keyId, permissions, isPublishable }
     }

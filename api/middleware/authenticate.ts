@@ -1,12 +1,16 @@
 /** The first thing that every route does: whose key is it, and may it do this. */
 import type { Permission } from '../../redis/merchants.js'
+import { ServiceError } from '../../runtime/errors.js'
 import type { Authenticator } from '../auth/authenticator.js'
 import type { RequestMiddleware } from '../context.js'
 
 /** Leaves the key's merchant in `ctx.state.principal`, or throws 401 / 403 (interface section 5). */
 export function authenticate(authenticator: Authenticator, permission: Permission): RequestMiddleware {
   return async (ctx, next) => {
-    ctx.state.principal = await authenticator.authenticate(ctx.get('Authorization') || undefined, permission)
+    const principal = await authenticator.authenticate(ctx.get('Authorization') || undefined)
+    // Also of a key that may not do this: whoever looks at the request afterwards should know whose it was.
+    ctx.state.principal = principal
+    if (!principal.permissions.includes(permission)) throw new ServiceError('insufficient_scope')
     return next()
   }
 }

@@ -19,7 +19,7 @@ export function noticeBrowserUse(log: Logger): RequestMiddleware {
     } finally {
       const { principal } = ctx.state
       const origin = ctx.get('Origin')
-      if (principal !== null && origin !== '') {
+      if (principal !== null && !principal.isPublishable && origin !== '') {
         ctx.set('X-Service-Warning', 'secret-key-in-browser')
         if (isTime(toldAtMs, principal.keyId)) {
           log.warn(

@@ -7,6 +7,7 @@ import type { Logger } from '../../runtime/log.js'
 import type { Authenticator } from '../auth/authenticator.js'
 import { principalOf, type RequestState } from '../context.js'
 import { authenticate } from '../middleware/authenticate.js'
+import { noticeBrowserUse } from '../middleware/browser-use.js'
 import { errorEnvelope } from '../middleware/error-envelope.js'
 import { jsonBody } from '../middleware/json-body.js'
 import { measure } from '../middleware/measure.js'
@@ -52,6 +53,7 @@ export function createTokensApp(deps: TokensAppDeps): Koa<RequestState> {
   app.use(allowAnyOrigin())
   app.use(securityHeaders())
   app.use(errorEnvelope(deps.log))
+  app.use(noticeBrowserUse(deps.log))
   app.use(correlationId())
   app.use(limitAddress(deps.limiter))
   app.use(router.routes())
@@ -65,7 +67,7 @@ function allowAnyOrigin(): Koa.Middleware<RequestState> {
     origin: '*',
     allowMethods: 'POST',
     allowHeaders: 'Authorization, Content-Type, X-Correlation-Id',
-    exposeHeaders: 'X-Request-Id, X-Correlation-Id, RateLimit, RateLimit-Policy, Retry-After',
+    exposeHeaders: 'X-Request-Id, X-Correlation-Id, RateLimit, RateLimit-Policy, Retry-After, X-Service-Warning',
     maxAge: PREFLIGHT_AGE_S
   })
 }

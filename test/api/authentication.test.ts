@@ -118,53 +118,53 @@ describe('the cache of keys', () => {
 
   it('asks once for many requests at once, and again after half a second', async () => {
     const { authenticate } = authenticator()
-    await Promise.all(Array.from({ length: 20 }, () => authenticate(`Bearer ${API_KEY}`, 'payments:read')))
+    await Promise.all(Array.from({ length: 20 }, () => authenticate(`Bearer ${API_KEY}`)))
     nowMs = 499
-    await authenticate(`Bearer ${API_KEY}`, 'payments:read')
+    await authenticate(`Bearer ${API_KEY}`)
     expect(lookups).to.have.length(1)
     nowMs = 500
-    await authenticate(`Bearer ${API_KEY}`, 'payments:read')
+    await authenticate(`Bearer ${API_KEY}`)
     expect(lookups).to.have.length(2)
   })
 
   it('notices a revocation after half a second', async () => {
     const { authenticate } = authenticator()
-    await authenticate(`Bearer ${API_KEY}`, 'payments:read')
+    await authenticate(`Bearer ${API_KEY}`)
     stored = aKey('k_full', { isRevoked: true })
     nowMs = 500
-    expect(await codeOf(authenticate(`Bearer ${API_KEY}`, 'payments:read'))).to.equal('unauthorized')
+    expect(await codeOf(authenticate(`Bearer ${API_KEY}`))).to.equal('unauthorized')
   })
 
   it('remembers for half a second that a key is unknown', async () => {
     const { authenticate } = authenticator()
     stored = null
-    for (const _ of [1, 2, 3]) await codeOf(authenticate(`Bearer ${API_KEY}`, 'payments:read'))
+    for (const _ of [1, 2, 3]) await codeOf(authenticate(`Bearer ${API_KEY}`))
     expect(lookups).to.have.length(1)
   })
 
   it('does not remember a lookup that failed', async () => {
     const { authenticate } = authenticator()
     stored = new Error('Connection is closed.')
-    expect(await codeOf(authenticate(`Bearer ${API_KEY}`, 'payments:read'))).to.equal('Connection is closed.')
+    expect(await codeOf(authenticate(`Bearer ${API_KEY}`))).to.equal('Connection is closed.')
     stored = aKey('k_full')
-    expect(await authenticate(`Bearer ${API_KEY}`, 'payments:read')).to.include({ merchantId: 'm_one' })
+    expect(await authenticate(`Bearer ${API_KEY}`)).to.include({ merchantId: 'm_one' })
   })
 
   it('forgets the oldest entries, so that made-up key ids cannot fill the memory', async () => {
     const { authenticate } = authenticator()
-    await authenticate(`Bearer ${API_KEY}`, 'payments:read')
+    await authenticate(`Bearer ${API_KEY}`)
     stored = null
     for (let count = 0; count < 10_000; count += 1) {
-      await codeOf(authenticate(`Bearer svc_test.k${count}.x`, 'payments:read'))
+      await codeOf(authenticate(`Bearer svc_test.k${count}.x`))
     }
     lookups.length = 0
     stored = aKey('k_full')
-    await authenticate(`Bearer ${API_KEY}`, 'payments:read')
+    await authenticate(`Bearer ${API_KEY}`)
     expect(lookups).to.deep.equal(['k_full'])
   })
 
   it('hands out no hash of a secret', async () => {
-    const principal = await authenticator().authenticate(`Bearer ${API_KEY}`, 'payments:read')
+    const principal = await authenticator().authenticate(`Bearer ${API_KEY}`)
     expect(principal).to.have.all.keys('merchantId', 'keyId', 'permissions', 'isPublishable')
   })
 })

@@ -95,7 +95,7 @@ describe('merchants and keys', () => {
       const key = await newKey()
       const { authenticate } = createAuthenticator({ environment: 'test', findKey: id => store.findKey(id) })
       const isRefused = () =>
-        authenticate(`Bearer ${key.fullKey}`, 'payments:read').then(
+        authenticate(`Bearer ${key.fullKey}`).then(
           () => false,
           () => true
         )

@@ -109,6 +109,21 @@ describe('POST /v1/tokens: who may, and how often', () => {
     expect(await app.redis.secrets.dbsize()).to.equal(0)
   })
 
+  it('warns of a secret key that a page uses in the place of the publishable one', async () => {
+    const from = (key: string, headers = {}) => app.post(typedCard, { Authorization: `Bearer ${key}`, ...headers })
+    const page = { Origin: 'https://shop.example' }
+    const answers = [await from(app.secretKey, page), await from(app.publishableKey, page), await from(app.secretKey)]
+    expect(answers.map(({ status }) => status)).to.deep.equal([403, 201, 403])
+    expect(answers.map(({ headers }) => headers.get('X-Service-Warning'))).to.deep.equal([
+      'secret-key-in-browser',
+      null,
+      null
+    ])
+    const warnings = app.logLines.filter(line => line.includes('used in a browser'))
+    expect(warnings).to.have.length(1)
+    expect(warnings[0]).to.contain(app.secretKey.split('.')[1]).and.not.contain(app.secretKey.split('.')[2])
+  })
+
   it('refuses a disabled merchant', async () => {
     const other = await app.merchants.createMerchant('Outra loja')
     const key = await app.newKey(other.merchantId)
