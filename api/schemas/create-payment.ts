@@ -75,11 +75,11 @@ const metadata: Schema = {
   additionalProperties: {
     type: ['string', 'number', 'boolean', 'null'],
     maxLength: 500,
-    format: 'text',
+    format: 'note',
     // A larger number would come back as another one.
     minimum: -Number.MAX_SAFE_INTEGER,
     maximum: Number.MAX_SAFE_INTEGER,
-    rule: `must be a string of at most 500 characters without control characters, a number between ${-Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}, true, false or null`
+    rule: `must be a string of at most 500 characters without control characters other than tabs and line breaks, a number between ${-Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}, true, false or null`
   },
   rule: 'must be an object with at most 20 pairs'
 }

@@ -27,6 +27,8 @@ const ajv = new Ajv({
 })
 ajv.addKeyword('rule')
 ajv.addFormat('text', value => !UNWANTED.test(value))
+// Notes have lines; nothing but JSON shows them.
+ajv.addFormat('note', value => !UNWANTED.test(value.replace(/[\t\n\r]/g, '')))
 ajv.addFormat('filled', value => /\S/.test(value) && !UNWANTED.test(value))
 ajv.addFormat('email', EMAIL)
 ajv.addFormat('cpf-or-cnpj', value => isCpf(value) || isCnpj(value))

@@ -73,8 +73,8 @@ const rules: readonly [path: string, good: readonly unknown[], bad: readonly unk
   ],
   [
     'metadata.x',
-    [text(500), 0, false, -1.5, 9_007_199_254_740_991],
-    [text(501), {}, [], [1], 'a\u0000', 2 ** 53, -1e300]
+    [text(500), 0, false, -1.5, 9_007_199_254_740_991, 'Dear Ada,\r\n\n\tMany happy returns', ''],
+    [text(501), {}, [], [1], 'a\u0000', '\ud800', '\u001b[2J', '\u2028', 2 ** 53, -1e300]
   ]
 ]
 
