@@ -7,7 +7,7 @@ import type { Redis } from '../../redis/connections.js'
 import { keys, partitionNumbers } from '../../redis/keys.js'
 import { removeHeartbeat, writeHeartbeat } from '../../redis/takeover.js'
 import { delay } from '../../runtime/delay.js'
-import type { Logger } from '../../runtime/log.js'
+import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import { messageOf } from '../../runtime/message-of.js'
 
 /**
@@ -52,7 +52,7 @@ export async function startCommandLoop(options: CommandLoopOptions): Promise<Com
   // Every command that waits for its payment listens to it.
   setMaxListeners(0, stopping.signal)
   const heart = setInterval(() => {
-    writeHeartbeat(redis, consumer).catch((error: unknown) => log.warn({ err: error }, 'heartbeat failed'))
+    writeHeartbeat(redis, consumer).catch((error: unknown) => warnRateLimited(log, { err: error }, 'heartbeat failed'))
   }, options.heartbeatMs)
 
   const slots = createSlots(options.concurrency)
@@ -119,7 +119,7 @@ async function searchUntil(stopping: AbortSignal, options: CommandLoopOptions, i
         const isKnown = (entryId: string): boolean => intake.isKnown(partition, entryId)
         await intake.takeLost(await lostCommands(options.redis, options.consumer, partition, isKnown))
       } catch (error) {
-        options.log.warn({ err: error }, 'lost commands could not be looked for')
+        warnRateLimited(options.log, { err: error }, 'lost commands could not be looked for')
         break
       }
     }

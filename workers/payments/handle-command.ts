@@ -90,7 +90,7 @@ async function giveBack(entry: CommandEntry, deps: WorkerDeps, stopping: AbortSi
       await deps.queue.requeue(entry)
       return
     } catch (error) {
-      deps.log.warn({ err: error }, 'a command could not be given back yet')
+      warnRateLimited(deps.log, { ...idsOf(entry), err: error }, 'a command could not be given back yet')
       await delay(UNAVAILABLE_RETRY_MS, stopping)
     }
   }

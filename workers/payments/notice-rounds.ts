@@ -7,7 +7,7 @@ import { type CardNetwork, paymentIdOf } from '../../machines/network.js'
 import type { NoticeStore, WaitingNotice } from '../../redis/notices.js'
 import type { Clock } from '../../runtime/clock.js'
 import { delay } from '../../runtime/delay.js'
-import type { Logger } from '../../runtime/log.js'
+import { type Logger, warnRateLimited } from '../../runtime/log.js'
 
 export interface NoticeDeps {
   readonly notices: NoticeStore
@@ -32,7 +32,7 @@ const PAUSE_MAX_MS = 3_600_000
 export async function repeatNoticeRounds(deps: NoticeDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const taken = await noticeRound(deps, signal).catch((error: unknown) => {
-      deps.log.warn({ err: error }, 'notices could not be worked off, they are tried again')
+      warnRateLimited(deps.log, { err: error }, 'notices could not be worked off, they are tried again')
       return 0
     })
     if (taken < TAKE_MAX) await delay(INTERVAL_MS, signal)

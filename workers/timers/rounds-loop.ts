@@ -4,7 +4,7 @@ import { isRedisUnavailable } from '../../redis/errors.js'
 import { watchWorkers } from '../../redis/takeover.js'
 import type { Clock } from '../../runtime/clock.js'
 import { delay } from '../../runtime/delay.js'
-import type { Logger } from '../../runtime/log.js'
+import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import { messageOf } from '../../runtime/message-of.js'
 import type { TimersMetrics } from './metrics.js'
 import { fireRound, takeoverRound } from './rounds.js'
@@ -44,7 +44,7 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
         problems.delete(name)
       } catch (error) {
         problems.set(name, `the last ${name} round failed: ${messageOf(error)}`)
-        log.warn({ err: error, round: name }, 'a round failed and is repeated')
+        warnRateLimited(log, { err: error, round: name }, 'a round failed and is repeated')
         if (isRedisUnavailable(error)) redisBackAtMs = performance.now()
         metrics.roundFailed(name)
       }

@@ -1,6 +1,7 @@
 /** The delivery of webhooks as a whole: own a share of the partitions, read their outboxes, wake what is due. */
 import type { PartitionLeases } from '../../redis/partition-leases.js'
 import { delay } from '../../runtime/delay.js'
+import { warnRateLimited } from '../../runtime/log.js'
 import { messageOf } from '../../runtime/message-of.js'
 import type { DeliveryDeps } from './deps.js'
 import type { Backlog } from './metrics.js'
@@ -100,7 +101,7 @@ async function repeat(
       report(undefined)
     } catch (error) {
       report(`webhook events can't be read: ${messageOf(error)}`)
-      log.warn({ err: error }, 'webhook events could not be read')
+      warnRateLimited(log, { err: error }, 'webhook events could not be read')
       await delay(RETRY_MS, stopping)
     }
   }

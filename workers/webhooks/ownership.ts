@@ -7,7 +7,7 @@
 import { partitionNumbers } from '../../redis/keys.js'
 import type { Lease, PartitionLeases } from '../../redis/partition-leases.js'
 import { delay } from '../../runtime/delay.js'
-import type { Logger } from '../../runtime/log.js'
+import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import { messageOf } from '../../runtime/message-of.js'
 
 /** What has a partition while this process has it. */
@@ -81,39 +81,50 @@ export class Ownership<T extends Holding> {
         this.problem = undefined
       } catch (error) {
         this.problem = `the partitions can't be confirmed: ${messageOf(error)}`
-        log.warn({ err: error }, 'the leases of the partitions were not renewed')
+        warnRateLimited(log, { err: error }, 'the leases of the partitions were not renewed')
         if (performance.now() - this.#confirmedMs > leaseMs) this.#loseAll()
       }
     }
   }
 
   async #attend(): Promise<void> {
-    const { leases, owner, partitions } = this.#options
+    const { leases, owner, partitions, log } = this.#options
     const startedMs = performance.now()
     const living = await leases.attend()
     const share = (partition: number): boolean => living[partition % living.length] === owner
-    await Promise.all(
+    const taken: number[] = []
+    const lost: number[] = []
+    const ends = await Promise.allSettled(
       partitionNumbers(partitions).map(async partition => {
         const held = this.#held.get(partition)
         if (held === undefined) {
           const lease = share(partition) ? await leases.take(partition) : null
-          if (lease !== null) this.#open(lease)
+          if (lease === null) return
+          this.#open(lease)
+          taken.push(partition)
           return
         }
         const isKept = await leases.keep(held.lease)
         // What was lost while the lease was asked for is taken anew in the next round.
         if (this.#held.get(partition) !== held) return
-        if (!isKept) this.#lose(partition, new Error('the lease has run out, or another process has it'))
-        else if (!share(partition) && !this.#draining.has(partition)) void this.#close(held)
+        if (!isKept) {
+          this.#lose(partition)
+          lost.push(partition)
+        } else if (!share(partition) && !this.#draining.has(partition)) void this.#close(held)
       })
     )
+    if (taken.length > 0) log.info({ partitions: taken }, 'partitions of webhooks are taken')
+    this.#tellLost(lost, new Error('the leases have run out, or another process has them'))
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
     this.#confirmedMs = startedMs
   }
 
   #open(lease: Lease): void {
     const { partition } = lease
     const holding = this.#options.open(lease, error => {
-      if (this.#held.get(partition) === held) this.#lose(partition, error)
+      if (this.#held.get(partition) !== held) return
+      this.#lose(partition)
+      this.#tellLost([partition], error)
     })
     const held = { lease, holding }
     this.#held.set(partition, held)
@@ -130,15 +141,20 @@ export class Ownership<T extends Holding> {
   }
 
   #loseAll(): void {
-    for (const partition of this.#held.keys()) this.#lose(partition, new Error('the lease could not be renewed'))
+    const lost = [...this.#held.keys()]
+    for (const partition of lost) this.#lose(partition)
+    this.#tellLost(lost, new Error('the leases could not be renewed'))
   }
 
-  #lose(partition: number, error: Error): void {
-    const held = this.#held.get(partition)
-    if (held === undefined) return
-    this.#options.log.warn({ err: error, partition }, 'a partition of webhooks is given up')
-    held.holding.abort()
+  #lose(partition: number): void {
+    this.#held.get(partition)?.holding.abort()
     this.#forget(partition)
+  }
+
+  /** In one line: one trouble takes all of them at once. */
+  #tellLost(partitions: readonly number[], error: Error): void {
+    if (partitions.length === 0) return
+    this.#options.log.warn({ err: error, partitions }, 'partitions of webhooks are given up until they are taken anew')
   }
 
   #forget(partition: number): void {

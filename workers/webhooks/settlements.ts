@@ -5,7 +5,7 @@
 import { isRedisUnavailable } from '../../redis/errors.js'
 import { type Move, PartitionLost } from '../../redis/webhook-queue.js'
 import { delay } from '../../runtime/delay.js'
-import type { Logger } from '../../runtime/log.js'
+import { type Logger, warnRateLimited } from '../../runtime/log.js'
 
 const BATCH_MAX = 200
 const RETRY_MS = 100
@@ -89,7 +89,11 @@ export class Settlements {
         return await this.#settle(moves)
       } catch (error) {
         if (error instanceof PartitionLost) return error
-        this.#log.warn({ err: error, moves: moves.length }, 'webhook results could not be written, trying again')
+        warnRateLimited(
+          this.#log,
+          { err: error, moves: moves.length },
+          'webhook results could not be written, trying again'
+        )
         // Nothing is lost: the events are where they were, and are delivered again by whoever comes next.
         if (!isRedisUnavailable(error)) return new PartitionLost('The results were not written.', { cause: error })
         await delay(RETRY_MS, this.#stopping)

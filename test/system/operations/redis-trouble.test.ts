@@ -5,13 +5,16 @@ import { type FinalAnswer, postSurely } from '../../support/failover-client.js'
 import { Merchant, orderOf, withRedis } from '../../support/merchant.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
 
+/** Said once each time that a connection, or the way to the commands, is lost. */
+const ONCE_A_LOSS = new Set(['redis connection lost, reconnecting', 'commands could not be read'])
+
 describe('when the durable Redis is in trouble', function () {
   this.timeout(40_000)
   let service: ServiceUnderTest
   const merchant = new Merchant(() => service)
   before(async () => {
     service = await startService({
-      env: { LOG_LEVEL: 'error', RECONCILE_DELAYS_MS: '200,400', NOT_FOUND_HORIZON_MS: '75000' }
+      env: { LOG_LEVEL: 'warn', RECONCILE_DELAYS_MS: '200,400', NOT_FOUND_HORIZON_MS: '75000' }
     })
   })
   after(() => service?.stop())
@@ -113,7 +116,27 @@ describe('when the durable Redis is in trouble', function () {
     expect(text).to.contain('appendfsync is no, must be always')
     expect((await service.ops('api.1', '/readyz')).status).to.equal(200)
   })
+
+  it('was not told again and again: each process said each warning at most every 5 s', () => {
+    const warnings = warningsIn(service.logs())
+    expect(warnings).to.include.keys('a round failed and is repeated', 'heartbeat failed', 'the store cannot be used')
+    for (const [sentence, timesMs] of warnings) {
+      if (ONCE_A_LOSS.has(sentence)) continue
+      const gapsMs = timesMs.slice(1).map((timeMs, index) => timeMs - (timesMs[index] ?? 0))
+      expect(Math.min(...gapsMs), sentence).to.be.above(4_000)
+    }
+  })
 })
+
+/** When each warning was given, by its sentence. One instance of each process runs. */
+function warningsIn(text: string): Map<string, number[]> {
+  const warnings = new Map<string, number[]>()
+  for (const [json] of text.matchAll(/\{"level":"warn".*\}/g)) {
+    const { msg, time }: { msg: string; time: string } = JSON.parse(json)
+    warnings.set(msg, [...(warnings.get(msg) ?? []), Date.parse(time)])
+  }
+  return warnings
+}
 
 async function salesOf(service: ServiceUnderTest, paymentId: string): Promise<{ captured_amount: number }[]> {
   const text = await (await fetch(`${service.networkUrl}/simulator/sales`)).text()

@@ -1,3 +1,4 @@
+import { Writable } from 'node:stream'
 import { expect } from 'chai'
 import type { PartitionLeases } from '../../../redis/partition-leases.js'
 import { createLogger } from '../../../runtime/log.js'
@@ -54,6 +55,43 @@ describe('ownership of webhook partitions', () => {
     } finally {
       await ownership.stop()
     }
+  })
+
+  it('tells in one line which partitions it has lost, and which it has taken', async () => {
+    const lines: string[] = []
+    const destination = new Writable({
+      write(chunk, _encoding, done) {
+        lines.push(String(chunk))
+        done()
+      }
+    })
+    let isKept = true
+    const ownership = new Ownership({
+      leases: leasesWith({ keep: async () => isKept }),
+      owner: OWNER,
+      partitions: 3,
+      heartbeatMs: 1,
+      leaseMs: 10_000,
+      patienceMs: 0,
+      open: () => ({ drain: async () => undefined, abort: () => undefined }),
+      onClosed: () => {
+        isKept = true
+      },
+      log: createLogger('webhooks', 'info', destination)
+    })
+    await ownership.start()
+    isKept = false
+    try {
+      await until('they are held anew', () => lines.length >= 3)
+    } finally {
+      await ownership.stop()
+    }
+    const told = lines.map(line => JSON.parse(line)).map(({ level, msg, partitions }) => [level, msg, partitions])
+    expect(told).to.deep.equal([
+      ['info', 'partitions of webhooks are taken', [0, 1, 2]],
+      ['warn', 'partitions of webhooks are given up until they are taken anew', [0, 1, 2]],
+      ['info', 'partitions of webhooks are taken', [0, 1, 2]]
+    ])
   })
 
   it('takes a partition anew that it lost in the moment in which it was to give it away', async () => {
