@@ -1,4 +1,5 @@
 /** Which errors of the Redis client mean that Redis itself cannot be used just now, as opposed to a mistake of ours. */
+import { messageOf } from '../runtime/message-of.js'
 
 /** The durable Redis can't do what was asked just now. Whether it was done is unknown. */
 export class RedisUnavailable extends Error {}
@@ -20,6 +21,16 @@ const SOCKET_CODES = new Set([
   'ENOTFOUND',
   'EAI_AGAIN'
 ])
+
+/**
+ * Why something failed, for /readyz and the operator: of a connection that is lost or too slow the client's own words
+ * tell nothing ("Stream isn't writeable and enableOfflineQueue options is false").
+ */
+export function reasonOf(error: unknown): string {
+  const message = messageOf(error)
+  if (message.startsWith('Command timed out')) return 'Redis did not answer in time'
+  return LOST_CONNECTION.test(message) ? 'there is no connection to Redis' : message
+}
 
 /** True when the caller should answer "try again later". The fate of the command is unknown. */
 export function isRedisUnavailable(error: unknown): boolean {

@@ -3,6 +3,7 @@ import type { Config } from '../runtime/config.js'
 import type { ProcessContext } from '../runtime/lifecycle.js'
 import { mastersOf } from './cluster-nodes.js'
 import type { Redis } from './connections.js'
+import { reasonOf } from './errors.js'
 import { keys } from './keys.js'
 
 /**
@@ -47,12 +48,25 @@ const requirements = [
 
 /**
  * The sentence that says what could lose an accepted payment, or undefined. `acceptEverysec` allows that fsync. Of a
- * Cluster all masters are asked.
+ * Cluster all masters are asked. Rejects with a sentence when one does not answer.
  */
 export async function durabilityProblem(redis: Redis, acceptEverysec: boolean): Promise<string | undefined> {
-  const problems = new Set((await Promise.all(mastersOf(redis).map(node => problemsOf(node, acceptEverysec)))).flat())
+  const found = Promise.all(mastersOf(redis).map(node => problemsOf(node, acceptEverysec)))
+  const problems = new Set((await found.catch(rejectAsUnreachable)).flat())
   if (problems.size === 0) return undefined
   return `The Redis of REDIS_URL may lose accepted payments: ${[...problems].join('; ')}.`
+}
+
+/** The condition of /readyz of a process that needs the durable Redis, and does not promise what it keeps. */
+export async function assertReachable(redis: Redis): Promise<undefined> {
+  await redis.ping().catch(rejectAsUnreachable)
+  return undefined
+}
+
+function rejectAsUnreachable(error: unknown): never {
+  throw new Error(
+    `The Redis of REDIS_URL can't be asked (${reasonOf(error)}). It must be up and allow PING and CONFIG GET.`
+  )
 }
 
 async function problemsOf(redis: Redis, acceptEverysec: boolean): Promise<string[]> {

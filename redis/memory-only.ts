@@ -1,7 +1,6 @@
 /** The proof, at start and at each /readyz, that card data in flight cannot reach a disk (invariant 7). */
-
-import { messageOf } from '../runtime/message-of.js'
 import type { Redis } from './connections.js'
+import { reasonOf } from './errors.js'
 
 /**
  * Resolves when the Redis keeps nothing on a disk. Rejects with the sentence that names the setting to change: as a
@@ -21,9 +20,8 @@ export async function assertMemoryOnly(redis: Redis): Promise<undefined> {
 
 async function readSetting(redis: Redis, name: string): Promise<string> {
   const reply: unknown = await redis.config('GET', name).catch((error: unknown) => {
-    const reason = messageOf(error)
     throw new Error(
-      `The Redis of SECRETS_REDIS_URL did not tell its setting "${name}" (${reason}). It must be up and allow CONFIG GET.`
+      `The Redis of SECRETS_REDIS_URL did not tell its setting "${name}" (${reasonOf(error)}). It must be up and allow CONFIG GET.`
     )
   })
   const value: unknown = Array.isArray(reply) ? reply[1] : undefined

@@ -5,6 +5,7 @@
  * `ANSWER_MS`, requests pass, and it is left alone for `PAUSE_MS`.
  */
 import type { Logger } from '../runtime/log.js'
+import { within } from '../runtime/within.js'
 import type { Redis } from './connections.js'
 import { keys } from './keys.js'
 import { defineScript } from './scripts.js'
@@ -62,17 +63,4 @@ export function createRateLimiter(
 function parseGrant(reply: unknown): Grant {
   const [taken, remaining, retryAfterMs, fullAfterMs] = reply as [number, number, number, number]
   return { isAllowed: taken === 1, remaining, retryAfterMs, fullAfterMs }
-}
-
-/** The promise's result, or a rejection after `ms`. The command itself goes on; its late result is dropped. */
-async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
-  })
-  try {
-    return await Promise.race([promise, deadline])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -5,6 +5,10 @@
  */
 import { readFileSync } from 'node:fs'
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
+import { within } from './within.js'
+
+/** How long a reading may take (ms). Prometheus gives a scrape 10 s, and drops all figures of one that takes longer. */
+const READING_TIMEOUT_MS = 7_000
 
 /**
  * Buckets of the histograms of single steps of a command, in `api` and in its worker (s): the same, so that the steps can be
@@ -28,7 +32,7 @@ export interface Figure<T> {
 export function publishFigures<T>(registry: Registry, read: () => Promise<T>, figures: readonly Figure<T>[]): void {
   let reading: Promise<T | null> | undefined
   const readOnce = (): Promise<T | null> => {
-    reading ??= read()
+    reading ??= within(READING_TIMEOUT_MS, read())
       .catch(() => null)
       .finally(() => {
         reading = undefined

@@ -11,9 +11,16 @@ import type { Config } from './config.js'
 import type { Logger } from './log.js'
 import { messageOf } from './message-of.js'
 import { publishProcess } from './metrics.js'
+import { within } from './within.js'
 
 /** Resolves to undefined when all is well, else to a sentence that says what is wrong; throwing counts as wrong. */
 export type Check = () => Promise<string | undefined> | string | undefined
+
+/**
+ * How long one check may take (ms): a little more than a command of Redis, whose own sentence says more. All run at the
+ * same time, because a scrape asks them too: Prometheus gives it 10 s, and a process whose scrape fails tells nothing.
+ */
+const CHECK_TIMEOUT_MS = 6_000
 
 export interface OpsServer {
   readonly port: number
@@ -27,7 +34,9 @@ export async function startOpsServer(options: {
   log: Logger
   checks: ReadonlyMap<string, Check>
   isStopping: () => boolean
+  checkTimeoutMs?: number
 }): Promise<OpsServer> {
+  const { checkTimeoutMs = CHECK_TIMEOUT_MS } = options
   let isStarted = false
 
   const server = createServer((request, response) => {
@@ -42,10 +51,10 @@ export async function startOpsServer(options: {
     const problems: Record<string, string> = {}
     if (!isStarted) problems['start'] = 'is still going on'
     if (options.isStopping()) problems['stop'] = 'was asked for'
-    for (const [part, check] of options.checks) {
-      const problem = await Promise.resolve().then(check).catch(messageOf)
-      if (problem !== undefined) problems[part] = problem
-    }
+    const found = [...options.checks].map(
+      async ([part, check]) => [part, await problemOf(check, checkTimeoutMs)] as const
+    )
+    for (const [part, problem] of await Promise.all(found)) if (problem !== undefined) problems[part] = problem
     return problems
   }
   const answerReadiness = async (response: ServerResponse): Promise<void> => {
@@ -64,6 +73,14 @@ export async function startOpsServer(options: {
       isStarted = true
     },
     stop: () => close(server)
+  }
+}
+
+async function problemOf(check: Check, timeoutMs: number): Promise<string | undefined> {
+  try {
+    return await within(timeoutMs, Promise.resolve().then(check))
+  } catch (error) {
+    return messageOf(error)
   }
 }
 

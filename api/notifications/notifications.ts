@@ -1,7 +1,7 @@
 /** Process `notifications`: takes the card network's notifications, on a port of its own that only the network reaches. */
 import { followClock } from '../../redis/clock.js'
 import { connect, disconnect } from '../../redis/connections.js'
-import { assertPartitions, requireDurability } from '../../redis/installation.js'
+import { assertPartitions, assertReachable, requireDurability } from '../../redis/installation.js'
 import { createNoticeStore } from '../../redis/notices.js'
 import { openWrites } from '../../redis/writes.js'
 import { runProcess } from '../../runtime/lifecycle.js'
@@ -11,7 +11,7 @@ import { createNotificationsApp } from './app.js'
 await runProcess('notifications', async ({ config, log, onStop, onReadyCheck }) => {
   const redis = await connect(config.redisUrl, 'commands', log)
   onStop('redis', () => disconnect(redis))
-  onReadyCheck('redis', async () => void (await redis.ping()))
+  onReadyCheck('redis', () => assertReachable(redis))
   const { writes, close } = await openWrites(redis, config, log)
   onStop('redis', close)
   await assertPartitions(redis, config.partitions)

@@ -1,5 +1,6 @@
 /** Process `tokens`: the browser's side. It can seal card data, and never open it. */
 import { connect, disconnect } from '../../redis/connections.js'
+import { assertReachable } from '../../redis/installation.js'
 import { assertMemoryOnly } from '../../redis/memory-only.js'
 import { MerchantStore } from '../../redis/merchants.js'
 import { createRateLimiter } from '../../redis/rate-limit.js'
@@ -16,7 +17,7 @@ await runProcess('tokens', async ({ config, log, onStop, onReadyCheck }) => {
 
   const durable = await connect(config.redisUrl, 'commands', log)
   onStop('durable redis', () => disconnect(durable))
-  onReadyCheck('durable redis', async () => void (await durable.ping()))
+  onReadyCheck('durable redis', () => assertReachable(durable))
 
   const secrets = await connect(config.secretsRedisUrl, 'commands', log)
   onStop('memory-only redis', () => disconnect(secrets))

@@ -4,11 +4,11 @@ import { type BlockingReads, createBlockingReads } from '../../redis/blocking-re
 import type { CommandEntry } from '../../redis/command-entry.js'
 import { buryEntry, ensureGroups, lostCommands, type ReadResult, readCommands } from '../../redis/command-stream.js'
 import type { Redis } from '../../redis/connections.js'
+import { reasonOf } from '../../redis/errors.js'
 import { keys, partitionNumbers } from '../../redis/keys.js'
 import { removeHeartbeat, writeHeartbeat } from '../../redis/takeover.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
-import { messageOf } from '../../runtime/message-of.js'
 
 /**
  * What became of a command that was handled. `left`: nothing was done, it will be handed out again as new. `ended`: any
@@ -99,7 +99,7 @@ async function readUntil(
       isReported = false
       await intake.take(read)
     } catch (error) {
-      report(`commands can't be read: ${messageOf(error)}`)
+      report(`commands can't be read: ${reasonOf(error)}`)
       // Said once: a master may be away for a while, and every stream of it says so.
       if (!isReported) options.log.warn({ err: error, partitions: group }, 'commands could not be read')
       isReported = true

@@ -1,11 +1,10 @@
 /** Repeats the rounds of the timers until it is stopped. A failed round is logged and repeated. */
 import type { Redis } from '../../redis/connections.js'
-import { isRedisUnavailable } from '../../redis/errors.js'
+import { isRedisUnavailable, reasonOf } from '../../redis/errors.js'
 import { watchWorkers } from '../../redis/takeover.js'
 import type { Clock } from '../../runtime/clock.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
-import { messageOf } from '../../runtime/message-of.js'
 import type { TimersMetrics } from './metrics.js'
 import { fireRound, takeoverRound } from './rounds.js'
 
@@ -43,7 +42,7 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
         await round()
         problems.delete(name)
       } catch (error) {
-        problems.set(name, `the last ${name} round failed: ${messageOf(error)}`)
+        problems.set(name, `the last ${name} round failed: ${reasonOf(error)}`)
         warnRateLimited(log, { err: error, round: name }, 'a round failed and is repeated')
         if (isRedisUnavailable(error)) redisBackAtMs = performance.now()
         metrics.roundFailed(name)

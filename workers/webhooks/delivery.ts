@@ -1,8 +1,8 @@
 /** The delivery of webhooks as a whole: own a share of the partitions, read their outboxes, wake what is due. */
+import { reasonOf } from '../../redis/errors.js'
 import type { PartitionLeases } from '../../redis/partition-leases.js'
 import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'
-import { messageOf } from '../../runtime/message-of.js'
 import type { DeliveryDeps } from './deps.js'
 import type { Backlog } from './metrics.js'
 import { Ownership } from './ownership.js'
@@ -100,7 +100,7 @@ async function repeat(
       await round()
       report(undefined)
     } catch (error) {
-      report(`webhook events can't be read: ${messageOf(error)}`)
+      report(`webhook events can't be read: ${reasonOf(error)}`)
       warnRateLimited(log, { err: error }, 'webhook events could not be read')
       await delay(RETRY_MS, stopping)
     }

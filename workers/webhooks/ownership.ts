@@ -4,11 +4,11 @@
  * Each process says regularly that it is alive; all of them agree on the order of the living, and the partition p
  * belongs to the living number p mod n. A lease keeps two from delivering one partition while they don't agree yet.
  */
+import { reasonOf } from '../../redis/errors.js'
 import { partitionNumbers } from '../../redis/keys.js'
 import type { Lease, PartitionLeases } from '../../redis/partition-leases.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
-import { messageOf } from '../../runtime/message-of.js'
 
 /** What has a partition while this process has it. */
 export interface Holding {
@@ -80,7 +80,7 @@ export class Ownership<T extends Holding> {
         await this.#attend()
         this.problem = undefined
       } catch (error) {
-        this.problem = `the partitions can't be confirmed: ${messageOf(error)}`
+        this.problem = `the partitions can't be confirmed: ${reasonOf(error)}`
         warnRateLimited(log, { err: error }, 'the leases of the partitions were not renewed')
         if (performance.now() - this.#confirmedMs > leaseMs) this.#loseAll()
       }

@@ -54,7 +54,7 @@ describe('the timers after an outage of Redis (decision 6)', function () {
       signal: stopping.signal
     })
     await delay(SILENCE_MS + 300)
-    expect(loop.problem()).to.contain('Connection is closed.')
+    expect(loop.problem()).to.contain('there is no connection to Redis')
     isAway = false
   })
   afterEach(async () => {

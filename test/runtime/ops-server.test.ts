@@ -1,0 +1,61 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import { register } from 'prom-client'
+import { readConfig } from '../../runtime/config.js'
+import { createLogger } from '../../runtime/log.js'
+import { type Check, type OpsServer, startOpsServer } from '../../runtime/ops-server.js'
+
+const CHECK_TIMEOUT_MS = 300
+
+describe('the ops server of a process whose servers are silent', () => {
+  let ops: OpsServer
+  const silent = (): Promise<undefined> => pause(60_000, undefined, { ref: false })
+  const checks = new Map<string, Check>([
+    ['durability', silent],
+    ['memory-only redis', silent],
+    ['rounds', () => 'the last round failed'],
+    ['broken', () => Promise.reject(new Error('the reason'))],
+    ['sound', () => undefined]
+  ])
+  before(async () => {
+    register.clear()
+    ops = await startOpsServer({
+      name: 'test',
+      config: readConfig({ OPS_PORT: '0' }),
+      log: createLogger('test', 'silent'),
+      checks,
+      isStopping: () => false,
+      checkTimeoutMs: CHECK_TIMEOUT_MS
+    })
+    ops.started()
+  })
+  after(async () => {
+    await ops.stop()
+    register.clear()
+  })
+
+  /** Answers the status, the text and the time that it took. */
+  const get = async (path: string): Promise<{ status: number; text: string; tookMs: number }> => {
+    const beganMs = performance.now()
+    const answer = await fetch(`http://127.0.0.1:${ops.port}${path}`)
+    return { status: answer.status, text: await answer.text(), tookMs: performance.now() - beganMs }
+  }
+
+  it('says no in the time of one check, with a sentence for each that fails', async () => {
+    const { status, text, tookMs } = await get('/readyz')
+    expect(status).to.equal(503)
+    expect(JSON.parse(text).problems).to.deep.equal({
+      durability: 'no answer within 300 ms',
+      'memory-only redis': 'no answer within 300 ms',
+      rounds: 'the last round failed',
+      broken: 'the reason'
+    })
+    expect(tookMs).to.be.below(1.8 * CHECK_TIMEOUT_MS)
+  })
+
+  it('tells its figures in that time too: a scrape that takes longer than Prometheus waits would tell nothing', async () => {
+    const { text, tookMs } = await get('/metrics')
+    expect(text).to.match(/^process_ready 0$/m)
+    expect(tookMs).to.be.below(1.8 * CHECK_TIMEOUT_MS)
+  })
+})
