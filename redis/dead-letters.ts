@@ -12,8 +12,10 @@ export interface DeadLetter {
   readonly letterId: string
   readonly reason: string
   readonly buriedAtMs: number
-  /** Null when the entry was not readable as a command; it can be looked at, and not replayed. */
+  /** Null when the entry was not readable as a command; it can be looked at and discarded, and not replayed. */
   readonly command: { readonly paymentId: string; readonly kind: string } | null
+  /** All that is written in the entry. */
+  readonly fields: Readonly<Record<string, string>>
 }
 
 const NOT_OF_THE_COMMAND = new Set(['reason', 'buried_at', 'n'])
@@ -34,13 +36,15 @@ export async function listDeadLetters(redis: Redis, partitions: number): Promise
  * again. Throws when there is no such letter, or when it is not a command.
  */
 export async function replayDeadLetter(redis: Redis, letterId: string): Promise<DeadLetter> {
-  const [, digits = '', entryId = ''] = /^(\d+):(\d+-\d+)$/.exec(letterId) ?? []
-  const partition = Number(digits)
-  const [found] = entryId === '' ? [] : await redis.xrange(keys.deadLetters(partition), entryId, entryId)
-  if (found === undefined) throw new Error(`There is no dead letter ${letterId}. See \`dead-letter list\`.`)
-  const letter = letterOf(partition, entryId, found[1])
-  if (letter.command === null) throw new Error(`The dead letter ${letterId} is not a command, so it can't be replayed.`)
-  const fields = [...fieldsOf(found[1])].filter(([name]) => !NOT_OF_THE_COMMAND.has(name)).flat()
+  const { letter, partition, entryId } = await findLetter(redis, letterId)
+  if (letter.command === null) {
+    throw new Error(
+      `The dead letter ${letterId} is not a command, so it can't be replayed. Look at it, then \`dead-letter discard ${letterId}\`.`
+    )
+  }
+  const fields = Object.entries(letter.fields)
+    .filter(([name]) => !NOT_OF_THE_COMMAND.has(name))
+    .flat()
   const moved = await replayLetter(
     redis,
     [keys.deadLetters(partition), keys.commands(partition)],
@@ -50,13 +54,40 @@ export async function replayDeadLetter(redis: Redis, letterId: string): Promise<
   return letter
 }
 
+/**
+ * Removes a letter that is not a command. Throws when there is no such letter, and when it is a command: replayed, that
+ * one leaves as soon as its payment allows.
+ */
+export async function discardDeadLetter(redis: Redis, letterId: string): Promise<DeadLetter> {
+  const { letter, partition, entryId } = await findLetter(redis, letterId)
+  if (letter.command !== null) {
+    throw new Error(
+      `The dead letter ${letterId} is the ${letter.command.kind} of payment ${letter.command.paymentId}. Replay it: what has ended meanwhile is not done again.`
+    )
+  }
+  await redis.xdel(keys.deadLetters(partition), entryId)
+  return letter
+}
+
+async function findLetter(
+  redis: Redis,
+  letterId: string
+): Promise<{ letter: DeadLetter; partition: number; entryId: string }> {
+  const [, digits = '', entryId = ''] = /^(\d+):(\d+-\d+)$/.exec(letterId) ?? []
+  const partition = Number(digits)
+  const [found] = entryId === '' ? [] : await redis.xrange(keys.deadLetters(partition), entryId, entryId)
+  if (found === undefined) throw new Error(`There is no dead letter ${letterId}. See \`dead-letter list\`.`)
+  return { letter: letterOf(partition, entryId, found[1]), partition, entryId }
+}
+
 function letterOf(partition: number, entryId: string, pairs: readonly string[]): DeadLetter {
   const fields = fieldsOf(pairs)
   return {
     letterId: `${partition}:${entryId}`,
     reason: fields.get('reason') ?? 'no reason is written down',
     buriedAtMs: Number(fields.get('buried_at') ?? Number.NaN),
-    command: commandOf(partition, entryId, pairs)
+    command: commandOf(partition, entryId, pairs),
+    fields: Object.fromEntries(fields)
   }
 }
 

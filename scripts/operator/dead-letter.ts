@@ -1,6 +1,6 @@
-/** `dead-letter list|replay` */
+/** `dead-letter list|replay|discard` */
 import { Command } from 'commander'
-import { type DeadLetter, listDeadLetters, replayDeadLetter } from '../../redis/dead-letters.js'
+import { type DeadLetter, discardDeadLetter, listDeadLetters, replayDeadLetter } from '../../redis/dead-letters.js'
 import { type ActionMaker, subjectOf } from './action.js'
 import { table } from './table.js'
 
@@ -38,6 +38,21 @@ export function deadLetterCommand(action: ActionMaker): Command {
         }
       })
     )
+  noun
+    .command('discard')
+    .description('Remove one that is not a command, and so can not be replayed. It is printed a last time.')
+    .argument('[letter]', 'its first column in `dead-letter list`')
+    .option('--letter <id>', 'the same, as an option')
+    .option('--json', 'print JSON')
+    .action(
+      action<{ letter?: string }>(async ({ redis }, options, args) => {
+        const letter = await discardDeadLetter(redis, subjectOf(args, options.letter, 'letter'))
+        return {
+          json: present(letter),
+          text: `Letter ${letter.letterId} is removed. It held ${JSON.stringify(letter.fields)}.`
+        }
+      })
+    )
   return noun
 }
 
@@ -47,7 +62,9 @@ function present(letter: DeadLetter): Record<string, unknown> {
     payment_id: letter.command?.paymentId ?? null,
     command: letter.command?.kind ?? null,
     reason: letter.reason,
-    buried_at: timeOf(letter)
+    buried_at: timeOf(letter),
+    // Of a command the payment says more.
+    ...(letter.command === null ? { fields: letter.fields } : {})
   }
 }
 

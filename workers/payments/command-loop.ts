@@ -156,7 +156,11 @@ function createIntake(options: CommandLoopOptions, slots: Slots, stopping: Abort
   const take = async ({ entries, unreadable }: ReadResult): Promise<void> => {
     for (const entry of entries) if (!isKnown(entry.partition, entry.entryId)) handle(entry)
     for (const entry of unreadable) {
-      options.log.error({ entry_id: entry.entryId, reason: entry.reason }, 'an unreadable command is buried')
+      const { partition, entryId, reason } = entry
+      options.log.error(
+        { partition, entry_id: entryId, reason },
+        'an unreadable command is buried: see dead-letter list'
+      )
       await buryEntry(options.redis, entry, Date.now())
     }
   }

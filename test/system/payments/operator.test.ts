@@ -88,7 +88,7 @@ describe('an operator', function () {
     await merchant.settled(id)
   })
 
-  it('reads dead letters and gives them back; one that is no command stays', async () => {
+  it('reads dead letters and gives them back; one that is no command is looked at and removed', async () => {
     const { id } = (await merchant.create({ capture: false })).payment
     const partition = partitionOfPayment(id)
     await withRedis(service(), async redis => {
@@ -115,11 +115,15 @@ describe('an operator', function () {
     expect(ours).to.include({ payment_id: id, command: 'wake', reason: 'failed in a test' })
     expect(ours).to.include({ buried_at: '2026-01-02T12:00:00.000Z' })
     expect((await run('dead-letter', 'list')).out).to.contain('is not a command')
+    expect((await run('dead-letter', 'discard', ours?.['letter_id'] ?? '')).err).to.contain('Replay it')
     const replayed = await run('dead-letter', 'replay', ours?.['letter_id'] ?? '')
     expect(replayed.out).to.equal(`The wake of payment ${id} is with the workers again.\n`)
     expect((await run('dead-letter', 'replay', ours?.['letter_id'] ?? '')).err).to.contain('There is no dead letter')
     expect((await run('dead-letter', 'replay', nonsense?.['letter_id'] ?? '')).err).to.contain("can't be replayed")
-    expect(await letters()).to.have.length(1)
+    expect(nonsense?.['fields']).to.include({ nonsense: 'of somebody' })
+    const discarded = await run('dead-letter', 'discard', nonsense?.['letter_id'] ?? '')
+    expect(discarded.out).to.contain('"nonsense":"of somebody"')
+    expect(await letters()).to.deep.equal([])
     await until('nothing waits', async () => {
       const { total } = (await run('queue', 'status', '--json')).json() as { total: { length: number } }
       return total.length === 0
