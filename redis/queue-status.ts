@@ -3,7 +3,6 @@ import { serverTimeMs } from './clock.js'
 import type { Redis } from './connections.js'
 import { keys, PAYMENTS_GROUP, partitionNumbers } from './keys.js'
 import { fieldsOf } from './pairs.js'
-import { livingConsumers } from './takeover.js'
 
 export interface QueueStatus {
   readonly partition: number
@@ -13,8 +12,6 @@ export interface QueueStatus {
   readonly pending: number
   /** Age of the oldest command, by the clock of Redis (ms); null when there is none. */
   readonly oldestAgeMs: number | null
-  /** Living workers that read this partition. */
-  readonly consumers: number
   /** Payments that have an alarm: an expiry or a question to the network. */
   readonly scheduled: number
   /** Of these: due now. */
@@ -28,29 +25,23 @@ export interface QueueStatus {
 /** A minute is everyday life, ten are beyond the horizon of silence, an hour is an incident, a day is a person's work. */
 export const DOUBT_AGES_S = [0, 60, 600, 3_600, 86_400] as const
 
-/** `nowMs` by the clock of the service, which decides what is due; a worker silent for `silenceMs` counts as dead. */
-export async function queueStatus(
-  redis: Redis,
-  partitions: number,
-  { nowMs, silenceMs }: { nowMs: number; silenceMs: number }
-): Promise<QueueStatus[]> {
-  const living = await livingConsumers(redis, silenceMs)
+/** `nowMs` by the clock of the service, which decides what is due. */
+export async function queueStatus(redis: Redis, partitions: number, nowMs: number): Promise<QueueStatus[]> {
   const redisNowMs = await serverTimeMs(redis)
   const numbers = partitionNumbers(partitions)
-  return await Promise.all(numbers.map(partition => statusOf(redis, partition, living, { nowMs, redisNowMs })))
+  return await Promise.all(numbers.map(partition => statusOf(redis, partition, { nowMs, redisNowMs })))
 }
 
 async function statusOf(
   redis: Redis,
   partition: number,
-  living: ReadonlySet<string>,
   times: { nowMs: number; redisNowMs: number }
 ): Promise<QueueStatus> {
   const stream = keys.commands(partition)
-  const [length, oldest, group, scheduled, due, deadLetters, attention] = await Promise.all([
+  const [length, oldest, pending, scheduled, due, deadLetters, attention] = await Promise.all([
     redis.xlen(stream),
     redis.xrange(stream, '-', '+', 'COUNT', 1),
-    groupOf(redis, stream, living),
+    pendingOf(redis, stream),
     redis.zcard(keys.due(partition)),
     redis.zcount(keys.due(partition), '-inf', times.nowMs),
     redis.xlen(keys.deadLetters(partition)),
@@ -66,21 +57,11 @@ async function statusOf(
   )
   const oldestId = oldest[0]?.[0]
   const oldestAgeMs = oldestId === undefined ? null : Math.max(0, times.redisNowMs - Number.parseInt(oldestId, 10))
-  return { partition, length, ...group, oldestAgeMs, scheduled, due, deadLetters, attention, inDoubt }
+  return { partition, length, pending, oldestAgeMs, scheduled, due, deadLetters, attention, inDoubt }
 }
 
 /** A stream without its group is one that no worker has ever read. */
-async function groupOf(
-  redis: Redis,
-  stream: string,
-  living: ReadonlySet<string>
-): Promise<{ pending: number; consumers: number }> {
+async function pendingOf(redis: Redis, stream: string): Promise<number> {
   const rows = (await redis.xinfo('CONSUMERS', stream, PAYMENTS_GROUP).catch(() => [])) as unknown[][]
-  const group = { pending: 0, consumers: 0 }
-  for (const row of rows) {
-    const fields = fieldsOf(row)
-    group.pending += Number(fields.get('pending'))
-    if (living.has(String(fields.get('name')))) group.consumers++
-  }
-  return group
+  return rows.reduce((sum, row) => sum + Number(fieldsOf(row).get('pending')), 0)
 }

@@ -44,6 +44,11 @@ export async function watchWorkers(redis: Redis, silenceMs: number): Promise<Rea
   return new Set(living as string[])
 }
 
+/** What one dead consumer holds of a partition. */
+export interface Orphans extends ReadResult {
+  readonly consumer: string
+}
+
 /**
  * The entries of one partition that belong to dead consumers, those included that are no commands. Consumers that are
  * dead and empty are removed.
@@ -52,13 +57,15 @@ export async function orphanedCommands(
   redis: Redis,
   partition: number,
   living: ReadonlySet<string>
-): Promise<ReadResult> {
+): Promise<Orphans[]> {
   const stream = keys.commands(partition)
-  const orphans: ReadResult = { entries: [], unreadable: [] }
+  const orphans: Orphans[] = []
   for (const consumer of await consumersOf(redis, stream)) {
     if (living.has(consumer.name)) continue
     if (consumer.pending > 0) {
-      await collectHeld(redis, partition, consumer.name, orphans)
+      const held: Orphans = { consumer: consumer.name, entries: [], unreadable: [] }
+      await collectHeld(redis, partition, consumer.name, held)
+      orphans.push(held)
     } else if (consumer.idleMs > REMOVE_AFTER_IDLE_MS) {
       await dropConsumer(redis, [stream], [PAYMENTS_GROUP, consumer.name])
     }

@@ -17,10 +17,7 @@ await runProcess('timers', async ({ config, log, signal, onStop, onReadyCheck })
   const clock = await followClock(redis, config.environment, { log })
   onStop('clock', () => clock.stop())
   publishInstallation(async () => ({
-    partitions: await queueStatus(redis, config.partitions, {
-      nowMs: clock.now(),
-      silenceMs: config.takeoverAfterMs
-    }),
+    partitions: await queueStatus(redis, config.partitions, clock.now()),
     workers: (await livingConsumers(redis, config.takeoverAfterMs)).size
   }))
   const rounds = startRounds({

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { readClockOffset } from '../../redis/clock.js'
 import { createNoticeStore } from '../../redis/notices.js'
 import { type QueueStatus, queueStatus } from '../../redis/queue-status.js'
+import { livingConsumers } from '../../redis/takeover.js'
 import { systemClock } from '../../runtime/clock.js'
 import type { ActionMaker } from './action.js'
 import type { OperatorConnection } from './connection.js'
@@ -17,15 +18,13 @@ export function queueCommand(action: ActionMaker): Command {
     .action(
       action(async connection => {
         const { redis, config } = connection
-        const rows = await queueStatus(redis, config.partitions, {
-          nowMs: await serviceNowMs(connection),
-          silenceMs: config.takeoverAfterMs
-        })
+        const rows = await queueStatus(redis, config.partitions, await serviceNowMs(connection))
+        const { size: workers } = await livingConsumers(redis, config.takeoverAfterMs)
         const notices = await createNoticeStore(redis, config.partitions).count()
         const total = sumOf(rows)
         return {
-          json: { total: { ...present(total), notices }, partitions: rows.map(row => present(row)) },
-          text: textOf(rows, total, notices)
+          json: { total: { ...present(total), workers, notices }, partitions: rows.map(row => present(row)) },
+          text: textOf(rows, total, { workers, notices })
         }
       })
     )
@@ -45,8 +44,6 @@ function sumOf(rows: readonly QueueStatus[]): Total {
     length: sum(row => row.length),
     pending: sum(row => row.pending),
     oldestAgeMs: ages.length === 0 ? null : Math.max(...ages),
-    // Every worker reads all partitions.
-    consumers: Math.max(0, ...rows.map(row => row.consumers)),
     scheduled: sum(row => row.scheduled),
     due: sum(row => row.due),
     deadLetters: sum(row => row.deadLetters),
@@ -67,7 +64,6 @@ function present(row: Total & { partition?: number }): Record<string, unknown> {
     length: row.length,
     pending: row.pending,
     oldest_age_ms: row.oldestAgeMs,
-    consumers: row.consumers,
     scheduled: row.scheduled,
     due: row.due,
     dead_letters: row.deadLetters,
@@ -76,21 +72,25 @@ function present(row: Total & { partition?: number }): Record<string, unknown> {
   }
 }
 
-function textOf(rows: readonly QueueStatus[], total: Total, notices: number): string {
+function textOf(
+  rows: readonly QueueStatus[],
+  total: Total,
+  { workers, notices }: { workers: number; notices: number }
+): string {
   const busy = rows.filter(row => row.length + row.scheduled + row.deadLetters + row.attention > 0)
-  const header = ['PARTITION', 'WAITING', 'IN WORK', 'OLDEST', 'WORKERS', 'ALARMS', 'DUE', 'DEAD', 'ATTENTION']
+  const header = ['PARTITION', 'WAITING', 'IN WORK', 'OLDEST', 'ALARMS', 'DUE', 'DEAD', 'ATTENTION']
   const lines = [...busy.map(row => cells(String(row.partition), row)), cells('all', total)]
-  return `${table(header, lines, '')}\n\nNotices of the network whose payment is not found yet: ${notices}.`
+  return `${table(header, lines, '')}\n\nLiving workers, each of which reads all partitions: ${workers}.\nNotices of the network whose payment is not found yet: ${notices}.`
 }
 
 function cells(name: string, row: Total): string[] {
   const oldest = row.oldestAgeMs === null ? '-' : `${(row.oldestAgeMs / 1_000).toFixed(1)} s`
-  const { length, pending, consumers, scheduled, due, deadLetters, attention } = row
+  const { length, pending, scheduled, due, deadLetters, attention } = row
   return [
     name,
     String(length - pending),
     String(pending),
     oldest,
-    ...[consumers, scheduled, due, deadLetters, attention].map(String)
+    ...[scheduled, due, deadLetters, attention].map(String)
   ]
 }

@@ -50,7 +50,7 @@ describe('the backlog', () => {
       return createCommitStore(test.redis).commit({ payment: changed, ...rest }, PARTITION)
     }
     const inDoubt = async (): Promise<number[]> => {
-      const rows = await queueStatus(test.redis, PARTITION + 1, { nowMs, silenceMs: 1_000 })
+      const rows = await queueStatus(test.redis, PARTITION + 1, nowMs)
       return DOUBT_AGES_S.map(age => rows[PARTITION]?.inDoubt[age] ?? 0)
     }
     expect(await inDoubt()).to.deep.equal([0, 0, 0, 0, 0])

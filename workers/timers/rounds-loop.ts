@@ -59,9 +59,16 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
     repeat('takeover', TAKEOVER_INTERVAL_MS, async () => {
       const living = await watchWorkers(redis, takeoverAfterMs)
       if (performance.now() - redisBackAtMs < takeoverAfterMs) return
-      const moved = await takeoverRound(redis, partitions, living)
-      metrics.tookOver(moved)
-      if (moved > 0) log.warn({ moved }, 'commands of silent workers were handed over')
+      const moved: Record<string, number> = {}
+      const count = (worker: string): void => {
+        moved[worker] = (moved[worker] ?? 0) + 1
+      }
+      try {
+        await takeoverRound(redis, partitions, living, count)
+      } finally {
+        metrics.tookOver(Object.values(moved).reduce((sum, commands) => sum + commands, 0))
+        if (Object.keys(moved).length > 0) log.warn({ commands: moved }, 'commands of silent workers were handed over')
+      }
     })
   ]
   return {

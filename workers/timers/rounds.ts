@@ -23,15 +23,22 @@ export async function fireRound(redis: Redis, partitions: number, nowMs: number)
   return fired
 }
 
-/** Gives back what workers hold that are not among the living. Returns the number of commands. */
-export async function takeoverRound(redis: Redis, partitions: number, living: ReadonlySet<string>): Promise<number> {
-  let moved = 0
+/**
+ * Gives back what workers hold that are not among the living. `tookOver` is told the worker of each command, also when
+ * the round fails later.
+ */
+export async function takeoverRound(
+  redis: Redis,
+  partitions: number,
+  living: ReadonlySet<string>,
+  tookOver: (worker: string) => void
+): Promise<void> {
   await inEach(partitions, async partition => {
-    const { entries, unreadable } = await orphanedCommands(redis, partition, living)
-    for (const entry of entries) if (await requeueCommand(redis, entry)) moved++
-    for (const entry of unreadable) if (await requeueEntry(redis, entry)) moved++
+    for (const { consumer, entries, unreadable } of await orphanedCommands(redis, partition, living)) {
+      for (const entry of entries) if (await requeueCommand(redis, entry)) tookOver(consumer)
+      for (const entry of unreadable) if (await requeueEntry(redis, entry)) tookOver(consumer)
+    }
   })
-  return moved
 }
 
 /** A partition with a fault of its own does not keep the others waiting; the round fails when they are done. */

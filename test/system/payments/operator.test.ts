@@ -79,12 +79,14 @@ describe('an operator', function () {
     const { id } = (await merchant.create({ waitS: 0 })).payment
     const { total } = (await run('queue', 'status', '--json')).json() as { total: Record<string, number> }
     expect(total).to.include({ length: 1, due: 0 })
-    expect(total['consumers']).to.be.at.least(2)
+    expect(total['workers']).to.be.at.least(2)
     expect(total['scheduled']).to.be.above(0)
     expect(total['oldest_age_ms']).to.be.within(0, 5_000)
     const { out } = await run('queue', 'status')
-    expect(out).to.match(/^PARTITION +WAITING +IN WORK +OLDEST +WORKERS +ALARMS +DUE +DEAD +ATTENTION\n/)
-    expect(out).to.match(/\nall +\d+ +\d+ /)
+    expect(out).to.match(/^PARTITION +WAITING +IN WORK +OLDEST +ALARMS +DUE +DEAD +ATTENTION\n/)
+    expect(out)
+      .to.match(/\nall +\d+ +\d+ /)
+      .and.to.match(/\nLiving workers, .*: [2-9]\.\n/)
     await merchant.settled(id)
   })
 
