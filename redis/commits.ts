@@ -5,7 +5,7 @@
  * the waiting request and the acknowledgement of the command happen together or not at all (invariants 5 and 6).
  */
 import type { CommandResult } from '../machines/commands.js'
-import type { Payment, PaymentStatus } from '../machines/model.js'
+import type { Payment, PaymentProgress, PaymentStatus } from '../machines/model.js'
 import type { Conclusion } from '../machines/payment/decide.js'
 import type { CommandEntry } from './command-entry.js'
 import type { Redis } from './connections.js'
@@ -143,9 +143,15 @@ function valuesOf(write: Commit, reply: Reply): (string | number)[] {
     reply.message,
     write.begins?.entryId ?? '',
     terms.merchantId,
-    progress.inquiry?.sinceMs ?? '',
+    inDoubtSinceMs(progress) ?? '',
     progress.references.saleId?.toLowerCase() ?? ''
   ]
+}
+
+/** Null for a payment that has its outcome, and is only looked for once more (`failed.watched`): nobody need worry. */
+function inDoubtSinceMs({ phase, inquiry }: PaymentProgress): number | null {
+  if (inquiry === null || (phase === 'watched' && inquiry.attempts === 0)) return null
+  return inquiry.sinceMs
 }
 
 /** The conclusion may belong to an older command (reconciliation); the waiting request wants its own. */

@@ -36,9 +36,9 @@ describe('the backlog', () => {
     const nowMs = Date.now()
     const payment = aPayment({ record: 'r1' })
     await createPaymentStore(test.redis).acceptPayment(payment, createCommand, anAcceptance({ record: 'r1' }))
-    const commit = (version: number, sinceMs: number | null): Promise<unknown> => {
+    const commit = (version: number, sinceMs: number | null, changes = {}): Promise<unknown> => {
       const inquiry = sinceMs === null ? null : { sinceMs, attempts: 1, nextAtMs: nowMs }
-      const changed = { ...payment, version, progress: { ...payment.progress, inquiry } }
+      const changed = { ...payment, version, progress: { ...payment.progress, inquiry, ...changes } }
       const rest = {
         statusBefore: 'pending',
         wakeAtMs: null,
@@ -58,5 +58,11 @@ describe('the backlog', () => {
     expect(await inDoubt()).to.deep.equal([1, 1, 1, 0, 0])
     expect(await commit(3, null)).to.equal('committed')
     expect(await inDoubt()).to.deep.equal([0, 0, 0, 0, 0])
+    // Failed by the silence of the network, and looked for once more an hour later: no reason to call anybody.
+    const late = { sinceMs: nowMs, attempts: 0, nextAtMs: nowMs + 3_600_000 }
+    expect(await commit(4, null, { phase: 'watched', inquiry: late })).to.equal('committed')
+    expect(await inDoubt()).to.deep.equal([0, 0, 0, 0, 0])
+    expect(await commit(5, null, { phase: 'watched', inquiry: { ...late, attempts: 1 } })).to.equal('committed')
+    expect(await inDoubt()).to.deep.equal([1, 0, 0, 0, 0])
   })
 })
