@@ -3,11 +3,10 @@ import { Command } from 'commander'
 import { advanceClock, CLOCK_POLL_MS, readClockOffset, resetClock } from '../../redis/clock.js'
 import { systemClock } from '../../runtime/clock.js'
 import { delay } from '../../runtime/delay.js'
-import { type ActionMaker, type Output, subjectOf, UsageError } from './action.js'
+import { type ActionMaker, type Output, subjectOf } from './action.js'
 import type { OperatorConnection } from './connection.js'
+import { parseSpan } from './span.js'
 
-const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-const ADVANCE_MS_MAX = 366 * 86_400_000
 /** Until every process that follows it has looked for the new offset, and some. */
 const SETTLE_MS = 2 * CLOCK_POLL_MS
 
@@ -54,15 +53,6 @@ function assertTest({ config }: OperatorConnection): void {
   if (config.environment === 'live') {
     throw new Error('The clock of the live environment is the real one. This is for SERVICE_ENV=test only.')
   }
-}
-
-function parseSpan(text: string): number {
-  const [, digits, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
-  const ms = Number(digits) * (unitMs[unit] ?? Number.NaN)
-  if (!(ms > 0 && ms <= ADVANCE_MS_MAX)) {
-    throw new UsageError(`"${text}" is not a span of time. Write 30s, 90m, 12h or 7d, at most 366d.`)
-  }
-  return ms
 }
 
 async function shown({ redis, config }: OperatorConnection): Promise<Output> {

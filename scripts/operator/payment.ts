@@ -1,4 +1,4 @@
-/** `payment show|history|attention|settle-attention|conclude-refund` */
+/** `payment show|history|attention|settle-attention|conclude-refund`; `in-doubt` is in payment-doubt.ts */
 import { Command } from 'commander'
 import type { Payment, PaymentProgress } from '../../machines/model.js'
 import { decide } from '../../machines/payment/decide.js'
@@ -10,6 +10,7 @@ import { delay } from '../../runtime/delay.js'
 import { isUuid } from '../../runtime/uuid.js'
 import { type ActionMaker, subjectOf, UsageError } from './action.js'
 import type { OperatorConnection } from './connection.js'
+import { addInDoubt } from './payment-doubt.js'
 import { historyText, presentForOperators, showText } from './payment-text.js'
 import { table } from './table.js'
 
@@ -67,6 +68,7 @@ export function paymentCommand(action: ActionMaker): Command {
         return { json: { payment_id: id, attention: null }, text: `Payment ${id} is off the list.` }
       })
     )
+  addInDoubt(noun, action)
   addConclusion(noun, action)
   return noun
 }
