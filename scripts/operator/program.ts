@@ -5,7 +5,7 @@
  * a function which makes its `Command`; add it to `nouns`.
  */
 import { Command, CommanderError } from 'commander'
-import { messageOf } from '../../runtime/message-of.js'
+import { isRedisUnavailable, reasonOf } from '../../redis/errors.js'
 import { type ActionMaker, actionMaker, type OperatorWorld, UsageError } from './action.js'
 import { clockCommand } from './clock.js'
 import { deadLetterCommand } from './dead-letter.js'
@@ -27,6 +27,10 @@ const nouns: readonly ((action: ActionMaker) => Command)[] = [
   vaultCommand
 ]
 
+/** Under the words of a Redis that is full, read-only or silent. */
+const WHAT_TO_DO =
+  'The durable Redis can not do that now: see "Redis" in docs/OPERATIONS.md. Look whether it was done before you repeat it.\n'
+
 /** Runs one command line, without the program's name. Resolves to the exit code; never rejects. */
 export async function runOperator(args: readonly string[], world: OperatorWorld): Promise<number> {
   const program = new Command('operator')
@@ -42,7 +46,7 @@ export async function runOperator(args: readonly string[], world: OperatorWorld)
   } catch (error) {
     // commander has printed its own complaint. Asked for help it "fails" with 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    world.err(`error: ${messageOf(error)}\n`)
+    world.err(`error: ${reasonOf(error)}\n${isRedisUnavailable(error) ? WHAT_TO_DO : ''}`)
     return error instanceof UsageError ? 2 : 1
   }
 }

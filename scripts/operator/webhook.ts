@@ -85,19 +85,23 @@ async function list(
   connection: OperatorConnection,
   { merchant, state, since = 0, limit }: ListOptions
 ): Promise<Output> {
+  if (merchant !== undefined) await requireMerchant(connection, merchant)
   const archive = archiveOf(connection)
-  const wanted: ArchivedEvent[] = []
+  const found: ArchivedEvent[] = []
   const lastAnswers = new Map<string, string>()
   const merchants = merchant === undefined ? await merchantIds(connection) : [merchant]
+  // One more than is shown: whoever repairs fifty events should know that there are more.
+  const max = limit + 1
   for (const merchantId of merchants) {
-    if (wanted.length >= limit) break
+    if (found.length >= max) break
     const events =
       state === 'delivered'
-        ? await firstOf(archive.delivered(merchantId, since), limit - wanted.length)
-        : await oldestOf(undelivered(archive, merchantId, since, state), limit - wanted.length)
-    wanted.push(...events)
+        ? await firstOf(archive.delivered(merchantId, since), max - found.length)
+        : await oldestOf(undelivered(archive, merchantId, since, state), max - found.length)
+    found.push(...events)
     if (events.some(event => event.state === 'undeliverable')) await noteAnswers(archive, merchantId, lastAnswers)
   }
+  const wanted = found.slice(0, limit)
   const rows = wanted.map(event => [
     event.eventId,
     event.merchantId,
@@ -110,7 +114,8 @@ async function list(
   ])
   const header = ['EVENT', 'MERCHANT', 'STATE', 'STATUS', 'OCCURRED', 'ATTEMPTS', 'NEXT', 'LAST ANSWER']
   const listed = table(header, rows, 'There are no such events.')
-  const text = [listed, ...(await switchedOffLines(connection, merchants))].join('\n')
+  const more = found.length > limit ? [`There are more than these ${limit}: --limit, --merchant, --since.`] : []
+  const text = [listed, ...more, ...(await switchedOffLines(connection, merchants))].join('\n')
   return { json: wanted.map(present), text }
 }
 
@@ -176,6 +181,7 @@ async function replay(
   if (merchant === undefined || (since === undefined && !undelivered)) {
     throw new UsageError('name an event, or a merchant with --since or --undelivered')
   }
+  await requireMerchant(connection, merchant)
   const wanted = undelivered ? (['waiting', 'undeliverable'] as const) : states
   return replayed(await archiveOf(connection).replaySince(merchant, since ?? 0, wanted))
 }

@@ -81,6 +81,8 @@ describe('operator command line: merchants and keys', () => {
     ['key create --merchant m_1 --permissions everything', 2, /no permission "everything".*payments:read/],
     ['merchant create', 2, /missing argument <name>/],
     ['merchant rename', 2, /unknown command/],
+    ['webhook list --merchant m_none', 1, /no merchant m_none/],
+    ['webhook replay --merchant m_none --undelivered', 1, /no merchant m_none/],
     ['payments', 2, /unknown command/],
     ['merchant list --verbose', 2, /unknown option/],
     ['', 2, /Usage/]
@@ -103,6 +105,17 @@ describe('operator command line: merchants and keys', () => {
     const merchant = await newMerchant()
     await writeFile(join(dataDir, 'redis.json'), JSON.stringify({ redis_url: servers.url }))
     expect((await run('merchant list', { DATA_DIR: dataDir })).out).to.contain(merchant)
+  })
+
+  it('says what to do about a Redis that takes no writes', async () => {
+    await servers.redis.config('SET', 'maxmemory', '1')
+    try {
+      const { exitCode, err } = await run('merchant create --name Padaria')
+      expect(exitCode).to.equal(1)
+      expect(err).to.match(/^error: OOM .*\nThe durable Redis can not do that now: .*OPERATIONS\.md/)
+    } finally {
+      await servers.redis.config('SET', 'maxmemory', '0')
+    }
   })
 
   it('tells which file is broken', async () => {

@@ -49,6 +49,8 @@ describe('operator webhook, for an abandoned endpoint', () => {
     const { out } = await run('webhook', 'list', '--state', 'undeliverable', '--limit', '2')
     expect(out.match(/T12:0\d:00/g)).to.deep.equal(['T12:00:00', 'T12:01:00'])
     expect(out.match(/502 no shop here/g)).to.have.lengthOf(2)
+    expect(out).to.contain('There are more than these 2')
+    expect((await run('webhook', 'list', '--limit', '3')).out).not.to.contain('There are more')
     const since = await run('webhook', 'list', '--since', '2026-01-02T12:01:00Z', '--json')
     expect(since.json()).to.have.lengthOf(2)
   })
