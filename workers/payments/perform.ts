@@ -1,10 +1,11 @@
 /** Performing an effect: one call to the card network (or one question), and what it meant as an event. */
 import type { Payment } from '../../machines/model.js'
-import { type CallOutcome, orderIdOf } from '../../machines/network.js'
+import { type CallOutcome, orderIdOf, type QueryOutcome } from '../../machines/network.js'
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
 import { callEvent, queryEvent } from '../../machines/payment/inquiry.js'
 import type { CommandEntry } from '../../redis/command-entry.js'
 import { delay } from '../../runtime/delay.js'
+import { warnRateLimited } from '../../runtime/log.js'
 import type { WorkerDeps } from './deps.js'
 
 /** First pause before a call that did not reach the network is tried again; it doubles (ms). */
@@ -25,6 +26,7 @@ export async function perform(
   const { terms } = payment
   if (effect.kind === 'query') {
     const outcome = await deps.network.query(orderIdOf(terms.id), held)
+    warnOfTrouble('query', outcome, payment, deps)
     return queryEvent(outcome, payment.progress.references.saleId, deps.clock.now())
   }
   if (effect.kind === 'authorise') return await authorise(payment, entry, deps, held, beforeSending)
@@ -38,7 +40,26 @@ export async function perform(
         return deps.network.void(effect.saleId, effect.amountCents, held)
     }
   })
+  warnOfTrouble(effect.kind, outcome, payment, deps)
   return callEvent(outcome, terms, deps.environment, deps.clock.now())
+}
+
+/**
+ * Whoever calls the network at night should know what it did. No warning for what a merchant's request may earn by
+ * itself, such as a capture that is refused; a refused authorisation may be our credentials.
+ */
+function warnOfTrouble(
+  operation: Effect['kind'],
+  outcome: CallOutcome | QueryOutcome,
+  { terms }: Payment,
+  { log }: WorkerDeps
+): void {
+  const fields = { payment_id: terms.id, operation, outcome: outcome.kind }
+  if ('reason' in outcome) {
+    warnRateLimited(log, { ...fields, reason: outcome.reason }, 'the card network gave no clear answer')
+  } else if (outcome.kind === 'rejected' && operation === 'authorise') {
+    warnRateLimited(log, { ...fields, code: outcome.code }, 'the card network refused a sale as such')
+  }
 }
 
 async function authorise(
@@ -71,6 +92,7 @@ async function authorise(
       held
     )
   )
+  warnOfTrouble('authorise', outcome, payment, deps)
   const onFailure = (error: unknown): void =>
     deps.log.warn({ err: error, payment_id: terms.id }, 'card data was not removed, it will expire')
   // A merchant that is told that nothing was sent may use the token at once. Who dies in between leaves a payment that is

@@ -1,0 +1,45 @@
+import { Writable } from 'node:stream'
+import { expect } from 'chai'
+import type { CallOutcome } from '../../../machines/network.js'
+import { createLogger } from '../../../runtime/log.js'
+import { ambiguous, approvedAndCaptured } from '../../support/fake-network.js'
+import { useRedis } from '../../support/redis.js'
+import { aWorker } from '../../support/worker.js'
+
+describe('what the card network did', () => {
+  const test = useRedis()
+  afterEach(() => test.redis.flushdb())
+
+  /** The warnings of a worker whose one authorisation ends like that. */
+  const warningsAfter = async (outcome: CallOutcome): Promise<Record<string, unknown>[]> => {
+    const lines: string[] = []
+    const destination = new Writable({
+      write(chunk, _encoding, done) {
+        lines.push(String(chunk))
+        done()
+      }
+    })
+    const worker = aWorker(test, () => ({ log: createLogger('payments', 'warn', destination) }))
+    await worker.accept()
+    worker.network.willAnswer(outcome)
+    await worker.work()
+    return lines.map(line => JSON.parse(line))
+  }
+
+  it('is in the log with its reason when it was no clear answer', async () => {
+    const [warning, ...others] = await warningsAfter(ambiguous)
+    expect(warning).to.include({ operation: 'authorise', outcome: 'ambiguous' })
+    expect(warning).to.have.property('payment_id')
+    expect(warning?.['reason']).to.be.a('string').that.is.not.equal('')
+    expect(others).to.deep.equal([])
+  })
+
+  it('is in the log with its code when it refused the sale as such: it may be our credentials', async () => {
+    const [warning] = await warningsAfter({ kind: 'rejected', code: 'http_401' })
+    expect(warning).to.include({ msg: 'the card network refused a sale as such', code: 'http_401' })
+  })
+
+  it('is no warning when it was an answer', async () => {
+    expect(await warningsAfter(approvedAndCaptured)).to.deep.equal([])
+  })
+})
