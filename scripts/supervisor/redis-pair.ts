@@ -15,17 +15,19 @@ export interface RedisUrls {
 
 /**
  * Starts what `given` does not name (`REDIS_URL`, `SECRETS_REDIS_URL`), adds it to the supervisor, and writes both
- * addresses into `DATA_DIR/redis.json`. A port of the last start is taken again when it is free.
+ * addresses into `DATA_DIR/redis.json`. A port of the last start is taken again when it is free, and not among
+ * `reservedPorts`: those of processes that are started later.
  */
 export async function startRedisPair(options: {
   given: NodeJS.ProcessEnv
   dataDir: string
+  reservedPorts: ReadonlySet<number>
   vendorDir: string
   supervisor: Supervisor
   sinkOf: (name: string) => LineSink
   onEnd: (name: string, ending: Ending, pauseMs: number) => void
 }): Promise<RedisUrls> {
-  const { given, dataDir, supervisor } = options
+  const { given, dataDir, reservedPorts, supervisor } = options
   const before = await readJson(dataDir, REDIS_FILE)
   let binary: RedisBinary | undefined
 
@@ -36,7 +38,7 @@ export async function startRedisPair(options: {
       kind,
       binary,
       dir,
-      port: await portFor(dir, oldUrl),
+      port: await portFor(dir, oldUrl, reservedPorts),
       onOutput: options.sinkOf(kind),
       onEnd: (ending, pauseMs) => options.onEnd(kind, ending, pauseMs)
     })
@@ -52,10 +54,11 @@ export async function startRedisPair(options: {
 }
 
 /** Rejects while a server of an earlier start, whose supervisor was killed, still works on the same files. */
-async function portFor(dir: string, oldUrl: unknown): Promise<number> {
+async function portFor(dir: string, oldUrl: unknown, reservedPorts: ReadonlySet<number>): Promise<number> {
   const oldPort = Number(/^redis:\/\/127\.0\.0\.1:(\d+)$/.exec(String(oldUrl))?.[1] ?? 0)
   if (oldPort === 0) return freePort()
   await waitUntilUnused(dir, oldPort)
+  if (reservedPorts.has(oldPort)) return freePort()
   return (await probePort(oldPort, '127.0.0.1')) ?? (await freePort())
 }
 

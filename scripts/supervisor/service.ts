@@ -140,6 +140,7 @@ export class Service {
     const redis = await startRedisPair({
       given: env,
       dataDir,
+      reservedPorts: new Set([...ports.values()].map(({ port }) => port)),
       vendorDir: vendorDir(root),
       supervisor: this.#supervisor,
       sinkOf: this.#sinkOf,

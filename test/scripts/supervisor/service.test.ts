@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { prepareFor, readDemo } from '../../../scripts/supervisor/demo.js'
+import { freePort } from '../../../scripts/supervisor/ports.js'
 import { type RunningService, Service } from '../../../scripts/supervisor/service.js'
 import { until } from '../../support/conditions.js'
 import { pidsWith } from '../../support/processes.js'
@@ -106,6 +107,14 @@ describe('service on one machine', function () {
     expect(runs[0]).to.deep.equal(runs[1])
     expect((await stat(join(dir, 'demo.json'))).mode & 0o777).to.equal(0o600)
     expect(JSON.parse(await readFile(join(dir, 'redis.json'), 'utf8'))).to.have.keys('redis_url', 'secrets_redis_url')
+  })
+
+  it('leaves a process the port that Redis had in the last start', async () => {
+    const port = await freePort()
+    await writeFile(join(dir, 'redis.json'), JSON.stringify({ redis_url: `redis://127.0.0.1:${port}` }))
+    const { redis, ports } = await serviceOf(tiny('api'), [], { PORT: String(port) }).start()
+    expect(ports.get('api.1')?.port).to.equal(port)
+    expect(redis.redisUrl).not.to.contain(`:${port}`)
   })
 
   it('tells only payments where the private keys are, and only the sealers where the public ones are', async () => {
