@@ -1,13 +1,18 @@
-/** `queue status` */
+/** `queue status|oldest` */
 import { Command } from 'commander'
 import { readClockOffset } from '../../redis/clock.js'
+import { expandId } from '../../redis/keys.js'
 import { createNoticeStore } from '../../redis/notices.js'
+import { listOldestCommands, type WaitingCommand } from '../../redis/oldest-commands.js'
 import { type QueueStatus, queueStatus } from '../../redis/queue-status.js'
 import { livingConsumers } from '../../redis/takeover.js'
 import { systemClock } from '../../runtime/clock.js'
 import type { ActionMaker } from './action.js'
 import type { OperatorConnection } from './connection.js'
 import { table } from './table.js'
+
+/** As many as a person looks at. */
+const OLDEST_MAX = 20
 
 export function queueCommand(action: ActionMaker): Command {
   const noun = new Command('queue').description('The work that waits.')
@@ -28,7 +33,37 @@ export function queueCommand(action: ActionMaker): Command {
         }
       })
     )
+  noun
+    .command('oldest')
+    .description(`The ${OLDEST_MAX} commands that have had no result for longest, and the worker that has each.`)
+    .option('--json', 'print JSON')
+    .action(
+      action(async ({ redis, config }) => {
+        const rows = (await listOldestCommands(redis, config.partitions, OLDEST_MAX)).map(presentCommand)
+        const header = ['PARTITION', 'AGE', 'PAYMENT', 'COMMAND', 'HANDED OUT BEFORE', 'WORKER (HOST.PID.LIFE)']
+        const lines = rows.map(row => [
+          String(row.partition),
+          `${(row.age_ms / 1_000).toFixed(1)} s`,
+          row.payment_id ?? '-',
+          row.command ?? 'not readable',
+          String(row.handed_out_before ?? '-'),
+          row.worker ?? 'nobody yet'
+        ])
+        return { json: rows, text: table(header, lines, 'Every command has its result.') }
+      })
+    )
   return noun
+}
+
+function presentCommand({ partition, ageMs, worker, command }: WaitingCommand) {
+  return {
+    partition,
+    age_ms: ageMs,
+    payment_id: command === null ? null : expandId(command.compact),
+    command: command?.command.kind ?? null,
+    handed_out_before: command?.handedOut ?? null,
+    worker
+  }
 }
 
 async function serviceNowMs({ redis, config }: OperatorConnection): Promise<number> {

@@ -82,6 +82,7 @@ describe('an operator', function () {
     expect(total['workers']).to.be.at.least(2)
     expect(total['scheduled']).to.be.above(0)
     expect(total['oldest_age_ms']).to.be.within(0, 5_000)
+    expect((await run('queue', 'oldest')).out).to.match(new RegExp(`^PARTITION .*\\n\\d+ .* ${id} +create +0 `))
     const { out } = await run('queue', 'status')
     expect(out).to.match(/^PARTITION +WAITING +IN WORK +OLDEST +ALARMS +DUE +DEAD +ATTENTION\n/)
     expect(out)
