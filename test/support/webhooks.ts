@@ -11,7 +11,7 @@ import { decodeChange, encodeEvent, type StatusChange } from '../../redis/webhoo
 import { createWebhookQueue, type WebhookQueue } from '../../redis/webhook-queue.js'
 import { decodeRecord, type LoggedAttempt, type QueuedEvent } from '../../redis/webhook-record.js'
 import { createWebhookSwitches } from '../../redis/webhook-switches.js'
-import { createLogger } from '../../runtime/log.js'
+import { createLogger, type Logger } from '../../runtime/log.js'
 import { createNetworkPolicy } from '../../runtime/network-policy.js'
 import { startWebhookDelivery, type WebhookDelivery } from '../../workers/webhooks/delivery.js'
 import { createSender } from '../../workers/webhooks/sender.js'
@@ -47,13 +47,14 @@ export interface DelivererOptions {
   readonly timeoutMs?: number
   readonly allowedNetworks?: readonly string[]
   /** Puts something between the delivery and its queue. */
+  readonly log?: Logger
   readonly wrap?: (queue: WebhookQueue) => WebhookQueue
 }
 
 /** The same gaps as in life, without jitter. */
 const plainRetries: RetryPolicy = { delaysMs: [5_000, 30_000, 120_000], jitter: 0 }
 
-const log = createLogger('webhooks', 'silent')
+const silent = createLogger('webhooks', 'silent')
 const noMetrics = {
   attempted: () => undefined,
   gaveUp: () => undefined,
@@ -71,6 +72,7 @@ export const plainQueue = {
 }
 
 export async function startDeliverer(test: TestRedis, options: DelivererOptions = {}): Promise<Deliverer> {
+  const { log = silent } = options
   const [redis, blocking] = [await connect(test.url, 'commands', log), await connect(test.url, 'blocking', log)]
   const owner = randomBytes(6).toString('hex')
   const clock = options.clock ?? { now: () => Date.now() }

@@ -12,6 +12,7 @@ import type { Lease } from '../../redis/partition-leases.js'
 import type { WebhookEndpoint } from '../../redis/webhook-endpoints.js'
 import type { Move } from '../../redis/webhook-queue.js'
 import type { QueuedEvent } from '../../redis/webhook-record.js'
+import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import { type AttemptedMove, attemptDelivery } from './attempt.js'
 import { Circuit } from './circuit.js'
 import type { DeliveryDeps } from './deps.js'
@@ -42,6 +43,8 @@ export class Lane {
   readonly #deps: DeliveryDeps
   readonly #options: LaneOptions
   readonly #settlements: Settlements
+  /** The merchant's own: what one endpoint fails must not hide another's. */
+  readonly #log: Logger
   readonly #circuit: Circuit
   readonly #chains = new Map<string, QueuedEvent[]>()
   /** Payments whose first event may be sent. */
@@ -66,6 +69,7 @@ export class Lane {
     this.#lastUsedMs = deps.clock.now()
     const settle = (moves: readonly Move[]): Promise<boolean[]> => deps.queue.settle(lease, merchantId, moves)
     this.#settlements = new Settlements(settle, stopping, deps.log)
+    this.#log = deps.log.child({ merchant_id: merchantId })
   }
 
   get waitingCount(): number {
@@ -263,8 +267,9 @@ export class Lane {
 
   #noteGivenUp({ eventId, delivery }: QueuedEvent): void {
     this.#deps.metrics.gaveUp()
-    const fields = { merchant_id: this.#options.merchantId, event_id: eventId, attempts: delivery.attempts }
-    this.#deps.log.warn(fields, 'a webhook event is undeliverable')
+    const fields = { event_id: eventId, attempts: delivery.attempts }
+    // An endpoint that is down for days gives up as many events as its merchant has payments.
+    warnRateLimited(this.#log, fields, 'a webhook event is undeliverable')
   }
 
   #freshTarget(): Promise<Target> {
