@@ -1,4 +1,6 @@
 /** The independent audit of a chaos run: the client's books, the service's and the network's must agree. */
+import { orderIdOf } from '../../machines/network.js'
+import { LedgerStatus } from '../network/ledger.js'
 import type { ReceivedEvent } from './receiver.js'
 import { IN_PROGRESS, type PaymentView, type RequestRecord, type SaleLine } from './record.js'
 
@@ -16,7 +18,6 @@ export interface Findings {
   readonly untold: string[]
 }
 
-const AUTHORISED = 1
 /** What becomes of the operations that the client asks for. */
 const REFUNDED: readonly string[] = ['partially_refunded', 'refunded']
 
@@ -31,12 +32,12 @@ export function auditChaos(
   const salesOf = groupBy(sales, ({ merchant_order_id }) => [merchant_order_id])
   const recordsOf = groupBy(records, ({ paymentIds }) => [...paymentIds])
   for (const [id, payment] of payments) {
-    const ownSales = salesOf.get(id.replaceAll('-', '')) ?? []
+    const ownSales = salesOf.get(orderIdOf(id)) ?? []
     if (payment === null) findings.lost.push(`${id}: the service does not know it any more`)
     else auditPayment(payment, ownSales, recordsOf.get(id) ?? [], findings)
     if (payment !== null) auditEvents(payment, events.get(id) ?? [], findings)
   }
-  const orders = new Set([...payments.keys()].map(id => id.replaceAll('-', '')))
+  const orders = new Set([...payments.keys()].map(orderIdOf))
   for (const order of salesOf.keys()) {
     if (!orders.has(order)) findings.wrong.push(`${order}: the network knows it, and no client does`)
   }
@@ -80,7 +81,7 @@ function auditPayment(
   if (charged.length > 1) findings.duplicates.push(`${id}: charged ${charged.length} times`)
   const captured = charged.reduce((sum, sale) => sum + sale.captured_amount, 0)
   const voided = charged.reduce((sum, sale) => sum + sale.voided_amount, 0)
-  const isHeld = sales.some(sale => sale.status === AUTHORISED)
+  const isHeld = sales.some(sale => sale.status === LedgerStatus.authorised)
   // A sale that turned up after the horizon is voided: the payment is failed, and nothing is kept.
   const isUndone = payment.captured_cents === 0 && captured === voided
   if (!isUndone && (captured !== payment.captured_cents || voided !== payment.refunded_cents)) {

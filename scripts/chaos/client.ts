@@ -3,6 +3,7 @@
  * same key until it is answered for good, as every merchant should.
  */
 import { Agent, request } from 'undici'
+import { orderIdOf } from '../../machines/network.js'
 import { delay } from '../../runtime/delay.js'
 import { isRecord, parseJson } from '../../runtime/json.js'
 import { demoCustomer } from '../supervisor/demo-customer.js'
@@ -120,7 +121,7 @@ export class ChaosClient {
   async #dispute(id: string): Promise<void> {
     await fetch(`${this.#target.networkUrl}/simulator/chargebacks`, {
       method: 'POST',
-      body: JSON.stringify({ merchant_order_id: id.replaceAll('-', '') }),
+      body: JSON.stringify({ merchant_order_id: orderIdOf(id) }),
       signal: AbortSignal.timeout(TRY_TIMEOUT_MS)
     }).catch(() => undefined)
   }

@@ -3,7 +3,7 @@
  * `isLost` says that the answer is not to be sent (the test cards and amounts of outcomes.ts).
  */
 import { randomInt, randomUUID } from 'node:crypto'
-import type { Ledger, LedgerSale } from './ledger.js'
+import { type Ledger, type LedgerSale, LedgerStatus } from './ledger.js'
 import { misbehavingAmounts, outcomeOfCard } from './outcomes.js'
 import { readSaleOrder, type SaleOrder } from './sale-order.js'
 import { createdView, operationView, orderView, queriedView, wireDate } from './sale-views.js'
@@ -15,7 +15,6 @@ export interface AcquirerAnswer {
   readonly isLost: boolean
 }
 
-const Status = { authorised: 1, captured: 2, denied: 3, voided: 10, refunded: 11 } as const
 const SUCCESS = 'Operation Successful'
 const NOT_CAPTURABLE = { Code: 308, Message: 'Transaction not available to capture' }
 const NOT_VOIDABLE = { Code: 309, Message: 'Transaction not available to void' }
@@ -69,21 +68,21 @@ export class Acquirer {
 
   #capture(found: LedgerSale, amountText: string | null): AcquirerAnswer {
     const sale = this.#reached(found, 'capture')
-    if (sale.status !== Status.authorised) return answered(400, [NOT_CAPTURABLE])
+    if (sale.status !== LedgerStatus.authorised) return answered(400, [NOT_CAPTURABLE])
     const amount = amountIn(amountText) ?? sale.amount
     if (amount === 'bad') return answered(400, [BAD_AMOUNT])
     if (amount > sale.amount || amount === misbehavingAmounts.captureRejected) {
       return this.#operation(sale, '842', 'Amount not accepted')
     }
-    const captured = { ...sale, status: Status.captured, capturedAmount: amount, capturedAtMs: Date.now() }
+    const captured = { ...sale, status: LedgerStatus.captured, capturedAmount: amount, capturedAtMs: Date.now() }
     this.#ledger.book(captured)
     return this.#operation(captured, '6', SUCCESS, amount === misbehavingAmounts.captureAnswerLost)
   }
 
   #void(found: LedgerSale, amountText: string | null): AcquirerAnswer {
     const sale = this.#reached(found, 'void')
-    const isRefund = sale.status === Status.captured
-    if (!isRefund && sale.status !== Status.authorised) return answered(400, [NOT_VOIDABLE])
+    const isRefund = sale.status === LedgerStatus.captured
+    if (!isRefund && sale.status !== LedgerStatus.authorised) return answered(400, [NOT_VOIDABLE])
     const balance = isRefund ? sale.capturedAmount - sale.voidedAmount : sale.amount
     const amount = amountIn(amountText) ?? balance
     if (amount === 'bad') return answered(400, [BAD_AMOUNT])
@@ -128,7 +127,7 @@ function newSale(order: SaleOrder, outcome: ReturnType<typeof outcomeOfCard>, no
   return {
     paymentId: randomUUID(),
     merchantOrderId: order.merchantOrderId,
-    status: isCaptured ? Status.captured : outcome.isApproved ? Status.authorised : Status.denied,
+    status: isCaptured ? LedgerStatus.captured : outcome.isApproved ? LedgerStatus.authorised : LedgerStatus.denied,
     amount: order.amount,
     capturedAmount: isCaptured ? order.amount : 0,
     voidedAmount: 0,
@@ -158,7 +157,7 @@ function newSale(order: SaleOrder, outcome: ReturnType<typeof outcomeOfCard>, no
 /** 10 until midnight of the day of the sale, 11 from then on. */
 function voidedStatus(sale: LedgerSale, nowMs: number): number {
   const isSameDay = wireDate(sale.receivedAtMs).slice(0, 10) === wireDate(nowMs).slice(0, 10)
-  return isSameDay ? Status.voided : Status.refunded
+  return isSameDay ? LedgerStatus.voided : LedgerStatus.refunded
 }
 
 /** `null`: no amount was given, which means the whole. */

@@ -8,11 +8,14 @@ import { dirname } from 'node:path'
 import { isRecord } from '../../runtime/json.js'
 import { type Journal, openJournal, readJournal } from './journal.js'
 
+/** `status` of a sale, in the numbers of the wire. Voided: on the day of the sale; refunded: later. */
+export const LedgerStatus = { authorised: 1, captured: 2, denied: 3, voided: 10, refunded: 11 } as const
+
 /** One sale. Status and codes are the wire's; amounts are cents; dates are `YYYY-MM-DD HH:mm:ss`, Brasilia time. */
 export interface LedgerSale {
   readonly paymentId: string
   readonly merchantOrderId: string
-  /** 1 authorised, 2 captured, 3 denied, 10 voided on the day of the sale, 11 voided later. */
+  /** One of `LedgerStatus`. */
   readonly status: number
   readonly amount: number
   readonly capturedAmount: number

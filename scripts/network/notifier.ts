@@ -4,7 +4,7 @@
  * Only HTTP 200 counts as received. Tried once and three times more, in the background; then it is lost, as the real
  * network's may be: who cannot miss one has to ask.
  */
-import { setTimeout as delay } from 'node:timers/promises'
+import { delay } from '../../runtime/delay.js'
 import type { Logger } from '../../runtime/log.js'
 import { messageOf } from '../../runtime/message-of.js'
 
@@ -47,8 +47,8 @@ export class Notifier {
   async #deliver(body: string, paymentId: string): Promise<void> {
     const { log, retryDelaysMs, url } = this.#options
     for (const pauseMs of [0, ...retryDelaysMs]) {
-      const isOver = await delay(pauseMs, false, { signal: this.#stopping.signal }).catch(() => true)
-      if (isOver) return
+      await delay(pauseMs, this.#stopping.signal)
+      if (this.#stopping.signal.aborted) return
       const problem = await this.#attempt(body)
       if (problem === null) return
       log.warn({ network_payment_id: paymentId, url, problem }, 'notification was not received')

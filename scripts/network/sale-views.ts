@@ -1,5 +1,5 @@
 /** A sale of the ledger in the acquirer's JSON: the answer to a sale, to an operation, and to both queries. */
-import type { LedgerSale } from './ledger.js'
+import { type LedgerSale, LedgerStatus } from './ledger.js'
 
 interface Link {
   readonly Method: 'GET' | 'PUT'
@@ -135,7 +135,8 @@ function chargebackView(sale: LedgerSale, caseNumber: string): object {
 function linksOf(sale: LedgerSale, baseUrl: string): readonly Link[] {
   const self = `${baseUrl}/1/sales/${sale.paymentId}`
   const links: Link[] = [{ Method: 'GET', Rel: 'self', Href: self }]
-  if (sale.status === 1) links.push({ Method: 'PUT', Rel: 'capture', Href: `${self}/capture` })
-  if (sale.status === 1 || sale.status === 2) links.push({ Method: 'PUT', Rel: 'void', Href: `${self}/void` })
+  if (sale.status === LedgerStatus.authorised) links.push({ Method: 'PUT', Rel: 'capture', Href: `${self}/capture` })
+  if (sale.status === LedgerStatus.authorised || sale.status === LedgerStatus.captured)
+    links.push({ Method: 'PUT', Rel: 'void', Href: `${self}/void` })
   return links
 }

@@ -1,10 +1,9 @@
 /** The network's ledger against the payments: at most one charge, and every figure the same. */
 import type { Payment } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
-import type { LedgerSale } from '../network/ledger.js'
+import { type LedgerSale, LedgerStatus } from '../network/ledger.js'
 import type { Books } from './audit.js'
 
-const AUTHORISED = 1
 const TAKEN = new Set(['captured', 'partially_refunded', 'refunded', 'charged_back'])
 
 export function auditLedger({ payments, ledger }: Books): string[] {
@@ -41,7 +40,7 @@ function auditOrder({ terms, progress }: Payment, sales: readonly LedgerSale[]):
     const kept = sum(sales, sale => sale.capturedAmount - (sale.capturedAmount > 0 ? sale.voidedAmount : 0))
     if (kept !== 0) problems.push(`${id}: is ${status}, and the network has charged ${kept}`)
   }
-  const held = sales.filter(sale => sale.status === AUTHORISED).length
+  const held = sales.filter(sale => sale.status === LedgerStatus.authorised).length
   if (held > 0 && status !== 'pre_authorized')
     problems.push(`${id}: is ${status}, and the network still holds the amount`)
   return problems

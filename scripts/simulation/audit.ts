@@ -3,10 +3,11 @@
  * nothing may be left undone (the invariants of docs/DESIGN.md). Every line that is returned is a violation.
  */
 import type { Payment } from '../../machines/model.js'
+import { orderIdOf } from '../../machines/network.js'
 import { decodeIdempotency } from '../../redis/idempotency.js'
 import { compactId, expandId, idempotencyRecord, keys, PAYMENTS_GROUP, partitionOf } from '../../redis/keys.js'
 import { decodePayment } from '../../redis/payment-record.js'
-import type { Ledger } from '../network/ledger.js'
+import { type Ledger, LedgerStatus } from '../network/ledger.js'
 import { auditLedger } from './audit-ledger.js'
 import { auditUndelivered, auditWebhooks } from './audit-webhooks.js'
 import type { Installation } from './installation.js'
@@ -50,8 +51,10 @@ function auditRequest({ payments, installation, ledger }: Books, merchant: Merch
   const text = installation.durable.data.text(name)
   if (record.refusal !== null) {
     const stored = text === null ? null : decodeIdempotency(text)
-    const sales = stored === null ? [] : ledger.ofOrder(expandId(stored.compact).replaceAll('-', ''))
-    const isCharged = sales.some(sale => sale.capturedAmount > sale.voidedAmount || sale.status === 1)
+    const sales = stored === null ? [] : ledger.ofOrder(orderIdOf(expandId(stored.compact)))
+    const isCharged = sales.some(
+      sale => sale.capturedAmount > sale.voidedAmount || sale.status === LedgerStatus.authorised
+    )
     return isCharged ? [`${record.key}: charged although the merchant was told ${record.refusal}`] : []
   }
   if (text === null) return [`${record.key}: its idempotency record is lost`]

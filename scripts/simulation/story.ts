@@ -1,7 +1,9 @@
 /** What happens to one payment in a world: chosen by chance, and played by the merchant, the buyer and the network. */
 import type { CreateRequest } from '../../api/payments-port.js'
+import { orderIdOf } from '../../machines/network.js'
 import { type Announced, createNoticeStore } from '../../redis/notices.js'
 import { createTokenStore, newTokenId } from '../../redis/tokens.js'
+import { type LedgerSale, LedgerStatus } from '../network/ledger.js'
 import { misbehavingAmounts } from '../network/outcomes.js'
 import type { Installation } from './installation.js'
 import type { MerchantClient } from './merchant.js'
@@ -70,7 +72,7 @@ async function operate(stage: Stage, key: string, paymentId: string, amountCents
 export async function chargeBack(stage: Stage, paymentId: string): Promise<void> {
   const { world, installation } = stage
   const { ledger } = installation.network
-  const sale = ledger.ofOrder(paymentId.replaceAll('-', '')).find(({ capturedAmount }) => capturedAmount > 0)
+  const sale = ledger.ofOrder(orderIdOf(paymentId)).find(({ capturedAmount }) => capturedAmount > 0)
   if (sale === undefined) return
   world.note('chargeback')
   ledger.book({ ...sale, chargebackCase: '1' })
@@ -81,8 +83,10 @@ export async function chargeBack(stage: Stage, paymentId: string): Promise<void>
 async function sellTwice(stage: Stage, paymentId: string): Promise<void> {
   const { world, installation } = stage
   const { ledger } = installation.network
-  const sales = ledger.ofOrder(paymentId.replaceAll('-', ''))
-  const [sale] = sales.filter(({ status, voidedAmount }) => (status === 1 || status === 2) && voidedAmount === 0)
+  const sales = ledger.ofOrder(orderIdOf(paymentId))
+  const isLive = ({ status }: LedgerSale): boolean =>
+    status === LedgerStatus.authorised || status === LedgerStatus.captured
+  const sale = sales.find(found => isLive(found) && found.voidedAmount === 0)
   // One that the network never voids would be looked at for ever.
   const isVoidable = (sale?.capturedAmount || sale?.amount) !== misbehavingAmounts.voidRejected
   if (sale === undefined || sales.length > 1 || !isVoidable) return

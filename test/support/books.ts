@@ -1,5 +1,6 @@
 /** The audit: a payment as its merchant sees it, against the network's own books. */
 import { expect } from 'chai'
+import { LedgerStatus } from '../../scripts/network/ledger.js'
 import type { PaymentView } from './merchant.js'
 import type { TestNetwork } from './paying-service.js'
 
@@ -19,7 +20,7 @@ export function booksOf(network: TestNetwork, paymentId: string): Books {
     books.sales++
     books.captured += sale.capturedAmount
     if (sale.capturedAmount > 0) books.refunded += sale.voidedAmount
-    if (sale.status === 1) books.held += sale.amount
+    if (sale.status === LedgerStatus.authorised) books.held += sale.amount
   }
   return books
 }

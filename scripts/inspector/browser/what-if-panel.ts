@@ -39,20 +39,20 @@ export class WhatIfPanel {
     this.#steps = []
   }
 
+  /** Changes the way, and walks it anew. */
+  #change(machine: MachineView, change: () => void): void {
+    change()
+    void this.show(machine)
+  }
+
   #drawChoices(machine: MachineView, { choices }: WhatIf): void {
-    const again = (change: () => void) => (): void => {
-      change()
-      void this.show(machine)
-    }
     const beginnings = machine.beginnings.map(text =>
-      button(
-        text,
-        again(() => this.#begin(text)),
-        { 'aria-pressed': String(text === this.#beginning) }
-      )
+      button(text, () => this.#change(machine, () => this.#begin(text)), {
+        'aria-pressed': String(text === this.#beginning)
+      })
     )
     const listOf = (members: readonly Choice[]): HTMLElement =>
-      element('ol', {}, ...members.map(choice => this.#choice(choice, again)))
+      element('ol', {}, ...members.map(choice => this.#choice(choice, machine)))
     const folded = (title: string, members: readonly Choice[]): HTMLElement | null =>
       members.length === 0
         ? null
@@ -75,35 +75,21 @@ export class WhatIfPanel {
     this.#side.replaceChildren(...parts.filter(part => part !== null))
   }
 
-  #choice({ id, label, next, effect, refusal }: Choice, again: (change: () => void) => () => void): HTMLElement {
-    const item = button(
-      '',
-      again(() => this.#steps.push(id)),
-      { 'data-event': id }
-    )
+  #choice({ id, label, next, effect, refusal }: Choice, machine: MachineView): HTMLElement {
+    const item = button('', () => this.#change(machine, () => this.#steps.push(id)), { 'data-event': id })
     const outcome = refusal ?? [next, effect].filter(Boolean).join(' · ')
     item.append(element('b', {}, label), element('small', {}, outcome))
     return element('li', refusal === null ? {} : { class: 'refused' }, item)
   }
 
   #drawResult(machine: MachineView, { place, lines }: WhatIf): void {
-    const take = (change: () => void) => (): void => {
-      change()
-      void this.show(machine)
-    }
     this.#details.replaceChildren(
       placeHeading(place, machine),
       element(
         'nav',
         { class: 'beginnings' },
-        button(
-          'Undo',
-          take(() => this.#steps.pop())
-        ),
-        button(
-          'Start again',
-          take(() => this.#begin(this.#beginning))
-        )
+        button('Undo', () => this.#change(machine, () => this.#steps.pop())),
+        button('Start again', () => this.#change(machine, () => this.#begin(this.#beginning)))
       ),
       element('h2', {}, 'What happened'),
       historyTable(lines)
