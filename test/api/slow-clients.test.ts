@@ -2,18 +2,22 @@ import { connect, type Socket } from 'node:net'
 import { expect } from 'chai'
 import { createJsonApp } from '../../api/app.js'
 import { type HttpServer, serve } from '../../api/http-server.js'
+import { jsonBody } from '../../api/middleware/json-body.js'
+import type { Route } from '../../api/route.js'
 import { createLogger } from '../../runtime/log.js'
 import { until } from '../support/conditions.js'
 
 const LIMITS = { headersTimeoutMs: 150, requestTimeoutMs: 300, connectionsMax: 3 }
 const log = createLogger('test', 'silent')
 
+const readsBody: Route = { method: 'POST', path: '/v1/x', handlers: [jsonBody({ isOptional: false })] }
+
 describe('the HTTP server against slow and many clients', () => {
   let server: HttpServer
   const sockets: Socket[] = []
 
   beforeEach(async () => {
-    server = await serve(createJsonApp(log, []), { host: '127.0.0.1', port: 0, log, limits: LIMITS })
+    server = await serve(createJsonApp(log, [readsBody]), { host: '127.0.0.1', port: 0, log, limits: LIMITS })
   })
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.destroy()
@@ -47,12 +51,13 @@ describe('the HTTP server against slow and many clients', () => {
       .and.match(/"code":"request_timeout".*did not arrive in time.*"retryable":true/)
   })
 
-  it('ends a request whose body comes byte by byte', async () => {
+  it('ends a request whose body comes byte by byte, with 408', async () => {
     const head = 'POST /v1/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n'
-    const { socket, isEnded } = client(head)
+    const { socket, received, isEnded } = client(head)
     const dripping = setInterval(() => socket.write(' '), 20)
     await until('the server ends it', isEnded)
     clearInterval(dripping)
+    expect(received()).to.match(/^HTTP\/1\.1 408 /)
   })
 
   it('ends a connection that never says anything', async () => {
