@@ -75,6 +75,21 @@ export const isRefundUndone: Guard = ({ figures }, event) =>
 export const isEveryRefundUndone: Guard = (context, event) =>
   isRefundUndone(context, event) && isFound(event) && event.sale.voidedCents <= context.figures.voidedElsewhereCents
 
+/**
+ * The books do not have a refund that was approved a moment ago. They are read from another host than the one that
+ * approved it, and are behind: nobody has undone anything yet.
+ */
+export const isRefundStillToShow: Guard = (context, event) =>
+  isRefundUndone(context, event) && isWithinHorizon(context.figures.refundedAtMs, context, event)
+
+/** What was captured a moment ago, and the books may not show yet. */
+export const isCaptureStillToShow: Guard = (context, event) =>
+  isWithinHorizon(context.figures.capturedAtMs, context, event)
+
+/** What was canceled a moment ago, and the books may not show yet. */
+export const isCancelStillToShow: Guard = (context, event) =>
+  isWithinHorizon(context.figures.canceledAtMs, context, event)
+
 /** The books show more than we know of, or less though nothing of it was ours: somebody else did that. */
 export const isVoidedElsewhere: Guard = ({ figures }, event) =>
   isFound(event) && event.sale.voidedCents !== knownVoidedCents(figures)
@@ -99,6 +114,10 @@ export const isChangeForgotten: Guard = (context, event) =>
 
 /** The network does not take the operation any more. */
 export const isTooLate: Guard = (_, event) => event.type === 'REJECTED' && event.isTooLate === true
+
+function isWithinHorizon(sinceMs: number | null, { policy }: PaymentContext, { nowMs }: PaymentEvent): boolean {
+  return sinceMs !== null && nowMs < sinceMs + policy.notFoundHorizonMs
+}
 
 const isSaleForgotten: Guard = ({ terms }, event) => event.nowMs >= terms.createdAtMs + NETWORK_MEMORY_MS
 

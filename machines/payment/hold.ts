@@ -5,6 +5,7 @@
 import { asksAboutHold, backToHold, inDoubt, notVoided, stillOpen, surplusFirst, surplusVoided } from './fragments.js'
 import {
   asksAboutNotice,
+  heldAgain,
   notFoundNow,
   nothingNew,
   noticeStillOpen,
@@ -180,9 +181,14 @@ export const cancelling = paymentSetup.createStateConfig({
         FOUND_CAPTURED: [
           surplusFirst,
           {
+            guard: 'isBeyondHorizon',
             target: '#payment.captured',
             actions: ['noteCaptured', 'fail', 'callForFigures'],
-            description: 'Captured without us: its books rule, tell a person.'
+            description: 'Captured without us, and no void came in the whole horizon: its books rule, tell a person.'
+          },
+          {
+            actions: ['askLater', 'callForFigures'],
+            description: 'Captured without us, and the void may still arrive and refund it: ask again later.'
           }
         ],
         ...surplusVoided,
@@ -194,7 +200,18 @@ export const cancelling = paymentSetup.createStateConfig({
 
 export const canceled = paymentSetup.createStateConfig({
   description: 'The pre-authorisation is undone; nothing was charged.',
-  on: { ...verifiedGone }
+  on: {
+    ...verifiedGone,
+    FOUND_AUTHORISED: [
+      surplusTurnedUp,
+      {
+        guard: 'isCancelStillToShow',
+        actions: 'verifyNoticeLater',
+        description: 'The books do not show a cancellation of a moment ago: they may be behind, verify later.'
+      },
+      heldAgain
+    ]
+  }
 })
 
 export const expired = paymentSetup.createStateConfig({

@@ -77,18 +77,28 @@ export const nothingNew = [
   { actions: 'endNotice', description: 'The books show what we know.' }
 ] as const
 
+export const heldAgain = {
+  actions: ['endNotice', 'callForFigures'],
+  description: 'The network has the hold again: tell a person.'
+} as const
+
 /**
  * A hold that is let go needs nothing more, but the network may take that back: it announces a denied cancellation like
  * everything else that happens to a sale.
  */
 export const verifiedGone = {
   ...asksAboutNotice,
-  FOUND_VOIDED: [surplusTurnedUp, ...nothingNew],
-  FOUND_DENIED: [surplusTurnedUp, { actions: 'endNotice', description: 'There is no hold.' }],
-  FOUND_AUTHORISED: [
+  FOUND_VOIDED: [
     surplusTurnedUp,
-    { actions: ['endNotice', 'callForFigures'], description: 'The network has the hold again: tell a person.' }
+    {
+      guard: 'isChargedBack',
+      actions: ['endNotice', 'callForFigures'],
+      description: 'Captured without us before it was undone, and charged back: tell a person.'
+    },
+    ...nothingNew
   ],
+  FOUND_DENIED: [surplusTurnedUp, { actions: 'endNotice', description: 'There is no hold.' }],
+  FOUND_AUTHORISED: [surplusTurnedUp, heldAgain],
   FOUND_CAPTURED: [
     surplusTurnedUp,
     { actions: ['endNotice', 'callForFigures'], description: 'Captured without us: tell a person.' }

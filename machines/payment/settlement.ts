@@ -15,6 +15,11 @@ import { paymentSetup } from './setup.js'
 /** A refund that was approved may be denied afterwards: the books rule, and the merchant is told. */
 const refundsUndone = [
   {
+    guard: 'isRefundStillToShow',
+    actions: 'verifyNoticeLater',
+    description: 'The books do not show a refund that was approved a moment ago: they may be behind, verify later.'
+  },
+  {
     guard: 'isEveryRefundUndone',
     target: '#payment.captured',
     actions: ['noteRefundUndone', 'callForFigures', 'askNetwork'],
@@ -30,6 +35,11 @@ const refundsUndone = [
 
 const contradictsCapture = [
   surplusTurnedUp,
+  {
+    guard: 'isCaptureStillToShow',
+    actions: 'verifyNoticeLater',
+    description: 'The books do not show a capture of a moment ago: they may be behind, verify later.'
+  },
   { actions: ['endNotice', 'callForFigures'], description: 'Contradicts the capture: tell a person.' }
 ] as const
 

@@ -41,6 +41,14 @@ export function beyondHorizon(make: Make): Make {
   }
 }
 
+/** When the books can't be behind with the last refund any more. */
+export function onceShown(make: Make): Make {
+  return (payment, nowMs) => {
+    const sinceMs = payment.progress.refundedAtMs ?? nowMs
+    return make(payment, Math.max(nowMs, sinceMs + examplePolicy.notFoundHorizonMs))
+  }
+}
+
 /** When what was announced is not waited for any more. */
 export function daysLater(make: Make): Make {
   return (payment, nowMs) => {

@@ -15,6 +15,7 @@ import {
   found,
   type Make,
   monthsLater,
+  onceShown,
   references
 } from './example-makers.js'
 
@@ -144,12 +145,19 @@ export const exampleEvents: readonly ExampleEvent[] = [
   example(
     'FOUND_CAPTURED/undone',
     'found with nothing given back',
-    found('FOUND_CAPTURED', 'captured', () => ({ voidedCents: 0 }))
+    onceShown(found('FOUND_CAPTURED', 'captured', () => ({ voidedCents: 0 })))
   ),
   example(
     'FOUND_CAPTURED/less',
     'found with less given back',
-    found('FOUND_CAPTURED', 'captured', ({ progress }) => ({ voidedCents: Math.max(progress.refundedCents - 1, 0) }))
+    onceShown(
+      found('FOUND_CAPTURED', 'captured', ({ progress }) => ({ voidedCents: Math.max(progress.refundedCents - 1, 0) }))
+    )
+  ),
+  example(
+    'FOUND_CAPTURED/behind',
+    'found without the refund of a moment ago',
+    found('FOUND_CAPTURED', 'captured', () => ({ voidedCents: 0 }))
   ),
   example(
     'FOUND_VOIDED/more',
@@ -159,7 +167,7 @@ export const exampleEvents: readonly ExampleEvent[] = [
   example(
     'FOUND_VOIDED/undone',
     'found voided, with nothing given back',
-    found('FOUND_VOIDED', 'voided', () => ({ voidedCents: 0 }))
+    onceShown(found('FOUND_VOIDED', 'voided', () => ({ voidedCents: 0 })))
   ),
   example(
     'FOUND_VOIDED/unconfirmed',
@@ -186,7 +194,14 @@ export const exampleEvents: readonly ExampleEvent[] = [
   example(
     'FOUND_VOIDED/less',
     'found voided, with other figures',
-    found('FOUND_VOIDED', 'voided', ({ progress }) => ({ voidedCents: Math.max(progress.refundedCents - 1, 0) }))
+    onceShown(
+      found('FOUND_VOIDED', 'voided', ({ progress }) => ({ voidedCents: Math.max(progress.refundedCents - 1, 0) }))
+    )
+  ),
+  example(
+    'FOUND_VOIDED/behind',
+    'found voided, without the refund of a moment ago',
+    found('FOUND_VOIDED', 'voided', () => ({ voidedCents: 0 }))
   ),
   example(
     'FOUND_VOIDED/same',

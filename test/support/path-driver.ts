@@ -31,9 +31,9 @@ export const driverSettings = { RECONCILE_DELAYS_MS: '60000', NETWORK_RETRY_MS: 
 
 const QUESTION_S = 61
 const HORIZON_S = 601
-/** What takes longer than the horizon comes last: holds expire by it. */
-const KILL_ORDER = HORIZON_S + 1
-const REFUSE_ORDER = HORIZON_S + 2
+/** What takes much longer than the horizon comes last: holds expire by it. No path waits for just so long (s). */
+const KILL_ORDER = HORIZON_S + 30
+const REFUSE_ORDER = HORIZON_S + 31
 /** In the machine's world this much time passes between two events (ms). */
 const STEP_MS = 1_000
 const DEADLINE_MS = 30_000

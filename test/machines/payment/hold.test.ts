@@ -250,9 +250,15 @@ const tables: Record<string, Row[]> = {
       { phase: 'sending', effect: 'void' }
     ],
     [
-      'is captured when the books say so, and tells a person',
+      'is not captured while the void may still arrive, which would refund it',
       cancelling('asking'),
       found('FOUND_CAPTURED'),
+      { status: 'cancelling', phase: 'asking', result: null, wake: 5_000, attention: 'figures_differ' }
+    ],
+    [
+      'is captured when the books still say so after the horizon',
+      cancelling('asking'),
+      { ...found('FOUND_CAPTURED'), nowMs: LATER },
       { status: 'captured', captured: 1_000, result: 'failed', attention: 'figures_differ' }
     ],
     ['asks on when absent', cancelling('asking'), { type: 'ABSENT', nowMs: LATER }, { phase: 'asking' }]

@@ -20,6 +20,7 @@ const noticed = (announced: 'change' | 'chargeback' | 'denied_refund', sinceMs =
   notice: { sinceMs, attempts: 0, nextAtMs: NOW, announced }
 })
 const MONTHS_LATER = CREATED_MS + 100 * DAY_MS
+const justNow = (what: 'refundedAtMs' | 'capturedAtMs' | 'canceledAtMs') => ({ [what]: NOW - 1_000 })
 const LONG_AGO = NOW - policy.reconcileListAfterMs
 const books = (voidedCents: number): EventInput => found('FOUND_CAPTURED', { voidedCents })
 const held = { status: 'authorised', capturedCents: 0 } as const
@@ -91,6 +92,12 @@ const tables: Record<string, Row[]> = {
       { status: 'charged_back', wake: null }
     ],
     [
+      'of a canceled payment is told to a person as soon as it shows',
+      inStatus('canceled', noticed('chargeback')),
+      found('FOUND_VOIDED', { isChargedBack: true }),
+      { status: 'canceled', wake: null, attention: 'figures_differ' }
+    ],
+    [
       'of a refunded payment is verified later too',
       inStatus('refunded', noticed('chargeback')),
       books(1_000),
@@ -142,6 +149,38 @@ const tables: Record<string, Row[]> = {
       inStatus('partially_refunded', { ...noticed('denied_refund'), voidedElsewhereCents: 200 }),
       books(200),
       { status: 'captured', refunded: 0 }
+    ]
+  ],
+  'books that are behind': [
+    [
+      'do not undo a refund of a moment ago',
+      inStatus('refunded', { ...noticed('change'), ...justNow('refundedAtMs') }),
+      books(0),
+      { status: 'refunded', refunded: 1_000, wake: 5_000, attention: null }
+    ],
+    [
+      'do not undo a part of it',
+      inStatus('partially_refunded', { ...noticed('denied_refund'), ...justNow('refundedAtMs') }),
+      books(0),
+      { status: 'partially_refunded', refunded: 300, wake: 5_000, attention: null }
+    ],
+    [
+      'undo it when they still say so after the horizon',
+      inStatus('refunded', { ...noticed('change'), ...justNow('refundedAtMs') }),
+      { ...books(0), nowMs: LATER },
+      { status: 'captured', refunded: 0, attention: 'figures_differ' }
+    ],
+    [
+      'do not call for a person about a capture of a moment ago',
+      inStatus('captured', { ...noticed('chargeback'), ...justNow('capturedAtMs') }),
+      found('FOUND_AUTHORISED', held),
+      { status: 'captured', wake: 5_000, attention: null }
+    ],
+    [
+      'do not call for a person about a cancellation of a moment ago',
+      inStatus('canceled', { ...noticed('change'), ...justNow('canceledAtMs') }),
+      found('FOUND_AUTHORISED', held),
+      { status: 'canceled', wake: 5_000, attention: null }
     ]
   ],
   'money that somebody else gave back': [

@@ -102,6 +102,8 @@ describe('a chargeback', function () {
     const id = await paid()
     await merchant.cancel(id, { amount: 1_000 })
     network.book({ ...saleOf(id), voidedAmount: 0 })
+    // A refund of a moment ago may just not be in the books yet.
+    await asOperator(service(), 'clock', 'advance', '11m')
     await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CANCELLATION_DENIED })
     await until('it is listed', async () =>
       (await asOperator(service(), 'payment', 'attention')).out.includes(`${id}  figures_differ`)

@@ -52,7 +52,10 @@ describe('books of the network that say something unexpected', function () {
       begin: () => onOne(hold, id => merchant.cancel(id)),
       first: captured,
       event: 'FOUND_CAPTURED',
-      ends: { status: 'captured', captured_cents: 10_000 },
+      // The void that is in doubt arrives after all, and gives everything back.
+      stays: 'cancelling',
+      later: undone,
+      ends: { status: 'canceled', captured_cents: 0 },
       listed: true
     },
     {
@@ -131,7 +134,7 @@ describe('books of the network that change after the end of a payment', function
   this.timeout(60_000)
   const paying = usePayingService()
   const { service, merchant, network } = paying
-  const { hold, paid, rewrite, saleOf, doubtful, isListed, wasFound } = tampering(paying)
+  const { hold, paid, rewrite, saleOf, doubtful, onOne, isListed, wasFound } = tampering(paying)
 
   it('end as captured when somebody captures the hold of a payment that has expired', async () => {
     const id = await hold()
@@ -152,6 +155,16 @@ describe('books of the network that change after the end of a payment', function
     const { captured_cents } = await merchant.settled(id, 'captured')
     expect([captured_cents, network.sales(id)[0]?.requests.void]).to.deep.equal([10_000, 0])
     expect(await isListed(id, 'figures_differ')).to.equal(true)
+  })
+
+  it('end as captured when somebody captures a hold whose cancellation never arrives', async () => {
+    const id = await onOne(hold, held => merchant.cancel(held))
+    rewrite(id, captured)
+    network.faults()
+    await until('they are read', () => wasFound(id, 'FOUND_CAPTURED'))
+    await asOperator(service(), 'clock', 'advance', '11m')
+    expect(await merchant.settled(id, 'captured')).to.include({ captured_cents: 10_000 })
+    expect(saleOf(id).voidedAmount).to.equal(0)
   })
 
   it('are taken over as soon as the network announces them', async () => {
@@ -190,6 +203,10 @@ describe('books of the network that change after the end of a payment', function
     await merchant.cancel(id)
     rewrite(id, { status: 2, voidedAmount: 0 })
     await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: 5 })
+    await until('they are read', () => wasFound(id, 'FOUND_CAPTURED'))
+    // Until then they may just be behind.
+    expect(await merchant.read(id)).to.include({ status: 'refunded', refunded_cents: 10_000 })
+    await asOperator(service(), 'clock', 'advance', '11m')
     expect(await merchant.settled(id, 'captured')).to.include({ refunded_cents: 0 })
     expect((await merchant.cancel(id, { amount: 4_000 })).payment).to.include({ refunded_cents: 4_000 })
   })
