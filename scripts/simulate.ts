@@ -1,7 +1,8 @@
 /**
  * `npm run simulate -- --seeds 10000`: many runs of the real code in simulated worlds, each with its own faults.
  * `--seed N` plays one run and prints what happens; `--mutant NAME` plants a mistake first. `--failover` loses the last
- * writes of the durable Redis now and then: what is found then is what a failover without WAIT costs. `--matrix`: no
+ * writes of the durable Redis now and then: what is found then is what a failover without WAIT costs. `--by-hand`: people
+ * change sales in the acquirer's portal, an operator works off the list of attention, and the network finishes sales later. `--matrix`: no
  * random faults, but a death at every point of every operation, and a second one in the aftermath.
  */
 import { parseArgs } from 'node:util'
@@ -17,13 +18,18 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     mutant: { type: 'string' },
     failover: { type: 'boolean', default: false },
+    'by-hand': { type: 'boolean', default: false },
     matrix: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false }
   }
 })
 
 const mutant = values.mutant === undefined ? undefined : knownMutant(values.mutant)
-const chosen = { isFailingOver: values.failover, ...(mutant === undefined ? {} : { mutant }) }
+const chosen = {
+  isFailingOver: values.failover,
+  isTouched: values['by-hand'],
+  ...(mutant === undefined ? {} : { mutant })
+}
 if (values.seed !== undefined) {
   const result = await runSeed({
     seed: Number(values.seed),

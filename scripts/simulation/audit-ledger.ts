@@ -19,7 +19,7 @@ export function auditLedger({ payments, ledger }: Books): string[] {
 function auditOrder({ terms, progress }: Payment, sales: readonly LedgerSale[]): string[] {
   const { id } = terms
   const problems: string[] = []
-  const { status, capturedCents, refundedCents, references } = progress
+  const { status, capturedCents, refundedCents, voidedElsewhereCents, references } = progress
   const charged = sales.filter(sale => sale.capturedAmount > 0)
   // A second sale under the order must be undone; a payment without a sale of its own may not have any.
   const own = charged.filter(sale => references.saleId === null || sale.paymentId === references.saleId)
@@ -32,7 +32,10 @@ function auditOrder({ terms, progress }: Payment, sales: readonly LedgerSale[]):
     const captured = sum(own, sale => sale.capturedAmount)
     const voided = sum(own, sale => sale.voidedAmount)
     if (captured !== capturedCents) problems.push(`${id}: captured ${capturedCents}, the network ${captured}`)
-    if (voided !== refundedCents) problems.push(`${id}: refunded ${refundedCents}, the network ${voided}`)
+    // What others give back of a sale that was charged back is nobody's business any more.
+    if (status !== 'charged_back' && voided !== refundedCents + voidedElsewhereCents) {
+      problems.push(`${id}: refunded ${refundedCents} and ${voidedElsewhereCents} by others, the network ${voided}`)
+    }
     if (status !== 'charged_back' && own.some(sale => sale.chargebackCase !== null)) {
       problems.push(`${id}: is ${status}, and the network has charged it back`)
     }

@@ -46,6 +46,10 @@ export interface Faults {
   clockErrorMaxMs: number
   /** Durable writes that a failover loses; 0: there is none. */
   failoverLoses: number
+  /** Somebody captures, voids or refunds a sale in the acquirer's portal, instead of an operation of the merchant. */
+  byHand: number
+  /** The network does not know yet what becomes of a sale that it has booked: status 0, for a while. */
+  unfinished: number
 }
 
 export const NO_FAULTS: Faults = {
@@ -70,7 +74,9 @@ export const NO_FAULTS: Faults = {
   receiverSlow: 0,
   receiversLeaveEveryMs: 0,
   clockErrorMaxMs: 0,
-  failoverLoses: 0
+  failoverLoses: 0,
+  byHand: 0,
+  unfinished: 0
 }
 
 /** Each run has some of the classes and not others: a fault that never rests hides what another one would show. */
@@ -98,7 +104,9 @@ export function drawFaults(random: Random): Faults {
     receiverSlow: maybe(0.3, 0.2),
     receiversLeaveEveryMs: maybe(0.2, 12_000),
     clockErrorMaxMs: maybe(0.3, 1_000),
-    failoverLoses: 0
+    failoverLoses: 0,
+    byHand: 0,
+    unfinished: 0
   }
 }
 

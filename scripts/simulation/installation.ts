@@ -81,7 +81,7 @@ export class Installation {
   /** What workers said at level error: none of it is expected. */
   readonly errors: string[] = []
   readonly #world: World
-  readonly #faults: Faults
+  readonly faults: Faults
   readonly #mutant: Mutant | null
   readonly #log = createLogger('simulation', 'silent')
   readonly #living = new Set<Process>()
@@ -89,7 +89,7 @@ export class Installation {
 
   constructor(world: World, faults: Faults, mutant: Mutant | null) {
     this.#world = world
-    this.#faults = faults
+    this.faults = faults
     this.#mutant = mutant
     const mutate = mutant?.script
     this.durable = new RedisServer(world, {
@@ -116,14 +116,14 @@ export class Installation {
   }
 
   connect(process: Process, server: RedisServer, role: ClientRole = 'commands'): Redis {
-    return asRedis(new RedisClient(this.#world, this.#faults, server, process, role))
+    return asRedis(new RedisClient(this.#world, this.faults, server, process, role))
   }
 
   #keep(name: string, run: (process: Process) => Promise<void>): void {
     const process = new Process(`${name}#${++this.#generation}`)
-    if (this.#faults.clockErrorMaxMs > 0) {
+    if (this.faults.clockErrorMaxMs > 0) {
       this.#world.note('clock differs')
-      process.clockAheadMs = Math.round((2 * this.#world.random.next() - 1) * this.#faults.clockErrorMaxMs)
+      process.clockAheadMs = Math.round((2 * this.#world.random.next() - 1) * this.faults.clockErrorMaxMs)
     }
     this.#living.add(process)
     process.onDeath(() => {

@@ -29,6 +29,33 @@ export class SimulatedNetwork {
     this.#faults = faults
   }
 
+  /** Told of each operation that reached a sale. */
+  onBooked: (saleId: string) => void = () => undefined
+
+  /** Before a sale changes: in a world where others change sales, too, the books may go on showing it as it was. */
+  #keepStale(saleId: string): void {
+    if (this.#faults.byHand === 0 || !this.#happens('staleQuery')) return
+    const path = `/1/sales/${saleId}`
+    const answer = this.#acquirer.answer('GET', path, new URLSearchParams(), '')
+    this.#stale.set(`${path}?`, { answer, untilMs: this.#world.nowMs + STALE_MS })
+  }
+
+  /** From now on the books show the sale as it is. */
+  endStale(saleId: string): void {
+    this.#stale.delete(`/1/sales/${saleId}?`)
+  }
+
+  /** What people gave back of a sale in the portal (cents). */
+  readonly #byHand = new Map<string, number>()
+
+  noteRefundByHand(saleId: string, cents: number): void {
+    this.#byHand.set(saleId, this.refundedByHand(saleId) + cents)
+  }
+
+  refundedByHand(saleId: string): number {
+    return this.#byHand.get(saleId) ?? 0
+  }
+
   /** The adapter as one worker has it. */
   connect(process: Process, timeouts: { networkAuthoriseTimeoutMs: number; networkTimeoutMs: number }): CardNetwork {
     const transport: Transport = {
@@ -89,9 +116,35 @@ export class SimulatedNetwork {
     if (request.method === 'PUT' && !isDoubled && this.#happens('refuse')) return refused()
     const [path = '', query = ''] = request.path.split('?')
     if (!isWrite) return this.#query(path, query)
+    const saleId = /^\/1\/sales\/([^/]+)\/(?:capture|void)$/.exec(path)?.[1]
+    if (saleId !== undefined) this.#keepStale(saleId)
     const answer = this.#acquirer.answer(request.method, path, new URLSearchParams(query), request.body ?? '')
+    if (saleId !== undefined) this.onBooked(saleId)
     this.#world.trace('booked', `${request.method} ${request.path} ${answer.status}`)
+    if (request.method === 'POST' && answer.status === 201 && this.#happens('unfinished')) {
+      return this.#leaveUnfinished(answer)
+    }
     return this.#happens('error') ? broken() : answer
+  }
+
+  /** The books show seconds later what becomes of the sale; some are undone by then (the acquirer's cancellation guarantee). */
+  #leaveUnfinished(answer: AcquirerAnswer): AcquirerAnswer {
+    const world = this.#world
+    const body = JSON.parse(answer.body) as { Payment: { PaymentId: string; Status: number; ReturnCode: string } }
+    const sale = this.ledger.find(body.Payment.PaymentId)
+    if (sale === undefined) return answer
+    const { status, capturedAmount } = sale
+    this.ledger.book({ ...sale, status: 0, capturedAmount: 0, capturedAtMs: null })
+    const isCancelled = (status === 1 || status === 2) && world.random.chance(0.3)
+    const end = isCancelled
+      ? { status: 10, capturedAmount, voidedAmount: sale.amount, voidedAtMs: world.nowMs }
+      : { status, capturedAmount, capturedAtMs: sale.capturedAtMs }
+    world.after(world.random.between(500, 30_000), null, () => {
+      const now = this.ledger.find(sale.paymentId)
+      if (now?.status === 0) this.ledger.book({ ...now, ...end })
+      world.note('finished late', JSON.stringify(end))
+    })
+    return { ...answer, body: JSON.stringify({ ...body, Payment: { ...body.Payment, Status: 0, ReturnCode: '99' } }) }
   }
 
   #query(path: string, query: string): AcquirerAnswer {
@@ -110,7 +163,7 @@ export class SimulatedNetwork {
   }
 
   #happens(
-    fault: 'notSent' | 'dropBefore' | 'dropAfter' | 'late' | 'twice' | 'error' | 'refuse' | 'staleQuery'
+    fault: 'unfinished' | 'notSent' | 'dropBefore' | 'dropAfter' | 'late' | 'twice' | 'error' | 'refuse' | 'staleQuery'
   ): boolean {
     if (!this.#world.random.chance(this.#faults[fault])) return false
     this.#world.note(fault)

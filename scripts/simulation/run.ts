@@ -1,12 +1,14 @@
 /** One run: a world from a seed, trouble for a while, then peace, and the audit when everything has come to rest. */
 import { keys, PAYMENTS_GROUP, partitionOf } from '../../redis/keys.js'
 import { audit } from './audit.js'
+import { workOffAttention } from './by-hand.js'
 import { drawFaults, type Faults, NO_FAULTS } from './faults.js'
 import { inside } from './globals.js'
 import { Installation } from './installation.js'
 import { MerchantClient } from './merchant.js'
 import { type Mutant, type MutantName, mutants } from './mutants.js'
 import type { RedisData } from './redis-data.js'
+import { announce } from './stage.js'
 import { play } from './story.js'
 import { Process, World } from './world.js'
 
@@ -15,6 +17,8 @@ export interface RunOptions {
   readonly mutant?: MutantName
   /** Each few seconds a replica takes over that has not got the last durable writes: what no WAIT can cost. */
   readonly isFailingOver?: boolean
+  /** Sales change without the service: people in the acquirer's portal, and a network that makes up its mind later. */
+  readonly isTouched?: boolean
   /** Gets every line of what happens. */
   readonly trace?: (line: string) => void
 }
@@ -33,14 +37,18 @@ const TROUBLE_MS = 30_000
 /** Commands that a failover without WAIT may lose, and how often one happens (ms). */
 const FAILOVER_LOSES_MAX = 12
 const FAILOVER_EVERY_MS = 12_000
+const BY_HAND = 0.25
+const UNFINISHED = 0.15
+const OWN_ANNOUNCED = 0.5
 /** Beyond every alarm that a payment can have. */
 export const PEACE_MAX_MS = 900_000
 
 /** Runs a seed; the same seed gives the same run. Rejects only for a mistake of the simulation itself. */
-export async function runSeed({ seed, mutant, isFailingOver, trace }: RunOptions): Promise<RunResult> {
+export async function runSeed({ seed, mutant, isFailingOver, isTouched, trace }: RunOptions): Promise<RunResult> {
   const world = new World(seed, trace ?? null)
   const faults = drawFaults(world.random)
   if (isFailingOver) faults.failoverLoses = FAILOVER_LOSES_MAX
+  if (isTouched) Object.assign(faults, { byHand: BY_HAND, unfinished: UNFINISHED })
   return await inside(world, () => runWorld(world, faults, seed, mutant === undefined ? null : mutants[mutant]))
 }
 
@@ -68,6 +76,7 @@ async function runWorld(world: World, faults: Faults, seed: number, mutant: Muta
       void play({ world, installation, client, outside }, `p${i}`).then(() => ended++)
     }
   })
+  if (faults.byHand > 0) touchSales(world, installation, outside)
   makeTrouble(world, installation, faults)
   await world.turn(() => false, TROUBLE_MS)
   makePeace(world, installation, faults)
@@ -85,6 +94,15 @@ async function runWorld(world: World, faults: Faults, seed: number, mutant: Muta
     payments: stories,
     requests: merchants.flatMap(merchant => merchant.records).reduce((sum, record) => sum + record.requests, 0),
     events: world.events
+  }
+}
+
+/** People work beside the service, and the network announces what the service did itself, like everything else. */
+function touchSales(world: World, installation: Installation, outside: Process): void {
+  world.spawn(outside, () => void workOffAttention(world, installation, outside))
+  installation.network.onBooked = saleId => {
+    if (!world.random.chance(OWN_ANNOUNCED)) return
+    world.spawn(outside, () => void announce({ world, installation, outside }, { saleId, announced: 'change' }))
   }
 }
 

@@ -1,6 +1,7 @@
 /** One short life of a payment for each operation, for runs in which a process dies at a chosen point. */
 import type { CommandResult } from '../../machines/commands.js'
-import { aRequest, chargeBack, type Stage, tokenise } from './story.js'
+import type { Stage } from './stage.js'
+import { aRequest, chargeBack, tokenise } from './story.js'
 
 const APPROVED = '4024007153760060'
 const DECLINED = '4024007153760052'

@@ -1,21 +1,11 @@
 /** What happens to one payment in a world: chosen by chance, and played by the merchant, the buyer and the network. */
 import type { CreateRequest } from '../../api/payments-port.js'
 import { orderIdOf } from '../../machines/network.js'
-import { type Announced, createNoticeStore } from '../../redis/notices.js'
 import { createTokenStore, newTokenId } from '../../redis/tokens.js'
 import { type LedgerSale, LedgerStatus } from '../network/ledger.js'
 import { misbehavingAmounts } from '../network/outcomes.js'
-import type { Installation } from './installation.js'
-import type { MerchantClient } from './merchant.js'
-import type { Process, World } from './world.js'
-
-export interface Stage {
-  readonly world: World
-  readonly installation: Installation
-  readonly client: MerchantClient
-  /** A process that is neither killed nor stopped: merchants, buyers, the network's notifications. */
-  readonly outside: Process
-}
+import { touchSale } from './by-hand.js'
+import { announce, type Stage, untilDone } from './stage.js'
 
 /** Test cards by last digit: approved, declined, no answer (denied, authorised). */
 const CARDS = [
@@ -56,6 +46,7 @@ async function operate(stage: Stage, key: string, paymentId: string, amountCents
   const { random } = stage.world
   if (random.chance(0.1)) return await chargeBack(stage, paymentId)
   if (random.chance(0.05)) return await sellTwice(stage, paymentId)
+  if (random.chance(stage.installation.faults.byHand)) return await touchSale(stage, paymentId)
   const part = random.pick([
     null,
     null,
@@ -96,12 +87,6 @@ async function sellTwice(stage: Stage, paymentId: string): Promise<void> {
   await announce(stage, { saleId, announced: 'change' })
 }
 
-async function announce({ world, installation, outside }: Stage, notice: Announced): Promise<void> {
-  const redis = installation.connect(outside, installation.durable)
-  const notices = createNoticeStore(redis, installation.config.partitions)
-  await untilDone(world, () => notices.note(notice, world.nowMs))
-}
-
 export async function tokenise({ world, installation, client, outside }: Stage, number: string): Promise<string> {
   const tokens = createTokenStore(installation.connect(outside, installation.secrets))
   const tokenId = newTokenId()
@@ -119,17 +104,6 @@ export async function tokenise({ world, installation, client, outside }: Stage, 
   }
   await untilDone(world, () => tokens.put(token, 15 * 60_000))
   return tokenId
-}
-
-async function untilDone(world: World, work: () => Promise<unknown>): Promise<void> {
-  for (;;) {
-    try {
-      await work()
-      return
-    } catch {
-      await world.pause(200)
-    }
-  }
 }
 
 export function aRequest(name: string, tokenId: string, amountCents: number, isManual: boolean): CreateRequest {

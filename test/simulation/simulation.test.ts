@@ -4,6 +4,7 @@ import { type Mutant, type MutantName, mutants } from '../../scripts/simulation/
 import { type RunResult, runSeed } from '../../scripts/simulation/run.js'
 
 const SEEDS = 100
+const TOUCHED_SEEDS = 40
 /** A planted mistake must show within so many runs. */
 const MUTANT_SEEDS_MAX = 100
 
@@ -44,6 +45,17 @@ describe('simulated worlds', () => {
       for (const kind of counts.keys()) happened.add(kind)
     }
     expect([...happened]).to.include.members(FAULTS)
+  })
+
+  it(`keep them while people change sales by hand, and the network takes its time to make up its mind`, async function () {
+    this.timeout(120_000)
+    const happened = new Set<string>()
+    for (let seed = 1; seed <= TOUCHED_SEEDS; seed++) {
+      const { violations, counts } = await runSeed({ seed, isTouched: true })
+      expect(violations, `npm run simulate -- --by-hand --seed ${seed}`).to.deep.equal([])
+      for (const kind of counts.keys()) happened.add(kind)
+    }
+    expect([...happened]).to.include.members(['by hand', 'concluded by hand', 'unfinished', 'finished late'])
   })
 
   it('are the same for the same seed', async () => {

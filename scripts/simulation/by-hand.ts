@@ -1,0 +1,80 @@
+/**
+ * What people do to a sale beside the service (`--by-hand`): somebody in the acquirer's portal captures, voids or refunds it, and
+ * an operator of the service works off the list of payments that need a person.
+ */
+import { orderIdOf } from '../../machines/network.js'
+import { concludeRefund, settleAttention } from '../../redis/attention.js'
+import { expandId, keys, partitionOfPayment } from '../../redis/keys.js'
+import { decodePayment } from '../../redis/payment-record.js'
+import { type LedgerSale, LedgerStatus } from '../network/ledger.js'
+import type { Installation } from './installation.js'
+import { announce, type Stage } from './stage.js'
+import type { Process, World } from './world.js'
+
+const OPERATOR_LOOKS_EVERY_MS = 15_000
+
+/** One thing that a person may do to the sale as it stands. The network says that something happened to it. */
+export async function touchSale(stage: Stage, paymentId: string): Promise<void> {
+  const { world, installation } = stage
+  const { ledger } = installation.network
+  const [sale] = ledger.ofOrder(orderIdOf(paymentId))
+  const touched = sale === undefined ? null : touch(world, sale)
+  if (sale === undefined || touched === null) return
+  world.note('by hand', `${JSON.stringify(touched)} ${paymentId}`)
+  ledger.book({ ...sale, ...touched })
+  // "Something happened" is looked at once: books that do not show yet what others did would be missed.
+  installation.network.endStale(sale.paymentId)
+  const refundedCents = sale.capturedAmount > 0 ? (touched.voidedAmount ?? sale.voidedAmount) - sale.voidedAmount : 0
+  installation.network.noteRefundByHand(sale.paymentId, refundedCents)
+  await announce(stage, { saleId: sale.paymentId, announced: 'change' })
+}
+
+function touch({ random, nowMs }: World, sale: LedgerSale): Partial<LedgerSale> | null {
+  if (sale.status === LedgerStatus.authorised) {
+    return random.pick([
+      { status: LedgerStatus.captured, capturedAmount: sale.amount, capturedAtMs: nowMs },
+      { status: LedgerStatus.captured, capturedAmount: Math.ceil(sale.amount / 3), capturedAtMs: nowMs },
+      { status: LedgerStatus.voided, voidedAmount: sale.amount, voidedAtMs: nowMs }
+    ])
+  }
+  const balance = sale.capturedAmount - sale.voidedAmount
+  if (sale.status !== LedgerStatus.captured || balance === 0) return null
+  const part = random.pick([balance, Math.ceil(balance / 2), Math.ceil(balance / 5)])
+  const status = part === balance ? LedgerStatus.voided : LedgerStatus.captured
+  return { status, voidedAmount: sale.voidedAmount + part, voidedAtMs: nowMs }
+}
+
+/** Looks at every payment that needs a person: ends a refund that can't be decided by the truth, and takes it off the list. */
+export async function workOffAttention(world: World, installation: Installation, outside: Process): Promise<void> {
+  const redis = installation.connect(outside, installation.durable)
+  for (;;) {
+    await world.pause(OPERATOR_LOOKS_EVERY_MS)
+    try {
+      for (const compact of listed(installation)) {
+        const paymentId = expandId(compact)
+        const key = keys.payment(partitionOfPayment(paymentId), compact)
+        const { progress } = decodePayment((await redis.get(key)) ?? '', compact)
+        const { status, phase, references, operation, refundedCents } = progress
+        if (status !== 'refunding' || phase !== 'asking') {
+          if (world.random.chance(0.5)) await settleAttention(redis, paymentId)
+          continue
+        }
+        const sale = installation.network.ledger.find(references.saleId ?? '')
+        if (sale === undefined) continue
+        const ours = sale.voidedAmount - installation.network.refundedByHand(sale.paymentId)
+        world.note('concluded by hand', paymentId)
+        const isBooked = ours >= refundedCents + operation.amountCents
+        await concludeRefund(redis, paymentId, isBooked)
+        if (world.random.chance(0.3)) await concludeRefund(redis, paymentId, isBooked)
+      }
+    } catch {
+      // Redis is away: the operator tries again.
+    }
+  }
+}
+
+function listed({ durable, config }: Installation): string[] {
+  return Array.from({ length: config.partitions }, (_, partition) =>
+    durable.data.values.get(keys.attention(partition))
+  ).flatMap(value => (value?.type === 'hash' ? [...value.hash.keys()] : []))
+}
