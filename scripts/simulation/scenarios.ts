@@ -1,7 +1,7 @@
 /** One short life of a payment for each operation, for runs in which a process dies at a chosen point. */
 import type { CommandResult } from '../../machines/commands.js'
 import type { Stage } from './stage.js'
-import { aRequest, chargeBack, tokenise } from './story.js'
+import { aRequest, chargeBack, sellTwice, tokenise } from './story.js'
 
 const APPROVED = '4024007153760060'
 const DECLINED = '4024007153760052'
@@ -35,6 +35,10 @@ export const scenarios = {
   'notice of a chargeback': async stage => {
     const paymentId = await create(stage, {})
     if (paymentId !== null) await chargeBack(stage, paymentId)
+  },
+  'notice of a second sale': async stage => {
+    const paymentId = await create(stage, {})
+    if (paymentId !== null) await sellTwice(stage, paymentId)
   }
 } as const satisfies Record<string, Scenario>
 

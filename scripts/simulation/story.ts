@@ -71,7 +71,7 @@ export async function chargeBack(stage: Stage, paymentId: string): Promise<void>
 }
 
 /** A gateway on the way repeats the sale long after it was answered; the network books it once more, and says so. */
-async function sellTwice(stage: Stage, paymentId: string): Promise<void> {
+export async function sellTwice(stage: Stage, paymentId: string): Promise<void> {
   const { world, installation } = stage
   const { ledger } = installation.network
   const sales = ledger.ofOrder(orderIdOf(paymentId))
