@@ -1,6 +1,6 @@
 /** Which payments are in doubt, and since when: for the operator who calls the network about them. */
 import type { Redis } from './connections.js'
-import { expandId, keys } from './keys.js'
+import { expandId, keys, partitionNumbers } from './keys.js'
 import { fieldsOf } from './pairs.js'
 
 export interface PaymentInDoubt {
@@ -16,7 +16,7 @@ export async function listInDoubt(
   { untilMs, limit }: { untilMs: number; limit: number }
 ): Promise<{ payments: PaymentInDoubt[]; count: number }> {
   const lists = await Promise.all(
-    Array.from({ length: partitions }, async (_, partition) => {
+    partitionNumbers(partitions).map(async partition => {
       const key = keys.inDoubt(partition)
       const [members, count] = await Promise.all([
         redis.zrangebyscore(key, '-inf', untilMs, 'WITHSCORES', 'LIMIT', 0, limit),

@@ -7,7 +7,7 @@
 import type { Announcement } from '../machines/model.js'
 import { encodeServiceCommand } from './command-entry.js'
 import type { Redis } from './connections.js'
-import { expandId, keys, partitionOfPayment } from './keys.js'
+import { expandId, keys, partitionNumbers, partitionOfPayment } from './keys.js'
 import { defineScript } from './scripts.js'
 import { createWrites, type Writes } from './writes.js'
 
@@ -73,7 +73,7 @@ export function createNoticeStore(
 
     async findPayment(saleId) {
       // A sale id says nothing about the merchant. Notices are rare: all partitions are asked.
-      const indexes = Array.from({ length: partitions }, (_, partition) => keys.sales(partition))
+      const indexes = partitionNumbers(partitions).map(keys.sales)
       const found = await Promise.all(indexes.map(index => redis.hget(index, saleId.toLowerCase())))
       const compact = found.find(id => id !== null)
       return compact === undefined || compact === null ? null : expandId(compact)

@@ -2,7 +2,7 @@
 import { serverTimeMs } from './clock.js'
 import { type CommandEntry, decodeEntry } from './command-entry.js'
 import type { Redis } from './connections.js'
-import { keys, PAYMENTS_GROUP } from './keys.js'
+import { keys, PAYMENTS_GROUP, partitionNumbers } from './keys.js'
 
 export interface WaitingCommand {
   readonly partition: number
@@ -19,7 +19,7 @@ export interface WaitingCommand {
 export async function listOldestCommands(redis: Redis, partitions: number, limit: number): Promise<WaitingCommand[]> {
   const nowMs = await serverTimeMs(redis)
   const lists = await Promise.all(
-    Array.from({ length: partitions }, async (_, partition) => {
+    partitionNumbers(partitions).map(async partition => {
       const entries = await redis.xrange(keys.commands(partition), '-', '+', 'COUNT', limit)
       return entries.map(([entryId, fields]) => ({
         partition,
