@@ -1,11 +1,13 @@
 /**
  * `npm run bench`: the service beside an empty job queue and a bare pipeline, in one run on one machine.
  *
- *   npm run bench -- [--rounds 5] [--payments 6000] [--connections 128] [--growth 1000,100000] [--quick] [--json] [--write]
+ *   npm run bench -- [--rounds 5] [--payments 6000] [--connections 128] [--growth 1000,100000] [--dir DIR]
+ *                   [--quick] [--json] [--write]
  *
  * Every system gets the same Redis settings (`appendfsync always`), the same load generator and the same body, is warmed up,
  * and is measured in turn, round by round. `--quick` measures the ratios alone; `--write` writes docs/BENCHMARKS.md.
- * `--cluster` compares nothing but one Redis with a Cluster, and with replicas that are waited for.
+ * `--dir` is where the data lies, the Redis files included: in memory (/dev/shm) there is no disk to wait for, and what is
+ * left is the software's own time. `--cluster` compares nothing but one Redis with a Cluster, and with replicas that are waited for.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -30,6 +32,7 @@ const { values } = parseArgs({
     payments: { type: 'string', default: '6000' },
     connections: { type: 'string', default: '128' },
     growth: { type: 'string', default: '1000,100000' },
+    dir: { type: 'string', default: tmpdir() },
     quick: { type: 'boolean', default: false },
     cluster: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -48,7 +51,7 @@ if (values.cluster) {
   process.exit(0)
 }
 
-const dir = await mkdtemp(join(tmpdir(), 'payments-bench-'))
+const dir = await mkdtemp(join(values.dir, 'payments-bench-'))
 const systems: System[] = []
 const binary = await obtainRedis(resolve('.vendor'), tell)
 const redis = await startRedis({
@@ -100,6 +103,7 @@ async function measure(service: ServiceSystem, bare: System): Promise<Omit<Repor
   const ledger = await checkLedger(service)
   return {
     at: new Date().toISOString(),
+    dir: values.dir,
     rounds,
     connections,
     sideBySide,

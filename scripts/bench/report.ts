@@ -9,6 +9,8 @@ import type { SystemFigures } from './side-by-side.js'
 
 export interface Report {
   readonly at: string
+  /** Where the data lay. */
+  readonly dir: string
   readonly rounds: number
   readonly connections: number
   readonly sideBySide: readonly SystemFigures[]
@@ -33,7 +35,7 @@ export function renderReport(report: Report): string {
     '# Benchmarks',
     '',
     `Written by \`npm run bench -- --write\` at ${report.at}, on ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), Node ${process.version},`,
-    'Redis with `appendfsync always`. Machines are shared: only ratios within one run mean anything.',
+    `Redis with \`appendfsync always\`, its files in ${report.dir}. Machines are shared: only ratios within one run mean anything.`,
     '',
     `## Side by side: ${report.rounds} rounds in turn, closed loop, ${report.connections} connections`,
     '',
