@@ -20,7 +20,7 @@ export function scopeOf(ctx: RequestContext, operation: string, defaultWaitMs: n
 }
 
 /** The `{id}` of the path, in lower case. What is no UUID is no payment: 404, like the id of another merchant. */
-export function paymentIdOf(ctx: RequestContext): string {
+export function paymentIdInPath(ctx: RequestContext): string {
   const id: string = ctx['params'].id
   if (!isUuid(id)) throw new ServiceError('not_found')
   return id.toLowerCase()

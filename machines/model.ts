@@ -5,6 +5,9 @@
  */
 import type { NetworkReferences } from './network.js'
 
+/** In `test` no money moves: the card network is a simulated one, with test cards and codes of its own. */
+export type Environment = 'test' | 'live'
+
 /** Interface section 3, in the order of a payment's life. */
 export const paymentStatuses = [
   'pending',

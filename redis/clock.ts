@@ -7,6 +7,7 @@
  * try is still on its way. The test environment adds an offset, so that a merchant can live through seven days in a
  * second; the live environment never reads it.
  */
+import type { Environment } from '../machines/model.js'
 import { type Clock, systemClock } from '../runtime/clock.js'
 import type { Logger } from '../runtime/log.js'
 import type { Redis } from './connections.js'
@@ -35,7 +36,7 @@ export interface ClockOptions {
 /** The clock of a process. While Redis is away what was last known of it counts. */
 export async function followClock(
   redis: Redis,
-  environment: 'test' | 'live',
+  environment: Environment,
   { log, machine = systemClock }: ClockOptions = {}
 ): Promise<FollowedClock> {
   let [offsetMs, errorMs, isCompared] = [0, 0, false]

@@ -7,14 +7,13 @@
  * The index of ids is written before the record, so that nothing can exist that the lists don't show.
  */
 import { hash, randomBytes } from 'node:crypto'
+import type { Environment } from '../machines/model.js'
 import type { Redis } from './connections.js'
 import { keys } from './keys.js'
 
 /** Those of interface section 5, and `tokens:write`, the only one of publishable keys. */
 export const permissions = ['payments:read', 'payments:write', 'cards:write', 'webhooks:write', 'tokens:write'] as const
 export type Permission = (typeof permissions)[number]
-
-export type Environment = 'test' | 'live'
 
 export interface Merchant {
   readonly merchantId: string

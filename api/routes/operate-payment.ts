@@ -3,7 +3,7 @@
  * POST /v1/payments/{id}/cancel (interface 4.3): undo a pre-authorisation, or refund in parts or as a whole.
  */
 import { answerSubmission } from '../presenters/submission.js'
-import { paymentIdOf, scopeOf } from '../request-scope.js'
+import { paymentIdInPath, scopeOf } from '../request-scope.js'
 import type { MerchantRoute } from '../route.js'
 import { parsePartialAmount, partialAmountBody } from '../schemas/partial-amount.js'
 
@@ -16,7 +16,7 @@ export function operatePaymentRoute(operation: 'capture' | 'cancel'): MerchantRo
     body: { schema: partialAmountBody, isOptional: true },
     query: null,
     answer: deps => async ctx => {
-      const paymentId = paymentIdOf(ctx)
+      const paymentId = paymentIdInPath(ctx)
       const amountCents = parsePartialAmount(ctx.state.body)
       const scope = scopeOf(ctx, `POST /v1/payments/${paymentId}/${operation}`, deps.config.resultWaitMs)
       answerSubmission(ctx, await deps.payments[operation](scope, paymentId, amountCents), 200)

@@ -2,7 +2,7 @@
 import { ServiceError } from '../../runtime/errors.js'
 import { principalOf } from '../context.js'
 import { presentPayment } from '../presenters/payment.js'
-import { paymentIdOf } from '../request-scope.js'
+import { paymentIdInPath } from '../request-scope.js'
 import type { MerchantRoute } from '../route.js'
 
 export const readPaymentRoute: MerchantRoute = {
@@ -13,7 +13,7 @@ export const readPaymentRoute: MerchantRoute = {
   body: null,
   query: null,
   answer: deps => async ctx => {
-    const payment = await deps.payments.read(principalOf(ctx).merchantId, paymentIdOf(ctx))
+    const payment = await deps.payments.read(principalOf(ctx).merchantId, paymentIdInPath(ctx))
     if (payment === null) throw new ServiceError('not_found')
     ctx.body = presentPayment(payment.terms, payment.progress)
   }

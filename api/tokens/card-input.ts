@@ -4,6 +4,7 @@
  * No message repeats a value: whatever stands in a wrong field may be a card number.
  */
 import { brandOf, type CardBrand, isExpired, isLuhnValid } from '../../machines/card-brands.js'
+import type { Environment } from '../../machines/model.js'
 import { isTestCard } from '../../machines/test-cards.js'
 import { type FieldProblem, ServiceError } from '../../runtime/errors.js'
 
@@ -21,7 +22,7 @@ export interface CardInput {
 
 export interface CardRules {
   /** The test environment takes published test cards only, so that a real card typed by mistake is never kept. */
-  readonly environment: 'test' | 'live'
+  readonly environment: Environment
   readonly nowMs: number
 }
 

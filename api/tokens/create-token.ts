@@ -2,12 +2,13 @@
  * The use case behind POST /v1/tokens: a typed card becomes a one-use token (docs/SECURITY.md, The way of a card
  * number).
  */
+import type { Environment } from '../../machines/model.js'
 import { newTokenId, type TokenStore } from '../../redis/tokens.js'
 import type { Sealer } from '../../vault/sealer.js'
 import { readCardInput } from './card-input.js'
 
 export interface CreateTokenDeps {
-  readonly environment: 'test' | 'live'
+  readonly environment: Environment
   readonly sealer: Sealer
   readonly tokens: Pick<TokenStore, 'put'>
   readonly tokenTtlMs: number

@@ -4,7 +4,7 @@
  * A query may show several sales under one order id; a payment owns one of them, every other live one is a surplus.
  */
 import { declineReason } from '../declines.js'
-import type { PaymentTerms } from '../model.js'
+import type { Environment, PaymentTerms } from '../model.js'
 import type { CallOutcome, QueryOutcome, Sale } from '../network.js'
 import type { CallEvent, QueryEvent } from './events.js'
 
@@ -12,7 +12,7 @@ import type { CallEvent, QueryEvent } from './events.js'
 export function callEvent(
   outcome: CallOutcome,
   terms: PaymentTerms,
-  environment: 'test' | 'live',
+  environment: Environment,
   nowMs: number
 ): CallEvent {
   switch (outcome.kind) {

@@ -1,11 +1,12 @@
 import { expect } from 'chai'
+import type { Environment } from '../../machines/model.js'
 import { requireDurability } from '../../redis/installation.js'
 import { useRedis } from '../support/redis.js'
 
 /** One process that asks for durability: its answer to /readyz, once it has started. */
 async function startOn(
   redis: Parameters<typeof requireDurability>[0],
-  environment: 'test' | 'live',
+  environment: Environment,
   acceptEverysec: 'yes' | 'no' = 'no'
 ): Promise<unknown> {
   let check: () => unknown = () => 'no check was registered'

@@ -1,5 +1,5 @@
 /** What a payments worker works with; everything that a test replaces. */
-
+import type { Environment } from '../../machines/model.js'
 import type { CardNetwork } from '../../machines/network.js'
 import type { Policy } from '../../machines/payment/events.js'
 import type { CommandEntry } from '../../redis/command-entry.js'
@@ -20,7 +20,7 @@ export interface WorkerDeps {
   readonly network: CardNetwork
   readonly cardData: CardData
   readonly policy: Policy
-  readonly environment: 'test' | 'live'
+  readonly environment: Environment
   /** How long a call that surely did not reach the network is tried again (ms). */
   readonly networkRetryMs: number
   /** Times a command is handed out before it is buried. */
