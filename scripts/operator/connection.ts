@@ -1,6 +1,7 @@
 /** Which Redis an operator means: the one of `REDIS_URL`, or the one that `npm start` runs for this `DATA_DIR`. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readClockOffset } from '../../redis/clock.js'
 import { connect, disconnect, type Redis } from '../../redis/connections.js'
 import { type Config, isGiven, readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
@@ -25,6 +26,11 @@ export async function connectionOf(env?: NodeJS.ProcessEnv): Promise<OperatorCon
   } catch (error) {
     throw new Error(`${messageOf(error)} (The address comes from ${origin}.)`)
   }
+}
+
+/** The time by which the workers judge, the test clock included (ms). */
+export async function serviceNowMs({ redis, config }: OperatorConnection): Promise<number> {
+  return Date.now() + (config.environment === 'test' ? await readClockOffset(redis) : 0)
 }
 
 /** The address, and where it was found. */

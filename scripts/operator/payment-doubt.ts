@@ -1,11 +1,10 @@
 /** `payment in-doubt`: what the alerts ManyPaymentsInDoubt and PaymentInDoubtForHours count, by name. */
 import type { Command } from 'commander'
-import { readClockOffset } from '../../redis/clock.js'
 import { listInDoubt } from '../../redis/in-doubt.js'
 import { compactId, partitionOfPayment } from '../../redis/keys.js'
 import { createPaymentStore } from '../../redis/payments.js'
 import type { ActionMaker } from './action.js'
-import type { OperatorConnection } from './connection.js'
+import { serviceNowMs } from './connection.js'
 import { parseSpan } from './span.js'
 import { table } from './table.js'
 
@@ -21,7 +20,7 @@ export function addInDoubt(noun: Command, action: ActionMaker): void {
     .action(
       action<{ olderThan?: string }>(async (connection, { olderThan }) => {
         const ageMs = olderThan === undefined ? 0 : parseSpan(olderThan)
-        const nowMs = await timeOf(connection)
+        const nowMs = await serviceNowMs(connection)
         const { redis, config } = connection
         const found = await listInDoubt(redis, config.partitions, { untilMs: nowMs - ageMs, limit: LISTED_MAX })
         const store = createPaymentStore(redis)
@@ -45,9 +44,4 @@ export function addInDoubt(noun: Command, action: ActionMaker): void {
         return { json: { count: found.count, payments: rows }, text: `${listed}${more}` }
       })
     )
-}
-
-/** The time by which the workers judge. */
-async function timeOf({ redis, config }: OperatorConnection): Promise<number> {
-  return Date.now() + (config.environment === 'test' ? await readClockOffset(redis) : 0)
 }

@@ -3,13 +3,12 @@ import { Command } from 'commander'
 import type { Payment, PaymentProgress } from '../../machines/model.js'
 import { decide } from '../../machines/payment/decide.js'
 import { attentionOf, concludeRefund, listAttention, settleAttention } from '../../redis/attention.js'
-import { readClockOffset } from '../../redis/clock.js'
 import { compactId, partitionOfPayment } from '../../redis/keys.js'
 import { createPaymentStore } from '../../redis/payments.js'
 import { delay } from '../../runtime/delay.js'
 import { isUuid } from '../../runtime/uuid.js'
 import { type ActionMaker, subjectOf, UsageError } from './action.js'
-import type { OperatorConnection } from './connection.js'
+import { type OperatorConnection, serviceNowMs } from './connection.js'
 import { addInDoubt } from './payment-doubt.js'
 import { historyText, presentForOperators, showText } from './payment-text.js'
 import { table } from './table.js'
@@ -142,7 +141,7 @@ async function conclude(connection: OperatorConnection, id: string, isBooked: bo
     throw new Error(`Payment ${id} is ${status}: no refund of it is in doubt.`)
   }
   // The chart decides; asked here as well, because a worker has nobody to tell why it refuses.
-  const event = { type: 'REFUND_CONCLUDED', isBooked, nowMs: await timeOf(connection) } as const
+  const event = { type: 'REFUND_CONCLUDED', isBooked, nowMs: await serviceNowMs(connection) } as const
   if (decide(payment, event, connection.config).kind === 'refused') {
     throw new Error(
       `The refund of payment ${id} may still arrive at the network. Look again when NOT_FOUND_HORIZON_MS is over.`
@@ -160,9 +159,4 @@ async function conclude(connection: OperatorConnection, id: string, isBooked: bo
     }
     await delay(POLL_MS)
   }
-}
-
-/** The time by which the workers judge. */
-async function timeOf({ redis, config }: OperatorConnection): Promise<number> {
-  return Date.now() + (config.environment === 'test' ? await readClockOffset(redis) : 0)
 }

@@ -1,14 +1,12 @@
 /** `queue status|oldest` */
 import { Command } from 'commander'
-import { readClockOffset } from '../../redis/clock.js'
 import { expandId } from '../../redis/keys.js'
 import { createNoticeStore } from '../../redis/notices.js'
 import { listOldestCommands, type WaitingCommand } from '../../redis/oldest-commands.js'
 import { type QueueStatus, queueStatus } from '../../redis/queue-status.js'
 import { livingConsumers } from '../../redis/takeover.js'
-import { systemClock } from '../../runtime/clock.js'
 import type { ActionMaker } from './action.js'
-import type { OperatorConnection } from './connection.js'
+import { serviceNowMs } from './connection.js'
 import { table } from './table.js'
 
 /** As many as a person looks at. */
@@ -64,10 +62,6 @@ function presentCommand({ partition, ageMs, worker, command }: WaitingCommand) {
     handed_out_before: command?.handedOut ?? null,
     worker
   }
-}
-
-async function serviceNowMs({ redis, config }: OperatorConnection): Promise<number> {
-  return systemClock.now() + (config.environment === 'test' ? await readClockOffset(redis) : 0)
 }
 
 type Total = Omit<QueueStatus, 'partition'>

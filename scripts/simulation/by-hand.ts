@@ -4,7 +4,7 @@
  */
 import { orderIdOf } from '../../machines/network.js'
 import { concludeRefund, settleAttention } from '../../redis/attention.js'
-import { expandId, keys, partitionOfPayment } from '../../redis/keys.js'
+import { expandId, keys, partitionNumbers, partitionOfPayment } from '../../redis/keys.js'
 import { decodePayment } from '../../redis/payment-record.js'
 import { type LedgerSale, LedgerStatus } from '../network/ledger.js'
 import type { Installation } from './installation.js'
@@ -74,7 +74,7 @@ export async function workOffAttention(world: World, installation: Installation,
 }
 
 function listed({ durable, config }: Installation): string[] {
-  return Array.from({ length: config.partitions }, (_, partition) =>
-    durable.data.values.get(keys.attention(partition))
-  ).flatMap(value => (value?.type === 'hash' ? [...value.hash.keys()] : []))
+  return partitionNumbers(config.partitions)
+    .map(partition => durable.data.values.get(keys.attention(partition)))
+    .flatMap(value => (value?.type === 'hash' ? [...value.hash.keys()] : []))
 }

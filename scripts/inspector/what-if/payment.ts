@@ -3,6 +3,7 @@ import { readChart } from '../../../machines/chart.js'
 import { placeOf } from '../../../machines/model.js'
 import { paymentMachine } from '../../../machines/payment/machine.js'
 import { observePayment } from '../../../redis/inspection.js'
+import { effectWords } from '../../payment-paths/effect-words.js'
 import { type ExampleEvent, exampleEvents, exampleOf } from '../../payment-paths/payment-examples.js'
 import { firstWorld, happen, isTimely, nextMomentMs, type World } from '../../payment-paths/payment-world.js'
 import { historyLines, plain } from '../history.js'
@@ -10,14 +11,6 @@ import type { Choice, HistoryLine, WhatIf } from '../view-model.js'
 
 /** `capture` of the request that creates the payment. */
 export const paymentBeginnings = ['capture: true', 'capture: false'] as const
-
-const effectWords = {
-  authorise: 'authorise',
-  query: 'ask',
-  capture: 'capture',
-  void: 'void',
-  refund: 'refund'
-} as const
 
 /** Throws for a step that is no example event. */
 export function whatIfPayment(beginning: string, steps: readonly string[]): WhatIf {

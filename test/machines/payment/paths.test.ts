@@ -4,6 +4,7 @@ import { leavesOf } from '../../../machines/chart.js'
 import { type Payment, placeOf } from '../../../machines/model.js'
 import { decide, isUnderWay, wakeAtMs } from '../../../machines/payment/decide.js'
 import { paymentEffects } from '../../../scripts/diagrams/views.js'
+import { effectWords } from '../../../scripts/payment-paths/effect-words.js'
 import { examplePolicy } from '../../../scripts/payment-paths/example-payment.js'
 import { exampleEvents } from '../../../scripts/payment-paths/payment-examples.js'
 import { endOf, shortestPaths } from '../../../scripts/payment-paths/payment-paths.js'
@@ -159,14 +160,6 @@ describe('wherever a path leads', () => {
     }
   })
 })
-
-const effectWords = {
-  authorise: 'authorise',
-  query: 'ask',
-  capture: 'capture',
-  void: 'void',
-  refund: 'refund'
-} as const
 
 function lastEvent({ steps }: (typeof edges)[number]): (typeof steps)[number]['event'] {
   const last = steps.at(-1)

@@ -4,19 +4,12 @@ import { chartEvents, leavesOf } from '../../../machines/chart.js'
 import { placeOf } from '../../../machines/model.js'
 import { decide } from '../../../machines/payment/decide.js'
 import { paymentTransitions } from '../../../scripts/diagrams/transitions.js'
+import { effectWords } from '../../../scripts/payment-paths/effect-words.js'
 import { examplePolicy } from '../../../scripts/payment-paths/example-payment.js'
 import { exampleEvents } from '../../../scripts/payment-paths/payment-examples.js'
 import { endOf, shortestPaths } from '../../../scripts/payment-paths/payment-paths.js'
 import { nextMomentMs } from '../../../scripts/payment-paths/payment-world.js'
 import { paymentChart } from '../../support/payment-paths.js'
-
-const effectWords = {
-  authorise: 'authorise',
-  query: 'ask',
-  capture: 'capture',
-  void: 'void',
-  refund: 'refund'
-} as const
 
 describe('the table of transitions', function () {
   // Hundreds of situations times all examples: seconds of computing, and more on a machine that is busy.
