@@ -38,6 +38,8 @@ export interface Simulator extends Controlled {
   readonly ledger: Ledger
   /** The fault set in force; may be replaced. */
   faults: Faults
+  /** Requests to the acquirer's routes that have arrived and wait for their answer. */
+  readonly underWay: number
   /** Cuts every connection. Safe to call twice. */
   stop(): Promise<void>
 }
@@ -65,11 +67,15 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   // Every delayed answer waits for it.
   setMaxListeners(0, stopping.signal)
   let stopped: Promise<void> | null = null
+  let underWay = 0
   const simulator: Simulator = {
     url,
     ledger,
     notifier,
     faults: NO_FAULTS,
+    get underWay() {
+      return underWay
+    },
     stop: () => {
       stopped ??= (async () => {
         stopping.abort()
@@ -91,9 +97,12 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       if (pathname.startsWith('/simulator/'))
         return answerControl(simulator, { method, path: pathname, body }, response)
       const fate = fateOf(simulator.faults, options.random ?? Math.random)
+      underWay += 1
       await serve(fate, response, stopping.signal, () => {
         if (!isKnown(request)) return { status: 401, body: '', isLost: false }
         return acquirer.answer(method, pathname, searchParams, body)
+      }).finally(() => {
+        underWay -= 1
       })
     }).catch((error: unknown) => {
       if (stopping.signal.aborted) return

@@ -82,6 +82,11 @@ export class TestNetwork {
     return this.#running.ledger.ofOrder(orderIdOf(paymentId))
   }
 
+  /** How many calls the network has received and not answered. */
+  get callsUnderWay(): number {
+    return this.#running.underWay
+  }
+
   /** Writes into the network's books, behind the back of the service. */
   book(sale: LedgerSale): void {
     this.#running.ledger.book(sale)

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { delay } from '../../../runtime/delay.js'
 import { booksOf, expectBooksToAgree } from '../../support/books.js'
 import { until } from '../../support/conditions.js'
 import { type ApiAnswer, asOperator, type PaymentView } from '../../support/merchant.js'
@@ -61,11 +60,8 @@ describe('a worker that is killed in the middle of a call', function () {
       for (const row of rows) prepared.push(await row.prepare())
       network.faults({ latency_ms: LATENCY_MS })
       const ids = await Promise.all(rows.map((row, index) => row.begin(prepared[index] ?? '')))
-      // The calls have left, and the network has not booked them yet: it does so at half of its time.
-      await delay(LATENCY_MS / 4)
-      if (moment === 'after') {
-        await until('all is booked', () => rows.every((row, index) => row.isBooked(ids[index] ?? '')))
-      }
+      if (moment === 'before') await until('all calls arrive', () => network.callsUnderWay === rows.length)
+      else await until('all is booked', () => rows.every((row, index) => row.isBooked(ids[index] ?? '')))
       const booked = rows.filter((row, index) => row.isBooked(ids[index] ?? ''))
       expect(booked, `${moment} the booking`).to.have.length(moment === 'after' ? rows.length : 0)
       expect(service().kill('payments')).to.equal(2)
