@@ -6,6 +6,7 @@ import { API_PAGE, apiPage } from './api/page.js'
 import { dashboardFile } from './dashboard.js'
 import { type LockedPackage, lockedPackages } from './licences.js'
 import { metricGroups } from './metrics.js'
+import { OPENAPI_FILE, openApiFile } from './openapi/document.js'
 import { table } from './table.js'
 
 const NOTICE = '<!-- Made by `npm run docs`. Change the source named below, then run it again. -->'
@@ -19,6 +20,7 @@ export function generatedPages(): { path: string; content: string }[] {
     { path: 'docs/FIELDS_RELEASE.md', content: fieldsPage() },
     { path: 'docs/LICENCES.md', content: licencesPage() },
     { path: 'docs/METRICS.md', content: metricsPage() },
+    { path: OPENAPI_FILE, content: openApiFile() },
     { path: 'ops/grafana-dashboard.json', content: dashboardFile() }
   ]
 }

@@ -131,18 +131,18 @@ describe('payment POSTs: from what became of a command to an answer', () => {
     })
   }
 
-  const refusals: readonly [RefusalCode, status: number, code: string, retryable: boolean][] = [
-    ['invalid_state', 409, 'invalid_state', false],
-    ['operation_in_progress', 409, 'invalid_state', true],
-    ['preauth_expired', 422, 'preauth_expired', false],
-    ['amount_exceeds_authorized', 422, 'amount_exceeds_authorized', false],
-    ['amount_exceeds_refundable', 422, 'amount_exceeds_refundable', false],
-    ['partial_void', 400, 'invalid_request', false]
+  const refusals: readonly ['capture' | 'cancel', RefusalCode, status: number, code: string, retryable: boolean][] = [
+    ['capture', 'invalid_state', 409, 'invalid_state', false],
+    ['cancel', 'operation_in_progress', 409, 'invalid_state', true],
+    ['capture', 'preauth_expired', 422, 'preauth_expired', false],
+    ['capture', 'amount_exceeds_authorized', 422, 'amount_exceeds_authorized', false],
+    ['cancel', 'amount_exceeds_refundable', 422, 'amount_exceeds_refundable', false],
+    ['cancel', 'partial_void', 400, 'invalid_request', false]
   ]
-  for (const [refusal, status, code, retryable] of refusals) {
+  for (const [operation, refusal, status, code, retryable] of refusals) {
     it(`7: the refusal ${refusal} is ${status} ${code}`, async () => {
       api.payments.submission = finished({ kind: 'refused', code: refusal })
-      const answer = await post('cancel')
+      const answer = await post(operation)
       expect(answer.status).to.equal(status)
       expect(answer.error).to.include({ code, retryable, payment_id: PAYMENT_ID })
       const paths = answer.error.fields?.map(field => field.path)

@@ -36,26 +36,33 @@ const ofWork: Readonly<Record<string, readonly ErrorCode[]>> = {
     'capture_not_sent'
   ],
   'POST /v1/payments/{id}/capture': [...OF_OPERATIONS, 'preauth_expired', 'amount_exceeds_authorized'],
-  'POST /v1/payments/{id}/cancel': [...OF_OPERATIONS, 'amount_exceeds_refundable'],
+  'POST /v1/payments/{id}/cancel': [...OF_OPERATIONS, 'partial_void', 'amount_exceeds_refundable'],
   'GET /v1/payments/{id}': ['not_found'],
   'POST /v1/cards': ['invalid_token'],
   'GET /v1/webhook-endpoint': ['webhook_endpoint_missing']
 }
 
-/** The errors of one route, in the order of their statuses. */
-export function errorsOf(name: string, { body, needsIdempotencyKey }: MerchantRoute): string {
-  return listed([
+/** The rows of the catalogue that a route may answer. `name` as docs/API.md has it: `POST /v1/payments/{id}/capture`. */
+export function documentedCodes(name: string, { body, needsIdempotencyKey }: MerchantRoute): readonly ErrorCode[] {
+  return [
     ...OF_EVERY_ROUTE,
     'overloaded',
     ...(body === null ? [] : OF_BODIES),
     ...(needsIdempotencyKey ? OF_IDEMPOTENCY : []),
     ...(ofWork[name] ?? [])
-  ])
+  ]
 }
 
-/** The errors of POST /v1/tokens, which is a route of the process `tokens`. */
+/** Those of POST /v1/tokens, which is a route of the process `tokens`. */
+export const TOKEN_CODES: readonly ErrorCode[] = [...OF_EVERY_ROUTE, ...OF_BODIES, 'invalid_card']
+
+/** The errors of one route as a sentence, in the order of their statuses. */
+export function errorsOf(name: string, route: MerchantRoute): string {
+  return listed(documentedCodes(name, route))
+}
+
 export function tokenErrors(): string {
-  return listed([...OF_EVERY_ROUTE, ...OF_BODIES, 'invalid_card'])
+  return listed(TOKEN_CODES)
 }
 
 function listed(codes: readonly ErrorCode[]): string {

@@ -29,7 +29,7 @@ export function apiPage(): string {
 }
 
 /** How a route is named in the page: `POST /v1/payments/{id}/capture`. */
-function nameOf({ method, path }: { method: string; path: string }): string {
+export function nameOf({ method, path }: { method: string; path: string }): string {
   return `${method} ${path.replace(/:(\w+)/g, '{$1}')}`
 }
 

@@ -2,8 +2,21 @@
 import type { TokenField } from '../../../api/tokens/card-input.js'
 import type { CreatedToken } from '../../../api/tokens/create-token.js'
 
+/** The types of answers' fields, as docs/API.md names them. */
+export type AnswerType =
+  | 'string'
+  | 'string, UUID'
+  | 'string or null'
+  | 'integer'
+  | 'boolean'
+  | 'timestamp'
+  | 'timestamp or null'
+  | 'object'
+  | 'array of strings'
+  | 'array of `{path, message}`'
+
 /** Type and meaning by field. */
-export type AnswerWords = Readonly<Record<string, readonly [type: string, meaning: string]>>
+export type AnswerWords = Readonly<Record<string, readonly [type: AnswerType, meaning: string]>>
 
 /** Meaning by route and field of the request. */
 export const requestWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -149,7 +162,7 @@ export const answerWords = {
 } as const satisfies Record<string, AnswerWords>
 
 /** The answer of POST /v1/tokens. */
-export const tokenAnswer: Readonly<Record<keyof CreatedToken, readonly [string, string]>> = {
+export const tokenAnswer: Readonly<Record<keyof CreatedToken, readonly [AnswerType, string]>> = {
   token_id: ['string', 'the one-use token: for one payment, or for one stored card'],
   brand: ['string', 'brand of the card'],
   last4: ['string', 'last four digits'],

@@ -76,7 +76,7 @@ describe('POST /v1/tokens', () => {
     expect([form.status, await codeOf(form)]).to.deep.equal([415, 'unsupported_media_type'])
     const get = await fetch(`${app.url}/v1/tokens`)
     expect([get.status, get.headers.get('Allow')]).to.deep.equal([405, 'OPTIONS, POST'])
-    const elsewhere = await fetch(`${app.url}/v1/payments`)
+    const elsewhere = await fetch(`${app.url}/v1/token`)
     expect([elsewhere.status, await codeOf(elsewhere)]).to.deep.equal([404, 'not_found'])
   })
 })

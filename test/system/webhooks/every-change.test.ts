@@ -5,6 +5,7 @@ import { createLogger } from '../../../runtime/log.js'
 import { readLoopbackTls } from '../../../scripts/supervisor/loopback-tls.js'
 import { registerHook } from '../../../scripts/webhooks/register.js'
 import { until } from '../../support/conditions.js'
+import { schemaProblems } from '../../support/documented-answers.js'
 import { Merchant, testCards } from '../../support/merchant.js'
 import { isSignedWith, type Receiver, startReceiver } from '../../support/receiver.js'
 import { useService } from '../../support/service.js'
@@ -72,7 +73,10 @@ describe('webhooks of a running service', function () {
       const arrived = receiver.received.filter(({ event }) => event['payment_id'] === id)
       expect(arrived.map(({ event }) => event['status'])).to.deep.equal(statuses)
       expect(new Set(arrived.map(({ event }) => event['event_id'])).size).to.equal(statuses.length)
-      for (const request of arrived) expect(isSignedWith(secret, request)).to.equal(true)
+      for (const request of arrived) {
+        expect(isSignedWith(secret, request)).to.equal(true)
+        expect(schemaProblems('#/components/schemas/PaymentStatusChanged', request.event)).to.deep.equal([])
+      }
       const payment = await merchant.read(id)
       const { amount_cents, captured_cents, refunded_cents } = payment
       expect(arrived[arrived.length - 1]?.event).to.include({ amount_cents, captured_cents, refunded_cents })

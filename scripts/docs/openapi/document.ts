@@ -1,0 +1,133 @@
+/**
+ * docs/openapi.json: the HTTP API for tools that make clients, mocks and collections of requests (OpenAPI 3.1).
+ *
+ * It holds what docs/API.md holds, from the same sources: routes and request schemas of `api/`, the words of
+ * `scripts/docs/api/words.ts`, the error catalogue. The system tests hold every answer of the service against it.
+ */
+import { merchantRoutes } from '../../../api/app.js'
+import { documentedCodes, TOKEN_CODES } from '../api/errors.js'
+import { nameOf } from '../api/page.js'
+import { answerSchemas } from './answers.js'
+import { errorResponses, type ResponseCollector } from './errors.js'
+import { headerComponents, headersOf, parameterComponents, parametersOf } from './headers.js'
+import { type OperationWords, operationWords, TOKEN_ROUTE, tokenOperation } from './operations.js'
+import { bodyOf, queryParameters, type SchemaCollector, tokenBody } from './requests.js'
+import { webhookEvents } from './webhooks.js'
+
+export const OPENAPI_FILE = 'docs/openapi.json'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** What stands in many places is kept once. */
+interface Collectors {
+  readonly schema: SchemaCollector
+  readonly response: ResponseCollector
+}
+
+/** The document as a file. */
+export function openApiFile(): string {
+  return `${JSON.stringify(openApiDocument(), null, 2)}\n`
+}
+
+/** Throws when a route has no words. */
+export function openApiDocument(): Json {
+  const schemas: Record<string, Json> = answerSchemas()
+  const responses: Record<string, Json> = {}
+  const collectors: Collectors = {
+    schema: (name, schema) => {
+      schemas[name] = schema
+      return { $ref: `#/components/schemas/${name}` }
+    },
+    response: (name, response) => {
+      responses[name] = response
+      return { $ref: `#/components/responses/${name}` }
+    }
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Card payments',
+      version: '1',
+      description:
+        'Charges cards: authorise and capture in one step or two, cancel, refund in parts, store cards, signed webhooks. The same in words: docs/API.md. Amounts are integers, in cents; times are ISO 8601 in UTC. Pass over fields of an answer that you do not know.'
+    },
+    servers: [{ url: 'http://localhost:3000', description: 'the API under `npm start`' }],
+    security: [{ apiKey: [] }],
+    tags: [
+      { name: 'Payments', description: 'The life of a payment' },
+      { name: 'Cards', description: 'One-use tokens and stored cards' },
+      { name: 'Webhooks', description: 'Where changes of status are posted to' },
+      { name: 'Service', description: 'What this service can do' }
+    ],
+    paths: paths(collectors),
+    webhooks: webhookEvents(),
+    components: {
+      schemas,
+      responses,
+      parameters: parameterComponents,
+      headers: headerComponents,
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'A secret key: keep it on your server' },
+        publishableKey: { type: 'http', scheme: 'bearer', description: 'A publishable key: it may only make tokens' }
+      }
+    }
+  }
+}
+
+function paths(collect: Collectors): Json {
+  const found: Record<string, Record<string, unknown>> = {}
+  for (const route of merchantRoutes) {
+    const name = nameOf(route)
+    const [method = '', path = ''] = name.split(' ')
+    const words = operationWords[name]
+    if (words === undefined) throw new Error(`scripts/docs/openapi/operations.ts has no words for ${name}.`)
+    const parameters = [...parametersOf(route), ...(route.query === null ? [] : queryParameters(name, route.query))]
+    const body = route.body === null ? {} : { requestBody: bodyOf(name, words.id, route.body, collect.schema) }
+    found[path] = {
+      ...found[path],
+      [method.toLowerCase()]: {
+        ...described(words, `Needs a key with the permission \`${route.permission}\`.`),
+        parameters,
+        ...body,
+        responses: {
+          ...answers(words, route.needsIdempotencyKey),
+          ...errorResponses(documentedCodes(name, route), route.needsIdempotencyKey, collect.response)
+        }
+      }
+    }
+  }
+  return { ...found, [TOKEN_ROUTE]: tokenPath(collect) }
+}
+
+function described({ id, tag, summary, text }: OperationWords, permission: string): Json {
+  return { operationId: id, tags: [tag], summary, description: `${text} ${permission}` }
+}
+
+function answers({ answers: known, id }: OperationWords, movesMoney: boolean): Json {
+  const responses = known.map(({ status, schema, means }) => [
+    String(status),
+    {
+      description: means,
+      headers: headersOf(status, movesMoney),
+      content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } }
+    }
+  ])
+  if (responses.length === 0) throw new Error(`scripts/docs/openapi/operations.ts: ${id} answers nothing.`)
+  return Object.fromEntries(responses)
+}
+
+function tokenPath(collect: Collectors): Json {
+  return {
+    servers: [{ url: 'http://localhost:3001', description: '`tokens` under `npm start`: the side of the browser' }],
+    post: {
+      ...described(tokenOperation, 'Needs a publishable key.'),
+      security: [{ publishableKey: [] }],
+      parameters: parametersOf({ path: TOKEN_ROUTE, needsIdempotencyKey: false }),
+      requestBody: tokenBody(collect.schema),
+      responses: {
+        ...answers(tokenOperation, false),
+        ...errorResponses(TOKEN_CODES, false, collect.response)
+      }
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/** Headers of requests and answers; docs/API.md has the same tables in prose. */
+
+type Json = Readonly<Record<string, unknown>>
+
+const uuid = { type: 'string', format: 'uuid' }
+const text = { type: 'string' }
+const seconds = { type: 'integer', minimum: 0 }
+
+export const parameterComponents: Readonly<Record<string, Json>> = {
+  PaymentId: { name: 'id', in: 'path', required: true, description: 'Id of the payment', schema: uuid },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: true,
+    description:
+      'New for each intention to move money, written down before the request is sent, and the same for each repetition of it. 1 to 255 printable ASCII characters.',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]{1,255}$' }
+  },
+  CorrelationId: {
+    name: 'X-Correlation-Id',
+    in: 'header',
+    description: 'A UUID of yours; it comes back in the answer and in errors',
+    schema: uuid
+  },
+  Prefer: {
+    name: 'Prefer',
+    in: 'header',
+    description: '`wait=N`: wait 0 to 30 s for the result (8 s without it); told in `Preference-Applied`',
+    schema: text,
+    example: 'wait=10'
+  }
+}
+
+export const headerComponents: Readonly<Record<string, Json>> = {
+  'X-Request-Id': { description: 'Our id of the request: tell it to the operator', required: true, schema: uuid },
+  'X-Correlation-Id': { description: 'Yours, when you sent one', schema: uuid },
+  'RateLimit-Policy': { description: 'The limit of the key: `q` requests in `w` seconds', schema: text },
+  RateLimit: { description: 'What is left of the limit (`r`), and when it is full again (`t` s)', schema: text },
+  'Retry-After': { description: 'Seconds to wait', schema: seconds },
+  Location: { description: 'Path of the payment', schema: { type: 'string', format: 'uri-reference' } },
+  'Idempotent-Replayed': {
+    description: '`true`: this is the answer to an earlier request with the same key',
+    schema: { const: 'true' }
+  },
+  'Preference-Applied': { description: 'How long the answer was waited for', schema: text },
+  'Server-Timing': { description: 'Where the time went: queue, lock, network, store (ms)', schema: text },
+  'WWW-Authenticate': { description: '`Bearer`', schema: { const: 'Bearer' } }
+}
+
+/** What a request of the route brings beside its body and query. */
+export function parametersOf(route: { readonly path: string; readonly needsIdempotencyKey: boolean }): Json[] {
+  const names = [
+    ...(route.path.includes('/:id') ? ['PaymentId'] : []),
+    ...(route.needsIdempotencyKey ? ['IdempotencyKey', 'Prefer'] : []),
+    'CorrelationId'
+  ]
+  return names.map(name => ({ $ref: `#/components/parameters/${name}` }))
+}
+
+const OF_PAYMENTS = ['Location', 'Idempotent-Replayed', 'Preference-Applied', 'Server-Timing']
+
+/** Whether a payment POST with that answer may have found or made a payment. */
+function isAboutPayment(status: number): boolean {
+  return status < 300 || [400, 409, 422, 503].includes(status)
+}
+
+/** What an answer with that status brings beside its body. `movesMoney`: of a payment POST. */
+export function headersOf(status: number, movesMoney: boolean): Json {
+  const names = [
+    'X-Request-Id',
+    'X-Correlation-Id',
+    // Until the key is known there is no limit to tell.
+    ...(status === 401 ? ['WWW-Authenticate'] : ['RateLimit-Policy', 'RateLimit']),
+    ...(movesMoney && isAboutPayment(status) ? OF_PAYMENTS : []),
+    ...([202, 409, 429, 503].includes(status) ? ['Retry-After'] : [])
+  ]
+  return Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }]))
+}

@@ -1,0 +1,141 @@
+/** The schemas of requests: those that judge them, in words that every tool knows. */
+import type { MerchantRoute } from '../../../api/route.js'
+import type { Schema } from '../../../api/schemas/rules.js'
+import { isRecord } from '../../../runtime/json.js'
+import { requestWords, tokenWords } from '../api/words.js'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Keeps a schema under a name; answers the reference to it. */
+export type SchemaCollector = (name: string, schema: Json) => Json
+
+/** Formats that only this service knows, as far as a tool can check them; the description says the rest. */
+const knownFormats: Readonly<Record<string, Json>> = {
+  email: { format: 'email' },
+  filled: { minLength: 1, pattern: '\\S' },
+  'cpf-or-cnpj': { pattern: '^([0-9]{11}|[0-9]{14})$' },
+  'metadata-key': { minLength: 1, pattern: '\\S' },
+  text: {},
+  note: {}
+}
+
+/** Keywords that mean the same everywhere. */
+const COMMON = [
+  'type',
+  'const',
+  'enum',
+  'default',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'required',
+  'maxProperties'
+]
+
+/** The body of a route. `id` is the name of its operation. */
+export function bodyOf(
+  route: string,
+  id: string,
+  body: NonNullable<MerchantRoute['body']>,
+  collect: SchemaCollector
+): Json {
+  const name = `${id.charAt(0).toUpperCase()}${id.slice(1)}Request`
+  const schema = collect(name, publicSchema(body.schema, '', requestWords[route] ?? {}, collect))
+  return { required: !body.isOptional, content: { 'application/json': { schema } } }
+}
+
+/** The parameters of a query. A number arrives as text; a client has it as a number. */
+export function queryParameters(route: string, query: Schema): Json[] {
+  const words = requestWords[route] ?? {}
+  const properties = isRecord(query['properties']) ? query['properties'] : {}
+  return Object.entries(properties).map(([name, field]) => {
+    const schema = name === 'limit' ? listLimit : publicSchema(isRecord(field) ? field : {}, name, words, noNames)
+    return { name, in: 'query', description: words[name], schema }
+  })
+}
+
+/** `limit` of a list as a number. */
+export const listLimit = { type: 'integer', minimum: 1, maximum: 100, default: 20 } as const
+
+/** The rules of a typed card are functions (api/tokens/card-input.ts): here is what a tool can check. */
+const tokenPatterns: Readonly<Record<keyof typeof tokenWords, Json>> = {
+  card_number: { pattern: '^[0-9]{12,19}$' },
+  holder_name: { minLength: 1, pattern: '\\S' },
+  expiration_month: { pattern: '^(0[1-9]|1[0-2])$' },
+  expiration_year: { pattern: '^[0-9]{4}$' },
+  cvv: { pattern: '^[0-9]{3,4}$' }
+}
+
+export function tokenBody(collect: SchemaCollector): Json {
+  const fields = Object.entries(tokenPatterns).map(([name, rule]) => {
+    const description = tokenWords[name as keyof typeof tokenWords]
+    return [name, { type: 'string', ...rule, description }]
+  })
+  const schema = collect('CreateTokenRequest', {
+    type: 'object',
+    additionalProperties: false,
+    required: Object.keys(tokenPatterns),
+    properties: Object.fromEntries(fields)
+  })
+  return { required: true, content: { 'application/json': { schema } } }
+}
+
+/** A schema as others may read it; `words` are those of its route, by path. */
+function publicSchema(
+  schema: Schema,
+  path: string,
+  words: Readonly<Record<string, string>>,
+  collect: SchemaCollector
+): Json {
+  if (Array.isArray(schema['oneOf'])) return oneOf(schema, path, words, collect)
+  const below = (name: string, field: unknown): Json =>
+    publicSchema(isRecord(field) ? field : {}, path === '' ? name : `${path}.${name}`, words, collect)
+  const { properties, additionalProperties, propertyNames, format } = schema
+  return {
+    ...(Object.keys(schema).some(key => key === 'type') ? {} : { type: 'string' }),
+    ...Object.fromEntries(COMMON.flatMap(key => (key in schema ? [[key, schema[key]]] : []))),
+    ...formatOf(format),
+    ...(isRecord(properties) && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, below(name, field)]))
+    }),
+    ...(additionalProperties === false && { additionalProperties }),
+    ...(isRecord(additionalProperties) && { additionalProperties: below('*', additionalProperties) }),
+    ...(isRecord(propertyNames) && { propertyNames: below('*', propertyNames) }),
+    description: [words[path], schema['rule']].filter(Boolean).join('; ')
+  }
+}
+
+function formatOf(format: unknown): Json {
+  if (typeof format !== 'string') return {}
+  const known = knownFormats[format]
+  if (known === undefined) throw new Error(`scripts/docs/openapi/requests.ts does not know the format ${format}.`)
+  return known
+}
+
+/** Variants get names of their own: tools choose between them by the tag. */
+function oneOf(schema: Schema, path: string, words: Readonly<Record<string, string>>, collect: SchemaCollector): Json {
+  const { oneOf: variants, discriminator } = schema
+  const tag = isRecord(discriminator) ? String(discriminator['propertyName']) : ''
+  const named = (Array.isArray(variants) ? variants : []).filter(isRecord).map(variant => {
+    const properties = isRecord(variant['properties']) ? variant['properties'] : {}
+    const kind = isRecord(properties[tag]) ? String(properties[tag]['const']) : ''
+    const required = Array.isArray(variant['required']) ? variant['required'] : []
+    const whole = publicSchema({ ...variant, required: [tag, ...required] }, path, words, collect)
+    return [kind, collect(`PaymentSource${kind.charAt(0).toUpperCase()}${kind.slice(1)}`, whole)] as const
+  })
+  return {
+    description: words[path],
+    oneOf: named.map(([, reference]) => reference),
+    discriminator: {
+      propertyName: tag,
+      mapping: Object.fromEntries(named.map(([kind, reference]) => [kind, reference['$ref']]))
+    }
+  }
+}
+
+/** For schemas that have no variants. */
+function noNames(name: string): never {
+  throw new Error(`scripts/docs/openapi/requests.ts: ${name} would need a name in a query.`)
+}

@@ -1,0 +1,92 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { expect } from 'chai'
+import { merchantRoutes } from '../../../api/app.js'
+import { listPaymentsQuery } from '../../../api/schemas/list-payments.js'
+import { isRecord } from '../../../runtime/json.js'
+import { nameOf } from '../../../scripts/docs/api/page.js'
+import { OPENAPI_FILE, openApiDocument } from '../../../scripts/docs/openapi/document.js'
+import { listLimit } from '../../../scripts/docs/openapi/requests.js'
+import { demoCustomer } from '../../../scripts/supervisor/demo-customer.js'
+import { problemsOf, schemaProblems } from '../../support/documented-answers.js'
+
+interface Operation {
+  readonly operationId: string
+}
+
+const operations = (): [name: string, Operation][] => {
+  const paths = openApiDocument()['paths'] as Record<string, Record<string, Operation>>
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([method]) => method !== 'servers')
+      .map(([method, operation]): [string, Operation] => [`${method.toUpperCase()} ${path}`, operation])
+  )
+}
+
+describe('docs/openapi.json', () => {
+  it('is a document as OpenAPI 3.1 wants it', async () => {
+    const { valid, errors } = await new Validator().validate(OPENAPI_FILE)
+    expect(errors ?? []).to.deep.equal([])
+    expect(valid).to.equal(true)
+  })
+
+  it('has every route, and a name of its own for each', () => {
+    const names = operations().map(([name]) => name)
+    expect(names).to.have.members([...merchantRoutes.map(nameOf), 'POST /v1/tokens'])
+    expect(new Set(operations().map(([, { operationId }]) => operationId)).size).to.equal(names.length)
+  })
+
+  it('shows the limit of a list as the number that its text is', () => {
+    const properties = listPaymentsQuery['properties']
+    const limit = isRecord(properties) && isRecord(properties['limit']) ? properties['limit'] : {}
+    const isTaken = (value: number): boolean => new RegExp(String(limit['pattern'])).test(String(value))
+    const { minimum, maximum } = listLimit
+    expect([minimum - 1, minimum, maximum, maximum + 1].map(isTaken)).to.deep.equal([false, true, true, false])
+    expect(String(listLimit.default)).to.equal(limit['default'])
+  })
+
+  const order = { amount_cents: 1_990, external_reference: 'order-1', customer: demoCustomer }
+  const token = { source_type: 'token', token_id: 'tok_1' }
+  const requests: readonly (readonly [string, object, isTaken: boolean])[] = [
+    ['a token', { ...order, payment_source: token }, true],
+    ['a stored card', { ...order, payment_source: { source_type: 'card', card_id: 'card_1', cvv: '123' } }, true],
+    ['no source', order, false],
+    ['a source of no kind', { ...order, payment_source: { token_id: 'tok_1' } }, false],
+    ['a fraction of a cent', { ...order, payment_source: token, amount_cents: 0.5 }, false],
+    ['a field that is not known', { ...order, payment_source: token, amount: 1 }, false],
+    ['a blank reference', { ...order, payment_source: token, external_reference: ' ' }, false],
+    ['an object as metadata', { ...order, payment_source: token, metadata: { basket: {} } }, false]
+  ]
+  for (const [what, body, isTaken] of requests) {
+    it(`${isTaken ? 'takes' : 'refuses'} a payment with ${what}, as the service does`, () => {
+      const problems = schemaProblems('#/components/schemas/CreatePaymentRequest', body)
+      expect(problems.length === 0, problems.join()).to.equal(isTaken)
+    })
+  }
+})
+
+describe('the check of every answer against docs/openapi.json', () => {
+  const error = { code: 'not_found', message: '', retryable: false, request_id: 'f2ddc5a8-4a4e-4f43-a1c5-0d2cbbe7b1d0' }
+  const answer = (status: number, body: unknown, headers = {}): Response =>
+    new Response(JSON.stringify(body), { status, headers })
+
+  it('lets pass what is documented, and what is no documented route', async () => {
+    expect(await problemsOf('GET', '/v1/payments/1', answer(404, { error }))).to.deep.equal([])
+    expect(await problemsOf('DELETE', '/v1/payments/1', answer(405, {}))).to.deep.equal([])
+    expect(await problemsOf('GET', '/elsewhere', answer(418, {}))).to.deep.equal([])
+  })
+
+  const wrong: readonly (readonly [string, Response, RegExp])[] = [
+    ['status', answer(418, { error }), /a status that is not documented: 418/],
+    ['field', answer(404, { error: { ...error, hint: '' } }), /at \/error: must NOT have additional properties.*hint/],
+    ['missing field', answer(404, { error: { ...error, message: undefined } }), /at \/error: .*'message'/],
+    ['error code', answer(404, { error: { ...error, code: 'gone' } }), /the error code gone/],
+    ['header', answer(404, { error }, { 'Idempotent-Replayed': 'true' }), /the header Idempotent-Replayed/]
+  ]
+  for (const [what, response, problem] of wrong) {
+    it(`finds a ${what} that the document does not have`, async () => {
+      const problems = await problemsOf('GET', '/v1/payments/1', response)
+      expect(problems).to.have.length(1)
+      expect(problems[0]).to.match(problem)
+    })
+  }
+})

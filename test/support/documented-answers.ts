@@ -1,0 +1,107 @@
+/**
+ * Holds what the service answers against docs/openapi.json: from `holdAnswersAgainstDocument()` on, every `fetch` of a test
+ * that meets a documented route fails when the document does not know the status, a field, a header or an error code of
+ * the answer. So the document is tested by all tests, and a test that finds a new answer asks for its words.
+ */
+import { readFileSync } from 'node:fs'
+import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js'
+import { fullFormats } from 'ajv-formats/dist/formats.js'
+import { isRecord } from '../../runtime/json.js'
+
+type Json = Readonly<Record<string, unknown>>
+
+const DOCUMENT = 'openapi'
+const document = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as Json
+const ajv = new Ajv2020({ strict: false, allErrors: true, formats: fullFormats })
+ajv.addSchema(closed(document) as AnySchema, DOCUMENT)
+
+/** Problems of an answer as sentences; none for a route that is not documented. */
+export async function problemsOf(method: string, path: string, answer: Response): Promise<string[]> {
+  const operation = operationOf(method, path)
+  if (operation === null) return []
+  const documented = resolve(at(operation, 'responses', String(answer.status)))
+  if (documented === undefined) return [`has a status that is not documented: ${answer.status}`]
+  const body: unknown = JSON.parse(await answer.text())
+  const content = at(documented, 'content', 'application/json')
+  return [
+    ...headerProblems(answer.headers, at(documented, 'headers')),
+    ...schemaProblems(at(content, 'schema', '$ref'), body),
+    ...codeProblems(body, at(content, 'examples'))
+  ]
+}
+
+/** From now on, in the whole process. */
+export function holdAnswersAgainstDocument(): void {
+  const plainFetch = globalThis.fetch
+  globalThis.fetch = async (input, init) => {
+    const answer = await plainFetch(input, init)
+    const { pathname } = new URL(input instanceof Request ? input.url : input)
+    const method = (input instanceof Request ? input.method : init?.method) ?? 'GET'
+    // Servers that a test made itself have no such header.
+    if (!answer.headers.has('X-Request-Id')) return answer
+    const problems = await problemsOf(method, pathname, answer.clone())
+    if (problems.length === 0) return answer
+    throw new Error(
+      `The answer ${answer.status} to ${method} ${pathname} is not as docs/openapi.json says: it ${problems.join('; it ')}.`
+    )
+  }
+}
+
+function operationOf(method: string, path: string): unknown {
+  for (const [template, operations] of Object.entries(record(document['paths']))) {
+    const pattern = new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`)
+    if (pattern.test(path)) return at(operations, method.toLowerCase()) ?? null
+  }
+  return null
+}
+
+/** Problems of a body under a schema of the document (`#/components/schemas/Payment`). */
+export function schemaProblems(reference: unknown, body: unknown): string[] {
+  const isValid: ValidateFunction | undefined = ajv.getSchema(`${DOCUMENT}${String(reference)}`)
+  if (isValid === undefined) throw new Error(`docs/openapi.json has no ${String(reference)}.`)
+  if (isValid(body)) return []
+  return (isValid.errors ?? []).map(
+    ({ instancePath, message, params }) =>
+      `breaks a rule at ${instancePath || '/'}: ${message} ${JSON.stringify(params)}`
+  )
+}
+
+/** The headers that are told of somewhere have to be told of here, too. */
+function headerProblems(headers: Headers, documented: unknown): string[] {
+  const here = Object.keys(record(documented)).map(name => name.toLowerCase())
+  const known = Object.keys(record(at(document, 'components', 'headers')))
+  return known
+    .filter(name => headers.has(name) && !here.includes(name.toLowerCase()))
+    .map(name => `has the header ${name}, which is not documented for it`)
+}
+
+/** The errors of an answer are its examples. */
+function codeProblems(body: unknown, examples: unknown): string[] {
+  const code = at(body, 'error', 'code')
+  if (examples === undefined) return []
+  const known = Object.values(record(examples)).map(example => at(example, 'value', 'error', 'code'))
+  return known.includes(code) ? [] : [`has the error code ${String(code)}, which is not documented for it`]
+}
+
+/** Documents leave room for new fields; a test does not. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed)
+  if (!isRecord(schema)) return schema
+  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]))
+  const isOpen = schema['type'] === 'object' && isRecord(schema['properties']) && !('additionalProperties' in schema)
+  return isOpen ? { ...inner, additionalProperties: false } : inner
+}
+
+/** What a reference within the document stands for. */
+function resolve(value: unknown): unknown {
+  const reference = at(value, '$ref')
+  return typeof reference === 'string' ? at(document, ...reference.slice(2).split('/')) : value
+}
+
+function at(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((inner, key) => (isRecord(inner) ? inner[key] : undefined), value)
+}
+
+function record(value: unknown): Json {
+  return isRecord(value) ? value : {}
+}
