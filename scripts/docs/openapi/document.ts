@@ -82,7 +82,7 @@ function paths(collect: Collectors): Json {
     const words = operationWords[name]
     if (words === undefined) throw new Error(`scripts/docs/openapi/operations.ts has no words for ${name}.`)
     const parameters = [...parametersOf(route), ...(route.query === null ? [] : queryParameters(name, route.query))]
-    const body = route.body === null ? {} : { requestBody: bodyOf(name, words.id, route.body, collect.schema) }
+    const body = route.body === null ? {} : { requestBody: bodyOf(name, words, route.body, collect.schema) }
     found[path] = {
       ...found[path],
       [method.toLowerCase()]: {
@@ -123,7 +123,7 @@ function tokenPath(collect: Collectors): Json {
       ...described(tokenOperation, 'Needs a publishable key.'),
       security: [{ publishableKey: [] }],
       parameters: parametersOf({ path: TOKEN_ROUTE, needsIdempotencyKey: false }),
-      requestBody: tokenBody(collect.schema),
+      requestBody: tokenBody(tokenOperation, collect.schema),
       responses: {
         ...answers(tokenOperation, false),
         ...errorResponses(TOKEN_CODES, false, collect.response)

@@ -1,4 +1,5 @@
 /** What a tool shows of each route, and what the route answers when all is well. */
+import { demoCustomer } from '../../supervisor/demo-customer.js'
 
 export interface OperationWords {
   /** Name of the function that a generated client has. */
@@ -6,6 +7,8 @@ export interface OperationWords {
   readonly tag: 'Payments' | 'Cards' | 'Webhooks' | 'Service'
   readonly summary: string
   readonly text: string
+  /** A body that the route takes. */
+  readonly example?: Readonly<Record<string, unknown>>
   readonly answers: readonly {
     readonly status: 200 | 201 | 202
     /** One of `answerSchemas`. */
@@ -13,6 +16,8 @@ export interface OperationWords {
     readonly means: string
   }[]
 }
+
+const TOKEN_EXAMPLE = 'the-token-of-the-hosted-fields'
 
 const replayed = {
   status: 200,
@@ -33,6 +38,13 @@ export const operationWords: Readonly<Record<string, OperationWords>> = {
     tag: 'Payments',
     summary: 'Charge a card, or hold an amount on it',
     text: 'With `capture` true (the default) the card is charged at once, with false the amount is held until it is captured, cancelled or `expires_at` comes.',
+    example: {
+      amount_cents: 15_990,
+      external_reference: 'order-1',
+      payment_source: { source_type: 'token', token_id: TOKEN_EXAMPLE },
+      customer: demoCustomer,
+      metadata: { basket: 42 }
+    },
     answers: [
       replayed,
       { status: 201, schema: 'Payment', means: 'Paid (`captured`), or held (`pre_authorized`).' },
@@ -44,6 +56,7 @@ export const operationWords: Readonly<Record<string, OperationWords>> = {
     tag: 'Payments',
     summary: 'Capture a pre-authorisation',
     text: 'As a whole or in part, once: what was left out cannot be captured later.',
+    example: { amount_cents: 12_000 },
     answers: [{ status: 200, schema: 'Payment', means: 'Captured; or a repeated request.' }, inProgress]
   },
   'POST /v1/payments/{id}/cancel': {
@@ -51,6 +64,7 @@ export const operationWords: Readonly<Record<string, OperationWords>> = {
     tag: 'Payments',
     summary: 'Undo a pre-authorisation, or refund',
     text: 'A pre-authorisation is undone as a whole; a captured payment is refunded in parts or as a whole.',
+    example: { amount_cents: 2_000 },
     answers: [{ status: 200, schema: 'Payment', means: 'Cancelled or refunded; or a repeated request.' }, inProgress]
   },
   'GET /v1/payments/{id}': {
@@ -72,6 +86,7 @@ export const operationWords: Readonly<Record<string, OperationWords>> = {
     tag: 'Cards',
     summary: 'Store a card for later payments',
     text: 'Exchanges a one-use token for a stored card. The security code is not stored.',
+    example: { token_id: TOKEN_EXAMPLE },
     answers: [
       { status: 200, schema: 'Card', means: 'The same token was exchanged before, for this card.' },
       { status: 201, schema: 'Card', means: 'Stored.' }
@@ -82,6 +97,7 @@ export const operationWords: Readonly<Record<string, OperationWords>> = {
     tag: 'Webhooks',
     summary: 'Register the address for webhooks, or rotate its secret',
     text: 'The same URL again changes nothing, but with `rotate_secret`; another URL has a new secret.',
+    example: { url: 'https://shop.example/hooks/payments' },
     answers: [{ status: 200, schema: 'NewWebhookEndpoint', means: 'Registered.' }]
   },
   'GET /v1/webhook-endpoint': {
@@ -108,5 +124,12 @@ export const tokenOperation: OperationWords = {
   tag: 'Cards',
   summary: 'Turn a typed card into a one-use token',
   text: "From the buyer's browser; a page normally leaves this to the hosted fields. Any origin may call it.",
+  example: {
+    card_number: '4024007153760060',
+    holder_name: 'Ada Lovelace',
+    expiration_month: '12',
+    expiration_year: '2099',
+    cvv: '123'
+  },
   answers: [{ status: 201, schema: 'Token', means: 'The token, which lives 15 minutes and can be used once.' }]
 }

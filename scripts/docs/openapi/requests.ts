@@ -3,6 +3,7 @@ import type { MerchantRoute } from '../../../api/route.js'
 import type { Schema } from '../../../api/schemas/rules.js'
 import { isRecord } from '../../../runtime/json.js'
 import { requestWords, tokenWords } from '../api/words.js'
+import type { OperationWords } from './operations.js'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -34,16 +35,19 @@ const COMMON = [
   'maxProperties'
 ]
 
-/** The body of a route. `id` is the name of its operation. */
+/** The body of a route. */
 export function bodyOf(
   route: string,
-  id: string,
+  { id, example }: OperationWords,
   body: NonNullable<MerchantRoute['body']>,
   collect: SchemaCollector
 ): Json {
-  const name = `${id.charAt(0).toUpperCase()}${id.slice(1)}Request`
-  const schema = collect(name, publicSchema(body.schema, '', requestWords[route] ?? {}, collect))
-  return { required: !body.isOptional, content: { 'application/json': { schema } } }
+  const schema = collect(requestName(id), publicSchema(body.schema, '', requestWords[route] ?? {}, collect))
+  return { required: !body.isOptional, content: { 'application/json': { schema, example } } }
+}
+
+function requestName(id: string): string {
+  return `${id.charAt(0).toUpperCase()}${id.slice(1)}Request`
 }
 
 /** The parameters of a query. A number arrives as text; a client has it as a number. */
@@ -68,18 +72,18 @@ const tokenPatterns: Readonly<Record<keyof typeof tokenWords, Json>> = {
   cvv: { pattern: '^[0-9]{3,4}$' }
 }
 
-export function tokenBody(collect: SchemaCollector): Json {
+export function tokenBody({ id, example }: OperationWords, collect: SchemaCollector): Json {
   const fields = Object.entries(tokenPatterns).map(([name, rule]) => {
     const description = tokenWords[name as keyof typeof tokenWords]
     return [name, { type: 'string', ...rule, description }]
   })
-  const schema = collect('CreateTokenRequest', {
+  const schema = collect(requestName(id), {
     type: 'object',
     additionalProperties: false,
     required: Object.keys(tokenPatterns),
     properties: Object.fromEntries(fields)
   })
-  return { required: true, content: { 'application/json': { schema } } }
+  return { required: true, content: { 'application/json': { schema, example } } }
 }
 
 /** A schema as others may read it; `words` are those of its route, by path. */

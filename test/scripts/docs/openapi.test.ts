@@ -11,6 +11,11 @@ import { problemsOf, schemaProblems } from '../../support/documented-answers.js'
 
 interface Operation {
   readonly operationId: string
+  readonly requestBody?: {
+    readonly content: {
+      readonly 'application/json': { readonly schema: { readonly $ref: string }; readonly example: unknown }
+    }
+  }
 }
 
 const operations = (): [name: string, Operation][] => {
@@ -33,6 +38,14 @@ describe('docs/openapi.json', () => {
     const names = operations().map(([name]) => name)
     expect(names).to.have.members([...merchantRoutes.map(nameOf), 'POST /v1/tokens'])
     expect(new Set(operations().map(([, { operationId }]) => operationId)).size).to.equal(names.length)
+  })
+
+  it('has an example for every body, which keeps to its schema', () => {
+    for (const [name, { requestBody }] of operations()) {
+      if (requestBody === undefined) continue
+      const { schema, example } = requestBody.content['application/json']
+      expect(schemaProblems(schema.$ref, example), name).to.deep.equal([])
+    }
   })
 
   it('shows the limit of a list as the number that its text is', () => {
