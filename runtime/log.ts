@@ -28,10 +28,10 @@ const SECRET_FIELDS = [
  * Standard output means `process.stdout`, not pino's own destination: that one, when whoever reads the output is gone,
  * tries for ever to write its last lines at exit, and the process stays (measured with sonic-boom 4.2.1).
  */
-export function createLogger(process_name: string, level: string, destination?: DestinationStream): Logger {
+export function createLogger(processName: string, level: string, destination?: DestinationStream): Logger {
   const options: LoggerOptions = {
     level,
-    base: { process: process_name, pid: process.pid },
+    base: { process: processName, pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: label => ({ level: label }) },
     redact: { paths: SECRET_FIELDS.flatMap(field => [field, `*.${field}`, `*.*.${field}`]), censor: '[secret]' },

@@ -64,7 +64,7 @@ function publishFigure<T>(registry: Registry, read: () => Promise<T | null>, fig
 const packageFile = new URL('../../package.json', import.meta.url)
 
 /** What every process tells: memory, CPU, event-loop lag and garbage collection by the client's defaults; its version; readiness. */
-export function publishProcess(registry: Registry, process_name: string, isReady: () => Promise<boolean>): void {
+export function publishProcess(registry: Registry, processName: string, isReady: () => Promise<boolean>): void {
   collectDefaultMetrics({ register: registry })
   const build = new Gauge({
     name: 'build_info',
@@ -72,7 +72,7 @@ export function publishProcess(registry: Registry, process_name: string, isReady
     labelNames: ['process', 'version', 'node'],
     registers: [registry]
   })
-  build.set({ process: process_name, version: versionOfPackage(), node: process.version }, 1)
+  build.set({ process: processName, version: versionOfPackage(), node: process.version }, 1)
   publishFigures(registry, isReady, [
     {
       name: 'process_ready',
