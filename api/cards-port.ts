@@ -1,15 +1,9 @@
 /** What POST /v1/cards needs. api/cards/store-card.ts implements it. */
+import type { CardFace } from '../redis/cards.js'
 
 /** A card that can be charged again; the card number is not in it. */
-export interface StoredCard {
+export interface StoredCard extends CardFace {
   readonly cardId: string
-  readonly brand: string
-  readonly last4: string
-  /** "01".."12" */
-  readonly expirationMonth: string
-  /** "YYYY" */
-  readonly expirationYear: string
-  readonly holderName: string
 }
 
 export interface Cards {

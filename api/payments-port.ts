@@ -1,7 +1,8 @@
 /** What the routes need from the command path and the store. api/submit.ts implements it. */
 import type { CardSource } from '../machines/commands.js'
-import type { Payment, PaymentStatus, PaymentTerms } from '../machines/model.js'
+import type { Payment, PaymentTerms } from '../machines/model.js'
 import type { Buyer } from '../machines/network.js'
+import type { ListFilter, PaymentPage } from '../redis/payments.js'
 import type { Submission } from './submission.js'
 
 /** Who asks, under which key, and how long the client is willing to wait for the result (ms). */
@@ -21,20 +22,6 @@ export interface CreateRequest {
   readonly source: CardSource
   /** In the clear only between the parser and the sealing in `create`; never logged or stored. */
   readonly cvv: string | null
-}
-
-export interface ListFilter {
-  readonly status: PaymentStatus | null
-  readonly externalReference: string | null
-  readonly limit: number
-  /** Id of the last payment of the previous page. */
-  readonly afterId: string | null
-}
-
-export interface PaymentPage {
-  readonly payments: readonly Payment[]
-  /** Id to go on from; null on the last page. */
-  readonly nextAfterId: string | null
 }
 
 export interface Payments {

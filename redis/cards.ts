@@ -9,11 +9,8 @@ import { compactId, keys, partitionOf } from './keys.js'
 import { defineScript } from './scripts.js'
 import { createWrites, type Writes } from './writes.js'
 
-/** A card to store. `cardBox` was sealed for `{ merchantId, subjectId: tokenId }`. */
-export interface NewCard {
-  readonly merchantId: string
-  readonly tokenId: string
-  readonly cardBox: string
+/** What may be shown of a card. */
+export interface CardFace {
   readonly brand: string
   readonly last4: string
   /** "01".."12" */
@@ -21,6 +18,13 @@ export interface NewCard {
   /** "YYYY" */
   readonly expirationYear: string
   readonly holderName: string
+}
+
+/** A card to store. `cardBox` was sealed for `{ merchantId, subjectId: tokenId }`. */
+export interface NewCard extends CardFace {
+  readonly merchantId: string
+  readonly tokenId: string
+  readonly cardBox: string
 }
 
 /** A stored card. `cardId` is `card_` and 26 characters. */

@@ -47,17 +47,23 @@ export interface PaymentStore {
 }
 
 export interface PaymentPage {
-  readonly payments: Payment[]
+  readonly payments: readonly Payment[]
+  /** Id to go on from; null on the last page. */
   readonly nextAfterId: string | null
 }
 
-export interface ListQuery {
-  readonly partition: number
-  readonly merchantId: string
+/** Which payments of a merchant are listed. Null: any. */
+export interface ListFilter {
   readonly status: PaymentStatus | null
   readonly externalReference: string | null
   readonly limit: number
+  /** Id of the last payment of the previous page. */
   readonly afterId: string | null
+}
+
+export interface ListQuery extends ListFilter {
+  readonly partition: number
+  readonly merchantId: string
 }
 
 /** What is accepted goes through `writes`; everything is read from `redis`. */

@@ -5,21 +5,15 @@
  * typing of the card, and never a payment.
  */
 import { randomUUID } from 'node:crypto'
+import type { CardFace } from './cards.js'
 import type { Redis } from './connections.js'
 import { compactId, keys } from './keys.js'
 import { defineScript } from './scripts.js'
 
 /** What may be known about a token without claiming it. */
-export interface TokenSummary {
+export interface TokenSummary extends CardFace {
   readonly tokenId: string
   readonly merchantId: string
-  readonly brand: string
-  readonly last4: string
-  /** "01".."12" */
-  readonly expirationMonth: string
-  /** "YYYY" */
-  readonly expirationYear: string
-  readonly holderName: string
   /** Who has claimed it: the idempotency record of a request, `CARD_OWNER`, or `null` while it is free. */
   readonly owner: string | null
 }

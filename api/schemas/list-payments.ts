@@ -1,9 +1,9 @@
 /** Query of GET /v1/payments (interface 4.5). A parameter given twice is an array, and so breaks its rule. */
 import { parse as parseQuery } from 'node:querystring'
 import { type PaymentStatus, paymentStatuses } from '../../machines/model.js'
+import type { ListFilter } from '../../redis/payments.js'
 import { ServiceError } from '../../runtime/errors.js'
 import { decodeCursor } from '../cursor.js'
-import type { ListFilter } from '../payments-port.js'
 import { filled, object } from './fields.js'
 import { parserOf } from './rules.js'
 
