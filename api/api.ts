@@ -4,9 +4,9 @@ import { register } from 'prom-client'
 import { watchBacklog } from '../redis/backlog.js'
 import { createCardStore } from '../redis/cards.js'
 import { followClock } from '../redis/clock.js'
-import { connect, disconnect, type Redis } from '../redis/connections.js'
-import { assertPartitions, requireDurability } from '../redis/installation.js'
-import { assertMemoryOnly } from '../redis/memory-only.js'
+import { connect, disconnect } from '../redis/connections.js'
+import { openDurable } from '../redis/installation.js'
+import { openMemoryOnly } from '../redis/memory-only.js'
 import { MerchantStore } from '../redis/merchants.js'
 import { createPaymentStore } from '../redis/payments.js'
 import { createRateLimiter } from '../redis/rate-limit.js'
@@ -14,9 +14,8 @@ import { listenForReplies } from '../redis/replies.js'
 import { createTokenStore } from '../redis/tokens.js'
 import { createWebhookEndpointStore } from '../redis/webhook-endpoints.js'
 import { createWebhookSwitches } from '../redis/webhook-switches.js'
-import { openWrites, type Writes } from '../redis/writes.js'
 import { systemClock } from '../runtime/clock.js'
-import { type ProcessContext, runProcess } from '../runtime/lifecycle.js'
+import { runProcess } from '../runtime/lifecycle.js'
 import { loadSealer } from '../vault/sealer.js'
 import { loadWebhookSecrets } from '../vault/webhook-secrets.js'
 import { Admission } from './admission.js'
@@ -38,7 +37,10 @@ await runProcess('api', async context => {
   const sealer = loadSealer(config.vaultPublicKeysFile)
   const webhookSecrets = loadWebhookSecrets(config.webhookKeysFile)
 
-  const { durable, writes, subscriber, secrets } = await connectAll(context)
+  const { durable, writes } = await openDurable(context)
+  const subscriber = await connect(config.redisUrl, 'subscriber', log)
+  onStop('subscriber', () => disconnect(subscriber))
+  const secrets = await openMemoryOnly(context)
   const clock = await followClock(durable, config.environment, { log })
   onStop('clock', () => clock.stop())
   const metrics = apiMetrics()
@@ -93,23 +95,3 @@ await runProcess('api', async context => {
   // A request may wait for 30 s, a stop may not: who waits too long is told 202, and finds the result by reading.
   onStop('long waits', () => void setTimeout(() => replies.stopWaiting(), STOP_PATIENCE_MS))
 })
-
-/** The connections of this process, once it is proved that both Redis are what they must be. */
-async function connectAll({ config, log, onStop, onReadyCheck }: ProcessContext): Promise<{
-  readonly durable: Redis
-  readonly writes: Writes
-  readonly subscriber: Redis
-  readonly secrets: Redis
-}> {
-  const durable = await connect(config.redisUrl, 'commands', log)
-  const subscriber = await connect(config.redisUrl, 'subscriber', log)
-  const secrets = await connect(config.secretsRedisUrl, 'commands', log)
-  for (const connection of [durable, subscriber, secrets]) onStop('redis', () => disconnect(connection))
-  const { writes, close } = await openWrites(durable, config, log)
-  onStop('redis', close)
-  await assertPartitions(durable, config.partitions)
-  await requireDurability(durable, { config, onReadyCheck })
-  await assertMemoryOnly(secrets)
-  onReadyCheck('memory-only redis', () => assertMemoryOnly(secrets))
-  return { durable, writes, subscriber, secrets }
-}

@@ -2,9 +2,27 @@
 import type { Config } from '../runtime/config.js'
 import type { ProcessContext } from '../runtime/lifecycle.js'
 import { mastersOf } from './cluster-nodes.js'
-import type { Redis } from './connections.js'
+import { connect, disconnect, type Redis } from './connections.js'
 import { reasonOf } from './errors.js'
 import { keys } from './keys.js'
+import { openWrites, type Writes } from './writes.js'
+
+/**
+ * The durable Redis of a process that tells others "it is written down": its connection and its writes, once partitions
+ * and durability are proved. Both are closed at its stop.
+ */
+export async function openDurable(
+  context: ProcessContext
+): Promise<{ readonly durable: Redis; readonly writes: Writes }> {
+  const { config, log, onStop } = context
+  const durable = await connect(config.redisUrl, 'commands', log)
+  onStop('durable redis', () => disconnect(durable))
+  const { writes, close } = await openWrites(durable, config, log)
+  onStop('durable writes', close)
+  await assertPartitions(durable, config.partitions)
+  await requireDurability(durable, context)
+  return { durable, writes }
+}
 
 /**
  * Fixes the number of partitions when the data is born, and refuses any other number ever after: with another number
@@ -21,8 +39,8 @@ export async function assertPartitions(redis: Redis, partitions: number): Promis
 }
 
 /**
- * For processes that tell others "it is written down": in the live environment it throws when the durable Redis may lose
- * what it has confirmed; everywhere it makes that a condition of /readyz.
+ * In the live environment it throws when the durable Redis may lose what it has confirmed; everywhere it makes that a
+ * condition of /readyz.
  */
 export async function requireDurability(
   redis: Redis,

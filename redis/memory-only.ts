@@ -1,6 +1,16 @@
 /** The proof, at start and at each /readyz, that card data in flight cannot reach a disk (invariant 7). */
-import type { Redis } from './connections.js'
+import type { ProcessContext } from '../runtime/lifecycle.js'
+import { connect, disconnect, type Redis } from './connections.js'
 import { reasonOf } from './errors.js'
+
+/** The connection of a process to the memory-only Redis, proved now and at each /readyz, and closed at its stop. */
+export async function openMemoryOnly({ config, log, onStop, onReadyCheck }: ProcessContext): Promise<Redis> {
+  const secrets = await connect(config.secretsRedisUrl, 'commands', log)
+  onStop('memory-only redis', () => disconnect(secrets))
+  await assertMemoryOnly(secrets)
+  onReadyCheck('memory-only redis', () => assertMemoryOnly(secrets))
+  return secrets
+}
 
 /**
  * Resolves when the Redis keeps nothing on a disk. Rejects with the sentence that names the setting to change: as a

@@ -5,13 +5,12 @@ import { buryCommand, releaseCommand, requeueCommand } from '../redis/command-st
 import { createCommitStore } from '../redis/commits.js'
 import { connect, disconnect, type Redis } from '../redis/connections.js'
 import { createInspection } from '../redis/inspection.js'
-import { assertPartitions, requireDurability } from '../redis/installation.js'
-import { assertMemoryOnly } from '../redis/memory-only.js'
+import { openDurable } from '../redis/installation.js'
+import { openMemoryOnly } from '../redis/memory-only.js'
 import { createNoticeStore } from '../redis/notices.js'
 import { createPaymentLock } from '../redis/payment-lock.js'
 import { createPaymentStore } from '../redis/payments.js'
 import { createTokenStore } from '../redis/tokens.js'
-import { openWrites, type Writes } from '../redis/writes.js'
 import { lockTtlMs } from '../runtime/config.js'
 import { newInstanceName } from '../runtime/instance-name.js'
 import { type ProcessContext, runProcess } from '../runtime/lifecycle.js'
@@ -29,39 +28,42 @@ await runProcess('payments', async context => {
   const { config, log, signal, onStop, onReadyCheck } = context
   const opener = loadOpener(config.vaultPrivateKeysFile)
 
-  const { redis, writes, blocking, secrets, lockClients } = await connectAll(context)
+  const { durable, writes } = await openDurable(context)
+  const blocking = await connect(config.redisUrl, 'blocking', log)
+  onStop('blocking reads', () => disconnect(blocking))
+  const secrets = await openMemoryOnly(context)
   const network = createCardNetwork(config)
   const inWork = { commands: 0 }
   const metrics = createWorkerMetrics(() => inWork.commands)
   onStop('card network', () => network.close())
 
-  const clock = await followClock(redis, config.environment, { log })
+  const clock = await followClock(durable, config.environment, { log })
   onStop('clock', () => clock.stop())
   const deps: WorkerDeps = {
-    payments: createPaymentStore(redis),
-    commits: createCommitStore(redis, writes),
+    payments: createPaymentStore(durable),
+    commits: createCommitStore(durable, writes),
     queue: meterQueue(
       {
-        requeue: entry => requeueCommand(redis, entry),
-        release: entry => releaseCommand(redis, entry),
-        bury: (entry, burial) => buryCommand(redis, entry, burial)
+        requeue: entry => requeueCommand(durable, entry),
+        release: entry => releaseCommand(durable, entry),
+        bury: (entry, burial) => buryCommand(durable, entry, burial)
       },
       metrics
     ),
-    lock: createPaymentLock(lockClients, lockTtlMs(config), log),
+    lock: createPaymentLock(await connectLocks(context), lockTtlMs(config), log),
     network,
-    cardData: createCardData(createTokenStore(secrets), createCardStore(redis, config.partitions), opener),
+    cardData: createCardData(createTokenStore(secrets), createCardStore(durable, config.partitions), opener),
     policy: config,
     environment: config.environment,
     networkRetryMs: config.networkRetryMs,
     deliveriesMax: config.deliveriesMax,
-    inspection: createInspection(redis, `payments ${process.pid}`, log, signal),
+    inspection: createInspection(durable, `payments ${process.pid}`, log, signal),
     clock,
     log
   }
   const loop = await startCommandLoop({
     blocking,
-    redis,
+    redis: durable,
     partitions: config.partitions,
     consumer: newInstanceName(),
     concurrency: config.workerConcurrency,
@@ -77,7 +79,7 @@ await runProcess('payments', async context => {
   onStop('command loop', () => loop.stop())
   const notices = repeatNoticeRounds(
     {
-      notices: createNoticeStore(redis, config.partitions, writes),
+      notices: createNoticeStore(durable, config.partitions, writes),
       network: meterNetwork(network, metrics),
       clock,
       log,
@@ -91,25 +93,10 @@ await runProcess('payments', async context => {
   onReadyCheck('command loop', loop.problem)
 })
 
-/** The connections of this process, once it is proved that both Redis are what they must be. */
-async function connectAll({ config, log, onStop, onReadyCheck }: ProcessContext): Promise<{
-  readonly redis: Redis
-  readonly writes: Writes
-  readonly blocking: Redis
-  readonly secrets: Redis
-  readonly lockClients: readonly Redis[]
-}> {
-  const redis = await connect(config.redisUrl, 'commands', log)
-  const blocking = await connect(config.redisUrl, 'blocking', log)
-  const secrets = await connect(config.secretsRedisUrl, 'commands', log)
-  const lockUrls = config.redlockUrls.length === 0 ? [config.secretsRedisUrl] : config.redlockUrls
-  const lockClients = await Promise.all(lockUrls.map(url => connect(url, 'lock', log)))
-  for (const connection of [redis, blocking, secrets, ...lockClients]) onStop('redis', () => disconnect(connection))
-  const { writes, close } = await openWrites(redis, config, log)
-  onStop('redis', close)
-  await assertPartitions(redis, config.partitions)
-  await requireDurability(redis, { config, onReadyCheck })
-  await assertMemoryOnly(secrets)
-  onReadyCheck('memory-only redis', () => assertMemoryOnly(secrets))
-  return { redis, writes, blocking, secrets, lockClients }
+/** Where payments are locked: at the memory-only Redis, unless REDLOCK_URLS names other servers. */
+async function connectLocks({ config, log, onStop }: ProcessContext): Promise<readonly Redis[]> {
+  const urls = config.redlockUrls.length === 0 ? [config.secretsRedisUrl] : config.redlockUrls
+  const clients = await Promise.all(urls.map(url => connect(url, 'lock', log)))
+  for (const client of clients) onStop('locks', () => disconnect(client))
+  return clients
 }

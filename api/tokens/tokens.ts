@@ -1,7 +1,7 @@
 /** Process `tokens`: the browser's side. It can seal card data, and never open it. */
 import { connect, disconnect } from '../../redis/connections.js'
 import { assertReachable } from '../../redis/installation.js'
-import { assertMemoryOnly } from '../../redis/memory-only.js'
+import { openMemoryOnly } from '../../redis/memory-only.js'
 import { MerchantStore } from '../../redis/merchants.js'
 import { createRateLimiter } from '../../redis/rate-limit.js'
 import { createTokenStore } from '../../redis/tokens.js'
@@ -12,17 +12,15 @@ import { serve } from '../http-server.js'
 import { createTokensApp } from './app.js'
 import { loadHostedFields } from './hosted-fields.js'
 
-await runProcess('tokens', async ({ config, log, onStop, onReadyCheck }) => {
+await runProcess('tokens', async context => {
+  const { config, log, onStop, onReadyCheck } = context
   const sealer = loadSealer(config.vaultPublicKeysFile)
 
   const durable = await connect(config.redisUrl, 'commands', log)
   onStop('durable redis', () => disconnect(durable))
   onReadyCheck('durable redis', () => assertReachable(durable))
 
-  const secrets = await connect(config.secretsRedisUrl, 'commands', log)
-  onStop('memory-only redis', () => disconnect(secrets))
-  onReadyCheck('memory-only redis', () => assertMemoryOnly(secrets))
-  await assertMemoryOnly(secrets)
+  const secrets = await openMemoryOnly(context)
 
   const merchants = new MerchantStore(durable, config.environment)
   const limit = { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }
