@@ -77,7 +77,7 @@ export async function startWebhookDelivery(options: WebhookDeliveryOptions): Pro
     }
   )
   return {
-    problem: () => problem ?? ownership.problem,
+    problem: () => problem ?? ownership.problem(),
     backlog: () => backlogOf(ownership, deps),
     stop: async () => {
       stopping.abort()

@@ -43,7 +43,7 @@ export class Ownership<T extends Holding> {
   readonly #stopping = new AbortController()
   #confirmedMs = performance.now()
   #running: Promise<void> = Promise.resolve()
-  problem: string | undefined
+  #problem: string | undefined
 
   constructor(options: OwnershipOptions<T>) {
     this.#options = options
@@ -55,6 +55,11 @@ export class Ownership<T extends Holding> {
 
   get partitions(): readonly number[] {
     return [...this.#held.keys()].filter(partition => !this.#draining.has(partition))
+  }
+
+  /** Sentence that says why the share is not confirmed, or undefined. */
+  problem(): string | undefined {
+    return this.#problem
   }
 
   /** Takes the first share before it resolves. */
@@ -78,9 +83,9 @@ export class Ownership<T extends Holding> {
       if (this.#stopping.signal.aborted) return
       try {
         await this.#attend()
-        this.problem = undefined
+        this.#problem = undefined
       } catch (error) {
-        this.problem = `the partitions can't be confirmed: ${reasonOf(error)}`
+        this.#problem = `the partitions can't be confirmed: ${reasonOf(error)}`
         warnRateLimited(log, { err: error }, 'the leases of the partitions were not renewed')
         if (performance.now() - this.#confirmedMs > leaseMs) this.#loseAll()
       }

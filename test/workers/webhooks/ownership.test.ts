@@ -57,6 +57,36 @@ describe('ownership of webhook partitions', () => {
     }
   })
 
+  it('says why its share is not confirmed, for as long as it is not', async () => {
+    let isAway = false
+    const ownership = new Ownership({
+      leases: leasesWith({
+        attend: async () => {
+          if (isAway) throw new Error('Redis is away')
+          return [OWNER]
+        }
+      }),
+      owner: OWNER,
+      partitions: 1,
+      heartbeatMs: 1,
+      leaseMs: 10_000,
+      patienceMs: 0,
+      open: () => ({ drain: async () => undefined, abort: () => undefined }),
+      onClosed: () => undefined,
+      log: createLogger('webhooks', 'silent')
+    })
+    await ownership.start()
+    try {
+      expect(ownership.problem()).to.equal(undefined)
+      isAway = true
+      await until('the problem is told', () => ownership.problem()?.includes('Redis is away'))
+      isAway = false
+      await until('the problem is over', () => ownership.problem() === undefined)
+    } finally {
+      await ownership.stop()
+    }
+  })
+
   it('tells in one line which partitions it has lost, and which it has taken', async () => {
     const lines: string[] = []
     const destination = new Writable({
