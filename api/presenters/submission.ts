@@ -51,7 +51,7 @@ function presentInProgress(submission: Submission & { kind: 'in_progress' }): Re
 }
 
 /** The address of a payment; relative, so that it is right behind every proxy. */
-export function paymentPath(paymentId: string): string {
+function paymentPath(paymentId: string): string {
   return `/v1/payments/${paymentId}`
 }
 

@@ -5,7 +5,7 @@ import type { Schema } from './rules.js'
  * Cents. The interface names no upper bound; this one (almost ten billion reais) keeps every sum exact and fits the
  * card network's field of 15 digits.
  */
-export const AMOUNT_CENTS_MAX = 999_999_999_999
+const AMOUNT_CENTS_MAX = 999_999_999_999
 
 export const INSTALLMENTS_MAX = 18
 

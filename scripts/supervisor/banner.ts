@@ -22,7 +22,7 @@ export function banner(options: { ports: PortPlan; dataDir: string; demo: Demo |
 }
 
 /** A one-use token with the publishable key, as the buyer's browser gets it, then a payment with the API key. */
-export function demoCommands(demo: Demo): string {
+function demoCommands(demo: Demo): string {
   const card = {
     card_number: '4024007153760060',
     holder_name: 'Ada Lovelace',

@@ -20,7 +20,7 @@ export interface Demo extends ServiceUrls {
   readonly publishable_key: string
 }
 
-export const DEMO_FILE = 'demo.json'
+const DEMO_FILE = 'demo.json'
 
 /** The preparation of the test environment. In live nothing is made: keys and merchants come from the operator. */
 export function prepareFor(env: NodeJS.ProcessEnv): Preparation {

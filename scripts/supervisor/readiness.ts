@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const POLL_MS = 50
 /** Loading a big append-only file is over by now; what is left are connections and checks. */
-export const READY_DEADLINE_MS = 60_000
+const READY_DEADLINE_MS = 60_000
 
 /**
  * Resolves when every process answers /readyz with 200. `opsPort` is asked each time, because a process that is

@@ -36,7 +36,7 @@ export function useTokensApp(): TokensAppUnderTest {
   return app
 }
 
-export class TokensAppUnderTest {
+class TokensAppUnderTest {
   readonly redis: TestRedis
   /** What the application has logged since the test began. */
   readonly logLines: string[] = []

@@ -136,6 +136,21 @@ describe('import arrows', () => {
     expect(dead).to.deep.equal([])
   })
 
+  it('bring what a file exports to some other file', () => {
+    const taken = new Set(
+      sources.flatMap(({ path, importedNames }) =>
+        importedNames.map(({ from, name }) => `${from.startsWith('.') ? targetOf(path, from) : from} ${name}`)
+      )
+    )
+    const unused = sources
+      .filter(({ path }) => !NAMED.includes(path) && !taken.has(`${path} *`))
+      .flatMap(({ path, exports }) =>
+        exports.filter(name => !taken.has(`${path} ${name}`)).map(name => `${path}: ${name}`)
+      )
+    expect(sources.flatMap(({ exports }) => exports).length).to.be.greaterThan(500)
+    expect(unused).to.deep.equal([])
+  })
+
   it('name only packages that package.json names', () => {
     const runtime = Object.keys(manifest.dependencies)
     const all = [...runtime, ...Object.keys(manifest.devDependencies)]

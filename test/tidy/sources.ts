@@ -18,6 +18,10 @@ export interface Source {
   readonly lines: number
   /** As written: `./x.js`, `node:fs`, `koa`. */
   readonly imports: readonly string[]
+  /** Names of the constants, functions and classes that it exports. */
+  readonly exports: readonly string[]
+  /** Names that it imports or hands on, under the names that they have at home; `*` for a whole module. */
+  readonly importedNames: readonly { readonly from: string; readonly name: string }[]
   readonly functions: readonly FunctionSize[]
   /** Dotted names and calls, such as `process.env`, `Date.now`, `fetch()`, `new Date()`, `any`, `it.only`. */
   readonly uses: ReadonlySet<string>
@@ -45,7 +49,7 @@ export function targetOf(path: string, specifier: string): string {
 
 function readSource(path: string): Source {
   const text = readFileSync(path, 'utf8')
-  const found: Findings = { imports: [], functions: [], uses: new Set() }
+  const found: Findings = { imports: [], exports: [], importedNames: [], functions: [], uses: new Set() }
   const { program } = parse(text, { sourceType: 'module', plugins: ['typescript'], createImportExpressions: true })
   visit({ type: 'Program', body: program.body }, undefined, found)
   return { path, text, lines: text.split('\n').length - 1, ...found }
@@ -53,6 +57,8 @@ function readSource(path: string): Source {
 
 interface Findings {
   imports: string[]
+  exports: string[]
+  importedNames: { from: string; name: string }[]
   functions: FunctionSize[]
   uses: Set<string>
 }
@@ -73,7 +79,13 @@ const FUNCTIONS = /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpress
 
 function record(node: Node, parent: Node | undefined, found: Findings): void {
   const source = node['source']
-  if (isNode(source) && typeof source['value'] === 'string') found.imports.push(source['value'])
+  if (isNode(source) && typeof source['value'] === 'string') {
+    found.imports.push(source['value'])
+    found.importedNames.push(...namesTaken(node, source['value']))
+  }
+  if (node.type === 'ExportNamedDeclaration' && isNode(node['declaration'])) {
+    found.exports.push(...namesDeclared(node['declaration']))
+  }
   if (FUNCTIONS.test(node.type)) found.functions.push(sizeOf(node, parent))
   if (node.type === 'MemberExpression') found.uses.add(nameOf(node))
   if (node.type === 'CallExpression' && isNode(node['callee'])) found.uses.add(`${nameOf(node['callee'])}()`)
@@ -81,6 +93,22 @@ function record(node: Node, parent: Node | undefined, found: Findings): void {
     found.uses.add(`new ${nameOf(node['callee'])}()`)
   }
   if (node.type === 'TSAnyKeyword') found.uses.add('any')
+}
+
+function namesTaken(node: Node, from: string): { from: string; name: string }[] {
+  const specifiers = [node['specifiers'] ?? []].flat().filter(isNode)
+  if (specifiers.length === 0) return [{ from, name: '*' }]
+  return specifiers.map(specifier => {
+    const name = specifier.type === 'ExportSpecifier' ? specifier['local'] : specifier['imported']
+    return { from, name: isNode(name) ? nameOf(name) : '*' }
+  })
+}
+
+/** Types are left out: one that stands in an exported signature is part of it, whoever imports it. */
+function namesDeclared(declaration: Node): string[] {
+  if (!/^(VariableDeclaration|FunctionDeclaration|ClassDeclaration)$/.test(declaration.type)) return []
+  const declared = declaration.type === 'VariableDeclaration' ? childrenOf(declaration) : [declaration]
+  return declared.flatMap(({ id }) => (isNode(id) ? nameOf(id) : []))
 }
 
 function sizeOf(node: Node, parent: Node | undefined): FunctionSize {

@@ -14,7 +14,7 @@ const DNS_TIMEOUT_MS = 2_000
 const DNS_TRIES = 2
 
 /** A target that must not be called. `message` is for the merchant's operator. */
-export class ForbiddenTarget extends Error {
+class ForbiddenTarget extends Error {
   readonly code = 'FORBIDDEN_TARGET'
 }
 
