@@ -9,6 +9,9 @@ import { hash } from 'node:crypto'
 import { type Payment, type PaymentStatus, paymentStatuses } from '../machines/model.js'
 import { compactId, expandId } from './keys.js'
 
+/** The type of all events (interface 6), in their bodies and in the header that comes with them. */
+export const EVENT_TYPE = 'payment.status_changed'
+
 /** What an event says beyond what is fixed for the whole life of its payment. */
 export interface StatusChange {
   readonly paymentId: string
@@ -33,7 +36,7 @@ export function encodeEvent(
 ): string {
   return JSON.stringify({
     event_id: eventIdOf(change),
-    event_type: 'payment.status_changed',
+    event_type: EVENT_TYPE,
     payment_id: change.paymentId,
     external_reference: terms.externalReference,
     status: change.status,

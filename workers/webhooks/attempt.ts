@@ -1,6 +1,7 @@
 /** One attempt to deliver one event: sign, send, judge. What became of it is for the lane to write down. */
 import { type Delivery, type DeliveryEvent, decideDelivery } from '../../machines/webhook-delivery.js'
 import type { WebhookEndpoint } from '../../redis/webhook-endpoints.js'
+import { EVENT_TYPE } from '../../redis/webhook-event.js'
 import type { Move } from '../../redis/webhook-queue.js'
 import type { Attempt, QueuedEvent } from '../../redis/webhook-record.js'
 import type { DeliveryDeps } from './deps.js'
@@ -58,7 +59,7 @@ async function send(
     const headers = {
       'content-type': 'application/json',
       'user-agent': USER_AGENT,
-      'x-service-event': 'payment.status_changed',
+      'x-service-event': EVENT_TYPE,
       'x-service-signature': signatureHeader(secrets, atMs, event.body)
     }
     return await deps.sender.post(endpoint.url, headers, event.body, signal)
