@@ -63,8 +63,10 @@ type CodedLine = [
 ]
 
 /**
- * The newest format that this version can read. A field that is added is passed over by older readers and needs no new
- * number. A version that changes what a field means writes its number as `z`; without one a record is of format 1.
+ * The newest format that this version can read. A field that is added is passed over by older versions and needs no new
+ * number; they leave it out when they write the payment again. What must outlive a rolling restart is therefore read and
+ * kept by one release, and set by the next. A version that changes what a field means writes its number as `z`; without
+ * one a record is of format 1.
  */
 const FORMAT_MAX = 1
 
@@ -194,6 +196,8 @@ function decodeNotice(coded: CodedProgress['b']): PaymentProgress['notice'] {
 
 function encodeTerms(terms: PaymentTerms): CodedTerms {
   const { card, customer } = terms
+  // Not written down, because there is no other. A second currency does not compile here until it has a letter.
+  terms.currency satisfies 'BRL'
   const coded: CodedTerms = {
     x: terms.externalReference,
     a: terms.amountCents,

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { CommandResult } from '../../machines/commands.js'
-import type { Payment } from '../../machines/model.js'
+import type { Payment, PaymentProgress, PaymentTerms } from '../../machines/model.js'
 import { compactId, expandId, newPaymentId, partitionOf, partitionOfPayment } from '../../redis/keys.js'
 import { decodePayment, decodeResult, encodePayment, encodeResult } from '../../redis/payment-record.js'
 import { aPayment, CREATED_MS, references } from '../support/payments.js'
@@ -49,6 +49,21 @@ describe('payment record', () => {
       expect(decodePayment(record, compactId(payment.terms.id))).to.deep.equal(payment)
     })
   }
+
+  it('is tried with a value of its own in every field: one that is not written down would be lost at the next commit', () => {
+    const [{ terms, progress }, fresh] = [full, aPayment()]
+    const likeNew = (value: unknown, initial: unknown): boolean => JSON.stringify(value) === JSON.stringify(initial)
+    const inTerms = Object.entries(fresh.terms).filter(([name, value]) =>
+      likeNew(terms[name as keyof PaymentTerms], value)
+    )
+    const inProgress = Object.entries(fresh.progress).filter(([name, value]) =>
+      likeNew(progress[name as keyof PaymentProgress], value)
+    )
+    // There is one currency, and one merchant in these tests; the buyer and the order have no value to begin with.
+    const always = ['merchantId', 'externalReference', 'amountCents', 'currency', 'customer', 'createdAtMs']
+    expect(inTerms.map(([name]) => name)).to.deep.equal(always)
+    expect(inProgress.map(([name]) => name)).to.deep.equal([])
+  })
 
   it('begins with version and merchant, which scripts compare without parsing', () => {
     expect(encodePayment(full)).to.match(new RegExp(`^7 ${full.terms.merchantId} \\{`))

@@ -193,6 +193,29 @@ describe('a payments worker', () => {
   })
 })
 
+describe('a payments worker beside one of a newer version', () => {
+  const test = useRedis()
+
+  it('leaves payments of a newer format alone, and their commands as they came', async () => {
+    const worker = aWorker(test)
+    const payment = await held(worker)
+    await worker.acceptOperation(payment, { kind: 'capture', amountCents: null })
+    const place = keys.payment(PARTITION, compactId(payment.terms.id))
+    const known = (await test.redis.get(place)) ?? ''
+    await test.redis.set(place, known.replace('{"t":', '{"z":2,"t":'))
+    await worker.handle(await worker.takeOne())
+    expect(worker.network.asked).to.deep.equal(['authorise'])
+    const entry = await worker.takeOne()
+    expect(entry.handedOut).to.equal(0)
+
+    await test.redis.set(place, known)
+    worker.network.willAnswer(approvedAndCaptured)
+    await worker.handle(entry)
+    expect(placeOf((await worker.load(payment)).progress)).to.equal('captured')
+    expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
+  })
+})
+
 describe('a payments worker whose network gives no id of the sale', () => {
   const test = useRedis()
 
