@@ -1,5 +1,6 @@
 /** What the service posts to a merchant's endpoint (docs/WEBHOOKS.md). */
 import { paymentStatuses } from '../../../machines/model.js'
+import { EVENT_TYPE } from '../../../redis/webhook-event.js'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -21,7 +22,7 @@ export const eventSchema: Json = {
   ],
   properties: {
     event_id: { type: 'string', format: 'uuid', description: 'The same for each delivery: discard what you have seen' },
-    event_type: { const: 'payment.status_changed', type: 'string' },
+    event_type: { const: EVENT_TYPE, type: 'string' },
     payment_id: { type: 'string', format: 'uuid' },
     external_reference: { type: 'string', description: 'Your order id' },
     status: { type: 'string', enum: paymentStatuses, description: 'After the change' },
@@ -44,12 +45,12 @@ const eventName = {
   name: 'X-Service-Event',
   in: 'header',
   required: true,
-  schema: { const: 'payment.status_changed', type: 'string' }
+  schema: { const: EVENT_TYPE, type: 'string' }
 }
 
 export function webhookEvents(): Json {
   return {
-    'payment.status_changed': {
+    [EVENT_TYPE]: {
       post: {
         operationId: 'paymentStatusChanged',
         tags: ['Webhooks'],
