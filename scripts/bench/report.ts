@@ -3,9 +3,9 @@ import { cpus } from 'node:os'
 import type { GrowthRow, Times } from './growth.js'
 import type { LoadResult } from './load.js'
 import type { Operation } from './operations.js'
-import { kneeOf, type OpenLoopRow } from './overhead.js'
+import { kneeOf, type OpenLoopFigures, type OpenLoopRow } from './overhead.js'
 import type { ScalingRow } from './scaling.js'
-import type { SystemFigures } from './side-by-side.js'
+import { type SystemFigures, throughputOf } from './side-by-side.js'
 
 export interface Report {
   readonly at: string
@@ -14,10 +14,10 @@ export interface Report {
   readonly rounds: number
   readonly connections: number
   readonly sideBySide: readonly SystemFigures[]
-  /** The service, the more the more arrives. */
-  readonly curve: readonly OpenLoopRow[]
-  /** The service and the bare pipeline at half of the service's knee, and at half of their throughput. */
-  readonly ownTime: readonly OpenLoopRow[]
+  /** With the data in `dir`. Null: not measured. */
+  readonly openLoop: OpenLoopFigures | null
+  /** The same with the data in memory. Null: not measured, or no such folder on this machine. */
+  readonly inMemory: OpenLoopFigures | null
   readonly slowNetwork: readonly OpenLoopRow[]
   readonly operations: Readonly<Record<Operation, LoadResult>> | null
   readonly growth: readonly GrowthRow[]
@@ -26,8 +26,7 @@ export interface Report {
 }
 
 export function ratioTo(report: Report, rival: string): number {
-  const of = (name: string): number => report.sideBySide.find(figures => figures.name === name)?.perSecond.median ?? 0
-  return of('service') / of(rival)
+  return throughputOf(report.sideBySide, { name: 'service' }) / throughputOf(report.sideBySide, { name: rival })
 }
 
 export function renderReport(report: Report): string {
@@ -49,12 +48,8 @@ export function renderReport(report: Report): string {
     '',
     `Ratio of the service to \`bullmq\`: **${ratioTo(report, 'bullmq').toFixed(2)}**, to \`bare\`: **${ratioTo(report, 'bare').toFixed(2)}**.`,
     ...report.sideBySide.flatMap(costLines),
-    ...openLoopLines('As more arrives: open loop up to the throughput above, network at 0 ms', report.curve),
-    ...kneeLines(report),
-    ...openLoopLines(
-      'Own time at half of the knee, and at half of the throughput: medians of three measurements in turn',
-      report.ownTime
-    ),
+    ...ownTimeLines('On this disk', report.openLoop),
+    ...ownTimeLines('Without a disk: the Redis files in memory', report.inMemory),
     ...openLoopLines("With a real acquirer's times (median 1.5 s, 1 % beyond 8 s), open loop", report.slowNetwork),
     ...operationLines(report),
     ...growthLines(report),
@@ -100,11 +95,20 @@ function openLoopLines(title: string, rows: readonly OpenLoopRow[]): string[] {
   ]
 }
 
-function kneeLines({ curve }: Report): string[] {
-  if (curve.length === 0) return []
+function ownTimeLines(where: string, figures: OpenLoopFigures | null): string[] {
+  if (figures === null) return []
+  const { throughput, curve, ownTime } = figures
   return [
+    ...openLoopLines(
+      `${where}: as more arrives, open loop up to ${throughput.service.toFixed(0)}/s, medians of three turns`,
+      curve
+    ),
     '',
-    `The knee, where throughput over p50 is at its greatest (Kleinrock's power), is at **${kneeOf(curve).toFixed(0)}** arrivals/s.`
+    `The knee, where throughput over p50 is at its greatest (Kleinrock's power), is at **${kneeOf(curve).toFixed(0)}** arrivals/s.`,
+    ...openLoopLines(
+      `${where}: own time at half of the knee, and at half of the throughput, medians of three turns`,
+      ownTime
+    )
   ]
 }
 

@@ -1,4 +1,5 @@
 /** What more processes bring on the cores at hand: throughput for several numbers of workers and APIs. */
+import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runClosedLoop } from './load.js'
 import { type Spread, spread } from './statistics.js'
@@ -21,7 +22,7 @@ const ROUNDS = 3
 
 /** Starts the service anew for each shape: shapes that run beside each other would share the cores. */
 export async function measureScaling(
-  dir: string,
+  parentDir: string,
   options: { total: number; connections: number },
   tell: (line: string) => void
 ): Promise<ScalingRow[]> {
@@ -29,11 +30,8 @@ export async function measureScaling(
   for (const shape of SHAPES) {
     const name = `api=${shape.api} payments=${shape.payments}`
     const scale = name.split(' ')
-    const service = await startService(join(dir, name.replaceAll(/\W/g, '-')), {
-      env: {},
-      scale,
-      write: () => undefined
-    })
+    const dir = await mkdtemp(join(parentDir, 'payments-bench-'))
+    const service = await startService(dir, { env: {}, scale, write: () => undefined })
     try {
       const rates: number[] = []
       // The first round warms up.
@@ -43,6 +41,7 @@ export async function measureScaling(
       rows.push({ ...shape, perSecond })
     } finally {
       await service.stop()
+      await rm(dir, { recursive: true, force: true })
     }
   }
   return rows

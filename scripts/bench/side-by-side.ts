@@ -83,3 +83,8 @@ function figuresOf(system: System, service: ServiceSystem, rounds: readonly Roun
     redisBytes: isService ? median(rounds.map(round => round.redisBytes)) : null
   }
 }
+
+/** Requests/s of one of the systems, the median of its rounds; 0 when it was not measured. */
+export function throughputOf(figures: readonly SystemFigures[], { name }: Pick<System, 'name'>): number {
+  return figures.find(system => system.name === name)?.perSecond.median ?? 0
+}

@@ -1,0 +1,48 @@
+/** The systems of one comparison, started together with their data in one folder, and surely stopped. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { startRedis } from '../supervisor/embedded-redis.js'
+import { freePort } from '../supervisor/ports.js'
+import { obtainRedis } from '../supervisor/redis-binary.js'
+import { type ServiceSystem, type System, startRival, startService } from './systems.js'
+
+export interface Stage {
+  readonly service: ServiceSystem
+  readonly bare: System
+  readonly bullmq: System
+}
+
+/**
+ * Runs `work` with the service and its rivals, whose data lie in a new folder below `parentDir`; stops all of them and
+ * removes the folder, whatever becomes of the work.
+ */
+export async function onStage<T>(
+  parentDir: string,
+  tell: (line: string) => void,
+  work: (stage: Stage) => Promise<T>
+): Promise<T> {
+  const binary = await obtainRedis(resolve('.vendor'), tell)
+  const dir = await mkdtemp(join(parentDir, 'payments-bench-'))
+  const ends: (() => Promise<unknown>)[] = [() => rm(dir, { recursive: true, force: true })]
+  const started = <S extends { readonly stop: () => Promise<void> }>(system: S): S => {
+    ends.push(system.stop)
+    return system
+  }
+  try {
+    const redis = await startRedis({
+      kind: 'redis',
+      binary,
+      port: await freePort(),
+      dir: join(dir, 'rivals'),
+      databases: 1,
+      onOutput: () => undefined
+    })
+    ends.push(() => redis.process.stop(2_000))
+    const bare = started(await startRival('bare', redis.url))
+    const bullmq = started(await startRival('bullmq', redis.url))
+    const service = started(await startService(join(dir, 'service'), { env: {}, scale: [] }))
+    return await work({ service, bare, bullmq })
+  } finally {
+    for (const end of ends.reverse()) await end()
+  }
+}
