@@ -33,13 +33,18 @@ export interface SimulatorOptions {
   readonly log: Logger
 }
 
+export type Moment = 'arrived' | 'booked'
+
 export interface Simulator extends Controlled {
   readonly url: string
   readonly ledger: Ledger
   /** The fault set in force; may be replaced. */
   faults: Faults
-  /** Requests to the acquirer's routes that have arrived and wait for their answer. */
-  readonly underWay: number
+  /**
+   * For tests that need a moment to last: asked about each call to the acquirer's routes when it has arrived, and again
+   * when it is booked. What it answers is waited for; when that rejects, the connection is cut.
+   */
+  pause: (moment: Moment, path: string) => Promise<void> | undefined
   /** Cuts every connection. Safe to call twice. */
   stop(): Promise<void>
 }
@@ -67,15 +72,12 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   // Every delayed answer waits for it.
   setMaxListeners(0, stopping.signal)
   let stopped: Promise<void> | null = null
-  let underWay = 0
   const simulator: Simulator = {
     url,
     ledger,
     notifier,
     faults: NO_FAULTS,
-    get underWay() {
-      return underWay
-    },
+    pause: () => undefined,
     stop: () => {
       stopped ??= (async () => {
         stopping.abort()
@@ -97,12 +99,12 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       if (pathname.startsWith('/simulator/'))
         return answerControl(simulator, { method, path: pathname, body }, response)
       const fate = fateOf(simulator.faults, options.random ?? Math.random)
-      underWay += 1
-      await serve(fate, response, stopping.signal, () => {
+      await simulator.pause('arrived', pathname)
+      await serve(fate, response, stopping.signal, async () => {
         if (!isKnown(request)) return { status: 401, body: '', isLost: false }
-        return acquirer.answer(method, pathname, searchParams, body)
-      }).finally(() => {
-        underWay -= 1
+        const answer = acquirer.answer(method, pathname, searchParams, body)
+        await simulator.pause('booked', pathname)
+        return answer
       })
     }).catch((error: unknown) => {
       if (stopping.signal.aborted) return
@@ -118,12 +120,12 @@ async function serve(
   fate: Fate,
   response: ServerResponse,
   signal: AbortSignal,
-  answer: () => AcquirerAnswer
+  answer: () => Promise<AcquirerAnswer>
 ): Promise<void> {
   if (fate.latencyMs > 0) await delay(fate.latencyMs / 2, undefined, { signal })
   if (fate.before === 'drop') return cut(response)
   if (fate.before === 'error') return send(response, 500, '')
-  const { status, body, isLost } = answer()
+  const { status, body, isLost } = await answer()
   if (fate.latencyMs > 0 || fate.lateMs > 0) await delay(fate.latencyMs / 2 + fate.lateMs, undefined, { signal })
   if (isLost || fate.after === 'drop') return cut(response)
   if (fate.after === 'error') return send(response, 500, '')

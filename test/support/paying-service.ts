@@ -9,7 +9,7 @@ import { pino } from 'pino'
 import { orderIdOf } from '../../machines/network.js'
 import { type Faults, NO_FAULTS } from '../../scripts/network/faults.js'
 import type { LedgerSale } from '../../scripts/network/ledger.js'
-import { type Simulator, startSimulator } from '../../scripts/network/simulator.js'
+import { type Moment, type Simulator, startSimulator } from '../../scripts/network/simulator.js'
 import { freePort } from '../../scripts/supervisor/ports.js'
 import { Merchant } from './merchant.js'
 import { type ServiceOptions, type ServiceUnderTest, useService } from './service.js'
@@ -24,8 +24,10 @@ const notificationsSecret = 'secret-of-the-system-tests'
 
 /** How long the service waits for an answer of the network; faults are made slower than this (ms). */
 export const NETWORK_TIMEOUT_MS = 1_200
+/** For tests that hold calls and look on: no pause of the machine is taken for a network that does not answer (ms). */
+export const PATIENT_TIMEOUT_MS = 10_000
 
-const options: ServiceOptions = {
+const optionsFor = (networkTimeoutMs: number): ServiceOptions => ({
   procfile: readFileSync('Procfile', 'utf8').replace(/^network:.*\n/m, ''),
   scale: ['payments=2'],
   env: {
@@ -35,8 +37,8 @@ const options: ServiceOptions = {
     NETWORK_MERCHANT_ID: credentials.merchantId,
     NETWORK_MERCHANT_KEY: credentials.merchantKey,
     NETWORK_CONNECT_TIMEOUT_MS: '1000',
-    NETWORK_AUTHORISE_TIMEOUT_MS: String(NETWORK_TIMEOUT_MS),
-    NETWORK_TIMEOUT_MS: String(NETWORK_TIMEOUT_MS),
+    NETWORK_AUTHORISE_TIMEOUT_MS: String(networkTimeoutMs),
+    NETWORK_TIMEOUT_MS: String(networkTimeoutMs),
     NETWORK_RETRY_MS: '300',
     RECONCILE_DELAYS_MS: '150,250,400',
     HEARTBEAT_MS: '200',
@@ -45,11 +47,12 @@ const options: ServiceOptions = {
     NOTIFICATIONS_PORT: String(notificationsPort),
     NOTIFICATIONS_SECRET: notificationsSecret
   }
-}
+})
 
 /** The card network of the tests. */
 export class TestNetwork {
   #simulator: Simulator | undefined
+  #held: { answer: () => void; cut: (reason: Error) => void }[] = []
 
   /** Begins to listen, with the books of before. */
   async start(): Promise<void> {
@@ -69,6 +72,7 @@ export class TestNetwork {
   async stop(): Promise<void> {
     const running = this.#simulator
     this.#simulator = undefined
+    this.#letGo(({ cut }) => cut(new Error('the network of the test is stopped')))
     await running?.stop()
   }
 
@@ -82,9 +86,29 @@ export class TestNetwork {
     return this.#running.ledger.ofOrder(orderIdOf(paymentId))
   }
 
-  /** How many calls the network has received and not answered. */
-  get callsUnderWay(): number {
-    return this.#running.underWay
+  /** From now on calls stay at that moment until they are answered or cut; with `part`, those whose path contains it. */
+  hold(moment: Moment, part = ''): void {
+    this.#running.pause = (reached, path) => {
+      if (reached !== moment || !path.includes(part)) return undefined
+      return new Promise((answer, cut) => this.#held.push({ answer, cut }))
+    }
+  }
+
+  /** How many calls are held. */
+  get held(): number {
+    return this.#held.length
+  }
+
+  /** Lets all that is held go its way, and holds nothing more. */
+  answerHeld(): void {
+    this.#running.pause = () => undefined
+    this.#letGo(({ answer }) => answer())
+  }
+
+  /** Cuts the connections of all that is held, and holds nothing more. What was not booked never will be. */
+  cutHeld(): void {
+    this.#running.pause = () => undefined
+    this.#letGo(({ cut }) => cut(new Error('the test has cut the call')))
   }
 
   /** Writes into the network's books, behind the back of the service. */
@@ -111,6 +135,12 @@ export class TestNetwork {
     return response.status
   }
 
+  #letGo(how: (held: { answer: () => void; cut: (reason: Error) => void }) => void): void {
+    const held = this.#held
+    this.#held = []
+    for (const call of held) how(call)
+  }
+
   get #running(): Simulator {
     if (this.#simulator === undefined) throw new Error('the network of the test is stopped')
     return this.#simulator
@@ -124,13 +154,14 @@ export interface PayingService {
 }
 
 /** Call it inside a `describe`. The network behaves at the start of each test. */
-export function usePayingService(): PayingService {
+export function usePayingService(networkTimeoutMs = NETWORK_TIMEOUT_MS): PayingService {
   const network = new TestNetwork()
   before(() => network.start())
-  const service = useService(options)
+  const service = useService(optionsFor(networkTimeoutMs))
   beforeEach(async () => {
     await network.start()
     network.faults()
+    network.answerHeld()
   })
   after(() => network.stop())
   return { service, merchant: new Merchant(service), network }

@@ -21,6 +21,12 @@ describe('a chargeback', function () {
   }
   const historyOf = async (id: string): Promise<string> => (await asOperator(service(), 'payment', 'history', id)).out
 
+  /** Commands that are not ended, and notices that have not become one. */
+  const queued = async (): Promise<{ length: number; notices: number }> => {
+    const { json } = await asOperator(service(), 'queue', 'status', '--json')
+    return (json() as { total: { length: number; notices: number } }).total
+  }
+
   for (const [status, amount] of [
     ['captured', null],
     ['partially_refunded', 1_000],
@@ -37,11 +43,13 @@ describe('a chargeback', function () {
 
   it('waits for the refund that is in progress', async () => {
     const id = await paid()
-    network.faults({ latency_ms: 600 })
-    const refund = merchant.cancel(id, { amount: 1_000 })
-    await merchant.settled(id, 'refunding')
+    network.hold('arrived', '/void')
+    await merchant.cancel(id, { amount: 1_000, waitS: 0 })
+    await until('the refund is under way', () => network.held === 1)
     await network.chargeBack(id)
-    expect((await refund).payment.status).to.equal('partially_refunded')
+    await until('the workers know of it', async () => (await queued()).length === 2)
+    expect((await merchant.read(id)).status).to.equal('refunding')
+    network.answerHeld()
     const payment = await merchant.settled(id, 'charged_back')
     expect(payment.refunded_cents).to.equal(1_000)
   })
@@ -86,16 +94,12 @@ describe('a chargeback', function () {
   it('of a sale that is not ours goes away; one that the network does not know is asked about again', async () => {
     const foreign = { ...saleOf(await paid()), paymentId: randomUUID(), merchantOrderId: 'order-of-somebody-else' }
     network.book(foreign)
-    const noticesWaiting = async (): Promise<number> => {
-      const { json } = await asOperator(service(), 'queue', 'status', '--json')
-      return (json() as { total: { notices: number } }).total.notices
-    }
-    await until('nothing waits', async () => (await noticesWaiting()) === 0)
+    await until('nothing waits', async () => (await queued()).notices === 0)
     await network.notify({ PaymentId: foreign.paymentId, ChangeType: CHARGEBACK })
     await network.notify({ PaymentId: randomUUID(), ChangeType: CHARGEBACK })
-    await until('the unknown one stays', async () => (await noticesWaiting()) === 1)
+    await until('the unknown one stays', async () => (await queued()).notices === 1)
     await asOperator(service(), 'clock', 'advance', '73h')
-    await until('it is given up after three days', async () => (await noticesWaiting()) === 0)
+    await until('it is given up after three days', async () => (await queued()).notices === 0)
   })
 
   it('is not the only news: a refund that is denied afterwards is listed for a person', async () => {

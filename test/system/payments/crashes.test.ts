@@ -5,7 +5,7 @@ import { until } from '../../support/conditions.js'
 import { type ApiAnswer, asOperator, type PaymentView } from '../../support/merchant.js'
 import { NETWORK_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 
-/** The network books at half of this time, when the workers have not given up yet: they can be killed before and after. */
+/** Longer than the workers wait: whatever is under way is in doubt. */
 const LATENCY_MS = 1.6 * NETWORK_TIMEOUT_MS
 
 describe('a worker that is killed in the middle of a call', function () {
@@ -58,14 +58,13 @@ describe('a worker that is killed in the middle of a call', function () {
     it(`${moment} the booking, loses nothing and does nothing twice: all operations`, async () => {
       const prepared: string[] = []
       for (const row of rows) prepared.push(await row.prepare())
-      network.faults({ latency_ms: LATENCY_MS })
+      network.hold(moment === 'before' ? 'arrived' : 'booked')
       const ids = await Promise.all(rows.map((row, index) => row.begin(prepared[index] ?? '')))
-      if (moment === 'before') await until('all calls arrive', () => network.callsUnderWay === rows.length)
-      else await until('all is booked', () => rows.every((row, index) => row.isBooked(ids[index] ?? '')))
+      await until('all calls are under way', () => network.held >= rows.length)
       const booked = rows.filter((row, index) => row.isBooked(ids[index] ?? ''))
       expect(booked, `${moment} the booking`).to.have.length(moment === 'after' ? rows.length : 0)
       expect(service().kill('payments')).to.equal(2)
-      network.faults()
+      network.answerHeld()
       for (const [index, { name, ends, isBooked }] of rows.entries()) {
         const id = ids[index] ?? ''
         const payment = await merchant.settled(id)
@@ -81,24 +80,23 @@ describe('a worker that is killed in the middle of a call', function () {
 
   it('releases the hold of an expired payment all the same', async () => {
     const id = await held()
-    await asOperator(service(), 'clock', 'advance', '604770s')
-    // Its questions are answered in time, and the void is under way for long enough to be met by the kill.
-    network.faults({ latency_ms: 0.6 * NETWORK_TIMEOUT_MS })
-    await asOperator(service(), 'clock', 'advance', '31s')
-    await merchant.settled(id, 'expired')
+    network.hold('arrived', '/void')
+    await asOperator(service(), 'clock', 'advance', '8d')
+    await until('the void is under way', () => network.held > 0)
+    expect((await merchant.read(id)).status).to.equal('expired')
     expect(booksOf(network, id).held, 'still held').to.equal(10_000)
     service().kill('payments')
-    network.faults()
+    network.cutHeld()
     await until('the hold is released', () => booksOf(network, id).held === 0)
     await service().untilReady()
   })
 
   it('is replaced by another one within seconds: the command is found again and asked about', async () => {
-    network.faults({ latency_ms: LATENCY_MS })
+    network.hold('booked')
     const { id } = (await merchant.create({ waitS: 0 })).payment
     await until('it is booked', () => booksOf(network, id).sales === 1)
     service().kill('payments')
-    network.faults()
+    network.answerHeld()
     await merchant.settled(id, 'captured', 5_000)
     const { out } = await asOperator(service(), 'payment', 'history', id)
     expect(out).to.match(/RESUMED +unknown/)
@@ -113,7 +111,7 @@ describe('a worker that is killed in the middle of a call', function () {
     const ids = begun.map(({ payment }) => payment.id)
     const isBooked = (id: string): boolean => network.sales(id).length > 0
     for (const id of ids.filter(isBooked)) await merchant.settled(id, 'captured')
-    // The network was stopped, too: what it had not booked by then is surely absent when the horizon is over.
+    // What the network has not booked by then is surely absent when the horizon is over.
     await asOperator(service(), 'clock', 'advance', '11m')
     for (const id of ids) {
       const payment = await merchant.settled(id)

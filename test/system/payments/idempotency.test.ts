@@ -1,16 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { booksOf, expectBooksToAgree } from '../../support/books.js'
+import { until } from '../../support/conditions.js'
 import type { ApiAnswer } from '../../support/merchant.js'
-import { usePayingService } from '../../support/paying-service.js'
+import { PATIENT_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 
 describe('a repeated request', function () {
   this.timeout(60_000)
-  const { merchant, network } = usePayingService()
+  const { merchant, network } = usePayingService(PATIENT_TIMEOUT_MS)
   const seen = (answer: ApiAnswer): (string | number | boolean)[] =>
     answer.status < 400
       ? [answer.status, answer.payment.status]
       : [answer.status, answer.error.code, answer.error.retryable]
+
+  /** Sends `count` requests at once, of which one gets to the network, and is answered when all others are. */
+  const whileOneIsUnderWay = async (count: number, send: () => Promise<ApiAnswer>): Promise<ApiAnswer[]> => {
+    network.hold('arrived')
+    let answered = 0
+    const sent = Array.from({ length: count }, () => send().finally(() => answered++))
+    await until('all others are answered', () => answered === count - 1 && network.held === 1)
+    network.answerHeld()
+    return await Promise.all(sent)
+  }
 
   it('of a finished create gets the first result, also its error, and never charges again', async () => {
     const [token, key] = [await merchant.token(), randomUUID()]
@@ -24,11 +35,12 @@ describe('a repeated request', function () {
   })
 
   it('of a create in progress gets 409, and the result when there is one', async () => {
-    network.faults({ latency_ms: 500 })
+    network.hold('arrived')
     const [token, key] = [await merchant.token(), randomUUID()]
     const first = await merchant.create({ token, key, waitS: 0 })
     expect(seen(first)).to.deep.equal([202, 'pending'])
     expect(seen(await merchant.create({ token, key }))).to.deep.equal([409, 'idempotency_in_progress', true])
+    network.answerHeld()
     await merchant.settled(first.payment.id)
     expect(seen(await merchant.create({ token, key }))).to.deep.equal([200, 'captured'])
   })
@@ -42,7 +54,7 @@ describe('a repeated request', function () {
     it(`of an operation that leads to ${operation.after} gets 202 while it is in progress, then 200`, async () => {
       const { id } = (await merchant.create({ capture: !operation.isHeld })).payment
       const options = { key: randomUUID(), ...(operation.amount === undefined ? {} : { amount: operation.amount }) }
-      network.faults({ latency_ms: 500 })
+      network.hold('arrived')
       const first = await merchant[operation.name](id, { ...options, waitS: 0 })
       expect(first.status).to.equal(202)
       expect(first.payment.operation).to.deep.equal({ kind: operation.kind, state: 'in_progress' })
@@ -53,6 +65,7 @@ describe('a repeated request', function () {
       const key = randomUUID()
       expect(seen(await merchant.capture(id))).to.deep.equal([409, 'invalid_state', true])
       expect(seen(await merchant.cancel(id, { key }))).to.deep.equal([409, 'invalid_state', true])
+      network.answerHeld()
       expectBooksToAgree(network, await merchant.settled(id, operation.after))
       // What could be repeated with success needs a new key: this one keeps its answer.
       expect(seen(await merchant.cancel(id, { key }))).to.deep.equal([409, 'invalid_state', true])
@@ -83,9 +96,8 @@ describe('a repeated request', function () {
   })
 
   it('sent five times at once is accepted once', async () => {
-    network.faults({ latency_ms: 100 })
     const [token, key] = [await merchant.token(), randomUUID()]
-    const answers = await Promise.all(Array.from({ length: 5 }, () => merchant.create({ token, key })))
+    const answers = await whileOneIsUnderWay(5, () => merchant.create({ token, key }))
     expect(answers.filter(answer => answer.status === 201)).to.have.length(1)
     expect(answers.filter(answer => [409, 201].includes(answer.status))).to.have.length(5)
     const ids = new Set(answers.map(answer => answer.error.payment_id ?? answer.payment.id))
@@ -95,8 +107,7 @@ describe('a repeated request', function () {
 
   it('with a key of its own each, of ten captures, wins once', async () => {
     const { id } = (await merchant.create({ capture: false })).payment
-    network.faults({ latency_ms: 100 })
-    const answers = await Promise.all(Array.from({ length: 10 }, () => merchant.capture(id)))
+    const answers = await whileOneIsUnderWay(10, () => merchant.capture(id))
     expect(answers.filter(answer => answer.status === 200)).to.have.length(1)
     expect(answers.filter(answer => answer.error.code === 'invalid_state')).to.have.length(9)
     expect(network.sales(id)[0]?.requests.capture).to.equal(1)

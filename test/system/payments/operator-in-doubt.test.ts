@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { until } from '../../support/conditions.js'
 import { asOperator } from '../../support/merchant.js'
-import { usePayingService } from '../../support/paying-service.js'
+import { PATIENT_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 
 describe('an operator who is told of payments in doubt', function () {
   this.timeout(60_000)
-  const { service, merchant, network } = usePayingService()
+  const { service, merchant, network } = usePayingService(PATIENT_TIMEOUT_MS)
   const run = (...args: string[]): ReturnType<typeof asOperator> => asOperator(service(), ...args)
 
   it('sees which they are, and since when, until they are not', async () => {

@@ -2,11 +2,11 @@ import { expect } from 'chai'
 import { compactId, keys, partitionOfPayment } from '../../../redis/keys.js'
 import { until } from '../../support/conditions.js'
 import { asOperator, withRedis } from '../../support/merchant.js'
-import { usePayingService } from '../../support/paying-service.js'
+import { PATIENT_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 
 describe('an operator', function () {
   this.timeout(60_000)
-  const { service, merchant, network } = usePayingService()
+  const { service, merchant, network } = usePayingService(PATIENT_TIMEOUT_MS)
   const run = (...args: string[]): ReturnType<typeof asOperator> => asOperator(service(), ...args)
 
   it('reads the life of a payment as a timeline', async () => {
@@ -75,8 +75,9 @@ describe('an operator', function () {
 
   it('sees the work that waits: alarms, commands in work, dead letters', async () => {
     await merchant.create({ capture: false })
-    network.faults({ latency_ms: 700 })
+    network.hold('arrived')
     const { id } = (await merchant.create({ waitS: 0 })).payment
+    await until('it is under way', () => network.held === 1)
     const { total } = (await run('queue', 'status', '--json')).json() as { total: Record<string, number> }
     expect(total).to.include({ length: 1, due: 0 })
     expect(total['workers']).to.be.at.least(2)
@@ -88,6 +89,7 @@ describe('an operator', function () {
     expect(out)
       .to.match(/\nall +\d+ +\d+ /)
       .and.to.match(/\nLiving workers, .*: [2-9]\.\n/)
+    network.answerHeld()
     await merchant.settled(id)
   })
 

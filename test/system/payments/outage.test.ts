@@ -2,14 +2,14 @@ import { expect } from 'chai'
 import { delay } from '../../../runtime/delay.js'
 import { expectBooksToAgree } from '../../support/books.js'
 import { type ApiAnswer, asOperator } from '../../support/merchant.js'
-import { usePayingService } from '../../support/paying-service.js'
+import { PATIENT_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 
 /** Payments that a test sends while the network goes and comes back. */
 const TRAFFIC = 90
 
 describe('when the card network is away', function () {
   this.timeout(60_000)
-  const { service, merchant, network } = usePayingService()
+  const { service, merchant, network } = usePayingService(PATIENT_TIMEOUT_MS)
 
   it('nothing is charged, captured, canceled or refunded, and the merchant is told that a new try is safe', async () => {
     const [held, paid] = [await merchant.create({ capture: false }), await merchant.create()]

@@ -1,16 +1,16 @@
 import { expect } from 'chai'
 import { until } from '../../support/conditions.js'
 import { asOperator, testCards } from '../../support/merchant.js'
-import { usePayingService } from '../../support/paying-service.js'
+import { PATIENT_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 
 describe('a status that does not take an operation', function () {
   this.timeout(60_000)
-  const { service, merchant, network } = usePayingService()
+  const { service, merchant, network } = usePayingService(PATIENT_TIMEOUT_MS)
 
   const paid = async (): Promise<string> => (await merchant.create()).payment.id
   const held = async (): Promise<string> => (await merchant.create({ capture: false })).payment.id
   const hanging = async (begin: (id: string) => Promise<unknown>, id: string, status: string): Promise<string> => {
-    network.faults({ latency_ms: 900 })
+    network.hold('arrived')
     await begin(id)
     await merchant.settled(id, status)
     return id
@@ -23,7 +23,7 @@ describe('a status that does not take an operation', function () {
   > = {
     pending: {
       reach: async () => {
-        network.faults({ latency_ms: 900 })
+        network.hold('arrived')
         return (await merchant.create({ waitS: 0 })).payment.id
       },
       capture: ['invalid_state', true],
@@ -111,6 +111,7 @@ describe('a status that does not take an operation', function () {
       }
       expect((await merchant.read(id)).status).to.equal(status)
       network.faults()
+      network.answerHeld()
       await until('it settles', async () => {
         const now = await merchant.read(id)
         return before.operation.state === 'in_progress' || status === 'unknown' ? now.status !== status : true
