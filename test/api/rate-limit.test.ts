@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import { connect } from '../../redis/connections.js'
 import { createRateLimiter, type Grant } from '../../redis/rate-limit.js'
 import { createLogger } from '../../runtime/log.js'
 import { until } from '../support/conditions.js'
@@ -63,17 +62,18 @@ describe('token buckets', () => {
   }
 
   it('grant a burst, then nothing until the next token', async () => {
-    const limiter = limiterOf(1, 3)
+    // One in ten seconds: none comes back while the test runs.
+    const limiter = limiterOf(0.1, 3)
     const grants = []
     for (let count = 0; count < 4; count += 1) grants.push(await limiter.take('a burst'))
     expect(grants.map(given => given?.isAllowed)).to.deep.equal([true, true, true, false])
     expect(grants.map(given => given?.remaining)).to.deep.equal([2, 1, 0, 0])
-    expect(grants[3]?.retryAfterMs).to.be.within(1, 1_000)
-    expect(grants[3]?.fullAfterMs).to.be.within(2_000, 3_000)
+    expect(grants[3]?.retryAfterMs).to.be.within(1, 10_000)
+    expect(grants[3]?.fullAfterMs).to.be.within(20_000, 30_000)
   })
 
   it('grant exactly the burst to many at once', async () => {
-    const limiter = limiterOf(1, 10)
+    const limiter = limiterOf(0.1, 10)
     const grants = await Promise.all(Array.from({ length: 50 }, () => limiter.take('at once')))
     expect(grants.filter(given => given?.isAllowed)).to.have.length(10)
   })
@@ -96,14 +96,16 @@ describe('token buckets', () => {
   })
 
   it('let pass when Redis does not answer, and leave it alone for a while', async () => {
-    const limiter = limiterOf(1, 1)
-    const busy = await connect(servers.url, 'commands', log)
-    const paused = createRateLimiter(busy, { perSecond: 1, burst: 1 }, log)
-    busy.disconnect()
-    expect(await paused?.take('away')).to.equal(null)
-    const startedAtMs = performance.now()
-    expect(await paused?.take('away')).to.equal(null)
-    expect(performance.now() - startedAtMs).to.be.lessThan(50)
-    expect(await limiter.take('here')).not.to.equal(null)
+    let asked = 0
+    const away = new Proxy(servers.secrets, {
+      get: (target, name) => {
+        if (name !== 'evalsha') return Reflect.get(target, name)
+        asked += 1
+        return () => Promise.reject(new Error('Connection is closed.'))
+      }
+    })
+    const limiter = createRateLimiter(away, { perSecond: 1, burst: 1 }, log)
+    for (let count = 0; count < 5; count += 1) expect(await limiter?.take('away')).to.equal(null)
+    expect(asked).to.equal(1)
   })
 })

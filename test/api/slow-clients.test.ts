@@ -1,13 +1,15 @@
 import { connect, type Socket } from 'node:net'
 import { expect } from 'chai'
 import { createJsonApp } from '../../api/app.js'
-import { type HttpServer, serve } from '../../api/http-server.js'
+import { type HttpLimits, type HttpServer, serve } from '../../api/http-server.js'
 import { jsonBody } from '../../api/middleware/json-body.js'
 import type { Route } from '../../api/route.js'
 import { createLogger } from '../../runtime/log.js'
 import { until } from '../support/conditions.js'
 
-const LIMITS = { headersTimeoutMs: 150, requestTimeoutMs: 300, connectionsMax: 3 }
+const IMPATIENT = { headersTimeoutMs: 150, requestTimeoutMs: 300, connectionsMax: 3 }
+/** For connections that are to stay open while a test looks at others. */
+const PATIENT = { ...IMPATIENT, headersTimeoutMs: 30_000, requestTimeoutMs: 30_000 }
 const log = createLogger('test', 'silent')
 
 const readsBody: Route = { method: 'POST', path: '/v1/x', handlers: [jsonBody({ isOptional: false })] }
@@ -16,9 +18,9 @@ describe('the HTTP server against slow and many clients', () => {
   let server: HttpServer
   const sockets: Socket[] = []
 
-  beforeEach(async () => {
-    server = await serve(createJsonApp(log, [readsBody]), { host: '127.0.0.1', port: 0, log, limits: LIMITS })
-  })
+  const start = async (limits: HttpLimits): Promise<void> => {
+    server = await serve(createJsonApp(log, [readsBody]), { host: '127.0.0.1', port: 0, log, limits })
+  }
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.destroy()
     await server.stop()
@@ -42,6 +44,7 @@ describe('the HTTP server against slow and many clients', () => {
   }
 
   it('ends a request whose headers come byte by byte, with 408 request_timeout', async () => {
+    await start(IMPATIENT)
     const { socket, received, isEnded } = client('GET / HTTP/1.1\r\nHost: x\r\n')
     const dripping = setInterval(() => socket.write('X'), 20)
     await until('the server ends it', isEnded)
@@ -52,6 +55,7 @@ describe('the HTTP server against slow and many clients', () => {
   })
 
   it('ends a request whose body comes byte by byte, with 408', async () => {
+    await start(IMPATIENT)
     const head = 'POST /v1/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n'
     const { socket, received, isEnded } = client(head)
     const dripping = setInterval(() => socket.write(' '), 20)
@@ -61,10 +65,12 @@ describe('the HTTP server against slow and many clients', () => {
   })
 
   it('ends a connection that never says anything', async () => {
+    await start(IMPATIENT)
     await until('the server ends it', client('').isEnded)
   })
 
   it('closes connections beyond the limit at once, and serves those that are open', async () => {
+    await start(PATIENT)
     const open = [client(''), client(''), client('')]
     await until('three are open', () => open.every(({ socket }) => !socket.connecting))
     const oneTooMany = client('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
