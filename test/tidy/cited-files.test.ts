@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { paymentStatuses } from '../../machines/model.js'
+import { selectTestFiles } from '../../scripts/testing/test-files.js'
+import { filesBelow, readSources } from './sources.js'
+
+/** A file in a folder of ours, or a folder: `redis/keys.ts`, `runtime/settings/`. */
+const CITED =
+  /(?<![\w./-])(?:api|workers|machines|redis|vault|runtime|scripts|test|docs|ops)\/(?:[\w.-]+\/)*(?:[\w.-]+\.(?:ts|lua|mjs|js|md|yml|json|acl))?(?![\w*])/g
+const COMMENT = /\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g
+
+const pages = filesBelow('docs', '.md').map(path => ({ path, text: readFileSync(path, 'utf8') }))
+const comments = readSources().map(({ path, text }) => ({ path, text: (text.match(COMMENT) ?? []).join('\n') }))
+const scripts = filesBelow('redis/lua', '.lua').map(path => ({ path, text: readFileSync(path, 'utf8') }))
+/** Stands for any name in docs/DESIGN.md. */
+const PLACEHOLDER = 'scripts/X.ts'
+/** docs/SECURITY.md leaves the first folder of tests out. */
+const isThere = (file: string): boolean => existsSync(file) || existsSync(`test/${file}`) || file === PLACEHOLDER
+
+describe('files that comments and docs name', () => {
+  it('exist', () => {
+    const cited = [...pages, ...comments, ...scripts].flatMap(({ path, text }) =>
+      (text.match(CITED) ?? []).map(file => ({ path, file }))
+    )
+    expect(cited.length).to.be.greaterThan(150)
+    expect(cited.filter(({ file }) => !isThere(file)).map(({ path, file }) => `${path}: ${file}`)).to.deep.equal([])
+  })
+})
+
+describe('docs/CHANGING.md', () => {
+  const page = readFileSync('docs/CHANGING.md', 'utf8')
+
+  it('says of every change which tests tell that it is complete, and there are such tests', () => {
+    const commands = [...page.matchAll(/`npm test ([^`.]+)`/g)].map(([, words = '']) => words.split(' '))
+    const sections = page.split(/^## /m).slice(1)
+    expect(sections.filter(section => !section.includes('`npm test '))).to.deep.equal([])
+    const files = filesBelow('test', '.test.ts')
+    for (const words of commands) expect(selectTestFiles(files, words), words.join(' ')).not.to.be.empty
+  })
+})
+
+describe('docs/PAYMENTS.md', () => {
+  it('says what each status means', () => {
+    const [, section = ''] =
+      /## What each status means\n(.*?)\n## /s.exec(readFileSync('docs/PAYMENTS.md', 'utf8')) ?? []
+    const rows = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, status]) => status)
+    expect(rows.sort()).to.deep.equal([...paymentStatuses].sort())
+  })
+})
