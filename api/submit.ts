@@ -5,7 +5,7 @@
  * anew. After it: the command is durable and a worker does it; the same request finds its record.
  */
 import { randomUUID } from 'node:crypto'
-import type { CardSource, Command } from '../machines/commands.js'
+import type { Command } from '../machines/commands.js'
 import {
   newPayment,
   type OperationKind,
@@ -13,29 +13,24 @@ import {
   type PaymentProgress,
   type PaymentTerms
 } from '../machines/model.js'
-import type { CardStore } from '../redis/cards.js'
 import { isRedisUnavailable } from '../redis/errors.js'
 import type { IdempotencyValue } from '../redis/idempotency.js'
 import { compactId, expandId, idempotencyRecord, newPaymentId, partitionOf } from '../redis/keys.js'
 import type { Acceptance, PaymentStore } from '../redis/payments.js'
 import type { ExpectedReply, ReplyListener } from '../redis/replies.js'
-import type { TokenStore } from '../redis/tokens.js'
 import type { Clock } from '../runtime/clock.js'
 import type { Config } from '../runtime/config.js'
 import { delay } from '../runtime/delay.js'
 import { ServiceError } from '../runtime/errors.js'
-import type { Sealer } from '../vault/sealer.js'
 import type { CreateRequest, Payments, RequestScope } from './payments-port.js'
+import { findCard, giveCardBack, keepCvv, type RequestCardDeps } from './request-card.js'
 import { stepTimes } from './server-timing.js'
 import type { Submission } from './submission.js'
 
-export interface SubmitDeps {
+export interface SubmitDeps extends RequestCardDeps {
   readonly config: Config
   readonly clock: Clock
   readonly store: PaymentStore
-  readonly tokens: TokenStore
-  readonly cards: CardStore
-  readonly sealer: Sealer
   readonly replies: ReplyListener
 }
 
@@ -81,7 +76,7 @@ async function create(deps: SubmitDeps, scope: RequestScope, request: CreateRequ
     const { answer: found } = await acceptSurely(() => deps.store.acceptPayment(payment, command, acceptance))
     // Our own record: an acceptance whose answer was lost, and which was repeated.
     if (found !== null && found.compact !== compactId(payment.terms.id)) {
-      await giveBack(deps, scope, record, payment.terms.id, request, found)
+      await giveCardBack(deps, scope, record, payment.terms.id, request, found)
       return await replay(deps, scope, partition, found)
     }
     return await resultOf(deps, scope, { kind: 'create', partition, record, payment, expected, startedMs })
@@ -205,49 +200,6 @@ function waitingOf(
   return status === 'pre_authorized' ? 'cancel' : 'refund'
 }
 
-/**
- * The card of a new payment: a token is claimed for this request (a repeat of the request claims it again), a stored
- * card is looked up. Null: there is none that this merchant may use.
- */
-async function findCard(
-  deps: SubmitDeps,
-  { merchantId, fingerprint }: RequestScope,
-  record: string,
-  source: CardSource
-): Promise<PaymentTerms['card'] | null> {
-  if (source.type === 'card') {
-    const card = await deps.cards.read(merchantId, source.cardId)
-    return card === null ? null : { brand: card.brand, last4: card.last4, cardId: card.cardId }
-  }
-  const claim = await deps.tokens.claim(source.tokenId, merchantId, record, fingerprint)
-  return claim.kind === 'claimed' ? { brand: claim.brand, last4: claim.last4, cardId: null } : null
-}
-
-/**
- * The card data of a request that was not accepted, because its key has a payment already. The token goes free when the
- * key's payment is another request's, or has ended without the token: a new key may use it. One that the payment itself
- * may still need, or was sent with, is not given back: the store knows which requests have claimed it.
- *
- * What if this process dies before it, or the memory-only Redis is away? The token stays with the key; the same request
- * again gives it back.
- */
-async function giveBack(
-  deps: SubmitDeps,
-  scope: RequestScope,
-  record: string,
-  paymentId: string,
-  { source, cvv }: CreateRequest,
-  earlier: IdempotencyValue
-): Promise<void> {
-  const isUnderWay = earlier.fingerprint === scope.fingerprint && earlier.result === null
-  try {
-    if (cvv !== null) await deps.tokens.dropCvv(paymentId)
-    if (source.type === 'token' && !isUnderWay) await deps.tokens.release(source.tokenId, record, scope.fingerprint)
-  } catch (error) {
-    if (!isRedisUnavailable(error)) throw error
-  }
-}
-
 function termsOf(
   deps: SubmitDeps,
   merchantId: string,
@@ -259,12 +211,6 @@ function termsOf(
   const days = preauthTtlDaysByBrand[card.brand] ?? preauthTtlDays
   // The spread comes last: behind a spread, V8 adds what follows property by property (20 us, measured).
   return { id, merchantId, card, preauthTtlMs: days * DAY_MS, createdAtMs: deps.clock.now(), ...request.terms }
-}
-
-async function keepCvv(deps: SubmitDeps, terms: PaymentTerms, request: CreateRequest): Promise<void> {
-  if (request.cvv === null) return
-  const box = deps.sealer.sealCvv(request.cvv, { merchantId: terms.merchantId, subjectId: terms.id })
-  await deps.tokens.putCvv(terms.id, box)
 }
 
 function acceptanceOf(
