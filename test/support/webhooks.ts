@@ -46,8 +46,8 @@ export interface DelivererOptions {
   readonly concurrency?: number
   readonly timeoutMs?: number
   readonly allowedNetworks?: readonly string[]
-  /** Puts something between the delivery and its queue. */
   readonly log?: Logger
+  /** Puts something between the delivery and its queue. */
   readonly wrap?: (queue: WebhookQueue) => WebhookQueue
 }
 
@@ -76,7 +76,8 @@ export async function startDeliverer(test: TestRedis, options: DelivererOptions 
   const [redis, blocking] = [await connect(test.url, 'commands', log), await connect(test.url, 'blocking', log)]
   const owner = randomBytes(6).toString('hex')
   const clock = options.clock ?? { now: () => Date.now() }
-  const leaseMs = options.leaseMs ?? 2_000
+  // Long, so that no pause of the machine takes it away: what is sent once more by a new holder would be counted.
+  const leaseMs = options.leaseMs ?? 10_000
   const timeoutMs = options.timeoutMs ?? 5_000
   const { ca } = await receiverTls()
   const wrap = options.wrap ?? (queue => queue)
