@@ -5,6 +5,9 @@ import type { PaymentEvent } from './events.js'
 /** Statuses in which an operation is running: the same request may succeed later. */
 const busyStatuses: ReadonlySet<PaymentStatus> = new Set(['pending', 'unknown', 'capturing', 'cancelling', 'refunding'])
 
+/** Statuses of a payment that was taken and whose refunds are the service's to make. */
+const statusesWithBalance: ReadonlySet<PaymentStatus> = new Set(['captured', 'partially_refunded', 'refunded'])
+
 /** Only called for events that the chart refused; the order of the questions is the order of interface 4.2 and 4.3. */
 export function refusalOf(payment: Payment, event: PaymentEvent): RefusalCode {
   const { status, expiresAtMs, capturedCents, refundedCents } = payment.progress
@@ -17,9 +20,9 @@ export function refusalOf(payment: Payment, event: PaymentEvent): RefusalCode {
   }
   if (event.type === 'CANCEL') {
     if (status === 'pre_authorized') return 'partial_void'
-    const isRefundable = status === 'captured' || status === 'partially_refunded'
+    // Interface 4.3: above the balance is above the balance, also when nothing of it is left.
     const isAbove = event.amountCents !== null && event.amountCents > capturedCents - refundedCents
-    return isRefundable && isAbove ? 'amount_exceeds_refundable' : 'invalid_state'
+    return statusesWithBalance.has(status) && isAbove ? 'amount_exceeds_refundable' : 'invalid_state'
   }
   return 'invalid_state'
 }

@@ -70,6 +70,10 @@ const tables: Record<string, Row[]> = {
       { refused: 'amount_exceeds_refundable' }
     ]
   ],
+  'refunded, asked for more': [
+    ['has nothing left for an amount', inStatus('refunded'), cancel(1), { refused: 'amount_exceeds_refundable' }],
+    ['has no rest to give back', inStatus('refunded'), cancel(null), { refused: 'invalid_state' }]
+  ],
   'refunding (sending)': [
     [
       'is given back in part',

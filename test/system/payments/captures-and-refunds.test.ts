@@ -109,6 +109,8 @@ describe('a payment over HTTP', function () {
       expect(await told(rest)).to.deep.equal([200, 'refunded'])
       expect(rest.payment).to.include({ captured_cents: 10_000, refunded_cents: 10_000 })
       expect(await told(await merchant.cancel(id))).to.deep.equal([409, 'invalid_state', 'refunded'])
+      const more = await merchant.cancel(id, { amount: 1 })
+      expect(await told(more)).to.deep.equal([422, 'amount_exceeds_refundable', 'refunded'])
     })
 
     it('is refunded at once as a whole, also what was captured in part', async () => {
