@@ -19,9 +19,12 @@ const dropConsumer = defineScript('drop_consumer')
 /** Entries that one call takes from one consumer; the next call goes on. */
 const TAKE_MAX = 200
 
+/** Far above every silence that counts as death (`TAKEOVER_AFTER_MS`): who is forgotten was dead long before. */
+const FORGET_AFTER_MS = 24 * 3_600_000
+
 /** Says that a worker is alive. `heartbeats`: the list of the workers' kind. */
 export async function writeHeartbeat(redis: Redis, consumer: string, heartbeats = keys.heartbeats()): Promise<void> {
-  await beatScript(redis, [heartbeats], [consumer])
+  await beatScript(redis, [heartbeats], [consumer, FORGET_AFTER_MS])
 }
 
 /** For a worker that stops in order: what it left is taken over at once. */

@@ -15,7 +15,31 @@ import { anAcceptance, aPayment, createCommand, PARTITION } from '../support/pay
 import { useRedis } from '../support/redis.js'
 
 const SILENCE_MS = 60_000
+const DAY_MS = 24 * 3_600_000
 const burial = { reason: 'handed out 5 times', nowMs: 77, wakeAtMs: null, result: null }
+
+describe('signs of life of workers', () => {
+  const test = useRedis()
+
+  afterEach(async () => {
+    await test.redis.flushdb()
+  })
+
+  it('count a worker as dead by the clock of Redis', async () => {
+    await writeHeartbeat(test.redis, 'a')
+    expect(await livingConsumers(test.redis, SILENCE_MS)).to.deep.equal(new Set(['a']))
+    await test.redis.zincrby(keys.heartbeats(), -SILENCE_MS - 1, 'a')
+    expect(await livingConsumers(test.redis, SILENCE_MS)).to.deep.equal(new Set())
+  })
+
+  it('forget a worker that died a day ago at the next sign of life of another', async () => {
+    for (const name of ['long dead', 'dead']) await writeHeartbeat(test.redis, name)
+    await test.redis.zincrby(keys.heartbeats(), -DAY_MS, 'long dead')
+    await test.redis.zincrby(keys.heartbeats(), -SILENCE_MS - 1, 'dead')
+    await writeHeartbeat(test.redis, 'a')
+    expect(await test.redis.zrange(keys.heartbeats(), '0', '-1')).to.deep.equal(['dead', 'a'])
+  })
+})
 
 describe('command streams', () => {
   const test = useRedis()
@@ -84,11 +108,11 @@ describe('command streams', () => {
     expect(await takenOver(await watchWorkers(test.redis, SILENCE_MS))).to.deep.equal(['a'])
   })
 
-  it('count a worker as dead by the clock of Redis', async () => {
+  it('give the commands of a worker that is forgotten to the living all the same', async () => {
+    await acceptOne()
+    await read('long dead')
     await writeHeartbeat(test.redis, 'a')
-    expect(await livingConsumers(test.redis, SILENCE_MS)).to.deep.equal(new Set(['a']))
-    await test.redis.zincrby(keys.heartbeats(), -SILENCE_MS - 1, 'a')
-    expect(await livingConsumers(test.redis, SILENCE_MS)).to.deep.equal(new Set())
+    expect(await takenOver(await watchWorkers(test.redis, SILENCE_MS))).to.deep.equal(['long dead'])
   })
 
   it('do not requeue or bury what was finished in the meantime', async () => {
