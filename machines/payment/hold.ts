@@ -223,6 +223,10 @@ export const expired = paymentSetup.createStateConfig({
       on: {
         APPROVED: { target: 'released', actions: 'endInquiry', description: 'The hold is gone.' },
         ...notVoided,
+        AMBIGUOUS: {
+          actions: 'beginReleaseInquiry',
+          description: 'Whether it is voided is not known, and the void may still arrive: ask.'
+        },
         REJECTED: [
           {
             guard: 'isTooLate',
@@ -236,7 +240,7 @@ export const expired = paymentSetup.createStateConfig({
         RECONCILE: { actions: 'askNetwork', description: 'Ask by our order id.' },
         NETWORK_NOTICE: { actions: 'askNetwork', description: 'Something happened to the sale: look at once.' },
         FOUND_AUTHORISED: {
-          actions: ['askLater', 'voidSale'],
+          actions: ['beginReleaseInquiry', 'voidSale'],
           description: 'Still held: a whole void works once only, send it again.'
         },
         FOUND_VOIDED: [
@@ -266,12 +270,23 @@ export const expired = paymentSetup.createStateConfig({
           },
           { actions: 'askLater', description: 'The network does not find the sale now: ask again later.' }
         ],
-        FOUND_CAPTURED: {
-          target: '#payment.captured',
-          actions: ['noteCaptured', 'endInquiry', 'noteNotice', 'callForFigures'],
-          description: 'Captured without us: its books rule, tell a person, and look again.'
-        },
-        ...stillOpen
+        FOUND_CAPTURED: [
+          {
+            guard: 'isBeyondHorizon',
+            target: '#payment.captured',
+            actions: ['noteCaptured', 'endInquiry', 'noteNotice', 'callForFigures'],
+            description: 'Captured without us, and no void came in the whole horizon: its books rule, tell a person.'
+          },
+          {
+            actions: ['askLater', 'callForFigures'],
+            description: 'Captured without us, and a void may still arrive and refund it: ask again later.'
+          }
+        ],
+        ...stillOpen,
+        POISONED: {
+          actions: ['beginReleaseInquiry', 'callForPoison'],
+          description: 'Handed out too often: ask, and tell a person.'
+        }
       }
     },
     released: { description: 'The buyer has the money back.', on: { ...verifiedGone } }

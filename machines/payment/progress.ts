@@ -128,16 +128,16 @@ export const fail: Change = (context, event) => ({
 /** From now on the outcome is asked about; a request in doubt may have left until this very moment. */
 export const beginInquiry: Change = ({ figures, policy }, event) => ({
   operation: { ...figures.operation, state: 'unknown' },
-  inquiry: nextInquiry(
-    { sinceMs: event.nowMs, attempts: figures.inquiry === null ? 0 : figures.inquiry.attempts + 1 },
-    policy,
-    event
-  )
+  inquiry: beginning(figures, policy, event)
 })
 
-/** The hold of an expired pre-authorisation is not surely released; the operation of the merchant is not touched. */
-export const beginReleaseInquiry: Change = ({ policy }, event) => ({
-  inquiry: nextInquiry({ sinceMs: event.nowMs, attempts: 0 }, policy, event)
+/**
+ * The hold of an expired pre-authorisation is not surely released, and a void may have left until this very moment; the
+ * operation of the merchant is not touched. Each try begins a new doubt, so a person is told by the age of the expiry.
+ */
+export const beginReleaseInquiry: Change = ({ figures, policy }, event) => ({
+  ...openLonger(figures, figures.expiresAtMs ?? event.nowMs, policy, event),
+  inquiry: beginning(figures, policy, event)
 })
 
 /** No conclusive answer: ask again later, with growing gaps; after the list age a person is told. */
@@ -238,6 +238,11 @@ function openLonger(
 ): Pick<Figures, 'attention'> {
   const isOld = event.nowMs - sinceMs >= policy.reconcileListAfterMs
   return { attention: figures.attention ?? (isOld ? 'unresolved_for_long' : null) }
+}
+
+/** A doubt that begins now; what was asked about before goes on with its gaps. */
+function beginning({ inquiry }: Figures, policy: Policy, event: PaymentEvent): Inquiry {
+  return nextInquiry({ sinceMs: event.nowMs, attempts: inquiry === null ? 0 : inquiry.attempts + 1 }, policy, event)
 }
 
 function nextInquiry(open: { sinceMs: number; attempts: number }, policy: Policy, event: PaymentEvent): Inquiry {

@@ -6,14 +6,24 @@ import type { Books } from './audit.js'
 
 const TAKEN = new Set(['captured', 'partially_refunded', 'refunded', 'charged_back'])
 
-export function auditLedger({ payments, ledger }: Books): string[] {
+export function auditLedger({ payments, ledger, installation: { network } }: Books): string[] {
   const orders = new Map([...payments.values()].map(payment => [orderIdOf(payment.terms.id), payment]))
   const problems: string[] = []
   for (const sale of ledger.sales()) {
     if (!orders.has(sale.merchantOrderId)) problems.push(`sale ${sale.merchantOrderId}: there is no such payment`)
   }
-  for (const [orderId, payment] of orders) problems.push(...auditOrder(payment, ledger.ofOrder(orderId)))
+  for (const [orderId, payment] of orders) {
+    problems.push(...auditOrder(payment, ledger.ofOrder(orderId)))
+    problems.push(...auditOthers(payment, network.refundedByHand(payment.progress.references.saleId ?? '')))
+  }
   return problems
+}
+
+/** What is ascribed to others was done by others: a refund or void of the service must not be mistaken for theirs. */
+function auditOthers({ terms, progress }: Payment, byHandCents: number): string[] {
+  const { status, voidedElsewhereCents } = progress
+  if (!TAKEN.has(status) || status === 'charged_back' || voidedElsewhereCents === byHandCents) return []
+  return [`${terms.id}: ascribes ${voidedElsewhereCents} to others, who gave back ${byHandCents}`]
 }
 
 function auditOrder({ terms, progress }: Payment, sales: readonly LedgerSale[]): string[] {

@@ -15,11 +15,27 @@ const OPERATOR_LOOKS_EVERY_MS = 15_000
 
 /** One thing that a person may do to the sale as it stands. The network says that something happened to it. */
 export async function touchSale(stage: Stage, paymentId: string): Promise<void> {
+  const [sale] = stage.installation.network.ledger.ofOrder(orderIdOf(paymentId))
+  const touched = sale === undefined ? null : touch(stage.world, sale)
+  if (sale !== undefined && touched !== null) await bookByHand(stage, paymentId, sale, touched)
+}
+
+/** Captures all of a hold in the portal; not one that is gone. */
+export async function captureByHand(stage: Stage, paymentId: string): Promise<void> {
+  const [sale] = stage.installation.network.ledger.ofOrder(orderIdOf(paymentId))
+  if (sale?.status !== LedgerStatus.authorised) return
+  const captured = { status: LedgerStatus.captured, capturedAmount: sale.amount, capturedAtMs: stage.world.nowMs }
+  await bookByHand(stage, paymentId, sale, captured)
+}
+
+async function bookByHand(
+  stage: Stage,
+  paymentId: string,
+  sale: LedgerSale,
+  touched: Partial<LedgerSale>
+): Promise<void> {
   const { world, installation } = stage
   const { ledger } = installation.network
-  const [sale] = ledger.ofOrder(orderIdOf(paymentId))
-  const touched = sale === undefined ? null : touch(world, sale)
-  if (sale === undefined || touched === null) return
   world.note('by hand', `${JSON.stringify(touched)} ${paymentId}`)
   ledger.book({ ...sale, ...touched })
   // "Something happened" is looked at once: books that do not show yet what others did would be missed.

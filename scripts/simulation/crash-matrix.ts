@@ -98,6 +98,8 @@ async function play(world: World, name: ScenarioName): Promise<string[]> {
 }
 
 const PLANTED = 'planted'
+/** Longer than it takes to ask what became of the call. */
+const LATE_MS = 6_000
 
 /** Each worker fails at the same place, until the command is buried. */
 const poisoned: Mutant = {
@@ -123,10 +125,27 @@ const unreachable: Mutant = {
   })
 }
 
+/** What a void does reaches the sale seconds after its caller has given up: nobody can tell whether it will. */
+const lateVoids: Mutant = {
+  description: 'The network gives no answer to a void, and books it later.',
+  worker: deps => ({
+    ...deps,
+    network: {
+      ...deps.network,
+      void: async (saleId, amountCents) => {
+        const unaborted = new AbortController().signal
+        setTimeout(() => void deps.network.void(saleId, amountCents, unaborted), LATE_MS)
+        return { kind: 'ambiguous', reason: PLANTED }
+      }
+    }
+  })
+}
+
 /** Scenarios that need trouble of their own. */
 const planted: Partial<Record<ScenarioName, Mutant>> = {
   'a command that no worker can end': poisoned,
-  'a network out of reach, then another key': unreachable
+  'a network out of reach, then another key': unreachable,
+  'expiry of a hold that is captured by hand while its release is late': lateVoids
 }
 
 function stepOf(point: CrashPoint): string {

@@ -1,5 +1,8 @@
 /** One short life of a payment for each operation, for runs in which a process dies at a chosen point. */
 import type { CommandResult } from '../../machines/commands.js'
+import { compactId, keys, partitionOfPayment } from '../../redis/keys.js'
+import { decodePayment } from '../../redis/payment-record.js'
+import { captureByHand } from './by-hand.js'
 import type { Stage } from './stage.js'
 import { aRequest, chargeBack, sellTwice, tokenise } from './story.js'
 
@@ -36,6 +39,12 @@ export const scenarios = {
     const paymentId = await create(stage, {})
     if (paymentId !== null) await chargeBack(stage, paymentId)
   },
+  'expiry of a hold that is captured by hand while its release is late': async stage => {
+    const paymentId = await create(stage, { isManual: true })
+    if (paymentId === null) return
+    await untilExpired(stage, paymentId)
+    await captureByHand(stage, paymentId)
+  },
   'notice of a second sale': async stage => {
     const paymentId = await create(stage, {})
     if (paymentId !== null) await sellTwice(stage, paymentId)
@@ -45,6 +54,7 @@ export const scenarios = {
 export type ScenarioName = keyof typeof scenarios
 
 const AMOUNT_CENTS = 10_000
+const DAY_MS = 24 * 3_600_000
 
 /** The id of the payment, unless its creation failed. */
 async function create(
@@ -65,6 +75,17 @@ async function operate(
   for (const [index, [kind, amountCents]] of operations.entries()) {
     await stage.client.operate(kind, `operation ${index}`, paymentId, amountCents)
   }
+}
+
+async function untilExpired({ world, installation }: Stage, paymentId: string): Promise<void> {
+  const key = keys.payment(partitionOfPayment(paymentId), compactId(paymentId))
+  const isExpired = (): boolean => {
+    const text = installation.durable.data.text(key)
+    return text !== null && decodePayment(text, compactId(paymentId)).progress.status === 'expired'
+  }
+  // Time in which the outside has nothing planned is skipped: that makes such a life a hundred times shorter.
+  await world.pause(installation.config.preauthTtlDays * DAY_MS)
+  while (!isExpired()) await world.pause(500)
 }
 
 function isSuccess(result: CommandResult | null): boolean {

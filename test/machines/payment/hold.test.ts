@@ -10,7 +10,7 @@ import {
   NOW,
   RECORD
 } from '../../support/decisions.js'
-import { CREATED_MS, DAY_MS, references } from '../../support/payments.js'
+import { CREATED_MS, DAY_MS, policy, references } from '../../support/payments.js'
 
 const DUE = CREATED_MS + 7 * DAY_MS
 const capture = (amountCents: number | null, nowMs = NOW): EventInput => ({
@@ -36,6 +36,8 @@ const cancelling = (phase: 'sending' | 'asking'): ReturnType<typeof inStatus> =>
 /** Sent again after an earlier try was in doubt. */
 const capturedAgain = inStatus('capturing', { inquiry: { sinceMs: NOW - 1_000, attempts: 1, nextAtMs: NOW } })
 const releasing = inStatus('expired', { inquiry: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW } })
+/** Asked about for long, and a void was sent again a moment ago. */
+const releasingLater = inStatus('expired', { inquiry: { sinceMs: LATER - 1_000, attempts: 7, nextAtMs: LATER } })
 
 type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 
@@ -271,7 +273,7 @@ const tables: Record<string, Row[]> = {
     ['is released', inStatus('expired'), approved, { phase: 'released', wake: null }],
     ['tries the release again: refused', inStatus('expired'), rejected, { phase: 'releasing', wake: 5_000 }],
     ['tries the release again: not sent', inStatus('expired'), notSent, { phase: 'releasing', wake: 5_000 }],
-    ['tries the release again: no answer', inStatus('expired'), ambiguous, { phase: 'releasing', wake: 5_000 }],
+    ['asks what became of the release: no answer', inStatus('expired'), ambiguous, { phase: 'releasing', wake: 2_000 }],
     [
       'asks when found again',
       inStatus('expired'),
@@ -284,10 +286,28 @@ const tables: Record<string, Row[]> = {
     ['does not believe one absence', releasing, { type: 'ABSENT' }, { phase: 'releasing', wake: 5_000 }],
     ['believes it after the horizon', releasing, { type: 'ABSENT', nowMs: LATER }, { phase: 'released', wake: null }],
     [
-      'is captured when it was captured without us, and a person is told',
+      'is not captured yet when it was captured without us: the void may still arrive',
       releasing,
       found('FOUND_CAPTURED'),
-      { status: 'captured', captured: 1_000, wake: 0, attention: 'figures_differ' }
+      { status: 'expired', phase: 'releasing', wake: 5_000, attention: 'figures_differ' }
+    ],
+    [
+      'is captured when no void came in the whole horizon, and a person is told',
+      releasing,
+      { ...found('FOUND_CAPTURED'), nowMs: LATER },
+      { status: 'captured', captured: 1_000, wake: LATER - NOW, attention: 'figures_differ' }
+    ],
+    [
+      'is not captured before the horizon of a void whose outcome is in doubt',
+      releasingLater,
+      { ...found('FOUND_CAPTURED'), nowMs: LATER },
+      { phase: 'releasing' }
+    ],
+    [
+      'is listed for a person when the release is in doubt again and again for days',
+      releasing,
+      { ...ambiguous, nowMs: DUE + policy.reconcileListAfterMs },
+      { phase: 'releasing', attention: 'unresolved_for_long' }
     ],
     [
       'is released when the network says that it is too late for a void',
