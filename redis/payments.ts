@@ -126,14 +126,22 @@ async function listByStatus(redis: Redis, query: ListQuery): Promise<PaymentPage
   return { payments: ofStatus(payments, query.status), nextAfterId: lastId === undefined ? null : expandId(lastId) }
 }
 
-/** All payments of one order id: a handful at most, so the status filter may come after loading. */
+/**
+ * All payments of one order id: a handful as a rule, so the status filter may come after loading. Of an order id that is
+ * used for thousands, one page looks through `REFERENCE_SCAN_MAX`, and the next one goes on behind them.
+ */
 async function listByReference(redis: Redis, query: ListQuery): Promise<PaymentPage> {
-  const ids = await idsByReference(redis, query)
+  const take = query.status === null ? query.limit + 1 : REFERENCE_SCAN_MAX
+  const ids = await idsByReference(redis, query, take)
   const payments = ofStatus(await loadMany(redis, query.partition, ids), query.status)
   const page = payments.slice(0, query.limit)
-  const last = page[page.length - 1]
-  return { payments: page, nextAfterId: payments.length > query.limit && last !== undefined ? last.terms.id : null }
+  const last = payments.length > query.limit ? page[page.length - 1]?.terms.id : undefined
+  const lastSeen = ids.length === take ? ids[take - 1] : undefined
+  return { payments: page, nextAfterId: last ?? (lastSeen === undefined ? null : expandId(lastSeen)) }
 }
+
+/** Bounds what a page costs: more than the largest page, and about a megabyte of records. */
+const REFERENCE_SCAN_MAX = 500
 
 function ofStatus(payments: Payment[], status: PaymentStatus | null): Payment[] {
   return status === null ? payments : payments.filter(({ progress }) => progress.status === status)
@@ -146,17 +154,13 @@ async function idsByStatus(redis: Redis, query: ListQuery): Promise<string[]> {
   return (await listPayments(redis, indexes, [bound, query.limit])) as string[]
 }
 
-async function idsByReference(redis: Redis, query: ListQuery): Promise<string[]> {
+async function idsByReference(redis: Redis, query: ListQuery, take: number): Promise<string[]> {
   const prefix = `${query.externalReference}\n`
   const upper = query.afterId === null ? `(${query.externalReference}\u000b` : `(${prefix}${compactId(query.afterId)}`
-  const take = query.status === null ? query.limit + 1 : REFERENCE_SCAN_MAX
   const index = keys.byReference(query.partition, query.merchantId)
   const members = await redis.zrevrangebylex(index, upper, `[${prefix}`, 'LIMIT', 0, take)
   return members.map(member => member.slice(prefix.length))
 }
-
-/** A merchant that reuses one order id more often than this, and filters it by status too, sees the newest ones. */
-const REFERENCE_SCAN_MAX = 10_000
 
 async function loadMany(redis: Redis, partition: number, ids: readonly string[]): Promise<Payment[]> {
   if (ids.length === 0) return []

@@ -158,6 +158,14 @@ describe('payment store', () => {
       expect(await pages({ status: 'captured' })).to.deep.equal([[]])
     })
 
+    it('finds a status among more payments of one reference than a page looks through', async () => {
+      const oldest = await accept()
+      for (let i = 0; i < 500; i++) await accept()
+      await fail(oldest)
+      const found = await pages({ status: 'failed', externalReference: oldest.terms.externalReference })
+      expect(found).to.deep.equal([[], [oldest.terms.id]])
+    })
+
     it('goes on behind payments that left their status between the index and the record', async () => {
       const old = [await accept(), await accept(), await accept(), await accept()]
       const mget = async (records: string[]): Promise<(string | null)[]> => {
