@@ -25,6 +25,7 @@ export function capabilitiesOf(config: Config): Record<string, unknown> {
     currencies: [CURRENCY],
     max_installments: INSTALLMENTS_MAX,
     preauth_ttl_days: config.preauthTtlDays,
+    preauth_ttl_days_by_brand: config.preauthTtlDaysByBrand,
     idempotency_retention_days: config.idempotencyRetentionDays,
     rate_limit:
       config.rateLimitPerSecond === 0

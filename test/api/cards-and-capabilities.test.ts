@@ -85,6 +85,7 @@ describe('GET /v1/capabilities, interface 2.5 and 4.9', () => {
       currencies: ['BRL'],
       max_installments: 18,
       preauth_ttl_days: 7,
+      preauth_ttl_days_by_brand: {},
       idempotency_retention_days: 30,
       rate_limit: { requests_per_second: 100, burst: 200 },
       tokenization: { available: true, sandbox: true, url: 'http://localhost:3001' }
@@ -92,9 +93,15 @@ describe('GET /v1/capabilities, interface 2.5 and 4.9', () => {
   })
 
   it('follows the configuration', async () => {
-    const env = { RATE_LIMIT_PER_SECOND: '0', PREAUTH_TTL_DAYS: '5', TOKENS_URL: 'https://tokens.example' }
+    const env = {
+      RATE_LIMIT_PER_SECOND: '0',
+      PREAUTH_TTL_DAYS: '5',
+      PREAUTH_TTL_DAYS_BY_BRAND: 'visa=3,elo=15',
+      TOKENS_URL: 'https://tokens.example'
+    }
     expect(await capabilitiesWith(env)).to.deep.include({
       preauth_ttl_days: 5,
+      preauth_ttl_days_by_brand: { visa: 3, elo: 15 },
       rate_limit: null,
       tokenization: { available: true, sandbox: true, url: 'https://tokens.example' }
     })

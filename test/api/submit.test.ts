@@ -5,6 +5,7 @@ import { keys } from '../../redis/keys.js'
 import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../support/command-path.js'
 import { until } from '../support/conditions.js'
 import { ambiguous, approvedAndCaptured, notSent } from '../support/fake-network.js'
+import { DAY_MS } from '../support/payments.js'
 import { useRedis } from '../support/redis.js'
 
 type TokenSource = CardSource & { type: 'token' }
@@ -152,6 +153,22 @@ describe('a payment by stored card', () => {
     worker.network.willAnswer(approvedAndCaptured)
     await worker.work()
     expect(await create('k2')).to.have.nested.property('result.progress.status', 'captured')
+  })
+})
+
+describe('the window of a new payment', () => {
+  const test = useRedis()
+
+  it('4.2: is that of the brand of its card, else that of all brands', async () => {
+    for (const [preauthTtlDaysByBrand, days] of [
+      [{ visa: 5, elo: 15 }, 5],
+      [{ elo: 15 }, 7]
+    ] as const) {
+      const path = await aCommandPath(test, ({ config }) => ({ config: { ...config, preauthTtlDaysByBrand } }))
+      const created = await path.payments.create(aScope(`k${days}`), aCreateRequest(await path.token()))
+      expect(created).to.have.nested.property('terms.card.brand', 'visa')
+      expect(created).to.have.nested.property('terms.preauthTtlMs', days * DAY_MS)
+    }
   })
 })
 

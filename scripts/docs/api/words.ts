@@ -137,6 +137,10 @@ export const answerWords = {
     currencies: ['array of strings', 'what `currency` may be'],
     max_installments: ['integer', 'what `installments` may be at most'],
     preauth_ttl_days: ['integer', 'days in which a pre-authorisation can be captured'],
+    preauth_ttl_days_by_brand: [
+      'object',
+      'brands whose pre-authorisations have another number of days, such as `{"visa": 5}`; `{}` when there is none'
+    ],
     idempotency_retention_days: ['integer', 'days for which the key of a capture or cancel is remembered'],
     'rate_limit.requests_per_second': [
       'integer',
