@@ -31,7 +31,7 @@ export const errorCatalogue = {
     status: 400,
     retryable: false,
     message:
-      'The header Idempotency-Key is required on every payment POST. Send 1 to 255 printable characters, new for each intention to move money.'
+      'The header Idempotency-Key is required on every payment POST. Send 1 to 255 printable ASCII characters, new for each intention to move money.'
   },
   unauthorized: {
     status: 401,
@@ -41,7 +41,7 @@ export const errorCatalogue = {
   insufficient_scope: {
     status: 403,
     retryable: false,
-    message: 'This API key has no permission for this route. Ask the operator for a key with it.'
+    message: 'This API key may not do this: `fields` names the permission. Ask the operator for a key that has it.'
   },
   merchant_disabled: {
     status: 403,
@@ -73,7 +73,8 @@ export const errorCatalogue = {
   idempotency_conflict: {
     status: 409,
     retryable: false,
-    message: 'This Idempotency-Key was used with another request. Use a new key for a new request.'
+    message:
+      'This Idempotency-Key was used with another path or body, and nothing was done now. Send the first request unchanged to get its answer, or a new key for a new intention.'
   },
   idempotency_in_progress: {
     status: 409,
@@ -93,11 +94,16 @@ export const errorCatalogue = {
     message:
       'Another operation of this payment is still in progress. Wait until it has ended, then use a new Idempotency-Key.'
   },
-  payload_too_large: { status: 413, retryable: false, message: 'The body is larger than 64 KiB.' },
+  payload_too_large: {
+    status: 413,
+    retryable: false,
+    message: 'The body is larger than 64 KiB. Nothing was done; send a smaller one.'
+  },
   unsupported_media_type: {
     status: 415,
     retryable: false,
-    message: 'The body must be JSON. Send `Content-Type: application/json`.'
+    message:
+      'The body must be JSON in UTF-8, not compressed. Send `Content-Type: application/json`, and no Content-Encoding.'
   },
   preauth_expired: {
     status: 422,
@@ -107,12 +113,14 @@ export const errorCatalogue = {
   amount_exceeds_authorized: {
     status: 422,
     retryable: false,
-    message: 'The amount is above the authorised amount. Nothing was captured.'
+    message:
+      'The amount is above the authorised amount. Nothing was captured; send at most `amount_cents` of the payment, with a new Idempotency-Key.'
   },
   amount_exceeds_refundable: {
     status: 422,
     retryable: false,
-    message: 'The amount is above what can still be refunded. Nothing was refunded.'
+    message:
+      'The amount is above what can still be refunded. Nothing was refunded; read the payment and send at most `captured_cents` less `refunded_cents`, with a new Idempotency-Key.'
   },
   card_declined: {
     status: 422,

@@ -10,7 +10,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Network = readonly [Address, number]
 
 export interface NetworkPolicy {
-  /** Null when the address may be called, else what it is: `private`, `loopback`, `6to4` … */
+  /** Null when the address may be called, else what it is, in words: `private`, `link-local`, `6to4` … */
   refusalOf(address: string): string | null
 }
 
@@ -26,7 +26,8 @@ export function createNetworkPolicy(allowed: readonly string[]): NetworkPolicy {
       const address = ipaddr.process(text)
       if (networks.some(network => contains(network, address))) return null
       const range = address.range()
-      if (range !== 'unicast') return range
+      // `linkLocal` is `link-local`: merchants and operators read it.
+      if (range !== 'unicast') return range.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
       if (address.kind() === 'ipv4') return null
       if (!contains(GLOBAL_UNICAST, address)) return 'reserved'
       return isIsatap(address) ? 'isatap' : null

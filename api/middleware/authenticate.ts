@@ -10,7 +10,10 @@ export function authenticate(authenticator: Authenticator, permission: Permissio
     const principal = await authenticator.authenticate(ctx.get('Authorization') || undefined)
     // Also of a key that may not do this: whoever looks at the request afterwards should know whose it was.
     ctx.state.principal = principal
-    if (!principal.permissions.includes(permission)) throw new ServiceError('insufficient_scope')
+    if (!principal.permissions.includes(permission)) {
+      const message = `must be a key with the permission ${permission}`
+      throw new ServiceError('insufficient_scope', { fields: [{ path: 'header Authorization', message }] })
+    }
     return next()
   }
 }

@@ -1,4 +1,4 @@
-/** The `Idempotency-Key` of every payment POST (interface 5.1): 1 to 255 printable characters. */
+/** The `Idempotency-Key` of every payment POST (interface 5.1): 1 to 255 printable ASCII characters. */
 import { ServiceError } from '../../runtime/errors.js'
 import type { RequestMiddleware } from '../context.js'
 
@@ -12,7 +12,9 @@ export function idempotencyKey(): RequestMiddleware {
     if (key === '') throw new ServiceError('missing_idempotency_key')
     if (!PRINTABLE.test(key) || isSentTwice(ctx.req.rawHeaders)) {
       throw new ServiceError('invalid_request', {
-        fields: [{ path: 'header Idempotency-Key', message: 'must be sent once, with 1 to 255 printable characters' }]
+        fields: [
+          { path: 'header Idempotency-Key', message: 'must be sent once, with 1 to 255 printable ASCII characters' }
+        ]
       })
     }
     ctx.state.idempotencyKey = key

@@ -75,8 +75,11 @@ function problemOf(error: ErrorObject, root: string): FieldProblem {
       const name = String(params['tag'])
       return { path: pathOf(error, root, name), message: ruleOf(parent, name) }
     }
-    default:
-      return { path: pathOf(error, root), message: sentence(parent) }
+    default: {
+      // Such a parameter is an array, which its rule says nothing about.
+      const isSentTwice = root === 'query' && Array.isArray(error.data)
+      return { path: pathOf(error, root), message: isSentTwice ? 'must be sent once' : sentence(parent) }
+    }
   }
 }
 

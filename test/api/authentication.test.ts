@@ -63,7 +63,9 @@ describe('authentication and permissions over HTTP, interface 5', () => {
         const headers = { Authorization: `Bearer svc_test.${keyIdFor(other)}.${SECRET}` }
         const answer = await api.request(method, path, { body, headers })
         expect(answer.status === 403, other).to.equal(other !== permission)
-        if (other !== permission) expect(answer.error['code']).to.equal('insufficient_scope')
+        if (other === permission) continue
+        expect(answer.error['code']).to.equal('insufficient_scope')
+        expect(answer.error.fields?.[0]?.message, 'what is missing').to.contain(permission)
       }
     })
 

@@ -161,6 +161,15 @@ describe('listing payments, interface 4.5', () => {
     })
   }
 
+  it('4.5: says of a parameter that is there twice that it is there twice', async () => {
+    const { error } = await api.request('GET', '/v1/payments?limit=5&limit=6&status=paid')
+    const messages = error.fields?.map(({ path, message }) => [path, message.split(' ').slice(0, 3).join(' ')])
+    expect(messages).to.have.deep.members([
+      ['limit', 'must be sent'],
+      ['status', 'must be one']
+    ])
+  })
+
   it('4.5: a cursor is its payment again, for its merchant only', () => {
     const cursor = encodeCursor('m_one', PAYMENT_ID)
     expect(decodeCursor('m_one', cursor)).to.equal(PAYMENT_ID)

@@ -25,6 +25,11 @@ describe('addresses that may be called', () => {
     it(`${address} may`, () => expect(policy.refusalOf(address)).to.equal(null))
   }
 
+  it('says what an address is in words', () => {
+    expect(policy.refusalOf('169.254.169.254')).to.equal('link-local')
+    expect(policy.refusalOf('100.64.0.1')).to.equal('carrier-grade-nat')
+  })
+
   it('what is no address may not', () => expect(policy.refusalOf('localhost')).to.equal('not an address'))
 
   it('a network that is allowed by name may, in whatever form, and its neighbours may not', () => {

@@ -161,7 +161,10 @@ export const answerWords = {
     'error.correlation_id': ['string, UUID', 'your `X-Correlation-Id`, when you sent one'],
     'error.request_id': ['string, UUID', 'our id of the request, as in `X-Request-Id`: tell it to the operator'],
     'error.payment_id': ['string, UUID', 'the payment, when the request has made or found one'],
-    'error.fields': ['array of `{path, message}`', 'with `invalid_request` and some `invalid_card`: every broken rule']
+    'error.fields': [
+      'array of `{path, message}`',
+      'with `invalid_request`, `insufficient_scope` and some `invalid_card`: every broken rule'
+    ]
   }
 } as const satisfies Record<string, AnswerWords>
 

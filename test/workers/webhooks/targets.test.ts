@@ -59,7 +59,9 @@ describe('targets of webhooks', () => {
     '169.254.169.254'
   ]) {
     it(`may not be written as an address either: ${host}`, async () => {
-      expect(reasonOf(await post(`https://${host}:${port}/`))).to.match(/is no public address \((loopback|linkLocal)\)/)
+      expect(reasonOf(await post(`https://${host}:${port}/`))).to.match(
+        /is no public address \((loopback|link-local)\)/
+      )
     })
   }
 
