@@ -74,6 +74,12 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
     expect(answer.error.fields?.map(field => field.path)).to.deep.equal(['metadata.n'])
   })
 
+  it('a body of exactly 64 KiB is read, one byte more is 413', async () => {
+    const send = (bytes: number) => api.request('POST', '/v1/payments', { body: '{"unknown":1}'.padEnd(bytes) })
+    expect((await send(65_536)).error.fields?.map(field => field.path)).to.include('unknown')
+    expect((await send(65_537)).status).to.equal(413)
+  })
+
   it('a body of more than 64 KiB is 413, with and without Content-Length', async () => {
     const body = JSON.stringify({ ...aCreateBody(), metadata: { x: 'x'.repeat(BODY_BYTES_MAX) } })
     const known = await api.request('POST', '/v1/payments', { body })
@@ -203,8 +209,10 @@ describe('requests that are not readable get the envelope, too', () => {
   }
 
   it('headers of more than 16 KiB are 431 with the envelope', async () => {
-    const head = `GET /v1/payments HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`
-    const answer = await exchange(api.port, head)
+    const headOf = (bytes: number): string =>
+      requestHead('GET', '/v1/none', { 'X-A': 'a'.repeat(bytes), Connection: 'close' })
+    expect(await exchange(api.port, headOf(16_000))).to.match(/^HTTP\/1.1 404 /)
+    const answer = await exchange(api.port, headOf(16_384))
     expect(answer).to.match(/^HTTP\/1.1 431 .*"code":"invalid_request".*a request line and headers/s)
     expectRequestId(answer)
   })

@@ -31,7 +31,7 @@ const rules: readonly [path: string, good: readonly unknown[], bad: readonly unk
   ],
   [
     'payment_source',
-    [{ source_type: 'token', token_id: 'tok_1' }, card({}), card({ cvv: '123' })],
+    [{ source_type: 'token', token_id: 'tok_1' }, card({}), card({ cvv: '123' }), card({ cvv: '1234' })],
     [...['token', null, [], 1, undefined]]
   ],
   ['payment_source.source_type', [], ['cash', 'TOKEN', '', null, 1, undefined]],
@@ -68,7 +68,13 @@ const rules: readonly [path: string, good: readonly unknown[], bad: readonly unk
   ['customer.address.state', ['SP', 'DF', 'TO'], ['XX', 'sp', 'S', 'São Paulo', '', 1, null, undefined]],
   [
     'metadata',
-    [{}, pairs(20), { a: null, b: true, c: 1.5, d: text(500) }, { constructor: 'x', toString: 'y' }, undefined],
+    [
+      {},
+      pairs(20),
+      { a: null, b: true, c: 1.5, d: text(500) },
+      { constructor: 'x', toString: 'y', [text(40)]: 1 },
+      undefined
+    ],
     [pairs(21), [], 'a', 1, null]
   ],
   [

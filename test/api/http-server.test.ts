@@ -44,6 +44,11 @@ describe('the HTTP server stops without losing a request', () => {
     await api.stop()
   })
 
+  it('keeps a connection longer than a load balancer does (60 s), which closes first then', async () => {
+    const answer = await api.request('GET', '/v1/capabilities')
+    expect(answer.headers.get('Keep-Alive')).to.equal('timeout=65')
+  })
+
   it('answers pipelined requests in their order', async () => {
     const socket = connect(api.port, '127.0.0.1')
     let received = ''

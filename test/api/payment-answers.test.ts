@@ -75,6 +75,9 @@ describe('payment POSTs: from what became of a command to an answer', () => {
       expect(answer.headers.get('Location')).to.equal(LOCATION)
       expect(Number(answer.headers.get('Retry-After'))).to.be.greaterThan(0)
       expect(answer.body).to.deep.include({ operation: { kind: 'authorization', state: 'in_progress' } })
+      expect(answer.headers.has('Idempotent-Replayed')).to.equal(false)
+      api.payments.submission = { ...inProgress, isReplay: true }
+      expect((await post(name)).headers.get('Idempotent-Replayed')).to.equal('true')
     })
 
     it(`5.1: the key of another request is 409 idempotency_conflict (${name})`, async () => {
@@ -100,6 +103,7 @@ describe('payment POSTs: from what became of a command to an answer', () => {
     expect(answer.status).to.equal(409)
     expect(answer.error).to.include({ code: 'idempotency_in_progress', retryable: true, payment_id: PAYMENT_ID })
     expect(answer.headers.get('Location')).to.equal(LOCATION)
+    expect(Number(answer.headers.get('Retry-After'))).to.be.greaterThan(0)
   })
 
   it('4.4: capture and cancel of a payment that is not the merchant’s are 404 not_found', async () => {
@@ -245,6 +249,18 @@ describe('payment POSTs: from a request to a command', () => {
     })
   })
 
+  it('5.1: one body to two payments, or to capture and cancel, is not the same body; the case of the id does not count', async () => {
+    const other = '019a0000-0000-7000-8000-000000001005'
+    const send = async (path: string): Promise<string | undefined> => {
+      await api.request('POST', path, { body: { amount_cents: 100 } })
+      return api.payments.commands.at(-1)?.scope.fingerprint
+    }
+    const first = await send(`${LOCATION}/capture`)
+    expect(await send(`/v1/payments/${PAYMENT_ID.toUpperCase()}/capture`)).to.equal(first)
+    expect(await send(`/v1/payments/${other}/capture`)).not.to.equal(first)
+    expect(await send(`${LOCATION}/cancel`)).not.to.equal(first)
+  })
+
   it('takes an Idempotency-Key of 255 characters', async () => {
     const key = '~'.repeat(255)
     await api.request('POST', '/v1/payments', { body: aCreateBody(), headers: { 'Idempotency-Key': key } })
@@ -255,6 +271,7 @@ describe('payment POSTs: from a request to a command', () => {
     ['wait=0', 0],
     ['wait=30', 30_000],
     ['respond-async, wait=3', 3_000],
+    ['Wait = "4"', 4_000],
     ['wait=31', 7_000],
     ['wait=-1', 7_000],
     ['wait=1.5', 7_000],

@@ -121,9 +121,12 @@ describe('listing payments, interface 4.5', () => {
     const first = await api.request('GET', '/v1/payments?status=captured&external_reference=a%20b&limit=1')
     expect(first.body['items']).to.have.length(1)
     await api.request('GET', `/v1/payments?limit=100&cursor=${first.body['next_cursor']}`)
+    const longest = 'é'.repeat(64)
+    await api.request('GET', `/v1/payments?external_reference=${encodeURIComponent(longest)}`)
     expect(api.payments.lists.map(call => call.filter)).to.deep.equal([
       { status: 'captured', externalReference: 'a b', limit: 1, afterId: null },
-      { status: null, externalReference: null, limit: 100, afterId: PAYMENT_ID }
+      { status: null, externalReference: null, limit: 100, afterId: PAYMENT_ID },
+      { status: null, externalReference: longest, limit: 20, afterId: null }
     ])
   })
 

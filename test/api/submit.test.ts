@@ -1,11 +1,12 @@
 import { expect } from 'chai'
+import type { RequestScope } from '../../api/payments-port.js'
 import type { CardSource } from '../../machines/commands.js'
 import { requeueCommand } from '../../redis/command-stream.js'
-import { keys } from '../../redis/keys.js'
+import { idempotencyRecord, keys } from '../../redis/keys.js'
 import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../support/command-path.js'
 import { until } from '../support/conditions.js'
 import { ambiguous, approvedAndCaptured, notSent } from '../support/fake-network.js'
-import { DAY_MS } from '../support/payments.js'
+import { DAY_MS, PARTITION } from '../support/payments.js'
 import { useRedis } from '../support/redis.js'
 
 type TokenSource = CardSource & { type: 'token' }
@@ -169,6 +170,22 @@ describe('the window of a new payment', () => {
       expect(created).to.have.nested.property('terms.card.brand', 'visa')
       expect(created).to.have.nested.property('terms.preauthTtlMs', days * DAY_MS)
     }
+  })
+})
+
+describe('an Idempotency-Key', () => {
+  const test = useRedis()
+
+  it('5.1: is remembered for the configured days by a capture, and for ever by a create', async () => {
+    const path = await aCommandPath(test, ({ config }) => ({ config: { ...config, idempotencyRetentionDays: 45 } }))
+    const lifeMs = ({ merchantId, idempotencyKey }: RequestScope) =>
+      test.redis.pttl(keys.idempotency(PARTITION, idempotencyRecord(merchantId, idempotencyKey)))
+    const [ofCreate, ofCapture] = [aScope('a'), aScope('b')]
+    const created = await path.payments.create(ofCreate, aCreateRequest(await path.token()))
+    if (created.kind !== 'in_progress') throw new Error(created.kind)
+    await path.payments.capture(ofCapture, created.terms.id, null)
+    expect(await lifeMs(ofCreate)).to.equal(-1)
+    expect(await lifeMs(ofCapture)).to.be.within(44.9 * DAY_MS, 45 * DAY_MS)
   })
 })
 

@@ -91,6 +91,12 @@ describe('the webhook endpoint (interface 4.7 and 4.8)', () => {
     expect((await api.request('GET', PATH)).body).to.include({ url: `${HOOK}&v=2` })
   })
 
+  it('takes a URL of 2048 characters, and not one more', async () => {
+    const longest = HOOK.padEnd(2_048, 'x')
+    expect((await put({ url: longest })).body['url']).to.equal(longest)
+    expect((await put({ url: `${longest}x` })).error.fields?.map(field => field.path)).to.deep.equal(['url'])
+  })
+
   it('gives two registrations at once one secret', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => put({ url: HOOK })))
     expect(new Set(answers.map(({ body }) => body['secret'])).size).to.equal(1)
@@ -133,7 +139,6 @@ describe('the webhook endpoint (interface 4.7 and 4.8)', () => {
     [{ url: 'https://shop.example:0/' }, 'url'],
     [{ url: 'https://user:secret@shop.example/' }, 'url'],
     [{ url: 'https://shop.example/#part' }, 'url'],
-    [{ url: `https://shop.example/${'x'.repeat(2_048)}` }, 'url'],
     [{ url: 'https://127.0.0.1/' }, 'url'],
     [{ url: 'https://localhost/' }, 'url'],
     [{ url: 'https://0x7f.1/' }, 'url'],

@@ -49,14 +49,19 @@ describe('POST /v1/tokens', () => {
     expect(preflight.status).to.equal(204)
     expect(preflight.headers.get('Access-Control-Allow-Origin')).to.equal('*')
     expect(preflight.headers.get('Access-Control-Allow-Methods')).to.equal('POST')
-    expect(preflight.headers.get('Access-Control-Allow-Headers')).to.match(/authorization.*content-type/i)
+    expect(preflight.headers.get('Access-Control-Max-Age')).to.equal('86400')
+    expect(preflight.headers.get('Access-Control-Allow-Headers')).to.match(
+      /authorization.*content-type.*x-correlation-id/i
+    )
     for (const response of [
       await app.post(typedCard, origin),
       await app.post({}, origin),
       await app.post('', { ...origin, Authorization: '' })
     ]) {
       expect(response.headers.get('Access-Control-Allow-Origin')).to.equal('*')
-      expect(response.headers.get('Access-Control-Expose-Headers')).to.contain('X-Request-Id')
+      const exposed = ['X-Request-Id', 'X-Correlation-Id', 'RateLimit', 'RateLimit-Policy', 'Retry-After']
+      const told = response.headers.get('Access-Control-Expose-Headers')?.split(', ')
+      expect(told).to.have.members([...exposed, 'X-Service-Warning'])
       expect(response.headers.has('Access-Control-Allow-Credentials')).to.equal(false)
     }
   })

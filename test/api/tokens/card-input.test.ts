@@ -35,6 +35,11 @@ describe('card that a buyer has typed', () => {
     })
   })
 
+  it('may have a name of 120 characters and a security code of four digits', () => {
+    const longest = { holder_name: 'é'.repeat(120), cvv: '1234' }
+    expect(readCardInput({ ...body, ...longest }, rules)).to.include({ holderName: longest.holder_name, cvv: '1234' })
+  })
+
   it('may be any published test card', () => {
     for (const card of testCards) {
       expect(readCardInput({ ...body, card_number: card.number }, rules).brand).to.equal(card.brand)
