@@ -3,8 +3,7 @@
  * that is dead. Everything runs on this machine: service, Redis, simulator, receiver (https), load generator.
  */
 import { spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Agent, request } from 'undici'
@@ -17,6 +16,9 @@ import { delay } from '../runtime/delay.js'
 import { createLogger } from '../runtime/log.js'
 import { runClosedLoop } from './bench/load.js'
 import { type ServiceSystem, startService } from './bench/systems.js'
+import { stopOnSignals } from './command-line/ending.js'
+import { temporaryFolder } from './command-line/temporary-folder.js'
+import { readCommandLine, toolCommand } from './command-line/tool.js'
 import { OPS_FILE } from './supervisor/data-dir.js'
 import { readLoopbackTls } from './supervisor/loopback-tls.js'
 import { registerHook } from './webhooks/register.js'
@@ -38,8 +40,17 @@ interface Figures {
   readonly maxMs: number
 }
 
+readCommandLine(
+  toolCommand({
+    name: 'bench:webhooks',
+    does: 'Measures how fast events are delivered: a backlog, beside the payments that make them, and beside an endpoint that is dead. Runs a service of its own; needs no `npm start`, and does not touch the data of one.',
+    takes: 'a minute or two. Let nothing else work on the machine.'
+  })
+)
+stopOnSignals()
 const tell = (line: string): void => void process.stdout.write(`${line}\n`)
-const dir = await mkdtemp(join(tmpdir(), 'payments-bench-webhooks-'))
+const place = await temporaryFolder('payments-bench-webhooks-')
+const dir = place.path
 const service = await startService(dir, { env: {}, scale: [] })
 const redis = await connect(service.redisUrl, 'commands', createLogger('bench', 'error'))
 const receiver = spawn(process.execPath, [new URL('bench/webhook-receiver.js', import.meta.url).pathname, dir], {
@@ -72,7 +83,7 @@ try {
   await agent.close()
   await disconnect(redis)
   await service.stop()
-  await rm(dir, { recursive: true, force: true })
+  await place.remove()
 }
 
 async function pay(target: ServiceSystem): Promise<number> {

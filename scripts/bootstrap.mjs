@@ -1,7 +1,7 @@
 // Runs one of the project's commands from any state of the checkout: installs and builds first when something is
 // missing or older than its source. Plain JavaScript, because it runs before the compiler is there.
 //
-//   node scripts/bootstrap.mjs start|test|operator|docs [arguments]
+//   node scripts/bootstrap.mjs COMMAND [arguments]     COMMAND.ts is a file of scripts/; `build` builds in any case
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -24,7 +24,8 @@ if (modifiedMs('node_modules/.package-lock.json') < modifiedMs('package-lock.jso
   // --include=dev: the compiler is one of the development dependencies, and NODE_ENV=production would leave it out.
   await step('Installing dependencies', [...npm, 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'])
 }
-if (modifiedMs(STAMP) < newestSourceMs()) {
+const isBuildAsked = command === 'build' && rest.length === 0
+if (isBuildAsked || modifiedMs(STAMP) < newestSourceMs()) {
   removeOrphans()
   await step('Building', [process.execPath, 'node_modules/typescript/bin/tsc', '-b', ...PROJECTS])
   await step('Bundling', [process.execPath, 'scripts/bundle.mjs'])

@@ -1,44 +1,76 @@
 /**
- * `npm run chaos -- --minutes 10 --rate 100`: a service of its own under load, its processes killed and stopped at
+ * `npm run chaos`: a service of its own under load, its processes killed and stopped at
  * random, its card network misbehaving; at the end, an audit of everybody's books. Exit code 0: nothing was found.
  */
 import { appendFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
-import { isCrashPoint } from '../runtime/crash-points.js'
+import { InvalidArgumentError, Option } from 'commander'
+import { type CrashPoint, isCrashPoint } from '../runtime/crash-points.js'
 import { runChaos, type Verdict } from './chaos/run.js'
+import { stopOnSignals } from './command-line/ending.js'
+import { readCommandLine, toolCommand } from './command-line/tool.js'
+import { decimalNumber, listOf, logFile, wholeNumber } from './command-line/values.js'
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '1' },
-    rate: { type: 'string', default: '50' },
-    seed: { type: 'string', default: '1' },
-    /** Seconds between two strikes, on average. */
-    every: { type: 'string', default: '2' },
-    'kills-only': { type: 'boolean', default: false },
-    'crash-points': { type: 'string', default: '' },
-    json: { type: 'boolean', default: false },
-    log: { type: 'string' }
-  }
+interface ChaosArguments {
+  readonly minutes: number
+  readonly rate: number
+  readonly seed: number
+  readonly every: number
+  readonly killsOnly?: boolean
+  readonly crashPoints: readonly CrashPoint[]
+  readonly json?: boolean
+  readonly log?: string
+}
+
+const command = toolCommand({
+  name: 'chaos',
+  does: "Runs a service of its own under load, kills and stops its processes at random, and compares everybody's books at the end. Needs no `npm start`, and does not touch the data of one. Exit code 0: nothing was found.",
+  takes: '--minutes, and up to two more until everything is settled.',
+  examples: [
+    ['--minutes 10 --rate 100', 'the long one'],
+    ['--minutes 0.5 --rate 15 --crash-points commit.after,requeue.after', 'death at two points']
+  ]
 })
+  .option('--minutes <number>', 'how long payments are sent, such as 0.5', decimalNumber(0.01, 1_440), 1)
+  .option('--rate <number>', 'new payments per second', decimalNumber(0.1, 10_000), 50)
+  .option('--seed <number>', 'of the dice: who is struck, and when', wholeNumber(0), 1)
+  .option('--every <seconds>', 'between two strikes, on average', decimalNumber(0.1, 3_600), 2)
+  .option('--kills-only', 'stop and continue nothing')
+  .addOption(
+    new Option('--crash-points <names>', 'no strikes: processes kill themselves at these points, once each')
+      .argParser(listOf(crashPoint))
+      .default([], 'none')
+      .conflicts(['every', 'killsOnly'])
+  )
+  .option('--json', 'print JSON')
+  .option('--log <file>', 'append all that the processes print', logFile)
+const { options } = readCommandLine<ChaosArguments>(command)
+stopOnSignals()
 
 const verdict = await runChaos({
   root: resolve(import.meta.dirname, '../..'),
-  seconds: Math.round(Number(values.minutes) * 60),
-  rate: Number(values.rate),
-  seed: Number(values.seed),
+  seconds: Math.round(options.minutes * 60),
+  rate: options.rate,
+  seed: options.seed,
   pace: 'full',
-  strikeEveryMs: Number(values.every) * 1_000,
-  isKillsOnly: values['kills-only'],
-  crashPoints: values['crash-points'].split(',').filter(isCrashPoint),
+  strikeEveryMs: options.every * 1_000,
+  isKillsOnly: options.killsOnly ?? false,
+  crashPoints: options.crashPoints,
   output: text => {
-    if (values.log !== undefined) appendFileSync(values.log, text)
+    if (options.log !== undefined) appendFileSync(options.log, text)
   },
   progress: line => void process.stderr.write(`${line}\n`)
 })
 const found = Object.values(verdict.findings).flat().length
-process.stdout.write(values.json ? `${JSON.stringify(verdict)}\n` : sentences(verdict))
+process.stdout.write(options.json ? `${JSON.stringify(verdict)}\n` : sentences(verdict))
 process.exit(found === 0 ? 0 : 1)
+
+function crashPoint(text: string): CrashPoint {
+  if (isCrashPoint(text)) return text
+  throw new InvalidArgumentError(
+    'A point is a step of runtime/crash-points.ts with .before or .after, such as commit.after.'
+  )
+}
 
 function sentences({ findings, ...figures }: Verdict): string {
   const lines = [

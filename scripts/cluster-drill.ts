@@ -1,38 +1,52 @@
 /**
  * `npm run cluster-drill`: what a Redis Cluster loses when masters die under load, with and without WAIT_REPLICAS.
  *
- *   npm run cluster-drill -- [--seconds 30] [--rate 30] [--kills 3] [--cut 400] [--seed 1] [--json] [--log file]
- *
  * Four runs: masters that die with a replica in step, and masters that die after losing their replica (`--cut`, ms), each
  * waited for and not waited for. Exit code 0: the runs that wait lost nothing.
  */
 import { appendFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { type DrillVerdict, runDrill } from './cluster/drill.js'
+import { stopOnSignals } from './command-line/ending.js'
+import { readCommandLine, toolCommand } from './command-line/tool.js'
+import { decimalNumber, logFile, wholeNumber } from './command-line/values.js'
 import { obtainRedis } from './supervisor/redis-binary.js'
 import { vendorDir } from './supervisor/redis-pair.js'
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '30' },
-    rate: { type: 'string', default: '30' },
-    kills: { type: 'string', default: '3' },
-    cut: { type: 'string', default: '400' },
-    seed: { type: 'string', default: '1' },
-    json: { type: 'boolean', default: false },
-    log: { type: 'string' }
-  }
+interface DrillArguments {
+  readonly seconds: number
+  readonly rate: number
+  readonly kills: number
+  readonly cut: number
+  readonly seed: number
+  readonly json?: boolean
+  readonly log?: string
+}
+
+const command = toolCommand({
+  name: 'cluster-drill',
+  does: "Runs a service of its own on a Redis Cluster under load, kills masters, and compares everybody's books: with WAIT_REPLICAS and without, with a replica in step and after losing it. Needs no `npm start`. Exit code 0: the runs that wait lost nothing.",
+  takes: 'four runs of --seconds, and up to two minutes after each until everything is settled.',
+  examples: [['--seconds 20 --rate 20 --kills 2 --log drill.log', 'a short one, with what the processes print']]
 })
+  .option('--seconds <number>', 'how long payments are sent in each run', decimalNumber(1, 3_600), 30)
+  .option('--rate <number>', 'new payments per second', decimalNumber(0.1, 10_000), 30)
+  .option('--kills <count>', 'masters that are killed in each run', wholeNumber(1, 100), 3)
+  .option('--cut <ms>', 'how long a master goes on without its replica before it dies', wholeNumber(0, 60_000), 400)
+  .option('--seed <number>', 'of the dice', wholeNumber(0), 1)
+  .option('--json', 'print one line of JSON per run')
+  .option('--log <file>', 'append all that the processes print', logFile)
+const { options } = readCommandLine<DrillArguments>(command)
+stopOnSignals()
 
 const root = resolve(import.meta.dirname, '../..')
 const progress = (line: string): void => void process.stderr.write(`${line}\n`)
 const binary = await obtainRedis(vendorDir(root), progress)
 const runs = [
   { name: 'masters die, WAIT_REPLICAS=1', waitReplicas: 1, cutMs: 0 },
-  { name: 'masters die cut off, WAIT_REPLICAS=1', waitReplicas: 1, cutMs: Number(values.cut) },
+  { name: 'masters die cut off, WAIT_REPLICAS=1', waitReplicas: 1, cutMs: options.cut },
   { name: 'masters die, WAIT_REPLICAS=0', waitReplicas: 0, cutMs: 0 },
-  { name: 'masters die cut off, WAIT_REPLICAS=0', waitReplicas: 0, cutMs: Number(values.cut) }
+  { name: 'masters die cut off, WAIT_REPLICAS=0', waitReplicas: 0, cutMs: options.cut }
 ] as const
 
 let isLossy = false
@@ -41,19 +55,19 @@ for (const { name, waitReplicas, cutMs } of runs) {
   const verdict = await runDrill({
     root,
     binary,
-    seconds: Number(values.seconds),
-    rate: Number(values.rate),
-    kills: Number(values.kills),
-    seed: Number(values.seed),
+    seconds: options.seconds,
+    rate: options.rate,
+    kills: options.kills,
+    seed: options.seed,
     waitReplicas,
     cutMs,
     output: text => {
-      if (values.log !== undefined) appendFileSync(values.log, text)
+      if (options.log !== undefined) appendFileSync(options.log, text)
     },
     progress
   })
   if (waitReplicas > 0 && Object.values(verdict.findings).flat().length > 0) isLossy = true
-  process.stdout.write(values.json ? `${JSON.stringify({ name, ...verdict })}\n` : sentences(name, verdict))
+  process.stdout.write(options.json ? `${JSON.stringify({ name, ...verdict })}\n` : sentences(name, verdict))
 }
 process.exit(isLossy ? 1 : 0)
 

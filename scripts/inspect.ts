@@ -1,36 +1,34 @@
 /**
- * `npm run inspect [-- --port=4010 --hosted]`: a local page with each machine as a statechart, and the payments of a
+ * `npm run inspect`: a local page with each machine as a statechart, and the payments of a
  * running service moving through it. What-if works without a service.
  *
  * `--hosted` also offers `/hosted`: the same messages in the inspector of stately.ai, loaded from the internet.
  */
-import { parseArgs } from 'node:util'
 import { isGiven, readConfig } from '../runtime/config.js'
-import { messageOf } from '../runtime/message-of.js'
+import { stopOnSignals } from './command-line/ending.js'
+import { readCommandLine, toolCommand } from './command-line/tool.js'
+import { port } from './command-line/values.js'
 import { startInspector } from './inspector/inspector.js'
 import { addressOf } from './operator/connection.js'
-import { portOf, toolPorts } from './supervisor/tool-ports.js'
+import { toolPorts } from './supervisor/tool-ports.js'
 
-const { values } = parseArgs({
-  options: {
-    port: { type: 'string', default: String(toolPorts.inspector) },
-    hosted: { type: 'boolean', default: false }
-  }
+const command = toolCommand({
+  name: 'inspect',
+  does: 'Serves a local page with each machine as a chart, and the payments of the running `npm start` moving through it. Without a service, the page steps the machines by hand.',
+  takes: 'until Ctrl-C.',
+  examples: [['--port 0', 'on a free port']]
 })
-try {
-  const config = readConfig()
-  const inspector = await startInspector({
-    port: portOf('port', values.port),
-    isHostedAllowed: values.hosted,
-    redisAddress: async () => (await addressOf(config, isGiven('REDIS_URL'))).url
-  })
-  process.stdout.write(`Inspector: ${inspector.url}\n`)
-  if (values.hosted) process.stdout.write(`Hosted:    ${inspector.url}hosted\n`)
-  process.stdout.write('Payments appear as workers decide about them. Ctrl-C ends it.\n')
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void inspector.stop().finally(() => process.exit(0)))
-  }
-} catch (error) {
-  process.stderr.write(`${messageOf(error)}\n`)
-  process.exit(1)
-}
+  .option('--port <port>', 'where the page is served on this machine; 0 takes a free one', port, toolPorts.inspector)
+  .option('--hosted', 'also serve /hosted: the same in the inspector of stately.ai, loaded from the internet')
+const { options } = readCommandLine<{ port: number; hosted?: boolean }>(command)
+
+const config = readConfig()
+const inspector = await startInspector({
+  port: options.port,
+  isHostedAllowed: options.hosted ?? false,
+  redisAddress: async () => (await addressOf(config, isGiven('REDIS_URL'))).url
+})
+stopOnSignals(() => inspector.stop())
+process.stdout.write(`Inspector: ${inspector.url}\n`)
+if (options.hosted) process.stdout.write(`Hosted:    ${inspector.url}hosted\n`)
+process.stdout.write('Payments appear as workers decide about them. Ctrl-C ends it.\n')

@@ -2,6 +2,8 @@
 import { connectionOf } from './operator/connection.js'
 import { runOperator } from './operator/program.js'
 
+// Closed by whoever reads it (`| head`): what was done is done.
+process.stdout.on('error', () => undefined)
 process.exitCode = await runOperator(process.argv.slice(2), {
   connect: () => connectionOf(),
   out: text => process.stdout.write(text),

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readConfig } from '../runtime/config.js'
-import { messageOf } from '../runtime/message-of.js'
+import { readCommandLine, toolCommand } from './command-line/tool.js'
 import { findUser, OPS_FILE, readJson } from './supervisor/data-dir.js'
 
 const POLL_MS = 100
@@ -13,12 +13,14 @@ const INSTANCE_DEADLINE_MS = 30_000
 /** The simulator of the card network is not part of what is deployed. */
 const STAYS = /^network\./
 
-try {
-  await rollingRestart(readConfig().dataDir)
-} catch (error) {
-  process.stderr.write(`${messageOf(error)}\n`)
-  process.exitCode = 1
-}
+readCommandLine(
+  toolCommand({
+    name: 'rolling-restart',
+    does: 'Has the running `npm start` of this DATA_DIR (.data) restart its processes one after the other, and waits until all of them are new. After a build it is a deployment.',
+    takes: 'some seconds for each process. Ctrl-C ends the waiting; `npm start` goes on.'
+  })
+)
+await rollingRestart(readConfig().dataDir)
 
 async function rollingRestart(dataDir: string): Promise<void> {
   const pid = await findUser(dataDir)

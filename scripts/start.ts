@@ -1,14 +1,15 @@
 /**
- * `npm start [-- payments=4 webhooks=2]`: runs the Procfile with everything it needs, until it is told to stop.
- * `--procfile=FILE` names another one.
+ * `npm start`: runs the Procfile with everything it needs, until it is told to stop.
  *
  * SIGINT, SIGTERM and SIGHUP stop all in order within 15 s; a second one kills at once. The same happens when npm, or
  * the terminal behind the output, goes away. SIGUSR2 (`npm run rolling-restart`) restarts one process after the other.
  */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { messageOf } from '../runtime/message-of.js'
+import { complain } from './command-line/ending.js'
+import { readCommandLine, toolCommand } from './command-line/tool.js'
+import { UsageError } from './command-line/usage-error.js'
 import { banner } from './supervisor/banner.js'
 import { prepareFor, readDemo } from './supervisor/demo.js'
 import { Service } from './supervisor/service.js'
@@ -20,18 +21,27 @@ const SECOND_SIGNAL_AFTER_MS = 1_000
 const root = resolve(import.meta.dirname, '../..')
 process.chdir(root)
 
+const command = toolCommand({
+  name: 'start',
+  does: 'Installs, builds, gets a Redis, and starts every process of the Procfile. Prints the addresses, the keys of a demo merchant and a curl. Ports, the data directory (.data) and all else come from the environment: docs/RUNNING.md, docs/CONFIGURATION.md.',
+  takes: 'until Ctrl-C; the first start about a minute, later ones a few seconds.',
+  examples: [
+    ['', 'one of each process'],
+    ['payments=4 webhooks=2', 'more of some']
+  ]
+})
+  .argument('[process=count...]', 'how many of a process run, such as payments=4; one when it is not named')
+  .option('--procfile <file>', 'the processes and their commands', 'Procfile')
+const { options, args } = readCommandLine<{ procfile: string }>(command)
+
 const isColoured = process.stdout.isTTY && !process.env['NO_COLOR']
 const write = (text: string): void => void process.stdout.write(text)
 
 try {
-  const { values, positionals } = parseArgs({
-    options: { procfile: { type: 'string', default: 'Procfile' } },
-    allowPositionals: true
-  })
   const service = new Service({
     root,
-    procfile: await readFile(resolve(root, values.procfile), 'utf8'),
-    scale: positionals,
+    procfile: await readProcfile(options.procfile),
+    scale: args,
     env: process.env,
     isColoured,
     write,
@@ -42,8 +52,14 @@ try {
   restartWhenTold(service)
   write(banner({ ports, dataDir, demo: await readDemo(dataDir) }))
 } catch (error) {
-  process.stderr.write(`${messageOf(error)}\n`)
-  process.exit(process.exitCode ?? 1)
+  const exitCode = complain(error)
+  process.exit(process.exitCode ?? exitCode)
+}
+
+async function readProcfile(file: string): Promise<string> {
+  return await readFile(resolve(root, file), 'utf8').catch((error: unknown) => {
+    throw new UsageError(`The Procfile ${file} cannot be read: ${messageOf(error)}`)
+  })
 }
 
 function stopWhenTold(service: Service): void {

@@ -1,25 +1,49 @@
 /**
  * `npm test`: everything that CI runs. Lint and format, then all tests on the build that was just made; test files that
  * need Redis start it themselves (test/support/redis.ts). The last line is `N passed, M failed`.
- *
- * For developers: `npm test -- redis/commits` runs the test files whose path contains that; whatever follows the first
- * argument that begins with a dash goes to mocha (`npm test -- redis -g "twice"`).
  */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { messageOf } from '../runtime/message-of.js'
+import { readCommandLine, toolCommand } from './command-line/tool.js'
+import { wholeNumber } from './command-line/values.js'
 import type { Totals } from './testing/counting-reporter.js'
 import { selectTestFiles } from './testing/test-files.js'
 
 const root = resolve(import.meta.dirname, '../..')
 process.chdir(root)
 
-const args = process.argv.slice(2)
-const firstOption = args.findIndex(arg => arg.startsWith('-'))
-const patterns = firstOption === -1 ? args : args.slice(0, firstOption)
-const mochaOptions = firstOption === -1 ? [] : args.slice(firstOption)
+interface TestOptions {
+  readonly grep?: string
+  readonly invert?: boolean
+  readonly bail?: boolean
+  readonly timeout?: number
+}
+
+const command = toolCommand({
+  name: 'test',
+  does: 'Lint, format, and all tests: everything that CI runs. Tests that need Redis or a browser start their own, so that two checkouts can test side by side.',
+  takes: 'about 10 minutes; seconds for a few files.',
+  examples: [
+    ['', 'everything'],
+    ['redis/commits', 'the files whose path contains that, without lint'],
+    ['redis --grep "twice"', 'and of those the tests with that in their name']
+  ]
+})
+  .argument('[path...]', 'parts of the paths of test files; all files when there is none')
+  .option('-g, --grep <text>', 'only tests whose name contains this, or matches it as a regular expression')
+  .option('-i, --invert', 'with --grep: the others')
+  .option('-b, --bail', 'end after the first failure')
+  .option('-t, --timeout <ms>', 'for tests that set no time of their own; 0: none', wholeNumber(0))
+const { options, args: patterns } = readCommandLine<TestOptions>(command)
+const mochaOptions = [
+  ...(options.grep === undefined ? [] : ['--grep', options.grep]),
+  ...(options.invert ? ['--invert'] : []),
+  ...(options.bail ? ['--bail'] : []),
+  ...(options.timeout === undefined ? [] : ['--timeout', String(options.timeout)])
+]
 
 const isLintClean = patterns.length > 0 || (await run('node_modules/@biomejs/biome/bin/biome', ['check', '.'])) === 0
 const { passed, failed } = await runMocha()

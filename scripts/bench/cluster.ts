@@ -1,8 +1,7 @@
 /** The service on one Redis, on a Cluster of three masters, and on one whose replicas are waited for; side by side. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { RedisCluster } from '../cluster/redis-cluster.js'
+import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { obtainRedis } from '../supervisor/redis-binary.js'
 import { sideBySideRow } from './report.js'
 import { measureSideBySide, type SystemFigures } from './side-by-side.js'
@@ -17,12 +16,12 @@ export async function compareWithCluster(
   options: { rounds: number; payments: number; connections: number },
   tell: (line: string) => void
 ): Promise<{ figures: readonly SystemFigures[]; table: string }> {
-  const dir = await mkdtemp(join(tmpdir(), 'payments-bench-'))
+  const place = await temporaryFolder('payments-bench-')
   const binary = await obtainRedis(resolve('.vendor'), tell)
   const clusters: RedisCluster[] = []
   const systems: ServiceSystem[] = []
   const start = async (name: string, env: Record<string, string>): Promise<ServiceSystem> => {
-    const system = await spreadOver(await startService(join(dir, name), { env, scale: [] }), name, MERCHANTS)
+    const system = await spreadOver(await startService(join(place.path, name), { env, scale: [] }), name, MERCHANTS)
     systems.push(system)
     return system
   }
@@ -40,7 +39,7 @@ export async function compareWithCluster(
   } finally {
     for (const system of systems) await system.stop()
     for (const cluster of clusters) await cluster.stop()
-    await rm(dir, { recursive: true, force: true })
+    await place.remove()
   }
 }
 

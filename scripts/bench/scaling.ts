@@ -1,6 +1,5 @@
 /** What more processes bring on the cores at hand: throughput for several numbers of workers and APIs. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { runClosedLoop } from './load.js'
 import { type Spread, spread } from './statistics.js'
 import { type ServiceSystem, startService } from './systems.js'
@@ -30,8 +29,8 @@ export async function measureScaling(
   for (const shape of SHAPES) {
     const name = `api=${shape.api} payments=${shape.payments}`
     const scale = name.split(' ')
-    const dir = await mkdtemp(join(parentDir, 'payments-bench-'))
-    const service = await startService(dir, { env: {}, scale, write: () => undefined })
+    const place = await temporaryFolder('payments-bench-', parentDir)
+    const service = await startService(place.path, { env: {}, scale, write: () => undefined })
     try {
       const rates: number[] = []
       // The first round warms up.
@@ -41,7 +40,7 @@ export async function measureScaling(
       rows.push({ ...shape, perSecond })
     } finally {
       await service.stop()
-      await rm(dir, { recursive: true, force: true })
+      await place.remove()
     }
   }
   return rows

@@ -1,6 +1,6 @@
 /** The systems of one comparison, started together with their data in one folder, and surely stopped. */
-import { mkdtemp, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { startRedis } from '../supervisor/embedded-redis.js'
 import { freePort } from '../supervisor/ports.js'
 import { obtainRedis } from '../supervisor/redis-binary.js'
@@ -22,8 +22,8 @@ export async function onStage<T>(
   work: (stage: Stage) => Promise<T>
 ): Promise<T> {
   const binary = await obtainRedis(resolve('.vendor'), tell)
-  const dir = await mkdtemp(join(parentDir, 'payments-bench-'))
-  const ends: (() => Promise<unknown>)[] = [() => rm(dir, { recursive: true, force: true })]
+  const place = await temporaryFolder('payments-bench-', parentDir)
+  const ends: (() => Promise<unknown>)[] = [place.remove]
   const started = <S extends { readonly stop: () => Promise<void> }>(system: S): S => {
     ends.push(system.stop)
     return system
@@ -33,14 +33,14 @@ export async function onStage<T>(
       kind: 'redis',
       binary,
       port: await freePort(),
-      dir: join(dir, 'rivals'),
+      dir: join(place.path, 'rivals'),
       databases: 1,
       onOutput: () => undefined
     })
     ends.push(() => redis.process.stop(2_000))
     const bare = started(await startRival('bare', redis.url))
     const bullmq = started(await startRival('bullmq', redis.url))
-    const service = started(await startService(join(dir, 'service'), { env: {}, scale: [] }))
+    const service = started(await startService(join(place.path, 'service'), { env: {}, scale: [] }))
     return await work({ service, bare, bullmq })
   } finally {
     for (const end of ends.reverse()) await end()

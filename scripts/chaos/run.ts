@@ -1,10 +1,10 @@
 /** One chaos run: a service of its own, clients, trouble, peace, and the audit. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CRASH_MARKS } from '../../runtime/crash-once.js'
 import type { CrashPoint } from '../../runtime/crash-points.js'
 import { delay } from '../../runtime/delay.js'
+import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { createRandom } from '../simulation/random.js'
 import { readDemo } from '../supervisor/demo.js'
 import { urlOf } from '../supervisor/environment.js'
@@ -84,7 +84,8 @@ const PEACE_MAX_MS = 90_000
 
 /** Runs to the verdict; everything that was started is stopped again. Rejects when the service does not start. */
 export async function runChaos(options: ChaosOptions): Promise<Verdict> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'payments-chaos-'))
+  const place = await temporaryFolder('payments-chaos-')
+  const dataDir = place.path
   let shiftedClocks = 0
   const service = await ownService({
     root: options.root,
@@ -108,7 +109,7 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
   } finally {
     await service.stop()
     process.off('exit', killAll)
-    await rm(dataDir, { recursive: true, force: true })
+    await place.remove()
   }
 }
 

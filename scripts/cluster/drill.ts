@@ -4,9 +4,6 @@
  * `cutMs`: before it is killed a master loses its replica for so long and goes on alone. What it confirms meanwhile is
  * lost with it, which is what asynchronous replication may do to anybody at any time; here it surely happens.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { connect, disconnect } from '../../redis/connections.js'
 import { keys, partitionOf } from '../../redis/keys.js'
 import { MerchantStore } from '../../redis/merchants.js'
@@ -18,6 +15,7 @@ import { ChaosClient, type Target } from '../chaos/client.js'
 import { type Outages, outagesOf } from '../chaos/outages.js'
 import { type ChaosReceiver, startReceiver } from '../chaos/receiver.js'
 import type { PaymentView } from '../chaos/record.js'
+import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { createRandom } from '../simulation/random.js'
 import { urlOf } from '../supervisor/environment.js'
 import { ownService } from '../supervisor/own-service.js'
@@ -69,7 +67,8 @@ const SETTINGS = {
 
 /** Runs to the verdict; everything that was started is stopped again. */
 export async function runDrill(options: DrillOptions): Promise<DrillVerdict> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'payments-drill-'))
+  const place = await temporaryFolder('payments-drill-')
+  const dataDir = place.path
   const replicas = 1
   const cluster = await RedisCluster.start({
     binary: options.binary,
@@ -95,7 +94,7 @@ export async function runDrill(options: DrillOptions): Promise<DrillVerdict> {
     await receiver?.stop()
     await service.stop()
     await cluster.stop()
-    await rm(dataDir, { recursive: true, force: true })
+    await place.remove()
   }
 }
 

@@ -1,8 +1,7 @@
 /** A Redis Cluster on this machine, for drills, tests and figures: masters that share the slots, each with replicas. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { delay } from '../../runtime/delay.js'
+import { type TemporaryFolder, temporaryFolder } from '../command-line/temporary-folder.js'
 import type { RedisBinary } from '../supervisor/redis-binary.js'
 import { RedisNode } from './redis-node.js'
 
@@ -22,26 +21,26 @@ export interface ClusterOptions {
 
 export class RedisCluster {
   readonly nodes: readonly RedisNode[]
-  readonly #dir: string
+  readonly #place: TemporaryFolder
 
-  private constructor(nodes: readonly RedisNode[], dir: string) {
+  private constructor(nodes: readonly RedisNode[], place: TemporaryFolder) {
     this.nodes = nodes
-    this.#dir = dir
+    this.#place = place
   }
 
   /** Starts and joins the nodes; the masters come first. Resolves when every replica follows its master. */
   static async start(options: ClusterOptions): Promise<RedisCluster> {
     const { binary, masters, replicas, nodeTimeoutMs } = options
-    const dir = await mkdtemp(join(options.dir ?? tmpdir(), 'payments-cluster-'))
+    const place = await temporaryFolder('payments-cluster-', options.dir)
     const settings = [
       ...['--cluster-enabled', 'yes', '--cluster-node-timeout', String(nodeTimeoutMs)],
       // The slots of a dead master are no reason to refuse the others.
       ...['--cluster-require-full-coverage', 'no', '--cluster-allow-replica-migration', 'no']
     ]
     const starts = Array.from({ length: masters * (1 + replicas) }, (_, i) =>
-      RedisNode.start(binary, join(dir, String(i)), settings)
+      RedisNode.start(binary, join(place.path, String(i)), settings)
     )
-    const cluster = new RedisCluster(await Promise.all(starts), dir)
+    const cluster = new RedisCluster(await Promise.all(starts), place)
     try {
       await cluster.#form(masters)
     } catch (error) {
@@ -92,7 +91,7 @@ export class RedisCluster {
 
   async stop(): Promise<void> {
     await Promise.all(this.nodes.map(node => node.stop()))
-    await rm(this.#dir, { recursive: true, force: true })
+    await this.#place.remove()
   }
 
   async #form(masters: number): Promise<void> {

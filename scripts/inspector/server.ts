@@ -5,12 +5,12 @@
  * loopback host (a rebound DNS name does not), and a WebSocket has to come from this very page, or from a program.
  */
 import { readFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { resolve } from 'node:path'
 import type { StatelyInspectionEvent } from '@statelyai/inspect'
 import { WebSocket, WebSocketServer } from 'ws'
 import { messageOf } from '../../runtime/message-of.js'
+import { listenHere } from '../supervisor/tool-ports.js'
 import { machineViews } from './machine-views.js'
 import { parseWhatIf, whatIf } from './what-if.js'
 
@@ -54,7 +54,7 @@ export async function startInspectorServer(options: InspectorOptions): Promise<I
       reply(response, 400, 'text/plain', messageOf(error))
     })
   })
-  const port = await listenOn(server, options.port)
+  const port = await listenHere(server, options.port, '--port')
   const sockets = new WebSocketServer({ server, maxPayload: 1_024, verifyClient: mayConnect })
   sockets.on('connection', socket => {
     for (const message of options.replay()) socket.send(JSON.stringify(message))
@@ -140,15 +140,4 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
     parts.push(part)
   }
   return Buffer.concat(parts).toString('utf8')
-}
-
-async function listenOn(server: Server, port: number): Promise<number> {
-  await new Promise<void>((done, failed) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const isTaken = error.code === 'EADDRINUSE'
-      failed(isTaken ? new Error(`Port ${port} is taken. Choose another: npm run inspect -- --port=0`) : error)
-    })
-    server.listen(port, HOST, done)
-  })
-  return (server.address() as AddressInfo).port
 }

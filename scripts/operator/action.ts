@@ -1,6 +1,7 @@
 /** What all verbs of the operator's command line have in common: connect, do it, print, close. */
 import { Command, type OptionValues } from 'commander'
 import { confirmedReplicas } from '../../redis/writes.js'
+import { UsageError } from '../command-line/usage-error.js'
 import type { OperatorConnection } from './connection.js'
 
 /** The world around the commands; tests bring their own. */
@@ -15,9 +16,6 @@ export interface Output {
   readonly json: unknown
   readonly text: string
 }
-
-/** A command line that cannot be understood: exit code 2. */
-export class UsageError extends Error {}
 
 /** What a verb does, with its options and its positional arguments. */
 export type Verb<Options> = (

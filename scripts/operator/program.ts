@@ -6,7 +6,9 @@
  */
 import { Command, CommanderError } from 'commander'
 import { isRedisUnavailable, reasonOf } from '../../redis/errors.js'
-import { type ActionMaker, actionMaker, type OperatorWorld, UsageError } from './action.js'
+import { HELP_HINT, isMistake } from '../command-line/ending.js'
+import { UsageError } from '../command-line/usage-error.js'
+import { type ActionMaker, actionMaker, type OperatorWorld } from './action.js'
 import { clockCommand } from './clock.js'
 import { deadLetterCommand } from './dead-letter.js'
 import { keyCommand } from './key.js'
@@ -27,6 +29,14 @@ const nouns: readonly ((action: ActionMaker) => Command)[] = [
   vaultCommand
 ]
 
+const EXAMPLES = `
+Examples:
+  # the verbs of a noun, and the options of a verb
+  npm run --silent operator -- payment --help
+  npm run --silent operator -- payment show --help
+  # all of them print JSON with --json
+  npm run --silent operator -- merchant list --json`
+
 /** Under the words of a Redis that is full, read-only or silent. */
 const WHAT_TO_DO =
   'The durable Redis can not do that now: see "Redis" in docs/OPERATIONS.md. Look whether it was done before you repeat it.\n'
@@ -34,8 +44,11 @@ const WHAT_TO_DO =
 /** Runs one command line, without the program's name. Resolves to the exit code; never rejects. */
 export async function runOperator(args: readonly string[], world: OperatorWorld): Promise<number> {
   const program = new Command('operator')
-    .description('Merchants, keys and whatever else an operator looks after.')
-    .showHelpAfterError('(add --help for the options)')
+    .description(
+      'Merchants, keys and whatever else an operator looks after. The service is the one of REDIS_URL, or the `npm start` of this DATA_DIR (.data).'
+    )
+    .addHelpText('after', EXAMPLES)
+    .showHelpAfterError(HELP_HINT)
     .configureOutput({ writeOut: world.out, writeErr: world.err })
     .exitOverride()
   for (const makeNoun of nouns) inheritSettings(program, makeNoun(actionMaker(world)))
@@ -46,7 +59,11 @@ export async function runOperator(args: readonly string[], world: OperatorWorld)
   } catch (error) {
     // commander has printed its own complaint. Asked for help it "fails" with 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    world.err(`error: ${reasonOf(error)}\n${isRedisUnavailable(error) ? WHAT_TO_DO : ''}`)
+    world.err(
+      isMistake(error)
+        ? `${error.stack}\n`
+        : `error: ${reasonOf(error)}\n${isRedisUnavailable(error) ? WHAT_TO_DO : ''}`
+    )
     return error instanceof UsageError ? 2 : 1
   }
 }

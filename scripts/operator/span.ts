@@ -1,5 +1,5 @@
 /** Spans of time as an operator writes them. */
-import { UsageError } from './action.js'
+import { UsageError } from '../command-line/usage-error.js'
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const SPAN_MS_MAX = 366 * 86_400_000

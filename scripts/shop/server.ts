@@ -1,9 +1,9 @@
 /** The shop's own HTTP server: its page, the buyer's payment, the merchant's refunds, the webhook. */
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
 import Koa from 'koa'
 import getRawBody from 'raw-body'
+import { listenHere } from '../supervisor/tool-ports.js'
 import type { Order } from './order.js'
 import { OrderBook } from './order-book.js'
 import { PaymentsClient } from './payments-client.js'
@@ -32,12 +32,10 @@ export async function startShop(options: { merchant: MerchantSettings; port: num
   app.use(addWebhook(new Router(), orders, () => webhookSecret).routes())
 
   const server = createServer(app.callback())
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(options.port, '127.0.0.1', resolve)
-  })
+  const port = await listenHere(server, options.port, '--port')
   const refreshing = setInterval(() => void orders.refreshUnsettled(), REFRESH_MS)
   return {
-    url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    url: `http://localhost:${port}`,
     believeWebhooks: secret => {
       webhookSecret = secret
     },

@@ -19,6 +19,7 @@ export async function receiveWebhooks(options: {
   const listener = await startListener({
     tls: await readLoopbackTls(dataDir),
     port,
+    portOption: '--webhook-port',
     forwardTo: new URL('/webhooks', shop.url),
     write: () => undefined
   })

@@ -1,4 +1,5 @@
 /** The Procfile (one process a line, `name: command`) and how often each process runs. */
+import { UsageError } from '../command-line/usage-error.js'
 
 /** One line of the Procfile. `command` is for `/bin/sh`. */
 export interface ProcfileEntry {
@@ -31,7 +32,7 @@ export function parseProcfile(text: string): ProcfileEntry[] {
 
 /**
  * The instances that run: one of each entry, unless `scale` (arguments such as `payments=4`) says otherwise; 0 is
- * allowed. Throws with every argument that can't be met.
+ * allowed. Throws `UsageError` with every argument that can't be met.
  */
 export function planInstances(entries: readonly ProcfileEntry[], scale: readonly string[]): PlannedInstance[] {
   const names = entries.map(entry => entry.name).join(', ')
@@ -47,7 +48,7 @@ export function planInstances(entries: readonly ProcfileEntry[], scale: readonly
     else counts.set(name, count)
   }
   if (problems.length > 0) {
-    throw new Error(`Nothing was started.\n${problems.map(line => `  - ${line}`).join('\n')}`)
+    throw new UsageError(`Nothing was started.\n${problems.map(line => `  - ${line}`).join('\n')}`)
   }
   return entries.flatMap(entry =>
     Array.from({ length: counts.get(entry.name) ?? 1 }, (_, index) => ({ ...entry, instance: index + 1 }))

@@ -1,4 +1,7 @@
-/** Where the tools listen that run beside `npm start`: far from its own ports, which are 3000 to 3003 and 10 more for each instance. */
+/** Where the tools listen that run beside `npm start`, and how. */
+import type { AddressInfo, Server } from 'node:net'
+
+/** Far from its own ports, which are 3000 to 3003 and 10 more for each instance. */
 export const toolPorts = {
   shop: 4000,
   inspector: 4010,
@@ -6,9 +9,18 @@ export const toolPorts = {
   shopWebhooks: 4012
 } as const
 
-/** The value of an option such as `--port`. Throws a sentence when it is no port. */
-export function portOf(option: string, text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (!(port <= 65_535)) throw new Error(`--${option} ${text} is not a port: give a number from 0 to 65535.`)
-  return port
+/**
+ * Listens on this machine only. Resolves to the port (0 takes a free one); rejects with a sentence that names the option
+ * to change, such as `--port`.
+ */
+export async function listenHere(server: Server, port: number, option: string): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') return reject(error)
+      const why = error.code === 'EADDRINUSE' ? 'is taken' : 'needs more rights'
+      reject(new Error(`Port ${port} ${why}. Choose another: ${option}=N, or ${option}=0 for any that is free.`))
+    })
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  return (server.address() as AddressInfo).port
 }

@@ -2,13 +2,16 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { InvalidArgumentError } from 'commander'
 import type { TlsMaterial } from '../supervisor/loopback-tls.js'
+import { listenHere } from '../supervisor/tool-ports.js'
 
 export interface ListenerOptions {
   readonly tls: TlsMaterial
   /** 0 takes a free one. */
   readonly port: number
+  /** The option that `port` came from, for the sentence that it is taken; `--port` when absent. */
+  readonly portOption?: string
   /** Null: the listener itself answers 204. */
   readonly forwardTo: URL | null
   readonly write: (line: string) => void
@@ -26,7 +29,7 @@ const UNANSWERED = 502
 const PASSED_ON = ['content-type', 'user-agent', 'x-service-event', 'x-service-signature']
 
 /** Rejects when the port is taken. */
-export async function startListener({ tls, port, forwardTo, write }: ListenerOptions): Promise<Listener> {
+export async function startListener({ tls, forwardTo, write, ...options }: ListenerOptions): Promise<Listener> {
   let secret: string | undefined
   const server = createServer({ cert: tls.cert, key: tls.key }, (request, response) => {
     const chunks: Buffer[] = []
@@ -40,12 +43,9 @@ export async function startListener({ tls, port, forwardTo, write }: ListenerOpt
       response.writeHead(status ?? UNANSWERED).end()
     })
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', () => reject(new Error(`Port ${port} is taken. Choose another with --port.`)))
-    server.listen(port, '127.0.0.1', resolve)
-  })
+  const port = await listenHere(server, options.port, options.portOption ?? '--port')
   return {
-    url: `https://localhost:${(server.address() as AddressInfo).port}/`,
+    url: `https://localhost:${port}/`,
     expect: given => {
       secret = given
     },
@@ -61,7 +61,7 @@ export async function startListener({ tls, port, forwardTo, write }: ListenerOpt
 export function forwardTarget(text: string): URL {
   // `localhost:4000/hook` is a URL too, of the scheme "localhost".
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text)
-  throw new Error(`--forward-to ${text} is not an http address: give one such as http://localhost:4000/hook.`)
+  throw new InvalidArgumentError('Give an http address, such as http://localhost:4000/hook.')
 }
 
 /** The raw bytes and the headers that matter, so that the signature stays valid. Null: nobody answers there. */

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { expect } from 'chai'
 import { readConfig } from '../../../runtime/config.js'
-import { portOf, toolPorts } from '../../../scripts/supervisor/tool-ports.js'
+import { listenHere, toolPorts } from '../../../scripts/supervisor/tool-ports.js'
 
 /** More instances of one process than a machine for trying out has. */
 const INSTANCES_MAX = 50
@@ -23,10 +24,16 @@ describe('ports of the tools', () => {
     expect(ports.filter(port => !page.includes(String(port)))).to.deep.equal([])
   })
 
-  it('are numbers', () => {
-    expect(portOf('port', '0')).to.equal(0)
-    for (const text of ['', 'x', '-1', '65536', '1e3']) {
-      expect(() => portOf('port', text)).to.throw(`--port ${text} is not a port: give a number from 0 to 65535.`)
+  it('are told to be taken, with the option that changes them', async () => {
+    const [first, second] = [createServer(), createServer()]
+    try {
+      const port = await listenHere(first, 0, '--port')
+      const failure = await listenHere(second, port, '--webhook-port').catch((error: Error) => error.message)
+      expect(failure).to.equal(
+        `Port ${port} is taken. Choose another: --webhook-port=N, or --webhook-port=0 for any that is free.`
+      )
+    } finally {
+      first.close()
     }
   })
 })

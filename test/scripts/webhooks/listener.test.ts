@@ -11,9 +11,7 @@ describe('webhooks:listen', () => {
   it('forwards to http addresses only, and says how one is written', () => {
     expect(forwardTarget('http://localhost:4000/hook').port).to.equal('4000')
     for (const text of ['localhost:4000/hook', '4000', '', 'ftp://localhost/']) {
-      expect(() => forwardTarget(text)).to.throw(
-        `--forward-to ${text} is not an http address: give one such as http://localhost:4000/hook.`
-      )
+      expect(() => forwardTarget(text)).to.throw('Give an http address, such as http://localhost:4000/hook.')
     }
   })
 

@@ -1,0 +1,11 @@
+/** `npm run build`: bootstrap.mjs has built before it comes here, whatever the age of the files. */
+import { readCommandLine, toolCommand } from './command-line/tool.js'
+
+readCommandLine(
+  toolCommand({
+    name: 'build',
+    does: 'Compiles the sources into dist/, and bundles the scripts of the hosted fields. Other commands do it by themselves when a source is newer.',
+    takes: 'some seconds.'
+  })
+)
+process.stdout.write('Built into dist/.\n')

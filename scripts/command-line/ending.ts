@@ -1,0 +1,58 @@
+/** How a tool ends: in words when something is in its way, and with nothing left behind when it is told to stop. */
+import { AssertionError } from 'node:assert'
+import { constants } from 'node:os'
+import { messageOf } from '../../runtime/message-of.js'
+import { UsageError } from './usage-error.js'
+
+/** Printed under the sentence about arguments that were not understood. */
+export const HELP_HINT = '(add --help for the options)'
+
+/** Ctrl-C reaches a tool twice, from the terminal and from npm; only a later signal is a second wish. */
+const SECOND_SIGNAL_AFTER_MS = 1_000
+/** What the language throws about a program. What is in the way of a tool is told with `Error`, or by the system. */
+const MISTAKES = [TypeError, RangeError, ReferenceError, SyntaxError, EvalError, AssertionError]
+
+/**
+ * What is shown of an error. What can be expected (a port in use, a Redis that does not answer) is a sentence; a mistake in
+ * the program keeps its stack, because somebody has to find it.
+ */
+export function wordsOf(error: unknown): string {
+  if (isMistake(error)) return `${error.stack ?? error.message}\n`
+  return `error: ${messageOf(error)}\n${error instanceof UsageError ? `${HELP_HINT}\n` : ''}`
+}
+
+/** Whether an error tells of a mistake in the program. */
+export function isMistake(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false
+  return MISTAKES.some(kind => error instanceof kind) || error.message.startsWith('unreachable')
+}
+
+/** Tells on standard error why this process is about to end. Returns the exit code for it. */
+export function complain(error: unknown): number {
+  process.stderr.write(wordsOf(error))
+  return error instanceof UsageError ? 2 : 1
+}
+
+/** From now on an error that nobody catches ends this process with its words, and so does an output that nobody reads. */
+export function endWithWords(): void {
+  process.on('uncaughtException', error => process.exit(complain(error)))
+  process.stdout.on('error', () => process.exit(1))
+  process.stderr.on('error', () => undefined)
+}
+
+/**
+ * Ends this process when a signal tells it to. A server gives its `stop`, and ends with 0; without it work is cut off, and
+ * the exit code is that of the signal (130 after Ctrl-C). A second signal does not wait for `stop`.
+ */
+export function stopOnSignals(stop?: () => Promise<void>): void {
+  let sinceMs: number | undefined
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    const cutOff = (): never => process.exit(128 + constants.signals[name])
+    process.on(name, () => {
+      if (stop === undefined || (sinceMs !== undefined && Date.now() - sinceMs > SECOND_SIGNAL_AFTER_MS)) cutOff()
+      if (sinceMs !== undefined) return
+      sinceMs = Date.now()
+      stop?.().then(() => process.exit(0), cutOff)
+    })
+  }
+}

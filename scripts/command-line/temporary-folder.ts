@@ -1,0 +1,27 @@
+/** Folders of tools that run a service of their own: key files of the test environment are among what they hold. */
+import { rmSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** What was started in it may still write while it goes. */
+const REMOVING = { recursive: true, force: true, maxRetries: 5, retryDelay: 50 } as const
+
+export interface TemporaryFolder {
+  readonly path: string
+  remove(): Promise<void>
+}
+
+/** Makes a folder below `parent`, which exists. It is removed at the latest when this process ends in any way but a kill. */
+export async function temporaryFolder(prefix: string, parent = tmpdir()): Promise<TemporaryFolder> {
+  const path = await mkdtemp(join(parent, prefix))
+  const removeNow = (): void => rmSync(path, REMOVING)
+  process.once('exit', removeNow)
+  return {
+    path,
+    async remove() {
+      process.off('exit', removeNow)
+      await rm(path, REMOVING)
+    }
+  }
+}

@@ -1,0 +1,70 @@
+/** Values of options: each of these reads one, and says what it takes when it is another. */
+import { closeSync, openSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { InvalidArgumentError } from 'commander'
+import { messageOf } from '../../runtime/message-of.js'
+
+/** Reads the text of one option; throws `InvalidArgumentError`, which becomes the sentence that people see. */
+export type ValueReader<T> = (text: string) => T
+
+/** A whole number from `min` to `max`. */
+export function wholeNumber(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueReader<number> {
+  return text => {
+    const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+    if (value >= min && value <= max) return value
+    throw new InvalidArgumentError(`Give a whole number ${rangeText(min, max)}.`)
+  }
+}
+
+/** A number, such as 0.5, from `min` to `max`. */
+export function decimalNumber(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueReader<number> {
+  return text => {
+    const value = /^\d{1,16}(\.\d{1,16})?$/.test(text) ? Number(text) : Number.NaN
+    if (value >= min && value <= max) return value
+    throw new InvalidArgumentError(`Give a number ${rangeText(min, max)}.`)
+  }
+}
+
+/** What `read` takes, several of it with commas between. */
+export function listOf<T>(read: ValueReader<T>): ValueReader<T[]> {
+  return text =>
+    text.split(',').map(part => {
+      try {
+        return read(part)
+      } catch (error) {
+        throw new InvalidArgumentError(`"${part}" is wrong. ${messageOf(error)} Several have commas between them.`)
+      }
+    })
+}
+
+/** One of `names`. */
+export function oneOf<Name extends string>(names: readonly Name[]): ValueReader<Name> {
+  return text => {
+    const found = names.find(name => name === text)
+    if (found !== undefined) return found
+    throw new InvalidArgumentError(`Known: ${names.join(', ')}.`)
+  }
+}
+
+/** A TCP port; 0 takes a free one. */
+export const port: ValueReader<number> = wholeNumber(0, 65_535)
+
+/** A folder that is there; absolute from here on. */
+export function folder(text: string): string {
+  if (statSync(text, { throwIfNoEntry: false })?.isDirectory()) return resolve(text)
+  throw new InvalidArgumentError('There is no such folder.')
+}
+
+/** A file that can be appended to, and is made if need be: better known now than when there is something to write. */
+export function logFile(text: string): string {
+  try {
+    closeSync(openSync(text, 'a'))
+    return resolve(text)
+  } catch (error) {
+    throw new InvalidArgumentError(`It cannot be written: ${messageOf(error)}.`)
+  }
+}
+
+function rangeText(min: number, max: number): string {
+  return max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`
+}

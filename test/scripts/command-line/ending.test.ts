@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { expect } from 'chai'
+import { wordsOf } from '../../../scripts/command-line/ending.js'
+import { UsageError } from '../../../scripts/command-line/usage-error.js'
+
+const HERE = `${process.cwd()}/dist/scripts/command-line`
+
+interface Ending {
+  readonly exitCode: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs the text of a module; `onOutput` may do something to it once it has said something. */
+function run(text: string, onOutput: (child: ReturnType<typeof spawn>) => void = () => undefined): Promise<Ending> {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', text], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const printed = { out: '', err: '' }
+  child.stdout.on('data', chunk => {
+    printed.out += chunk
+    onOutput(child)
+  })
+  child.stderr.on('data', chunk => {
+    printed.err += chunk
+  })
+  return new Promise(resolve => {
+    child.once('close', exitCode => resolve({ exitCode, ...printed }))
+  })
+}
+
+describe('the end of a tool', () => {
+  it('is told in a sentence when it could be expected, and with a stack when the program is wrong', () => {
+    expect(wordsOf(new Error('Port 4000 is taken.'))).to.equal('error: Port 4000 is taken.\n')
+    expect(wordsOf(new UsageError('No.'))).to.equal('error: No.\n(add --help for the options)\n')
+    expect(wordsOf(new TypeError('x is not a function'))).to.match(/^TypeError: x is not a function\n +at /)
+    expect(wordsOf(new Error('unreachable: nobody pays'))).to.match(/\n +at /)
+    expect(wordsOf('thrown text')).to.equal('error: thrown text\n')
+  })
+
+  it('tells what nobody caught', async () => {
+    const { exitCode, err } = await run(
+      `import { endWithWords } from '${HERE}/ending.js'; endWithWords(); throw new Error('No Redis answers.')`
+    )
+    expect({ exitCode, err }).to.deep.equal({ exitCode: 1, err: 'error: No Redis answers.\n' })
+  })
+
+  it('leaves no folder behind, whichever signal cuts it off', async () => {
+    const text = `import { stopOnSignals } from '${HERE}/ending.js'
+      import { temporaryFolder } from '${HERE}/temporary-folder.js'
+      stopOnSignals()
+      process.stdout.write((await temporaryFolder('payments-ending-')).path)
+      setInterval(() => undefined, 1_000)`
+    for (const [signal, expected] of [
+      ['SIGINT', 130],
+      ['SIGTERM', 143],
+      ['SIGHUP', 129]
+    ] as const) {
+      const { exitCode, out } = await run(text, child => child.kill(signal))
+      expect(exitCode, signal).to.equal(expected)
+      expect(out).to.contain('payments-ending-')
+      expect(existsSync(out), out).to.equal(false)
+    }
+  })
+
+  it('waits for a server to stop, and not when it is told again', async () => {
+    const text = (stop: string): string => `import { stopOnSignals } from '${HERE}/ending.js'
+      stopOnSignals(() => ${stop}); setInterval(() => undefined, 1_000); process.stdout.write('up ')`
+    const stopped = await run(text("new Promise(done => { process.stdout.write('down'); done() })"), child =>
+      child.kill('SIGINT')
+    )
+    expect(stopped).to.deep.equal({ exitCode: 0, out: 'up down', err: '' })
+
+    let isAskedAgain = false
+    const stuck = await run(text('new Promise(() => undefined)'), child => {
+      child.kill('SIGINT')
+      if (!isAskedAgain) setTimeout(() => child.kill('SIGINT'), 1_200)
+      isAskedAgain = true
+    })
+    expect(stuck.exitCode).to.equal(130)
+  })
+
+  it('is quiet when nobody reads on', async () => {
+    const text = `import { endWithWords } from '${HERE}/ending.js'
+      endWithWords(); setInterval(() => process.stdout.write('line\\n'), 10)`
+    const { exitCode, err } = await run(text, child => child.stdout?.destroy())
+    expect({ exitCode, err }).to.deep.equal({ exitCode: 1, err: '' })
+  })
+})
