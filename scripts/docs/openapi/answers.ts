@@ -37,6 +37,7 @@ const details: Readonly<Record<string, Json>> = {
   'Payment operation.state': { enum: ['in_progress', 'succeeded', 'failed', 'unknown'] },
   'Card status': { enum: ['active'] },
   'Capabilities key_environment': { enum: ['test', 'live'] },
+  'Capabilities preauth_ttl_days_by_brand': { additionalProperties: { type: 'integer' } },
   'Capabilities rate_limit': { type: ['object', 'null'] }
 }
 

@@ -96,7 +96,7 @@ describe('the check of every answer against docs/openapi.json', () => {
     ['header', answer(404, { error }, { 'Idempotent-Replayed': 'true' }), /the header Idempotent-Replayed/]
   ]
   for (const [what, response, problem] of wrong) {
-    it(`finds a ${what} that the document does not have`, async () => {
+    it(`finds what the document does not say: ${what}`, async () => {
       const problems = await problemsOf('GET', '/v1/payments/1', response)
       expect(problems).to.have.length(1)
       expect(problems[0]).to.match(problem)
