@@ -163,7 +163,7 @@ export const answerWords = {
     'error.payment_id': ['string, UUID', 'the payment, when the request has made or found one'],
     'error.fields': [
       'array of `{path, message}`',
-      'with `invalid_request`, `insufficient_scope` and some `invalid_card`: every broken rule'
+      'with `invalid_request`, `insufficient_scope` and some `invalid_card`: every broken rule. `path` is a field (`customer.email`), a parameter, `header …`, or `body`, `query` or `request` as a whole'
     ]
   }
 } as const satisfies Record<string, AnswerWords>
