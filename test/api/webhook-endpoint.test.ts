@@ -70,6 +70,8 @@ describe('the webhook endpoint (interface 4.7 and 4.8)', () => {
     nowMs += 60_000
     expect((await put({ url: HOOK })).body).to.deep.equal(first)
     expect((await put({ url: HOOK, rotate_secret: false })).body).to.deep.equal(first)
+    const rotated = await put({ url: HOOK, rotate_secret: true })
+    expect(rotated.body['updated_at']).to.equal(new Date(nowMs).toISOString())
   })
 
   it('another URL, or a wish for rotation, gets another secret', async () => {

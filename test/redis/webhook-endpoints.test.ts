@@ -19,6 +19,7 @@ describe('the store of webhook endpoints', () => {
   beforeEach(() => test.redis.flushdb())
 
   it('keeps every secret that was rotated away for its own 24 hours, however often the rotation is repeated', async () => {
+    expect(ROTATION_OVERLAP_MS).to.equal(24 * HOUR_MS)
     const first = await register(0)
     const second = await register(HOUR_MS)
     const third = await register(2 * HOUR_MS)

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { keys } from '../../../redis/keys.js'
 import { createWebhookEndpointStore, ROTATION_OVERLAP_MS } from '../../../redis/webhook-endpoints.js'
+import { delay } from '../../../runtime/delay.js'
 import { until } from '../../support/conditions.js'
 import { isSignedWith } from '../../support/receiver.js'
 import {
@@ -57,11 +58,15 @@ describe('delivery of webhooks', () => {
       seeds.push((await store.register(rotation)).seed)
     }
     await rig.deliverer()
-    await emit(rig.test, 'm_1', ['captured'])
-    await rig.noneRemains('m_1')
-    const [request] = hook.received
-    if (request === undefined) throw new Error('nothing arrived')
-    expect(seeds.map(seed => isSignedWith(secretOf(seed), request))).to.deep.equal([false, true, true, true])
+    const signing = async (): Promise<boolean[]> => {
+      await emit(rig.test, 'm_1', ['captured'])
+      await rig.noneRemains('m_1')
+      const request = hook.received.at(-1)
+      return seeds.map(seed => request !== undefined && isSignedWith(secretOf(seed), request))
+    }
+    expect(await signing()).to.deep.equal([false, true, true, true])
+    rig.advance(ROTATION_OVERLAP_MS - 1_000)
+    expect(await signing()).to.deep.equal([false, false, false, true])
   })
 
   it('delivers the events of each payment in their order, and payments side by side', async () => {
@@ -108,6 +113,26 @@ describe('delivery of webhooks', () => {
     await rig.noneRemains('m_1')
     expect(hook.accepted().size).to.equal(1)
   })
+
+  for (const status of [429, 503]) {
+    it(`holds all events of the endpoint back as long as a ${status} with Retry-After asks for`, async () => {
+      const hook = await rig.receiver((response, index) =>
+        response.writeHead(index === 0 ? status : 204, index === 0 ? { 'Retry-After': '20' } : {}).end()
+      )
+      await registerEndpoint(rig.test, 'm_1', hook.url)
+      await rig.deliverer()
+      await emit(rig.test, 'm_1', ['captured'])
+      await until('the event waits', async () => (await rig.waiting('m_1'))[0]?.history.length === 1)
+      await emit(rig.test, 'm_1', ['captured'])
+      await until('the other one waits', async () => (await rig.waiting('m_1')).length === 2)
+      // Several rounds of the loop: it is not that nobody has looked yet.
+      await delay(100)
+      expect(hook.received).to.have.length(1)
+      rig.advance(20_000)
+      await rig.noneRemains('m_1')
+      expect(hook.accepted().size).to.equal(2)
+    })
+  }
 
   it('gives an event up after its last attempt, lists it with all attempts, and goes on with the next one', async () => {
     const hook = await rig.receiver((response, _index, { event }) =>
