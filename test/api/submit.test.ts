@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { RequestScope } from '../../api/payments-port.js'
 import type { CardSource } from '../../machines/commands.js'
 import { requeueCommand } from '../../redis/command-stream.js'
-import { idempotencyRecord, keys } from '../../redis/keys.js'
+import { idempotencyRecord, keys, partitionOf } from '../../redis/keys.js'
 import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../support/command-path.js'
 import { until } from '../support/conditions.js'
 import { ambiguous, approvedAndCaptured, notSent } from '../support/fake-network.js'
@@ -170,6 +170,23 @@ describe('the window of a new payment', () => {
       expect(created).to.have.nested.property('terms.card.brand', 'visa')
       expect(created).to.have.nested.property('terms.preauthTtlMs', days * DAY_MS)
     }
+  })
+})
+
+describe('reading a payment', () => {
+  const test = useRedis()
+
+  it('4.4: finds none of another merchant, also where both have the same partition', async () => {
+    const path = await aCommandPath(test)
+    const { merchantId } = aScope('k1')
+    const created = await path.payments.create(aScope('k1'), aCreateRequest(await path.token()))
+    if (created.kind !== 'in_progress') throw new Error(created.kind)
+    const { id } = created.terms
+    const isNeighbour = (other: string): boolean =>
+      other !== merchantId && partitionOf(other, PARTITION + 1) === PARTITION
+    const neighbour = Array.from({ length: 100 }, (_, n) => `m_${n}`).find(isNeighbour) ?? ''
+    expect(await path.payments.read(merchantId, id)).to.have.nested.property('terms.id', id)
+    expect(await path.payments.read(neighbour, id)).to.equal(null)
   })
 })
 

@@ -34,6 +34,27 @@ describe('a repeated request', function () {
     expect(booksOf(network, first.payment.id).sales).to.equal(1)
   })
 
+  it('gets the original result, whatever has happened to the payment since', async () => {
+    const create = { token: await merchant.token(), key: randomUUID(), capture: false }
+    const created = await merchant.create(create)
+    const { id } = created.payment
+    const [capture, refund] = [
+      { amount: 7_000, key: randomUUID() },
+      { amount: 100, key: randomUUID() }
+    ]
+    const captured = await merchant.capture(id, capture)
+    const refunded = await merchant.cancel(id, refund)
+    await merchant.cancel(id)
+    expect((await merchant.create(create)).payment)
+      .to.deep.equal(created.payment)
+      .and.include({ status: 'pre_authorized' })
+    expect((await merchant.capture(id, capture)).payment).to.deep.equal(captured.payment)
+    expect((await merchant.cancel(id, refund)).payment)
+      .to.deep.equal(refunded.payment)
+      .and.include({ refunded_cents: 100 })
+    expect(await merchant.read(id)).to.include({ status: 'refunded', refunded_cents: 7_000 })
+  })
+
   it('of a create in progress gets 409, and the result when there is one', async () => {
     network.hold('arrived')
     const [token, key] = [await merchant.token(), randomUUID()]

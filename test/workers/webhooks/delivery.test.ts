@@ -40,9 +40,13 @@ describe('delivery of webhooks', () => {
       'refunded_cents',
       'occurred_at'
     )
+    expect(request.event['event_id']).to.match(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
     expect(request.event).to.include({
+      event_type: 'payment.status_changed',
       payment_id: paymentId,
+      external_reference: 'order-1',
       status: 'captured',
+      amount_cents: 1_000,
       occurred_at: '2026-01-02T12:00:00.000Z'
     })
     expect(isSignedWith(secretOf(endpoint.seed), request)).to.equal(true)
@@ -114,26 +118,6 @@ describe('delivery of webhooks', () => {
     expect(hook.accepted().size).to.equal(1)
   })
 
-  for (const status of [429, 503]) {
-    it(`holds all events of the endpoint back as long as a ${status} with Retry-After asks for`, async () => {
-      const hook = await rig.receiver((response, index) =>
-        response.writeHead(index === 0 ? status : 204, index === 0 ? { 'Retry-After': '20' } : {}).end()
-      )
-      await registerEndpoint(rig.test, 'm_1', hook.url)
-      await rig.deliverer()
-      await emit(rig.test, 'm_1', ['captured'])
-      await until('the event waits', async () => (await rig.waiting('m_1'))[0]?.history.length === 1)
-      await emit(rig.test, 'm_1', ['captured'])
-      await until('the other one waits', async () => (await rig.waiting('m_1')).length === 2)
-      // Several rounds of the loop: it is not that nobody has looked yet.
-      await delay(100)
-      expect(hook.received).to.have.length(1)
-      rig.advance(20_000)
-      await rig.noneRemains('m_1')
-      expect(hook.accepted().size).to.equal(2)
-    })
-  }
-
   it('gives an event up after its last attempt, lists it with all attempts, and goes on with the next one', async () => {
     const hook = await rig.receiver((response, _index, { event }) =>
       response.writeHead(event['status'] === 'capturing' ? 500 : 204).end('no, thank you')
@@ -162,4 +146,28 @@ describe('delivery of webhooks', () => {
     expect(hook.received).to.have.length(1)
     expect(await rig.undeliverable('m_1')).to.have.length(1)
   })
+})
+
+describe('a receiver of webhooks that asks to be left alone', () => {
+  const rig = useDelivery()
+
+  for (const status of [429, 503]) {
+    it(`holds all events of the endpoint back as long as a ${status} with Retry-After asks for`, async () => {
+      const hook = await rig.receiver((response, index) =>
+        response.writeHead(index === 0 ? status : 204, index === 0 ? { 'Retry-After': '20' } : {}).end()
+      )
+      await registerEndpoint(rig.test, 'm_1', hook.url)
+      await rig.deliverer()
+      await emit(rig.test, 'm_1', ['captured'])
+      await until('the event waits', async () => (await rig.waiting('m_1'))[0]?.history.length === 1)
+      await emit(rig.test, 'm_1', ['captured'])
+      await until('the other one waits', async () => (await rig.waiting('m_1')).length === 2)
+      // Several rounds of the loop: it is not that nobody has looked yet.
+      await delay(100)
+      expect(hook.received).to.have.length(1)
+      rig.advance(20_000)
+      await rig.noneRemains('m_1')
+      expect(hook.accepted().size).to.equal(2)
+    })
+  }
 })
