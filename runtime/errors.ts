@@ -125,12 +125,14 @@ export const errorCatalogue = {
   card_declined: {
     status: 422,
     retryable: false,
-    message: 'The issuer declined the card. Nothing was charged; ask the buyer for another card.'
+    message:
+      'The issuer declined the card. Nothing was charged; ask the buyer for another card, and send it with a new Idempotency-Key.'
   },
   card_expired: {
     status: 422,
     retryable: false,
-    message: 'The card is expired. Nothing was charged; ask the buyer for another card.'
+    message:
+      'The card is expired. Nothing was charged; ask the buyer for another card, and send it with a new Idempotency-Key.'
   },
   provider_rejected: {
     status: 422,
@@ -148,7 +150,8 @@ export const errorCatalogue = {
   invalid_token: {
     status: 422,
     retryable: false,
-    message: 'The token is unknown, expired or already used. Nothing was charged; let the buyer type the card again.'
+    message:
+      'The token is unknown, expired or already used. This request charged nothing. If an earlier one with this token got no answer, repeat that one, with its Idempotency-Key; else let the buyer type the card again.'
   },
   cvv_lost: {
     publicCode: 'invalid_token',
