@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { capabilitiesOf } from '../../api/routes/capabilities.js'
+import { readConfig } from '../../runtime/config.js'
 import { ServiceError } from '../../runtime/errors.js'
 import { type RunningApi, startApi } from './running-api.js'
 
@@ -90,6 +92,11 @@ describe('GET /v1/capabilities, interface 2.5 and 4.9', () => {
       rate_limit: { requests_per_second: 100, burst: 200 },
       tokenization: { available: true, sandbox: true, url: 'http://localhost:3001' }
     })
+  })
+
+  it('2.5: says of the live environment that it is no sandbox', () => {
+    const live = capabilitiesOf({ ...readConfig({}), environment: 'live' })
+    expect(live).to.include({ key_environment: 'live' }).and.have.nested.property('tokenization.sandbox', false)
   })
 
   it('follows the configuration', async () => {

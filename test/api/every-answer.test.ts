@@ -60,6 +60,7 @@ describe('what every answer carries', () => {
     const { headers } = await api.request('GET', '/v1/capabilities')
     expect(headers.get('Cache-Control')).to.equal('no-store')
     expect(headers.get('X-Content-Type-Options')).to.equal('nosniff')
+    expect(headers.get('Strict-Transport-Security')).to.match(/^max-age=31536000/)
     expect(headers.get('Content-Security-Policy')).to.contain("frame-ancestors 'none'")
     expect(headers.get('Content-Type')).to.match(/^application\/json/)
     expect(headers.has('X-Powered-By')).to.equal(false)

@@ -193,16 +193,27 @@ describe('reading a payment', () => {
 describe('an Idempotency-Key', () => {
   const test = useRedis()
 
-  it('5.1: is remembered for the configured days by a capture, and for ever by a create', async () => {
+  it('5.1: is remembered for the configured days by a capture or refund, before and after it ends, and for ever by a create', async () => {
     const path = await aCommandPath(test, ({ config }) => ({ config: { ...config, idempotencyRetentionDays: 45 } }))
     const lifeMs = ({ merchantId, idempotencyKey }: RequestScope) =>
       test.redis.pttl(keys.idempotency(PARTITION, idempotencyRecord(merchantId, idempotencyKey)))
-    const [ofCreate, ofCapture] = [aScope('a'), aScope('b')]
+    const [ofCreate, ofRefund, ofCapture] = [aScope('a'), aScope('b'), aScope('c')]
+    const worker = path.worker()
     const created = await path.payments.create(ofCreate, aCreateRequest(await path.token()))
     if (created.kind !== 'in_progress') throw new Error(created.kind)
-    await path.payments.capture(ofCapture, created.terms.id, null)
-    expect(await lifeMs(ofCreate)).to.equal(-1)
-    expect(await lifeMs(ofCapture)).to.be.within(44.9 * DAY_MS, 45 * DAY_MS)
+    const { id } = created.terms
+    worker.network.willAnswer(approvedAndCaptured, approvedAndCaptured)
+    await worker.work()
+    await path.payments.cancel(ofRefund, id, 100)
+    await path.payments.capture(ofCapture, id, null)
+    for (const when of ['accepted', 'ended']) {
+      expect(await lifeMs(ofCreate), when).to.equal(-1)
+      expect(await lifeMs(ofRefund), when).to.be.within(44.9 * DAY_MS, 45 * DAY_MS)
+      expect(await lifeMs(ofCapture), when).to.be.within(44.9 * DAY_MS, 45 * DAY_MS)
+      await worker.work()
+    }
+    expect(await path.payments.cancel(ofRefund, id, 100)).to.have.property('kind', 'finished')
+    expect(await path.payments.capture(ofCapture, id, null)).to.have.nested.property('result.kind', 'refused')
   })
 })
 

@@ -159,6 +159,11 @@ describe('POST /v1/tokens: who may, and how often', () => {
     for (const forged of ['1.1.1.1', '2.2.2.2', '3.3.3.3'])
       statuses.push((await from(`${forged}, 198.51.100.1`)).status)
     expect(statuses).to.deep.equal([401, 401, 429])
+    const refused = await from('198.51.100.1')
+    expect([await codeOf(refused), Number(refused.headers.get('Retry-After')) > 0]).to.deep.equal([
+      'rate_limited',
+      true
+    ])
     expect((await from('1.1.1.1, 198.51.100.2')).status).to.equal(401)
   })
 })
