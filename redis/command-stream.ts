@@ -161,6 +161,22 @@ async function buryFields(
   return buried === 1
 }
 
+/** Where commands go that a worker can't end. All answer false for one that was finished in the meantime. */
+export interface CommandQueue {
+  requeue(entry: CommandEntry): Promise<boolean>
+  /** For one that this worker has not begun: whoever takes it next may begin it. */
+  release(entry: CommandEntry): Promise<boolean>
+  bury(entry: CommandEntry, burial: Burial): Promise<boolean>
+}
+
+export function createCommandQueue(redis: Redis): CommandQueue {
+  return {
+    requeue: entry => requeueCommand(redis, entry),
+    release: entry => releaseCommand(redis, entry),
+    bury: (entry, burial) => buryCommand(redis, entry, burial)
+  }
+}
+
 /** How long an entry must have been with a worker before it counts as one that never got there (ms). */
 const LOST_AFTER_MS = 1_000
 const LOST_MAX = 100

@@ -1,7 +1,7 @@
 /** Process `payments`: takes commands from the streams and drives each payment to its end. The only one that opens cards. */
 import { createCardStore } from '../redis/cards.js'
 import { followClock } from '../redis/clock.js'
-import { buryCommand, releaseCommand, requeueCommand } from '../redis/command-stream.js'
+import { createCommandQueue } from '../redis/command-stream.js'
 import { createCommitStore } from '../redis/commits.js'
 import { connect, disconnect, type Redis } from '../redis/connections.js'
 import { createInspection } from '../redis/inspection.js'
@@ -42,14 +42,7 @@ await runProcess('payments', async context => {
   const deps: WorkerDeps = {
     payments: createPaymentStore(durable),
     commits: createCommitStore(durable, writes),
-    queue: meterQueue(
-      {
-        requeue: entry => requeueCommand(durable, entry),
-        release: entry => releaseCommand(durable, entry),
-        bury: (entry, burial) => buryCommand(durable, entry, burial)
-      },
-      metrics
-    ),
+    queue: meterQueue(createCommandQueue(durable), metrics),
     lock: createPaymentLock(await connectLocks(context), lockTtlMs(config), log),
     network,
     cardData: createCardData(createTokenStore(secrets), createCardStore(durable, config.partitions), opener),

@@ -2,7 +2,7 @@
 import type { Command, CommandResult } from '../../machines/commands.js'
 import type { Payment } from '../../machines/model.js'
 import { type CommandEntry, decodeEntry } from '../../redis/command-entry.js'
-import { buryCommand, ensureGroups, releaseCommand, requeueCommand } from '../../redis/command-stream.js'
+import { createCommandQueue, ensureGroups } from '../../redis/command-stream.js'
 import { createCommitStore } from '../../redis/commits.js'
 import { compactId, keys, PAYMENTS_GROUP } from '../../redis/keys.js'
 import { createPaymentLock } from '../../redis/payment-lock.js'
@@ -29,11 +29,7 @@ export function aWorker(test: TestRedis, changes: (deps: WorkerDeps) => Partial<
   const deps: WorkerDeps = {
     payments: createPaymentStore(test.redis),
     commits: createCommitStore(test.redis),
-    queue: {
-      requeue: entry => requeueCommand(test.redis, entry),
-      release: entry => releaseCommand(test.redis, entry),
-      bury: (entry, burial) => buryCommand(test.redis, entry, burial)
-    },
+    queue: createCommandQueue(test.redis),
     lock: createPaymentLock([test.secrets], 2_000, log),
     network,
     cardData: {

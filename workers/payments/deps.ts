@@ -2,8 +2,7 @@
 import type { Environment } from '../../machines/model.js'
 import type { CardNetwork } from '../../machines/network.js'
 import type { Policy } from '../../machines/payment/events.js'
-import type { CommandEntry } from '../../redis/command-entry.js'
-import type { Burial } from '../../redis/command-stream.js'
+import type { CommandQueue } from '../../redis/command-stream.js'
 import type { CommitStore } from '../../redis/commits.js'
 import type { Inspection } from '../../redis/inspection.js'
 import type { PaymentLock } from '../../redis/payment-lock.js'
@@ -29,12 +28,4 @@ export interface WorkerDeps {
   readonly inspection?: Inspection
   readonly clock: Clock
   readonly log: Logger
-}
-
-/** Where commands go that this worker can't end. */
-export interface CommandQueue {
-  requeue(entry: CommandEntry): Promise<boolean>
-  /** For one that this worker has not begun: whoever takes it next may begin it. */
-  release(entry: CommandEntry): Promise<boolean>
-  bury(entry: CommandEntry, burial: Burial): Promise<boolean>
 }

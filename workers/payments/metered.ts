@@ -4,10 +4,11 @@
  */
 import type { CardNetwork } from '../../machines/network.js'
 import type { CommandEntry } from '../../redis/command-entry.js'
+import type { CommandQueue } from '../../redis/command-stream.js'
 import type { CommitStore } from '../../redis/commits.js'
 import type { PaymentLock } from '../../redis/payment-lock.js'
 import type { WorkerTimes } from '../../redis/replies.js'
-import type { CommandQueue, WorkerDeps } from './deps.js'
+import type { WorkerDeps } from './deps.js'
 import type { WorkerMetrics } from './metrics.js'
 
 /** The sums of one command. Its methods are told how long things took. */
