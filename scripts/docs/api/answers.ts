@@ -42,7 +42,14 @@ function checkedTable(words: AnswerWords, sample: unknown): string {
   const paths = pathsOf(sample, '')
   const described = Object.keys(words)
   if (paths.join() !== described.join()) {
-    throw new Error(`scripts/docs/api/words.ts: an answer has ${paths.join(', ')}; described: ${described.join(', ')}`)
+    const [without, gone] = [
+      paths.filter(path => !described.includes(path)),
+      described.filter(path => !paths.includes(path))
+    ]
+    throw new Error(
+      `scripts/docs/api/words.ts must describe the fields of this answer, in its order: ${paths.join(', ')}. ` +
+        `Without words: ${without.join(', ') || 'none'}. Described, and not answered: ${gone.join(', ') || 'none'}.`
+    )
   }
   return answerTable(words)
 }
