@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { compactId, keys } from '../../redis/keys.js'
+import { compactId, expandId, keys, newPaymentId, partitionOf, partitionOfPayment } from '../../redis/keys.js'
 
 const PAYMENT_ID = '019a0000-0000-7000-8000-000000000005'
 
@@ -55,5 +55,36 @@ describe('keys and channels', () => {
     const page = readFileSync('docs/DESIGN.md', 'utf8')
     const missing = Object.values(written).filter(key => !page.includes(`\`${key.replace('{p00}', '{pNN}')}\``))
     expect(missing).to.deep.equal([])
+  })
+})
+
+describe('payment ids', () => {
+  it('name their partition in their last three digits', () => {
+    for (const partition of [0, 1, 15, 4095]) expect(partitionOfPayment(newPaymentId(partition))).to.equal(partition)
+  })
+
+  it('are UUIDs that sort by the order in which they were made, also in their compact form', () => {
+    const ids = Array.from({ length: 200 }, () => newPaymentId(9))
+    for (const id of ids) expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    expect([...ids].sort()).to.deep.equal(ids)
+    expect(ids.map(compactId).sort()).to.deep.equal(ids.map(compactId))
+  })
+
+  it('come back from their compact form', () => {
+    for (const id of [
+      newPaymentId(5),
+      '00000000-0000-0000-0000-000000000000',
+      'ffffffff-ffff-ffff-ffff-ffffffffffff'
+    ]) {
+      expect(compactId(id)).to.have.lengthOf(26)
+      expect(expandId(compactId(id))).to.equal(id)
+    }
+  })
+
+  it('a merchant has the same partition for ever', () => {
+    expect(partitionOf('m_0000000001', 16)).to.equal(9)
+    expect(partitionOf('m_0000000001', 4096)).to.equal(1129)
+    const used = new Set(Array.from({ length: 400 }, (_, i) => partitionOf(`m_${i}`, 16)))
+    expect(used.size).to.equal(16)
   })
 })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { CommandResult } from '../../machines/commands.js'
 import type { Payment, PaymentProgress, PaymentTerms } from '../../machines/model.js'
-import { compactId, expandId, newPaymentId, partitionOf, partitionOfPayment } from '../../redis/keys.js'
+import { compactId } from '../../redis/keys.js'
 import { decodePayment, decodeResult, encodePayment, encodeResult } from '../../redis/payment-record.js'
 import { aPayment, CREATED_MS, references } from '../support/payments.js'
 
@@ -76,36 +76,5 @@ describe('payment record', () => {
       { kind: 'refused', code: 'invalid_state' }
     ]
     for (const result of results) expect(decodeResult(encodeResult(result))).to.deep.equal(result)
-  })
-})
-
-describe('payment ids', () => {
-  it('name their partition in their last three digits', () => {
-    for (const partition of [0, 1, 15, 4095]) expect(partitionOfPayment(newPaymentId(partition))).to.equal(partition)
-  })
-
-  it('are UUIDs that sort by the order in which they were made, also in their compact form', () => {
-    const ids = Array.from({ length: 200 }, () => newPaymentId(9))
-    for (const id of ids) expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
-    expect([...ids].sort()).to.deep.equal(ids)
-    expect(ids.map(compactId).sort()).to.deep.equal(ids.map(compactId))
-  })
-
-  it('come back from their compact form', () => {
-    for (const id of [
-      newPaymentId(5),
-      '00000000-0000-0000-0000-000000000000',
-      'ffffffff-ffff-ffff-ffff-ffffffffffff'
-    ]) {
-      expect(compactId(id)).to.have.lengthOf(26)
-      expect(expandId(compactId(id))).to.equal(id)
-    }
-  })
-
-  it('a merchant has the same partition for ever', () => {
-    expect(partitionOf('m_0000000001', 16)).to.equal(9)
-    expect(partitionOf('m_0000000001', 4096)).to.equal(1129)
-    const used = new Set(Array.from({ length: 400 }, (_, i) => partitionOf(`m_${i}`, 16)))
-    expect(used.size).to.equal(16)
   })
 })

@@ -39,7 +39,7 @@ describe('records that are stored somewhere', () => {
     expect(() => decodePayment(newer, COMPACT)).to.throw(NewerRecord, `The payment ${STORED_ID} is of format 2`)
   })
 
-  it('a command', () => {
+  it('a command reads as ever, and fields that a newer version has added are passed over', () => {
     const fields = ['p', COMPACT, 'c', '{"kind":"capture","amountCents":900}', 'k', 'rec', 'r', 'reply:a', 'i', 'c1']
     expect(decodeEntry(3, '1-2', [...fields, 'n', '1', 's', '1 m {}', 'd', '77', 'new', 'field'])).to.deep.equal({
       entryId: '1-2',
@@ -55,7 +55,7 @@ describe('records that are stored somewhere', () => {
     })
   })
 
-  it('an Idempotency-Key, in progress and with each kind of result', () => {
+  it('an Idempotency-Key reads as ever, in progress and with each kind of result', () => {
     const memory = { fingerprint: 'fp', compact: COMPACT, kind: 'create', result: null }
     expect(decodeIdempotency(`P fp ${COMPACT} create`)).to.deep.equal(memory)
     const results = {
@@ -72,7 +72,7 @@ describe('records that are stored somewhere', () => {
     })
   })
 
-  it('a webhook event that waits, and one that was delivered', () => {
+  it('a webhook event reads as ever, one that waits and one that was delivered', () => {
     const body = `{\\"payment_id\\":\\"${STORED_ID}\\"}`
     const text = `019b7e94-327b-714d-b37b-9e5f41c39003 2 {"v":7,"b":"${body}","s":5,"n":9,"h":[[1,500,2,"no"],[2,0,3,"cut"]]}`
     expect(decodeRecord(text, 'waiting')).to.deep.include({
