@@ -173,7 +173,7 @@ describe('the card network adapter', () => {
         await authorise(false)
         const { paymentId } = sale()
         const hurried = createCardNetwork(
-          networkConfig(simulator.url, { networkAuthoriseTimeoutMs: 100, networkTimeoutMs: 100 })
+          networkConfig(simulator.url, { networkAuthoriseTimeoutMs: 400, networkTimeoutMs: 400 })
         )
         simulator.faults = { ...NO_FAULTS, late_ms: 60_000, [fault]: 1 }
         const other = purchase({ orderId: 'other' })

@@ -4,22 +4,25 @@ import { createTransport, type Exchange, type Transport } from '../../../workers
 import { httpAnswer, type RawBehaviour, type RawServer, startRawServer } from '../../support/raw-server.js'
 
 const noAbort = new AbortController().signal
+/** For what never comes; everything else has all the time that a slow machine may want. */
+const SHORT_MS = 80
+const LONG_MS = 8_000
 
 describe('the transport to the card network', () => {
   let server: RawServer
   let transport: Transport
 
-  async function start(behaviour: RawBehaviour, changes: { protocol?: string; connections?: number } = {}) {
+  async function start(behaviour: RawBehaviour, changes: { protocol?: string; connectTimeoutMs?: number } = {}) {
     server = await startRawServer(behaviour)
     transport = createTransport({
       baseUrl: `${changes.protocol ?? 'http'}://127.0.0.1:${server.port}`,
       headers: { MerchantId: 'id' },
-      connections: changes.connections ?? 1,
-      connectTimeoutMs: 80
+      connections: 1,
+      connectTimeoutMs: changes.connectTimeoutMs ?? LONG_MS
     })
   }
 
-  function send(signal: AbortSignal = noAbort, timeoutMs = 80): Promise<Exchange> {
+  function send(signal: AbortSignal = noAbort, timeoutMs = LONG_MS): Promise<Exchange> {
     return transport.send({ method: 'PUT', path: '/1/sales/x/void', body: null, timeoutMs }, signal)
   }
 
@@ -46,7 +49,7 @@ describe('the transport to the card network', () => {
   })
 
   it('calls a TLS handshake that hangs not sent', async () => {
-    await start({}, { protocol: 'https' })
+    await start({}, { protocol: 'https', connectTimeoutMs: SHORT_MS })
     expect(await send()).to.include({ kind: 'not_sent' })
   })
 
@@ -63,7 +66,7 @@ describe('the transport to the card network', () => {
   for (const [description, behaviour] of Object.entries(ambiguousServers)) {
     it(`calls a server ${description} ambiguous`, async () => {
       await start(behaviour)
-      expect(await send()).to.include({ kind: 'ambiguous' })
+      expect(await send(noAbort, SHORT_MS)).to.include({ kind: 'ambiguous' })
       expect(server.requestLines.length).to.be.at.most(1)
     })
   }
@@ -87,17 +90,20 @@ describe('the transport to the card network', () => {
         socket.on('close', () => clearInterval(dripping))
       }
     })
-    expect(await send()).to.deep.equal({ kind: 'ambiguous', reason: 'no whole answer within 80 ms' })
+    const reason = `no whole answer within ${SHORT_MS} ms`
+    expect(await send(noAbort, SHORT_MS)).to.deep.equal({ kind: 'ambiguous', reason })
   })
 
   it('never sends a call that found no free connection in time, not even later', async () => {
     const answers: (() => void)[] = []
-    await start({ onRequest: socket => answers.push(() => socket.write(httpAnswer(200, '{}'))) })
-    const first = send(noAbort, 2_000)
-    expect(await send()).to.deep.equal({ kind: 'not_sent', reason: 'no connection within 80 ms' })
+    const patienceMs = 400
+    const behaviour: RawBehaviour = { onRequest: socket => answers.push(() => socket.write(httpAnswer(200, '{}'))) }
+    await start(behaviour, { connectTimeoutMs: patienceMs })
+    const first = send()
+    expect(await send()).to.deep.equal({ kind: 'not_sent', reason: `no connection within ${patienceMs} ms` })
     answers[0]?.()
     expect(await first).to.include({ kind: 'answered' })
-    const third = send(noAbort, 2_000)
+    const third = send()
     while (answers.length < 2) await new Promise(resolve => setImmediate(resolve))
     answers[1]?.()
     expect(await third).to.include({ kind: 'answered' })
@@ -120,7 +126,7 @@ describe('the transport to the card network', () => {
   it('calls a call that is aborted under way ambiguous', async () => {
     const caller = new AbortController()
     await start({ onRequest: () => caller.abort() })
-    expect(await send(caller.signal, 2_000)).to.deep.equal({ kind: 'ambiguous', reason: 'the caller gave up' })
+    expect(await send(caller.signal)).to.deep.equal({ kind: 'ambiguous', reason: 'the caller gave up' })
   })
 
   it('never sends a request again that a kept-alive connection swallowed', async () => {
@@ -141,7 +147,7 @@ describe('the transport to the card network', () => {
     })
     const kinds: string[] = []
     for (let call = 0; call < 60; call++) {
-      kinds.push((await send(noAbort, 2_000)).kind)
+      kinds.push((await send()).kind)
       // Now the close wins the race, now the next request.
       for (let turn = 0; turn < call % 4; turn++) await new Promise(resolve => setImmediate(resolve))
     }
