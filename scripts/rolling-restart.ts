@@ -8,8 +8,8 @@ import { readCommandLine, toolCommand } from './command-line/tool.js'
 import { findUser, OPS_FILE, readJson } from './supervisor/data-dir.js'
 
 const POLL_MS = 100
-/** Stopping may take 12 s, starting a few more. */
-const INSTANCE_DEADLINE_MS = 30_000
+/** Without any process that changes. Stopping may take 12 s, starting a few more. */
+const STANDSTILL_MAX_MS = 30_000
 /** The simulator of the card network is not part of what is deployed. */
 const STAYS = /^network\./
 
@@ -28,20 +28,26 @@ async function rollingRestart(dataDir: string): Promise<void> {
     throw new Error(`No npm start uses ${dataDir}. Start one, or name another folder with DATA_DIR.`)
   const before = await readPlaces(dataDir)
   process.kill(pid, 'SIGUSR2')
-  for (const [name, place] of before) {
-    if (STAYS.test(name)) continue
-    await untilReplaced(dataDir, name, place)
-    process.stdout.write(`${name} is new, and ready\n`)
-  }
-}
-
-/** A process that is started anew serves /readyz on another port. */
-async function untilReplaced(dataDir: string, name: string, before: string): Promise<void> {
-  const deadline = Date.now() + INSTANCE_DEADLINE_MS
-  for (;;) {
-    const place = (await readPlaces(dataDir)).get(name)
-    if (place !== undefined && place !== before && (await isReady(place))) return
-    if (Date.now() > deadline) throw new Error(`${name} is not ready. See what npm start says about it.`)
+  const waiting = new Map([...before].filter(([name]) => !STAYS.test(name)))
+  let places = before
+  let movedMs = Date.now()
+  while (waiting.size > 0) {
+    const now = await readPlaces(dataDir)
+    if ([...now].some(([name, place]) => places.get(name) !== place)) movedMs = Date.now()
+    places = now
+    for (const [name, old] of waiting) {
+      // A process that is started anew serves /readyz on another port.
+      const place = places.get(name)
+      if (place === undefined || place === old || !(await isReady(place))) continue
+      waiting.delete(name)
+      process.stdout.write(`${name} is new, and ready\n`)
+    }
+    // Another restart may be under way, after which this one begins.
+    if (waiting.size > 0 && Date.now() - movedMs > STANDSTILL_MAX_MS) {
+      throw new Error(
+        `${[...waiting.keys()].join(', ')}: not restarted or not ready. See what npm start says about it.`
+      )
+    }
     await sleep(POLL_MS)
   }
 }

@@ -45,6 +45,11 @@ const mochaOptions = [
   ...(options.timeout === undefined ? [] : ['--timeout', String(options.timeout)])
 ]
 
+const all = readdirSync('dist/test', { recursive: true, encoding: 'utf8' })
+  .filter(name => name.endsWith('.test.js'))
+  .map(name => join('dist/test', name))
+const files = selectTestFiles(all.sort(), patterns)
+
 const isLintClean = patterns.length > 0 || (await run('node_modules/@biomejs/biome/bin/biome', ['check', '.'])) === 0
 const { passed, failed } = await runMocha()
 const failures = failed + (isLintClean ? 0 : 1)
@@ -56,10 +61,6 @@ async function runMocha(): Promise<Totals> {
   const folder = mkdtempSync(join(tmpdir(), 'payments-totals-'))
   const file = join(folder, 'totals.json')
   try {
-    const all = readdirSync('dist/test', { recursive: true, encoding: 'utf8' })
-      .filter(name => name.endsWith('.test.js'))
-      .map(name => join('dist/test', name))
-    const files = selectTestFiles(all.sort(), patterns)
     const reporter = [
       '--reporter',
       './dist/scripts/testing/counting-reporter.js',

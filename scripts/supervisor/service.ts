@@ -63,6 +63,8 @@ export class Service {
   #fault: string | undefined
   #isReady = false
   #rolling: Promise<void> | undefined
+  /** The one that begins when `#rolling` is over. */
+  #nextRolling: Promise<void> | undefined
   #releaseLock: () => Promise<void> = async () => undefined
   #sinkOf = prefixedOutput([], false, () => undefined)
 
@@ -94,12 +96,22 @@ export class Service {
   /**
    * Restarts every process that works for merchants, one after the other: the next one when all are ready again. With
    * two instances of what listens nobody is turned away. Rejects when one does not become ready; the rest go on as they are.
+   * Asked for while one is under way, another follows: some processes may have begun before what is to be deployed was built.
    */
   rollingRestart(): Promise<void> {
-    this.#rolling ??= this.#restartInTurn().finally(() => {
-      this.#rolling = undefined
-    })
-    return this.#rolling
+    if (this.#rolling === undefined) {
+      this.#rolling = this.#restartInTurn().finally(() => {
+        this.#rolling = undefined
+      })
+      return this.#rolling
+    }
+    this.#nextRolling ??= this.#rolling
+      .catch(() => undefined)
+      .then(() => {
+        this.#nextRolling = undefined
+        return this.rollingRestart()
+      })
+    return this.#nextRolling
   }
 
   async #restartInTurn(): Promise<void> {

@@ -1,6 +1,10 @@
 /** Which test files the arguments of `npm test` mean. */
+import { UsageError } from '../command-line/usage-error.js'
 
-/** `redis/commits`, `test/redis/commits.test.ts` and `commits` all mean dist/test/redis/commits.test.js. */
+/**
+ * `redis/commits`, `test/redis/commits.test.ts` and `commits` all mean dist/test/redis/commits.test.js. Throws `UsageError`
+ * with every pattern that means none.
+ */
 export function selectTestFiles(files: readonly string[], patterns: readonly string[]): string[] {
   if (patterns.length === 0) return [...files]
   const unknown: string[] = []
@@ -10,6 +14,10 @@ export function selectTestFiles(files: readonly string[], patterns: readonly str
     if (matches.length === 0) unknown.push(pattern)
     return matches
   })
-  if (unknown.length > 0) throw new Error(`No test file matches ${unknown.join(', ')}. There are:\n${files.join('\n')}`)
+  if (unknown.length > 0) {
+    throw new UsageError(
+      `No test file matches ${unknown.join(', ')}. Give a part of the path of a file in test/, such as redis or redis/commits.`
+    )
+  }
   return [...new Set(selected)].sort()
 }

@@ -51,7 +51,8 @@ describe('the commands of package.json', function () {
     ['chaos --crash-points commit.after,commit.during', '"commit.during" is wrong. A point is a step of'],
     ['simulate --mutant no-such-mutant', 'Known: no-version-compare, '],
     ['shop --port http', 'Give a whole number from 0 to 65535.'],
-    ['docs all', 'too many arguments']
+    ['docs all', 'too many arguments'],
+    ['test no-such-test', 'No test file matches no-such-test.']
   ] as const) {
     it(`${line}: is told what is wrong with it`, async () => {
       const [name, ...args] = line.split(' ')
@@ -67,8 +68,7 @@ describe('the commands of package.json', function () {
   for (const [line, words] of [
     ['rolling-restart', 'No npm start uses dist/no-such-folder.'],
     ['shop', 'Run `npm start` in another terminal first'],
-    ['webhooks:listen', 'There is no demo merchant in dist/no-such-folder.'],
-    ['test no-such-test', 'No test file matches no-such-test.']
+    ['webhooks:listen', 'There is no demo merchant in dist/no-such-folder.']
   ] as const) {
     it(`${line}: cannot, and says why without a stack`, async () => {
       const [name, ...args] = line.split(' ')

@@ -48,6 +48,30 @@ describe('npm start', function () {
     for (const name of ['base_url', 'merchant_id', 'api_key', 'publishable_key']) expect(output).to.contain(demo[name])
   })
 
+  it('restarts its processes for everybody who asks, also while it is at it', async () => {
+    const restart = (): Promise<[number | null, string]> => {
+      const tool = spawn(process.execPath, ['scripts/bootstrap.mjs', 'rolling-restart'], {
+        env: { ...process.env, DATA_DIR: dir },
+        stdio: ['ignore', 'pipe', 'inherit']
+      })
+      let said = ''
+      tool.stdout.on('data', chunk => {
+        said += chunk
+      })
+      return new Promise(resolve => tool.once('close', code => resolve([code, said])))
+    }
+    const first = restart()
+    await until('the first process was restarted', () => output.includes('payments.1 is restarted'), 15_000)
+    for (const [code, said] of await Promise.all([first, restart()])) {
+      expect(said.split('\n').sort().filter(Boolean)).to.deep.equal([
+        'api.1 is new, and ready',
+        'payments.1 is new, and ready',
+        'payments.2 is new, and ready'
+      ])
+      expect(code).to.equal(0)
+    }
+  })
+
   it('stops everything on SIGTERM to npm', async () => {
     npm.kill('SIGTERM')
     await until('nothing is left', isGone, 15_000)
