@@ -96,10 +96,10 @@ export const isVoidedElsewhere: Guard = ({ figures }, event) =>
 
 /** The network announced more than "something", and its books may still be behind: they are read from another host. */
 export const isNoticeAwaited: Guard = ({ figures, policy }, event) =>
-  isNoticeSpecific(figures.notice) && event.nowMs < figures.notice.sinceMs + policy.reconcileListAfterMs
+  isNoticeUnshown(figures.notice, event) && event.nowMs < figures.notice.sinceMs + policy.reconcileListAfterMs
 
 /** The network announced more than "something", and its books never showed it. */
-export const isNoticeUnconfirmed: Guard = ({ figures }) => isNoticeSpecific(figures.notice)
+export const isNoticeUnconfirmed: Guard = ({ figures }, event) => isNoticeUnshown(figures.notice, event)
 
 /** The network should find the sale again: it is recent, and so is what was announced about it. */
 export const isAbsencePassing: Guard = (context, event) => {
@@ -110,7 +110,7 @@ export const isAbsencePassing: Guard = (context, event) => {
 
 /** "Something happened" to a sale of which the network tells no more: mostly a late refund of ours. */
 export const isChangeForgotten: Guard = (context, event) =>
-  isSaleForgotten(context, event) && !isNoticeSpecific(context.figures.notice)
+  isSaleForgotten(context, event) && !isNoticeUnshown(context.figures.notice, event)
 
 /** The network does not take the operation any more. */
 export const isTooLate: Guard = (_, event) => event.type === 'REJECTED' && event.isTooLate === true
@@ -121,6 +121,8 @@ function isWithinHorizon(sinceMs: number | null, { policy }: PaymentContext, { n
 
 const isSaleForgotten: Guard = ({ terms }, event) => event.nowMs >= terms.createdAtMs + NETWORK_MEMORY_MS
 
-function isNoticeSpecific(notice: Notice | null): notice is Notice {
-  return notice !== null && notice.announced !== 'change'
+/** More than "something" was announced, and the answer at hand does not show it. */
+function isNoticeUnshown(notice: Notice | null, event: PaymentEvent): notice is Notice {
+  if (notice === null || notice.announced === 'change') return false
+  return !(notice.announced === 'chargeback' && isFound(event) && event.sale.isChargedBack)
 }

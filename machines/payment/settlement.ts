@@ -12,13 +12,22 @@ import {
 } from './notices.js'
 import { paymentSetup } from './setup.js'
 
+const confirmedChargeback = {
+  guard: 'isChargedBack',
+  target: '#payment.charged_back',
+  actions: 'verifyNoticeLater',
+  description: 'The network confirms the chargeback. Look again later: money may have been given back as well.'
+} as const
+
+const refundStillToShow = {
+  guard: 'isRefundStillToShow',
+  actions: 'verifyNoticeLater',
+  description: 'The books do not show a refund that was approved a moment ago: they may be behind, verify later.'
+} as const
+
 /** A refund that was approved may be denied afterwards: the books rule, and the merchant is told. */
 const refundsUndone = [
-  {
-    guard: 'isRefundStillToShow',
-    actions: 'verifyNoticeLater',
-    description: 'The books do not show a refund that was approved a moment ago: they may be behind, verify later.'
-  },
+  refundStillToShow,
   {
     guard: 'isEveryRefundUndone',
     target: '#payment.captured',
@@ -33,6 +42,16 @@ const refundsUndone = [
   }
 ] as const
 
+/** The same after a chargeback, which stays. */
+const refundsUndoneInDispute = [
+  refundStillToShow,
+  {
+    guard: 'isRefundUndone',
+    actions: ['noteRefundUndone', 'callForFigures', 'askNetwork'],
+    description: 'The network undid refunds of a disputed sale: its books rule. Tell a person, and look again.'
+  }
+] as const
+
 const contradictsCapture = [
   surplusTurnedUp,
   {
@@ -43,17 +62,11 @@ const contradictsCapture = [
   { actions: ['endNotice', 'callForFigures'], description: 'Contradicts the capture: tell a person.' }
 ] as const
 
-/** What a settled, captured payment does about what the network announced. `undone`: what may become of its refunds. */
-function verifiesNotice<Undone extends readonly object[]>(undone: Undone) {
+/** What a settled, captured payment does about what the network announced. `changes`: what the books may change first. */
+function verifiesNotice<Changes extends readonly object[]>(changes: Changes) {
   const judgedByTheBooks = [
     surplusTurnedUp,
-    {
-      guard: 'isChargedBack',
-      target: '#payment.charged_back',
-      actions: 'endNotice',
-      description: 'The network confirms the chargeback.'
-    },
-    ...undone,
+    ...changes,
     {
       guard: 'isVoidedElsewhere',
       actions: ['noteVoidedElsewhere', 'callForFigures', 'askNetwork'],
@@ -104,7 +117,7 @@ const contradictsWhileAsking = {
 
 export const captured = paymentSetup.createStateConfig({
   description: 'Paid.',
-  on: { ...refunds, ...verifiesNotice([]) }
+  on: { ...refunds, ...verifiesNotice([confirmedChargeback]) }
 })
 
 export const refunding = paymentSetup.createStateConfig({
@@ -212,28 +225,15 @@ export const refunding = paymentSetup.createStateConfig({
 
 export const partiallyRefunded = paymentSetup.createStateConfig({
   description: 'Part of the captured amount is given back.',
-  on: { ...refunds, ...verifiesNotice(refundsUndone) }
+  on: { ...refunds, ...verifiesNotice([confirmedChargeback, ...refundsUndone]) }
 })
 
 export const refunded = paymentSetup.createStateConfig({
   description: 'All of the captured amount is given back.',
-  on: { ...verifiesNotice(refundsUndone) }
+  on: { ...verifiesNotice([confirmedChargeback, ...refundsUndone]) }
 })
-
-const onlySurplusMatters = [
-  surplusTurnedUp,
-  { actions: 'endNotice', description: 'Nothing more can happen to a sale that was charged back.' }
-] as const
 
 export const chargedBack = paymentSetup.createStateConfig({
   description: 'The buyer disputed the purchase with the issuer.',
-  on: {
-    ...asksAboutNotice,
-    FOUND_CAPTURED: onlySurplusMatters,
-    FOUND_VOIDED: onlySurplusMatters,
-    FOUND_AUTHORISED: onlySurplusMatters,
-    FOUND_DENIED: onlySurplusMatters,
-    ...surplusWasVoided,
-    ...noticeStillOpen
-  }
+  on: { ...verifiesNotice(refundsUndoneInDispute) }
 })

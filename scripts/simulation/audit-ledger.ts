@@ -1,5 +1,5 @@
 /** The network's ledger against the payments: at most one charge, and every figure the same. */
-import type { Payment } from '../../machines/model.js'
+import { type Payment, placeOf } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { type LedgerSale, LedgerStatus } from '../network/ledger.js'
 import type { Books } from './audit.js'
@@ -19,10 +19,14 @@ export function auditLedger({ payments, ledger, installation: { network } }: Boo
   return problems
 }
 
-/** What is ascribed to others was done by others: a refund or void of the service must not be mistaken for theirs. */
-function auditOthers({ terms, progress }: Payment, byHandCents: number): string[] {
+/**
+ * What is ascribed to others was done by others: a refund or void of the service must not be mistaken for theirs. While a
+ * refund is in doubt nobody can tell it from one of the same amount that somebody else made.
+ */
+function auditOthers({ terms, progress, history }: Payment, byHandCents: number): string[] {
   const { status, voidedElsewhereCents } = progress
-  if (!TAKEN.has(status) || status === 'charged_back' || voidedElsewhereCents === byHandCents) return []
+  const hadDoubt = history.some(line => placeOf(line) === 'refunding.asking')
+  if (!TAKEN.has(status) || hadDoubt || voidedElsewhereCents === byHandCents) return []
   return [`${terms.id}: ascribes ${voidedElsewhereCents} to others, who gave back ${byHandCents}`]
 }
 
@@ -42,8 +46,7 @@ function auditOrder({ terms, progress }: Payment, sales: readonly LedgerSale[]):
     const captured = sum(own, sale => sale.capturedAmount)
     const voided = sum(own, sale => sale.voidedAmount)
     if (captured !== capturedCents) problems.push(`${id}: captured ${capturedCents}, the network ${captured}`)
-    // What others give back of a sale that was charged back is nobody's business any more.
-    if (status !== 'charged_back' && voided !== refundedCents + voidedElsewhereCents) {
+    if (voided !== refundedCents + voidedElsewhereCents) {
       problems.push(`${id}: refunded ${refundedCents} and ${voidedElsewhereCents} by others, the network ${voided}`)
     }
     if (status !== 'charged_back' && own.some(sale => sale.chargebackCase !== null)) {

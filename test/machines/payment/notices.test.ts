@@ -89,7 +89,7 @@ const tables: Record<string, Row[]> = {
       'counts as soon as it shows',
       inStatus('captured', noticed('chargeback')),
       found('FOUND_CAPTURED', { isChargedBack: true }),
-      { status: 'charged_back', wake: null }
+      { status: 'charged_back', wake: 5_000 }
     ],
     [
       'of a canceled payment is told to a person as soon as it shows',
@@ -253,6 +253,38 @@ const tables: Record<string, Row[]> = {
       { refused: 'operation_in_progress' }
     ],
     ['is none that anybody doubts', inStatus('captured'), concluded(true), { refused: 'invalid_state' }]
+  ],
+  'a sale that was charged back': [
+    [
+      'is looked at again when the chargeback is confirmed',
+      inStatus('captured', noticed('chargeback')),
+      found('FOUND_CAPTURED', { isChargedBack: true, voidedCents: 300 }),
+      { status: 'charged_back', effect: null, wake: 5_000 }
+    ],
+    [
+      'has nothing more to wait for when its books show the chargeback',
+      inStatus('charged_back', noticed('chargeback')),
+      found('FOUND_CAPTURED', { isChargedBack: true }),
+      { status: 'charged_back', wake: null, attention: null }
+    ],
+    [
+      'shows what somebody else gave back of it',
+      inStatus('charged_back', noticed('change')),
+      found('FOUND_CAPTURED', { isChargedBack: true, voidedCents: 300 }),
+      { status: 'charged_back', refunded: 0, attention: 'figures_differ', effect: 'query' }
+    ],
+    [
+      'shows that a refund was denied afterwards',
+      inStatus('charged_back', { ...noticed('denied_refund'), refundedCents: 300 }),
+      found('FOUND_CAPTURED', { isChargedBack: true }),
+      { status: 'charged_back', refunded: 0, attention: 'figures_differ', effect: 'query' }
+    ],
+    [
+      'does not lose a refund of a moment ago to books that are behind',
+      inStatus('charged_back', { ...noticed('change'), ...justNow('refundedAtMs'), refundedCents: 300 }),
+      found('FOUND_CAPTURED', { isChargedBack: true }),
+      { status: 'charged_back', refunded: 300, attention: null, wake: 5_000 }
+    ]
   ],
   'a second sale under the order': [
     [

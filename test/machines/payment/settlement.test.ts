@@ -193,7 +193,7 @@ const tables: Record<string, Row[]> = {
       'is charged back',
       inStatus('captured', noticed),
       chargedBack(0),
-      { status: 'charged_back', captured: 1_000, refunded: 0, wake: null, result: null }
+      { status: 'charged_back', captured: 1_000, refunded: 0, wake: 5_000, result: null }
     ],
     ['is not', inStatus('captured', noticed), books(0), { status: 'captured', wake: null, attention: null }],
     [
