@@ -20,8 +20,8 @@ export type Command =
   | { readonly kind: 'network_notice'; readonly announced: Announcement }
   /** An operator has looked at what the payment was listed for. */
   | { readonly kind: 'settle_attention' }
-  /** An operator has seen at the acquirer whether the refund that is in doubt is booked. */
-  | { readonly kind: 'conclude_refund'; readonly isBooked: boolean }
+  /** An operator has seen at the acquirer whether the capture, cancellation or refund that is in doubt is booked. */
+  | { readonly kind: 'conclude_operation'; readonly isBooked: boolean }
 
 /** How a merchant's command ended; kept with its Idempotency-Key and replayed to a repeated request. */
 export type CommandResult =

@@ -31,9 +31,9 @@ export async function settleAttention(redis: Redis, paymentId: string): Promise<
   await send(redis, paymentId, { kind: 'settle_attention' })
 }
 
-/** Tells the workers what a person has seen at the acquirer of a refund in doubt. They end the refund by that. */
-export async function concludeRefund(redis: Redis, paymentId: string, isBooked: boolean): Promise<void> {
-  await send(redis, paymentId, { kind: 'conclude_refund', isBooked })
+/** Tells the workers what a person has seen at the acquirer of an operation in doubt. They end the operation by that. */
+export async function concludeOperation(redis: Redis, paymentId: string, isBooked: boolean): Promise<void> {
+  await send(redis, paymentId, { kind: 'conclude_operation', isBooked })
 }
 
 async function send(redis: Redis, paymentId: string, command: Command): Promise<void> {

@@ -40,12 +40,17 @@ export function encodeServiceCommand(paymentId: string, command: Command): strin
   return encodeEntry({ compact: compactId(paymentId), command, ...nobody })
 }
 
-/** Commands that an earlier version put into the stream had one notice for all that the network announces. */
-type OldNotice = { readonly kind: 'chargeback_notice' }
+/**
+ * Commands that an earlier version put into the stream: one notice for all that the network announces, and a conclusion
+ * for refunds alone.
+ */
+type OldCommand = { readonly kind: 'chargeback_notice' } | { readonly kind: 'conclude_refund'; isBooked: boolean }
 
 function readCommand(text: string): Command {
-  const command = JSON.parse(text) as Command | OldNotice
-  return command.kind === 'chargeback_notice' ? { kind: 'network_notice', announced: 'change' } : command
+  const command = JSON.parse(text) as Command | OldCommand
+  if (command.kind === 'chargeback_notice') return { kind: 'network_notice', announced: 'change' }
+  if (command.kind === 'conclude_refund') return { kind: 'conclude_operation', isBooked: command.isBooked }
+  return command
 }
 
 /** Reads an entry. Throws when it is not one of ours; the caller buries it. */

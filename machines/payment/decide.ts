@@ -184,7 +184,7 @@ function detailOf(event: PaymentEvent): string | null {
       return `code ${event.code}`
     case 'NETWORK_NOTICE':
       return event.announced
-    case 'REFUND_CONCLUDED':
+    case 'OPERATION_CONCLUDED':
       return event.isBooked ? 'booked' : 'not booked'
     case 'NOT_SENT':
     case 'AMBIGUOUS':

@@ -22,8 +22,8 @@ export type CommandEvent =
   | ({ readonly type: 'NETWORK_NOTICE'; readonly announced: Announcement } & At)
   /** A person has looked at what the payment was listed for. */
   | ({ readonly type: 'ATTENTION_SETTLED' } & At)
-  /** A person has seen at the acquirer what became of the refund that nobody could find out about. */
-  | ({ readonly type: 'REFUND_CONCLUDED'; readonly isBooked: boolean } & At)
+  /** A person has seen at the acquirer what became of the operation that nobody could find out about. */
+  | ({ readonly type: 'OPERATION_CONCLUDED'; readonly isBooked: boolean } & At)
 
 export type CallEvent =
   | ({ readonly type: 'APPROVED'; readonly isCaptured: boolean; readonly references: NetworkReferences } & At)

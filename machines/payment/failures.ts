@@ -7,11 +7,12 @@ export function failureOf(terms: PaymentTerms, operation: Operation, event: Paym
     case 'DECLINED':
       return isCaptureOfCreate(terms, operation) ? 'capture_rejected' : event.failure
     case 'REJECTED':
+    case 'OPERATION_CONCLUDED':
       return isCaptureOfCreate(terms, operation) ? 'capture_rejected' : 'provider_rejected'
     case 'NOT_SENT':
       return isCaptureOfCreate(terms, operation) ? 'capture_not_sent' : 'network_unavailable'
     case 'FOUND_DENIED':
-      return 'card_declined'
+      return operation.kind === 'authorization' ? 'card_declined' : 'provider_rejected'
     case 'CARD_MISSING':
       return 'invalid_token'
     case 'ABSENT':

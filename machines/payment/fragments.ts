@@ -13,12 +13,22 @@ export const stillOpen = {
 /** What is asked and answered while it is not known whether an operation on a hold is booked, but for what ends that. */
 export const asksAboutHold = {
   RECONCILE: { actions: 'askNetwork', description: 'Ask by our order id.' },
-  FOUND_DENIED: {
-    actions: ['askLater', 'callForFigures'],
-    description: 'Contradicts the authorisation: tell a person.'
-  },
   ABSENT: { actions: 'askLater', description: 'Contradicts the authorisation: ask again later.' },
   ...stillOpen
+} as const
+
+/** A sale that was authorised is denied in the books, and may be so for a moment only. */
+export const deniedForNow = {
+  actions: ['askLater', 'callForFigures'],
+  description: 'Contradicts the authorisation: tell a person, and ask again later.'
+} as const
+
+/** A person has seen that an operation on a hold is not booked. Whether the hold stands is asked at once. */
+export const concludedAsMissing = {
+  guard: 'isConcludedAsMissing',
+  target: '#payment.pre_authorized',
+  actions: ['fail', 'settleAttention', 'noteNotice'],
+  description: 'A person has seen that it is not booked: back to the hold, and look how it stands.'
 } as const
 
 /** A call that may or may not have been booked is asked about, never repeated blindly. */

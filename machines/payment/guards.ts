@@ -55,12 +55,12 @@ export const isRefundBooked: Guard = ({ figures }, event) =>
 export const isRefundMissing: Guard = ({ figures }, event) =>
   isFound(event) && event.sale.voidedCents === knownVoidedCents(figures)
 
-/** A person has looked, and no copy of the refund can be on its way any more. */
+/** A person has looked, and no copy of the request can be on its way any more. */
 export const isConcludedAsBooked: Guard = (context, event) =>
-  event.type === 'REFUND_CONCLUDED' && event.isBooked && isBeyondHorizon(context, event)
+  event.type === 'OPERATION_CONCLUDED' && event.isBooked && isBeyondHorizon(context, event)
 
 export const isConcludedAsMissing: Guard = (context, event) =>
-  event.type === 'REFUND_CONCLUDED' && !event.isBooked && isBeyondHorizon(context, event)
+  event.type === 'OPERATION_CONCLUDED' && !event.isBooked && isBeyondHorizon(context, event)
 
 export const isChargedBack: Guard = (_, event) => isFound(event) && event.sale.isChargedBack
 

@@ -1,8 +1,16 @@
 /**
  * An authorised amount until it is captured, let go, or out of time:
- * `pre_authorized`, `capturing`, `cancelling`, `canceled`, `expired`.
+ * `pre_authorized`, `capturing`, `cancelling`, `canceled`; `expired` is in expiry.ts.
  */
-import { asksAboutHold, backToHold, inDoubt, notVoided, stillOpen, surplusFirst, surplusVoided } from './fragments.js'
+import {
+  asksAboutHold,
+  backToHold,
+  concludedAsMissing,
+  deniedForNow,
+  inDoubt,
+  surplusFirst,
+  surplusVoided
+} from './fragments.js'
 import {
   asksAboutNotice,
   heldAgain,
@@ -135,6 +143,25 @@ export const capturing = paymentSetup.createStateConfig({
             description: 'The network undid the sale by itself.'
           }
         ],
+        FOUND_DENIED: [
+          surplusFirst,
+          {
+            guard: 'isBeyondHorizon',
+            target: '#payment.canceled',
+            actions: ['noteCanceled', 'fail', 'noteNotice', 'callForFigures'],
+            description: 'Still denied after the horizon: there is no hold to capture. Its books rule, tell a person.'
+          },
+          deniedForNow
+        ],
+        OPERATION_CONCLUDED: [
+          {
+            guard: 'isConcludedAsBooked',
+            target: '#payment.captured',
+            actions: ['noteCaptured', 'succeed', 'settleAttention'],
+            description: 'A person has seen that it is captured.'
+          },
+          concludedAsMissing
+        ],
         ...surplusVoided,
         ...asksAboutHold
       }
@@ -191,6 +218,25 @@ export const cancelling = paymentSetup.createStateConfig({
             description: 'Captured without us, and the void may still arrive and refund it: ask again later.'
           }
         ],
+        FOUND_DENIED: [
+          surplusFirst,
+          {
+            guard: 'isBeyondHorizon',
+            target: '#payment.canceled',
+            actions: ['noteCanceled', 'succeed', 'noteNotice', 'callForFigures'],
+            description: 'Still denied after the horizon: the hold is gone. Its books rule, tell a person.'
+          },
+          deniedForNow
+        ],
+        OPERATION_CONCLUDED: [
+          {
+            guard: 'isConcludedAsBooked',
+            target: '#payment.canceled',
+            actions: ['noteCanceled', 'succeed', 'settleAttention'],
+            description: 'A person has seen that the hold is gone.'
+          },
+          concludedAsMissing
+        ],
         ...surplusVoided,
         ...asksAboutHold
       }
@@ -211,84 +257,5 @@ export const canceled = paymentSetup.createStateConfig({
       },
       heldAgain
     ]
-  }
-})
-
-export const expired = paymentSetup.createStateConfig({
-  description: 'Not captured within the window.',
-  initial: 'releasing',
-  states: {
-    releasing: {
-      description: 'The hold is released at the network, and tried again until it is.',
-      on: {
-        APPROVED: { target: 'released', actions: 'endInquiry', description: 'The hold is gone.' },
-        ...notVoided,
-        AMBIGUOUS: {
-          actions: 'beginReleaseInquiry',
-          description: 'Whether it is voided is not known, and the void may still arrive: ask.'
-        },
-        REJECTED: [
-          {
-            guard: 'isTooLate',
-            target: 'released',
-            actions: 'endInquiry',
-            description: 'Too late to void it: the hold has lapsed at the issuer.'
-          },
-          notVoided.REJECTED
-        ],
-        RESUMED: { actions: 'beginReleaseInquiry', description: 'Found again after a crash: ask.' },
-        RECONCILE: { actions: 'askNetwork', description: 'Ask by our order id.' },
-        NETWORK_NOTICE: { actions: 'askNetwork', description: 'Something happened to the sale: look at once.' },
-        FOUND_AUTHORISED: {
-          actions: ['beginReleaseInquiry', 'voidSale'],
-          description: 'Still held: a whole void works once only, send it again.'
-        },
-        FOUND_VOIDED: [
-          {
-            guard: 'hasSurplus',
-            target: 'released',
-            actions: ['endInquiry', 'noteNotice'],
-            description: 'The hold is gone, and there is a second sale: look at that next.'
-          },
-          { target: 'released', actions: 'endInquiry', description: 'The hold is gone.' }
-        ],
-        FOUND_DENIED: [
-          {
-            guard: 'hasSurplus',
-            target: 'released',
-            actions: ['endInquiry', 'noteNotice'],
-            description: 'There is no hold, but a second sale: look at that next.'
-          },
-          { target: 'released', actions: 'endInquiry', description: 'There is no hold.' }
-        ],
-        ABSENT: [
-          {
-            guard: 'isBeyondHorizon',
-            target: 'released',
-            actions: 'endInquiry',
-            description: 'Unknown to the network for the whole horizon: there is no hold.'
-          },
-          { actions: 'askLater', description: 'The network does not find the sale now: ask again later.' }
-        ],
-        FOUND_CAPTURED: [
-          {
-            guard: 'isBeyondHorizon',
-            target: '#payment.captured',
-            actions: ['noteCaptured', 'endInquiry', 'noteNotice', 'callForFigures'],
-            description: 'Captured without us, and no void came in the whole horizon: its books rule, tell a person.'
-          },
-          {
-            actions: ['askLater', 'callForFigures'],
-            description: 'Captured without us, and a void may still arrive and refund it: ask again later.'
-          }
-        ],
-        ...stillOpen,
-        POISONED: {
-          actions: ['beginReleaseInquiry', 'callForPoison'],
-          description: 'Handed out too often: ask, and tell a person.'
-        }
-      }
-    },
-    released: { description: 'The buyer has the money back.', on: { ...verifiedGone } }
   }
 })

@@ -7,7 +7,8 @@
  * lost.
  */
 import { failed, pending, unknown } from './authorisation.js'
-import { canceled, cancelling, capturing, expired, preAuthorized } from './hold.js'
+import { expired } from './expiry.js'
+import { canceled, cancelling, capturing, preAuthorized } from './hold.js'
 import { captured, chargedBack, partiallyRefunded, refunded, refunding } from './settlement.js'
 import { paymentSetup } from './setup.js'
 

@@ -190,7 +190,7 @@ export const refunding = paymentSetup.createStateConfig({
           actions: 'askLater',
           description: 'Contradicts the capture, or the sale is older than what the network tells of: ask again later.'
         },
-        REFUND_CONCLUDED: [
+        OPERATION_CONCLUDED: [
           {
             guard: 'isConcludedAsBookedWhole',
             target: '#payment.refunded',

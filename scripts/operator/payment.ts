@@ -1,8 +1,8 @@
-/** `payment show|history|attention|settle-attention|conclude-refund`; `in-doubt` is in payment-doubt.ts */
+/** `payment show|history|attention|settle-attention|conclude`; `in-doubt` is in payment-doubt.ts */
 import { Command } from 'commander'
 import type { Payment, PaymentProgress } from '../../machines/model.js'
 import { decide } from '../../machines/payment/decide.js'
-import { attentionOf, concludeRefund, listAttention, settleAttention } from '../../redis/attention.js'
+import { attentionOf, concludeOperation, listAttention, settleAttention } from '../../redis/attention.js'
 import { compactId, partitionOfPayment } from '../../redis/keys.js'
 import { createPaymentStore } from '../../redis/payments.js'
 import { delay } from '../../runtime/delay.js'
@@ -75,11 +75,12 @@ export function paymentCommand(action: ActionMaker): Command {
 
 function addConclusion(noun: Command, action: ActionMaker): void {
   noun
-    .command('conclude-refund')
-    .description('End a refund in doubt that the network can not be asked about, as you have seen it at the acquirer.')
+    .command('conclude')
+    .alias('conclude-refund')
+    .description('End an operation in doubt that the network does not tell of, as you have seen it at the acquirer.')
     .argument('[payment]', 'id of the payment')
     .option('--payment <id>', 'the same, as an option')
-    .option('--booked', 'the acquirer has booked the refund')
+    .option('--booked', 'the acquirer has booked the capture, cancellation or refund')
     .option('--not-booked', 'the acquirer has not booked it, and will not')
     .option('--json', 'print JSON')
     .action(
@@ -92,7 +93,7 @@ function addConclusion(noun: Command, action: ActionMaker): void {
         const { status, operation } = await conclude(connection, id, isBooked)
         return {
           json: { payment_id: id, status, operation: operation.state },
-          text: `The refund of payment ${id} has ${operation.state}; the payment is ${status}.`
+          text: `The ${operation.kind} of payment ${id} has ${operation.state}; the payment is ${status}.`
         }
       })
     )
@@ -134,28 +135,27 @@ async function settle(connection: OperatorConnection, id: string): Promise<void>
   }
 }
 
-/** The payment after its refund has ended. */
+/** The payment after its operation has ended. */
 async function conclude(connection: OperatorConnection, id: string, isBooked: boolean): Promise<PaymentProgress> {
   const payment = await paymentOf(connection, id)
-  const { status, phase } = payment.progress
-  if (status !== 'refunding' || phase !== 'asking') {
-    throw new Error(`Payment ${id} is ${status}: no refund of it is in doubt.`)
-  }
+  const { status, phase, operation } = payment.progress
+  if (phase !== 'asking')
+    throw new Error(`Payment ${id} is ${status}: no capture, cancellation or refund of it is in doubt.`)
   // The chart decides; asked here as well, because a worker has nobody to tell why it refuses.
-  const event = { type: 'REFUND_CONCLUDED', isBooked, nowMs: await serviceNowMs(connection) } as const
+  const event = { type: 'OPERATION_CONCLUDED', isBooked, nowMs: await serviceNowMs(connection) } as const
   if (decide(payment, event, connection.config).kind === 'refused') {
     throw new Error(
-      `The refund of payment ${id} may still arrive at the network. Look again when NOT_FOUND_HORIZON_MS is over.`
+      `The ${operation.kind} of payment ${id} may still arrive at the network. Look again when NOT_FOUND_HORIZON_MS is over.`
     )
   }
-  await concludeRefund(connection.redis, id, isBooked)
+  await concludeOperation(connection.redis, id, isBooked)
   const deadlineMs = performance.now() + CONCLUDE_WAIT_MS
   for (;;) {
     const { progress: after } = await paymentOf(connection, id)
-    if (after.status !== 'refunding') return after
+    if (after.status !== status) return after
     if (performance.now() > deadlineMs) {
       throw new Error(
-        `No worker ended the refund of payment ${id} within ${CONCLUDE_WAIT_MS} ms; one will when it runs.`
+        `No worker ended the ${operation.kind} of payment ${id} within ${CONCLUDE_WAIT_MS} ms; one will when it runs.`
       )
     }
     await delay(POLL_MS)

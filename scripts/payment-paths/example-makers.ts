@@ -63,7 +63,7 @@ export function monthsLater(make: Make): Make {
 }
 
 export function concluded(isBooked: boolean): Make {
-  return (_, nowMs) => ({ type: 'REFUND_CONCLUDED', isBooked, nowMs })
+  return (_, nowMs) => ({ type: 'OPERATION_CONCLUDED', isBooked, nowMs })
 }
 
 export function capture(amountOf: (payment: Payment) => number | null): Make {

@@ -109,9 +109,9 @@ export const exampleEvents: readonly ExampleEvent[] = [
     isTooLate: true,
     nowMs
   })),
-  example('REFUND_CONCLUDED/early', 'a person is too early', concluded(true)),
-  example('REFUND_CONCLUDED/booked', 'a person has seen the refund', beyondHorizon(concluded(true))),
-  example('REFUND_CONCLUDED/missing', 'a person has not found the refund', beyondHorizon(concluded(false))),
+  example('OPERATION_CONCLUDED/early', 'a person is too early', concluded(true)),
+  example('OPERATION_CONCLUDED/booked', 'a person has seen it booked', beyondHorizon(concluded(true))),
+  example('OPERATION_CONCLUDED/missing', 'a person has not found it booked', beyondHorizon(concluded(false))),
   example('NOT_SENT', 'surely not sent', (_, nowMs) => ({ type: 'NOT_SENT', reason: 'connection refused', nowMs })),
   example('AMBIGUOUS', 'no conclusive answer', (_, nowMs) => ({ type: 'AMBIGUOUS', reason: 'timeout', nowMs })),
   example('CARD_MISSING', 'card data is gone', (_, nowMs) => ({ type: 'CARD_MISSING', nowMs })),
@@ -185,6 +185,7 @@ export const exampleEvents: readonly ExampleEvent[] = [
     daysLater(found('FOUND_AUTHORISED', 'authorised'))
   ),
   example('FOUND_DENIED', 'found denied', found('FOUND_DENIED', 'denied')),
+  example('FOUND_DENIED/still', 'still denied, beyond the horizon', beyondHorizon(found('FOUND_DENIED', 'denied'))),
   example(
     'FOUND_DENIED/surplus',
     'found denied, and another one',

@@ -51,7 +51,7 @@ export function isTimely({ type }: ExampleEvent, { payment, underWay }: World): 
     case 'EXPIRE':
     case 'NETWORK_NOTICE':
     case 'ATTENTION_SETTLED':
-    case 'REFUND_CONCLUDED':
+    case 'OPERATION_CONCLUDED':
       return payment.version > 1
     default:
       return false

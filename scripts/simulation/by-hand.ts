@@ -2,8 +2,9 @@
  * What people do to a sale beside the service (`--by-hand`): somebody in the acquirer's portal captures, voids or refunds it, and
  * an operator of the service works off the list of payments that need a person.
  */
+import type { PaymentProgress } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
-import { concludeRefund, settleAttention } from '../../redis/attention.js'
+import { concludeOperation, settleAttention } from '../../redis/attention.js'
 import { expandId, keys, partitionNumbers, partitionOfPayment } from '../../redis/keys.js'
 import { decodePayment } from '../../redis/payment-record.js'
 import { type LedgerSale, LedgerStatus } from '../network/ledger.js'
@@ -60,7 +61,7 @@ function touch({ random, nowMs }: World, sale: LedgerSale): Partial<LedgerSale> 
   return { status, voidedAmount: sale.voidedAmount + part, voidedAtMs: nowMs }
 }
 
-/** Looks at every payment that needs a person: ends a refund that can't be decided by the truth, and takes it off the list. */
+/** Looks at every payment that needs a person: ends an operation that can't be decided by the truth, and takes it off the list. */
 export async function workOffAttention(world: World, installation: Installation, outside: Process): Promise<void> {
   const redis = installation.connect(outside, installation.durable)
   for (;;) {
@@ -70,23 +71,32 @@ export async function workOffAttention(world: World, installation: Installation,
         const paymentId = expandId(compact)
         const key = keys.payment(partitionOfPayment(paymentId), compact)
         const { progress } = decodePayment((await redis.get(key)) ?? '', compact)
-        const { status, phase, references, operation, refundedCents } = progress
-        if (status !== 'refunding' || phase !== 'asking') {
+        const { phase, operation } = progress
+        if (phase !== 'asking') {
           if (world.random.chance(0.5)) await settleAttention(redis, paymentId)
           continue
         }
-        const sale = installation.network.ledger.find(references.saleId ?? '')
+        const sale = installation.network.ledger.find(progress.references.saleId ?? '')
         if (sale === undefined) continue
-        const ours = sale.voidedAmount - installation.network.refundedByHand(sale.paymentId)
-        world.note('concluded by hand', paymentId)
-        const isBooked = ours >= refundedCents + operation.amountCents
-        await concludeRefund(redis, paymentId, isBooked)
-        if (world.random.chance(0.3)) await concludeRefund(redis, paymentId, isBooked)
+        world.note('concluded by hand', `${operation.kind} of ${paymentId}`)
+        const isBooked = isBookedInTruth(progress, sale, installation)
+        await concludeOperation(redis, paymentId, isBooked)
+        if (world.random.chance(0.3)) await concludeOperation(redis, paymentId, isBooked)
       }
     } catch {
       // Redis is away: the operator tries again.
     }
   }
+}
+
+function isBookedInTruth(
+  { operation, refundedCents }: PaymentProgress,
+  sale: LedgerSale,
+  { network }: Installation
+): boolean {
+  if (operation.kind === 'capture') return sale.status === LedgerStatus.captured
+  if (operation.kind === 'cancel') return sale.status === LedgerStatus.voided
+  return sale.voidedAmount - network.refundedByHand(sale.paymentId) >= refundedCents + operation.amountCents
 }
 
 function listed({ durable, config }: Installation): string[] {

@@ -55,6 +55,11 @@ describe('records that are stored somewhere', () => {
     })
   })
 
+  it('a conclusion of an operator reads as ever, also from when there was one for refunds alone', () => {
+    const fields = ['p', COMPACT, 'c', '{"kind":"conclude_refund","isBooked":true}']
+    expect(decodeEntry(5, '1-0', fields).command).to.deep.equal({ kind: 'conclude_operation', isBooked: true })
+  })
+
   it('an Idempotency-Key reads as ever, in progress and with each kind of result', () => {
     const memory = { fingerprint: 'fp', compact: COMPACT, kind: 'create', result: null }
     expect(decodeIdempotency(`P fp ${COMPACT} create`)).to.deep.equal(memory)

@@ -37,8 +37,8 @@ export function firstEvent(
       return { type: 'NETWORK_NOTICE', announced: command.announced, nowMs }
     case 'settle_attention':
       return { type: 'ATTENTION_SETTLED', nowMs }
-    case 'conclude_refund':
-      return { type: 'REFUND_CONCLUDED', isBooked: command.isBooked, nowMs }
+    case 'conclude_operation':
+      return { type: 'OPERATION_CONCLUDED', isBooked: command.isBooked, nowMs }
     case 'wake': {
       if (isFoundAgain && progress.status !== 'pending' && isUnderWay(progress)) return { type: 'RESUMED', nowMs }
       const dueMs = wakeAtMs(progress)

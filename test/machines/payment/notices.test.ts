@@ -28,7 +28,7 @@ const surplus = { surplusSaleId: 'sale-2' }
 const approved: EventInput = { type: 'APPROVED', isCaptured: true, references }
 const tooLate: EventInput = { type: 'REJECTED', code: '101', isTooLate: true }
 const absent = (nowMs = NOW): EventInput => ({ type: 'ABSENT', nowMs })
-const concluded = (isBooked: boolean, nowMs = LATER): EventInput => ({ type: 'REFUND_CONCLUDED', isBooked, nowMs })
+const concluded = (isBooked: boolean, nowMs = LATER): EventInput => ({ type: 'OPERATION_CONCLUDED', isBooked, nowMs })
 const refundInDoubt = (refundedCents = 0, voidedElsewhereCents = 0) =>
   inStatus('refunding', { ...inDoubt('refund', 300), refundedCents, voidedElsewhereCents, attention: 'figures_differ' })
 

@@ -54,8 +54,8 @@ const unreachable: readonly { readonly reason: string; readonly isStep: Step }[]
     isStep: (path, index) => event(path, index)?.type === 'CARD_MISSING'
   },
   {
-    reason: 'REFUND_CONCLUDED needs the horizon to pass, and meanwhile the service asks the network by itself',
-    isStep: (path, index) => event(path, index)?.type === 'REFUND_CONCLUDED'
+    reason: 'OPERATION_CONCLUDED needs the horizon to pass, and meanwhile the service asks the network by itself',
+    isStep: (path, index) => event(path, index)?.type === 'OPERATION_CONCLUDED'
   },
   {
     reason: 'DECLINED is said to sales only: to a capture or void the acquirer says REJECTED',

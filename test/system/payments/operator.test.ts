@@ -52,27 +52,6 @@ describe('an operator', function () {
     expect((await run('payment', 'settle-attention', id)).err).to.contain(`Payment ${id} is not on the list.`)
   })
 
-  for (const [seen, ends] of [
-    ['--booked', { status: 'partially_refunded', refunded_cents: 3_000 }],
-    ['--not-booked', { status: 'captured', refunded_cents: 0 }]
-  ] as const) {
-    it(`ends a refund that the network can not be asked about: ${seen}`, async () => {
-      const { id } = (await merchant.create()).payment
-      network.faults({ drop_before: 1 })
-      const refund = await merchant.cancel(id, { amount: 3_000 })
-      expect(refund.status).to.equal(202)
-      network.faults({ error_before: 1 })
-      expect((await run('payment', 'conclude-refund', id)).code).to.equal(2)
-      const early = await run('payment', 'conclude-refund', id, seen)
-      expect([early.code, early.err]).to.satisfy(([code, err]: [number, string]) => code === 1 && /may still/.test(err))
-      await run('clock', 'advance', '11m')
-      expect((await run('payment', 'conclude-refund', id, seen)).out).to.contain(`the payment is ${ends.status}.`)
-      expect(await merchant.read(id)).to.include(ends)
-      expect((await run('payment', 'conclude-refund', id, seen)).err).to.contain('no refund of it is in doubt')
-      network.faults()
-    })
-  }
-
   it('sees the work that waits: alarms, commands in work, dead letters', async () => {
     await merchant.create({ capture: false })
     network.hold('arrived')

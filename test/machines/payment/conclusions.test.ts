@@ -1,0 +1,99 @@
+/** How a capture or cancellation in doubt ends when the books contradict the hold, or a person has looked. */
+import { expect } from 'chai'
+import { type EventInput, found, inDoubt, inStatus, LATER, type Meaning, meaningOf } from '../../support/decisions.js'
+
+type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
+
+const capturing = inStatus('capturing', { mode: 'manual', ...inDoubt('capture', 600) })
+const captureOfCreate = inStatus('capturing', { mode: 'auto', ...inDoubt('capture', 1_000) })
+const cancelling = inStatus('cancelling', { ...inDoubt('cancel', 1_000), attention: 'figures_differ' })
+const denied = found('FOUND_DENIED', { status: 'denied', capturedCents: 0 })
+const deniedStill: EventInput = { ...denied, nowMs: LATER }
+const deniedBesideAnother = found('FOUND_DENIED', { status: 'denied', capturedCents: 0 }, { surplusSaleId: 'sale-2' })
+const concluded = (isBooked: boolean, nowMs?: number): EventInput => ({
+  type: 'OPERATION_CONCLUDED',
+  isBooked,
+  nowMs: nowMs ?? LATER
+})
+
+const tables: Record<string, Row[]> = {
+  'a sale that the books call denied': [
+    [
+      'is asked about before the horizon',
+      capturing,
+      denied,
+      { phase: 'asking', attention: 'figures_differ', wake: 5_000 }
+    ],
+    [
+      'has no hold to capture after the horizon',
+      capturing,
+      deniedStill,
+      { status: 'canceled', result: 'failed', error: 'provider_rejected', attention: 'figures_differ' }
+    ],
+    [
+      'is not called declined to a merchant whose hold was there',
+      captureOfCreate,
+      deniedStill,
+      { status: 'canceled', result: 'failed', error: 'provider_rejected' }
+    ],
+    ['may still be canceled before the horizon', cancelling, denied, { phase: 'asking', result: null }],
+    [
+      'has no hold any more after the horizon: it is canceled',
+      cancelling,
+      deniedStill,
+      { status: 'canceled', result: 'succeeded', attention: 'figures_differ' }
+    ],
+    [
+      'gives way to a second sale, which is voided first',
+      capturing,
+      deniedBesideAnother,
+      { phase: 'asking', effect: 'void', attention: 'surplus_sale' }
+    ]
+  ],
+  'a capture that nobody can find out about': [
+    [
+      'is booked, says the person',
+      capturing,
+      concluded(true),
+      { status: 'captured', captured: 600, result: 'succeeded', attention: null }
+    ],
+    [
+      'is not booked, says the person: the hold stays, and is looked at',
+      capturing,
+      concluded(false),
+      { status: 'pre_authorized', result: 'failed', error: 'provider_rejected', captured: 0 }
+    ],
+    [
+      'of a payment that was to be captured at once leaves a hold, and the merchant is told',
+      captureOfCreate,
+      concluded(false),
+      { status: 'pre_authorized', error: 'capture_rejected' }
+    ],
+    ['may still arrive: the person is too early', capturing, concluded(true, 0), { refused: 'operation_in_progress' }]
+  ],
+  'a cancellation that nobody can find out about': [
+    [
+      'is booked, says the person',
+      cancelling,
+      concluded(true),
+      { status: 'canceled', result: 'succeeded', attention: null, wake: null }
+    ],
+    [
+      'is not booked, says the person: the hold stays, and is looked at',
+      cancelling,
+      concluded(false),
+      { status: 'pre_authorized', result: 'failed', error: 'provider_rejected', attention: null }
+    ],
+    ['may still arrive: the person is too early', cancelling, concluded(false, 0), { refused: 'operation_in_progress' }]
+  ]
+}
+
+for (const [what, rows] of Object.entries(tables)) {
+  describe(what, () => {
+    for (const [name, given, event, means] of rows) {
+      it(name, () => {
+        expect(meaningOf(given, event, means)).to.deep.equal(means)
+      })
+    }
+  })
+}

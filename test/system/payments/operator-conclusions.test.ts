@@ -1,0 +1,39 @@
+/** An operator says at the end of a doubt what the acquirer's books do not tell. */
+import { expect } from 'chai'
+import { asOperator } from '../../support/merchant.js'
+import { usePayingService } from '../../support/paying-service.js'
+
+describe('an operator who has looked at the acquirer', function () {
+  this.timeout(60_000)
+  const { service, merchant, network } = usePayingService()
+  const run = (...args: string[]): ReturnType<typeof asOperator> => asOperator(service(), ...args)
+
+  const paid = async () => (await merchant.create()).payment.id
+  const held = async () => (await merchant.create({ capture: false })).payment.id
+  const refund = (id: string) => merchant.cancel(id, { amount: 3_000 })
+  const capture = (id: string) => merchant.capture(id, { amount: 4_000 })
+  const cancel = (id: string) => merchant.cancel(id)
+  for (const [what, seen, begin, operate, ends] of [
+    ['a refund', '--booked', paid, refund, { status: 'partially_refunded', refunded_cents: 3_000 }],
+    ['a refund', '--not-booked', paid, refund, { status: 'captured', refunded_cents: 0 }],
+    ['a capture', '--booked', held, capture, { status: 'captured', captured_cents: 4_000 }],
+    ['a capture', '--not-booked', held, capture, { status: 'pre_authorized', captured_cents: 0 }],
+    ['a cancellation', '--booked', held, cancel, { status: 'canceled' }],
+    ['a cancellation', '--not-booked', held, cancel, { status: 'pre_authorized' }]
+  ] as const) {
+    it(`ends ${what} that the network can not be asked about: ${seen}`, async () => {
+      const id = await begin()
+      network.faults({ drop_before: 1 })
+      expect((await operate(id)).status).to.equal(202)
+      network.faults({ error_before: 1 })
+      expect((await run('payment', 'conclude', id)).code).to.equal(2)
+      const early = await run('payment', 'conclude', id, seen)
+      expect([early.code, early.err]).to.satisfy(([code, err]: [number, string]) => code === 1 && /may still/.test(err))
+      await run('clock', 'advance', '11m')
+      expect((await run('payment', 'conclude', id, seen)).out).to.contain(`the payment is ${ends.status}.`)
+      expect(await merchant.read(id)).to.include(ends)
+      expect((await run('payment', 'conclude', id, seen)).err).to.contain('of it is in doubt')
+      network.faults()
+    })
+  }
+})
