@@ -13,8 +13,8 @@ import { expandId } from '../../redis/keys.js'
 import { NewerRecord } from '../../redis/payment-record.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
-import type { HandlingOutcome } from './command-loop.js'
 import type { WorkerDeps } from './deps.js'
+import type { HandlingOutcome } from './intake.js'
 import { HandedOutByNobody, LockLost, loadPaymentAndEvent, runCommand, timeFor } from './run-command.js'
 
 const LOCKED_RETRY_MS = 25

@@ -1,0 +1,86 @@
+/** What was handed to a worker, by whichever way: each entry is handled once, and remembered after its end. */
+import type { CommandEntry } from '../../redis/command-entry.js'
+import { buryEntry, type ReadResult } from '../../redis/command-stream.js'
+import type { Redis } from '../../redis/connections.js'
+import type { Logger } from '../../runtime/log.js'
+import type { Slots } from './slots.js'
+
+/**
+ * What became of a command that was handled. `left`: nothing was done, it will be handed out again as new. `ended`: any
+ * other end, to be given back included; if this entry comes again, it may have been sent.
+ */
+export type HandlingOutcome = 'ended' | 'left'
+
+/** Commands that a worker remembers after their end: those of many seconds, longer than a failover takes. */
+const ENDED_MAX = 20_000
+
+export interface IntakeOptions {
+  readonly redis: Redis
+  readonly handle: (entry: CommandEntry, stopping: AbortSignal) => Promise<HandlingOutcome>
+  readonly log: Logger
+}
+
+export interface Intake {
+  take(read: ReadResult): Promise<void>
+  /** Takes what the worker had been handed and never got. */
+  takeLost(read: ReadResult): Promise<void>
+  isKnown(partition: number, entryId: string): boolean
+}
+
+export function createIntake(options: IntakeOptions, slots: Slots, stopping: AbortSignal): Intake {
+  const running = new Set<string>()
+  // The answer that was believed lost may come after all, when the entry has ended long since.
+  const found = new Set<string>()
+  const ended = createMemory(ENDED_MAX)
+  const nameOf = (partition: number, entryId: string): string => `${partition} ${entryId}`
+  const isKnown = (partition: number, entryId: string): boolean => {
+    const name = nameOf(partition, entryId)
+    return running.has(name) || found.has(name)
+  }
+  const handle = (entry: CommandEntry): void => {
+    const name = nameOf(entry.partition, entry.entryId)
+    running.add(name)
+    // A master that fails over without its last writes hands out again what was ended here: that is to be asked about.
+    const known = ended.has(name) ? { ...entry, handedOut: Math.max(entry.handedOut, 1) } : entry
+    slots.run(async () => {
+      const outcome = await options.handle(known, stopping).finally(() => running.delete(name))
+      if (outcome === 'ended') ended.add(name)
+    })
+  }
+  const take = async ({ entries, unreadable }: ReadResult): Promise<void> => {
+    for (const entry of entries) if (!isKnown(entry.partition, entry.entryId)) handle(entry)
+    for (const entry of unreadable) {
+      const { partition, entryId, reason } = entry
+      options.log.error(
+        { partition, entry_id: entryId, reason },
+        'an unreadable command is buried: see dead-letter list'
+      )
+      await buryEntry(options.redis, entry, Date.now())
+    }
+  }
+  return {
+    isKnown,
+    take,
+    takeLost: async read => {
+      const entries = read.entries.filter(entry => !isKnown(entry.partition, entry.entryId))
+      if (entries.length > 0) options.log.warn({ entries: entries.length }, 'commands had got lost on their way here')
+      const taking = take({ ...read, entries })
+      for (const entry of entries) found.add(nameOf(entry.partition, entry.entryId))
+      await taking
+    }
+  }
+}
+
+/** The last names of many. */
+function createMemory(size: number): { has(name: string): boolean; add(name: string): void } {
+  const names = new Set<string>()
+  return {
+    has: name => names.has(name),
+    add: name => {
+      names.add(name)
+      if (names.size <= size) return
+      const [oldest = name] = names
+      names.delete(oldest)
+    }
+  }
+}
