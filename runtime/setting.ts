@@ -56,12 +56,19 @@ export function delays(value: string): readonly number[] {
   return parsed
 }
 
+/** Those of machines/card-brands.ts, which this folder does not know. */
+const BRANDS = ['visa', 'mastercard', 'elo', 'amex', 'hipercard', 'diners', 'discover', 'jcb']
+const BRAND_DAYS_MAX = 30
+
 export function brandDays(value: string): Readonly<Record<string, number>> {
   const days: Record<string, number> = {}
   for (const part of value.split(',').filter(Boolean)) {
-    const match = /^([a-z]+)=(\d{1,2})$/.exec(part.trim())
-    if (!match?.[1] || Number(match[2]) < 1) throw new RangeError('must look like visa=5,elo=15')
-    days[match[1]] = Number(match[2])
+    const [, brand = '', count] = /^([a-z]+)=(\d{1,2})$/.exec(part.trim()) ?? []
+    if (!(Number(count) >= 1 && Number(count) <= BRAND_DAYS_MAX)) {
+      throw new RangeError(`must look like visa=5,elo=15, with 1 to ${BRAND_DAYS_MAX} days`)
+    }
+    if (!BRANDS.includes(brand)) throw new RangeError(`names the brand ${brand}; there are ${BRANDS.join(', ')}`)
+    days[brand] = Number(count)
   }
   return days
 }

@@ -44,7 +44,7 @@ export const paymentSettings = {
   preauthTtlDaysByBrand: setting(
     'PREAUTH_TTL_DAYS_BY_BRAND',
     '',
-    'Exceptions by brand, such as `visa=5,elo=15`.',
+    'Exceptions by brand, such as `visa=5,elo=15`; at most 30.',
     brandDays
   ),
   idempotencyRetentionDays: integer(
