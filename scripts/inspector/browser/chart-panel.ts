@@ -47,6 +47,7 @@ export class ChartPanel {
       this.#root.replaceChildren(this.#tabs(pictures), drawingOf(picture))
     }
     for (const svg of this.#root.querySelectorAll('svg')) light(svg, this.#position)
+    bringIntoSight(this.#root.querySelector('.drawing'))
   }
 
   #partOf(pictures: readonly Picture[]): Picture | undefined {
@@ -74,6 +75,17 @@ function drawingOf({ svg }: Picture): HTMLElement {
   // Drawn by our own server from the machine; nothing of a payment is in it.
   drawing.innerHTML = svg
   return drawing
+}
+
+/** Where a chart is bigger than its place, scrolls to where the payment is; the page stays where it is. */
+function bringIntoSight(drawing: Element | null): void {
+  const here = drawing?.querySelector('.here')?.getBoundingClientRect()
+  if (here === undefined || !drawing) return
+  const place = drawing.getBoundingClientRect()
+  drawing.scrollBy({
+    left: here.left + here.width / 2 - (place.left + place.width / 2),
+    top: here.top + here.height / 2 - (place.top + place.height / 2)
+  })
 }
 
 /** Marks the state, the states on the way, and the last arrow. */

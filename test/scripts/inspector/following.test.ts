@@ -11,7 +11,7 @@ import { Merchant } from '../../support/merchant.js'
 import { useService } from '../../support/service.js'
 import { bookedOrders, setFaults } from '../../support/simulator.js'
 
-const VIEWPORT = { width: 1720, height: 1040 }
+const VIEWPORT = { width: 1920, height: 1080 }
 
 describe('the inspector', function () {
   this.timeout(60_000)

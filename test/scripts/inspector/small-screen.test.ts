@@ -1,0 +1,48 @@
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { type Inspector, startInspector } from '../../../scripts/inspector/inspector.js'
+import { useBrowser } from '../../support/browser.js'
+
+describe('the inspector on a small screen', function () {
+  this.timeout(30_000)
+  const browser = useBrowser()
+  let inspector: Inspector
+  before(async () => {
+    // Nobody answers there: what-if needs no service.
+    inspector = await startInspector({
+      port: 0,
+      isHostedAllowed: false,
+      redisAddress: async () => 'redis://127.0.0.1:1'
+    })
+  })
+  after(() => inspector?.stop())
+
+  for (const [name, viewport] of [
+    ['a phone', { width: 360, height: 740 }],
+    ['half a screen', { width: 960, height: 900 }],
+    ['a laptop', { width: 1280, height: 800 }]
+  ] as const) {
+    it(`fits on ${name}, with words that can be read and the payment in sight`, async () => {
+      const page = await browser.open(inspector.url, { viewport })
+      await page.getByRole('button', { name: 'What if' }).click()
+      await page.getByRole('button', { name: 'Settlement' }).click()
+      await page.getByRole('button', { name: 'The life of a payment' }).click()
+      expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), 'wider').to.equal(false)
+      const here = await boxOf(page, '#charts .here text')
+      const chart = await boxOf(page, '.drawing')
+      expect(here.height).to.be.greaterThan(7)
+      expect(here.x).to.be.within(chart.x, chart.x + chart.width - here.width)
+      expect(here.y).to.be.within(chart.y, chart.y + chart.height - here.height)
+    })
+  }
+
+  it('logs no problem in the browser', () => {
+    expect(browser.problems).to.deep.equal([])
+  })
+})
+
+async function boxOf(page: Page, selector: string): Promise<{ x: number; y: number; width: number; height: number }> {
+  const box = await page.locator(selector).first().boundingBox()
+  if (box === null) throw new Error(`${selector} is not to be seen`)
+  return box
+}
