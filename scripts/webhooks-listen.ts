@@ -21,7 +21,7 @@ const command = toolCommand({
   takes: 'until Ctrl-C; events wait for the next time.',
   examples: [
     ['', 'print them'],
-    ['--forward-to http://localhost:4000/hook', 'and pass them on; its answer is the answer']
+    ['--forward-to http://localhost:8080/hook', 'and pass them on; its answer is the answer']
   ]
 })
   .option('--forward-to <url>', 'where each event is posted to, with its bytes and its signature', forwardTarget)

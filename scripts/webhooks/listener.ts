@@ -61,7 +61,7 @@ export async function startListener({ tls, forwardTo, write, ...options }: Liste
 export function forwardTarget(text: string): URL {
   // `localhost:4000/hook` is a URL too, of the scheme "localhost".
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text)
-  throw new InvalidArgumentError('Give an http address, such as http://localhost:4000/hook.')
+  throw new InvalidArgumentError('Give an http address, such as http://localhost:8080/hook.')
 }
 
 /** The raw bytes and the headers that matter, so that the signature stays valid. Null: nobody answers there. */

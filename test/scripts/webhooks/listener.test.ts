@@ -9,9 +9,9 @@ describe('webhooks:listen', () => {
   afterEach(() => listener?.stop())
 
   it('forwards to http addresses only, and says how one is written', () => {
-    expect(forwardTarget('http://localhost:4000/hook').port).to.equal('4000')
+    expect(forwardTarget('http://localhost:8080/hook').port).to.equal('8080')
     for (const text of ['localhost:4000/hook', '4000', '', 'ftp://localhost/']) {
-      expect(() => forwardTarget(text)).to.throw('Give an http address, such as http://localhost:4000/hook.')
+      expect(() => forwardTarget(text)).to.throw('Give an http address, such as http://localhost:8080/hook.')
     }
   })
 
