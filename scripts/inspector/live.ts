@@ -18,8 +18,11 @@ export interface LiveFeed {
 
 const LOOK_AGAIN_MS = 1_000
 const STOP_WAIT_MS = 300
+const LOST = 'Redis does not answer any more; waiting for it. What-if works without it.'
 
 interface Connected {
+  /** False while the server is away; the client looks for it by itself. */
+  isReady(): boolean
   find(paymentId: string): Promise<ObservedPayment | null>
   stop(): Promise<void>
 }
@@ -47,7 +50,7 @@ export function startLiveFeed(
     }
   })()
   return {
-    status: () => status,
+    status: () => (connected === undefined || connected.isReady() ? status : LOST),
     find: async paymentId => (await connected?.find(paymentId)) ?? null,
     async stop() {
       stopping.abort()
@@ -65,6 +68,7 @@ async function connectTo(url: string, onDecision: (decision: ObservedDecision) =
   const watch = await watchDecisions(redis, subscriber, onDecision)
   const payments = createPaymentStore(redis)
   return {
+    isReady: () => redis.status === 'ready',
     async find(paymentId) {
       const payment = await payments.load(partitionOfPayment(paymentId), compactId(paymentId)).catch(() => null)
       return payment === null ? null : observePayment(payment)

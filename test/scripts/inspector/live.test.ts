@@ -1,0 +1,43 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type LiveFeed, startLiveFeed } from '../../../scripts/inspector/live.js'
+import { type EmbeddedRedis, startRedis } from '../../../scripts/supervisor/embedded-redis.js'
+import { freePort } from '../../../scripts/supervisor/ports.js'
+import { obtainRedis } from '../../../scripts/supervisor/redis-binary.js'
+import { until } from '../../support/conditions.js'
+
+describe('the connection of the inspector', function () {
+  this.timeout(30_000)
+  let dir = ''
+  let server: EmbeddedRedis | undefined
+  let feed: LiveFeed | undefined
+  after(async () => {
+    await feed?.stop()
+    await server?.process.stop(2_000)
+    await rm(dir, { recursive: true, force: true })
+  })
+
+  it('says when Redis is away, and when it is back', async () => {
+    dir = await mkdtemp(join(tmpdir(), 'payments-live-'))
+    const port = await freePort()
+    const start = async (): Promise<EmbeddedRedis> => {
+      const binary = await obtainRedis(resolve('.vendor'), () => undefined)
+      return startRedis({ kind: 'redis', binary, port, dir, onOutput: () => undefined })
+    }
+    const says = (words: string): Promise<unknown> =>
+      until(words, () => feed?.status().includes(words) ?? false, 10_000)
+
+    server = await start()
+    const { url } = server
+    feed = startLiveFeed(
+      async () => url,
+      () => undefined
+    )
+    await says('Connected to Redis')
+    await server.process.stop(2_000)
+    await says('does not answer any more')
+    server = await start()
+    await says('Connected to Redis')
+  })
+})
