@@ -37,7 +37,12 @@ const EXAMPLES = 'redis-cluster://host:port,host:port or redis-sentinel://host:p
 
 /** Reads an address. Throws a sentence, without any password, when it is none. */
 export function parseAddress(url: string): RedisAddress {
-  if (!/^rediss?-/.test(url)) return { kind: 'single', url }
+  if (!/^rediss?-/.test(url)) {
+    // The client would take anything, look for a host of that name, and keep its user waiting.
+    const isUrl = /^rediss?:\/\/./.test(url) && URL.canParse(url)
+    if (!isUrl) throw new Error(`A Redis address must look like redis://host:port, ${EXAMPLES}.`)
+    return { kind: 'single', url }
+  }
   const [, s, kind, userinfo, hosts = '', name = '', db, query] = MANY.exec(url) ?? []
   const nodes = hosts.split(',').map(parseHostPort)
   const isTls = s === 's'

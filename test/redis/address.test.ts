@@ -38,6 +38,17 @@ describe('addresses of the durable Redis', () => {
     expect(() => parseAddress('redis-cluster://u:hidden@a')).to.throw(/must look like redis-cluster:/)
     expect(() => parseAddress('redis-cluster://u:hidden@a')).not.to.throw(/hidden/)
     expect(() => parseAddress('redis-sentinel://a:1')).to.throw(/name of the master/)
+    for (const url of [
+      'nonsense',
+      '6379',
+      'redis:',
+      'redis://',
+      'redis://u:hidden@',
+      'http://host:1',
+      'redis://host:none'
+    ]) {
+      expect(() => parseAddress(url), url).to.throw(/^A Redis address must look like redis:\/\/host:port, /)
+    }
   })
 
   it('are shown without credentials', () => {
