@@ -1,6 +1,6 @@
 /** The connection to a running service: looked for until it is there, kept by the Redis client from then on. */
 
-import { connect, disconnect, safeAddress } from '../../redis/connections.js'
+import { connect, safeAddress } from '../../redis/connections.js'
 import type { ObservedDecision, ObservedPayment } from '../../redis/inspection.js'
 import { observePayment, watchDecisions } from '../../redis/inspection.js'
 import { compactId, partitionOfPayment } from '../../redis/keys.js'
@@ -74,8 +74,9 @@ async function connectTo(url: string, onDecision: (decision: ObservedDecision) =
       return payment === null ? null : observePayment(payment)
     },
     async stop() {
-      await watch.stop().catch(() => undefined)
-      await Promise.all([disconnect(redis), disconnect(subscriber)])
+      await Promise.race([watch.stop().catch(() => undefined), delay(STOP_WAIT_MS)])
+      // At once: to take leave of a server that is away would wait until it is back.
+      for (const connection of [redis, subscriber]) connection.disconnect()
     }
   }
 }

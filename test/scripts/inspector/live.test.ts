@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { expect } from 'chai'
 import { type LiveFeed, startLiveFeed } from '../../../scripts/inspector/live.js'
 import { type EmbeddedRedis, startRedis } from '../../../scripts/supervisor/embedded-redis.js'
 import { freePort } from '../../../scripts/supervisor/ports.js'
@@ -39,5 +40,14 @@ describe('the connection of the inspector', function () {
     await says('does not answer any more')
     server = await start()
     await says('Connected to Redis')
+
+    // Ctrl-C while it is away: nobody waits for it.
+    await server.process.stop(2_000)
+    await says('does not answer any more')
+    const askedMs = Date.now()
+    await feed.stop()
+    feed = undefined
+    server = undefined
+    expect(Date.now() - askedMs).to.be.lessThan(2_000)
   })
 })
