@@ -27,11 +27,22 @@ export const expired = paymentSetup.createStateConfig({
         ],
         RESUMED: { actions: 'beginReleaseInquiry', description: 'Found again after a crash: ask.' },
         RECONCILE: { actions: 'askNetwork', description: 'Ask by our order id.' },
-        NETWORK_NOTICE: { actions: 'askNetwork', description: 'Something happened to the sale: look at once.' },
-        FOUND_AUTHORISED: {
-          actions: ['beginReleaseInquiry', 'voidSale'],
-          description: 'Still held: a whole void works once only, send it again.'
+        NETWORK_NOTICE: {
+          actions: ['noteNotice', 'askNetwork'],
+          description: 'Something happened to the sale: look at once.'
         },
+        FOUND_AUTHORISED: [
+          {
+            guard: 'isChangeAwaited',
+            actions: 'askLater',
+            description:
+              'What was announced a moment ago may be a capture that the books do not show yet: no void before.'
+          },
+          {
+            actions: ['beginReleaseInquiry', 'voidSale'],
+            description: 'Still held: a whole void works once only, send it again.'
+          }
+        ],
         FOUND_VOIDED: [
           {
             guard: 'hasSurplus',

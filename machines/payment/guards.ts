@@ -98,6 +98,10 @@ export const isVoidedElsewhere: Guard = ({ figures }, event) =>
 export const isNoticeAwaited: Guard = ({ figures, policy }, event) =>
   isNoticeUnshown(figures.notice, event) && event.nowMs < figures.notice.sinceMs + policy.reconcileListAfterMs
 
+/** Something was announced so lately that the books may not show it yet. */
+export const isChangeAwaited: Guard = (context, event) =>
+  isWithinHorizon(context.figures.notice?.sinceMs ?? null, context, event)
+
 /** The network announced more than "something", and its books never showed it. */
 export const isNoticeUnconfirmed: Guard = ({ figures }, event) => isNoticeUnshown(figures.notice, event)
 

@@ -56,6 +56,13 @@ export const preAuthorized = paymentSetup.createStateConfig({
     FOUND_AUTHORISED: [
       surplusTurnedUp,
       {
+        guard: 'isDueWithChangeAwaited',
+        target: 'expired',
+        actions: 'beginReleaseInquiry',
+        description:
+          'The window is over, and what was announced a moment ago may be a capture: no void before that is clear.'
+      },
+      {
         guard: 'isDue',
         target: 'expired',
         actions: ['endNotice', 'voidSale'],

@@ -62,7 +62,7 @@ export const surplusWasVoided = {
   AMBIGUOUS: { actions: 'verifyNoticeLater', description: 'Whether it is voided is not known: look later.' }
 } as const
 
-/** The books show what we know. Whether that is the end of it depends on what was announced. */
+/** The books show what we know. They may be behind, so whether that is the end of it depends on what was announced, and when. */
 export const nothingNew = [
   {
     guard: 'isNoticeAwaited',
@@ -73,6 +73,11 @@ export const nothingNew = [
     guard: 'isNoticeUnconfirmed',
     actions: ['endNotice', 'callForNotice'],
     description: 'The books never showed what was announced: tell a person.'
+  },
+  {
+    guard: 'isChangeAwaited',
+    actions: 'verifyChangeLater',
+    description: 'The books show what we know, and may be behind: look again.'
   },
   { actions: 'endNotice', description: 'The books show what we know.' }
 ] as const

@@ -189,6 +189,17 @@ export const verifyNoticeLater: Change = ({ figures, policy }, event) => {
   }
 }
 
+/**
+ * Something was announced, and the books show nothing new. The network announces what the service did itself in the same
+ * words, so this is looked at twice more only: after a moment, and when the books can't be behind any more.
+ */
+export const verifyChangeLater: Change = (context, event) => {
+  const { notice } = context.figures
+  if (notice === null || notice.attempts === 0) return verifyNoticeLater(context, event)
+  const nextAtMs = notice.sinceMs + context.policy.notFoundHorizonMs
+  return { notice: { ...notice, attempts: notice.attempts + 1, nextAtMs } }
+}
+
 export const endNotice: Change = () => ({ notice: null })
 
 /** Calls for a person. */

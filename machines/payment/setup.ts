@@ -69,6 +69,10 @@ export const paymentSetup = base.extend({
     isCancelStillToShow: guard(guards.isCancelStillToShow),
     isVoidedElsewhere: guard(guards.isVoidedElsewhere),
     isNoticeAwaited: guard(guards.isNoticeAwaited),
+    isChangeAwaited: guard(guards.isChangeAwaited),
+    isDueWithChangeAwaited: guard(
+      (context, event) => guards.isDue(context, event) && guards.isChangeAwaited(context, event)
+    ),
     isNoticeUnconfirmed: guard(guards.isNoticeUnconfirmed),
     isAbsencePassing: guard(guards.isAbsencePassing),
     isChangeForgotten: guard(guards.isChangeForgotten),
@@ -105,6 +109,7 @@ export const paymentSetup = base.extend({
     endInquiry: figures(progress.endInquiry),
     noteNotice: figures(progress.noteNotice),
     verifyNoticeLater: figures(progress.verifyNoticeLater),
+    verifyChangeLater: figures(progress.verifyChangeLater),
     endNotice: figures(progress.endNotice),
     callForSurplus: figures(progress.callFor('surplus_sale')),
     callForLateSale: figures(progress.callFor('sale_after_failure')),

@@ -13,6 +13,8 @@ import { announce, type Stage } from './stage.js'
 import type { Process, World } from './world.js'
 
 const OPERATOR_LOOKS_EVERY_MS = 15_000
+/** How often the books do not show at once what was done by hand. */
+const BOOKS_BEHIND = 0.5
 
 /** One thing that a person may do to the sale as it stands. The network says that something happened to it. */
 export async function touchSale(stage: Stage, paymentId: string): Promise<void> {
@@ -38,9 +40,11 @@ async function bookByHand(
   const { world, installation } = stage
   const { ledger } = installation.network
   world.note('by hand', `${JSON.stringify(touched)} ${paymentId}`)
+  if (world.random.chance(BOOKS_BEHIND)) {
+    world.note('books behind')
+    installation.network.keepStale(sale.paymentId)
+  }
   ledger.book({ ...sale, ...touched })
-  // "Something happened" is looked at once: books that do not show yet what others did would be missed.
-  installation.network.endStale(sale.paymentId)
   const refundedCents = sale.capturedAmount > 0 ? (touched.voidedAmount ?? sale.voidedAmount) - sale.voidedAmount : 0
   installation.network.noteRefundByHand(sale.paymentId, refundedCents)
   await announce(stage, { saleId: sale.paymentId, announced: 'change' })

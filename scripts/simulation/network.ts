@@ -15,6 +15,8 @@ const LATENCY_MEAN_MS = 120
 const LATE_MAX_MS = 8_000
 /** How long a query may not show what was booked. */
 const STALE_MS = 2_000
+/** The same for what is announced: the books may be behind for almost a horizon. */
+const BEHIND_MAX_MS = 20_000
 
 export class SimulatedNetwork {
   readonly ledger = new Ledger(null)
@@ -32,17 +34,14 @@ export class SimulatedNetwork {
   /** Told of each operation that reached a sale. */
   onBooked: (saleId: string) => void = () => undefined
 
-  /** Before a sale changes: in a world where others change sales, too, the books may go on showing it as it was. */
-  #keepStale(saleId: string): void {
-    if (this.#faults.byHand === 0 || !this.#happens('staleQuery')) return
+  /** Before a sale changes: the books go on showing it as it was. */
+  keepStale(saleId: string): void {
     const path = `/1/sales/${saleId}`
     const answer = this.#acquirer.answer('GET', path, new URLSearchParams(), '')
-    this.#stale.set(`${path}?`, { answer, untilMs: this.#world.nowMs + STALE_MS })
-  }
-
-  /** From now on the books show the sale as it is. */
-  endStale(saleId: string): void {
-    this.#stale.delete(`/1/sales/${saleId}?`)
+    this.#stale.set(`${path}?`, {
+      answer,
+      untilMs: this.#world.nowMs + this.#world.random.between(STALE_MS, BEHIND_MAX_MS)
+    })
   }
 
   /** What people gave back of a sale in the portal (cents). */
@@ -117,7 +116,7 @@ export class SimulatedNetwork {
     const [path = '', query = ''] = request.path.split('?')
     if (!isWrite) return this.#query(path, query)
     const saleId = /^\/1\/sales\/([^/]+)\/(?:capture|void)$/.exec(path)?.[1]
-    if (saleId !== undefined) this.#keepStale(saleId)
+    if (saleId !== undefined && this.#faults.byHand > 0 && this.#happens('staleQuery')) this.keepStale(saleId)
     const answer = this.#acquirer.answer(request.method, path, new URLSearchParams(query), request.body ?? '')
     if (saleId !== undefined) this.onBooked(saleId)
     this.#world.trace('booked', `${request.method} ${request.path} ${answer.status}`)

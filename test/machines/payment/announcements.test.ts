@@ -15,7 +15,7 @@ const released = { phase: 'released' as const, ...announced }
 
 const rows: Row[] = [
   ['canceled: the network is asked', inStatus('canceled'), notice, { status: 'canceled', effect: 'query', wake: 0 }],
-  ['canceled: it is gone', inStatus('canceled', announced), found('FOUND_VOIDED'), { wake: null, attention: null }],
+  ['canceled: it is gone', inStatus('canceled', announced), found('FOUND_VOIDED'), { wake: 5_000, attention: null }],
   [
     'canceled: the network took the cancellation back',
     inStatus('canceled', announced),

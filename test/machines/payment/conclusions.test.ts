@@ -1,6 +1,15 @@
-/** How a capture or cancellation in doubt ends when the books contradict the hold, or a person has looked. */
+/** How an operation in doubt ends when the books contradict the hold, or a person has looked. */
 import { expect } from 'chai'
-import { type EventInput, found, inDoubt, inStatus, LATER, type Meaning, meaningOf } from '../../support/decisions.js'
+import {
+  type EventInput,
+  found,
+  inDoubt,
+  inStatus,
+  LATER,
+  type Meaning,
+  meaningOf,
+  NOW
+} from '../../support/decisions.js'
 
 type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 
@@ -10,11 +19,10 @@ const cancelling = inStatus('cancelling', { ...inDoubt('cancel', 1_000), attenti
 const denied = found('FOUND_DENIED', { status: 'denied', capturedCents: 0 })
 const deniedStill: EventInput = { ...denied, nowMs: LATER }
 const deniedBesideAnother = found('FOUND_DENIED', { status: 'denied', capturedCents: 0 }, { surplusSaleId: 'sale-2' })
-const concluded = (isBooked: boolean, nowMs?: number): EventInput => ({
-  type: 'OPERATION_CONCLUDED',
-  isBooked,
-  nowMs: nowMs ?? LATER
-})
+const concluded = (isBooked: boolean, nowMs = LATER): EventInput => ({ type: 'OPERATION_CONCLUDED', isBooked, nowMs })
+const books = (voidedCents: number): EventInput => found('FOUND_CAPTURED', { voidedCents })
+const refundInDoubt = (refundedCents = 0) =>
+  inStatus('refunding', { ...inDoubt('refund', 300), refundedCents, attention: 'figures_differ' })
 
 const tables: Record<string, Row[]> = {
   'a sale that the books call denied': [
@@ -50,6 +58,45 @@ const tables: Record<string, Row[]> = {
       { phase: 'asking', effect: 'void', attention: 'surplus_sale' }
     ]
   ],
+  'a refund that nobody can find out about': [
+    [
+      'is told to a person when the books fit neither way',
+      refundInDoubt(300),
+      books(450),
+      { phase: 'asking', attention: 'figures_differ', wake: 5_000 }
+    ],
+    [
+      'is booked, says the person',
+      refundInDoubt(),
+      concluded(true),
+      { status: 'partially_refunded', refunded: 300, result: 'succeeded', attention: null }
+    ],
+    [
+      'is booked, and the last one',
+      refundInDoubt(700),
+      concluded(true),
+      { status: 'refunded', refunded: 1_000, result: 'succeeded' }
+    ],
+    [
+      'is not booked, says the person',
+      refundInDoubt(),
+      concluded(false),
+      { status: 'captured', refunded: 0, result: 'failed', error: 'provider_rejected' }
+    ],
+    [
+      'is not booked, after others',
+      refundInDoubt(300),
+      concluded(false),
+      { status: 'partially_refunded', refunded: 300, result: 'failed' }
+    ],
+    [
+      'may still arrive: the person is too early',
+      refundInDoubt(),
+      concluded(true, NOW),
+      { refused: 'operation_in_progress' }
+    ],
+    ['is none that anybody doubts', inStatus('captured'), concluded(true), { refused: 'invalid_state' }]
+  ],
   'a capture that nobody can find out about': [
     [
       'is booked, says the person',
@@ -69,7 +116,7 @@ const tables: Record<string, Row[]> = {
       concluded(false),
       { status: 'pre_authorized', error: 'capture_rejected' }
     ],
-    ['may still arrive: the person is too early', capturing, concluded(true, 0), { refused: 'operation_in_progress' }]
+    ['may still arrive: the person is too early', capturing, concluded(true, NOW), { refused: 'operation_in_progress' }]
   ],
   'a cancellation that nobody can find out about': [
     [
@@ -84,7 +131,12 @@ const tables: Record<string, Row[]> = {
       concluded(false),
       { status: 'pre_authorized', result: 'failed', error: 'provider_rejected', attention: null }
     ],
-    ['may still arrive: the person is too early', cancelling, concluded(false, 0), { refused: 'operation_in_progress' }]
+    [
+      'may still arrive: the person is too early',
+      cancelling,
+      concluded(false, NOW),
+      { refused: 'operation_in_progress' }
+    ]
   ]
 }
 

@@ -19,6 +19,8 @@ const notice: EventInput = { type: 'NETWORK_NOTICE', announced: 'change' }
 const noticed = (announced: 'change' | 'chargeback' | 'denied_refund', sinceMs = NOW - 1_000) => ({
   notice: { sinceMs, attempts: 0, nextAtMs: NOW, announced }
 })
+/** Looked at once, and once more a moment later. */
+const verified = { notice: { sinceMs: NOW - 1_000, attempts: 1, nextAtMs: NOW, announced: 'change' as const } }
 const MONTHS_LATER = CREATED_MS + 100 * DAY_MS
 const justNow = (what: 'refundedAtMs' | 'capturedAtMs' | 'canceledAtMs') => ({ [what]: NOW - 1_000 })
 const LONG_AGO = NOW - policy.reconcileListAfterMs
@@ -28,7 +30,6 @@ const surplus = { surplusSaleId: 'sale-2' }
 const approved: EventInput = { type: 'APPROVED', isCaptured: true, references }
 const tooLate: EventInput = { type: 'REJECTED', code: '101', isTooLate: true }
 const absent = (nowMs = NOW): EventInput => ({ type: 'ABSENT', nowMs })
-const concluded = (isBooked: boolean, nowMs = LATER): EventInput => ({ type: 'OPERATION_CONCLUDED', isBooked, nowMs })
 const refundInDoubt = (refundedCents = 0, voidedElsewhereCents = 0) =>
   inStatus('refunding', { ...inDoubt('refund', 300), refundedCents, voidedElsewhereCents, attention: 'figures_differ' })
 
@@ -42,10 +43,40 @@ const tables: Record<string, Row[]> = {
       { effect: 'query' }
     ],
     [
-      'ends when the hold stands',
+      'is verified again when the books show nothing new: they may be behind',
       inStatus('pre_authorized', noticed('change')),
       found('FOUND_AUTHORISED', held),
+      { status: 'pre_authorized', effect: null, wake: 5_000 }
+    ],
+    [
+      'is verified a last time when the books can not be behind any more',
+      inStatus('pre_authorized', verified),
+      found('FOUND_AUTHORISED', held),
+      { status: 'pre_authorized', effect: null, wake: policy.notFoundHorizonMs - 1_000 }
+    ],
+    [
+      'ends when the hold still stands then',
+      inStatus('pre_authorized', verified),
+      { ...found('FOUND_AUTHORISED', held), nowMs: LATER },
       { status: 'pre_authorized', effect: null, wake: DUE - NOW }
+    ],
+    [
+      'keeps the end of the window from voiding what may be captured',
+      inStatus('pre_authorized', { ...verified, expiresAtMs: NOW }),
+      found('FOUND_AUTHORISED', held),
+      { status: 'expired', phase: 'releasing', effect: null, wake: 2_000 }
+    ],
+    [
+      'keeps the release from going on until it is clear',
+      inStatus('expired', verified),
+      found('FOUND_AUTHORISED', held),
+      { phase: 'releasing', effect: null, wake: 5_000 }
+    ],
+    [
+      'lets the release go on when the hold stands after all',
+      inStatus('expired', verified),
+      { ...found('FOUND_AUTHORISED', held), nowMs: LATER },
+      { phase: 'releasing', effect: 'void' }
     ],
     [
       'tells of a capture by hand',
@@ -193,7 +224,7 @@ const tables: Record<string, Row[]> = {
     [
       'is nothing new the next time',
       inStatus('captured', { ...noticed('change'), voidedElsewhereCents: 300 }),
-      books(300),
+      { ...books(300), nowMs: LATER },
       { status: 'captured', wake: null, attention: null }
     ],
     [
@@ -215,45 +246,6 @@ const tables: Record<string, Row[]> = {
       { phase: 'sending', effect: 'refund 300' }
     ]
   ],
-  'a refund that nobody can find out about': [
-    [
-      'is told to a person when the books fit neither way',
-      refundInDoubt(300),
-      books(450),
-      { phase: 'asking', attention: 'figures_differ', wake: 5_000 }
-    ],
-    [
-      'is booked, says the person',
-      refundInDoubt(),
-      concluded(true),
-      { status: 'partially_refunded', refunded: 300, result: 'succeeded', attention: null }
-    ],
-    [
-      'is booked, and the last one',
-      refundInDoubt(700),
-      concluded(true),
-      { status: 'refunded', refunded: 1_000, result: 'succeeded' }
-    ],
-    [
-      'is not booked, says the person',
-      refundInDoubt(),
-      concluded(false),
-      { status: 'captured', refunded: 0, result: 'failed', error: 'provider_rejected' }
-    ],
-    [
-      'is not booked, after others',
-      refundInDoubt(300),
-      concluded(false),
-      { status: 'partially_refunded', refunded: 300, result: 'failed' }
-    ],
-    [
-      'may still arrive: the person is too early',
-      refundInDoubt(),
-      concluded(true, NOW),
-      { refused: 'operation_in_progress' }
-    ],
-    ['is none that anybody doubts', inStatus('captured'), concluded(true), { refused: 'invalid_state' }]
-  ],
   'a sale that was charged back': [
     [
       'is looked at again when the chargeback is confirmed',
@@ -264,7 +256,7 @@ const tables: Record<string, Row[]> = {
     [
       'has nothing more to wait for when its books show the chargeback',
       inStatus('charged_back', noticed('chargeback')),
-      found('FOUND_CAPTURED', { isChargedBack: true }),
+      { ...found('FOUND_CAPTURED', { isChargedBack: true }), nowMs: LATER },
       { status: 'charged_back', wake: null, attention: null }
     ],
     [

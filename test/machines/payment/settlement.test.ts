@@ -195,7 +195,7 @@ const tables: Record<string, Row[]> = {
       chargedBack(0),
       { status: 'charged_back', captured: 1_000, refunded: 0, wake: 5_000, result: null }
     ],
-    ['is not', inStatus('captured', noticed), books(0), { status: 'captured', wake: null, attention: null }],
+    ['is not', inStatus('captured', noticed), books(0, LATER), { status: 'captured', wake: null, attention: null }],
     [
       'is verified later without an answer',
       inStatus('captured', noticed),
@@ -257,7 +257,7 @@ const tables: Record<string, Row[]> = {
       'as a whole, is not',
       inStatus('refunded', noticed),
       undone(1_000),
-      { status: 'refunded', attention: null, wake: null }
+      { status: 'refunded', attention: null, wake: 5_000 }
     ]
   ],
   charged_back: [
