@@ -1,13 +1,14 @@
 /**
  * `npm run simulate`: many runs of the real code in simulated worlds, each with its own faults; or one of them, step by
- * step; or no random faults, but a death at every point of every operation, and a second one in the aftermath.
+ * step; or no random faults, but a death or a long sleep at every point of every
+ * operation, and a second death in the aftermath.
  *
  * What `--failover` finds is what a failover without WAIT costs.
  */
 import { Option } from 'commander'
 import { readCommandLine, toolCommand } from './command-line/tool.js'
 import { oneOf, wholeNumber } from './command-line/values.js'
-import { crashMatrix } from './simulation/crash-matrix.js'
+import { crashMatrix, sleepMatrix } from './simulation/crash-matrix.js'
 import { type MutantName, mutants } from './simulation/mutants.js'
 import { type RunResult, runSeed } from './simulation/run.js'
 import { type ScenarioName, scenarios } from './simulation/scenarios.js'
@@ -50,7 +51,7 @@ const command = toolCommand({
   .addOption(
     new Option(
       '--matrix',
-      'no random faults, but a death at every point of every operation, and a second one after it'
+      'no random faults, but a death or a long sleep at every point of every operation, and a second death after it'
     ).conflicts(['seeds', 'from', 'seed', 'mutant', 'failover', 'byHand', 'json'])
   )
   .option('--json', 'print JSON')
@@ -75,15 +76,23 @@ if (options.matrix) await runMatrix()
 await runMany(options.from, options.seeds)
 
 async function runMatrix(): Promise<never> {
+  const names = Object.keys(scenarios) as ScenarioName[]
+  const matrices = [
+    ['dead', crashMatrix(names, { hasSecondDeaths: true })],
+    ...names.map(name => ['asleep', sleepMatrix(name)] as const)
+  ] as const
   const lives = new Map<string, number>()
   let failed = 0
-  for await (const life of crashMatrix(Object.keys(scenarios) as ScenarioName[], { hasSecondDeaths: true })) {
-    lives.set(life.scenario, (lives.get(life.scenario) ?? 0) + 1)
-    if (life.violations.length === 0) continue
-    failed++
-    process.stdout.write(`${life.scenario}, deaths at ${life.points.join(' and ')}: ${life.violations.join('; ')}\n`)
+  for (const [what, matrix] of matrices) {
+    for await (const { scenario, points, violations } of matrix) {
+      const kind = `${scenario}, ${what}`
+      lives.set(kind, (lives.get(kind) ?? 0) + 1)
+      if (violations.length === 0) continue
+      failed++
+      process.stdout.write(`${kind} at ${points.join(' and ')}: ${violations.join('; ')}\n`)
+    }
   }
-  for (const [scenario, count] of lives) process.stdout.write(`${scenario}: ${count} lives\n`)
+  for (const [kind, count] of lives) process.stdout.write(`${kind}: ${count} lives\n`)
   process.stdout.write(failed === 0 ? 'no violation\n' : `${failed} lives with violations\n`)
   process.exit(failed === 0 ? 0 : 1)
 }

@@ -10,11 +10,11 @@ import { inside } from './globals.js'
 import { Installation } from './installation.js'
 import { MerchantClient } from './merchant.js'
 import type { Mutant } from './mutants.js'
-import { isAtRest, PEACE_MAX_MS, quietUntilMs, registerWebhooks, watchWrites } from './run.js'
+import { isAtRest, isEverybodyAwake, PEACE_MAX_MS, quietUntilMs, registerWebhooks, watchWrites } from './run.js'
 import { type ScenarioName, scenarios } from './scenarios.js'
 import { Process, World } from './world.js'
 
-/** A life with its deaths: each at the `hit`th point that any process passed. */
+/** A life with its deaths (or sleeps): each at the `hit`th point that any process passed. */
 export interface Deaths {
   readonly scenario: ScenarioName
   readonly hits: readonly number[]
@@ -32,6 +32,8 @@ const POLLS: readonly string[] = ['read_commands', 'fire_due', 'take_notices']
 /** Steps that follow a death. */
 const AFTERMATH: readonly string[] = ['requeue', 'drop_consumer']
 const MERCHANT = 'm_one'
+/** Enough for others to end whatever the sleeper had begun, answers that are lost included; far below the horizon. */
+const SLEEP_MS = 12_000
 
 /** Yields one life after the other. `hasSecondDeaths`: also those with a second death in the aftermath of the first. */
 export async function* crashMatrix(
@@ -55,8 +57,39 @@ export async function* crashMatrix(
   }
 }
 
-/** Plays a scenario to its rest; each process that comes to a point whose number is in `deathsAt` dies there. */
-async function live(name: ScenarioName, deathsAt: readonly number[]): Promise<Life> {
+/**
+ * Yields one life after the other, in each of which a process falls asleep at another point, for so long that its lock
+ * is gone and others have ended what it had in its hands when it goes on.
+ */
+export async function* sleepMatrix(name: ScenarioName, mutant: Mutant | null = null): AsyncGenerator<Deaths> {
+  const { points } = await live(name, [], asleep)
+  for (const [hit, point] of points.entries()) {
+    if (!isOfInterest(points, hit)) continue
+    const { violations } = await live(name, [hit], asleep, mutant)
+    yield { scenario: name, hits: [hit], points: [point], violations }
+  }
+}
+
+/** What befalls a process at a point; resolves when it goes on. */
+type Blow = (world: World, process: Process) => Promise<void>
+
+const dead: Blow = (_, process) => {
+  process.kill()
+  return new Promise(() => undefined)
+}
+
+const asleep: Blow = (world, process) => {
+  process.sleepsUntilMs = world.nowMs + SLEEP_MS
+  return world.pause(0)
+}
+
+/** Plays a scenario to its rest; each process that comes to a point whose number is in `blowsAt` is struck there. */
+async function live(
+  name: ScenarioName,
+  blowsAt: readonly number[],
+  blow = dead,
+  mutant: Mutant | null = null
+): Promise<Life> {
   const world = new World(1, null)
   return await inside(world, async () => {
     const points: CrashPoint[] = []
@@ -64,20 +97,18 @@ async function live(name: ScenarioName, deathsAt: readonly number[]): Promise<Li
       // What the outside does is no step of the service.
       if (world.current === null || world.current.isSafe) return
       points.push(point)
-      if (!deathsAt.includes(points.length - 1)) return
-      world.current.kill()
-      await new Promise(() => undefined)
+      if (blowsAt.includes(points.length - 1)) await blow(world, world.current)
     })
     try {
-      return { points, violations: await play(world, name) }
+      return { points, violations: await play(world, name, planted[name] ?? mutant) }
     } finally {
       armCrashPoints(null)
     }
   })
 }
 
-async function play(world: World, name: ScenarioName): Promise<string[]> {
-  const installation = new Installation(world, NO_FAULTS, planted[name] ?? null)
+async function play(world: World, name: ScenarioName, mutant: Mutant | null): Promise<string[]> {
+  const installation = new Installation(world, NO_FAULTS, mutant)
   const violations = new Set<string>()
   watchWrites(installation, violations)
   const outside = new Process('outside', true)
@@ -91,7 +122,8 @@ async function play(world: World, name: ScenarioName): Promise<string[]> {
     })
   })
   world.quietUntilMs = () => quietUntilMs(installation, [client])
-  const isAtEnd = await world.turn(() => hasEnded && isAtRest(installation), PEACE_MAX_MS)
+  const isDone = (): boolean => hasEnded && isAtRest(installation) && isEverybodyAwake(world, installation)
+  const isAtEnd = await world.turn(isDone, PEACE_MAX_MS)
   if (!isAtEnd) violations.add('not at rest after a quarter of an hour')
   const errors = installation.errors.filter(error => !error.includes(PLANTED))
   return [...violations, ...audit(installation, [client]), ...errors]

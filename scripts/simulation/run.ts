@@ -40,6 +40,7 @@ const FAILOVER_EVERY_MS = 12_000
 const BY_HAND = 0.25
 const UNFINISHED = 0.15
 const OWN_ANNOUNCED = 0.5
+const AWAKE_MS = 1_000
 /** Beyond every alarm that a payment can have. */
 export const PEACE_MAX_MS = 900_000
 
@@ -81,7 +82,7 @@ async function runWorld(world: World, faults: Faults, seed: number, mutant: Muta
   await world.turn(() => false, TROUBLE_MS)
   makePeace(world, installation, faults)
   world.quietUntilMs = () => quietUntilMs(installation, merchants)
-  const isDone = (): boolean => ended === stories && isAtRest(installation)
+  const isDone = (): boolean => ended === stories && isAtRest(installation) && isEverybodyAwake(world, installation)
   const hasEnded = await world.turn(isDone, PEACE_MAX_MS)
   if (!hasEnded)
     violations.add(`not at rest a quarter of an hour after the last fault; ${ended} of ${stories} stories have ended`)
@@ -207,6 +208,11 @@ export function quietUntilMs(installation: Installation, merchants: readonly Mer
     }
   }
   return nextMs
+}
+
+/** Who sleeps until the end of the world can do no harm in it: all are awake, and have had time to act on what they held. */
+export function isEverybodyAwake({ nowMs }: World, installation: Installation): boolean {
+  return installation.living().every(process => process.sleepsUntilMs + AWAKE_MS < nowMs)
 }
 
 export function isAtRest({ durable, config }: Installation): boolean {

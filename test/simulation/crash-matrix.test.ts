@@ -1,12 +1,14 @@
 import { expect } from 'chai'
 import { type CrashPoint, crashSteps } from '../../runtime/crash-points.js'
-import { crashMatrix } from '../../scripts/simulation/crash-matrix.js'
+import { crashMatrix, sleepMatrix } from '../../scripts/simulation/crash-matrix.js'
 import { type ScenarioName, scenarios } from '../../scripts/simulation/scenarios.js'
 
 /** A step of a process that is not simulated; real ones die around it in test/system/chaos.test.ts. */
 const NOT_HERE = ['note_notice']
 /** Lives with a second death: all of them by `npm run simulate -- --matrix`. */
 const TWICE: readonly string[] = ['create with capture', 'expiry']
+/** Lives in which processes fall asleep instead; all of them by `npm run simulate -- --matrix`. */
+const ASLEEP: readonly ScenarioName[] = ['create with capture', 'capture', 'refund whose answer is lost']
 
 describe('death at every point', () => {
   const reached = new Set<CrashPoint>()
@@ -19,6 +21,15 @@ describe('death at every point', () => {
       for await (const { hits, points, violations } of crashMatrix([name as ScenarioName], chosen)) {
         for (const point of points) reached.add(point)
         expect(violations, `deaths ${hits.join(' and ')} at ${points.join(' and ')}`).to.deep.equal([])
+      }
+    })
+  }
+
+  for (const name of ASLEEP) {
+    it(`or a long sleep there: ${name}`, async function () {
+      this.timeout(60_000)
+      for await (const { hits, points, violations } of sleepMatrix(name)) {
+        expect(violations, `asleep ${hits} at ${points}`).to.deep.equal([])
       }
     })
   }
