@@ -98,7 +98,7 @@ function isBookedInTruth(
   sale: LedgerSale,
   { network }: Installation
 ): boolean {
-  if (operation.kind === 'capture') return sale.status === LedgerStatus.captured
+  if (operation.kind === 'capture') return sale.capturedAmount === operation.amountCents
   if (operation.kind === 'cancel') return sale.status === LedgerStatus.voided
   return sale.voidedAmount - network.refundedByHand(sale.paymentId) >= refundedCents + operation.amountCents
 }
