@@ -76,11 +76,15 @@ export const isEveryRefundUndone: Guard = (context, event) =>
   isRefundUndone(context, event) && isFound(event) && event.sale.voidedCents <= context.figures.voidedElsewhereCents
 
 /**
- * The books do not have a refund that was approved a moment ago. They are read from another host than the one that
- * approved it, and are behind: nobody has undone anything yet.
+ * The books have less than was refunded, and may be behind: they are read from another host than the one that approved a
+ * refund a moment ago, and each of its answers may be older than the last one. Unless a denial was announced.
  */
-export const isRefundStillToShow: Guard = (context, event) =>
-  isRefundUndone(context, event) && isWithinHorizon(context.figures.refundedAtMs, context, event)
+export const isRefundStillToShow: Guard = (context, event) => {
+  const { refundedAtMs, notice } = context.figures
+  if (!isRefundUndone(context, event)) return false
+  if (isWithinHorizon(refundedAtMs, context, event)) return true
+  return notice?.announced !== 'denied_refund' && isChangeAwaited(context, event)
+}
 
 /** What was captured a moment ago, and the books may not show yet. */
 export const isCaptureStillToShow: Guard = (context, event) =>

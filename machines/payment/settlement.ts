@@ -22,7 +22,7 @@ const confirmedChargeback = {
 const refundStillToShow = {
   guard: 'isRefundStillToShow',
   actions: 'verifyNoticeLater',
-  description: 'The books do not show a refund that was approved a moment ago: they may be behind, verify later.'
+  description: 'The books show less than was refunded, and may be behind: verify later.'
 } as const
 
 /** A refund that was approved may be denied afterwards: the books rule, and the merchant is told. */

@@ -41,10 +41,11 @@ export function beyondHorizon(make: Make): Make {
   }
 }
 
-/** When the books can't be behind with the last refund any more. */
+/** When the books can't be behind with the last refund, or with what was announced, any more. */
 export function onceShown(make: Make): Make {
   return (payment, nowMs) => {
-    const sinceMs = payment.progress.refundedAtMs ?? nowMs
+    const { refundedAtMs, notice } = payment.progress
+    const sinceMs = Math.max(refundedAtMs ?? nowMs, notice?.sinceMs ?? 0)
     return make(payment, Math.max(nowMs, sinceMs + examplePolicy.notFoundHorizonMs))
   }
 }

@@ -15,6 +15,8 @@ const LATENCY_MEAN_MS = 120
 const LATE_MAX_MS = 8_000
 /** How long a query may not show what was booked. */
 const STALE_MS = 2_000
+/** The books are read from several hosts, and not all are behind: an answer may be older than the one before. */
+const READ_BEHIND = 0.7
 /** The same for what is announced: the books may be behind for almost a horizon. */
 const BEHIND_MAX_MS = 20_000
 
@@ -150,7 +152,7 @@ export class SimulatedNetwork {
     const { nowMs } = this.#world
     const place = `${path}?${query}`
     const stale = this.#stale.get(place)
-    if (stale !== undefined && stale.untilMs > nowMs) return stale.answer
+    if (stale !== undefined && stale.untilMs > nowMs && this.#world.random.chance(READ_BEHIND)) return stale.answer
     const answer = this.#acquirer.answer('GET', path, new URLSearchParams(query), '')
     if (this.#happens('staleQuery')) this.#stale.set(place, { answer, untilMs: nowMs + STALE_MS })
     return answer

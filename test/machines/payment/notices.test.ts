@@ -196,6 +196,12 @@ const tables: Record<string, Row[]> = {
       { status: 'partially_refunded', refunded: 300, wake: 5_000, attention: null }
     ],
     [
+      'do not undo a refund of long ago because something was announced a moment ago',
+      inStatus('refunded', { ...noticed('change'), refundedAtMs: CREATED_MS }),
+      books(400),
+      { status: 'refunded', refunded: 1_000, wake: 5_000, attention: null }
+    ],
+    [
       'undo it when they still say so after the horizon',
       inStatus('refunded', { ...noticed('change'), ...justNow('refundedAtMs') }),
       { ...books(0), nowMs: LATER },

@@ -244,7 +244,7 @@ const tables: Record<string, Row[]> = {
     [
       'in part, and the network denied that afterwards',
       inStatus('partially_refunded', noticed),
-      books(0),
+      books(0, LATER),
       { status: 'captured', refunded: 0, attention: 'figures_differ', effect: 'query' }
     ],
     [
