@@ -1,7 +1,6 @@
 /**
  * `npm run simulate`: many runs of the real code in simulated worlds, each with its own faults; or one of them, step by
- * step; or no random faults, but a death or a long sleep at every point of every
- * operation, and a second death in the aftermath.
+ * step; or no random faults, but a death or a long sleep at every point of every operation, and a second death afterwards.
  *
  * What `--failover` finds is what a failover without WAIT costs.
  */
