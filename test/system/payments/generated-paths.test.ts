@@ -22,6 +22,9 @@ const notificationsPort = await freePort()
 const notificationsSecret = 'secret-of-the-generated-paths'
 const changeTypes = { change: 1, denied_refund: 5, chargeback: 7 } as const
 
+/** As long as can be set, and as the whole walk may take. */
+const CALL_MAX_MS = '180000'
+
 const options: ServiceOptions = {
   procfile: readFileSync('Procfile', 'utf8').replace(/^(network|webhooks):.*\n/gm, ''),
   scale: ['payments=2'],
@@ -29,8 +32,9 @@ const options: ServiceOptions = {
     LOG_LEVEL: 'error',
     NETWORK_TRANSACTION_URL: `http://127.0.0.1:${ports.transactions}`,
     NETWORK_QUERY_URL: `http://127.0.0.1:${ports.queries}`,
-    NETWORK_TIMEOUT_MS: '60000',
-    NETWORK_AUTHORISE_TIMEOUT_MS: '60000',
+    // Calls are held until all paths have come to the next death, however long that takes.
+    NETWORK_TIMEOUT_MS: CALL_MAX_MS,
+    NETWORK_AUTHORISE_TIMEOUT_MS: CALL_MAX_MS,
     HEARTBEAT_MS: '200',
     TAKEOVER_AFTER_MS: '1000',
     TIMERS_INTERVAL_MS: '50',
