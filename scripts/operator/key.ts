@@ -1,15 +1,19 @@
 /** `key create|list|revoke` */
 import { Command, InvalidArgumentError } from 'commander'
 import { type ApiKey, MerchantStore, type Permission, permissions } from '../../redis/merchants.js'
+import { UsageError } from '../command-line/usage-error.js'
 import { type ActionMaker, type Output, subjectOf } from './action.js'
 import type { OperatorConnection } from './connection.js'
 import { table } from './table.js'
 
 interface CreateOptions {
   merchant: string
-  permissions: Permission[]
+  permissions?: Permission[]
   publishable?: boolean
 }
+
+/** The only permission that a key without a secret may have. */
+const OF_BROWSERS: Permission = 'tokens:write'
 
 export function keyCommand(action: ActionMaker): Command {
   const noun = new Command('key').description('API keys: secret ones for servers, publishable ones for browsers.')
@@ -18,14 +22,18 @@ export function keyCommand(action: ActionMaker): Command {
     .command('create')
     .description('Make a key. Its full text is shown this once.')
     .requiredOption('--merchant <id>', 'id of the merchant, see `merchant list`')
-    .requiredOption('--permissions <list>', `separated by commas: ${permissions.join(', ')}`, parsePermissions)
-    .option('--publishable', 'a key without a secret, for the browser; its only permission is tokens:write')
+    .option(
+      '--permissions <list>',
+      `separated by commas: ${permissions.join(', ')}; required, but with --publishable`,
+      parsePermissions
+    )
+    .option('--publishable', `a key without a secret, for the browser; its only permission is ${OF_BROWSERS}`)
     .option('--json', 'print JSON')
     .action(
       action<CreateOptions>(async (connection, options) => {
         const key = await storeOf(connection).createKey({
           merchantId: options.merchant,
-          permissions: options.permissions,
+          permissions: permissionsOf(options),
           isPublishable: options.publishable ?? false
         })
         return {
@@ -58,6 +66,12 @@ export function keyCommand(action: ActionMaker): Command {
       })
     )
   return noun
+}
+
+function permissionsOf({ permissions: given, publishable }: CreateOptions): Permission[] {
+  if (given !== undefined) return given
+  if (publishable) return [OF_BROWSERS]
+  throw new UsageError(`A secret key needs --permissions: one or more of ${permissions.join(', ')}.`)
 }
 
 function storeOf({ redis, config }: OperatorConnection): MerchantStore {

@@ -67,17 +67,20 @@ describe('operator command line: merchants and keys', () => {
     expect((await run(`key list --merchant ${merchant} --json`)).json()[0]).to.include({ revoked: true })
   })
 
-  it('creates publishable keys', async () => {
-    const merchant = await newMerchant()
-    const created = await run(`key create --merchant ${merchant} --permissions tokens:write --publishable`)
-    expect(created.out).to.match(/^svc_test\.[0-9a-z]+\n/)
-  })
+  for (const permissions of ['--permissions tokens:write ', '']) {
+    it(`creates publishable keys: ${permissions}--publishable`, async () => {
+      const created = await run(`key create --merchant ${await newMerchant()} ${permissions}--publishable --json`)
+      expect(created.json().key).to.match(/^svc_test\.[0-9a-z]+$/)
+      expect(created.json()).to.deep.include({ permissions: ['tokens:write'], publishable: true })
+    })
+  }
 
   for (const [line, exitCode, message] of [
     ['merchant disable m_none', 1, /no merchant m_none/],
     ['key revoke k_none', 1, /no key k_none/],
     ['key create --merchant m_none --permissions payments:read', 1, /no merchant m_none/],
     ['key create --permissions payments:read', 2, /--merchant/],
+    ['key create --merchant m_1', 2, /secret key needs --permissions: one or more of payments:read/],
     ['key create --merchant m_1 --permissions everything', 2, /no permission "everything".*payments:read/],
     ['merchant create', 2, /missing argument <name>/],
     ['merchant rename', 2, /unknown command/],
