@@ -21,7 +21,7 @@ fields.ready.then(
 
 form.addEventListener('submit', async event => {
   event.preventDefault()
-  if (button.hasAttribute('disabled') || button.getAttribute('aria-busy') === 'true') return
+  if (button.hasAttribute('disabled')) return
   setBusy(true)
   say('')
   try {
@@ -124,9 +124,8 @@ function refundForm(order) {
   return refund
 }
 
-/** Not `disabled`: that would take the focus away from whoever has just pressed it with a key. */
 function setBusy(isBusy) {
-  button.setAttribute('aria-disabled', String(isBusy))
+  button.toggleAttribute('disabled', isBusy)
   button.setAttribute('aria-busy', String(isBusy))
 }
 

@@ -47,8 +47,6 @@ describe('demo shop in a real browser', function () {
     await typeCard(page, { number: DECLINED })
     await pay(page)
     await page.getByRole('alert').getByText('declined').waitFor()
-    // Whoever pays with the keyboard goes on from the button.
-    expect(await page.evaluate('document.activeElement.id')).to.equal('pay-button')
     await typeCard(page)
     await pay(page)
     await outcome(page, 'Thank you!')
