@@ -36,7 +36,8 @@ const options: ServiceOptions = {
     NETWORK_TIMEOUT_MS: CALL_MAX_MS,
     NETWORK_AUTHORISE_TIMEOUT_MS: CALL_MAX_MS,
     HEARTBEAT_MS: '200',
-    TAKEOVER_AFTER_MS: '1000',
+    // The dead are killed here. One that was only slow would be taken for dead, and what it does would be done twice.
+    TAKEOVER_AFTER_MS: '5000',
     TIMERS_INTERVAL_MS: '50',
     NOTIFICATIONS_PORT: String(notificationsPort),
     NOTIFICATIONS_SECRET: notificationsSecret,
