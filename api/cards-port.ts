@@ -1,4 +1,4 @@
-/** What POST /v1/cards needs. api/cards/store-card.ts implements it. */
+/** What POST /v1/cards needs. api/store-card.ts implements it. */
 import type { CardFace } from '../redis/cards.js'
 
 /** A card that can be charged again; the card number is not in it. */

@@ -1,6 +1,6 @@
 /** What the middleware leaves on `ctx.state` for those that come after it. */
 import type { Middleware, ParameterizedContext } from 'koa'
-import type { Principal } from './auth/authenticator.js'
+import type { Principal } from './authenticator.js'
 
 export interface RequestState {
   requestId: string

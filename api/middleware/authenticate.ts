@@ -1,7 +1,7 @@
 /** The first thing that every route does: whose key is it, and may it do this. */
 import type { Permission } from '../../redis/merchants.js'
 import { ServiceError } from '../../runtime/errors.js'
-import type { Authenticator } from '../auth/authenticator.js'
+import type { Authenticator } from '../authenticator.js'
 import type { RequestMiddleware } from '../context.js'
 
 /** Leaves the key's merchant in `ctx.state.principal`, or throws 401 / 403 (interface section 5). */

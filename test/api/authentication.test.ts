@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createAuthenticator } from '../../api/auth/authenticator.js'
+import { createAuthenticator } from '../../api/authenticator.js'
 import type { KeyRecord, Permission } from '../../redis/merchants.js'
 import { ServiceError } from '../../runtime/errors.js'
 import { aCreateBody, PAYMENT_ID } from './builders.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createAuthenticator } from '../../api/auth/authenticator.js'
+import { createAuthenticator } from '../../api/authenticator.js'
 import { aKey, SECRET } from './running-api.js'
 
 const ROUNDS = 1_500

@@ -4,7 +4,7 @@
  */
 import { Admission } from '../../api/admission.js'
 import { createApp } from '../../api/app.js'
-import { createAuthenticator } from '../../api/auth/authenticator.js'
+import { createAuthenticator } from '../../api/authenticator.js'
 import type { Cards } from '../../api/cards-port.js'
 import { serve } from '../../api/http-server.js'
 import type { CreateRequest, Payments, RequestScope } from '../../api/payments-port.js'

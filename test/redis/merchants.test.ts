@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createAuthenticator } from '../../api/auth/authenticator.js'
+import { createAuthenticator } from '../../api/authenticator.js'
 import { MerchantStore, MerchantStoreError } from '../../redis/merchants.js'
 import { until } from '../support/conditions.js'
 import { useRedis } from '../support/redis.js'

@@ -5,9 +5,9 @@
  * 1 s in every process, and a flood of made-up keys costs no more Redis than a real client.
  */
 import { timingSafeEqual } from 'node:crypto'
-import type { Environment } from '../../machines/model.js'
-import { hashSecret, type KeyRecord, type Permission } from '../../redis/merchants.js'
-import { ServiceError } from '../../runtime/errors.js'
+import type { Environment } from '../machines/model.js'
+import { hashSecret, type KeyRecord, type Permission } from '../redis/merchants.js'
+import { ServiceError } from '../runtime/errors.js'
 
 /** The merchant's key behind a request. */
 export interface Principal {

@@ -4,9 +4,9 @@
  * Three steps, each of which can be repeated: claim the token, store its card, drop the token. Whoever dies between
  * two of them leaves a token that only this route can claim again, and a repeated request ends in the same card.
  */
-import type { CardStore, StoredCard } from '../../redis/cards.js'
-import { CARD_OWNER, type TokenStore, type TokenSummary } from '../../redis/tokens.js'
-import { ServiceError } from '../../runtime/errors.js'
+import type { CardStore, StoredCard } from '../redis/cards.js'
+import { CARD_OWNER, type TokenStore, type TokenSummary } from '../redis/tokens.js'
+import { ServiceError } from '../runtime/errors.js'
 
 export interface StoreCardDeps {
   readonly tokens: Pick<TokenStore, 'peek' | 'claim' | 'drop'>

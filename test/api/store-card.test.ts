@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { type StoreCardDeps, storeCard } from '../../../api/cards/store-card.js'
-import { createCardStore } from '../../../redis/cards.js'
-import { createTokenStore, newTokenId } from '../../../redis/tokens.js'
-import { ServiceError } from '../../../runtime/errors.js'
-import { aToken } from '../../support/cards.js'
-import { useRedis } from '../../support/redis.js'
+import { type StoreCardDeps, storeCard } from '../../api/store-card.js'
+import { createCardStore } from '../../redis/cards.js'
+import { createTokenStore, newTokenId } from '../../redis/tokens.js'
+import { ServiceError } from '../../runtime/errors.js'
+import { aToken } from '../support/cards.js'
+import { useRedis } from '../support/redis.js'
 
 const PAYMENT_ID = '0192f1c0-5b7e-7c3d-8a9b-0123456789ab'
 
