@@ -55,12 +55,6 @@ export function createJsonApp(log: Logger, routes: readonly Route[]): Koa<Reques
 
 function routerOf(routes: readonly Route[]): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
-  for (const { method, path, handlers } of routes) {
-    const nameRoute: Route['handlers'][number] = (ctx, next) => {
-      ctx.state.route = path
-      return next()
-    }
-    router.register(path, [method], [nameRoute, ...handlers])
-  }
+  for (const { method, path, handlers } of routes) router.register(path, [method], [...handlers])
   return router
 }

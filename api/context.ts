@@ -6,8 +6,6 @@ export interface RequestState {
   requestId: string
   /** A UUID that the client chose; null when it sent none. */
   correlationId: string | null
-  /** The route that matched, such as `/v1/payments/:id`; for metrics and logs, which must not have ids. */
-  route: string | null
   /** Set by `authenticate`. */
   principal: Principal | null
   /** The JSON value of the request's body, set by `jsonBody`; undefined when the body was empty. */
@@ -18,6 +16,12 @@ export interface RequestState {
 
 export type RequestContext = ParameterizedContext<RequestState>
 export type RequestMiddleware = Middleware<RequestState>
+
+/** The route that the router has found, such as `/v1/payments/:id`; for metrics and logs, which must not have ids. */
+export function matchedRoute(ctx: RequestContext): string | null {
+  const path: unknown = ctx['_matchedRoute']
+  return typeof path === 'string' ? path : null
+}
 
 /** The merchant's key behind the request. For routes behind `authenticate`. */
 export function principalOf(ctx: { state: RequestState }): Principal {

@@ -8,7 +8,7 @@ import { isRedisUnavailable } from '../../redis/errors.js'
 import { NewerRecord } from '../../redis/payment-record.js'
 import { type ErrorCode, errorCatalogue, ServiceError } from '../../runtime/errors.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
-import type { RequestMiddleware, RequestState } from '../context.js'
+import { matchedRoute, type RequestMiddleware, type RequestState } from '../context.js'
 
 /** How long a client should wait after a 503, in seconds: a restart of Redis takes about that long. */
 const RETRY_AFTER_S = 2
@@ -25,7 +25,7 @@ export function errorEnvelope(log: Logger): RequestMiddleware {
     try {
       await next()
     } catch (thrown) {
-      const context = { request_id: ctx.state.requestId, method: ctx.method, route: ctx.state.route }
+      const context = { request_id: ctx.state.requestId, method: ctx.method, route: matchedRoute(ctx) }
       if (isClientGone(thrown)) {
         log.debug(context, 'the client went away before its request was read')
         // Nobody reads it, but access logs of proxies know 499 as "client closed request".

@@ -1,6 +1,6 @@
 /** How many requests, how long, how they ended: by route, never by path, which holds ids. */
 import type { Logger } from '../../runtime/log.js'
-import type { RequestContext, RequestMiddleware } from '../context.js'
+import { matchedRoute, type RequestMiddleware } from '../context.js'
 import { apiMetrics } from '../metrics.js'
 
 /** The methods of our routes; others are counted together, since a client may invent any number of them. */
@@ -12,9 +12,10 @@ export function measure(log: Logger): RequestMiddleware {
     const startedAtMs = performance.now()
     await next()
     const durationMs = performance.now() - startedAtMs
-    const { requestId, correlationId, route, principal } = ctx.state
+    const { requestId, correlationId, principal } = ctx.state
+    const route = matchedRoute(ctx)
     const method = KNOWN_METHODS.has(ctx.method) ? ctx.method : 'other'
-    apiMetrics().answered({ method, route: route ?? matchedRoute(ctx) ?? 'none', status: ctx.status }, durationMs)
+    apiMetrics().answered({ method, route: route ?? 'none', status: ctx.status }, durationMs)
     if (!log.isLevelEnabled('debug')) return
     log.debug(
       {
@@ -30,10 +31,4 @@ export function measure(log: Logger): RequestMiddleware {
       'request answered'
     )
   }
-}
-
-/** The path as the router knows it, for applications whose routes don't name themselves. */
-function matchedRoute(ctx: RequestContext): string | undefined {
-  const matched: unknown = ctx['_matchedRoute']
-  return typeof matched === 'string' ? matched : undefined
 }

@@ -9,7 +9,6 @@ export function requestId(): RequestMiddleware {
   return (ctx, next) => {
     ctx.state.requestId = randomUUID()
     ctx.state.correlationId = null
-    ctx.state.route = null
     ctx.state.principal = null
     ctx.state.body = undefined
     ctx.state.idempotencyKey = ''

@@ -129,6 +129,14 @@ describe('POST /v1/tokens: who may, and how often', () => {
     expect(warnings[0]).to.contain(app.secretKey.split('.')[1]).and.not.contain(app.secretKey.split('.')[2])
   })
 
+  it('names the route of a request in its log, and nothing of the address that only a client knows', async () => {
+    await app.post(typedCard)
+    await fetch(`${app.url}/v1/fields/of-another-build/fields.js`)
+    await fetch(`${app.url}/v1/nothing`)
+    const answered = app.logLines.map(line => JSON.parse(line)).filter(({ msg }) => msg === 'request answered')
+    expect(answered.map(({ route }) => route)).to.deep.equal(['/v1/tokens', '/v1/fields/:version/fields.js', null])
+  })
+
   it('refuses a disabled merchant', async () => {
     const other = await app.merchants.createMerchant('Outra loja')
     const key = await app.newKey(other.merchantId)
