@@ -1,5 +1,5 @@
 /** Requests per API key: a token bucket, told to the client in the `RateLimit` headers. */
-import type { RateLimiter } from '../../redis/rate-limit.js'
+import type { Grant, RateLimiter } from '../../redis/rate-limit.js'
 import { ServiceError } from '../../runtime/errors.js'
 import { principalOf, type RequestMiddleware } from '../context.js'
 
@@ -10,10 +10,13 @@ export function rateLimit(limiter: RateLimiter | null): RequestMiddleware {
     if (limiter === null || grant === null) return next()
     ctx.set('RateLimit-Policy', `"key";q=${limiter.burst};w=${limiter.windowS}`)
     ctx.set('RateLimit', `"key";r=${grant.remaining};t=${Math.ceil(grant.fullAfterMs / 1_000)}`)
-    if (!grant.isAllowed) {
-      const retryAfterS = Math.max(1, Math.ceil(grant.retryAfterMs / 1_000))
-      throw new ServiceError('rate_limited', { headers: { 'Retry-After': String(retryAfterS) } })
-    }
+    if (!grant.isAllowed) throw rateLimited(grant)
     return next()
   }
+}
+
+/** The answer to a request that is one too many. */
+export function rateLimited({ retryAfterMs }: Grant): ServiceError {
+  const retryAfterS = Math.max(1, Math.ceil(retryAfterMs / 1_000))
+  return new ServiceError('rate_limited', { headers: { 'Retry-After': String(retryAfterS) } })
 }

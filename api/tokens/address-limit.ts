@@ -1,8 +1,8 @@
 /** Requests per client address: publishable keys are public, so anybody can send anything with one. */
 import { isIPv4, isIPv6 } from 'node:net'
 import type { RateLimiter } from '../../redis/rate-limit.js'
-import { ServiceError } from '../../runtime/errors.js'
 import type { RequestMiddleware } from '../context.js'
+import { rateLimited } from '../middleware/rate-limit.js'
 
 /**
  * Comes before authentication, so that guessing of keys is limited too. `limiter` null: no limit.
@@ -11,10 +11,7 @@ import type { RequestMiddleware } from '../context.js'
 export function limitAddress(limiter: RateLimiter | null): RequestMiddleware {
   return async (ctx, next) => {
     const grant = await limiter?.take(`address:${addressGroup(ctx.ip)}`)
-    if (grant && !grant.isAllowed) {
-      const retryAfterS = Math.max(1, Math.ceil(grant.retryAfterMs / 1_000))
-      throw new ServiceError('rate_limited', { headers: { 'Retry-After': String(retryAfterS) } })
-    }
+    if (grant?.isAllowed === false) throw rateLimited(grant)
     return next()
   }
 }
