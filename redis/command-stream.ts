@@ -80,7 +80,7 @@ export async function readCommands(
 }
 
 /** Puts an entry where it belongs: with the commands, or with what can't be read as one. */
-export function collectEntry(result: ReadResult, partition: number, entryId: string, fields: readonly string[]): void {
+function collectEntry(result: ReadResult, partition: number, entryId: string, fields: readonly string[]): void {
   try {
     result.entries.push(decodeEntry(partition, entryId, fields))
   } catch (error) {
@@ -191,13 +191,27 @@ export async function lostCommands(
   partition: number,
   isKnown: (entryId: string) => boolean
 ): Promise<ReadResult> {
+  return await heldEntries(redis, partition, consumer, { idleMs: LOST_AFTER_MS, max: LOST_MAX, isKnown })
+}
+
+/**
+ * Up to `max` entries that were handed to `consumer` at least `idleMs` ago, but for those that `isKnown` tells of. One
+ * that has left its stream, so has ended, is acknowledged.
+ */
+export async function heldEntries(
+  redis: Redis,
+  partition: number,
+  consumer: string,
+  { idleMs, max, isKnown = () => false }: { idleMs: number; max: number; isKnown?: (entryId: string) => boolean }
+): Promise<ReadResult> {
   const stream = keys.commands(partition)
-  const pending = await redis.xpending(stream, PAYMENTS_GROUP, 'IDLE', LOST_AFTER_MS, '-', '+', LOST_MAX, consumer)
+  const pending = await redis.xpending(stream, PAYMENTS_GROUP, 'IDLE', idleMs, '-', '+', max, consumer)
   const result: ReadResult = { entries: [], unreadable: [] }
   for (const [entryId] of pending as [string, ...unknown[]][]) {
     if (isKnown(entryId)) continue
     const [found] = await redis.xrange(stream, entryId, entryId)
     if (found !== undefined) collectEntry(result, partition, entryId, found[1])
+    // Asked once more: it may have arrived, and ended, while the stream was read.
     else if (!isKnown(entryId)) await redis.xack(stream, PAYMENTS_GROUP, entryId)
   }
   return result

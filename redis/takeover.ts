@@ -5,7 +5,7 @@
  * dead worker over is safe even if it only slept: an entry found again is asked about, never sent again, and a sleeper
  * that wakes up meets the version of the payment.
  */
-import { collectEntry, type ReadResult } from './command-stream.js'
+import { heldEntries, type ReadResult } from './command-stream.js'
 import type { Redis } from './connections.js'
 import { keys, PAYMENTS_GROUP } from './keys.js'
 import { fieldsOf } from './pairs.js'
@@ -66,9 +66,8 @@ export async function orphanedCommands(
   for (const consumer of await consumersOf(redis, stream)) {
     if (living.has(consumer.name)) continue
     if (consumer.pending > 0) {
-      const held: Orphans = { consumer: consumer.name, entries: [], unreadable: [] }
-      await collectHeld(redis, partition, consumer.name, held)
-      orphans.push(held)
+      const held = await heldEntries(redis, partition, consumer.name, { idleMs: 0, max: TAKE_MAX })
+      orphans.push({ consumer: consumer.name, ...held })
     } else if (consumer.idleMs > REMOVE_AFTER_IDLE_MS) {
       await dropConsumer(redis, [stream], [PAYMENTS_GROUP, consumer.name])
     }
@@ -89,17 +88,4 @@ async function consumersOf(redis: Redis, stream: string): Promise<{ name: string
       idleMs: Number(fields.get('idle'))
     }
   })
-}
-
-async function collectHeld(redis: Redis, partition: number, consumer: string, result: ReadResult): Promise<void> {
-  const stream = keys.commands(partition)
-  const pending = (await redis.xpending(stream, PAYMENTS_GROUP, '-', '+', TAKE_MAX, consumer)) as [
-    string,
-    ...unknown[]
-  ][]
-  for (const [entryId] of pending) {
-    const [found] = await redis.xrange(stream, entryId, entryId)
-    if (found === undefined) await redis.xack(stream, PAYMENTS_GROUP, entryId)
-    else collectEntry(result, partition, entryId, found[1])
-  }
 }

@@ -160,12 +160,13 @@ export const streamCommands: Readonly<Record<string, Command>> = {
   XREADGROUP: (data, args) => readGroup(data, parseGroupRead(args)),
   XPENDING: (data, [key = '', name = '', ...options]) => {
     const group = groupOf(data, key, name)
-    const idle = options[0]?.toUpperCase() === 'IDLE' ? Number(options[1]) : 0
-    const [start = '-', end = '+', count = '0', consumer] = idle > 0 ? options.slice(2) : options
+    const isIdleGiven = options[0]?.toUpperCase() === 'IDLE'
+    const idleMs = isIdleGiven ? Number(options[1]) : 0
+    const [start = '-', end = '+', count = '0', consumer] = isIdleGiven ? options.slice(2) : options
     return [...group.pending]
       .filter(([id]) => (start === '-' || !isAfter(start, id)) && (end === '+' || !isAfter(id, end)))
       .filter(([, row]) => consumer === undefined || row.consumer === consumer)
-      .filter(([, row]) => data.nowMs - row.atMs >= idle)
+      .filter(([, row]) => data.nowMs - row.atMs >= idleMs)
       .slice(0, Number(count))
       .map(([id, row]) => [id, row.consumer, Math.floor(data.nowMs - row.atMs), row.times])
   },
