@@ -1,24 +1,64 @@
-/** Reading the books that the audit compares, when a run has come to rest: the service's, the merchant's, the network's. */
-
+/** What is left of a run when the trouble is over: the service's books, the merchants' and the network's, compared. */
 import { delay } from '../../runtime/delay.js'
+import { auditChaos, type Findings } from './audit.js'
 import type { ChaosClient } from './client.js'
+import { type Outages, outagesOf } from './outages.js'
 import type { ChaosReceiver } from './receiver.js'
 import { IN_PROGRESS, type PaymentView, type SaleLine } from './record.js'
+import type { Strike } from './trouble.js'
 
+/** Beyond the horizon and every gap between two questions. */
+const PEACE_MAX_MS = 90_000
 const READERS = 16
 const POLL_MS = 200
 
+/** What was asked, how long the clients had to wait, and what the audit says. */
+export interface Reckoning extends Outages {
+  readonly payments: number
+  readonly requests: number
+  readonly tries: number
+  readonly findings: Findings
+}
+
+/** Lets everything come to its end, or the patience, and compares. Each client is a merchant of its own. */
+export async function reckon(
+  clients: readonly ChaosClient[],
+  receiver: ChaosReceiver,
+  networkUrl: string,
+  strikes: readonly Strike[]
+): Promise<Reckoning> {
+  await Promise.all(clients.map(client => client.finish(PEACE_MAX_MS)))
+  const owners = new Map(
+    clients.flatMap(client => client.records.flatMap(({ paymentIds }) => [...paymentIds].map(id => [id, client])))
+  )
+  const read: Reader = async id => (await owners.get(id)?.read(id)) ?? null
+  const payments = await readPayments([...owners.keys()], read)
+  receiver.behave()
+  const sales = await readSales(networkUrl)
+  // Last of all, and nothing in between: a chargeback may come at any time, and is told and read a moment apart.
+  await untilTold(receiver, payments, read)
+  const records = clients.flatMap(client => client.records)
+  return {
+    payments: payments.size,
+    requests: records.length,
+    tries: records.reduce((sum, { tries }) => sum + tries, 0),
+    ...outagesOf(records, strikes),
+    findings: auditChaos(records, payments, sales, receiver.events)
+  }
+}
+
+type Reader = (paymentId: string) => Promise<PaymentView | null>
+
 /** Each payment that a client has heard of, when it is at its end or the patience is. */
-export async function readPayments(client: ChaosClient, patienceMs: number): Promise<Map<string, PaymentView | null>> {
-  const ids = [...new Set(client.records.flatMap(({ paymentIds }) => [...paymentIds]))]
+async function readPayments(ids: string[], read: Reader): Promise<Map<string, PaymentView | null>> {
   const payments = new Map<string, PaymentView | null>()
-  const deadlineMs = performance.now() + patienceMs
+  const deadlineMs = performance.now() + PEACE_MAX_MS
   const readNext = async (): Promise<void> => {
     for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
-      let payment = await client.read(id)
+      let payment = await read(id)
       while ((payment === null || IN_PROGRESS.includes(payment.status)) && performance.now() < deadlineMs) {
         await delay(POLL_MS)
-        payment = await client.read(id)
+        payment = await read(id)
       }
       payments.set(id, payment)
     }
@@ -28,23 +68,22 @@ export async function readPayments(client: ChaosClient, patienceMs: number): Pro
 }
 
 /**
- * Waits until the merchant knows the last status of every payment, or the patience ends. A payment that differs is read
+ * Waits until the merchants know the last status of every payment, or the patience ends. A payment that differs is read
  * again: a chargeback may have come after it was read.
  */
-export async function untilTold(
+async function untilTold(
   { events }: ChaosReceiver,
   payments: Map<string, PaymentView | null>,
-  client: Pick<ChaosClient, 'read'>,
-  patienceMs: number
+  read: Reader
 ): Promise<void> {
-  const deadlineMs = performance.now() + patienceMs
+  const deadlineMs = performance.now() + PEACE_MAX_MS
   const untold = (): string[] =>
     [...payments].flatMap(([id, payment]) =>
       payment === null || events.get(id)?.at(-1)?.status === payment.status ? [] : id
     )
   for (let ids = untold(); ids.length > 0 && performance.now() < deadlineMs; ids = untold()) {
     await delay(POLL_MS)
-    for (const id of ids) payments.set(id, (await client.read(id)) ?? payments.get(id) ?? null)
+    for (const id of ids) payments.set(id, (await read(id)) ?? payments.get(id) ?? null)
   }
 }
 

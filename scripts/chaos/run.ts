@@ -3,7 +3,6 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CRASH_MARKS } from '../../runtime/crash-once.js'
 import type { CrashPoint } from '../../runtime/crash-points.js'
-import { delay } from '../../runtime/delay.js'
 import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { createRandom } from '../simulation/random.js'
 import { readDemo } from '../supervisor/demo.js'
@@ -11,10 +10,10 @@ import { urlOf } from '../supervisor/environment.js'
 import { ownService } from '../supervisor/own-service.js'
 import { parseProcfile } from '../supervisor/procfile.js'
 import type { RunningService, Service } from '../supervisor/service.js'
-import { auditChaos, type Findings } from './audit.js'
-import { readPayments, readSales, untilTold } from './books.js'
+import { type Reckoning, reckon } from './books.js'
 import { ChaosClient } from './client.js'
-import { longestOutageStory, type Outages, outagesOf } from './outages.js'
+import { openLoop } from './open-loop.js'
+import { longestOutageStory } from './outages.js'
 import { type ChaosReceiver, startReceiver } from './receiver.js'
 import { makeTrouble, noTrouble, putFaults } from './trouble.js'
 
@@ -37,11 +36,8 @@ export interface ChaosOptions {
   readonly progress: (line: string) => void
 }
 
-export interface Verdict extends Outages {
+export interface Verdict extends Reckoning {
   readonly seconds: number
-  readonly payments: number
-  readonly requests: number
-  readonly tries: number
   /** Webhooks that arrived, repeated ones included. */
   readonly deliveries: number
   readonly kills: Readonly<Record<string, number>>
@@ -51,7 +47,6 @@ export interface Verdict extends Outages {
   readonly longestOutageStory: readonly string[]
   /** The points that were reached. */
   readonly crashes: readonly string[]
-  readonly findings: Findings
 }
 
 /** Production's times, shorter, so that a run sees the end of what it begins. */
@@ -78,9 +73,9 @@ const BRIEF = {
 }
 /** Sleeps and calls together stay below the horizon. */
 const STOPPED_MAX_MS = { full: 5_000, brief: 1_500 }
+/** Between two lines of progress while payments are sent. */
+const PROGRESS_EVERY_S = 15
 const SCALE = ['api=2', 'tokens=2', 'payments=2', 'timers=2']
-/** Beyond the horizon and every gap between two questions. */
-const PEACE_MAX_MS = 90_000
 
 /** Runs to the verdict; everything that was started is stopped again. Rejects when the service does not start. */
 export async function runChaos(options: ChaosOptions): Promise<Verdict> {
@@ -171,42 +166,24 @@ async function runOn(
           { everyMs: options.strikeEveryMs, stoppedMaxMs: options.isKillsOnly ? null : STOPPED_MAX_MS[options.pace] },
           dice
         )
-  const begun = await sendPayments(client, options)
+  const { seconds, rate, progress } = options
+  const begun = await openLoop(options, index => {
+    client.begin(`order-${index}`)
+    const isTold = index > 0 && index % Math.max(1, Math.round(rate * PROGRESS_EVERY_S)) === 0
+    if (isTold) progress(`${index} payments begun, ${client.open} open`)
+  })
   await trouble.end()
   await putFaults(urls.network_url, {})
   await service.untilReady()
-  options.progress(`${begun} payments were begun, ${client.open} are open; peace`)
-  await client.finish(PEACE_MAX_MS)
-  const payments = await readPayments(client, PEACE_MAX_MS)
-  receiver.behave()
-  const sales = await readSales(urls.network_url)
-  // Last of all, and nothing in between: a chargeback may come at any time, and is told and read a moment apart.
-  await untilTold(receiver, payments, client, PEACE_MAX_MS)
-  const findings = auditChaos(client.records, payments, sales, receiver.events)
+  progress(`${begun} payments were begun, ${client.open} are open; peace`)
+  const reckoning = await reckon([client], receiver, urls.network_url, trouble.strikes)
   return {
-    seconds: options.seconds,
-    payments: payments.size,
-    requests: client.records.length,
-    tries: client.records.reduce((sum, { tries }) => sum + tries, 0),
+    ...reckoning,
+    seconds,
     deliveries: receiver.deliveries(),
     kills: trouble.kills,
     stops: trouble.stops,
     crashes: await readdir(join(dataDir, CRASH_MARKS)).catch(() => []),
-    ...outagesOf(client.records, trouble.strikes),
-    longestOutageStory: longestOutageStory(client.records, trouble.strikes),
-    findings
+    longestOutageStory: longestOutageStory(client.records, trouble.strikes)
   }
-}
-
-/** Open loop: the next payment begins when its time has come, not when the last one has ended. */
-async function sendPayments(client: ChaosClient, { seconds, rate, progress }: ChaosOptions): Promise<number> {
-  const beganMs = performance.now()
-  const total = Math.round(seconds * rate)
-  for (let i = 0; i < total; i++) {
-    const dueMs = beganMs + (i * 1_000) / rate
-    if (dueMs > performance.now()) await delay(dueMs - performance.now())
-    client.begin(`order-${i}`)
-    if (i > 0 && i % Math.max(1, Math.round(rate * 15)) === 0) progress(`${i} payments begun, ${client.open} open`)
-  }
-  return total
 }

@@ -9,12 +9,10 @@ import { keys, partitionOf } from '../../redis/keys.js'
 import { MerchantStore } from '../../redis/merchants.js'
 import { delay } from '../../runtime/delay.js'
 import { createLogger } from '../../runtime/log.js'
-import { auditChaos, type Findings } from '../chaos/audit.js'
-import { readPayments, readSales, untilTold } from '../chaos/books.js'
+import { type Reckoning, reckon } from '../chaos/books.js'
 import { ChaosClient, type Target } from '../chaos/client.js'
-import { type Outages, outagesOf } from '../chaos/outages.js'
+import { openLoop } from '../chaos/open-loop.js'
 import { type ChaosReceiver, startReceiver } from '../chaos/receiver.js'
-import type { PaymentView } from '../chaos/record.js'
 import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { createRandom } from '../simulation/random.js'
 import { urlOf } from '../supervisor/environment.js'
@@ -38,20 +36,15 @@ export interface DrillOptions {
   readonly progress: (line: string) => void
 }
 
-export interface DrillVerdict extends Outages {
-  readonly payments: number
-  readonly requests: number
-  readonly tries: number
+export interface DrillVerdict extends Reckoning {
   /** From the death of a master to the first command that its replica takes (ms). */
   readonly failoversMs: readonly number[]
-  readonly findings: Findings
 }
 
 const MASTERS = 3
 const PARTITIONS = 16
 const NODE_TIMEOUT_MS = 1_000
 const FAILOVER_MAX_MS = 20_000
-const PEACE_MAX_MS = 90_000
 const SETTINGS = {
   LOG_LEVEL: 'warn',
   PARTITIONS: String(PARTITIONS),
@@ -114,7 +107,7 @@ async function runOn(
   for (const client of clients) await client.registerWebhook(receiver.url)
   options.progress(`the service runs on ${MASTERS} masters with a replica each, one merchant on every master`)
   const failoversMs: number[] = []
-  const sending = sendPayments(clients, options)
+  const sending = openLoop(options, index => clients[index % clients.length]?.begin(`order-${index}`))
   for (let kill = 0; kill < options.kills; kill++) {
     await delay((options.seconds * 1_000) / (options.kills + 1))
     const shop = shops[kill % shops.length]
@@ -122,29 +115,7 @@ async function runOn(
     options.progress(`a master was killed; its replica took over after ${failoversMs.at(-1)} ms`)
   }
   await sending
-  await Promise.all(clients.map(client => client.finish(PEACE_MAX_MS)))
-  const payments = new Map<string, PaymentView | null>()
-  const owners = new Map<string, ChaosClient>()
-  await Promise.all(
-    clients.map(async client => {
-      for (const [id, payment] of await readPayments(client, PEACE_MAX_MS)) {
-        payments.set(id, payment)
-        owners.set(id, client)
-      }
-    })
-  )
-  const sales = await readSales(networkUrl)
-  // Last of all, and nothing in between: a chargeback may come at any time, and is told and read a moment apart.
-  await untilTold(receiver, payments, { read: async id => (await owners.get(id)?.read(id)) ?? null }, PEACE_MAX_MS)
-  const records = clients.flatMap(client => client.records)
-  return {
-    payments: payments.size,
-    requests: records.length,
-    tries: records.reduce((sum, { tries }) => sum + tries, 0),
-    failoversMs,
-    ...outagesOf(records, []),
-    findings: auditChaos(records, payments, sales, receiver.events)
-  }
+  return { ...(await reckon(clients, receiver, networkUrl, [])), failoversMs }
 }
 
 interface Shop {
@@ -169,16 +140,6 @@ async function openShops(cluster: RedisCluster): Promise<Shop[]> {
   }
   await disconnect(redis)
   return [...shops.values()]
-}
-
-/** Open loop: the next payment begins when its time has come. */
-async function sendPayments(clients: readonly ChaosClient[], { seconds, rate }: DrillOptions): Promise<void> {
-  const beganMs = performance.now()
-  for (let i = 0; i < seconds * rate; i++) {
-    const dueMs = beganMs + (i * 1_000) / rate
-    if (dueMs > performance.now()) await delay(dueMs - performance.now())
-    clients[i % clients.length]?.begin(`order-${i}`)
-  }
 }
 
 /** Kills the master of a key with -9. Resolves when its replica has taken over, with the time that it took (ms). */
