@@ -1,7 +1,7 @@
 /** The conditions that the chart names (setup.ts). Pure questions about figures and the event at hand. */
 import type { Notice } from '../model.js'
 import type { PaymentEvent } from './events.js'
-import { isFound, knownVoidedCents, type PaymentContext, refundAmountCents } from './progress.js'
+import { isFound, knownVoidedCents, type PaymentContext, refundAmountCents, shownCapturedCents } from './progress.js'
 
 /** The network answers questions about sales of the last three months (acquirer's manual, queries): at least this long. */
 const NETWORK_MEMORY_MS = 89 * 24 * 3_600_000
@@ -97,6 +97,17 @@ export const isCancelStillToShow: Guard = (context, event) =>
 /** The books show more than we know of, or less though nothing of it was ours: somebody else did that. */
 export const isVoidedElsewhere: Guard = ({ figures }, event) =>
   isFound(event) && event.sale.voidedCents !== knownVoidedCents(figures)
+
+/** The books show another captured amount than ours. One that can't be taken over as it is, is told to a person once. */
+export const isCapturedOtherwise: Guard = (context, event) => {
+  const { capturedCents, attention } = context.figures
+  if (!isFound(event) || event.sale.capturedCents === 0 || event.sale.capturedCents === capturedCents) return false
+  return attention === null || shownCapturedCents(context, event) !== capturedCents
+}
+
+/** ... and nothing of it is left to refund. */
+export const isCapturedAsFarAsRefunded: Guard = (context, event) =>
+  isCapturedOtherwise(context, event) && shownCapturedCents(context, event) === context.figures.refundedCents
 
 /** The network announced more than "something", and its books may still be behind: they are read from another host. */
 export const isNoticeAwaited: Guard = ({ figures, policy }, event) =>

@@ -3,7 +3,6 @@
  *
  * They know nothing of states; the chart decides when they run. Money: `0 <= refunded <= captured <= amount`.
  */
-
 import type { Attention, Inquiry, Operation, OperationKind, PaymentProgress, PaymentTerms } from '../model.js'
 import type { Found, PaymentEvent, Policy } from './events.js'
 import { failureOf } from './failures.js'
@@ -70,6 +69,9 @@ export const noteRefundUndone: Change = ({ figures }, event) =>
 /** What the network's books show beyond our own refunds was voided by somebody else. */
 export const noteVoidedElsewhere: Change = ({ figures }, event) =>
   isFound(event) ? { voidedElsewhereCents: Math.max(0, event.sale.voidedCents - figures.refundedCents) } : {}
+
+/** What was captured is another amount in the network's books. */
+export const noteCapturedOtherwise: Change = (context, event) => ({ capturedCents: shownCapturedCents(context, event) })
 
 /** Takes the network's references without any other change. */
 export const noteReferences: Change = ({ figures }, event) => ({ references: mergedReferences(figures, event) })
@@ -210,6 +212,12 @@ export function callFor(reason: Attention): Change {
 /** What the network's books show as voided if they know what we know. */
 export function knownVoidedCents({ refundedCents, voidedElsewhereCents }: Figures): number {
   return refundedCents + voidedElsewhereCents
+}
+
+/** What the books show as captured, as far as the money adds up with it. Those of a voided sale may leave it out. */
+export function shownCapturedCents({ terms, figures }: PaymentContext, event: PaymentEvent): number {
+  if (!isFound(event) || event.sale.capturedCents === 0) return figures.capturedCents
+  return Math.min(Math.max(event.sale.capturedCents, figures.refundedCents), terms.amountCents)
 }
 
 function differingIf(isDifferent: boolean, figures: Figures): Pick<Figures, 'attention'> {

@@ -52,6 +52,18 @@ const refundsUndoneInDispute = [
   }
 ] as const
 
+const capturedOtherwise = {
+  guard: 'isCapturedOtherwise',
+  actions: ['noteCapturedOtherwise', 'callForFigures', 'askNetwork'],
+  description: 'Another amount was captured than we know of: the books rule. Tell a person, and look again.'
+} as const
+
+/** The same of a sale that was refunded: whether that was all of it may be another matter now. */
+const capturedOtherwiseAndRefunded = [
+  { ...capturedOtherwise, guard: 'isCapturedAsFarAsRefunded', target: '#payment.refunded' },
+  { ...capturedOtherwise, target: '#payment.partially_refunded' }
+] as const
+
 const contradictsCapture = [
   surplusTurnedUp,
   {
@@ -117,7 +129,7 @@ const contradictsWhileAsking = {
 
 export const captured = paymentSetup.createStateConfig({
   description: 'Paid.',
-  on: { ...refunds, ...verifiesNotice([confirmedChargeback]) }
+  on: { ...refunds, ...verifiesNotice([confirmedChargeback, capturedOtherwise]) }
 })
 
 export const refunding = paymentSetup.createStateConfig({
@@ -225,15 +237,15 @@ export const refunding = paymentSetup.createStateConfig({
 
 export const partiallyRefunded = paymentSetup.createStateConfig({
   description: 'Part of the captured amount is given back.',
-  on: { ...refunds, ...verifiesNotice([confirmedChargeback, ...refundsUndone]) }
+  on: { ...refunds, ...verifiesNotice([confirmedChargeback, ...refundsUndone, ...capturedOtherwiseAndRefunded]) }
 })
 
 export const refunded = paymentSetup.createStateConfig({
   description: 'All of the captured amount is given back.',
-  on: { ...verifiesNotice([confirmedChargeback, ...refundsUndone]) }
+  on: { ...verifiesNotice([confirmedChargeback, ...refundsUndone, ...capturedOtherwiseAndRefunded]) }
 })
 
 export const chargedBack = paymentSetup.createStateConfig({
   description: 'The buyer disputed the purchase with the issuer.',
-  on: { ...verifiesNotice(refundsUndoneInDispute) }
+  on: { ...verifiesNotice([...refundsUndoneInDispute, capturedOtherwise]) }
 })

@@ -68,6 +68,8 @@ export const paymentSetup = base.extend({
     isCaptureStillToShow: guard(guards.isCaptureStillToShow),
     isCancelStillToShow: guard(guards.isCancelStillToShow),
     isVoidedElsewhere: guard(guards.isVoidedElsewhere),
+    isCapturedOtherwise: guard(guards.isCapturedOtherwise),
+    isCapturedAsFarAsRefunded: guard(guards.isCapturedAsFarAsRefunded),
     isNoticeAwaited: guard(guards.isNoticeAwaited),
     isChangeAwaited: guard(guards.isChangeAwaited),
     isDueWithChangeAwaited: guard(
@@ -92,6 +94,7 @@ export const paymentSetup = base.extend({
     noteRefunded: figures(progress.noteRefunded),
     noteRefundUndone: figures(progress.noteRefundUndone),
     noteVoidedElsewhere: figures(progress.noteVoidedElsewhere),
+    noteCapturedOtherwise: figures(progress.noteCapturedOtherwise),
     noteReferences: figures(progress.noteReferences),
     noteDeclined: figures(progress.noteDeclined),
     beginCapture: figures(progress.beginCapture),

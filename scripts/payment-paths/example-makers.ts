@@ -33,6 +33,11 @@ export function found(
   return (payment, nowMs) => ({ type, sale: sale(payment, status, changes(payment)), surplusSaleId, nowMs })
 }
 
+export function capturedOtherwise(type: 'FOUND_CAPTURED' | 'FOUND_VOIDED', cents: (payment: Payment) => number): Make {
+  const status = type === 'FOUND_CAPTURED' ? 'captured' : 'voided'
+  return found(type, status, payment => ({ capturedCents: cents(payment) }))
+}
+
 /** Later than the horizon of the open question. */
 export function beyondHorizon(make: Make): Make {
   return (payment, nowMs) => {

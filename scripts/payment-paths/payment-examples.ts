@@ -10,6 +10,7 @@ import {
   bookedCents,
   cancel,
   capture,
+  capturedOtherwise,
   concluded,
   daysLater,
   found,
@@ -154,6 +155,18 @@ export const exampleEvents: readonly ExampleEvent[] = [
       found('FOUND_CAPTURED', 'captured', ({ progress }) => ({ voidedCents: Math.max(progress.refundedCents - 1, 0) }))
     )
   ),
+  ...(['FOUND_CAPTURED', 'FOUND_VOIDED'] as const).flatMap(type => [
+    example(
+      `${type}/lowered`,
+      'found with less captured',
+      capturedOtherwise(type, ({ progress }) => progress.refundedCents || PART_OF_CAPTURE_CENTS)
+    ),
+    example(
+      `${type}/raised`,
+      'found with more captured',
+      capturedOtherwise(type, ({ terms }) => terms.amountCents + 1)
+    )
+  ]),
   example(
     'FOUND_CAPTURED/behind',
     'found without the refund of a moment ago',

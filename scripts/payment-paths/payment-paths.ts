@@ -22,8 +22,8 @@ export interface PaymentPath {
   readonly steps: readonly PathStep[]
 }
 
-/** More situations than this would mean that figures run away: a mistake in `situationOf`. */
-const SITUATIONS_MAX = 20_000
+/** More steps than this would mean that figures run away: a mistake in `situationOf`. */
+const STEPS_MAX = 50_000
 
 /** The shortest path to each situation; the first has no steps. */
 export const shortestPaths = oncePerMode(captureMode => {
@@ -33,7 +33,7 @@ export const shortestPaths = oncePerMode(captureMode => {
     events: snapshot => possibleEvents(snapshot.context),
     serializeState: snapshot => situationOf(snapshot.context),
     serializeEvent: event => JSON.stringify(event),
-    limit: SITUATIONS_MAX
+    limit: STEPS_MAX
   })
   return paths.map(({ steps }) =>
     pathOf(

@@ -13,6 +13,8 @@ import { announce, type Stage } from './stage.js'
 import type { Process, World } from './world.js'
 
 const OPERATOR_LOOKS_EVERY_MS = 15_000
+/** How often a captured sale gets another captured amount, instead of being refunded. */
+const CORRECTED = 0.3
 /** How often the books do not show at once what was done by hand. */
 const BOOKS_BEHIND = 0.5
 
@@ -61,6 +63,10 @@ function touch({ random, nowMs }: World, sale: LedgerSale): Partial<LedgerSale> 
   const balance = sale.capturedAmount - sale.voidedAmount
   if (sale.status !== LedgerStatus.captured || balance === 0) return null
   const part = random.pick([balance, Math.ceil(balance / 2), Math.ceil(balance / 5)])
+  if (random.chance(CORRECTED)) {
+    // Captured with another amount than asked for, which shows only now; more than was given back of it, at least.
+    return { capturedAmount: random.pick([sale.voidedAmount + Math.ceil(balance / 2), sale.amount]) }
+  }
   const status = part === balance ? LedgerStatus.voided : LedgerStatus.captured
   return { status, voidedAmount: sale.voidedAmount + part, voidedAtMs: nowMs }
 }

@@ -122,3 +122,78 @@ describe('books in which the network', () => {
     })
   }
 })
+
+const took = (capturedCents: number, more: object = {}): EventInput =>
+  found('FOUND_CAPTURED', { capturedCents, ...more })
+const nothingToTell = { effect: null, attention: null } as const
+
+/** Each is looked at once more, so that what else the books show is taken over, too. */
+const corrected: Row[] = [
+  [
+    'less than we know of',
+    inStatus('captured', announced),
+    took(600),
+    { status: 'captured', captured: 600, attention: 'figures_differ', effect: 'query' }
+  ],
+  [
+    'more than we know of, up to the amount of the payment',
+    inStatus('captured', { ...announced, capturedCents: 600 }),
+    took(1_000),
+    { status: 'captured', captured: 1_000, attention: 'figures_differ', effect: 'query' }
+  ],
+  [
+    'more than the payment: a person is told',
+    inStatus('captured', announced),
+    took(1_200),
+    { status: 'captured', captured: 1_000, attention: 'figures_differ', effect: 'query' }
+  ],
+  [
+    'more than the payment: once, and what was announced is looked for as ever',
+    inStatus('captured', { ...noticedDispute(), attention: 'figures_differ' }),
+    took(1_200),
+    { status: 'captured', captured: 1_000, effect: null, wake: 5_000 }
+  ],
+  [
+    'just what was refunded',
+    inStatus('partially_refunded', announced),
+    took(300, { voidedCents: 300 }),
+    { status: 'refunded', captured: 300, refunded: 300, attention: 'figures_differ', effect: 'query' }
+  ],
+  [
+    'less than was refunded: the money must add up',
+    inStatus('partially_refunded', announced),
+    took(200, { voidedCents: 300 }),
+    { status: 'refunded', captured: 300, refunded: 300, attention: 'figures_differ' }
+  ],
+  [
+    'more than was refunded',
+    inStatus('refunded', { ...announced, capturedCents: 600, refundedCents: 600 }),
+    took(1_000, { voidedCents: 600 }),
+    { status: 'partially_refunded', captured: 1_000, refunded: 600, attention: 'figures_differ' }
+  ],
+  [
+    'less of a disputed sale',
+    inStatus('charged_back', announced),
+    took(600),
+    { status: 'charged_back', captured: 600, attention: 'figures_differ', effect: 'query' }
+  ],
+  ['what we know of', inStatus('captured', announced), took(1_000), { status: 'captured', ...nothingToTell }],
+  [
+    'nothing, because the sale is voided and they leave it out',
+    inStatus('refunded', announced),
+    found('FOUND_VOIDED', { status: 'voided', capturedCents: 0, voidedCents: 1_000 }),
+    { status: 'refunded', captured: 1_000, ...nothingToTell }
+  ]
+]
+
+function noticedDispute() {
+  return { notice: { ...announced.notice, announced: 'chargeback' as const } }
+}
+
+describe('books of a captured sale that show as captured', () => {
+  for (const [name, given, event, means] of corrected) {
+    it(name, () => {
+      expect(meaningOf(given, event, means)).to.deep.equal(means)
+    })
+  }
+})
