@@ -20,7 +20,7 @@ export type Command =
   | { readonly kind: 'network_notice'; readonly announced: Announcement }
   /** An operator has looked at what the payment was listed for. */
   | { readonly kind: 'settle_attention' }
-  /** An operator has seen at the acquirer whether the capture, cancellation or refund that is in doubt is booked. */
+  /** An operator has seen at the acquirer whether the operation that is in doubt is booked. */
   | { readonly kind: 'conclude_operation'; readonly isBooked: boolean }
 
 /** How a merchant's command ended; kept with its Idempotency-Key and replayed to a repeated request. */

@@ -126,6 +126,12 @@ export const unknown = paymentSetup.createStateConfig({
       },
       { actions: 'askLater', description: 'It may still arrive: ask again later.' }
     ],
+    OPERATION_CONCLUDED: {
+      guard: 'isConcludedAsMissing',
+      target: 'failed',
+      actions: ['fail', 'endNotice', 'settleAttention'],
+      description: 'A person has seen that there is no sale, or that it was undone.'
+    },
     ...surplusVoided,
     ...stillOpen,
     ...remembersNotice

@@ -7,10 +7,12 @@ export function failureOf(terms: PaymentTerms, operation: Operation, event: Paym
     case 'DECLINED':
       return isCaptureOfCreate(terms, operation) ? 'capture_rejected' : event.failure
     case 'REJECTED':
-    case 'OPERATION_CONCLUDED':
       return isCaptureOfCreate(terms, operation) ? 'capture_rejected' : 'provider_rejected'
     case 'NOT_SENT':
       return isCaptureOfCreate(terms, operation) ? 'capture_not_sent' : 'network_unavailable'
+    case 'OPERATION_CONCLUDED':
+      if (operation.kind === 'authorization') return 'network_unavailable'
+      return isCaptureOfCreate(terms, operation) ? 'capture_rejected' : 'provider_rejected'
     case 'FOUND_DENIED':
       return operation.kind === 'authorization' ? 'card_declined' : 'provider_rejected'
     case 'CARD_MISSING':

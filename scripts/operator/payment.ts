@@ -139,8 +139,13 @@ async function settle(connection: OperatorConnection, id: string): Promise<void>
 async function conclude(connection: OperatorConnection, id: string, isBooked: boolean): Promise<PaymentProgress> {
   const payment = await paymentOf(connection, id)
   const { status, phase, operation } = payment.progress
-  if (phase !== 'asking')
-    throw new Error(`Payment ${id} is ${status}: no capture, cancellation or refund of it is in doubt.`)
+  if (phase !== 'asking' && status !== 'unknown')
+    throw new Error(`Payment ${id} is ${status}: nothing of it is in doubt.`)
+  if (status === 'unknown' && isBooked) {
+    throw new Error(
+      `The service knows no sale of payment ${id}, and could neither capture nor refund it. Have the acquirer void it, then say --not-booked.`
+    )
+  }
   // The chart decides; asked here as well, because a worker has nobody to tell why it refuses.
   const event = { type: 'OPERATION_CONCLUDED', isBooked, nowMs: await serviceNowMs(connection) } as const
   if (decide(payment, event, connection.config).kind === 'refused') {

@@ -118,6 +118,26 @@ const tables: Record<string, Row[]> = {
     ],
     ['may still arrive: the person is too early', capturing, concluded(true, NOW), { refused: 'operation_in_progress' }]
   ],
+  'an authorisation that nobody can find out about': [
+    [
+      'is not booked, says the person: it has failed, and another key is safe',
+      inStatus('unknown', { attention: 'unresolved_for_long' }),
+      concluded(false),
+      { status: 'failed', result: 'failed', error: 'network_unavailable', attention: null, wake: null }
+    ],
+    [
+      'can not be booked, because nobody could capture or refund it',
+      inStatus('unknown'),
+      concluded(true),
+      { refused: 'operation_in_progress' }
+    ],
+    [
+      'may still arrive: the person is too early',
+      inStatus('unknown'),
+      concluded(false, NOW),
+      { refused: 'operation_in_progress' }
+    ]
+  ],
   'a cancellation that nobody can find out about': [
     [
       'is booked, says the person',

@@ -36,4 +36,17 @@ describe('an operator who has looked at the acquirer', function () {
       network.faults()
     })
   }
+
+  it('ends an authorisation that the network never tells of, but not as one that nobody could capture or refund', async () => {
+    network.faults({ drop_before: 1 })
+    const created = await merchant.create()
+    const { id } = created.payment
+    expect(created.status).to.equal(202)
+    network.faults({ error_before: 1 })
+    await run('clock', 'advance', '11m')
+    expect((await run('payment', 'conclude', id, '--booked')).err).to.contain('Have the acquirer void it')
+    expect((await run('payment', 'conclude', id, '--not-booked')).out).to.contain('the payment is failed.')
+    expect((await merchant.read(id)).error).to.include({ code: 'network_unavailable', retryable: true })
+    network.faults()
+  })
 })
