@@ -6,4 +6,6 @@
 -- Returns consumer names: whoever holds entries and is not among them is dead.
 local now = redis.call('TIME')
 local nowMs = now[1] * 1000 + math.floor(now[2] / 1000)
-return redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. (nowMs - tonumber(ARGV[1])), '+inf')
+local silenceMs = tonumber(ARGV[1])
+-- A sign from further ahead is of before the clock was set back: the living have given another one since, or will at once.
+return redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. (nowMs - silenceMs), nowMs + silenceMs)

@@ -32,6 +32,14 @@ describe('signs of life of workers', () => {
     expect(await livingConsumers(test.redis, SILENCE_MS)).to.deep.equal(new Set())
   })
 
+  it('count a worker as dead that died before the clock of Redis was set back', async () => {
+    for (const name of ['dead', 'alive']) await writeHeartbeat(test.redis, name)
+    await test.redis.zincrby(keys.heartbeats(), DAY_MS, 'dead')
+    await test.redis.zincrby(keys.heartbeats(), SILENCE_MS / 2, 'alive')
+    expect(await livingConsumers(test.redis, SILENCE_MS)).to.deep.equal(new Set(['alive']))
+    expect(await watchWorkers(test.redis, SILENCE_MS)).to.deep.equal(new Set(['alive']))
+  })
+
   it('forget a worker that died a day ago at the next sign of life of another', async () => {
     for (const name of ['long dead', 'dead']) await writeHeartbeat(test.redis, name)
     await test.redis.zincrby(keys.heartbeats(), -DAY_MS, 'long dead')
