@@ -1,7 +1,6 @@
 /** What a load costs: CPU of the processes, commands and memory of Redis. Read before and after, the difference counts. */
 import { readdir, readFile } from 'node:fs/promises'
-import { connect, disconnect } from '../../redis/connections.js'
-import { createLogger } from '../../runtime/log.js'
+import { withRedis } from './with-redis.js'
 
 export interface RedisCosts {
   readonly commands: number
@@ -10,9 +9,7 @@ export interface RedisCosts {
 
 /** Commands processed and memory used by data, of one Redis. */
 export async function readRedisCosts(url: string): Promise<RedisCosts> {
-  const redis = await connect(url, 'commands', createLogger('bench', 'error'))
-  const info = `${await redis.info('stats')}${await redis.info('memory')}`
-  await disconnect(redis)
+  const info = await withRedis(url, async redis => `${await redis.info('stats')}${await redis.info('memory')}`)
   const value = (name: string): number => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1])
   return { commands: value('total_commands_processed'), usedBytes: value('used_memory') }
 }

@@ -1,7 +1,7 @@
 /** What the disk does to a measurement: with `appendfsync always` everybody waits for it, readers too. */
-import { connect, disconnect, type Redis } from '../../redis/connections.js'
+import type { Redis } from '../../redis/connections.js'
 import { delay } from '../../runtime/delay.js'
-import { createLogger } from '../../runtime/log.js'
+import { withRedis } from './with-redis.js'
 
 const POLL_MS = 200
 /** A disk that was given a gigabyte goes on writing it, and lets each fsync wait for that. */
@@ -34,15 +34,6 @@ export async function untilDiskIsCalm(redis: Redis): Promise<void> {
     await redis.latency('RESET')
     await delay(CALM_FOR_MS)
   } while ((await slowestFsyncMs(redis)) > CALM_FSYNC_MS && performance.now() < deadlineMs)
-}
-
-export async function withRedis<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = await connect(url, 'commands', createLogger('bench', 'error'))
-  try {
-    return await work(redis)
-  } finally {
-    await disconnect(redis)
-  }
 }
 
 /** What was written may have begun a rewrite of the append-only file, which is measured apart. */

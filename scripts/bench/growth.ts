@@ -4,17 +4,17 @@ import { newPayment, type Payment } from '../../machines/model.js'
 import type { NetworkReferences } from '../../machines/network.js'
 import { decide } from '../../machines/payment/decide.js'
 import { createCommitStore } from '../../redis/commits.js'
-import { connect, disconnect, type Redis } from '../../redis/connections.js'
+import type { Redis } from '../../redis/connections.js'
 import { encodeInProgress } from '../../redis/idempotency.js'
 import { compactId, idempotencyRecord, keys, newPaymentId, partitionOf, shortHash } from '../../redis/keys.js'
 import { encodePayment } from '../../redis/payment-record.js'
 import { readConfig } from '../../runtime/config.js'
-import { createLogger } from '../../runtime/log.js'
-import { untilAtRest, untilDiskIsCalm, watchingFsync, withRedis } from './disk.js'
+import { untilAtRest, untilDiskIsCalm, watchingFsync } from './disk.js'
 import { type RequestSource, runOpenLoop } from './load.js'
 import { get } from './operations.js'
 import { medians } from './statistics.js'
 import type { ServiceSystem } from './systems.js'
+import { withRedis } from './with-redis.js'
 
 export interface Times {
   readonly p50Ms: number
@@ -47,7 +47,8 @@ export async function measureGrowth(
   const rows: GrowthRow[] = []
   let made: string[] = []
   for (const payments of sizes) {
-    made = made.concat(await fill(service, payments - made.length))
+    const missing = payments - made.length
+    made = made.concat(await withRedis(service.redisUrl, redis => fill(redis, service.demo.merchant_id, missing)))
     tell(`growth: ${made.length} payments`)
     const anyId = (index: number): string => made[(index * 7_919) % made.length] ?? ''
     const read: RequestSource = index => get(service, `/v1/payments/${anyId(index)}`)
@@ -94,10 +95,9 @@ async function timesOf(service: ServiceSystem, sourceOf: () => Promise<RequestSo
  * Finished payments, written by the service's own encoders and its commit, without HTTP and network: what they leave in
  * Redis is what a payment leaves that came through the API.
  */
-async function fill(service: ServiceSystem, count: number): Promise<string[]> {
-  const redis = await connect(service.redisUrl, 'commands', createLogger('bench', 'error'))
+async function fill(redis: Redis, merchantId: string, count: number): Promise<string[]> {
   const { partitions, ...policy } = readConfig({})
-  const partition = partitionOf(service.demo.merchant_id, partitions)
+  const partition = partitionOf(merchantId, partitions)
   const commits = createCommitStore(redis)
   const finish = async (payment: Payment): Promise<void> => {
     await writeAccepted(redis, partition, payment)
@@ -112,10 +112,9 @@ async function fill(service: ServiceSystem, count: number): Promise<string[]> {
   const ids: string[] = []
   for (let at = 0; at < count; at += BATCH) {
     const batch = Array.from({ length: Math.min(BATCH, count - at) }, () => newPaymentId(partition))
-    await Promise.all(batch.map(id => finish(filler(service.demo.merchant_id, id))))
+    await Promise.all(batch.map(id => finish(filler(merchantId, id))))
     ids.push(...batch)
   }
-  await disconnect(redis)
   return ids
 }
 

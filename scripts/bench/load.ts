@@ -7,6 +7,7 @@
  * generator's own timer is not the time of the system that is measured.
  */
 import { Pool } from 'undici'
+import { quantile } from './statistics.js'
 
 export interface LoadRequest {
   readonly method: 'GET' | 'POST'
@@ -41,7 +42,10 @@ export async function runClosedLoop(
   const recorder = new Recorder(options.total)
   let next = 0
   const client = async (): Promise<void> => {
-    while (next < options.total) await recorder.time(pool, source(next++))
+    while (next < options.total) {
+      const beganMs = performance.now()
+      recorder.note(await send(pool, source(next++)), performance.now() - beganMs)
+    }
   }
   await Promise.all(Array.from({ length: options.connections }, client))
   const result = recorder.result()
@@ -49,15 +53,33 @@ export async function runClosedLoop(
   return result
 }
 
-/** `perSecond` requests each second for `seconds`; every one is sent, and waited for. */
-export async function runOpenLoop(
+/** Requests that come by the clock: so many each second, for so long. */
+export interface Arrivals {
+  readonly perSecond: number
+  readonly seconds: number
+  readonly connections: number
+}
+
+/** Figures of a load that comes by the clock. */
+export async function runOpenLoop(url: string, arrivals: Arrivals, source: RequestSource): Promise<LoadResult> {
+  const recorder = new Recorder(Math.round(arrivals.perSecond * arrivals.seconds))
+  await sendByTheClock(url, arrivals, source, (status, tookMs) => recorder.note(status, tookMs))
+  return recorder.result()
+}
+
+/** Sends every request, and waits for every answer; `onAnswer` is told its status (0: there was none) and its time. */
+export async function sendByTheClock(
   url: string,
-  options: { perSecond: number; seconds: number; connections: number },
-  source: RequestSource
-): Promise<LoadResult> {
+  options: Arrivals,
+  source: RequestSource,
+  onAnswer: (status: number, tookMs: number) => void
+): Promise<void> {
   const pool = new Pool(url, { connections: options.connections, pipelining: 1, headersTimeout: READY_MS })
   const total = Math.round(options.perSecond * options.seconds)
-  const recorder = new Recorder(total)
+  const sendDue = async (request: LoadRequest, dueMs: number): Promise<void> => {
+    const status = await send(pool, request)
+    onAnswer(status, performance.now() - dueMs)
+  }
   const startMs = performance.now()
   const running: Promise<void>[] = []
   await new Promise<void>(resolve => {
@@ -67,7 +89,7 @@ export async function runOpenLoop(
       while (index < total && (index * 1_000) / options.perSecond <= dueMs) {
         // Timed from when it was due: a request that had to wait for its turn is slow, not absent.
         const plannedMs = startMs + (index * 1_000) / options.perSecond + TICK_MS
-        running.push(recorder.time(pool, source(index++), Math.min(plannedMs, performance.now())))
+        running.push(sendDue(source(index++), Math.min(plannedMs, performance.now())))
       }
       if (index === total) {
         clearInterval(tick)
@@ -76,9 +98,7 @@ export async function runOpenLoop(
     }, TICK_MS)
   })
   await Promise.all(running)
-  const result = recorder.result()
   await pool.close()
-  return result
 }
 
 /** Throws unless every request was answered 201: a failed request is not a fast one. */
@@ -97,23 +117,21 @@ class Recorder {
     this.#latencies = new Float64Array(total)
   }
 
-  async time(pool: Pool, request: LoadRequest, fromMs = performance.now()): Promise<void> {
-    const status = await send(pool, request)
-    this.#latencies[this.#count++] = performance.now() - fromMs
+  note(status: number, tookMs: number): void {
+    this.#latencies[this.#count++] = tookMs
     this.#statuses[status] = (this.#statuses[status] ?? 0) + 1
   }
 
   result(): LoadResult {
     const elapsedMs = performance.now() - this.#startMs
     const sorted = this.#latencies.subarray(0, this.#count).sort()
-    const at = (share: number): number => sorted[Math.min(Math.floor(share * this.#count), this.#count - 1)] ?? 0
     return {
       requests: this.#count,
       elapsedMs,
       perSecond: (this.#count * 1_000) / elapsedMs,
-      p50Ms: at(0.5),
-      p99Ms: at(0.99),
-      p999Ms: at(0.999),
+      p50Ms: quantile(sorted, 0.5),
+      p99Ms: quantile(sorted, 0.99),
+      p999Ms: quantile(sorted, 0.999),
       statuses: this.#statuses
     }
   }

@@ -1,9 +1,8 @@
 /** Requests offered by the clock, whatever becomes of them: those that are paid and those that are refused, apart. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Pool } from 'undici'
 import { OPS_FILE } from '../supervisor/data-dir.js'
-import type { LoadRequest } from './load.js'
+import { sendByTheClock } from './load.js'
 import { quantile } from './statistics.js'
 import type { ServiceSystem } from './systems.js'
 
@@ -31,15 +30,12 @@ export async function offer(
   service: ServiceSystem,
   { perSecond, seconds }: { perSecond: number; seconds: number }
 ): Promise<Offered> {
-  const total = Math.round(perSecond * seconds)
-  const source = await service.prepare(total)
-  const pool = new Pool(service.url, { connections: CONNECTIONS, pipelining: 1, headersTimeout: 60_000 })
+  const source = await service.prepare(Math.round(perSecond * seconds))
   const times = new Map<number, number[]>()
-  const send = async (request: LoadRequest, plannedMs: number): Promise<void> => {
-    const status = await statusOf(pool, request)
+  const note = (status: number, tookMs: number): void => {
     const list = times.get(status) ?? []
     times.set(status, list)
-    list.push(performance.now() - plannedMs)
+    list.push(tookMs)
   }
   let apiMib = 0
   const watch = setInterval(() => {
@@ -48,17 +44,8 @@ export async function offer(
     })
   }, RSS_POLL_MS)
   const startMs = performance.now()
-  const running: Promise<void>[] = []
-  for (let index = 0; index < total; ) {
-    const dueMs = performance.now() - startMs
-    for (; index < total && (index * 1_000) / perSecond <= dueMs; index++) {
-      running.push(send(source(index), startMs + (index * 1_000) / perSecond))
-    }
-    await new Promise(resolve => setTimeout(resolve, 1))
-  }
-  await Promise.all(running)
+  await sendByTheClock(service.url, { perSecond, seconds, connections: CONNECTIONS }, source, note)
   clearInterval(watch)
-  await pool.close()
   const elapsedS = (performance.now() - startMs) / 1_000
   const shareOf = (status: number): Share => {
     const list = (times.get(status) ?? []).sort((a, b) => a - b)
@@ -70,16 +57,6 @@ export async function offer(
     refused: shareOf(503),
     others: Object.fromEntries(others.map(([status, list]) => [status, list.length])),
     apiMib
-  }
-}
-
-async function statusOf(pool: Pool, { method, path, headers, body }: LoadRequest): Promise<number> {
-  try {
-    const answer = await pool.request({ method, path, headers, body })
-    await answer.body.dump()
-    return answer.statusCode
-  } catch {
-    return 0
   }
 }
 

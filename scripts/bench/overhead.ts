@@ -1,8 +1,9 @@
 /** Times in open loop: arrivals by the clock, none dropped; they count from the moment a request was due. */
-import { untilDiskIsCalm, watchingFsync, withRedis } from './disk.js'
+import { untilDiskIsCalm, watchingFsync } from './disk.js'
 import { assertAllCreated, type LoadResult, runOpenLoop } from './load.js'
 import { medians } from './statistics.js'
 import type { ServiceSystem, System } from './systems.js'
+import { withRedis } from './with-redis.js'
 
 export interface OpenLoopRow {
   readonly system: string

@@ -26,6 +26,6 @@ export function medians<Name extends string>(
 }
 
 /** The value below which a share of the (sorted) values lies; 0 for none. */
-export function quantile(sorted: readonly number[], share: number): number {
+export function quantile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }

@@ -3,15 +3,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { connect, disconnect } from '../../redis/connections.js'
 import { MerchantStore } from '../../redis/merchants.js'
-import { createTokenStore, newTokenId } from '../../redis/tokens.js'
-import { createLogger } from '../../runtime/log.js'
-import { loadSealer } from '../../vault/sealer.js'
+import { createTokenStore, newTokenId, type TokenStore } from '../../redis/tokens.js'
+import { loadSealer, type Sealer } from '../../vault/sealer.js'
 import { type Demo, readDemo } from '../supervisor/demo.js'
 import { demoCustomer } from '../supervisor/demo-customer.js'
 import { ownService } from '../supervisor/own-service.js'
 import type { LoadRequest, RequestSource } from './load.js'
+import { withRedis } from './with-redis.js'
 
 export interface System {
   readonly name: string
@@ -90,31 +89,29 @@ export async function startService(
     apiUrls: [...running.ports].flatMap(([name, { host, port }]) =>
       name.startsWith('api.') ? `http://${host}:${port}` : []
     ),
-    prepare: total => mintPayments([demo], dataDir, running.redis.secretsRedisUrl, total),
+    prepare: total => paymentsOf([demo], dataDir, running.redis.secretsRedisUrl, total),
     stop: () => service.stop()
   }
 }
 
 /** The same service with its requests from `count` merchants in turn, who are spread over the partitions. */
 export async function spreadOver(service: ServiceSystem, name: string, count: number): Promise<ServiceSystem> {
-  const redis = await connect(service.redisUrl, 'commands', createLogger('bench', 'error'))
-  const store = new MerchantStore(redis, 'test')
   const payers: Payer[] = []
-  for (let i = 0; i < count; i++) {
-    const { merchantId } = await store.createMerchant(`Merchant ${i}`)
-    const { fullKey } = await store.createKey({ merchantId, permissions: ['payments:write', 'payments:read'] })
-    payers.push({ merchant_id: merchantId, api_key: fullKey })
-  }
-  await disconnect(redis)
+  await withRedis(service.redisUrl, async redis => {
+    const store = new MerchantStore(redis, 'test')
+    for (let i = 0; i < count; i++) {
+      const { merchantId } = await store.createMerchant(`Merchant ${i}`)
+      const { fullKey } = await store.createKey({ merchantId, permissions: ['payments:write', 'payments:read'] })
+      payers.push({ merchant_id: merchantId, api_key: fullKey })
+    }
+  })
   const prepare = (total: number): Promise<RequestSource> =>
-    mintPayments(payers, service.dataDir, service.secretsRedisUrl, total)
+    paymentsOf(payers, service.dataDir, service.secretsRedisUrl, total)
   return { ...service, name, prepare }
 }
 
-const MINT_BATCH = 500
-
-/** One request to create a payment per token; tokens are sealed and stored as the process `tokens` does it. */
-async function mintPayments(
+/** One request to create a payment per token. */
+async function paymentsOf(
   payers: readonly Payer[],
   dataDir: string,
   secretsUrl: string,
@@ -125,27 +122,9 @@ async function mintPayments(
     if (payer === undefined) throw new Error('unreachable: somebody pays')
     return payer
   }
-  const secrets = await connect(secretsUrl, 'commands', createLogger('bench', 'error'))
-  const store = createTokenStore(secrets)
+  const merchantIds = Array.from({ length: total }, (_, index) => payerOf(index).merchant_id)
   const sealer = loadSealer(`${dataDir}/vault/vault-public-keys.json`)
-  const card = { number: '4024007153760060', holderName: 'Ada Lovelace', expirationMonth: '12', expirationYear: '2030' }
-  const tokenIds: string[] = []
-  for (let made = 0; made < total; made += MINT_BATCH) {
-    await Promise.all(
-      Array.from({ length: Math.min(MINT_BATCH, total - made) }, async (_, i) => {
-        const tokenId = newTokenId()
-        const { merchant_id: merchantId } = payerOf(made + i)
-        const context = { merchantId, subjectId: tokenId }
-        tokenIds[made + i] = tokenId
-        const boxes = {
-          cardBox: sealer.sealCard(card, context),
-          typedBox: sealer.sealTyped({ ...card, cvv: '123' }, context)
-        }
-        await store.put({ ...card, ...boxes, tokenId, merchantId, brand: 'visa', last4: '0060' }, 900_000)
-      })
-    )
-  }
-  await disconnect(secrets)
+  const tokenIds = await withRedis(secretsUrl, secrets => mintTokens(createTokenStore(secrets), sealer, merchantIds))
   return index => ({
     method: 'POST',
     path: '/v1/payments',
@@ -156,6 +135,28 @@ async function mintPayments(
     },
     body: bodyOf({ source_type: 'token', token_id: tokenIds[index] })
   })
+}
+
+const MINT_BATCH = 500
+
+/** A token for each of the merchants, sealed and stored as the process `tokens` does it. */
+async function mintTokens(store: TokenStore, sealer: Sealer, merchantIds: readonly string[]): Promise<string[]> {
+  const card = { number: '4024007153760060', holderName: 'Ada Lovelace', expirationMonth: '12', expirationYear: '2030' }
+  const mint = async (merchantId: string): Promise<string> => {
+    const tokenId = newTokenId()
+    const context = { merchantId, subjectId: tokenId }
+    const boxes = {
+      cardBox: sealer.sealCard(card, context),
+      typedBox: sealer.sealTyped({ ...card, cvv: '123' }, context)
+    }
+    await store.put({ ...card, ...boxes, tokenId, merchantId, brand: 'visa', last4: '0060' }, 900_000)
+    return tokenId
+  }
+  const tokenIds: string[] = []
+  for (let made = 0; made < merchantIds.length; made += MINT_BATCH) {
+    tokenIds.push(...(await Promise.all(merchantIds.slice(made, made + MINT_BATCH).map(mint))))
+  }
+  return tokenIds
 }
 
 function run(file: string, redisUrl: string): ChildProcess {
