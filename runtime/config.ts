@@ -4,7 +4,6 @@
  * Each setting is one row of a table in settings/: variable, default, rule, and the sentence that docs/CONFIGURATION.md prints.
  * `readConfig` reports every problem at once, so that a start with three mistakes needs one correction, not three.
  */
-
 import { accessSync, constants } from 'node:fs'
 import { type Setting, sourceOf } from './setting.js'
 import { keyFilesOf } from './settings/key-files.js'

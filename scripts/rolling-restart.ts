@@ -2,8 +2,8 @@
  * `npm run rolling-restart`: has the running `npm start` of this `DATA_DIR` restart its processes one after the other, and
  * waits until all of them are new. Run a build before it, and it is a deployment.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { readConfig } from '../runtime/config.js'
+import { delay } from '../runtime/delay.js'
 import { readCommandLine, toolCommand } from './command-line/tool.js'
 import { findUser, OPS_FILE, readJson } from './supervisor/data-dir.js'
 
@@ -48,7 +48,7 @@ async function rollingRestart(dataDir: string): Promise<void> {
         `${[...waiting.keys()].join(', ')}: not restarted or not ready. See what npm start says about it.`
       )
     }
-    await sleep(POLL_MS)
+    await delay(POLL_MS)
   }
 }
 

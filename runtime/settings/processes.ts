@@ -1,5 +1,4 @@
 /** Settings that every process shares: environment, addresses, how it is run. */
-
 import { crashPointNames, integer, oneOf, setting, text } from '../setting.js'
 
 export const processSettings = {

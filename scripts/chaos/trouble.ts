@@ -1,5 +1,4 @@
 /** Trouble for a running service: kills, stops, and a card network that misbehaves. */
-
 import { delay } from '../../runtime/delay.js'
 import type { SupervisedProcess } from '../supervisor/supervised-process.js'
 

@@ -1,5 +1,4 @@
 /** The connection to a running service: looked for until it is there, kept by the Redis client from then on. */
-
 import { connect, safeAddress } from '../../redis/connections.js'
 import type { ObservedDecision, ObservedPayment } from '../../redis/inspection.js'
 import { observePayment, watchDecisions } from '../../redis/inspection.js'

@@ -2,7 +2,6 @@
  * The service in a world: the real code of `api`, `payments`, `timers` and `webhooks` over simulated servers, and a
  * supervisor that starts anew what dies.
  */
-
 import type { Payments } from '../../api/payments-port.js'
 import { createPayments } from '../../api/submit.js'
 import { createCardStore } from '../../redis/cards.js'

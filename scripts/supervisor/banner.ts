@@ -1,5 +1,4 @@
 /** What `npm start` prints when everything is ready. */
-
 import type { Demo } from './demo.js'
 import { demoCustomer } from './demo-customer.js'
 import { type PortPlan, urlOf } from './environment.js'

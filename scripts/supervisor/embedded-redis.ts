@@ -8,7 +8,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { createConnection } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { delay } from '../../runtime/delay.js'
 import type { Ending } from './process-group.js'
 import type { RedisBinary } from './redis-binary.js'
 import { SupervisedProcess } from './supervised-process.js'
@@ -103,7 +103,7 @@ export async function startRedis(options: {
       await server.stop(0)
       throw new Error(`The embedded ${options.kind} on port ${options.port} did not start: ${lastWords.trim()}`)
     }
-    await sleep(POLL_MS)
+    await delay(POLL_MS)
   }
   isReady = true
   return { url: `redis://127.0.0.1:${options.port}`, process: server }
@@ -116,7 +116,7 @@ export async function waitUntilUnused(dir: string, port: number, deadlineMs = 15
     if (Date.now() > deadline) {
       throw new Error(`The Redis of an earlier start still uses ${dir} (port ${port}). Stop it, then start again.`)
     }
-    await sleep(POLL_MS)
+    await delay(POLL_MS)
   }
 }
 

@@ -28,8 +28,6 @@ export interface Surroundings {
 /** The port of every listening instance, by name (`api.2`). */
 export type PortPlan = ReadonlyMap<string, { readonly port: number; readonly host: string }>
 
-/** Only the test environment comes with keys and a network of its own. */
-const DELIVERER = 'webhooks'
 /** A merchant who tries the service at home receives webhooks on the same machine; nothing else allows that. */
 const LOOPBACK_NETWORKS = '127.0.0.0/8,::1/128'
 
@@ -97,7 +95,7 @@ export function environmentOf(instance: PlannedInstance, around: Surroundings, o
   const place = ports.get(name)
   if (portVariable !== undefined && place !== undefined) env[portVariable] = String(place.port)
   for (const variable of keyFilesKeptFrom(instance.name)) delete env[variable]
-  if (instance.name === DELIVERER && webhooks !== undefined) env['NODE_EXTRA_CA_CERTS'] = webhooks.caFile
+  if (instance.name === 'webhooks' && webhooks !== undefined) env['NODE_EXTRA_CA_CERTS'] = webhooks.caFile
   return env
 }
 

@@ -6,7 +6,7 @@
  * supervisor is gone, however it went, and that is how children of a killed supervisor learn that they are to end.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { delay } from '../../runtime/delay.js'
 
 /** How a group's leader ended. Exactly one of the two is not null. */
 export interface Ending {
@@ -68,7 +68,7 @@ function groupOf(child: ChildProcess, pid: number): ProcessGroup {
   }
   const waitUntilGone = async (deadlineMs: number): Promise<void> => {
     const end = Date.now() + deadlineMs
-    while (signal(0) && Date.now() < end) await sleep(POLL_MS)
+    while (signal(0) && Date.now() < end) await delay(POLL_MS)
   }
   const ended = new Promise<Ending>(resolve => {
     child.once('exit', (code, name) => {

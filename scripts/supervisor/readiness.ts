@@ -1,5 +1,5 @@
 /** Waits until processes say on their ops port that they can work. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { delay } from '../../runtime/delay.js'
 
 const POLL_MS = 50
 /** Loading a big append-only file is over by now; what is left are connections and checks. */
@@ -27,7 +27,7 @@ export async function waitUntilReady(
       throw new Error(`Not ready after ${READY_DEADLINE_MS / 1000} s:\n${lines.join('\n')}`)
     }
     waiting = unready.map(state => state.name)
-    if (waiting.length > 0) await sleep(POLL_MS)
+    if (waiting.length > 0) await delay(POLL_MS)
   }
 }
 

@@ -1,5 +1,5 @@
 /** Keeps one command running: starts it anew with growing pauses when it ends without being told to. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { delay } from '../../runtime/delay.js'
 import { type Ending, type ProcessGroup, startGroup } from './process-group.js'
 
 /** Short, because a payments worker that is away delays payments; it doubles with each quick death. */
@@ -103,7 +103,7 @@ export class SupervisedProcess {
       }
       deaths = Date.now() - startedMs >= HEALTHY_AFTER_MS ? 1 : deaths + 1
       this.#spec.onEnd(ending, pauseMs(deaths))
-      await sleep(pauseMs(deaths), undefined, { signal: this.#stopping.signal }).catch(() => undefined)
+      await delay(pauseMs(deaths), this.#stopping.signal)
       if (this.#stopping.signal.aborted) return
       // The machine may be out of processes or memory for a while: that is a death like any other.
       group = await this.#startOnce().catch(() => undefined)

@@ -2,7 +2,6 @@
  * Drives a generated path against a running service: merchants, the test clock and the card network do what the events
  * say, and after each step the stored life of the payment is the machine's, line by line.
  */
-
 import type { Announcement, HistoryEntry } from '../../machines/model.js'
 import type { Sale } from '../../machines/network.js'
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'

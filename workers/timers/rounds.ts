@@ -3,7 +3,6 @@
  *
  * Each round may run in any number of processes at once: every step is one script that does its work once.
  */
-
 import { requeueCommand, requeueEntry } from '../../redis/command-stream.js'
 import type { Redis } from '../../redis/connections.js'
 import { FIRE_MAX, fireDueCommands } from '../../redis/due.js'
