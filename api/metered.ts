@@ -3,38 +3,24 @@ import type { PaymentStore } from '../redis/payments.js'
 import type { RateLimiter } from '../redis/rate-limit.js'
 import type { ReplyListener } from '../redis/replies.js'
 import type { TokenStore } from '../redis/tokens.js'
+import { timed } from '../runtime/metrics.js'
 import type { ApiMetrics } from './metrics.js'
 
 /** Counts acceptances and how long they take. */
 export function meterStore(store: PaymentStore, metrics: ApiMetrics): PaymentStore {
-  const timed = async <T>(
-    operation: 'create' | 'operation',
-    accept: () => Promise<T>,
-    outcomeOf: (answer: T) => string
-  ): Promise<T> => {
-    const startedMs = performance.now()
-    let outcome = 'failed'
-    try {
-      const answer = await accept()
-      outcome = outcomeOf(answer)
-      return answer
-    } finally {
-      metrics.accepted(operation, outcome, performance.now() - startedMs)
-    }
-  }
   return {
     ...store,
     acceptPayment: (payment, command, acceptance) =>
       timed(
-        'create',
         () => store.acceptPayment(payment, command, acceptance),
-        earlier => (earlier === null ? 'accepted' : 'earlier')
+        earlier => (earlier === null ? 'accepted' : 'earlier'),
+        (outcome, ms) => metrics.accepted('create', outcome, ms)
       ),
     acceptOperation: (operation, acceptance, retentionMs) =>
       timed(
-        'operation',
         () => store.acceptOperation(operation, acceptance, retentionMs),
-        ({ kind }) => kind
+        ({ kind }) => kind,
+        (outcome, ms) => metrics.accepted('operation', outcome, ms)
       )
   }
 }

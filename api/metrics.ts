@@ -1,6 +1,6 @@
 /** What the HTTP processes tell their operator: requests, acceptances, waiting, and whom they turned away. */
-import { Counter, Gauge, Histogram, type Registry, register } from 'prom-client'
-import { STEP_BUCKETS_S } from '../runtime/metrics.js'
+import { Counter, Histogram, type Registry, register } from 'prom-client'
+import { publishFigures, STEP_BUCKETS_S } from '../runtime/metrics.js'
 
 /** Why a request was answered 503 before anything was done for it. */
 export type ShedReason = 'full' | 'merchant_share' | 'backlog'
@@ -87,18 +87,16 @@ export function createApiMetrics(registry: Registry): ApiMetrics {
 
 /** Registers what the admission knows: requests that are being worked on, and of how many merchants. */
 export function publishAdmission(registry: Registry, read: () => { inFlight: number; merchants: number }): void {
-  const publish = (name: string, help: string, pick: (now: { inFlight: number; merchants: number }) => number) => {
-    const gauge: Gauge = new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect: () => gauge.set(pick(read()))
-    })
-  }
-  publish(
-    'http_requests_in_flight',
-    'Requests of known merchants that are being worked on; MAX_IN_FLIGHT bounds it.',
-    now => now.inFlight
-  )
-  publish('merchants_in_flight', 'Merchants with a request that is being worked on.', now => now.merchants)
+  publishFigures(registry, async () => read(), [
+    {
+      name: 'http_requests_in_flight',
+      help: 'Requests of known merchants that are being worked on; MAX_IN_FLIGHT bounds it.',
+      pick: now => now.inFlight
+    },
+    {
+      name: 'merchants_in_flight',
+      help: 'Merchants with a request that is being worked on.',
+      pick: now => now.merchants
+    }
+  ])
 }

@@ -16,11 +16,28 @@ const READING_TIMEOUT_MS = 7_000
  */
 export const STEP_BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
+/** Does something, and tells how it ended (`failed` when it was rejected) and how long it took. */
+export async function timed<T>(
+  work: () => Promise<T>,
+  outcomeOf: (answer: T) => string,
+  tell: (outcome: string, durationMs: number) => void
+): Promise<T> {
+  const startedMs = performance.now()
+  let outcome = 'failed'
+  try {
+    const answer = await work()
+    outcome = outcomeOf(answer)
+    return answer
+  } finally {
+    tell(outcome, performance.now() - startedMs)
+  }
+}
+
 /** One gauge, and where its values stand in what was read. */
 export interface Figure<T> {
   readonly name: string
   readonly help: string
-  /** Name of the one label, where there is one: `valuesOf` then answers a value for each of its values. */
+  /** Name of the one label, where there is one: `pick` then answers a value for each of its values. */
   readonly label?: string
   readonly pick: (reading: T) => number | Readonly<Record<string, number>>
 }

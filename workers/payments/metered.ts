@@ -8,6 +8,7 @@ import type { CommandQueue } from '../../redis/command-stream.js'
 import type { CommitStore } from '../../redis/commits.js'
 import type { PaymentLock } from '../../redis/payment-lock.js'
 import type { WorkerTimes } from '../../redis/replies.js'
+import { timed } from '../../runtime/metrics.js'
 import type { WorkerDeps } from './deps.js'
 import type { WorkerMetrics } from './metrics.js'
 
@@ -97,52 +98,39 @@ export function meterNetwork(
   metrics: Pick<WorkerMetrics, 'called'>,
   onTime: (ms: number) => void = () => undefined
 ): CardNetwork {
-  const timed = async <T>(operation: string, call: () => Promise<T>, outcomeOf: (answer: T) => string): Promise<T> => {
-    const startedMs = performance.now()
-    const answer = await call()
-    const durationMs = performance.now() - startedMs
-    metrics.called(operation, outcomeOf(answer), durationMs)
+  const tell = (operation: string) => (outcome: string, durationMs: number) => {
+    metrics.called(operation, outcome, durationMs)
     onTime(durationMs)
-    return answer
   }
   const kindOf = ({ kind }: { kind: string }): string => kind
   return {
-    authorise: (request, signal) => timed('authorise', () => network.authorise(request, signal), kindOf),
-    capture: (saleId, cents, signal) => timed('capture', () => network.capture(saleId, cents, signal), kindOf),
-    void: (saleId, cents, signal) => timed('void', () => network.void(saleId, cents, signal), kindOf),
-    query: (orderId, signal) => timed('query', () => network.query(orderId, signal), kindOf),
+    authorise: (request, signal) => timed(() => network.authorise(request, signal), kindOf, tell('authorise')),
+    capture: (saleId, cents, signal) => timed(() => network.capture(saleId, cents, signal), kindOf, tell('capture')),
+    void: (saleId, cents, signal) => timed(() => network.void(saleId, cents, signal), kindOf, tell('void')),
+    query: (orderId, signal) => timed(() => network.query(orderId, signal), kindOf, tell('query')),
     findOrderId: (saleId, signal) =>
       timed(
-        'find_order_id',
         () => network.findOrderId(saleId, signal),
-        orderId => (orderId ? 'found' : 'no_answer')
+        orderId => (orderId ? 'found' : 'no_answer'),
+        tell('find_order_id')
       )
   }
 }
 
 function meterCommits(commits: CommitStore, times: CommandTimes, metrics: WorkerMetrics): CommitStore {
-  const timed = async <T>(write: () => Promise<T>, outcomeOf: (written: T) => string): Promise<T> => {
-    const startedMs = performance.now()
-    let outcome = 'failed'
-    try {
-      const written = await write()
-      outcome = outcomeOf(written)
-      return written
-    } finally {
-      metrics.committed(outcome, performance.now() - startedMs)
-    }
-  }
   return {
     begin: entry => commits.begin(entry),
     commit: (write, partition) =>
       timed(
         () => commits.commit({ ...write, times: times.sums }, partition),
-        written => written
+        written => written,
+        metrics.committed
       ),
     finish: (entry, result) =>
       timed(
         () => commits.finish(entry, result, times.sums),
-        () => 'finished'
+        () => 'finished',
+        metrics.committed
       )
   }
 }
