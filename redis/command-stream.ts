@@ -99,7 +99,7 @@ export async function requeueCommand(redis: Redis, entry: CommandEntry): Promise
 }
 
 /** Gives back a command that was not begun, as new as it came. False when it was finished in the meantime. */
-export async function releaseCommand(redis: Redis, entry: CommandEntry): Promise<boolean> {
+async function releaseCommand(redis: Redis, entry: CommandEntry): Promise<boolean> {
   const keysOf = [keys.commands(entry.partition)]
   return (await requeue(redis, keysOf, [PAYMENTS_GROUP, entry.entryId, ...encodeEntry(entry)])) === 1
 }
@@ -166,6 +166,8 @@ export interface CommandQueue {
   requeue(entry: CommandEntry): Promise<boolean>
   /** For one that this worker has not begun: whoever takes it next may begin it. */
   release(entry: CommandEntry): Promise<boolean>
+  /** The same for one that this version can't read: for a worker of a newer one. */
+  leave(entry: CommandEntry): Promise<boolean>
   bury(entry: CommandEntry, burial: Burial): Promise<boolean>
 }
 
@@ -173,6 +175,7 @@ export function createCommandQueue(redis: Redis): CommandQueue {
   return {
     requeue: entry => requeueCommand(redis, entry),
     release: entry => releaseCommand(redis, entry),
+    leave: entry => releaseCommand(redis, entry),
     bury: (entry, burial) => buryCommand(redis, entry, burial)
   }
 }

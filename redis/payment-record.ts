@@ -17,6 +17,7 @@ import {
   type PaymentTerms,
   type RefusalCode
 } from '../machines/model.js'
+import { WrittenByNewer } from '../machines/written-by-newer.js'
 import { expandId } from './keys.js'
 
 type CodedTerms = {
@@ -70,9 +71,6 @@ type CodedLine = [
  */
 const FORMAT_MAX = 1
 
-/** The record was written by a newer version. It is not broken: whoever runs that version can read it. */
-export class NewerRecord extends Error {}
-
 /** The default of the window: most payments have it, so it is not written down. */
 const USUAL_WINDOW_MS = 7 * 24 * 3_600_000
 
@@ -93,7 +91,9 @@ export function decodePayment(record: string, compact: string): Payment {
     h: CodedLine[]
   }
   if ((body.z ?? 1) > FORMAT_MAX) {
-    throw new NewerRecord(`The payment ${expandId(compact)} is of format ${body.z}; this version reads ${FORMAT_MAX}.`)
+    throw new WrittenByNewer(
+      `The payment ${expandId(compact)} is of format ${body.z}; this version reads ${FORMAT_MAX}.`
+    )
   }
   return {
     version: Number(record.slice(0, versionEnd)),

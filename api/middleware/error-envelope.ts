@@ -4,8 +4,8 @@
  *
  * An error that is not a `ServiceError` is logged in full and answered with a sentence that tells nothing about it.
  */
+import { WrittenByNewer } from '../../machines/written-by-newer.js'
 import { isRedisUnavailable } from '../../redis/errors.js'
-import { NewerRecord } from '../../redis/payment-record.js'
 import { type ErrorCode, errorCatalogue, ServiceError } from '../../runtime/errors.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import { matchedRoute, type RequestMiddleware, type RequestState } from '../context.js'
@@ -65,7 +65,7 @@ export function presentError(
 function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown
   // While two versions run side by side, the other one may know what this one can't read.
-  if (isRedisUnavailable(thrown) || thrown instanceof NewerRecord)
+  if (isRedisUnavailable(thrown) || thrown instanceof WrittenByNewer)
     return new ServiceError('service_unavailable', { cause: thrown })
   return new ServiceError('internal_error', { cause: thrown })
 }

@@ -17,6 +17,7 @@ import {
   type RefusalCode
 } from '../model.js'
 import { pureStepOf } from '../pure-transition.js'
+import { WrittenByNewer } from '../written-by-newer.js'
 import type { Effect, PaymentEvent, Policy } from './events.js'
 import { paymentMachine } from './machine.js'
 import { type Figures, isFound, type PaymentContext } from './progress.js'
@@ -44,7 +45,7 @@ export type Decision =
       readonly conclusion: Conclusion | null
     }
 
-/** Judges one event. Throws only for a stored payment that the chart does not know (a bug or a foreign version). */
+/** Judges one event. Throws only for a stored payment whose place the chart does not know: `WrittenByNewer`. */
 export function decide(payment: Payment, event: PaymentEvent, policy: Policy): Decision {
   const snapshot = snapshotOf(payment, policy)
   const step = takeStep(snapshot, event)
@@ -104,7 +105,14 @@ function isVerifiable(progress: PaymentProgress): boolean {
 function snapshotOf(payment: Payment, policy: Policy): Snapshot {
   const { status, phase, ...figures } = payment.progress
   const context: PaymentContext = { terms: payment.terms, figures, policy }
-  return paymentMachine.resolveState({ value: phase === null ? status : { [status]: phase }, context })
+  try {
+    return paymentMachine.resolveState({ value: phase === null ? status : { [status]: phase }, context })
+  } catch (cause) {
+    const place = placeOf(payment.progress)
+    throw new WrittenByNewer(`The payment ${payment.terms.id} is ${place}, which this version does not know.`, {
+      cause
+    })
+  }
 }
 
 function placeIn(snapshot: Snapshot): PaymentPlace {

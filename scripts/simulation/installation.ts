@@ -5,7 +5,7 @@
 import type { Payments } from '../../api/payments-port.js'
 import { createPayments } from '../../api/submit.js'
 import { createCardStore } from '../../redis/cards.js'
-import { buryCommand, ensureGroups, releaseCommand, requeueCommand } from '../../redis/command-stream.js'
+import { createCommandQueue, ensureGroups } from '../../redis/command-stream.js'
 import { createCommitStore } from '../../redis/commits.js'
 import type { Redis } from '../../redis/connections.js'
 import { createNoticeStore } from '../../redis/notices.js'
@@ -143,15 +143,15 @@ export class Installation {
     const redis = this.connect(process, this.durable)
     const lockRedis = this.connect(process, this.secrets, 'lock')
     const tokens = createTokenStore(this.connect(process, this.secrets))
+    const queue = createCommandQueue(redis)
     const deps: WorkerDeps = {
       payments: createPaymentStore(redis),
       commits: createCommitStore(redis),
       queue: {
-        requeue: entry => requeueCommand(redis, entry),
-        release: entry => releaseCommand(redis, entry),
+        ...queue,
         bury: (entry, burial) => {
           this.#world.note('buried', burial.reason)
-          return buryCommand(redis, entry, burial)
+          return queue.bury(entry, burial)
         }
       },
       lock: createPaymentLock([lockRedis], lockTtlMs(config), this.#log),

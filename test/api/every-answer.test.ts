@@ -3,7 +3,7 @@ import { connect as openSocket } from 'node:net'
 import { Writable } from 'node:stream'
 import { expect } from 'chai'
 import { pino } from 'pino'
-import { NewerRecord } from '../../redis/payment-record.js'
+import { WrittenByNewer } from '../../machines/written-by-newer.js'
 import { until } from '../support/conditions.js'
 import { aCreateBody, aPayment, capturedProgress, PAYMENT_ID } from './builders.js'
 import { requestHead } from './raw-http.js'
@@ -88,7 +88,7 @@ describe('what every answer carries', () => {
   }
 
   it('a payment of a newer format is 503, not 500: while two versions run, the other one can read it', async () => {
-    api.payments.submission = new NewerRecord('The payment is of format 2; this version reads 1.')
+    api.payments.submission = new WrittenByNewer('The payment is of format 2; this version reads 1.')
     const answer = await api.request('POST', '/v1/payments', { body: aCreateBody() })
     expect(answer.status).to.equal(503)
     expect(answer.error).to.include({ code: 'service_unavailable', retryable: true })

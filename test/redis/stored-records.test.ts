@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
+import { WrittenByNewer } from '../../machines/written-by-newer.js'
 import { decodeEntry } from '../../redis/command-entry.js'
 import { decodeIdempotency } from '../../redis/idempotency.js'
-import { decodePayment, encodePayment, NewerRecord } from '../../redis/payment-record.js'
+import { decodePayment, encodePayment } from '../../redis/payment-record.js'
 import { decodeReply, encodeReply } from '../../redis/replies.js'
 import { decodeChange } from '../../redis/webhook-event.js'
 import { decodeRecord } from '../../redis/webhook-record.js'
@@ -36,7 +37,7 @@ describe('records that are stored somewhere', () => {
 
   it('a record of a newer format is refused as such, not misread', () => {
     const newer = RECORDS.pending.replace('{"t":', '{"z":2,"t":')
-    expect(() => decodePayment(newer, COMPACT)).to.throw(NewerRecord, `The payment ${STORED_ID} is of format 2`)
+    expect(() => decodePayment(newer, COMPACT)).to.throw(WrittenByNewer, `The payment ${STORED_ID} is of format 2`)
   })
 
   it('a command reads as ever, and fields that a newer version has added are passed over', () => {

@@ -2,11 +2,13 @@
 import type { Payment } from '../../machines/model.js'
 import { isUnderWay, wakeAtMs, wakeEvent } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
+import { WrittenByNewer } from '../../machines/written-by-newer.js'
 import type { CommandEntry } from '../../redis/command-entry.js'
 
 /**
  * Null: nothing is left to do. `isAnswered`: the result of the merchant's request is stored already; it matters for
- * commands found again, whose first worker may have ended them at the last moment.
+ * commands found again, whose first worker may have ended them at the last moment. Throws `WrittenByNewer` for a command
+ * that this version does not know.
  */
 export function firstEvent(
   payment: Payment,
@@ -44,5 +46,11 @@ export function firstEvent(
       const dueMs = wakeAtMs(progress)
       return dueMs !== null && dueMs <= nowMs ? wakeEvent(progress, nowMs) : null
     }
+    default:
+      throw unknownCommand(command)
   }
+}
+
+function unknownCommand(command: never): WrittenByNewer {
+  return new WrittenByNewer(`The command ${(command as { kind?: unknown }).kind} is not known to this version.`)
 }

@@ -7,10 +7,10 @@
  */
 import type { CommandResult } from '../../machines/commands.js'
 import { decide, wakeAtMs } from '../../machines/payment/decide.js'
+import { WrittenByNewer } from '../../machines/written-by-newer.js'
 import type { CommandEntry } from '../../redis/command-entry.js'
 import { isRedisUnavailable } from '../../redis/errors.js'
 import { expandId } from '../../redis/keys.js'
-import { NewerRecord } from '../../redis/payment-record.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import type { WorkerDeps } from './deps.js'
@@ -52,10 +52,10 @@ export async function handleCommand(
         continue
       }
       if (error instanceof LockLost && entry === first) continue
-      if (error instanceof NewerRecord && entry === first) {
-        logOf(first, deps).warn({ err: error }, 'the command is left to workers of a newer version')
+      if (error instanceof WrittenByNewer && entry === first) {
+        warnRateLimited(deps.log, { ...idsOf(first), err: error }, 'a command is left to workers of a newer version')
         await delay(FAILED_RETRY_MS, stopping)
-        break
+        return await giveBackUnbegun(() => deps.queue.leave(first), first, deps)
       }
       if (error instanceof LockLost) logOf(first, deps).info('the lock was lost, the command goes back')
       else logOf(first, deps).error({ err: error, handed_out: entry.handedOut }, 'the command failed and goes back')
@@ -64,11 +64,17 @@ export async function handleCommand(
       return 'ended'
     }
   }
-  // Stopped before it was begun, or not ours to begin. Taken over it would count as found again, and a payment nobody
-  // sent as unknown.
-  if (entry !== first) return 'ended'
-  await deps.queue.release(first).catch((error: unknown) => {
-    logOf(first, deps).warn({ err: error }, 'a command could not be given back, it will be taken over')
+  return entry === first ? await giveBackUnbegun(() => deps.queue.release(first), first, deps) : 'ended'
+}
+
+/** Not begun: taken over, it would count as found again, and a payment that nobody sent as unknown. */
+async function giveBackUnbegun(
+  giveBack: () => Promise<boolean>,
+  entry: CommandEntry,
+  deps: WorkerDeps
+): Promise<HandlingOutcome> {
+  await giveBack().catch((error: unknown) => {
+    logOf(entry, deps).warn({ err: error }, 'a command could not be given back, it will be taken over')
   })
   return 'ended'
 }

@@ -10,7 +10,7 @@ import type { PaymentLock } from '../../redis/payment-lock.js'
 import type { WorkerTimes } from '../../redis/replies.js'
 import { timed } from '../../runtime/metrics.js'
 import type { WorkerDeps } from './deps.js'
-import type { WorkerMetrics } from './metrics.js'
+import type { GivenBack, WorkerMetrics } from './metrics.js'
 
 /** The sums of one command. Its methods are told how long things took. */
 class CommandTimes {
@@ -137,7 +137,7 @@ function meterCommits(commits: CommitStore, times: CommandTimes, metrics: Worker
 
 /** Counts what goes back unfinished. */
 export function meterQueue(queue: CommandQueue, metrics: WorkerMetrics): CommandQueue {
-  const counted = async (way: 'requeued' | 'released' | 'buried', move: Promise<boolean>): Promise<boolean> => {
+  const counted = async (way: GivenBack, move: Promise<boolean>): Promise<boolean> => {
     const isMoved = await move
     if (isMoved) metrics.gaveBack(way)
     return isMoved
@@ -145,6 +145,7 @@ export function meterQueue(queue: CommandQueue, metrics: WorkerMetrics): Command
   return {
     requeue: entry => counted('requeued', queue.requeue(entry)),
     release: entry => counted('released', queue.release(entry)),
+    leave: entry => counted('left', queue.leave(entry)),
     bury: (entry, burial) => counted('buried', queue.bury(entry, burial))
   }
 }

@@ -2,6 +2,9 @@
 import { Counter, Gauge, Histogram, type Registry, register } from 'prom-client'
 import { STEP_BUCKETS_S } from '../../runtime/metrics.js'
 
+/** How a command went that this worker did not end. */
+export type GivenBack = 'requeued' | 'released' | 'left' | 'buried'
+
 export interface WorkerMetrics {
   queued(command: string, waitedMs: number): void
   handled(command: string, durationMs: number): void
@@ -9,7 +12,7 @@ export interface WorkerMetrics {
   lockTried(outcome: 'held' | 'taken' | 'failed', durationMs: number): void
   called(operation: string, outcome: string, durationMs: number): void
   committed(outcome: string, durationMs: number): void
-  gaveBack(way: 'requeued' | 'released' | 'buried'): void
+  gaveBack(way: GivenBack): void
   /** A notice of the card network whose payment was never found. */
   gaveNoticeUp(): void
 }
@@ -62,7 +65,7 @@ export function createWorkerMetrics(inWork: () => number, registry: Registry = r
   })
   const returned = new Counter({
     name: 'commands_given_back_total',
-    help: 'Commands that a worker did not end: requeued after a failure, released unbegun at its stop, buried as dead letters.',
+    help: 'Commands that a worker did not end: requeued after a failure, released unbegun at its stop, left to workers of a newer version, buried as dead letters.',
     labelNames: ['way'] as const,
     registers
   })

@@ -214,6 +214,34 @@ describe('a payments worker beside one of a newer version', () => {
     expect(placeOf((await worker.load(payment)).progress)).to.equal('captured')
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
   })
+
+  it('leaves commands that it does not know to that one, however often it meets them', async () => {
+    const worker = aWorker(test)
+    const payment = await held(worker)
+    const command = { kind: 'extend_window', days: 3 }
+    const fields = ['p', compactId(payment.terms.id), 'c', JSON.stringify(command), 'k', 'record']
+    const before = await worker.load(payment)
+    await test.redis.xadd(keys.commands(PARTITION), '*', ...fields)
+    for (let meeting = 0; meeting <= worker.deps.deliveriesMax; meeting++) await worker.handle(await worker.takeOne())
+    expect(await worker.takeOne()).to.deep.include({ command, record: 'record', handedOut: 0 })
+    expect(await worker.load(payment)).to.deep.equal(before)
+  })
+
+  it('leaves commands of a payment that is where its chart has no place', async () => {
+    const worker = aWorker(test)
+    const payment = await held(worker)
+    await worker.acceptOperation(payment, { kind: 'capture', amountCents: null })
+    const place = keys.payment(PARTITION, compactId(payment.terms.id))
+    const newer = ((await test.redis.get(place)) ?? '').replace(
+      '"s":"pre_authorized"',
+      '"s":"pre_authorized","p":"extending"'
+    )
+    await test.redis.set(place, newer)
+    for (let meeting = 0; meeting <= worker.deps.deliveriesMax; meeting++) await worker.handle(await worker.takeOne())
+    expect((await worker.takeOne()).handedOut).to.equal(0)
+    expect(await test.redis.get(place)).to.equal(newer)
+    expect(worker.network.asked).to.deep.equal(['authorise'])
+  })
 })
 
 describe('a payments worker whose network gives no id of the sale', () => {
@@ -288,8 +316,8 @@ describe('a command that fails again and again', () => {
     worker.network.willAnswer(approvedAndCaptured)
     await worker.work()
     const compact = compactId(payment.terms.id)
-    await test.redis.xadd(keys.commands(PARTITION), '*', 'p', compact, 'c', '{"kind":"of another version"}')
-    await worker.work()
+    await test.redis.xadd(keys.commands(PARTITION), '*', 'p', compact, 'c', '{"kind":"wake"}')
+    await aWorker(test, () => ({ lock: { hold: () => Promise.reject(new Error('a fault')) } })).work()
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 1 })
     const [[, fields] = ['', []]] = await test.redis.xrange(keys.deadLetters(PARTITION), '-', '+')
     expect(fields).to.include('handed out 3 times without a result')
