@@ -115,15 +115,10 @@ export function createPaymentStore(redis: Redis, writes: Writes = createWrites(r
   }
 }
 
-/**
- * Whether there is another page is told by the index: a payment whose status changed between the index and its record
- * is left out, so that a page may be short.
- */
+/** Which payments come into question is told by an index; `taken` of it are looked through for one page at the most. */
 async function listByStatus(redis: Redis, query: ListQuery): Promise<PaymentPage> {
-  const ids = await idsByStatus(redis, query)
-  const payments = await loadMany(redis, query.partition, ids.slice(0, query.limit))
-  const lastId = ids.length > query.limit ? ids[query.limit - 1] : undefined
-  return { payments: ofStatus(payments, query.status), nextAfterId: lastId === undefined ? null : expandId(lastId) }
+  const taken = query.limit + 1
+  return await readPage(redis, query, await idsByStatus(redis, query), taken)
 }
 
 /**
@@ -131,20 +126,47 @@ async function listByStatus(redis: Redis, query: ListQuery): Promise<PaymentPage
  * used for thousands, one page looks through `REFERENCE_SCAN_MAX`, and the next one goes on behind them.
  */
 async function listByReference(redis: Redis, query: ListQuery): Promise<PaymentPage> {
-  const take = query.status === null ? query.limit + 1 : REFERENCE_SCAN_MAX
-  const ids = await idsByReference(redis, query, take)
-  const payments = ofStatus(await loadMany(redis, query.partition, ids), query.status)
-  const page = payments.slice(0, query.limit)
-  const last = payments.length > query.limit ? page[page.length - 1]?.terms.id : undefined
-  const lastSeen = ids.length === take ? ids[take - 1] : undefined
-  return { payments: page, nextAfterId: last ?? (lastSeen === undefined ? null : expandId(lastSeen)) }
+  const taken = query.status === null ? query.limit + 1 : REFERENCE_SCAN_MAX
+  return await readPage(redis, query, await idsByReference(redis, query, taken), taken)
 }
 
-/** Bounds what a page costs: more than the largest page, and about a megabyte of records. */
+/** More than the largest page. */
 const REFERENCE_SCAN_MAX = 500
+/**
+ * With as much metadata as is allowed, a hundred payments are four megabytes, and ten such pages a second kept all other
+ * merchants waiting for seconds. A page of usual payments is well below this.
+ */
+const PAGE_CHARACTERS_MAX = 128 * 1_024
+const READ_AT_ONCE = 10
 
-function ofStatus(payments: Payment[], status: PaymentStatus | null): Payment[] {
-  return status === null ? payments : payments.filter(({ progress }) => progress.status === status)
+/**
+ * The first of `ids` that fill a page. A payment whose status changed between the index and its record is left out, so
+ * that a page may be short; so may one that is full of metadata.
+ */
+async function readPage(
+  redis: Redis,
+  { partition, status, limit }: ListQuery,
+  ids: readonly string[],
+  taken: number
+): Promise<PaymentPage> {
+  const payments: Payment[] = []
+  let seen = 0
+  let characters = 0
+  const isFull = (): boolean => payments.length === limit || characters >= PAGE_CHARACTERS_MAX
+  while (seen < ids.length && !isFull()) {
+    const some = ids.slice(seen, seen + READ_AT_ONCE)
+    const records = await redis.mget(some.map(compact => keys.payment(partition, compact)))
+    for (const [index, compact] of some.entries()) {
+      if (isFull()) break
+      seen++
+      const record = records[index] ?? ''
+      characters += record.length
+      const payment = record === '' ? null : decodePayment(record, compact)
+      if (payment !== null && (status === null || payment.progress.status === status)) payments.push(payment)
+    }
+  }
+  const last = seen < ids.length || ids.length === taken ? ids[seen - 1] : undefined
+  return { payments, nextAfterId: last === undefined ? null : expandId(last) }
 }
 
 async function idsByStatus(redis: Redis, query: ListQuery): Promise<string[]> {
@@ -160,10 +182,4 @@ async function idsByReference(redis: Redis, query: ListQuery, take: number): Pro
   const index = keys.byReference(query.partition, query.merchantId)
   const members = await redis.zrevrangebylex(index, upper, `[${prefix}`, 'LIMIT', 0, take)
   return members.map(member => member.slice(prefix.length))
-}
-
-async function loadMany(redis: Redis, partition: number, ids: readonly string[]): Promise<Payment[]> {
-  if (ids.length === 0) return []
-  const records = await redis.mget(ids.map(compact => keys.payment(partition, compact)))
-  return records.flatMap((record, index) => (record === null ? [] : [decodePayment(record, ids[index] ?? '')]))
 }
