@@ -21,11 +21,18 @@ export interface HttpLimits {
   /** Time for a client to send its headers, and its whole request. Our bodies are small; slower ones are attacks. */
   readonly headersTimeoutMs: number
   readonly requestTimeoutMs: number
+  /** Time for a client to take an answer that is ready: one that is not read is kept in memory. */
+  readonly answerTimeoutMs: number
   /** Further connections are closed at once: those that are open still get their answers. */
   readonly connectionsMax: number
 }
 
-const LIMITS: HttpLimits = { headersTimeoutMs: 10_000, requestTimeoutMs: 20_000, connectionsMax: 10_000 }
+const LIMITS: HttpLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 20_000,
+  answerTimeoutMs: 20_000,
+  connectionsMax: 10_000
+}
 /** Node looks for slow clients only so often; its own default of 30 s would make the limits above three times as long. */
 const SLOWNESS_CHECK_MS = 1_000
 /** Longer than the idle timeout of the usual load balancers (60 s), so that they close first and no request is lost. */
@@ -43,7 +50,7 @@ export async function serve(
   app: Koa<RequestState>,
   options: { host: string; port: number; log: Logger; limits?: HttpLimits; drainDelayMs?: number }
 ): Promise<HttpServer> {
-  const { headersTimeoutMs, requestTimeoutMs, connectionsMax } = options.limits ?? LIMITS
+  const { headersTimeoutMs, requestTimeoutMs, answerTimeoutMs, connectionsMax } = options.limits ?? LIMITS
   const handle = app.callback()
   const server = createServer(
     {
@@ -57,7 +64,7 @@ export async function serve(
     },
     (request, response) => {
       const problem = headerProblem(request)
-      if (problem === null) void handle(request, response)
+      if (problem === null) void handle(request, response).then(() => cutUnread(response, answerTimeoutMs))
       else refuse(request, response, 400, problem)
     }
   )
@@ -73,6 +80,13 @@ export async function serve(
   const { port } = server.address() as AddressInfo
   options.log.info({ host: options.host, port }, 'listening')
   return { port, stop: () => drain(server, options.drainDelayMs ?? 0) }
+}
+
+/** Most answers are with the kernel at once; of the others, Node would wait for their client for ever. */
+function cutUnread(response: ServerResponse, timeoutMs: number): void {
+  if (response.destroyed || response.socket?.writableLength === 0) return
+  const timer = setTimeout(() => response.destroy(), timeoutMs)
+  response.once('close', () => clearTimeout(timer))
 }
 
 async function drain(server: Server, delayMs: number): Promise<void> {

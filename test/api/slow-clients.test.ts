@@ -7,11 +7,22 @@ import type { Route } from '../../api/route.js'
 import { createLogger } from '../../runtime/log.js'
 import { until } from '../support/conditions.js'
 
-const IMPATIENT = { headersTimeoutMs: 150, requestTimeoutMs: 300, connectionsMax: 3 }
+const IMPATIENT = { headersTimeoutMs: 150, requestTimeoutMs: 300, answerTimeoutMs: 300, connectionsMax: 3 }
 /** For connections that are to stay open while a test looks at others. */
 const PATIENT = { ...IMPATIENT, headersTimeoutMs: 30_000, requestTimeoutMs: 30_000 }
 const log = createLogger('test', 'silent')
 
+/** More than the buffers of both kernels take. */
+const HUGE = 32 * 1_024 * 1_024
+const answersMuch: Route = {
+  method: 'GET',
+  path: '/v1/much',
+  handlers: [
+    ctx => {
+      ctx.body = 'x'.repeat(HUGE)
+    }
+  ]
+}
 const readsBody: Route = { method: 'POST', path: '/v1/x', handlers: [jsonBody({ isOptional: false })] }
 
 describe('the HTTP server against slow and many clients', () => {
@@ -19,7 +30,7 @@ describe('the HTTP server against slow and many clients', () => {
   const sockets: Socket[] = []
 
   const start = async (limits: HttpLimits): Promise<void> => {
-    server = await serve(createJsonApp(log, [readsBody]), { host: '127.0.0.1', port: 0, log, limits })
+    server = await serve(createJsonApp(log, [readsBody, answersMuch]), { host: '127.0.0.1', port: 0, log, limits })
   }
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.destroy()
@@ -67,6 +78,18 @@ describe('the HTTP server against slow and many clients', () => {
   it('ends a connection that never says anything', async () => {
     await start(IMPATIENT)
     await until('the server ends it', client('').isEnded)
+  })
+
+  it('cuts a connection whose client stops reading its answer', async () => {
+    await start({ ...PATIENT, answerTimeoutMs: 300 })
+    const { socket, received, isEnded } = client('GET /v1/much HTTP/1.1\r\nHost: x\r\n\r\n')
+    socket.once('data', () => socket.pause())
+    await until('the answer has begun', () => received() !== '')
+    // A stop waits for every answer that is under way.
+    await server.stop()
+    socket.resume()
+    await until('the rest of what was sent is read', isEnded)
+    expect(received().length).to.be.lessThan(HUGE)
   })
 
   it('closes connections beyond the limit at once, and serves those that are open', async () => {
