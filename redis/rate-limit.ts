@@ -12,6 +12,12 @@ import { defineScript } from './scripts.js'
 
 const takeFromBucket = defineScript('take_from_bucket')
 
+/** 0 per second: no limit. */
+export interface RateLimit {
+  readonly perSecond: number
+  readonly burst: number
+}
+
 export interface Grant {
   readonly isAllowed: boolean
   /** Requests that may follow at once. */
@@ -33,11 +39,7 @@ const ANSWER_MS = 250
 const PAUSE_MS = 1_000
 
 /** Null when `perSecond` is 0: no limit. */
-export function createRateLimiter(
-  redis: Redis,
-  limit: { perSecond: number; burst: number },
-  log: Logger
-): RateLimiter | null {
+export function createRateLimiter(redis: Redis, limit: RateLimit, log: Logger): RateLimiter | null {
   if (limit.perSecond === 0) return null
   let pausedUntilMs = 0
 

@@ -1,8 +1,19 @@
 /** Requests per client address: publishable keys are public, so anybody can send anything with one. */
 import { isIPv4, isIPv6 } from 'node:net'
-import type { RateLimiter } from '../../redis/rate-limit.js'
+import type { RateLimit, RateLimiter } from '../../redis/rate-limit.js'
 import type { RequestMiddleware } from '../context.js'
 import { rateLimited } from '../middleware/rate-limit.js'
+
+/** The part of a key's limit that one address has. */
+const SHARE_OF_ADDRESS = 0.5
+
+/**
+ * What one address may send when a key may send `limit`. It is less: a publishable key stands in the shop's page, and
+ * whoever reads it there must not use it up for the shop's buyers.
+ */
+export function addressLimit({ perSecond, burst }: RateLimit): RateLimit {
+  return { perSecond: perSecond * SHARE_OF_ADDRESS, burst: Math.ceil(burst * SHARE_OF_ADDRESS) }
+}
 
 /**
  * Comes before authentication, so that guessing of keys is limited too. `limiter` null: no limit.

@@ -22,8 +22,9 @@ import type { HostedFields } from './hosted-fields.js'
 
 export interface TokensAppDeps extends CreateTokenDeps {
   readonly authenticator: Authenticator
-  /** One bucket per publishable key and one per client address; null: no limit. */
+  /** One bucket per publishable key, and one per client address; null: no limit. */
   readonly limiter: RateLimiter | null
+  readonly addressLimiter: RateLimiter | null
   /** Proxies in front of this process that add to `X-Forwarded-For`; 0: the connection tells the client's address. */
   readonly trustedProxies: number
   readonly hostedFields: HostedFields
@@ -55,7 +56,7 @@ export function createTokensApp(deps: TokensAppDeps): Koa<RequestState> {
   app.use(errorEnvelope(deps.log))
   app.use(noticeBrowserUse(deps.log))
   app.use(correlationId())
-  app.use(limitAddress(deps.limiter))
+  app.use(limitAddress(deps.addressLimiter))
   app.use(router.routes())
   app.use(unmatched())
   return app

@@ -9,6 +9,7 @@ import { runProcess } from '../../runtime/lifecycle.js'
 import { loadSealer } from '../../vault/sealer.js'
 import { createAuthenticator } from '../authenticator.js'
 import { serve } from '../http-server.js'
+import { addressLimit } from './address-limit.js'
 import { createTokensApp } from './app.js'
 import { loadHostedFields } from './hosted-fields.js'
 
@@ -34,6 +35,7 @@ await runProcess('tokens', async context => {
       findKey: keyId => merchants.findKey(keyId)
     }),
     limiter: createRateLimiter(secrets, limit, log),
+    addressLimiter: createRateLimiter(secrets, addressLimit(limit), log),
     trustedProxies: config.trustedProxies,
     hostedFields: loadHostedFields(config.fieldsReleasesDir),
     log

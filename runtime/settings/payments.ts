@@ -16,7 +16,7 @@ export const paymentSettings = {
     100,
     0,
     1_000_000,
-    'Requests per second and API key. 0: no limit.'
+    'Requests per second and API key; to `tokens`, half of it from one address. 0: no limit.'
   ),
   rateLimitBurst: integer('RATE_LIMIT_BURST', 200, 1, 1_000_000, 'Requests that a key may send at once after a pause.'),
   maxInFlight: integer(

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { createAuthenticator } from '../../api/authenticator.js'
 import { type HttpServer, serve } from '../../api/http-server.js'
+import { addressLimit } from '../../api/tokens/address-limit.js'
 import { createTokensApp } from '../../api/tokens/app.js'
 import { loadHostedFields } from '../../api/tokens/hosted-fields.js'
 import { MerchantStore } from '../../redis/merchants.js'
@@ -95,6 +96,7 @@ class TokensAppUnderTest {
       tokenTtlMs: TOKEN_TTL_MS,
       authenticator: createAuthenticator({ environment: 'test', findKey: keyId => this.merchants.findKey(keyId) }),
       limiter: createRateLimiter(this.redis.secrets, limit, log),
+      addressLimiter: createRateLimiter(this.redis.secrets, addressLimit(limit), log),
       trustedProxies,
       hostedFields: loadHostedFields(''),
       log

@@ -159,8 +159,17 @@ describe('POST /v1/tokens: who may, and how often', () => {
     expect((await app.post(typedCard, otherKey, limited)).status).to.equal(201)
   })
 
+  it('leaves a publishable key, which everybody can read, to others when one address sends without end', async () => {
+    const limited = await app.start({ perSecond: 0.001, burst: 4 }, 1)
+    const from = async (address: string) => (await app.post(typedCard, { 'X-Forwarded-For': address }, limited)).status
+    const flood: number[] = []
+    for (let count = 0; count < 5; count++) flood.push(await from('203.0.113.1'))
+    expect(flood).to.deep.equal([201, 201, 429, 429, 429])
+    expect(await from('203.0.113.2')).to.equal(201)
+  })
+
   it('limits each client address before it looks at the key, and believes only its own proxy', async () => {
-    const limited = await app.start({ perSecond: 0.001, burst: 2 }, 1)
+    const limited = await app.start({ perSecond: 0.001, burst: 4 }, 1)
     const from = (forwarded: string) =>
       app.post(typedCard, { 'X-Forwarded-For': forwarded, Authorization: 'Bearer svc_test.kguess' }, limited)
     const statuses: number[] = []
