@@ -1,36 +1,38 @@
 /**
- * Names that stand twice in one JSON object. `JSON.parse` silently keeps the last one, so that of two amounts in a
- * request an arbitrary one would be charged.
+ * What `JSON.parse` does not tell of a JSON text: how much it has to make of it, and whether names stand twice in one
+ * object. Of these it silently keeps the last one, so that of two amounts in a request an arbitrary one would be charged.
  */
 
-/** @param text a valid JSON text @param value what `JSON.parse` made of it */
-export function hasRepeatedNames(text: string, value: unknown): boolean {
-  return colonsOutsideStrings(text) > membersOf(value)
+/** What stands outside of the strings of a text, valid or not. */
+export interface Structure {
+  /** Colons: in valid JSON there is one for each member that was written. */
+  readonly members: number
+  /** Objects and arrays that begin. */
+  readonly containers: number
 }
 
-/** In valid JSON there is one for each member that was written. */
-function colonsOutsideStrings(text: string): number {
-  let colons = 0
+export function structureOf(text: string): Structure {
+  let members = 0
+  let containers = 0
   let isInString = false
   for (let at = 0; at < text.length; at++) {
     const character = text[at]
     if (character === '"') isInString = !isInString
     else if (isInString && character === '\\') at += 1
-    else if (!isInString && character === ':') colons += 1
+    else if (!isInString && character === ':') members += 1
+    else if (!isInString && (character === '{' || character === '[')) containers += 1
   }
-  return colons
+  return { members, containers }
 }
 
-/** Members that are there, at every level. Without recursion, since the value may be nested as deeply as it likes. */
+/** @param value what `JSON.parse` made of a text of this structure; nested as deeply as the stack allows */
+export function hasRepeatedNames({ members }: Structure, value: unknown): boolean {
+  return members > membersOf(value)
+}
+
+/** Members that are there, at every level. */
 function membersOf(value: unknown): number {
-  let members = 0
-  const open: unknown[] = [value]
-  while (open.length > 0) {
-    const next = open.pop()
-    if (typeof next !== 'object' || next === null) continue
-    const inner: unknown[] = Object.values(next)
-    if (!Array.isArray(next)) members += inner.length
-    for (const one of inner) open.push(one)
-  }
-  return members
+  if (typeof value !== 'object' || value === null) return 0
+  const inner: unknown[] = Object.values(value)
+  return inner.reduce((sum: number, one) => sum + membersOf(one), Array.isArray(value) ? 0 : inner.length)
 }

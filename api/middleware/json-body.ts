@@ -7,10 +7,16 @@
 import getRawBody from 'raw-body'
 import { ServiceError } from '../../runtime/errors.js'
 import type { RequestContext, RequestMiddleware } from '../context.js'
-import { hasRepeatedNames } from '../member-names.js'
+import { hasRepeatedNames, structureOf } from '../member-names.js'
 
 /** 64 KiB: a create request with every field at its limit, in escapes, is a third of it. */
 export const BODY_BYTES_MAX = 65_536
+
+/**
+ * Fields, objects and arrays. No request has a tenth of it; of a body that is nothing else, thousands would take longer
+ * to read and to judge than a payment takes.
+ */
+const STRUCTURE_MAX = 500
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -65,6 +71,10 @@ function parse(bytes: Buffer): unknown {
   } catch {
     throw brokenBody('is not valid UTF-8')
   }
+  const structure = structureOf(text)
+  if (structure.members + structure.containers > STRUCTURE_MAX) {
+    throw brokenBody(`has more than ${STRUCTURE_MAX} fields, objects and arrays`)
+  }
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -72,7 +82,7 @@ function parse(bytes: Buffer): unknown {
     // The parser's own message quotes the text, which may hold what must not be repeated.
     throw brokenBody('is not valid JSON')
   }
-  if (hasRepeatedNames(text, value)) throw brokenBody('has a field twice in one object: send each one once')
+  if (hasRepeatedNames(structure, value)) throw brokenBody('has a field twice in one object: send each one once')
   return value
 }
 

@@ -41,7 +41,10 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
     ['a field twice', valid.replace('{"amount_cents"', '{"amount_cents":1,"amount_cents"'), /twice in one object/],
     ['a field twice further in', valid.replace('"state"', '"state":"RJ","state"'), /twice in one object/],
     ['a field twice, once in escapes', valid.replace('"name"', '"n\\u0061me":"x","name"'), /twice in one object/],
-    ['an array nested 30,000 deep', '['.repeat(30_000) + ']'.repeat(30_000), /must be a JSON object/]
+    ['an array nested 400 deep', '['.repeat(400) + ']'.repeat(400), /must be a JSON object/],
+    ['an array nested 30,000 deep', '['.repeat(30_000) + ']'.repeat(30_000), /more than 500/],
+    ['5,000 fields', `{${Array.from({ length: 5_000 }, (_, name) => `"${name.toString(36)}":1`)}}`, /more than 500/],
+    ['brackets in texts', JSON.stringify(['[{:'.repeat(1_000)]), /must be a JSON object/]
   ]
   for (const [name, body, message] of bodies) {
     it(`${name} is 400 invalid_request`, async () => {

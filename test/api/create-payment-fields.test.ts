@@ -180,7 +180,7 @@ describe('POST /v1/payments, interface 2.2 and 8: the rule of each field', () =>
   })
 
   it('bounds the list of problems, however many there are', async () => {
-    const extra = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`field_${index}`, 1]))
+    const extra = Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`field_${index}`, 1]))
     const answer = await api.request('POST', '/v1/payments', { body: { ...aCreateBody(), ...extra } })
     expect(answer.error.fields).to.have.length(50)
   })
