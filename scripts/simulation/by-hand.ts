@@ -49,7 +49,8 @@ async function bookByHand(
   ledger.book({ ...sale, ...touched })
   const refundedCents = sale.capturedAmount > 0 ? (touched.voidedAmount ?? sale.voidedAmount) - sale.voidedAmount : 0
   installation.network.noteRefundByHand(sale.paymentId, refundedCents)
-  await announce(stage, { saleId: sale.paymentId, announced: 'change' })
+  // What a person gives back can't be told from a refund of the service that is in doubt, unless it is announced at once.
+  await announce(stage, { saleId: sale.paymentId, announced: 'change' }, { isPatient: refundedCents === 0 })
 }
 
 function touch({ random, nowMs }: World, sale: LedgerSale): Partial<LedgerSale> | null {

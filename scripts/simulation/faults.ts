@@ -44,6 +44,10 @@ export interface Faults {
   receiversLeaveEveryMs: number
   /** For a whole life of a process its wall clock is wrong by up to this much, ahead or behind (ms). */
   clockErrorMaxMs: number
+  /** Gaps between two jumps of the clock of a Redis server, back or forth (ms); 0: it goes right. */
+  redisClockJumpsEveryMs: number
+  /** How late the network announces what happened to a sale (ms): beyond every horizon and window. */
+  noticeLateMaxMs: number
   /** Durable writes that a failover loses; 0: there is none. */
   failoverLoses: number
   /** Somebody captures, voids or refunds a sale in the acquirer's portal, instead of an operation of the merchant. */
@@ -74,6 +78,8 @@ export const NO_FAULTS: Faults = {
   receiverSlow: 0,
   receiversLeaveEveryMs: 0,
   clockErrorMaxMs: 0,
+  redisClockJumpsEveryMs: 0,
+  noticeLateMaxMs: 0,
   failoverLoses: 0,
   byHand: 0,
   unfinished: 0
@@ -106,7 +112,9 @@ export function drawFaults(random: Random): Faults {
     clockErrorMaxMs: maybe(0.3, 1_000),
     failoverLoses: 0,
     byHand: 0,
-    unfinished: 0
+    unfinished: 0,
+    redisClockJumpsEveryMs: maybe(0.3, 8_000),
+    noticeLateMaxMs: maybe(0.3, 200_000)
   }
 }
 

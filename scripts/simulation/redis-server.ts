@@ -30,6 +30,8 @@ export class RedisServer {
   isDown = false
   /** A slow disk: commands wait until then (ms of the world). */
   stalledUntilMs = 0
+  /** What its clock is ahead of the world's (ms). */
+  clockAheadMs = 0
   watch: Watch = () => undefined
   readonly options: ServerOptions
   readonly #world: World
@@ -50,7 +52,7 @@ export class RedisServer {
   execute(args: readonly string[], answer: (reply: Reply | Error) => void): BlockedReader | null {
     try {
       const name = (args[0] ?? '').toUpperCase()
-      this.#log.push({ atMs: this.#world.nowMs, args })
+      this.#log.push({ atMs: this.#clockMs, args })
       if (name === 'XREADGROUP' || name === 'XREAD') return this.#read(args, answer)
       answer(this.#run(name, args))
     } catch (error) {
@@ -114,8 +116,12 @@ export class RedisServer {
     this.restart()
   }
 
+  get #clockMs(): number {
+    return this.#world.nowMs + this.clockAheadMs
+  }
+
   #run(name: string, args: readonly string[]): Reply {
-    this.data.nowMs = Math.max(this.data.nowMs, this.#world.nowMs)
+    this.data.nowMs = this.#clockMs
     if (name === 'EVALSHA' || name === 'EVAL') return this.#runScript(name, args)
     return this.#command(args)
   }
@@ -143,7 +149,7 @@ export class RedisServer {
   }
 
   #read(args: readonly string[], answer: (reply: Reply | Error) => void): BlockedReader | null {
-    this.data.nowMs = Math.max(this.data.nowMs, this.#world.nowMs)
+    this.data.nowMs = this.#clockMs
     const found = this.data.execute(args)
     const blockMs = blockMsOf(args)
     if (found !== null || blockMs === null) {
@@ -152,11 +158,15 @@ export class RedisServer {
     }
     const reader: BlockedReader = { args, answer, isGone: false }
     this.#blocked.push(reader)
-    this.#world.after(blockMs, null, () => {
+    // A moment of the wall clock, as on a real server: one that is set back keeps its readers waiting.
+    const untilMs = this.#clockMs + blockMs
+    const giveUp = (): void => {
       if (!this.#blocked.includes(reader)) return
+      if (this.#clockMs < untilMs) return void this.#world.after(untilMs - this.#clockMs, null, giveUp)
       this.#blocked.splice(this.#blocked.indexOf(reader), 1)
       if (!reader.isGone) answer(null)
-    })
+    }
+    this.#world.after(blockMs, null, giveUp)
     return reader
   }
 
@@ -168,7 +178,7 @@ export class RedisServer {
       if (found === null && !reader.isGone) continue
       this.#blocked.splice(this.#blocked.indexOf(reader), 1)
       if (found === null) continue
-      this.#log.push({ atMs: this.#world.nowMs, args: reader.args })
+      this.#log.push({ atMs: this.#clockMs, args: reader.args })
       reader.answer(found)
     }
   }

@@ -37,6 +37,10 @@ const TROUBLE_MS = 30_000
 /** Commands that a failover without WAIT may lose, and how often one happens (ms). */
 const FAILOVER_LOSES_MAX = 12
 const FAILOVER_EVERY_MS = 12_000
+/** How far the clock of the durable Redis may be wrong, which all others follow: a good deal less than the horizon (ms). */
+const JUMP_MAX_MS = 7_500
+/** The same for the memory-only one, whose clock measures the lives of locks and tokens alone (ms). */
+const JUMP_FAR_MS = 60_000
 const BY_HAND = 0.25
 const UNFINISHED = 0.15
 const OWN_ANNOUNCED = 0.5
@@ -164,6 +168,14 @@ function makeTrouble(world: World, installation: Installation, faults: Faults): 
     }
   )
   every(
+    () => faults.redisClockJumpsEveryMs,
+    () => {
+      const [server, aheadMaxMs] = world.random.chance(0.6) ? [durable, JUMP_MAX_MS] : [secrets, JUMP_FAR_MS]
+      server.clockAheadMs = world.random.between(-aheadMaxMs, aheadMaxMs)
+      world.note(`${server.options.name} clock jumps`, `${server.clockAheadMs} ms ahead`)
+    }
+  )
+  every(
     () => (faults.failoverLoses > 0 ? FAILOVER_EVERY_MS : 0),
     () => {
       if (durable.isDown) return
@@ -190,8 +202,10 @@ function makeTrouble(world: World, installation: Installation, faults: Faults): 
 function makePeace(world: World, { durable, secrets }: Installation, faults: Faults): void {
   world.trace('peace', '')
   Object.assign(faults, NO_FAULTS)
-  durable.restart()
-  secrets.restart()
+  for (const server of [durable, secrets]) {
+    server.clockAheadMs = 0
+    server.restart()
+  }
 }
 
 /** While no request is open and no command or fresh event waits, the next alarm or retry is the next thing that matters. */

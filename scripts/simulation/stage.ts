@@ -12,11 +12,17 @@ export interface Stage {
   readonly outside: Process
 }
 
-/** The card network says that something happened to a sale, until somebody listens. */
+/** The card network says that something happened to a sale, until somebody listens. `isPatient`: it may say so much later. */
 export async function announce(
   { world, installation, outside }: Omit<Stage, 'client'>,
-  notice: Announced
+  notice: Announced,
+  { isPatient = true } = {}
 ): Promise<void> {
+  const { noticeLateMaxMs } = installation.faults
+  if (isPatient && noticeLateMaxMs > 0 && world.random.chance(0.5)) {
+    world.note('notice late')
+    await world.pause(world.random.next() * noticeLateMaxMs)
+  }
   const redis = installation.connect(outside, installation.durable)
   const notices = createNoticeStore(redis, installation.config.partitions)
   await untilDone(world, () => notices.note(notice, world.nowMs))
