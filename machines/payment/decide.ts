@@ -20,8 +20,9 @@ import { pureStepOf } from '../pure-transition.js'
 import { WrittenByNewer } from '../written-by-newer.js'
 import type { Effect, PaymentEvent, Policy } from './events.js'
 import { paymentMachine } from './machine.js'
-import { type Figures, isFound, type PaymentContext } from './progress.js'
+import type { Figures, PaymentContext } from './progress.js'
 import { refusalOf } from './refusals.js'
+import { isFound } from './sums.js'
 
 type Snapshot = StateFrom<typeof paymentMachine>
 

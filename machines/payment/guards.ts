@@ -1,7 +1,8 @@
 /** The conditions that the chart names (setup.ts). Pure questions about figures and the event at hand. */
 import type { Notice } from '../model.js'
 import type { PaymentEvent } from './events.js'
-import { isFound, knownVoidedCents, type PaymentContext, refundAmountCents, shownCapturedCents } from './progress.js'
+import type { PaymentContext } from './progress.js'
+import { isFound, knownVoidedCents, refundAmountCents, refundableCents, shownCapturedCents } from './sums.js'
 
 /** The network answers questions about sales of the last three months (acquirer's manual, queries): at least this long. */
 const NETWORK_MEMORY_MS = 89 * 24 * 3_600_000
@@ -25,14 +26,13 @@ export const isWholeAmount: Guard = ({ terms }, event) =>
 
 export const isRefundable: Guard = ({ figures }, event) => {
   const amountCents = refundAmountCents(figures, event)
-  return amountCents >= 1 && amountCents <= figures.capturedCents - figures.refundedCents
+  return amountCents >= 1 && amountCents <= refundableCents(figures)
 }
 
 export const isDue: Guard = ({ figures }, event) => figures.expiresAtMs !== null && event.nowMs >= figures.expiresAtMs
 
 /** With the refund at hand, nothing of the captured amount is left. */
-export const isLastRefund: Guard = ({ figures }) =>
-  figures.refundedCents + figures.operation.amountCents >= figures.capturedCents
+export const isLastRefund: Guard = ({ figures }) => figures.operation.amountCents >= refundableCents(figures)
 
 export const isPartlyRefunded: Guard = ({ figures }) => figures.refundedCents > 0
 
@@ -107,7 +107,7 @@ export const isCapturedOtherwise: Guard = (context, event) => {
 
 /** ... and nothing of it is left to refund. */
 export const isCapturedAsFarAsRefunded: Guard = (context, event) =>
-  isCapturedOtherwise(context, event) && shownCapturedCents(context, event) === context.figures.refundedCents
+  isCapturedOtherwise(context, event) && shownCapturedCents(context, event) <= knownVoidedCents(context.figures)
 
 /** The network announced more than "something", and its books may still be behind: they are read from another host. */
 export const isNoticeAwaited: Guard = ({ figures, policy }, event) =>

@@ -3,9 +3,11 @@
  *
  * They know nothing of states; the chart decides when they run. Money: `0 <= refunded <= captured <= amount`.
  */
+
 import type { Attention, Inquiry, Operation, OperationKind, PaymentProgress, PaymentTerms } from '../model.js'
-import type { Found, PaymentEvent, Policy } from './events.js'
+import type { PaymentEvent, Policy } from './events.js'
 import { failureOf } from './failures.js'
+import { isFound, knownVoidedCents, refundAmountCents, shownCapturedCents } from './sums.js'
 
 /** The figures of a payment; its status and phase are the state of the machine. */
 export type Figures = Omit<PaymentProgress, 'status' | 'phase'>
@@ -209,17 +211,6 @@ export function callFor(reason: Attention): Change {
   return ({ figures }) => ({ attention: withReason(figures, reason) })
 }
 
-/** What the network's books show as voided if they know what we know. */
-export function knownVoidedCents({ refundedCents, voidedElsewhereCents }: Figures): number {
-  return refundedCents + voidedElsewhereCents
-}
-
-/** What the books show as captured, as far as the money adds up with it. Those of a voided sale may leave it out. */
-export function shownCapturedCents({ terms, figures }: PaymentContext, event: PaymentEvent): number {
-  if (!isFound(event) || event.sale.capturedCents === 0) return figures.capturedCents
-  return Math.min(Math.max(event.sale.capturedCents, figures.refundedCents), terms.amountCents)
-}
-
 function differingIf(isDifferent: boolean, figures: Figures): Pick<Figures, 'attention'> {
   return { attention: isDifferent ? withReason(figures, 'figures_differ') : figures.attention }
 }
@@ -237,16 +228,6 @@ export const settleAttention: Change = () => ({ attention: null })
 
 /** A payment of which nothing was found is looked for once more: six horizons after the first verdict, an hour by default. */
 const LATE_CHECK_HORIZONS = 6
-
-/** What a refund moves: the amount of the command, or the whole balance. */
-export function refundAmountCents(figures: Figures, event: PaymentEvent): number {
-  const balanceCents = figures.capturedCents - figures.refundedCents
-  return event.type === 'CANCEL' ? (event.amountCents ?? balanceCents) : balanceCents
-}
-
-export function isFound(event: PaymentEvent): event is Extract<PaymentEvent, Found> {
-  return 'sale' in event
-}
 
 /** A question that stays open beyond the list age is one for a person. */
 function openLonger(

@@ -1,6 +1,7 @@
 /** Why a payment does not take a command: the reason that the merchant is told (interface 7; docs/API.md, Errors). */
 import type { Payment, PaymentStatus, RefusalCode } from '../model.js'
 import type { PaymentEvent } from './events.js'
+import { refundableCents } from './sums.js'
 
 /** Statuses in which an operation is running: the same request may succeed later. */
 const busyStatuses: ReadonlySet<PaymentStatus> = new Set(['pending', 'unknown', 'capturing', 'cancelling', 'refunding'])
@@ -10,7 +11,7 @@ const statusesWithBalance: ReadonlySet<PaymentStatus> = new Set(['captured', 'pa
 
 /** Only called for events that the chart refused; the order of the questions is the order of interface 4.2 and 4.3. */
 export function refusalOf(payment: Payment, event: PaymentEvent): RefusalCode {
-  const { status, expiresAtMs, capturedCents, refundedCents } = payment.progress
+  const { status, expiresAtMs } = payment.progress
   if (busyStatuses.has(status)) return 'operation_in_progress'
   if (event.type === 'CAPTURE') {
     if (status === 'expired') return 'preauth_expired'
@@ -20,8 +21,9 @@ export function refusalOf(payment: Payment, event: PaymentEvent): RefusalCode {
   }
   if (event.type === 'CANCEL') {
     if (status === 'pre_authorized') return 'partial_void'
-    // Interface 4.3: above the balance is above the balance, also when nothing of it is left.
-    const isAbove = event.amountCents !== null && event.amountCents > capturedCents - refundedCents
+    // Interface 4.3: above the balance is above the balance, also when nothing of it is left, by whomever.
+    const { amountCents } = event
+    const isAbove = amountCents === null ? status !== 'refunded' : amountCents > refundableCents(payment.progress)
     return statusesWithBalance.has(status) && isAbove ? 'amount_exceeds_refundable' : 'invalid_state'
   }
   return 'invalid_state'

@@ -70,6 +70,32 @@ const tables: Record<string, Row[]> = {
       { refused: 'amount_exceeds_refundable' }
     ]
   ],
+  'a payment of which others gave back a part': [
+    [
+      'gives back what others have not: the network would refuse more',
+      inStatus('partially_refunded', { voidedElsewhereCents: 200 }),
+      cancel(null),
+      { status: 'refunding', effect: 'refund 500' }
+    ],
+    [
+      'gives back no more than others have left',
+      inStatus('captured', { voidedElsewhereCents: 200 }),
+      cancel(801),
+      { refused: 'amount_exceeds_refundable' }
+    ],
+    [
+      'gives back nothing when others have given back all of it',
+      inStatus('captured', { voidedElsewhereCents: 1_000 }),
+      cancel(null),
+      { refused: 'amount_exceeds_refundable' }
+    ],
+    [
+      'is refunded when others have given back the rest',
+      inStatus('refunding', { ...sendingLast.progress, voidedElsewhereCents: 200, refundedCents: 500 }),
+      approved,
+      { status: 'refunded', refunded: 800, result: 'succeeded' }
+    ]
+  ],
   'refunded, asked for more': [
     ['has nothing left for an amount', inStatus('refunded'), cancel(1), { refused: 'amount_exceeds_refundable' }],
     ['has no rest to give back', inStatus('refunded'), cancel(null), { refused: 'invalid_state' }]
