@@ -137,7 +137,8 @@ const REFERENCE_SCAN_MAX = 500
  * merchants waiting for seconds. A page of usual payments is well below this.
  */
 const PAGE_CHARACTERS_MAX = 128 * 1_024
-const READ_AT_ONCE = 10
+/** The usual page in one read: each one waits for the writes of others to be on the disk. */
+const READ_AT_ONCE = 25
 
 /**
  * The first of `ids` that fill a page. A payment whose status changed between the index and its record is left out, so
