@@ -15,6 +15,12 @@ const BRAND_NAMES: Readonly<Record<string, string>> = {
   jcb: 'JCB'
 }
 
+/**
+ * How long the buyer's press on the button of the page may go on after it has reached the frame: the button has been
+ * pressed but not released yet, or the browser's word that the button has the focus is slower than the page's order.
+ */
+const PRESS_MS = 300
+
 const FORMATS: Partial<Record<FieldName, (text: string) => string>> = { number: formatNumber, expiry: formatExpiry }
 
 export interface CardForm {
@@ -50,21 +56,26 @@ export function createCardForm(form: HTMLFormElement, texts: Texts, onChange: ()
   const mark = (problems: Readonly<Partial<Record<FieldName, ProblemCode>>>): void => {
     for (const name of FIELD_NAMES) show(name, problems[name] ?? null)
     const first = FIELD_NAMES.find(name => problems[name] !== undefined)
-    if (first !== undefined) inputOf(first).focus()
+    if (first !== undefined) focusFirmly(inputOf(first))
   }
 
   label(texts)
   for (const name of FIELD_NAMES) {
     const input = inputOf(name)
     input.addEventListener('input', () => {
-      reformat(name, input)
+      reformat(name, input, layoutOf(digitsOf(card().number)).cvvDigits)
       // A mark goes away as soon as its reason does, and comes only when the field is left.
       if (input.getAttribute('aria-invalid') === 'true' && problemIn(name) === null) show(name, null)
       if (name === 'number') showBrand(inputOf('cvv'), digitsOf(input.value), texts)
       onChange()
     })
-    input.addEventListener('blur', () => {
-      if (input.value !== '') show(name, problemIn(name))
+    input.addEventListener('blur', ({ relatedTarget }) => {
+      const markWhenWrong = (): void => {
+        const problem = input.value === '' ? null : problemIn(name)
+        if (problem !== null) show(name, problem)
+      }
+      // Out of the frame one goes to press the button of the page: a mark at once would move it away under the finger.
+      setTimeout(markWhenWrong, relatedTarget === null ? PRESS_MS : 0)
     })
   }
   form.hidden = false
@@ -92,6 +103,14 @@ export function createCardForm(form: HTMLFormElement, texts: Texts, onChange: ()
   }
 }
 
+/** Has the focus in `input`, also when a press on the page's button takes it away again. */
+function focusFirmly(input: HTMLInputElement): void {
+  const takeBack = (): void => void setTimeout(() => input.focus())
+  input.focus()
+  window.addEventListener('blur', takeBack, { once: true })
+  setTimeout(() => window.removeEventListener('blur', takeBack), PRESS_MS)
+}
+
 function label(texts: Texts): void {
   for (const name of FIELD_NAMES) elementOf(`label[for=${name}]`, HTMLElement).textContent = texts.labels[name]
   elementOf('#expiry', HTMLInputElement).placeholder = texts.expiryHint
@@ -99,8 +118,8 @@ function label(texts: Texts): void {
 }
 
 /** Keeps the caret where the buyer is typing, also in the middle of a number. */
-function reformat(name: FieldName, input: HTMLInputElement): void {
-  if (name === 'cvv') input.value = digitsOf(input.value)
+function reformat(name: FieldName, input: HTMLInputElement, cvvDigits: number): void {
+  if (name === 'cvv') input.value = digitsOf(input.value).slice(0, cvvDigits)
   const format = FORMATS[name]
   if (format === undefined) return
   const caret = input.selectionStart ?? input.value.length
@@ -115,9 +134,7 @@ function reformat(name: FieldName, input: HTMLInputElement): void {
 
 function showBrand(cvv: HTMLInputElement, digits: string, texts: Texts): void {
   elementOf('#number-brand', HTMLElement).textContent = BRAND_NAMES[brandOf(digits) ?? ''] ?? ''
-  const { cvvDigits } = layoutOf(digits)
-  cvv.placeholder = texts.cvvHint(cvvDigits)
-  cvv.maxLength = cvvDigits
+  cvv.placeholder = texts.cvvHint(layoutOf(digits).cvvDigits)
 }
 
 /** The element of frame.html; its absence is a mistake of ours. */

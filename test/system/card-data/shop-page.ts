@@ -1,5 +1,5 @@
 /** The shop's page as a buyer sees it. */
-import type { FrameLocator, Page, ViewportSize } from 'playwright-core'
+import type { FrameLocator, Locator, Page, ViewportSize } from 'playwright-core'
 import { type Shop, startShop } from '../../../scripts/shop/server.js'
 import { receiveWebhooks } from '../../../scripts/shop/webhooks.js'
 import { type TestBrowser, useBrowser } from '../../support/browser.js'
@@ -74,5 +74,9 @@ export async function typeCard(page: Page, changes: Partial<TypedCard> = {}): Pr
 
 /** Clicks on the button to pay, when it can be clicked. */
 export async function pay(page: Page): Promise<void> {
-  await page.getByRole('button', { name: /^Pay R/ }).click()
+  await payButton(page).click()
+}
+
+export function payButton(page: Page): Locator {
+  return page.getByRole('button', { name: /^Pay R/ })
 }
