@@ -56,7 +56,7 @@ function fields(options: FieldsOptions): Fields {
   const element = placeOf(options)
   const locale = localeFor(options.locale ?? (document.documentElement.lang || navigator.language))
   const { failures, frameTitle } = texts[locale]
-  const unavailable: Refusal = { code: 'fields_unavailable', message: failures.offline, fields: [] }
+  const unavailable: Refusal = { code: 'fields_unavailable', message: failures.unavailable, fields: [] }
   const destroyed: Refusal = { code: 'destroyed', message: failures.refused, fields: [] }
   const frame = makeFrame(frameTitle)
   const waiting = new Map<number, Waiting>()

@@ -5,7 +5,7 @@ export const LOCALES = ['en', 'pt-BR'] as const
 export type Locale = (typeof LOCALES)[number]
 
 /** Why there is no token, when it is not the card's fault. */
-export type FailureCode = 'offline' | 'rate_limited' | 'refused' | 'invalid_card'
+export type FailureCode = 'unavailable' | 'offline' | 'rate_limited' | 'refused' | 'invalid_card'
 
 export interface Texts {
   readonly frameTitle: string
@@ -38,6 +38,7 @@ const en: Texts = {
     name_wrong: 'This looks like a number, not a name.'
   },
   failures: {
+    unavailable: 'The card fields could not be loaded. Nothing was charged. Please reload the page.',
     offline: 'The connection was lost. Nothing was charged. Please try again.',
     rate_limited: 'Too many attempts. Please wait a moment and try again.',
     refused: 'The card details could not be sent. Nothing was charged. Please try again later.',
@@ -66,6 +67,7 @@ const pt: Texts = {
     name_wrong: 'Isto parece um número, não um nome.'
   },
   failures: {
+    unavailable: 'Não foi possível carregar os campos do cartão. Nada foi cobrado. Recarregue a página.',
     offline: 'A conexão caiu. Nada foi cobrado. Tente de novo.',
     rate_limited: 'Muitas tentativas. Espere um momento e tente de novo.',
     refused: 'Não foi possível enviar os dados. Nada foi cobrado. Tente mais tarde.',
