@@ -36,6 +36,8 @@ export interface SenderOptions {
 }
 
 const ANSWER_BYTES_MAX = 64 * 1_024
+/** Answers 1xx before the answer. Each is work for this process, and a receiver can send millions until the deadline. */
+const ANNOUNCEMENTS_MAX = 16
 const NOTE_LENGTH_MAX = 200
 const KEEP_ALIVE_MS = 30_000
 
@@ -92,6 +94,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #isSettled = false
   #controller: Dispatcher.DispatchController | null = null
   #answer: { status: number; retryAfterMs: number | null } | null = null
+  #announcements = 0
   #bytes = 0
   #start: Buffer = Buffer.alloc(0)
 
@@ -113,8 +116,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>
   ): void {
-    // 1xx are announcements of the answer, not the answer.
     if (status >= 200) this.#answer = { status, retryAfterMs: retryAfterMs(headers['retry-after'], Date.now()) }
+    else if (++this.#announcements > ANNOUNCEMENTS_MAX) this.#end('announcements (1xx) and no answer')
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {

@@ -88,6 +88,24 @@ describe('receivers that misbehave', function () {
     expect((await notesOf('m_bad')).join()).to.match(/HPE_|HTTPParserError/)
   })
 
+  it('announces an answer without end: the attempt ends at once', async () => {
+    const announcing: Answer = response => {
+      const more = setInterval(() => response.socket?.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)), 1)
+      response.once('close', () => clearInterval(more))
+    }
+    await besideHealthy(announcing)
+    expect(await notesOf('m_bad')).to.deep.equal(['announcements (1xx) and no answer'])
+  })
+
+  it('announces its answer once: delivered', async () => {
+    const bad = await besideHealthy(response => {
+      response.writeEarlyHints({ link: '</hint>' })
+      response.writeHead(204).end()
+    })
+    await rig.noneRemains('m_bad')
+    expect(bad.received).to.have.length(10)
+  })
+
   it('answers 500 half of the time: every event arrives in the end, in order', async () => {
     const answer: Answer = (response, index) => response.writeHead(index % 2 === 0 ? 500 : 204).end()
     const bad = await rig.receiver(answer)
