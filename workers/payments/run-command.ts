@@ -11,6 +11,7 @@ import type { PaymentEvent } from '../../machines/payment/events.js'
 import type { CommandEntry } from '../../redis/command-entry.js'
 import type { CommitOutcome } from '../../redis/commits.js'
 import { isRedisUnavailable } from '../../redis/errors.js'
+import { expandId } from '../../redis/keys.js'
 import { decodePayment, encodePayment } from '../../redis/payment-record.js'
 import { delay } from '../../runtime/delay.js'
 import type { WorkerDeps } from './deps.js'
@@ -102,7 +103,14 @@ export async function loadPaymentAndEvent(
   deps: WorkerDeps
 ): Promise<{ payment: Payment; event: PaymentEvent } | null> {
   const payment = acceptedPayment(entry, deps.clock.now()) ?? (await deps.payments.load(entry.partition, entry.compact))
-  if (payment === null) return null
+  if (payment === null) {
+    // Nothing deletes payments: this Redis was restored from a copy that is older than the network's books.
+    deps.log.error(
+      { payment_id: expandId(entry.compact), command: entry.command.kind },
+      'a command is about a payment that is not stored here'
+    )
+    return null
+  }
   // Read after the payment: a worker that ends the command in between changes the version we are going to compare.
   const isAnswered = entry.handedOut > 0 && entry.record !== null && (await isRecordAnswered(entry, deps))
   const nowMs = Math.max(timeFor(payment, deps), entry.dueAtMs ?? 0)
