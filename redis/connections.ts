@@ -10,6 +10,7 @@
 import { type ChainableCommander, Cluster, type RedisCommander, type RedisOptions, Redis as Single } from 'ioredis'
 import type { Logger } from '../runtime/log.js'
 import { parseAddress, type RedisAddress, safeAddress } from './address.js'
+import { reasonOf } from './errors.js'
 
 export { safeAddress } from './address.js'
 
@@ -35,6 +36,7 @@ const COMMAND_TIMEOUT_MS = 5_000
 const LOCK_COMMAND_TIMEOUT_MS = 1_000
 const RECONNECT_DELAY_MAX_MS = 500
 const LOADING_RETRY_MS = 50
+const START_DEADLINE_MS = 10_000
 
 const roleOptions: Record<Role, RedisOptions> = {
   commands: { maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS, enableOfflineQueue: false },
@@ -47,12 +49,19 @@ const reconnectDelayMs = (attempt: number): number => Math.min(20 * 2 ** Math.mi
 
 /**
  * Opens a connection and waits until it is usable once; later losses are mended in the background and logged.
- * Rejects with the address (never the password) when the server does not answer within 10 s.
+ * Rejects with the address (never the password) and the reason when the server can't be used within 10 s.
  */
-export async function connect(url: string, role: Role, log: Logger): Promise<Redis> {
+export async function connect(
+  url: string,
+  role: Role,
+  log: Logger,
+  startDeadlineMs = START_DEADLINE_MS
+): Promise<Redis> {
   const redis = clientFor(parseAddress(url), role)
   let isReported = false
+  let lastError: Error | undefined
   redis.on('error', (error: Error) => {
+    lastError = error
     if (!isReported) log.warn({ err: error, role, redis: safeAddress(url) }, 'redis connection lost, reconnecting')
     isReported = true
   })
@@ -60,7 +69,7 @@ export async function connect(url: string, role: Role, log: Logger): Promise<Red
     if (isReported) log.info({ role, redis: safeAddress(url) }, 'redis connection is back')
     isReported = false
   })
-  await waitUntilReady(redis, url)
+  await waitUntilReady(redis, url, startDeadlineMs, () => lastError)
   return redis
 }
 
@@ -166,9 +175,18 @@ function corkEachTurn(stream: Single['stream']): void {
   }) as typeof stream.write
 }
 
-const START_DEADLINE_MS = 10_000
+/** The client of a Cluster says that no node would do; why is in the last one's own error. */
+function nodeErrorIn(error: Error): unknown {
+  return 'lastNodeError' in error ? (error.lastNodeError ?? error) : error
+}
 
-async function waitUntilReady(redis: Single | Cluster, url: string): Promise<void> {
+/** `lastError` may say more than the silence: a wrong password, a certificate that is not trusted. */
+async function waitUntilReady(
+  redis: Single | Cluster,
+  url: string,
+  deadlineMs: number,
+  lastError: () => Error | undefined
+): Promise<void> {
   const ready = new Promise<void>(resolve => {
     redis.once('ready', () => resolve())
   })
@@ -176,12 +194,14 @@ async function waitUntilReady(redis: Single | Cluster, url: string): Promise<voi
   const deadline = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       redis.disconnect()
+      const error = lastError()
+      const reason = error === undefined ? '' : ` (${reasonOf(nodeErrorIn(error))})`
       reject(
         new Error(
-          `Redis at ${safeAddress(url)} did not answer within ${START_DEADLINE_MS} ms. Start it, or correct the URL.`
+          `Redis at ${safeAddress(url)} could not be used for ${deadlineMs} ms${reason}. Start it, or correct the URL.`
         )
       )
-    }, START_DEADLINE_MS)
+    }, deadlineMs)
   })
   // A refused first connection is not the end: retryStrategy goes on until the deadline.
   redis.connect().catch(() => undefined)

@@ -2,6 +2,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 import { expect } from 'chai'
 import { connect, disconnect } from '../../redis/connections.js'
 import { createLogger } from '../../runtime/log.js'
+import { useRedis } from '../support/redis.js'
 
 describe('a connection to a Redis that still loads its data', () => {
   let server: Server
@@ -27,5 +28,17 @@ describe('a connection to a Redis that still loads its data', () => {
     await disconnect(redis)
     expect(asked).to.equal(3)
     expect(tookMs).to.be.below(4_000)
+  })
+})
+
+describe('a connection that never comes about', () => {
+  const test = useRedis()
+  const failure = (url: string): Promise<unknown> =>
+    connect(url, 'commands', createLogger('test', 'silent'), 300).catch((error: unknown) => error)
+
+  it('says why, and never the password', async () => {
+    const error = await failure(test.url.replace('redis://', 'redis://nobody:secret-word@'))
+    expect(error).to.have.property('message').that.contains('WRONGPASS')
+    expect(String(error)).not.to.contain('secret-word')
   })
 })
