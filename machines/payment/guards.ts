@@ -98,10 +98,15 @@ export const isCancelStillToShow: Guard = (context, event) =>
 export const isVoidedElsewhere: Guard = ({ figures }, event) =>
   isFound(event) && event.sale.voidedCents !== knownVoidedCents(figures)
 
-/** The books show another captured amount than ours. One that can't be taken over as it is, is told to a person once. */
+/**
+ * The books show another captured amount than ours. One that can't be taken over as it is, is told to a person once. Not
+ * what is ours less what was given back: no document says that an acquirer does not count like that.
+ */
 export const isCapturedOtherwise: Guard = (context, event) => {
   const { capturedCents, attention } = context.figures
-  if (!isFound(event) || event.sale.capturedCents === 0 || event.sale.capturedCents === capturedCents) return false
+  if (!isFound(event)) return false
+  const { sale } = event
+  if ([0, capturedCents, capturedCents - sale.voidedCents].includes(sale.capturedCents)) return false
   return attention === null || shownCapturedCents(context, event) !== capturedCents
 }
 

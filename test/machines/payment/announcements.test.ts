@@ -179,6 +179,12 @@ const corrected: Row[] = [
   ],
   ['what we know of', inStatus('captured', announced), took(1_000), { status: 'captured', ...nothingToTell }],
   [
+    'what we know of, less what was given back',
+    inStatus('partially_refunded', announced),
+    took(700, { voidedCents: 300 }),
+    { status: 'partially_refunded', captured: 1_000, refunded: 300, ...nothingToTell }
+  ],
+  [
     'nothing, because the sale is voided and they leave it out',
     inStatus('refunded', announced),
     found('FOUND_VOIDED', { status: 'voided', capturedCents: 0, voidedCents: 1_000 }),
