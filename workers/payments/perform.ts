@@ -1,5 +1,5 @@
 /** Performing an effect: one call to the card network (or one question), and what it meant as an event. */
-import type { Payment } from '../../machines/model.js'
+import type { Environment, Payment } from '../../machines/model.js'
 import { type CallOutcome, orderIdOf, type QueryOutcome } from '../../machines/network.js'
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
 import { callEvent, queryEvent } from '../../machines/payment/inquiry.js'
@@ -10,6 +10,12 @@ import type { WorkerDeps } from './deps.js'
 
 /** First pause before a call that did not reach the network is tried again; it doubles (ms). */
 const RETRY_FIRST_MS = 100
+
+/**
+ * The acquirer wants so much time between two voids of one sale (its manual, cancellation): it may take the second for a
+ * copy of the first. The simulator does not (ms).
+ */
+const REFUND_GAP_MS: Readonly<Record<Environment, number>> = { live: 5_000, test: 0 }
 
 /**
  * `held` aborts when the lock may be lost: no further call is begun then. `beforeSending` is told before an
@@ -30,6 +36,7 @@ export async function perform(
     return queryEvent(outcome, payment.progress.references.saleId, deps.clock.now())
   }
   if (effect.kind === 'authorise') return await authorise(payment, entry, deps, held, beforeSending)
+  if (effect.kind === 'refund') await pauseAfterRefund(payment, deps, held)
   const outcome = await untilSent(deps, held, () => {
     switch (effect.kind) {
       case 'capture':
@@ -101,6 +108,12 @@ async function authorise(
   // Not awaited: tokens and CVVs end by themselves, and the result must not wait for their removal.
   else deps.cardData.forget(terms, command.source).catch(onFailure)
   return callEvent(outcome, terms, deps.environment, deps.clock.now())
+}
+
+async function pauseAfterRefund({ progress }: Payment, deps: WorkerDeps, held: AbortSignal): Promise<void> {
+  if (progress.refundedAtMs === null) return
+  const leftMs = progress.refundedAtMs + REFUND_GAP_MS[deps.environment] - deps.clock.now()
+  if (leftMs > 0) await delay(Math.min(leftMs, REFUND_GAP_MS[deps.environment]), held)
 }
 
 /** A call that surely did not leave may be made again: for `networkRetryMs`, with growing pauses. */

@@ -43,3 +43,34 @@ describe('what the card network did', () => {
     expect(await warningsAfter(approvedAndCaptured)).to.deep.equal([])
   })
 })
+
+describe('refunds of one payment', () => {
+  const test = useRedis()
+  afterEach(() => test.redis.flushdb())
+
+  /** How long the second one takes, so much after the first (ms). */
+  const secondAfter = async (laterMs: number, environment: 'live' | 'test'): Promise<number> => {
+    const worker = aWorker(test, () => ({ environment }))
+    const payment = await worker.accept()
+    worker.network.willAnswer(approvedAndCaptured, approvedAndCaptured, approvedAndCaptured)
+    await worker.work()
+    const refund = async (): Promise<void> => {
+      await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 100 })
+      await worker.work()
+    }
+    await refund()
+    worker.clock.atMs += laterMs
+    const beganMs = performance.now()
+    await refund()
+    expect((await worker.load(payment)).progress.refundedCents).to.equal(200)
+    return performance.now() - beganMs
+  }
+
+  it('are five seconds apart: the acquirer may take the second for a copy of the first', async () => {
+    expect(await secondAfter(4_700, 'live')).to.be.within(290, 4_500)
+  })
+
+  it('are as near to each other as they come in the test environment', async () => {
+    expect(await secondAfter(0, 'test')).to.be.below(4_500)
+  })
+})
