@@ -227,6 +227,27 @@ describe('books of the network that change after the end of a payment', function
     expect(saleOf(id).voidedAmount).to.equal(6_000)
   })
 
+  it('leave what others have not given back to be refunded', async () => {
+    const id = await paid()
+    rewrite(id, { voidedAmount: 3_000, voidedAtMs: Date.now() })
+    await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: 25 })
+    await until('it is listed', () => isListed(id, 'figures_differ'))
+    expect((await merchant.cancel(id, { amount: 7_001 })).error.code).to.equal('amount_exceeds_refundable')
+    expect((await merchant.cancel(id)).payment).to.include({ status: 'refunded', refunded_cents: 7_000 })
+    expect(saleOf(id).voidedAmount).to.equal(10_000)
+  })
+
+  it('correct what was captured, and by that what can be refunded', async () => {
+    const id = await paid()
+    await merchant.cancel(id, { amount: 1_000 })
+    rewrite(id, { capturedAmount: 6_000 })
+    await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: 25 })
+    await until('it is listed', () => isListed(id, 'figures_differ'))
+    expect(await merchant.read(id)).to.include({ status: 'partially_refunded', captured_cents: 6_000 })
+    expect((await merchant.cancel(id)).payment).to.include({ status: 'refunded', refunded_cents: 6_000 })
+    expect(saleOf(id).voidedAmount).to.equal(6_000)
+  })
+
   it('cost nothing when a late hold turns up after the failure', async () => {
     const [model] = network.sales(await hold())
     const id = await doubtful(() => merchant.create({ capture: false }), 'drop_before')
