@@ -67,7 +67,7 @@ async function create(deps: SubmitDeps, scope: RequestScope, request: CreateRequ
     throw new ServiceError(request.source.type === 'token' ? 'invalid_token' : 'unknown_card')
   }
 
-  const payment = newPayment(termsOf(deps, scope.merchantId, newPaymentId(partition), request, card), record)
+  const payment = newPayment(termsOf(deps, scope.merchantId, partition, request, card), record)
   await keepCvv(deps, payment.terms, request)
   const command: Command = { kind: 'create', buyer: request.buyer, source: request.source }
   const expected = deps.replies.expect(payment.terms.id)
@@ -203,14 +203,16 @@ function waitingOf(
 function termsOf(
   deps: SubmitDeps,
   merchantId: string,
-  id: string,
+  partition: number,
   request: CreateRequest,
   card: PaymentTerms['card']
 ): PaymentTerms {
+  const createdAtMs = deps.clock.now()
+  const id = newPaymentId(partition, createdAtMs)
   const { preauthTtlDays, preauthTtlDaysByBrand } = deps.config
   const days = preauthTtlDaysByBrand[card.brand] ?? preauthTtlDays
   // The spread comes last: behind a spread, V8 adds what follows property by property (20 us, measured).
-  return { id, merchantId, card, preauthTtlMs: days * DAY_MS, createdAtMs: deps.clock.now(), ...request.terms }
+  return { id, merchantId, card, preauthTtlMs: days * DAY_MS, createdAtMs, ...request.terms }
 }
 
 function acceptanceOf(

@@ -7,7 +7,7 @@
  * enough to find a payment: notifications of the card network and operators know nothing else.
  */
 import { hash } from 'node:crypto'
-import { uuidv7 } from 'uuidv7'
+import { V7Generator } from 'uuidv7'
 
 /** Name of the consumer group of the payments workers on every command stream. */
 export const PAYMENTS_GROUP = 'payments'
@@ -78,9 +78,15 @@ export function partitionNumbers(count: number): number[] {
   return Array.from({ length: count }, (_, partition) => partition)
 }
 
-/** A new payment id: a UUIDv7 (so ids sort by time) whose last three digits are the partition. */
-export function newPaymentId(partition: number): string {
-  return uuidv7().slice(0, -3) + partition.toString(16).padStart(3, '0')
+const uuids = new V7Generator()
+
+/**
+ * A new payment id: a UUIDv7 whose last three digits are the partition. Ids sort by time, and so does the list of payments:
+ * the time is that of the payment, which a machine whose clock is wrong was told (clock.ts).
+ */
+export function newPaymentId(partition: number, nowMs: number): string {
+  const id = uuids.generateOrResetWithTs(nowMs).toString()
+  return id.slice(0, -3) + partition.toString(16).padStart(3, '0')
 }
 
 /** The partition that a payment id names. Any UUID has one; whether the payment exists is another question. */

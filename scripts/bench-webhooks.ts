@@ -111,7 +111,7 @@ async function emit(merchantId: string, count: number): Promise<void> {
   for (let made = 0; made < count; made += 500) {
     const pipeline = redis.pipeline()
     for (let n = 0; n < Math.min(500, count - made); n++) {
-      const paymentId = newPaymentId(partition)
+      const paymentId = newPaymentId(partition, Date.now())
       const figures = { status: 'captured', capturedCents: 1_990, refundedCents: 0 } as const
       const change = { paymentId, version: 2, occurredAtMs: Date.now(), ...figures }
       const body = encodeEvent(change, { externalReference: 'order-1', amountCents: 1_990 })

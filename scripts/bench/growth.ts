@@ -111,7 +111,7 @@ async function fill(redis: Redis, merchantId: string, count: number): Promise<st
   }
   const ids: string[] = []
   for (let at = 0; at < count; at += BATCH) {
-    const batch = Array.from({ length: Math.min(BATCH, count - at) }, () => newPaymentId(partition))
+    const batch = Array.from({ length: Math.min(BATCH, count - at) }, () => newPaymentId(partition, Date.now()))
     await Promise.all(batch.map(id => finish(filler(merchantId, id))))
     ids.push(...batch)
   }

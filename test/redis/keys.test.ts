@@ -60,19 +60,25 @@ describe('keys and channels', () => {
 
 describe('payment ids', () => {
   it('name their partition in their last three digits', () => {
-    for (const partition of [0, 1, 15, 4095]) expect(partitionOfPayment(newPaymentId(partition))).to.equal(partition)
+    for (const partition of [0, 1, 15, 4095])
+      expect(partitionOfPayment(newPaymentId(partition, Date.now()))).to.equal(partition)
   })
 
   it('are UUIDs that sort by the order in which they were made, also in their compact form', () => {
-    const ids = Array.from({ length: 200 }, () => newPaymentId(9))
+    const ids = Array.from({ length: 200 }, () => newPaymentId(9, Date.now()))
     for (const id of ids) expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
     expect([...ids].sort()).to.deep.equal(ids)
     expect(ids.map(compactId).sort()).to.deep.equal(ids.map(compactId))
   })
 
+  it('sort by the time that they were given, whatever the machine takes for the time', () => {
+    const hours = [3, 1, 2].map(hour => newPaymentId(9, Date.now() + hour * 3_600_000))
+    expect([...hours].sort()).to.deep.equal([hours[1], hours[2], hours[0]])
+  })
+
   it('come back from their compact form', () => {
     for (const id of [
-      newPaymentId(5),
+      newPaymentId(5, Date.now()),
       '00000000-0000-0000-0000-000000000000',
       'ffffffff-ffff-ffff-ffff-ffffffffffff'
     ]) {

@@ -40,7 +40,7 @@ describe('notices of the card network', () => {
 
   it('become one command for the payment behind the sale', async () => {
     const network = new FakeNetwork()
-    network.orderIds.set('sale-1', newPaymentId(PARTITION).replaceAll('-', ''))
+    network.orderIds.set('sale-1', newPaymentId(PARTITION, Date.now()).replaceAll('-', ''))
     await store().note(sale1, NOW)
     await store().note(sale1, NOW)
     expect(await aRound(network, NOW)).to.equal(1)
@@ -50,7 +50,7 @@ describe('notices of the card network', () => {
 
   it('need nobody who is asked when the payment of the sale is known here', async () => {
     const network = new FakeNetwork()
-    const paymentId = newPaymentId(PARTITION)
+    const paymentId = newPaymentId(PARTITION, Date.now())
     await test.redis.hset(keys.sales(PARTITION), 'sale-1', compactId(paymentId))
     await store().note({ saleId: 'sale-1', announced: 'chargeback' }, NOW)
     expect(await aRound(network, NOW)).to.equal(1)
@@ -68,7 +68,7 @@ describe('notices of the card network', () => {
 
   it('are not lost when the network announces the next thing before the first is worked off', async () => {
     const network = new FakeNetwork()
-    network.orderIds.set('sale-1', newPaymentId(PARTITION).replaceAll('-', ''))
+    network.orderIds.set('sale-1', newPaymentId(PARTITION, Date.now()).replaceAll('-', ''))
     const notices = store()
     const announcedTwice = {
       ...notices,
@@ -97,7 +97,7 @@ describe('notices of the card network', () => {
 
   it('keep what was announced, each kind for itself, on their way to the workers', async () => {
     const network = new FakeNetwork()
-    network.orderIds.set('sale-1', newPaymentId(PARTITION).replaceAll('-', ''))
+    network.orderIds.set('sale-1', newPaymentId(PARTITION, Date.now()).replaceAll('-', ''))
     for (const announced of ['change', 'chargeback', 'denied_refund', 'chargeback'] as const) {
       await store().note({ saleId: 'sale-1', announced }, NOW)
     }
@@ -114,7 +114,7 @@ describe('notices of the card network', () => {
   it('of orders that are not payments of this installation are dropped', async () => {
     const network = new FakeNetwork()
     network.orderIds.set('sale-1', 'order-of-somebody-else')
-    network.orderIds.set('sale-2', newPaymentId(PARTITION + 1).replaceAll('-', ''))
+    network.orderIds.set('sale-2', newPaymentId(PARTITION + 1, Date.now()).replaceAll('-', ''))
     await store().note(sale1, NOW)
     await store().note(sale2, NOW)
     expect(await aRound(network, NOW)).to.equal(2)

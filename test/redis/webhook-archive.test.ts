@@ -18,7 +18,7 @@ const DAY_MS = 24 * 3_600_000
 const TERMS = { externalReference: 'order-1', amountCents: 1_000 }
 
 function aChange(occurredAtMs: number): StatusChange {
-  const paymentId = newPaymentId(PARTITION)
+  const paymentId = newPaymentId(PARTITION, Date.now())
   return { paymentId, version: 2, status: 'captured', capturedCents: 1_000, refundedCents: 0, occurredAtMs }
 }
 

@@ -44,7 +44,7 @@ export const buyer: Buyer = {
 
 export function someTerms(changes: Partial<PaymentTerms> = {}): PaymentTerms {
   return {
-    id: newPaymentId(PARTITION),
+    id: newPaymentId(PARTITION, Date.now()),
     merchantId: MERCHANT,
     externalReference: 'order-1',
     captureMode: 'auto',

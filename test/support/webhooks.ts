@@ -128,7 +128,7 @@ export async function emit(
   test: Pick<TestRedis, 'redis'>,
   merchantId: string,
   statuses: readonly PaymentStatus[],
-  paymentId = newPaymentId(PARTITION)
+  paymentId = newPaymentId(PARTITION, Date.now())
 ): Promise<string> {
   const outbox = keys.outbox(partitionOfPayment(paymentId))
   const pipeline = test.redis.pipeline()

@@ -29,7 +29,7 @@ describe('operator webhook, for an abandoned endpoint', () => {
   const giveUp = async (count: number): Promise<void> => {
     const partition = partitionOf(merchantId, PARTITIONS)
     for (let minute = 0; minute < count; minute++) {
-      const paymentId = newPaymentId(partition)
+      const paymentId = newPaymentId(partition, Date.now())
       const figures = { version: 2, status: 'captured', capturedCents: 100, refundedCents: 0 } as const
       const change = { paymentId, occurredAtMs: START_MS + minute * 60_000, ...figures }
       await test.redis.zadd(keys.webhookUndeliverable(partition, merchantId), change.occurredAtMs, encodeChange(change))

@@ -87,7 +87,7 @@ describe('webhooks of a running service', function () {
     const redis = await connect(service().redisUrl, 'commands', createLogger('test', 'silent'))
     const partition = partitionOf(service().merchantId, PARTITIONS)
     const before = receiver.received.length
-    const ids = Array.from({ length: KILLED_AT / 2 }, () => newPaymentId(partition))
+    const ids = Array.from({ length: KILLED_AT / 2 }, () => newPaymentId(partition, Date.now()))
     for (let from = 0; from < ids.length; from += 100) {
       const some = ids.slice(from, from + 100)
       await Promise.all(some.map(id => emit({ redis }, service().merchantId, ['capturing', 'captured'], id)))

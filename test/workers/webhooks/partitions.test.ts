@@ -22,7 +22,7 @@ describe('partitions of webhooks', () => {
     await registerEndpoint(rig.test, 'm_1', hook.url)
     const first = await startDeliverer(rig.test)
     await rig.deliverer()
-    const paymentIds = Array.from({ length: 50 }, () => newPaymentId(PARTITION))
+    const paymentIds = Array.from({ length: 50 }, () => newPaymentId(PARTITION, Date.now()))
     await Promise.all(paymentIds.map(id => emit(rig.test, 'm_1', ['capturing', 'captured'], id)))
     await first.stop()
     await rig.noneRemains('m_1')
