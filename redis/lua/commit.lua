@@ -15,50 +15,54 @@
 -- ARGV[14] since when the outcome is in doubt, ms, or ''       ARGV[15] the network's sale id or ''
 --
 -- Returns 1, -1 VERSION_CONFLICT, or -2 TAKEN_OVER: the entry is not with any worker any more.
-local head = redis.call('GETRANGE', KEYS[1], 0, 15)
-if string.match(head, '^(%d+) ') ~= ARGV[1] then
+local payment, due, attention, indexBefore, indexAfter, endpoint, outbox, idempotency, commands, inDoubt, sales =
+  unpack(KEYS)
+local version, record, member, wakeMs, reason, event, result, group, ended, channel, reply, begun, merchant, doubtMs, sale =
+  unpack(ARGV)
+local head = redis.call('GETRANGE', payment, 0, 15)
+if string.match(head, '^(%d+) ') ~= version then
   return -1
 end
-if ARGV[12] ~= '' and #redis.call('XPENDING', KEYS[9], ARGV[8], ARGV[12], ARGV[12], 1) == 0 then
+if begun ~= '' and #redis.call('XPENDING', commands, group, begun, begun, 1) == 0 then
   return -2
 end
-redis.call('SET', KEYS[1], ARGV[2])
-if ARGV[4] ~= '' then
-  redis.call('ZADD', KEYS[2], ARGV[4], ARGV[3])
+redis.call('SET', payment, record)
+if wakeMs ~= '' then
+  redis.call('ZADD', due, wakeMs, member)
 else
-  redis.call('ZREM', KEYS[2], ARGV[3])
+  redis.call('ZREM', due, member)
 end
-if ARGV[5] ~= '' then
-  redis.call('HSET', KEYS[3], ARGV[3], ARGV[5])
+if reason ~= '' then
+  redis.call('HSET', attention, member, reason)
 else
-  redis.call('HDEL', KEYS[3], ARGV[3])
+  redis.call('HDEL', attention, member)
 end
-if ARGV[14] ~= '' then
-  redis.call('ZADD', KEYS[10], ARGV[14], ARGV[3])
+if doubtMs ~= '' then
+  redis.call('ZADD', inDoubt, doubtMs, member)
 else
-  redis.call('ZREM', KEYS[10], ARGV[3])
+  redis.call('ZREM', inDoubt, member)
 end
-if KEYS[4] ~= KEYS[5] then
-  redis.call('ZREM', KEYS[4], ARGV[3])
-  redis.call('ZADD', KEYS[5], 0, ARGV[3])
+if indexBefore ~= indexAfter then
+  redis.call('ZREM', indexBefore, member)
+  redis.call('ZADD', indexAfter, 0, member)
 end
-if ARGV[15] ~= '' then
-  redis.call('HSET', KEYS[11], ARGV[15], ARGV[3])
+if sale ~= '' then
+  redis.call('HSET', sales, sale, member)
 end
-if ARGV[6] ~= '' and redis.call('EXISTS', KEYS[6]) == 1 then
-  redis.call('XADD', KEYS[7], '*', 'm', ARGV[13], 'p', ARGV[3], 'v', ARGV[1] + 1, 'e', ARGV[6])
+if event ~= '' and redis.call('EXISTS', endpoint) == 1 then
+  redis.call('XADD', outbox, '*', 'm', merchant, 'p', member, 'v', version + 1, 'e', event)
 end
-if ARGV[7] ~= '' then
-  local record = redis.call('GET', KEYS[8])
-  if record and string.sub(record, 1, 1) == 'P' then
-    redis.call('SET', KEYS[8], 'D' .. string.sub(record, 2) .. ' ' .. ARGV[7], 'KEEPTTL')
+if result ~= '' then
+  local open = redis.call('GET', idempotency)
+  if open and string.sub(open, 1, 1) == 'P' then
+    redis.call('SET', idempotency, 'D' .. string.sub(open, 2) .. ' ' .. result, 'KEEPTTL')
   end
 end
-if ARGV[9] ~= '' then
-  redis.call('XACK', KEYS[9], ARGV[8], ARGV[9])
-  redis.call('XDEL', KEYS[9], ARGV[9])
+if ended ~= '' then
+  redis.call('XACK', commands, group, ended)
+  redis.call('XDEL', commands, ended)
 end
-if ARGV[10] ~= '' then
-  redis.call('PUBLISH', ARGV[10], ARGV[11])
+if channel ~= '' then
+  redis.call('PUBLISH', channel, reply)
 end
 return 1

@@ -17,18 +17,21 @@
 -- A move whose event is not where it was expected was made before, and is skipped: repeating a call is safe.
 -- Returns {how many undeliverable events were dropped, for each event 1 if its payment has a line now, else 0}; or -1
 -- NOT_HOLDER.
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then
+local lease, outbox, lines, dueTimes, dueMerchants, undeliverable, journal, attempts = unpack(KEYS)
+local holder, merchant, journalFromMs, attemptsKept, undeliverableMax, undeliverableFromMs, undeliverableMs =
+  unpack(ARGV, 1, 7)
+if redis.call('GET', lease) ~= holder then
   return -1
 end
 local result = {0}
 local isGivenUp = false
 for i = 8, #ARGV, 7 do
   local move, entry, payment, head, record, due, attempt = unpack(ARGV, i, i + 6)
-  local line = redis.call('HGET', KEYS[3], payment)
+  local line = redis.call('HGET', lines, payment)
   local wasLine = line
   local isFound
   if entry ~= '' then
-    isFound = redis.call('XDEL', KEYS[2], entry) == 1
+    isFound = redis.call('XDEL', outbox, entry) == 1
   else
     isFound = line and string.sub(line, 1, #head) == head
     if isFound then
@@ -38,9 +41,9 @@ for i = 8, #ARGV, 7 do
   end
   if isFound then
     if move == 'delivered' then
-      redis.call('XADD', KEYS[7], 'MINID', '~', ARGV[3] .. '-0', '*', 'e', record)
+      redis.call('XADD', journal, 'MINID', '~', journalFromMs .. '-0', '*', 'e', record)
     elseif move == 'undeliverable' then
-      redis.call('ZADD', KEYS[6], due, record)
+      redis.call('ZADD', undeliverable, due, record)
       isGivenUp = true
     elseif move == 'waiting' and entry ~= '' then
       line = line and line .. '\n' .. record or record
@@ -48,28 +51,28 @@ for i = 8, #ARGV, 7 do
       line = line and record .. '\n' .. line or record
     end
     if attempt ~= '' then
-      redis.call('XADD', KEYS[8], 'MAXLEN', '~', ARGV[4], '*', 'a', attempt)
+      redis.call('XADD', attempts, 'MAXLEN', '~', attemptsKept, '*', 'a', attempt)
     end
     if wasLine and not line then
-      redis.call('HDEL', KEYS[3], payment)
-      redis.call('ZREM', KEYS[4], payment)
+      redis.call('HDEL', lines, payment)
+      redis.call('ZREM', dueTimes, payment)
     elseif line ~= wasLine then
-      redis.call('HSET', KEYS[3], payment, line)
+      redis.call('HSET', lines, payment, line)
       -- A fresh event at the end of a line does not hurry its head.
-      redis.call('ZADD', KEYS[4], unpack(entry ~= '' and wasLine and {'NX', due, payment} or {due, payment}))
+      redis.call('ZADD', dueTimes, unpack(entry ~= '' and wasLine and {'NX', due, payment} or {due, payment}))
     end
   end
   result[#result + 1] = line and 1 or 0
 end
 if isGivenUp then
-  local tooOld = redis.call('ZREMRANGEBYSCORE', KEYS[6], '-inf', '(' .. ARGV[6])
-  result[1] = tooOld + redis.call('ZREMRANGEBYRANK', KEYS[6], 0, -1 - ARGV[5])
-  redis.call('PEXPIRE', KEYS[6], ARGV[7])
+  local tooOld = redis.call('ZREMRANGEBYSCORE', undeliverable, '-inf', '(' .. undeliverableFromMs)
+  result[1] = tooOld + redis.call('ZREMRANGEBYRANK', undeliverable, 0, -1 - undeliverableMax)
+  redis.call('PEXPIRE', undeliverable, undeliverableMs)
 end
-local first = redis.call('ZRANGE', KEYS[4], 0, 0, 'WITHSCORES')
+local first = redis.call('ZRANGE', dueTimes, 0, 0, 'WITHSCORES')
 if first[1] then
-  redis.call('ZADD', KEYS[5], first[2], ARGV[2])
+  redis.call('ZADD', dueMerchants, first[2], merchant)
 else
-  redis.call('ZREM', KEYS[5], ARGV[2])
+  redis.call('ZREM', dueMerchants, merchant)
 end
 return result

@@ -24,28 +24,28 @@ export interface Mutant {
 export const mutants = {
   'no-version-compare': {
     description: 'A commit overwrites whatever is stored.',
-    script: replace("if string.match(head, '^(%d+) ') ~= ARGV[1] then", 'if false then')
+    script: replace("if string.match(head, '^(%d+) ') ~= version then", 'if false then')
   },
   'no-fence': {
     description: 'A worker that was taken over begins its command all the same.',
     // It takes a refund in part, and a worker that falls asleep right before it: one world in several hundred.
     showsAsleep: 'refund whose answer is lost',
-    script: replace("if ARGV[12] ~= '' and", 'if false and')
+    script: replace("if begun ~= '' and", 'if false and')
   },
   'lost-acknowledgement': {
     description: 'The last commit does not take the command out of the stream.',
-    script: replace("redis.call('XACK', KEYS[9], ARGV[8], ARGV[9])\n  redis.call('XDEL', KEYS[9], ARGV[9])", '')
+    script: replace("redis.call('XACK', commands, group, ended)\n  redis.call('XDEL', commands, ended)", '')
   },
   'lost-result': {
     description: 'The result is not stored with the idempotency record.',
     script: replace(
-      "if record and string.sub(record, 1, 1) == 'P' then\n    redis.call('SET', KEYS[8]",
-      "if false then\n    redis.call('SET', KEYS[8]"
+      "if open and string.sub(open, 1, 1) == 'P' then\n    redis.call('SET', idempotency",
+      "if false then\n    redis.call('SET', idempotency"
     )
   },
   'lost-event': {
     description: 'A change of status writes no event.',
-    script: replace("redis.call('XADD', KEYS[7], '*', 'm', ARGV[13], 'p', ARGV[3], 'v', ARGV[1] + 1, 'e', ARGV[6])", '')
+    script: replace("redis.call('XADD', outbox, '*', 'm', merchant, 'p', member, 'v', version + 1, 'e', event)", '')
   },
   'dropped-webhook': {
     description: 'A webhook event that was not delivered leaves the outbox without a place to wait.',

@@ -30,7 +30,7 @@ describe('Lua scripts', () => {
       expect(header, 'result').to.match(/^-- Returns /m)
       for (const list of ['KEYS', 'ARGV']) {
         const documented = { single: indexesOf(header, list), from: rangesOf(header, list) }
-        const used = { single: indexesOf(body, list), from: rangesUsed(body, list) }
+        const used = { single: [...indexesOf(body, list), ...indexesNamed(body, list)], from: rangesUsed(body, list) }
         const isKnown = (index: number): boolean =>
           documented.single.includes(index) || documented.from.some(first => index >= first)
         expect(
@@ -48,6 +48,12 @@ describe('Lua scripts', () => {
 /** The numbers of `KEYS[1]`. */
 function indexesOf(text: string, list: string): number[] {
   return numbersOf(text, new RegExp(`${list}\\[(\\d+)\\]`, 'g'))
+}
+
+/** The numbers of `local payment, due = unpack(KEYS)`: as many as there are names. */
+function indexesNamed(body: string, list: string): number[] {
+  const names = new RegExp(`^local ([\\w, ]+)=\\s+unpack\\(${list}(?:, 1, \\d+)?\\)$`, 'm').exec(body)?.[1]
+  return names === undefined ? [] : names.split(',').map((_, index) => index + 1)
 }
 
 /** The numbers of `ARGV[4..]`: all from there on. */
