@@ -4,6 +4,7 @@ import { MerchantStore } from '../../redis/merchants.js'
 import { type ArchivedEvent, type ArchiveState, byTime, WebhookArchive } from '../../redis/webhook-archive.js'
 import type { Attempt, LoggedAttempt } from '../../redis/webhook-record.js'
 import { UsageError } from '../command-line/usage-error.js'
+import { oneOf, wholeNumber } from '../command-line/values.js'
 import { type ActionMaker, type Output, subjectOf } from './action.js'
 import type { OperatorConnection } from './connection.js'
 import { table } from './table.js'
@@ -21,9 +22,9 @@ export function webhookCommand(action: ActionMaker): Command {
     .command('list')
     .description('Events that are not delivered, oldest first; --state delivered shows what is.')
     .option('--merchant <id>', 'only of this merchant')
-    .option('--state <state>', states.join(', '), parseState)
+    .option('--state <state>', states.join(', '), oneOf(states))
     .option('--since <time>', 'only what occurred since then (ISO 8601)', parseTime)
-    .option('--limit <n>', 'how many at the most', parseCount, LIST_DEFAULT)
+    .option('--limit <n>', 'how many at the most', wholeNumber(1, 999_999), LIST_DEFAULT)
     .option('--json', 'print JSON')
     .action(action<ListOptions>(list))
   noun
@@ -255,19 +256,8 @@ function iso(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-function parseState(text: string): ArchiveState {
-  const state = states.find(known => known === text)
-  if (state === undefined) throw new InvalidArgumentError(`Choose from ${states.join(', ')}.`)
-  return state
-}
-
 function parseTime(text: string): number {
   const ms = Date.parse(text)
   if (Number.isNaN(ms)) throw new InvalidArgumentError('Give a time such as 2026-01-31T09:00:00Z.')
   return ms
-}
-
-function parseCount(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('Give a number from 1 to 999999.')
-  return Number(text)
 }

@@ -1,8 +1,8 @@
 /** The https server behind `webhooks:listen`. */
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { createServer } from 'node:https'
 import { InvalidArgumentError } from 'commander'
+import { isAuthentic } from '../shop/webhook-signature.js'
 import type { TlsMaterial } from '../supervisor/loopback-tls.js'
 import { listenHere } from '../supervisor/tool-ports.js'
 
@@ -84,22 +84,11 @@ async function forward(target: URL, headers: IncomingHttpHeaders, body: Buffer):
   }
 }
 
-/** `12:00:01 captured 1990 order-1 <payment> (valid signature) -> 200` */
+/** `12:00:01 {"event_id":…} (valid signature) -> 200` */
 function describe(headers: IncomingHttpHeaders, body: Buffer, secret: string | undefined, outcome: string): string {
   const time = new Date().toISOString().slice(11, 19)
-  const isValid = secret !== undefined && isSigned(secret, String(headers['x-service-signature']), body)
+  const header = String(headers['x-service-signature'])
+  const isValid = secret !== undefined && isAuthentic(header, body, secret, Date.now())
   const signature = isValid ? 'valid signature' : 'INVALID SIGNATURE'
   return `${time} ${body.toString('utf8')} (${signature})${outcome}`
-}
-
-function isSigned(secret: string, header: string, body: Buffer): boolean {
-  const [time = '', ...signatures] = header.split(',')
-  const expected = createHmac('sha256', secret)
-    .update(`${time.slice(2)}.`)
-    .update(body)
-    .digest()
-  return signatures.some(signature => {
-    const given = Buffer.from(signature.slice(3), 'hex')
-    return given.length === expected.length && timingSafeEqual(given, expected)
-  })
 }

@@ -4,10 +4,10 @@ import { presentCard } from '../../../api/presenters/card.js'
 import { presentPayment } from '../../../api/presenters/payment.js'
 import { presentNewEndpoint } from '../../../api/presenters/webhook-endpoint.js'
 import { capabilitiesOf } from '../../../api/routes/capabilities.js'
-import { newPayment } from '../../../machines/model.js'
 import { readConfig } from '../../../runtime/config.js'
 import { ServiceError } from '../../../runtime/errors.js'
 import { isRecord } from '../../../runtime/json.js'
+import { examplePayment } from '../../payment-paths/example-payment.js'
 import { table } from '../table.js'
 import { type AnswerWords, answerWords, tokenAnswer } from './words.js'
 
@@ -69,23 +69,6 @@ function pathsOf(value: unknown, prefix: string): string[] {
 }
 
 function samplePayment(): Record<string, unknown> {
-  const { terms, progress } = newPayment(
-    {
-      id: ID,
-      merchantId: '',
-      externalReference: '',
-      captureMode: 'auto',
-      amountCents: 1,
-      currency: 'BRL',
-      installments: 1,
-      statementDescriptor: null,
-      card: { brand: 'visa', last4: '0060', cardId: null },
-      customer: { name: '', email: '' },
-      metadata: null,
-      preauthTtlMs: 1,
-      createdAtMs: 0
-    },
-    ''
-  )
+  const { terms, progress } = examplePayment('auto')
   return presentPayment(terms, { ...progress, error: 'card_declined' })
 }
