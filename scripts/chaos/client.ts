@@ -6,7 +6,7 @@ import { Agent, request } from 'undici'
 import { orderIdOf } from '../../machines/network.js'
 import { delay } from '../../runtime/delay.js'
 import { isRecord, parseJson } from '../../runtime/json.js'
-import { demoCustomer } from '../supervisor/demo-customer.js'
+import { demoCard, demoCustomer } from '../supervisor/demo-customer.js'
 import { IN_PROGRESS, type PaymentView, type RequestRecord } from './record.js'
 
 export interface Target {
@@ -179,13 +179,8 @@ export class ChaosClient {
 
   async #token(card: string): Promise<string | null> {
     while (!this.#isGivingUp) {
-      const answer = await this.#send(`${this.#pick(this.#target.tokensUrls)}/v1/tokens`, this.#target.publishableKey, {
-        card_number: card,
-        holder_name: 'Ada Lovelace',
-        expiration_month: '12',
-        expiration_year: '2031',
-        cvv: '123'
-      })
+      const url = `${this.#pick(this.#target.tokensUrls)}/v1/tokens`
+      const answer = await this.#send(url, this.#target.publishableKey, { ...demoCard, card_number: card })
       const id = answer?.body['token_id']
       if (answer?.status === 201 && typeof id === 'string') return id
       await delay(PAUSE_FIRST_MS + PAUSE_MAX_MS * this.#random())

@@ -1,6 +1,6 @@
 /** What `npm start` prints when everything is ready. */
 import type { Demo } from './demo.js'
-import { demoCustomer } from './demo-customer.js'
+import { demoCard, demoCustomer } from './demo-customer.js'
 import { type PortPlan, urlOf } from './environment.js'
 
 /** URLs of every listening instance, the demo keys, and commands that work when pasted. */
@@ -22,13 +22,6 @@ export function banner(options: { ports: PortPlan; dataDir: string; demo: Demo |
 
 /** A one-use token with the publishable key, as the buyer's browser gets it, then a payment with the API key. */
 function demoCommands(demo: Demo): string {
-  const card = {
-    card_number: '4024007153760060',
-    holder_name: 'Ada Lovelace',
-    expiration_month: '12',
-    expiration_year: String(new Date().getUTCFullYear() + 4),
-    cvv: '123'
-  }
   const payment = { amount_cents: 1990, external_reference: 'order-1', customer: demoCustomer }
   // The body is single-quoted for the shell but for the token, which the shell puts in.
   const source = `"payment_source":{"source_type":"token","token_id":"'"$TOKEN"'"}`
@@ -36,7 +29,7 @@ function demoCommands(demo: Demo): string {
   return [
     `TOKEN=$(curl -s ${demo.tokens_url}/v1/tokens \\`,
     `  -H 'Authorization: Bearer ${demo.publishable_key}' -H 'Content-Type: application/json' \\`,
-    `  -d '${JSON.stringify(card)}' | sed -E 's/.*"token_id": *"([^"]+)".*/\\1/')`,
+    `  -d '${JSON.stringify(demoCard)}' | sed -E 's/.*"token_id": *"([^"]+)".*/\\1/')`,
     `curl -sS -i ${demo.base_url}/v1/payments \\`,
     `  -H 'Authorization: Bearer ${demo.api_key}' -H 'Content-Type: application/json' \\`,
     `  -H "Idempotency-Key: demo-$(date +%s)-$$-\${RANDOM:-0}" \\`,

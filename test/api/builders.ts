@@ -1,5 +1,6 @@
 /** Valid requests and plausible payments; a test names only what it is about. */
 import { newPayment, type Payment, type PaymentProgress, type PaymentTerms } from '../../machines/model.js'
+import { someTerms } from '../support/payments.js'
 
 export const PAYMENT_ID = '019a0000-0000-7000-8000-000000000005'
 
@@ -41,22 +42,14 @@ export function withField(body: Record<string, unknown>, path: string, value: un
 export function aPayment(
   changes: { terms?: Partial<PaymentTerms>; progress?: Partial<PaymentProgress> } = {}
 ): Payment {
-  const terms: PaymentTerms = {
+  const terms = someTerms({
     id: PAYMENT_ID,
     merchantId: 'm_one',
-    externalReference: 'order-1',
-    captureMode: 'auto',
     amountCents: 15_990,
-    currency: 'BRL',
-    installments: 1,
-    statementDescriptor: null,
-    card: { brand: 'visa', last4: '0060', cardId: null },
     customer: { name: 'Maria da Silva', email: 'maria@example.com' },
-    metadata: null,
-    preauthTtlMs: 7 * 24 * 3_600_000,
     createdAtMs: Date.UTC(2026, 0, 2, 3, 4, 5, 678),
     ...changes.terms
-  }
+  })
   const payment = newPayment(terms, 'record')
   return { ...payment, progress: { ...payment.progress, ...changes.progress } }
 }

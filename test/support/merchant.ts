@@ -4,7 +4,7 @@ import { connect, disconnect, type Redis } from '../../redis/connections.js'
 import { createLogger } from '../../runtime/log.js'
 import { connectionOf } from '../../scripts/operator/connection.js'
 import { runOperator } from '../../scripts/operator/program.js'
-import { demoCustomer } from '../../scripts/supervisor/demo-customer.js'
+import { demoCard, demoCustomer } from '../../scripts/supervisor/demo-customer.js'
 import { until } from './conditions.js'
 import type { ServiceUnderTest } from './service.js'
 
@@ -78,13 +78,7 @@ export class Merchant {
     const response = await fetch(`${this.#service().tokensUrl}/v1/tokens`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({
-        card_number: card,
-        holder_name: 'Ada Lovelace',
-        expiration_month: '12',
-        expiration_year: '2031',
-        cvv: '123'
-      })
+      body: JSON.stringify({ ...demoCard, card_number: card })
     })
     const body = (await response.json()) as { token_id: string }
     if (response.status !== 201) throw new Error(`no token: ${JSON.stringify(body)}`)

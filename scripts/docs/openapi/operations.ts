@@ -1,5 +1,5 @@
 /** What a tool shows of each route, and what the route answers when all is well. */
-import { demoCustomer } from '../../supervisor/demo-customer.js'
+import { demoCard, demoCustomer } from '../../supervisor/demo-customer.js'
 
 export interface OperationWords {
   /** Name of the function that a generated client has. */
@@ -124,12 +124,6 @@ export const tokenOperation: OperationWords = {
   tag: 'Cards',
   summary: 'Turn a typed card into a one-use token',
   text: "From the buyer's browser; a page normally leaves this to the hosted fields. Any origin may call it.",
-  example: {
-    card_number: '4024007153760060',
-    holder_name: 'Ada Lovelace',
-    expiration_month: '12',
-    expiration_year: '2099',
-    cvv: '123'
-  },
+  example: demoCard,
   answers: [{ status: 201, schema: 'Token', means: 'The token, which lives 15 minutes and can be used once.' }]
 }

@@ -1,6 +1,6 @@
 /** What the tests of card data do as a buyer's browser and as a merchant's server. */
 import { randomUUID } from 'node:crypto'
-import { demoCustomer } from '../../../scripts/supervisor/demo-customer.js'
+import { demoCard, demoCustomer } from '../../../scripts/supervisor/demo-customer.js'
 import type { ServiceOptions, ServiceUnderTest } from '../../support/service.js'
 
 /** Short times, so that outcomes that are not known are known soon. The files of this folder share one service. */
@@ -35,13 +35,7 @@ async function tokenFor(service: ServiceUnderTest, cardNumber: string, cvv = CVV
   const response = await fetch(`${service.tokensUrl}/v1/tokens`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${service.publishableKey}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({
-      card_number: cardNumber,
-      holder_name: 'Ada Lovelace',
-      expiration_month: '12',
-      expiration_year: '2099',
-      cvv
-    })
+    body: JSON.stringify({ ...demoCard, card_number: cardNumber, cvv })
   })
   const { token_id: tokenId } = (await response.json()) as { token_id?: string }
   if (tokenId === undefined) throw new Error(`no token: ${response.status}`)
