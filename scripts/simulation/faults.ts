@@ -103,7 +103,7 @@ export function drawFaults(random: Random): Faults {
     late: maybe(0.4, 0.15),
     twice: maybe(0.5, 0.4),
     error: maybe(0.3, 0.1),
-    refuse: maybe(0.3, 0.1),
+    refuse: maybe(0.3, 0.5),
     staleQuery: maybe(0.3, 0.3),
     receiverFails: maybe(0.4, 0.3),
     receiverSilent: maybe(0.3, 0.2),
