@@ -31,6 +31,8 @@ export type DeliveryEvent =
   | { readonly type: 'NO_ANSWER'; readonly nowMs: number; readonly random: number }
   /** Its turn never came: the endpoint was down for the whole span. */
   | { readonly type: 'OVERDUE'; readonly nowMs: number }
+  /** As many events of its payment wait as may. */
+  | { readonly type: 'CROWDED_OUT' }
   | { readonly type: 'REPLAY'; readonly nowMs: number }
 
 interface DeliveryContext {
@@ -79,7 +81,8 @@ export const webhookDeliveryMachine = deliverySetup.createMachine({
           guard: 'isOutOfTime',
           target: 'undeliverable',
           description: 'The endpoint was down for the whole span of the retries.'
-        }
+        },
+        CROWDED_OUT: { target: 'undeliverable', description: 'A hundred events of its payment wait already.' }
       }
     },
     sending: {

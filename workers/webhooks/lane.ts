@@ -17,6 +17,7 @@ import { type AttemptedMove, attemptDelivery } from './attempt.js'
 import { Circuit } from './circuit.js'
 import type { DeliveryDeps } from './deps.js'
 import { Settlements } from './settlements.js'
+import { LINE_LENGTH_MAX, WaitingLines } from './waiting-lines.js'
 
 /** Payments whose events wait in memory; more than that wait in Redis. */
 const CHAINS_MAX = 2_000
@@ -49,8 +50,7 @@ export class Lane {
   readonly #chains = new Map<string, QueuedEvent[]>()
   /** Payments whose first event may be sent. */
   readonly #ready = new Set<string>()
-  /** Payments with a waiting line in Redis. */
-  readonly #waiting: Set<string>
+  readonly #waiting: WaitingLines
   /** Those of them whose first event is here as well, to be sent. */
   readonly #borrowed = new Set<string>()
   #target: { value: Promise<Target>; readAtMs: number } | null = null
@@ -64,7 +64,7 @@ export class Lane {
     const { lease, merchantId, stopping } = options
     this.#deps = deps
     this.#options = options
-    this.#waiting = new Set(waiting)
+    this.#waiting = new WaitingLines(waiting)
     this.#circuit = new Circuit(deps.concurrency)
     this.#lastUsedMs = deps.clock.now()
     const settle = (moves: readonly Move[]): Promise<boolean[]> => deps.queue.settle(lease, merchantId, moves)
@@ -97,6 +97,7 @@ export class Lane {
     this.#lastUsedMs = this.#deps.clock.now()
     const chain = this.#chains.get(compact)
     if (this.#waiting.has(compact)) this.#putOff(event)
+    else if (chain !== undefined && chain.length >= LINE_LENGTH_MAX) this.#crowdOut(event)
     else if (chain !== undefined) chain.push(event)
     else if (this.#circuit.isOpen || this.#chains.size >= CHAINS_MAX) this.#putOff(event)
     else {
@@ -184,7 +185,7 @@ export class Lane {
     if (state === 'waiting') {
       const followers = this.#chains.get(before.compact)?.slice(1) ?? []
       this.#chains.delete(before.compact)
-      this.#waiting.add(before.compact)
+      this.#waiting.keep(before.compact)
       const written = this.#settlements.add({ before, after, attempt })
       for (const follower of followers) this.#putOff(follower)
       await written
@@ -203,15 +204,22 @@ export class Lane {
     chain?.shift()
     if (chain !== undefined && chain.length > 0) this.#ready.add(compact)
     else this.#chains.delete(compact)
-    this.#borrowed.delete(compact)
+    if (this.#borrowed.delete(compact)) this.#waiting.shorten(compact)
     if (this.#circuit.isOpen) this.#putOffReady()
     if (!hasLine && !this.#settlements.has(compact)) this.#waiting.delete(compact)
   }
 
-  /** To the end of the payment's waiting line. */
-  #putOff(event: QueuedEvent): void {
-    this.#waiting.add(event.compact)
-    this.#settlements.add({ before: event, after: event, attempt: null }).catch(this.#options.onLost)
+  /** To the end of the payment's waiting line, unless that is full. */
+  #putOff(before: QueuedEvent): void {
+    if (this.#waiting.isFull(before.compact)) return void this.#crowdOut(before)
+    this.#waiting.lengthen(before.compact)
+    this.#settlements.add({ before, after: before, attempt: null }).catch(this.#options.onLost)
+  }
+
+  #crowdOut(before: QueuedEvent): void {
+    const after = { ...before, delivery: decideDelivery(before.delivery, { type: 'CROWDED_OUT' }, this.#deps.retries) }
+    this.#noteGivenUp(after)
+    this.#settlements.add({ before, after, attempt: null }).catch(this.#options.onLost)
   }
 
   /** Nothing may be sent now: what was about to be sent need not wait in memory. */
@@ -230,7 +238,7 @@ export class Lane {
     for (const event of await this.#readWaiting(this.#deps.clock.now(), count)) {
       if (this.#chains.has(event.compact)) continue
       this.#chains.set(event.compact, [event])
-      this.#waiting.add(event.compact)
+      this.#waiting.keep(event.compact)
       this.#borrowed.add(event.compact)
       this.#ready.add(event.compact)
     }

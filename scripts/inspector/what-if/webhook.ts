@@ -29,6 +29,7 @@ const examples: readonly Example[] = [
     label: 'down for the whole span',
     event: ({ sinceMs }) => ({ type: 'OVERDUE', nowMs: sinceMs + spanMs(standardRetries) + 1 })
   },
+  { id: 'CROWDED_OUT', label: 'behind a hundred of its payment', event: () => ({ type: 'CROWDED_OUT' }) },
   { id: 'REPLAY', label: 'replayed by an operator', event: (_, nowMs) => ({ type: 'REPLAY', nowMs }) }
 ]
 

@@ -1,9 +1,11 @@
 import { Writable } from 'node:stream'
 import { expect } from 'chai'
+import type { PaymentStatus } from '../../../machines/model.js'
+import { keys } from '../../../redis/keys.js'
 import { createLogger } from '../../../runtime/log.js'
 import { until } from '../../support/conditions.js'
 import { startReceiver } from '../../support/receiver.js'
-import { emit, registerEndpoint, useDelivery } from '../../support/webhooks.js'
+import { emit, PARTITION, registerEndpoint, useDelivery } from '../../support/webhooks.js'
 
 describe('the log of webhooks', () => {
   const rig = useDelivery()
@@ -32,5 +34,28 @@ describe('the log of webhooks', () => {
     })
     const warnings = lines.map(line => JSON.parse(line)).filter(({ msg }) => msg === 'a webhook event is undeliverable')
     expect(warnings.map(({ merchant_id: merchant }) => merchant).sort()).to.deep.equal(['m_1', 'm_2'])
+  })
+})
+
+describe('a payment with very many events', () => {
+  const rig = useDelivery()
+
+  it('has a hundred of them waiting for an endpoint that is down; the others are listed, and can be replayed', async () => {
+    const { stop, url } = await startReceiver()
+    await stop()
+    await registerEndpoint(rig.test, 'm_1', url)
+    await rig.deliverer({ retries: { delaysMs: [1_000_000], jitter: 0 } })
+    const statuses = Array<PaymentStatus>(125)
+      .fill('refunding')
+      .flatMap(status => [status, 'partially_refunded' as const])
+    await emit(rig.test, 'm_1', statuses)
+    const undeliverable = await until('all have a place', async () => {
+      const left = await rig.test.redis.xlen(keys.outbox(PARTITION))
+      return left === 0 && (await rig.undeliverable('m_1'))
+    })
+    const [line = ''] = await rig.test.redis.hvals(keys.webhookWaiting(PARTITION, 'm_1'))
+    expect(line.split('\n')).to.have.length(100)
+    const versions = undeliverable.map(({ version }) => version).sort((a, b) => a - b)
+    expect(versions).to.deep.equal(Array.from({ length: 150 }, (_, n) => n + 102))
   })
 })
