@@ -90,3 +90,11 @@ function startsWith(number: string, prefix: Prefixes): boolean {
   const start = number.slice(0, first.length)
   return start.length === first.length && start >= first && start <= last
 }
+
+/** The fewest digits of a card number. */
+export const NUMBER_DIGITS_MIN = 12
+
+/** Whether a text may hold a card number, however it is written: digits of any script, with anything between them. */
+export function mayHoldNumber(text: string): boolean {
+  return (text.match(/\p{Nd}/gu) ?? []).length >= NUMBER_DIGITS_MIN
+}

@@ -3,7 +3,7 @@
  *
  * No message repeats a value: whatever stands in a wrong field may be a card number.
  */
-import { brandOf, type CardBrand, isExpired, isLuhnValid } from '../../machines/card-brands.js'
+import { brandOf, type CardBrand, isExpired, isLuhnValid, mayHoldNumber } from '../../machines/card-brands.js'
 import type { Environment } from '../../machines/model.js'
 import { isTestCard } from '../../machines/test-cards.js'
 import { type FieldProblem, ServiceError } from '../../runtime/errors.js'
@@ -99,8 +99,7 @@ function holderProblem(value: string): string | undefined {
   if (length < 1 || length > HOLDER_LENGTH_MAX) return `must have 1 to ${HOLDER_LENGTH_MAX} characters`
   if (/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(value)) return 'must not contain control characters'
   // The name is kept in the clear; a number typed into the wrong field must not be.
-  if (/\d{12}/.test(value.replace(/[\s.-]/g, ''))) return 'must be a name, not a number'
-  return undefined
+  return mayHoldNumber(value) ? 'must be a name, not a number' : undefined
 }
 
 function expiryProblems(values: Partial<Record<string, unknown>>, nowMs: number): FieldProblem[] {

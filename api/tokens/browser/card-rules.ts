@@ -1,5 +1,5 @@
 /** What is wrong with a typed card, by field. `tokens` checks again; this is for the buyer, who should know at once. */
-import { brandOf, isExpired, isLuhnValid } from '../../../machines/card-brands.js'
+import { brandOf, isExpired, isLuhnValid, mayHoldNumber, NUMBER_DIGITS_MIN } from '../../../machines/card-brands.js'
 import { digitsOf, layoutOf, readExpiry } from './typing.js'
 
 export const FIELD_NAMES = ['number', 'expiry', 'cvv', 'name'] as const
@@ -21,13 +21,11 @@ export type ProblemCode =
   | 'name_missing'
   | 'name_wrong'
 
-const DIGITS_MIN = 12
-
 const rules: Record<FieldName, (card: TypedCard, nowMs: number) => ProblemCode | null> = {
   number: card => {
     const digits = digitsOf(card.number)
     if (digits === '') return 'number_missing'
-    if (digits.length < DIGITS_MIN) return 'number_incomplete'
+    if (digits.length < NUMBER_DIGITS_MIN) return 'number_incomplete'
     if (!isLuhnValid(digits)) return 'number_wrong'
     return brandOf(digits) === null ? 'brand_unknown' : null
   },
@@ -44,7 +42,7 @@ const rules: Record<FieldName, (card: TypedCard, nowMs: number) => ProblemCode |
   name: card => {
     if (card.name.trim() === '') return 'name_missing'
     // A card number typed into the wrong field must not be kept as a name.
-    return digitsOf(card.name).length >= DIGITS_MIN ? 'name_wrong' : null
+    return mayHoldNumber(card.name) ? 'name_wrong' : null
   }
 }
 

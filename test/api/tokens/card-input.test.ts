@@ -50,9 +50,19 @@ describe('card that a buyer has typed', () => {
     ...[undefined, null, 4024007153760060, '', '4024 0071 5376 0060', '4024007153760060a', '4'.repeat(20)].map(
       (value): [string, unknown] => ['card_number', value]
     ),
-    ...[undefined, '', '   ', 'A'.repeat(121), 'A\nB', 'A\u0000B', '\ud800', 'A 4024-0071-5376-0060', ['A']].map(
-      (value): [string, unknown] => ['holder_name', value]
-    ),
+    ...[
+      undefined,
+      '',
+      '   ',
+      'A'.repeat(121),
+      'A\nB',
+      'A\u0000B',
+      '\ud800',
+      'A 4024-0071-5376-0060',
+      '4024/0071/5376/0060',
+      '４０２４００７１５３７６００６０',
+      ['A']
+    ].map((value): [string, unknown] => ['holder_name', value]),
     ...[undefined, '0', '00', '13', '1', '1.', 7].map((value): [string, unknown] => ['expiration_month', value]),
     ...[undefined, '30', '20300', 'MMXX', 2030, '2026-'].map((value): [string, unknown] => ['expiration_year', value]),
     ...[undefined, '', '12', '12345', '12a', 123, ' 123'].map((value): [string, unknown] => ['cvv', value]),
