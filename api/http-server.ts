@@ -38,6 +38,8 @@ const SLOWNESS_CHECK_MS = 1_000
 /** Longer than the idle timeout of the usual load balancers (60 s), so that they close first and no request is lost. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 const HEADER_BYTES_MAX = 16_384
+/** Requests that a client may send ahead of its answers. Node takes thousands of them in one turn, while all others wait. */
+const SENT_AHEAD_MAX = 16
 
 export interface HttpServer {
   readonly port: number
@@ -52,6 +54,7 @@ export async function serve(
 ): Promise<HttpServer> {
   const { headersTimeoutMs, requestTimeoutMs, answerTimeoutMs, connectionsMax } = options.limits ?? LIMITS
   const handle = app.callback()
+  const isTooFarAhead = watchSentAhead()
   const server = createServer(
     {
       maxHeaderSize: HEADER_BYTES_MAX,
@@ -63,6 +66,7 @@ export async function serve(
       requireHostHeader: false
     },
     (request, response) => {
+      if (isTooFarAhead(request, response)) return void request.socket.destroy()
       const problem = headerProblem(request)
       if (problem === null) void handle(request, response).then(() => cutUnread(response, answerTimeoutMs))
       else refuse(request, response, 400, problem)
@@ -80,6 +84,16 @@ export async function serve(
   const { port } = server.address() as AddressInfo
   options.log.info({ host: options.host, port }, 'listening')
   return { port, stop: () => drain(server, options.drainDelayMs ?? 0) }
+}
+
+/** Whether a connection has brought too many requests before the answer to the first of them: only that one has its socket. */
+function watchSentAhead(): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const waiting = new WeakMap<Socket, number>()
+  return ({ socket }, response) => {
+    if (response.socket === null) waiting.set(socket, (waiting.get(socket) ?? 0) + 1)
+    else waiting.delete(socket)
+    return socket.destroyed || (waiting.get(socket) ?? 0) > SENT_AHEAD_MAX
+  }
 }
 
 /** Most answers are with the kernel at once; of the others, Node would wait for their client for ever. */

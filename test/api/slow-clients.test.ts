@@ -92,6 +92,16 @@ describe('the HTTP server against slow and many clients', () => {
     expect(received().length).to.be.lessThan(HUGE)
   })
 
+  it('cuts a connection that sends requests without end ahead of their answers', async () => {
+    await start(PATIENT)
+    const one = 'GET /v1/none HTTP/1.1\r\nHost: x\r\n\r\n'
+    const few = client(one.repeat(17))
+    await until('all are answered', () => few.received().split('HTTP/1.1 404').length === 18)
+    few.socket.write(one)
+    await until('one more is answered', () => few.received().split('HTTP/1.1 404').length === 19)
+    await until('the server cuts it', client(one.repeat(2_000)).isEnded)
+  })
+
   it('closes connections beyond the limit at once, and serves those that are open', async () => {
     await start(PATIENT)
     const open = [client(''), client(''), client('')]
