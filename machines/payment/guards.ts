@@ -100,13 +100,14 @@ export const isVoidedElsewhere: Guard = ({ figures }, event) =>
 
 /**
  * The books show another captured amount than ours. One that can't be taken over as it is, is told to a person once. Not
- * what is ours less what was given back: no document says that an acquirer does not count like that.
+ * what is ours less what was given back, while some of it is left: no document says that the acquirer does not count like that.
  */
 export const isCapturedOtherwise: Guard = (context, event) => {
   const { capturedCents, attention } = context.figures
   if (!isFound(event)) return false
   const { sale } = event
-  if ([0, capturedCents, capturedCents - sale.voidedCents].includes(sale.capturedCents)) return false
+  const netCents = sale.status === 'captured' ? capturedCents - sale.voidedCents : capturedCents
+  if ([0, capturedCents, netCents].includes(sale.capturedCents)) return false
   return attention === null || shownCapturedCents(context, event) !== capturedCents
 }
 

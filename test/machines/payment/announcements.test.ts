@@ -160,6 +160,12 @@ const corrected: Row[] = [
     { status: 'refunded', captured: 300, refunded: 300, attention: 'figures_differ', effect: 'query' }
   ],
   [
+    'half of what we know of, and all of that is given back',
+    inStatus('partially_refunded', { ...announced, refundedCents: 500 }),
+    found('FOUND_VOIDED', { status: 'voided', capturedCents: 500, voidedCents: 500 }),
+    { status: 'refunded', captured: 500, refunded: 500, attention: 'figures_differ' }
+  ],
+  [
     'less than was refunded: the money must add up',
     inStatus('partially_refunded', announced),
     took(200, { voidedCents: 300 }),
