@@ -48,10 +48,17 @@ export async function startShop(options: { merchant: MerchantSettings; port: num
 }
 
 function addPage(router: Router, orders: OrderBook, page: Awaited<ReturnType<typeof loadPage>>): Router {
+  // An order has an address of its own: whoever reloads the page while paying must not begin a second one.
   router.get('/', ctx => {
+    ctx.status = 303
+    ctx.set({ Location: `/checkout/${orders.open().id}`, 'Cache-Control': 'no-store' })
+  })
+  router.get('/checkout/:id', ctx => {
+    const order = orders.find(ctx.params['id'] ?? '')
+    if (order === undefined) return ctx.redirect('/')
     ctx.set({ 'Content-Security-Policy': page.contentSecurityPolicy, 'Referrer-Policy': 'no-referrer' })
     ctx.type = 'html'
-    ctx.body = page.html(orders.open().id)
+    ctx.body = page.html(order.id)
   })
   for (const [path, { type, content }] of page.files) {
     router.get(path, ctx => {

@@ -4,31 +4,38 @@
 const { order: orderId = '', publishableKey = '' } = document.body.dataset
 const POLL_MS = 700
 
-const fields = globalThis.Service.fields({
+// Undefined where the script of the service could not be loaded, or was blocked.
+const fields = globalThis.Service?.fields({
   publishableKey,
   element: '#card-fields',
-  style: { colorFocus: '#7a4a21', borderRadius: '10px' }
+  style: {
+    colorText: color('ink'),
+    colorLabel: color('soft'),
+    colorPlaceholder: color('soft'),
+    colorBackground: color('card'),
+    colorBorder: color('edge'),
+    colorFocus: color('accent'),
+    colorError: color('bad'),
+    borderRadius: '10px'
+  }
 })
 
 const form = find('#pay')
 const button = find('#pay-button')
 const notice = find('#notice')
-
-fields.ready.then(
-  () => button.removeAttribute('disabled'),
-  error => say(error.message)
-)
+const refundNotice = find('#refund-notice')
 
 form.addEventListener('submit', async event => {
   event.preventDefault()
-  if (button.hasAttribute('disabled')) return
+  if (button.hasAttribute('disabled') || button.getAttribute('aria-busy') === 'true') return
   setBusy(true)
   say('')
   try {
     const token = await fields.tokenize()
-    // If this answer is lost, the shop's server knows all the same how the order stands: show() asks it.
-    await post(`/orders/${orderId}/pay`, { token_id: token.token_id }).catch(() => undefined)
-    await follow()
+    // If this answer is lost, the shop's server knows all the same how the order stands: follow() asks it.
+    const answer = await post(`/orders/${orderId}/pay`, { token_id: token.token_id }).catch(() => null)
+    const order = await follow()
+    if (answer === null && order.status === 'open') say('The payment did not reach the shop. Please try again.')
   } catch (error) {
     // The fields mark what the buyer can mend; the sentence here is for screen readers and everything else.
     say(error instanceof Error ? error.message : String(error))
@@ -39,10 +46,14 @@ form.addEventListener('submit', async event => {
 /** Shows the order, again and again until nothing about it can change by itself. */
 async function follow() {
   for (;;) {
-    const order = await get(`/orders/${orderId}`)
-    show(order)
-    await showOrders()
-    if (!order.is_waiting) return
+    try {
+      const order = await get(`/orders/${orderId}`)
+      show(order)
+      await showOrders()
+      if (!order.is_waiting) return order
+    } catch {
+      say('The shop does not answer. Please do not leave this page: it asks again.')
+    }
     await new Promise(resolve => setTimeout(resolve, POLL_MS))
   }
 }
@@ -66,10 +77,14 @@ function show(order) {
   form.hidden = title !== undefined
   say(order.notice ?? '')
   const outcome = find('#outcome')
+  const heading = find('#outcome h2')
+  const isNews = outcome.hidden !== (title === undefined)
   outcome.hidden = title === undefined
+  heading.textContent = title ?? ''
+  // What had the focus is not on the page any more.
+  if (isNews) (outcome.hidden ? button : heading).focus()
   if (title === undefined) return
   outcome.dataset.status = order.status
-  find('#outcome h2').textContent = title
   find('#outcome .text').textContent = text
   find('#outcome .reference').textContent = order.id
   find('#outcome .card').textContent = order.card ?? '…'
@@ -77,9 +92,14 @@ function show(order) {
   find('#outcome .again').hidden = order.is_waiting
 }
 
+let shownOrders = '[]'
+
+/** Draws them anew only when they have changed: somebody may be typing an amount there. */
 async function showOrders() {
   const orders = await get('/merchant/orders')
-  if (orders.length > 0) find('#orders').replaceChildren(...orders.map(orderRow))
+  if (JSON.stringify(orders) === shownOrders) return
+  shownOrders = JSON.stringify(orders)
+  find('#orders').replaceChildren(...orders.map(orderRow))
 }
 
 function orderRow(order) {
@@ -117,21 +137,35 @@ function refundForm(order) {
     event.preventDefault()
     send.disabled = true
     const cents = Math.round(Number(amount.value.replace(',', '.')) * 100)
-    const answer = await post(`/merchant/orders/${order.id}/refund`, amount.value === '' ? {} : { amount_cents: cents })
-    if (answer.id === orderId) await follow()
-    else await showOrders()
+    try {
+      const body = amount.value === '' ? {} : { amount_cents: cents }
+      const answer = await post(`/merchant/orders/${order.id}/refund`, body)
+      say(answer.notice ?? '', refundNotice)
+      if (answer.id === orderId) await follow()
+      else await showOrders()
+      send.disabled = false
+    } catch {
+      // It may be done all the same: the button stays as it is, for a second press would refund a second time.
+      say('The shop does not answer. Reload the page to see what was refunded.', refundNotice)
+    }
   })
   return refund
 }
 
+/** Not `disabled`: that would take the focus away from whoever has just pressed it with a key. */
 function setBusy(isBusy) {
-  button.toggleAttribute('disabled', isBusy)
+  button.setAttribute('aria-disabled', String(isBusy))
   button.setAttribute('aria-busy', String(isBusy))
 }
 
-function say(text) {
-  notice.textContent = text
-  notice.hidden = text === ''
+function say(text, place = notice) {
+  place.textContent = text
+  place.hidden = text === ''
+}
+
+/** A colour of shop.css, which may be another one in the dark. */
+function color(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
 }
 
 function money(cents) {
@@ -155,4 +189,10 @@ function find(selector) {
   return found
 }
 
-await showOrders()
+// Whoever reloads the page while paying, or comes back to it, must see that order and not an empty form.
+await follow()
+if (fields === undefined) say('The card fields could not be loaded. Please reload the page.')
+fields?.ready.then(
+  () => button.removeAttribute('disabled'),
+  error => say(error.message)
+)

@@ -157,6 +157,68 @@ describe('demo shop in a real browser', function () {
   }
 })
 
+describe('demo shop when something goes wrong', function () {
+  this.timeout(60_000)
+  const { service, browser, url, visit } = useShop()
+
+  it('shows the order, and no empty form, to who reloads the page while paying', async () => {
+    const page = await visit()
+    await typeCard(page, { number: UNANSWERED })
+    await Promise.all([page.waitForRequest('**/pay'), pay(page)])
+    const order = await page.locator('body').getAttribute('data-order')
+    await page.reload()
+    await page.getByRole('heading', { name: /under analysis|Thank you/ }).waitFor()
+    await page.getByRole('heading', { name: 'Thank you!' }).waitFor()
+    const { body } = await call(service(), 'GET', `/v1/payments?external_reference=${order}`)
+    expect((body as unknown as { items: object[] }).items).to.have.length(1)
+  })
+
+  it('keeps the focus where one goes on: at the button after a refusal, at the outcome after a payment', async () => {
+    const page = await visit()
+    const focused = (): Promise<string> => page.evaluate('document.activeElement.textContent')
+    for (const [number, text, place] of [
+      [DECLINED, 'declined', 'Pay R$ 89.90'],
+      [GOOD.number, 'Thank you!', 'Thank you!']
+    ] as const) {
+      await typeCard(page, { number })
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Enter')
+      await page.getByText(text).waitFor()
+      expect(await focused()).to.equal(place)
+    }
+  })
+
+  it('tells the merchant why nothing was refunded', async () => {
+    const page = await visit()
+    await typeCard(page)
+    await pay(page)
+    await page.getByRole('heading', { name: 'Thank you!' }).waitFor()
+    const order = page.locator('#orders tr').first()
+    for (const amount of ['500', '600']) {
+      await order.getByLabel(/Amount to refund/).fill(amount)
+      await order.getByRole('button', { name: 'Refund' }).click()
+      await page.getByRole('alert').getByText('more than can be given back').waitFor()
+    }
+  })
+
+  it('says so when the card fields cannot be loaded', async () => {
+    const page = await browser.open('about:blank')
+    await page.route('**/fields.js', route => route.abort())
+    await page.goto(url())
+    await page.getByRole('alert').getByText('could not be loaded').waitFor()
+  })
+
+  it('asks again while it does not know how the order stands', async () => {
+    const page = await visit()
+    await typeCard(page)
+    await page.route('**/orders/order-*', route => route.abort())
+    await pay(page)
+    await page.getByRole('alert').getByText('does not answer').waitFor()
+    await page.unroute('**/orders/order-*')
+    await page.getByRole('heading', { name: 'Thank you!' }).waitFor()
+  })
+})
+
 function sendEvent(shopUrl: string, event: object, secret: string): Promise<Response> {
   const body = JSON.stringify(event)
   const sentAt = Math.floor(Date.now() / 1_000)
