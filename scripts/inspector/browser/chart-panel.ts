@@ -70,8 +70,9 @@ export class ChartPanel {
   }
 }
 
-function drawingOf({ svg }: Picture): HTMLElement {
-  const drawing = element('div', { class: 'drawing' })
+function drawingOf({ svg, title }: Picture): HTMLElement {
+  // With the keyboard one scrolls what has the focus.
+  const drawing = element('div', { class: 'drawing', role: 'region', 'aria-label': title, tabindex: '0' })
   // Drawn by our own server from the machine; nothing of a payment is in it.
   drawing.innerHTML = svg
   return drawing

@@ -4,7 +4,7 @@ import { ChartPanel } from './chart-panel.js'
 import { paymentDetails } from './details.js'
 import { button, element, existing } from './element.js'
 import { listen, type Seen } from './feed.js'
-import { drawPayments, searchField } from './payment-list.js'
+import { PaymentList, searchField } from './payment-list.js'
 import { WhatIfPanel } from './what-if-panel.js'
 
 type Mode = 'live' | 'what-if'
@@ -12,17 +12,21 @@ type Mode = 'live' | 'what-if'
 /** Machine whose live payments the protocol carries. */
 const LIVE_MACHINE = 'payment'
 const STATUS_EVERY_MS = 2_000
+/** The page may stay open for days: the payments that moved longest ago are left out. As many as the server keeps. */
+const PAYMENTS_MAX = 200
 
 const [side, details] = [existing('#side'), existing('#details')]
 const charts = new ChartPanel(existing('#charts'))
 const payments = new Map<string, Seen>()
 const machines = (await (await fetch('/machines.json')).json()) as readonly MachineView[]
-const list = element('div')
+const list = new PaymentList(select)
 const search = searchField(id => select(id))
 let machine = machines.find(({ id }) => id === LIVE_MACHINE) ?? machines[0]
 let mode: Mode = 'live'
 let selected: string | undefined
 let isDrawingPlanned = false
+/** What chart and details show. They stay as they are, scrolled and marked, while it is other payments that move. */
+let shown: readonly unknown[] = []
 
 const whatIf = new WhatIfPanel(side, details, position => {
   if (mode === 'what-if' && machine !== undefined) charts.show(machine, position)
@@ -36,15 +40,20 @@ function draw(): void {
     tab.setAttribute('aria-pressed', String(tab.getAttribute('data-machine') === machine?.id))
   }
   if (machine === undefined) return
-  if (mode === 'what-if') void whatIf.show(machine)
-  else drawLive(machine)
+  if (mode === 'live') drawLive(machine)
+  else {
+    shown = []
+    void whatIf.show(machine)
+  }
 }
 
 function drawLive(current: MachineView): void {
   const seen = current.id === LIVE_MACHINE && selected !== undefined ? payments.get(selected) : undefined
+  list.draw([...payments.values()].reverse(), selected)
+  if (!side.contains(list.root)) side.replaceChildren(search, list.root)
+  if (shown[0] === current && shown[1] === seen) return
+  shown = [current, seen]
   charts.show(current, seen === undefined ? null : { place: seen.place, lines: seen.facts.lines })
-  drawPayments(list, [...payments.values()].reverse(), selected, select)
-  if (!side.contains(list)) side.replaceChildren(list, search)
   const hint = element('p', { class: 'faint' }, 'Select a payment to follow it.')
   details.replaceChildren(...(seen === undefined ? [hint] : paymentDetails(seen, current)))
 }
@@ -94,6 +103,7 @@ listen(
     payments.delete(seen.id)
     payments.set(seen.id, seen)
     selected ??= seen.id
+    if (payments.size > PAYMENTS_MAX) payments.delete([...payments.keys()].find(id => id !== selected) ?? seen.id)
     if (mode === 'live') drawSoon()
   },
   () => void drawStatus()

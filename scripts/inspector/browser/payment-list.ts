@@ -3,27 +3,66 @@ import { button, element } from './element.js'
 import type { Seen } from './feed.js'
 import { money, shortId, statusOf } from './words.js'
 
-/** Draws the list anew; `find` looks up a payment that nobody has seen yet. */
-export function drawPayments(
-  root: HTMLElement,
-  payments: readonly Seen[],
-  selected: string | undefined,
-  select: (id: string) => void
-): void {
-  const items = payments.map(({ id, place, facts }) => {
-    const item = button('', () => select(id), { 'aria-pressed': String(id === selected), 'data-payment': id })
-    item.append(
-      element('span', { class: 'chip', 'data-status': statusOf(place) }, place),
-      element('span', { class: 'amount' }, money(facts.amountCents)),
-      element('small', { title: id }, `${shortId(id)} · ${facts.worker ?? 'not seen moving'}`)
-    )
-    return element('li', {}, item)
-  })
-  const hint = element('p', { class: 'faint' }, 'Payments appear here as workers decide about them.')
-  root.replaceChildren(
-    element('h2', {}, `Payments (${payments.length})`),
-    items.length === 0 ? hint : element('ol', {}, ...items)
-  )
+/** One line, whose elements stay while the payment moves: a press that began on one of them has to end on it. */
+interface Item {
+  readonly seen: Seen
+  readonly line: HTMLElement
+  readonly button: HTMLElement
+  readonly chip: HTMLElement
+  readonly amount: HTMLElement
+  readonly caption: HTMLElement
+}
+
+export class PaymentList {
+  readonly #heading = element('h2')
+  readonly #lines = element('ol')
+  readonly #hint = element('p', { class: 'faint' }, 'Payments appear here as workers decide about them.')
+  readonly root = element('div', {}, this.#heading, this.#lines, this.#hint)
+  readonly #select: (id: string) => void
+  #items = new Map<string, Item>()
+
+  constructor(select: (id: string) => void) {
+    this.#select = select
+    this.#lines.addEventListener('pointerleave', () => this.#arrange())
+  }
+
+  /** Draws what has changed. */
+  draw(payments: readonly Seen[], selected: string | undefined): void {
+    this.#items = new Map(payments.map(seen => [seen.id, this.#itemOf(seen)]))
+    for (const [id, item] of this.#items) item.button.setAttribute('aria-pressed', String(id === selected))
+    this.#heading.textContent = `Payments (${payments.length})`
+    this.#hint.hidden = payments.length > 0
+    this.#arrange()
+  }
+
+  /** While somebody points at a line, all keep their places, and new ones come last: else another one would be pressed. */
+  #arrange(): void {
+    const lines = [...this.#items.values()].map(({ line }) => line)
+    const isInUse = this.#lines.matches(':hover') || this.#lines.querySelector(':focus-visible') !== null
+    if (isInUse) this.#lines.append(...lines.filter(({ isConnected }) => !isConnected))
+    else this.#lines.replaceChildren(...lines)
+  }
+
+  #itemOf(seen: Seen): Item {
+    const known = this.#items.get(seen.id)
+    if (known?.seen === seen) return known
+    const item = known ?? this.#newItem(seen.id)
+    const { place, facts } = seen
+    item.chip.textContent = place
+    item.chip.dataset['status'] = statusOf(place)
+    item.amount.textContent = money(facts.amountCents)
+    item.caption.textContent = `${shortId(seen.id)} · ${facts.worker ?? 'not seen moving'}`
+    return { ...item, seen }
+  }
+
+  #newItem(id: string): Omit<Item, 'seen'> {
+    const chip = element('span', { class: 'chip' })
+    const amount = element('span', { class: 'amount' })
+    const caption = element('small', { title: id })
+    const choice = button('', () => this.#select(id), { 'data-payment': id })
+    choice.append(chip, amount, caption)
+    return { line: element('li', {}, choice), button: choice, chip, amount, caption }
+  }
 }
 
 /** A field for the id of a payment that is not in the list. */

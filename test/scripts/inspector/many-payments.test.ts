@@ -1,0 +1,73 @@
+/** The page while payments stream by: it stays of use to somebody who looks at one of them. */
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { observePayment } from '../../../redis/inspection.js'
+import { type InspectorServer, startInspectorServer } from '../../../scripts/inspector/server.js'
+import { createSessions } from '../../../scripts/inspector/sessions.js'
+import { useBrowser } from '../../support/browser.js'
+import { aPayment } from '../../support/payments.js'
+
+describe('the inspector of many payments', function () {
+  this.timeout(30_000)
+  const browser = useBrowser()
+  let server: InspectorServer
+  let page: Page
+
+  const idOf = (number: number): string => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
+  const move = (...numbers: number[]): void => {
+    const sessions = createSessions()
+    for (const number of numbers) server.send(sessions.add(observePayment(aPayment({ terms: { id: idOf(number) } }))))
+  }
+  const line = (number: number) => page.locator(`[data-payment="${idOf(number)}"]`)
+  const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, k) => from + k)
+
+  beforeEach(async () => {
+    server = await startInspectorServer({
+      port: 0,
+      isHostedAllowed: false,
+      replay: () => [],
+      status: () => 'Connected',
+      find: async () => false
+    })
+    page = await browser.open(server.url, { viewport: { width: 1_280, height: 800 } })
+    await page.waitForSelector('#status:has-text("Connected")')
+    move(...range(1, 10))
+    await line(10).waitFor()
+  })
+  afterEach(() => server.stop())
+
+  it('keeps as many as the server does, and the one that is selected', async () => {
+    for (const first of [11, 101, 201, 301]) {
+      move(...range(first, first + 99))
+      await line(first + 99).waitFor()
+    }
+    expect(await page.locator('[data-payment]').count()).to.equal(200)
+    expect(await line(1).getAttribute('aria-pressed')).to.equal('true')
+  })
+
+  it('holds the list still under the mouse, so that one presses the payment that one sees', async () => {
+    const { x, y } = (await line(7).boundingBox()) ?? { x: 0, y: 0 }
+    await page.mouse.move(x + 20, y + 10)
+    move(1, 2, 11)
+    await line(11).waitFor()
+    await page.mouse.down()
+    move(3, 7, 12)
+    await line(12).waitFor()
+    await page.mouse.up()
+    expect(await line(7).getAttribute('aria-pressed')).to.equal('true')
+    await page.mouse.move(x + 600, y)
+    expect(await page.locator('[data-payment]').first().getAttribute('data-payment')).to.equal(idOf(12))
+  })
+
+  it('leaves alone what is marked in the details, and where a chart was scrolled to, while others move', async () => {
+    const { x, y } = (await page.locator('#details dd').first().boundingBox()) ?? { x: 0, y: 0 }
+    await page.mouse.dblclick(x + 10, y + 5)
+    await page.locator('.drawing').evaluate('document.querySelector(".drawing").scrollTo(5, 0)')
+    const marked = await page.evaluate<string>('String(getSelection())')
+    expect(marked).to.match(/^[0-9a-f-]+$/)
+    move(...range(2, 12))
+    await line(12).waitFor()
+    expect(await page.evaluate('String(getSelection())')).to.equal(marked)
+    expect(await page.evaluate('document.querySelector(".drawing").scrollLeft')).to.equal(5)
+  })
+})
