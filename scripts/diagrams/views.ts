@@ -114,8 +114,7 @@ const views: Readonly<Record<string, readonly ChartView[]>> = {
       direction: 'TB',
       rows: [
         ['expired', 'cancelling', 'capturing'],
-        ['canceled', 'captured'],
-        ['partially_refunded', 'refunded']
+        ['canceled', 'captured']
       ]
     },
     {
