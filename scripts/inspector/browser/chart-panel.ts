@@ -1,6 +1,6 @@
 /** The pictures of a machine, and the payment in them. */
 import type { HistoryLine, MachineView } from '../view-model.js'
-import { button, element } from './element.js'
+import { button, element, redraw } from './element.js'
 import { statusOf } from './words.js'
 
 /** What is lit up: where the payment is, and the way it came. */
@@ -44,7 +44,7 @@ export class ChartPanel {
     const shown = `${this.#chosen} ${picture.name}`
     if (this.#root.dataset['shown'] !== shown || this.#root.childElementCount === 0) {
       this.#root.dataset['shown'] = shown
-      this.#root.replaceChildren(this.#tabs(pictures), drawingOf(picture))
+      redraw(this.#root, this.#tabs(pictures), drawingOf(picture))
     }
     for (const svg of this.#root.querySelectorAll('svg')) light(svg, this.#position)
     bringIntoSight(this.#root.querySelector('.drawing'))

@@ -25,6 +25,18 @@ export function button(
   return made
 }
 
+/** Puts other children into `root`. Who was at one of its buttons is then at the one of the same words, or at the first. */
+export function redraw(root: HTMLElement, ...children: readonly Node[]): void {
+  const focused = document.activeElement
+  const words = focused instanceof HTMLButtonElement && root.contains(focused) ? focused.textContent : null
+  root.replaceChildren(...children)
+  if (words === null) return
+  const buttons = [...root.querySelectorAll('button')]
+  const same = buttons.find(({ textContent }) => textContent === words)
+  const next = same ?? root.querySelector<HTMLElement>('ol button') ?? buttons[0]
+  next?.focus()
+}
+
 /** An element that page.html contains. */
 export function existing(selector: string): HTMLElement {
   const found = document.querySelector<HTMLElement>(selector)

@@ -2,7 +2,7 @@
 import type { Choice, MachineView, WhatIf } from '../view-model.js'
 import type { Position } from './chart-panel.js'
 import { historyTable, placeHeading } from './details.js'
-import { button, element } from './element.js'
+import { button, element, redraw } from './element.js'
 
 export class WhatIfPanel {
   readonly #side: HTMLElement
@@ -72,7 +72,7 @@ export class WhatIfPanel {
         choices.filter(({ refusal }) => refusal !== null)
       )
     ]
-    this.#side.replaceChildren(...parts.filter(part => part !== null))
+    redraw(this.#side, ...parts.filter(part => part !== null))
   }
 
   #choice({ id, label, next, effect, refusal }: Choice, machine: MachineView): HTMLElement {
@@ -83,7 +83,8 @@ export class WhatIfPanel {
   }
 
   #drawResult(machine: MachineView, { place, lines }: WhatIf): void {
-    this.#details.replaceChildren(
+    redraw(
+      this.#details,
       placeHeading(place, machine),
       element(
         'nav',

@@ -162,6 +162,18 @@ describe('what-if', function () {
     expect(await page.locator('.history td small').allTextContents()).to.include('status 500, again in 5 s')
   })
 
+  it('can be stepped with the keyboard alone: what is redrawn keeps the focus', async () => {
+    const focused = (): Promise<string> => page.evaluate('document.activeElement.textContent')
+    await page.getByRole('button', { name: 'Start again' }).press('Enter')
+    await page.waitForSelector('#place:text-is("waiting")')
+    expect(await focused()).to.equal('Start again')
+    await page.locator('[data-event="SEND"]').press('Enter')
+    await page.waitForSelector('#place:text-is("sending")')
+    expect(await page.evaluate('document.activeElement.matches("#side ol button")')).to.equal(true)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('#place:text-is("delivered")')
+  })
+
   it('takes the last step back', async () => {
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.waitForSelector('#place:text-is("sending")')
