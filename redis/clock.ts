@@ -47,7 +47,8 @@ export async function followClock(
     const { foundMs, tookMs } = await errorOf(redis, machine)
     if (tookMs > ROUND_TRIP_MAX_MS && isCompared) return
     isCompared = true
-    if (foundMs !== 0 && errorMs === 0) log?.warn({ ahead_ms: foundMs }, "this machine's clock is wrong, set it right")
+    if (foundMs !== 0 && errorMs === 0)
+      log?.warn({ ahead_ms: foundMs }, 'the clocks of this machine and of Redis differ: set the wrong one right')
     errorMs = foundMs
   }
   const rounds = [{ round: compare, everyMs: COMPARE_MS }]
