@@ -7,7 +7,7 @@
 import { type Config, ConfigError, readConfig } from './config.js'
 import { crashOnceAt } from './crash-once.js'
 import { EXIT_CONFIG, STOP_DEADLINE_MS } from './ending.js'
-import { createLogger, type Logger } from './log.js'
+import { createLogger, type Logger, logWhatLibrariesPrint } from './log.js'
 import { type Check, startOpsServer } from './ops-server.js'
 
 /** What an entry file gets to build its process from. */
@@ -26,6 +26,7 @@ export interface ProcessContext {
 export async function runProcess(name: string, start: (context: ProcessContext) => Promise<void>): Promise<void> {
   const config = configOrExit(name)
   const log = createLogger(name, config.logLevel)
+  logWhatLibrariesPrint(log)
   if (config.crashPoints.length > 0) crashOnceAt(config.crashPoints, config.dataDir)
   const stopping = new AbortController()
   const stops: { name: string; stop: () => Promise<void> | void }[] = []

@@ -4,6 +4,7 @@
  * Nothing that identifies a card or authenticates anybody may be logged. The paths below are the last line of
  * defence, not the first: callers pass ids, never requests or commands.
  */
+import { format } from 'node:util'
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
 
 export type { Logger } from 'pino'
@@ -70,6 +71,13 @@ export function warnRateLimited(log: Logger, fields: object, message: string, si
   }
   log.warn(last === undefined ? fields : { ...fields, left_out: last.leftOut }, message)
   sentences.set(message, { silentUntilMs: nowMs + silenceMs, leftOut: 0 })
+}
+
+/** What a library prints by itself becomes a line like all others. The client of Redis prints while a Sentinel is away. */
+export function logWhatLibrariesPrint(log: Logger): void {
+  const print = (...parts: unknown[]): void =>
+    warnRateLimited(log, { printed: format(...parts) }, 'a library printed something')
+  Object.assign(console, { error: print, warn: print })
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
 import { expect } from 'chai'
-import { createLogger, warnRateLimited } from '../../runtime/log.js'
+import { createLogger, logWhatLibrariesPrint, warnRateLimited } from '../../runtime/log.js'
 import { useRedis } from '../support/redis.js'
 
 describe('log', () => {
@@ -35,6 +35,17 @@ describe('log', () => {
     expect(logged(log => log.error({ err: error }, 'Redis refused')))
       .to.contain('WRONGTYPE')
       .and.not.contain('canary')
+  })
+
+  it('makes a line of what a library prints by itself', () => {
+    const own = { ...console }
+    const line = logged(log => {
+      logWhatLibrariesPrint(log)
+      const { error } = console
+      error('[library] went wrong:', 'in two\nlines')
+      Object.assign(console, own)
+    })
+    expect(JSON.parse(line)).to.include({ level: 'warn', printed: '[library] went wrong: in two\nlines' })
   })
 
   it('says once in a while what many may cause at once, and counts the rest', async () => {
