@@ -11,6 +11,12 @@ import type { TokenStore } from '../redis/tokens.js'
 import type { Sealer } from '../vault/sealer.js'
 import type { CreateRequest, RequestScope } from './payments-port.js'
 
+/** A request, and where its Idempotency-Key is remembered. */
+export interface RecordedScope extends RequestScope {
+  readonly partition: number
+  readonly record: string
+}
+
 export interface RequestCardDeps {
   readonly tokens: TokenStore
   readonly cards: CardStore
@@ -23,8 +29,7 @@ export interface RequestCardDeps {
  */
 export async function findCard(
   deps: RequestCardDeps,
-  { merchantId, fingerprint }: RequestScope,
-  record: string,
+  { merchantId, fingerprint, record }: RecordedScope,
   source: CardSource
 ): Promise<PaymentTerms['card'] | null> {
   if (source.type === 'card') {
@@ -52,16 +57,15 @@ export async function keepCvv(deps: RequestCardDeps, terms: PaymentTerms, reques
  */
 export async function giveCardBack(
   deps: RequestCardDeps,
-  scope: RequestScope,
-  record: string,
+  { fingerprint, record }: RecordedScope,
   paymentId: string,
   { source, cvv }: CreateRequest,
   earlier: IdempotencyValue
 ): Promise<void> {
-  const isUnderWay = earlier.fingerprint === scope.fingerprint && earlier.result === null
+  const isUnderWay = earlier.fingerprint === fingerprint && earlier.result === null
   try {
     if (cvv !== null) await deps.tokens.dropCvv(paymentId)
-    if (source.type === 'token' && !isUnderWay) await deps.tokens.release(source.tokenId, record, scope.fingerprint)
+    if (source.type === 'token' && !isUnderWay) await deps.tokens.release(source.tokenId, record, fingerprint)
   } catch (error) {
     if (!isRedisUnavailable(error)) throw error
   }

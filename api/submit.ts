@@ -23,7 +23,7 @@ import type { Config } from '../runtime/config.js'
 import { delay } from '../runtime/delay.js'
 import { ServiceError } from '../runtime/errors.js'
 import type { CreateRequest, Payments, RequestScope } from './payments-port.js'
-import { findCard, giveCardBack, keepCvv, type RequestCardDeps } from './request-card.js'
+import { findCard, giveCardBack, keepCvv, type RecordedScope, type RequestCardDeps } from './request-card.js'
 import { stepTimes } from './server-timing.js'
 import type { Submission } from './submission.js'
 
@@ -41,9 +41,11 @@ const ACCEPT_RETRY_GAP_MS = 100
 
 export function createPayments(deps: SubmitDeps): Payments {
   return {
-    create: (scope, request) => create(deps, scope, request),
-    capture: (scope, paymentId, amountCents) => operate(deps, scope, paymentId, { kind: 'capture', amountCents }),
-    cancel: (scope, paymentId, amountCents) => operate(deps, scope, paymentId, { kind: 'cancel', amountCents }),
+    create: (scope, request) => create(deps, recorded(deps, scope), request),
+    capture: (scope, paymentId, amountCents) =>
+      operate(deps, recorded(deps, scope), paymentId, { kind: 'capture', amountCents }),
+    cancel: (scope, paymentId, amountCents) =>
+      operate(deps, recorded(deps, scope), paymentId, { kind: 'cancel', amountCents }),
 
     async read(merchantId, paymentId) {
       const payment = await deps.store.load(partitionOf(merchantId, deps.config.partitions), compactId(paymentId))
@@ -55,15 +57,19 @@ export function createPayments(deps: SubmitDeps): Payments {
   }
 }
 
-async function create(deps: SubmitDeps, scope: RequestScope, request: CreateRequest): Promise<Submission> {
+function recorded({ config }: SubmitDeps, scope: RequestScope): RecordedScope {
+  const partition = partitionOf(scope.merchantId, config.partitions)
+  return { partition, record: idempotencyRecord(scope.merchantId, scope.idempotencyKey), ...scope }
+}
+
+async function create(deps: SubmitDeps, scope: RecordedScope, request: CreateRequest): Promise<Submission> {
   const startedMs = performance.now()
-  const partition = partitionOf(scope.merchantId, deps.config.partitions)
-  const record = idempotencyRecord(scope.merchantId, scope.idempotencyKey)
-  const card = await findCard(deps, scope, record, request.source)
+  const { partition, record } = scope
+  const card = await findCard(deps, scope, request.source)
   if (card === null) {
     // A repeated request finds its payment even though its token is used up.
     const earlier = await deps.store.readIdempotency(partition, record)
-    if (earlier !== null) return await replay(deps, scope, partition, earlier)
+    if (earlier !== null) return await replay(deps, scope, earlier)
     throw new ServiceError(request.source.type === 'token' ? 'invalid_token' : 'unknown_card')
   }
 
@@ -72,14 +78,14 @@ async function create(deps: SubmitDeps, scope: RequestScope, request: CreateRequ
   const command: Command = { kind: 'create', buyer: request.buyer, source: request.source }
   const expected = deps.replies.expect(payment.terms.id)
   try {
-    const acceptance = acceptanceOf(deps, scope, partition, record, payment.terms.id)
+    const acceptance = acceptanceOf(deps, scope, payment.terms.id)
     const { answer: found } = await acceptSurely(() => deps.store.acceptPayment(payment, command, acceptance))
     // Our own record: an acceptance whose answer was lost, and which was repeated.
     if (found !== null && found.compact !== compactId(payment.terms.id)) {
-      await giveCardBack(deps, scope, record, payment.terms.id, request, found)
-      return await replay(deps, scope, partition, found)
+      await giveCardBack(deps, scope, payment.terms.id, request, found)
+      return await replay(deps, scope, found)
     }
-    return await resultOf(deps, scope, { kind: 'create', partition, record, payment, expected, startedMs })
+    return await resultOf(deps, scope, { kind: 'create', payment, expected, startedMs })
   } finally {
     expected.dispose()
   }
@@ -87,18 +93,16 @@ async function create(deps: SubmitDeps, scope: RequestScope, request: CreateRequ
 
 async function operate(
   deps: SubmitDeps,
-  scope: RequestScope,
+  scope: RecordedScope,
   paymentId: string,
   command: Command & { kind: 'capture' | 'cancel' }
 ): Promise<Submission> {
   const startedMs = performance.now()
   const { merchantId } = scope
-  const partition = partitionOf(merchantId, deps.config.partitions)
-  const record = idempotencyRecord(merchantId, scope.idempotencyKey)
   const commandId = randomUUID()
   const expected = deps.replies.expect(commandId)
   try {
-    const acceptance = acceptanceOf(deps, scope, partition, record, commandId)
+    const acceptance = acceptanceOf(deps, scope, commandId)
     const retentionMs = deps.config.idempotencyRetentionDays * DAY_MS
     const { answer, wasRepeated } = await acceptSurely(() =>
       deps.store.acceptOperation({ merchantId, paymentId, command }, acceptance, retentionMs)
@@ -106,9 +110,8 @@ async function operate(
     if (answer.kind === 'not_found') return answer
     // After a repeat, the open record is probably our own, whose answer was lost: its result is worth waiting for.
     const isOurs = answer.kind === 'accepted' || (wasRepeated && isOpenFor(scope, answer.earlier))
-    if (!isOurs && answer.kind === 'earlier') return replayOf(scope, record, answer.earlier, answer.payment)
-    const { payment } = answer
-    return await resultOf(deps, scope, { kind: command.kind, partition, record, payment, expected, startedMs })
+    if (!isOurs && answer.kind === 'earlier') return replayOf(scope, answer.earlier, answer.payment)
+    return await resultOf(deps, scope, { kind: command.kind, payment: answer.payment, expected, startedMs })
   } finally {
     expected.dispose()
   }
@@ -117,19 +120,12 @@ async function operate(
 /** Waits for the reply; when it does not come in time, the stored result is the authority. */
 async function resultOf(
   deps: SubmitDeps,
-  scope: RequestScope,
-  pending: {
-    kind: IdempotencyValue['kind']
-    partition: number
-    record: string
-    payment: Payment
-    expected: ExpectedReply
-    startedMs: number
-  }
+  scope: RecordedScope,
+  pending: { kind: IdempotencyValue['kind']; payment: Payment; expected: ExpectedReply; startedMs: number }
 ): Promise<Submission> {
-  const { kind, partition, record, expected } = pending
+  const { partition, record } = scope
   const { terms } = pending.payment
-  const reply = await expected.within(scope.waitMs)
+  const reply = await pending.expected.within(scope.waitMs)
   const times = reply?.times ? { times: stepTimes(performance.now() - pending.startedMs, reply.times) } : {}
   if (reply?.kind === 'ended') return { kind: 'finished', terms, result: reply.result, isReplay: false, ...times }
   if (reply?.kind === 'open') {
@@ -140,23 +136,17 @@ async function resultOf(
     deps.store.load(partition, compactId(terms.id))
   ])
   const { progress } = payment ?? pending.payment
-  const result = (await freshRecord(deps, partition, record, stored, progress))?.result
+  const result = (await freshRecord(deps, scope, stored, progress))?.result
   if (result) return { kind: 'finished', terms, result, isReplay: false }
-  return { kind: 'in_progress', terms, progress, waiting: waitingOf(kind, record, progress), isReplay: false }
+  return { kind: 'in_progress', terms, progress, waiting: waitingOf(pending.kind, record, progress), isReplay: false }
 }
 
-async function replay(
-  deps: SubmitDeps,
-  scope: RequestScope,
-  partition: number,
-  earlier: IdempotencyValue
-): Promise<Submission> {
+async function replay(deps: SubmitDeps, scope: RecordedScope, earlier: IdempotencyValue): Promise<Submission> {
   if (earlier.fingerprint !== scope.fingerprint) return { kind: 'conflict' }
-  const payment = await deps.store.load(partition, earlier.compact)
+  const payment = await deps.store.load(scope.partition, earlier.compact)
   if (payment === null) throw new Error(`The payment ${expandId(earlier.compact)} of an idempotency record is missing.`)
-  const record = idempotencyRecord(scope.merchantId, scope.idempotencyKey)
-  const now = await freshRecord(deps, partition, record, earlier, payment.progress)
-  return replayOf(scope, record, now ?? earlier, payment)
+  const now = await freshRecord(deps, scope, earlier, payment.progress)
+  return replayOf(scope, now ?? earlier, payment)
 }
 
 /**
@@ -165,8 +155,7 @@ async function replay(
  */
 async function freshRecord(
   deps: SubmitDeps,
-  partition: number,
-  record: string,
+  { partition, record }: RecordedScope,
   stored: IdempotencyValue | null,
   { operation }: PaymentProgress
 ): Promise<IdempotencyValue | null> {
@@ -179,14 +168,20 @@ function isOpenFor(scope: RequestScope, earlier: IdempotencyValue): boolean {
 }
 
 /** Interface 5.1: the original result, a conflict, or "still in progress". */
-function replayOf(scope: RequestScope, record: string, earlier: IdempotencyValue, payment: Payment): Submission {
+function replayOf(scope: RecordedScope, earlier: IdempotencyValue, payment: Payment): Submission {
   if (earlier.fingerprint !== scope.fingerprint) return { kind: 'conflict' }
   const { terms, progress } = payment
   if (earlier.result !== null) return { kind: 'finished', terms, result: earlier.result, isReplay: true }
   if (earlier.kind === 'create' && progress.status === 'pending') {
     return { kind: 'create_in_progress', paymentId: terms.id }
   }
-  return { kind: 'in_progress', terms, progress, waiting: waitingOf(earlier.kind, record, progress), isReplay: true }
+  return {
+    kind: 'in_progress',
+    terms,
+    progress,
+    waiting: waitingOf(earlier.kind, scope.record, progress),
+    isReplay: true
+  }
 }
 
 /** What an accepted command will begin, as long as it has not: the operation of the payment is then another one's. */
@@ -215,14 +210,8 @@ function termsOf(
   return { id, merchantId, card, preauthTtlMs: days * DAY_MS, createdAtMs, ...request.terms }
 }
 
-function acceptanceOf(
-  deps: SubmitDeps,
-  scope: RequestScope,
-  partition: number,
-  record: string,
-  commandId: string
-): Acceptance {
-  const { fingerprint, correlationId } = scope
+function acceptanceOf(deps: SubmitDeps, scope: RecordedScope, commandId: string): Acceptance {
+  const { partition, record, fingerprint, correlationId } = scope
   return { partition, record, fingerprint, correlationId, replyTo: { channel: deps.replies.channel, commandId } }
 }
 
