@@ -32,7 +32,7 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
   const stops: { name: string; stop: () => Promise<void> | void }[] = []
   const checks = new Map<string, Check>()
 
-  const stopAll = async (reason: string, exitCode: number): Promise<void> => {
+  const stopAll = async (reason: string): Promise<void> => {
     if (stopping.signal.aborted) {
       log.warn({ reason }, 'second signal, leaving at once')
       process.exit(1)
@@ -43,6 +43,7 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
       log.error({ deadline_ms: STOP_DEADLINE_MS }, 'stop took too long, leaving')
       process.exit(1)
     }, STOP_DEADLINE_MS).unref()
+    let exitCode = 0
     for (const { name: part, stop } of stops.reverse()) {
       try {
         await stop()
@@ -55,11 +56,11 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
     process.exit(exitCode)
   }
 
-  process.on('SIGTERM', () => void stopAll('SIGTERM', 0))
-  process.on('SIGINT', () => void stopAll('SIGINT', 0))
+  process.on('SIGTERM', () => void stopAll('SIGTERM'))
+  process.on('SIGINT', () => void stopAll('SIGINT'))
   if (config.supervised === 'yes') {
     // A supervisor that was killed can't send a signal any more, but the pipe that it held open closes.
-    process.stdin.on('error', () => undefined).once('close', () => void stopAll('the supervisor is gone', 0))
+    process.stdin.on('error', () => undefined).once('close', () => void stopAll('the supervisor is gone'))
     process.stdin.resume()
   }
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {

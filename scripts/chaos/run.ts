@@ -97,6 +97,7 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
       options.output(text)
     }
   })
+  // What sleeps (SIGSTOP) does not notice that its supervisor is gone, and would sleep for ever.
   const killAll = (): void => service.killAll()
   process.once('exit', killAll)
   try {

@@ -39,12 +39,11 @@ export function toolCommand({ name, does, takes, examples = [] }: ToolWords): Co
  * From here on an error that nobody catches is told in its own words (`complain`), and an output that is closed ends it.
  */
 export function readCommandLine<Options extends OptionValues>(
-  command: Command,
-  args: readonly string[] = process.argv.slice(2)
+  command: Command
 ): { readonly options: Options; readonly args: readonly string[] } {
   endWithWords()
   command
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : NOT_UNDERSTOOD))
-    .parse(args, { from: 'user' })
+    .parse(process.argv.slice(2), { from: 'user' })
   return { options: command.opts<Options>(), args: command.args }
 }

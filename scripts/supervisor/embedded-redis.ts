@@ -46,6 +46,8 @@ export function spawnRedis(binary: RedisBinary, args: readonly string[]): ChildP
 
 /** A big append-only file takes its time: about a minute for 10 GB. */
 const LOADING_DEADLINE_MS = 180_000
+/** What a killed start left behind ends by itself, within the time that any start takes to stop. */
+const LEFTOVER_DEADLINE_MS = 15_000
 const POLL_MS = 20
 
 export interface EmbeddedRedis {
@@ -110,8 +112,8 @@ export async function startRedis(options: {
 }
 
 /** Waits until no server of an earlier, killed start works in `dir` any more. Rejects when it stays. */
-export async function waitUntilUnused(dir: string, port: number, deadlineMs = 15_000): Promise<void> {
-  const deadline = Date.now() + deadlineMs
+export async function waitUntilUnused(dir: string, port: number): Promise<void> {
+  const deadline = Date.now() + LEFTOVER_DEADLINE_MS
   while ((await askRedis(port, 'CONFIG GET dir'))?.includes(`${dir}\r\n`)) {
     if (Date.now() > deadline) {
       throw new Error(`The Redis of an earlier start still uses ${dir} (port ${port}). Stop it, then start again.`)
