@@ -12,8 +12,6 @@ import type { Logger } from '../runtime/log.js'
 import { parseAddress, type RedisAddress, safeAddress } from './address.js'
 import { reasonOf } from './errors.js'
 
-export { safeAddress } from './address.js'
-
 /** A connection as everybody but this folder's wiring sees it: the commands, in the shapes of RESP2. */
 export interface Redis extends RedisCommander<{ type: 'default'; mapping: 'resp2' }> {
   readonly status: string

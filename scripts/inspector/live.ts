@@ -1,5 +1,6 @@
 /** The connection to a running service: looked for until it is there, kept by the Redis client from then on. */
-import { connect, safeAddress } from '../../redis/connections.js'
+import { safeAddress } from '../../redis/address.js'
+import { connect } from '../../redis/connections.js'
 import type { ObservedDecision, ObservedPayment } from '../../redis/inspection.js'
 import { observePayment, watchDecisions } from '../../redis/inspection.js'
 import { compactId, partitionOfPayment } from '../../redis/keys.js'
