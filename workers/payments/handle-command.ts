@@ -26,8 +26,8 @@ const FAILED_RETRY_MS = 500
 const BURIED_WAKE_MS = 60_000
 
 /**
- * Brings a command to its end, or back into the stream. Never rejects. `stopping` ends the waiting. Answers `left` when
- * nothing was done because the server does not know any more that it has handed the command out.
+ * Brings a command to its end, or back into the stream. Never rejects. `stopping` ends the waiting. Answers
+ * `handed_out_by_nobody` when nothing was done because the server does not know any more that it has handed the command out.
  */
 export async function handleCommand(
   first: CommandEntry,
@@ -35,24 +35,25 @@ export async function handleCommand(
   stopping: AbortSignal
 ): Promise<HandlingOutcome> {
   let entry = first
-  // From here on the network may have been called: the command counts as found again.
+  // Once begun, the network may have been called: the command counts as found again.
   const onBegin = (): void => {
     entry = { ...first, handedOut: Math.max(first.handedOut, 1) }
   }
+  const isBegun = (): boolean => entry !== first
   while (!stopping.aborted) {
     try {
       if (entry.handedOut >= deps.deliveriesMax) await buryPoison(entry, deps)
       else if (!(await runWhenFree(entry, deps, stopping, onBegin))) break
       return 'ended'
     } catch (error) {
-      if (error instanceof HandedOutByNobody) return 'left'
+      if (error instanceof HandedOutByNobody) return 'handed_out_by_nobody'
       if (isRedisUnavailable(error)) {
         warnRateLimited(deps.log, { ...idsOf(first), err: error }, 'a Redis is away, the command waits')
         await delay(UNAVAILABLE_RETRY_MS, stopping)
         continue
       }
-      if (error instanceof LockLost && entry === first) continue
-      if (error instanceof WrittenByNewer && entry === first) {
+      if (error instanceof LockLost && !isBegun()) continue
+      if (error instanceof WrittenByNewer && !isBegun()) {
         warnRateLimited(deps.log, { ...idsOf(first), err: error }, 'a command is left to workers of a newer version')
         await delay(FAILED_RETRY_MS, stopping)
         return await giveBackUnbegun(() => deps.queue.leave(first), first, deps)
@@ -64,7 +65,7 @@ export async function handleCommand(
       return 'ended'
     }
   }
-  return entry === first ? await giveBackUnbegun(() => deps.queue.release(first), first, deps) : 'ended'
+  return isBegun() ? 'ended' : await giveBackUnbegun(() => deps.queue.release(first), first, deps)
 }
 
 /** Not begun: taken over, it would count as found again, and a payment that nobody sent as unknown. */

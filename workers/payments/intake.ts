@@ -6,10 +6,10 @@ import type { Logger } from '../../runtime/log.js'
 import type { Slots } from './slots.js'
 
 /**
- * What became of a command that was handled. `left`: nothing was done, it will be handed out again as new. `ended`: any
- * other end, to be given back included; if this entry comes again, it may have been sent.
+ * What became of a command that was handled. `handed_out_by_nobody`: nothing was done, it will be handed out again as new.
+ * `ended`: any other end, to be given back included; if this entry comes again, it may have been sent.
  */
-export type HandlingOutcome = 'ended' | 'left'
+export type HandlingOutcome = 'ended' | 'handed_out_by_nobody'
 
 /** Commands that a worker remembers after their end: those of many seconds, longer than a failover takes. */
 const ENDED_MAX = 20_000

@@ -58,8 +58,8 @@ describe('a command that is handed out again as new, as by a master that took ov
     expect(seen.map(entry => entry.handedOut)).to.deep.equal([0, 1])
   })
 
-  it('is as good as new when the worker had left it alone', async () => {
-    await start('left')
+  it('is as good as new when the worker had done nothing', async () => {
+    await start('handed_out_by_nobody')
     await test.redis.xadd(STREAM, '*', 'p', '0'.repeat(26), 'c', '{"kind":"wake"}')
     await until('the command is handled', () => seen.length === 1)
     await failOver()
@@ -75,7 +75,9 @@ describe('an authorisation where replicas are waited for', () => {
     const worker = aWorker(test, ({ commits }) => ({ commits: { ...commits, begin: async () => false } }))
     const payment = await worker.accept()
     worker.network.willAnswer(approvedAndCaptured)
-    expect(await handleCommand(await worker.takeOne(), worker.deps, new AbortController().signal)).to.equal('left')
+    expect(await handleCommand(await worker.takeOne(), worker.deps, new AbortController().signal)).to.equal(
+      'handed_out_by_nobody'
+    )
     expect(worker.network.asked).to.deep.equal([])
     expect((await worker.load(payment)).progress.status).to.equal('pending')
     expect((await worker.left()).commands).to.equal(1)
