@@ -11,18 +11,22 @@ export interface Setting<T> {
   parse: (text: string) => T
 }
 
+/** `fallback` is a text like those of the environment, and is parsed like them; `doc` is for docs/CONFIGURATION.md. */
 export function setting<T>(variable: string, fallback: string, doc: string, parse: (text: string) => T): Setting<T> {
   return { variable, fallback, doc, parse }
 }
 
+/** Any text. */
 export function text(variable: string, fallback: string, doc: string): Setting<string> {
   return setting(variable, fallback, doc, value => value)
 }
 
+/** Texts with commas between them; none when it is empty. */
 export function list(variable: string, fallback: string, doc: string): Setting<readonly string[]> {
-  return setting(variable, fallback, doc, value => value.split(',').flatMap(part => part.trim() || []))
+  return setting(variable, fallback, doc, partsOf)
 }
 
+/** One of a few words. */
 export function oneOf<const T extends string>(
   variable: string,
   allowed: readonly T[],
@@ -36,7 +40,13 @@ export function oneOf<const T extends string>(
   })
 }
 
-export function integer(variable: string, fallback: number, min: number, max: number, doc: string): Setting<number> {
+/** A whole number of a range, whose ends belong to it. */
+export function integer(
+  variable: string,
+  fallback: number,
+  [min, max]: readonly [min: number, max: number],
+  doc: string
+): Setting<number> {
   return setting(variable, String(fallback), doc, value => {
     const parsed = /^-?\d+$/.test(value) ? Number(value) : Number.NaN
     if (!(parsed >= min && parsed <= max)) throw new RangeError(`must be a whole number from ${min} to ${max}`)
@@ -44,12 +54,14 @@ export function integer(variable: string, fallback: number, min: number, max: nu
   })
 }
 
+/** Networks such as 10.0.0.0/8, with commas between them. */
 export function networks(value: string): readonly string[] {
-  const parsed = value.split(',').flatMap(part => part.trim() || [])
+  const parsed = partsOf(value)
   createNetworkPolicy(parsed)
   return parsed
 }
 
+/** Gaps in ms, with commas between them; at least one. */
 export function delays(value: string): readonly number[] {
   const parsed = value.split(',').map(part => (/^\d+$/.test(part.trim()) ? Number(part) : Number.NaN))
   if (parsed.some(gap => !(gap >= 1))) throw new RangeError('must be gaps in ms, separated by commas')
@@ -60,6 +72,7 @@ export function delays(value: string): readonly number[] {
 const BRANDS = ['visa', 'mastercard', 'elo', 'amex', 'hipercard', 'diners', 'discover', 'jcb']
 const BRAND_DAYS_MAX = 30
 
+/** Days by brand, such as `visa=5,elo=15`. */
 export function brandDays(value: string): Readonly<Record<string, number>> {
   const days: Record<string, number> = {}
   for (const part of value.split(',').filter(Boolean)) {
@@ -73,12 +86,16 @@ export function brandDays(value: string): Readonly<Record<string, number>> {
   return days
 }
 
+/** Points at which processes are to die, with commas between them. */
 export function crashPointNames(value: string): readonly CrashPoint[] {
-  const names = value.split(',').flatMap(part => part.trim() || [])
-  return names.map(name => {
+  return partsOf(value).map(name => {
     if (!isCrashPoint(name)) throw new RangeError(`${name} is no point of runtime/crash-points.ts`)
     return name
   })
+}
+
+function partsOf(value: string): readonly string[] {
+  return value.split(',').flatMap(part => part.trim() || [])
 }
 
 /**

@@ -23,43 +23,37 @@ export const networkSettings = {
   networkConnectTimeoutMs: integer(
     'NETWORK_CONNECT_TIMEOUT_MS',
     5_000,
-    10,
-    60_000,
+    [10, 60_000],
     'Time to connect to the card network (ms).'
   ),
   networkAuthoriseTimeoutMs: integer(
     'NETWORK_AUTHORISE_TIMEOUT_MS',
     50_000,
-    50,
-    180_000,
+    [50, 180_000],
     'Time for the answer to an authorisation (ms).'
   ),
   networkTimeoutMs: integer(
     'NETWORK_TIMEOUT_MS',
     20_000,
-    50,
-    180_000,
+    [50, 180_000],
     'Time for the answer to any other network call (ms).'
   ),
   networkRetryMs: integer(
     'NETWORK_RETRY_MS',
     4_000,
-    0,
-    30_000,
+    [0, 30_000],
     'How long a call that surely did not reach the network is tried again (ms).'
   ),
   networkConnections: integer(
     'NETWORK_CONNECTIONS',
     1_024,
-    1,
-    10_000,
+    [1, 10_000],
     'Connections that one process keeps to the card network.'
   ),
   notFoundHorizonMs: integer(
     'NOT_FOUND_HORIZON_MS',
     600_000,
-    100,
-    24 * HOUR_MS,
+    [100, 24 * HOUR_MS],
     'Silence of the network about a sale that counts as proof of absence (ms).'
   ),
   reconcileDelaysMs: setting(
@@ -71,15 +65,13 @@ export const networkSettings = {
   reconcileListAfterMs: integer(
     'RECONCILE_LIST_AFTER_MS',
     72 * HOUR_MS,
-    1_000,
-    720 * HOUR_MS,
+    [1_000, 720 * HOUR_MS],
     'Age at which an unknown outcome is listed for a person (ms).'
   ),
   notificationsPort: integer(
     'NOTIFICATIONS_PORT',
     3003,
-    0,
-    65_535,
+    [0, 65_535],
     "Port of the route that takes the card network's notifications."
   ),
   notificationsUrl: text(

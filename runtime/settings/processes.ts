@@ -18,8 +18,13 @@ export const processSettings = {
   ),
   dataDir: text('DATA_DIR', '.data', 'Where `npm start` keeps Redis data, the demo merchant and the test vault keys.'),
   host: text('HOST', '127.0.0.1', 'Address on which `api`, `tokens`, `notifications` and the simulator listen.'),
-  port: integer('PORT', 3000, 0, 65_535, 'Port of the merchant API. 0 takes a free one.'),
-  tokensPort: integer('TOKENS_PORT', 3001, 0, 65_535, 'Port of the browser side (one-use tokens). 0 takes a free one.'),
+  port: integer('PORT', 3000, [0, 65_535], 'Port of the merchant API. 0 takes a free one.'),
+  tokensPort: integer(
+    'TOKENS_PORT',
+    3001,
+    [0, 65_535],
+    'Port of the browser side (one-use tokens). 0 takes a free one.'
+  ),
   tokensUrl: text(
     'TOKENS_URL',
     'http://localhost:3001',
@@ -28,8 +33,7 @@ export const processSettings = {
   trustedProxies: integer(
     'TRUSTED_PROXIES',
     0,
-    0,
-    10,
+    [0, 10],
     'Proxies in front of `tokens` that add to X-Forwarded-For. 0: the connection tells the address of the client.'
   ),
   fieldsReleasesDir: text(
@@ -37,13 +41,12 @@ export const processSettings = {
     '',
     'Folder with earlier builds of fields.js, named `<version>.js`, that merchants have pinned. Empty: none.'
   ),
-  networkPort: integer('NETWORK_PORT', 3002, 0, 65_535, 'Port of the card-network simulator (test environment).'),
+  networkPort: integer('NETWORK_PORT', 3002, [0, 65_535], 'Port of the card-network simulator (test environment).'),
   opsHost: text('OPS_HOST', '127.0.0.1', 'Address of the ops server (/healthz, /readyz, /metrics) of every process.'),
   opsPort: integer(
     'OPS_PORT',
     0,
-    0,
-    65_535,
+    [0, 65_535],
     'Port of the ops server. 0 takes a free one; the log line `ops server listening` names it.'
   ),
   crashPoints: setting(

@@ -17,12 +17,11 @@ export const redisSettings = {
     '',
     '1, 3 or 5 independent masters for the payment lock. Empty: the memory-only Redis.'
   ),
-  partitions: integer('PARTITIONS', 16, 1, 4096, 'Number of partitions; fixed when the data is born.'),
+  partitions: integer('PARTITIONS', 16, [1, 4096], 'Number of partitions; fixed when the data is born.'),
   waitReplicas: integer(
     'WAIT_REPLICAS',
     0,
-    0,
-    8,
+    [0, 8],
     'Replicas that must have a write before it counts (docs/REDIS.md). 0: none.'
   ),
   acceptEverysec: oneOf(

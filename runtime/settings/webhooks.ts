@@ -8,7 +8,7 @@ export const webhookSettings = {
     'CIDR ranges that webhooks may reach although they are not public.',
     networks
   ),
-  webhookTimeoutMs: integer('WEBHOOK_TIMEOUT_MS', 10_000, 100, 60_000, "Time for a webhook receiver's answer (ms)."),
+  webhookTimeoutMs: integer('WEBHOOK_TIMEOUT_MS', 10_000, [100, 60_000], "Time for a webhook receiver's answer (ms)."),
   webhookKeysFile: text(
     'WEBHOOK_KEYS_FILE',
     '',
@@ -23,29 +23,25 @@ export const webhookSettings = {
   webhookConcurrency: integer(
     'WEBHOOK_CONCURRENCY',
     128,
-    1,
-    10_000,
+    [1, 10_000],
     'Events that may be under way to one endpoint at the same time.'
   ),
   webhookPollMs: integer(
     'WEBHOOK_POLL_MS',
     250,
-    10,
-    60_000,
+    [10, 60_000],
     'How often `webhooks` looks for retries that are due (ms).'
   ),
   webhookRetentionDays: integer(
     'WEBHOOK_RETENTION_DAYS',
     30,
-    1,
-    3_650,
+    [1, 3_650],
     'How long an event is kept after it was delivered, or could have been tried for the last time, to be replayed (days).'
   ),
   webhookUndeliverableMax: integer(
     'WEBHOOK_UNDELIVERABLE_MAX',
     100_000,
-    1,
-    10_000_000,
+    [1, 10_000_000],
     'Undeliverable events that are kept per merchant, about 150 bytes each; the oldest are dropped.'
   )
 } as const
