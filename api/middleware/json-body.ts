@@ -12,6 +12,9 @@ import { hasRepeatedNames, structureOf } from '../member-names.js'
 /** 64 KiB: a create request with every field at its limit, in escapes, is a third of it. */
 export const BODY_BYTES_MAX = 65_536
 
+/** Usual clients send a body in less than fifty; a piece of one byte costs as much as one of thousands. */
+const PIECES_MAX = 1_024
+
 /**
  * Fields, objects and arrays. No request has a tenth of it; of a body that is nothing else, thousands would take longer
  * to read and to judge than a payment takes.
@@ -49,6 +52,10 @@ function refuseOtherMedia(ctx: RequestContext): void {
 }
 
 async function readBytes(ctx: RequestContext): Promise<Buffer> {
+  let pieces = 0
+  ctx.req.on('data', () => {
+    if (++pieces > PIECES_MAX) ctx.req.pause().destroy()
+  })
   try {
     return await getRawBody(ctx.req, { limit: BODY_BYTES_MAX, length: ctx.get('Content-Length') || null })
   } catch (error) {

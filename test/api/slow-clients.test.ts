@@ -92,6 +92,18 @@ describe('the HTTP server against slow and many clients', () => {
     expect(received().length).to.be.lessThan(HUGE)
   })
 
+  it('cuts a connection that sends its body in crumbs', async () => {
+    await start(PATIENT)
+    const head =
+      'POST /v1/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const few = client(`${head}${'1\r\n \r\n'.repeat(1_000)}2\r\n{}\r\n0\r\n\r\n`)
+    await until('an answer', () => few.received() !== '')
+    expect(few.isEnded()).to.equal(false)
+    const many = client(`${head}${'1\r\n \r\n'.repeat(30_000)}2\r\n{}\r\n0\r\n\r\n`)
+    await until('the server cuts it', many.isEnded)
+    expect(many.received()).to.equal('')
+  })
+
   it('cuts a connection that sends requests without end ahead of their answers', async () => {
     await start(PATIENT)
     const one = 'GET /v1/none HTTP/1.1\r\nHost: x\r\n\r\n'
