@@ -27,8 +27,16 @@ export function limitAddress(limiter: RateLimiter | null): RequestMiddleware {
   }
 }
 
-/** One client: an IPv4 address, or the /64 of an IPv6 address, within which a client chooses freely. */
+/**
+ * One client: an IPv4 address, or the /64 of an IPv6 address, within which a client chooses freely. Some proxies write the
+ * client's port behind it.
+ */
 export function addressGroup(address: string): string {
+  const [, inBrackets, beforePort] = /^\[([^\]]+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(address) ?? []
+  return groupOf(inBrackets ?? beforePort ?? address)
+}
+
+function groupOf(address: string): string {
   const mapped = address.replace(/^::ffff:(?=\d+\.)/i, '')
   if (isIPv4(mapped)) return mapped
   const [bare = ''] = address.split('%')
