@@ -33,6 +33,7 @@ const SECRET = /^[0-9A-Za-z_-]{1,128}$/
 /** Compared with when there is nothing to compare with, so that an unknown key takes as long as a known one. */
 const NO_SECRET = hashSecret('')
 
+/** However many requests come with a key, `findKey` is asked about it once within `CACHE_AGE_MS`, unless it rejects. */
 export function createAuthenticator(options: {
   environment: Environment
   findKey: (keyId: string) => Promise<KeyRecord | null>

@@ -39,6 +39,7 @@ const DAY_MS = 24 * 3_600_000
 const ACCEPT_RETRY_MS = 3_000
 const ACCEPT_RETRY_GAP_MS = 100
 
+/** The payments behind the routes: accepted here, done by the workers. */
 export function createPayments(deps: SubmitDeps): Payments {
   return {
     create: (scope, request) => create(deps, recorded(deps, scope), request),

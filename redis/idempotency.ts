@@ -15,10 +15,12 @@ export interface IdempotencyValue {
   readonly result: CommandResult | null
 }
 
+/** The record of a request that was accepted and has no result yet. */
 export function encodeInProgress(value: Omit<IdempotencyValue, 'result'>): string {
   return `P ${value.fingerprint} ${value.compact} ${value.kind}`
 }
 
+/** Reads a record, with its result or without. Throws when another version wrote what this one can't read. */
 export function decodeIdempotency(text: string): IdempotencyValue {
   const match = /^([PD]) (\S+) (\S+) (create|capture|cancel)(?: (.*))?$/s.exec(text)
   if (match === null) throw new Error('An idempotency record is not readable; it was written by another version.')

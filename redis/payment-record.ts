@@ -74,6 +74,7 @@ const FORMAT_MAX = 1
 /** The default of the window: most payments have it, so it is not written down. */
 const USUAL_WINDOW_MS = 7 * 24 * 3_600_000
 
+/** The record of a payment, as scripts store it and compare its head. */
 export function encodePayment(payment: Payment): string {
   const { terms, progress, history } = payment
   const body = { t: encodeTerms(terms), p: encodeProgress(progress), h: history.map(encodeLine) }
@@ -114,10 +115,12 @@ export function encodeResult(result: CommandResult): string {
   return JSON.stringify(codeResult(result))
 }
 
+/** Reads what `encodeResult` wrote. */
 export function decodeResult(text: string): CommandResult {
   return readResult(JSON.parse(text) as CodedResult)
 }
 
+/** The short form of a result, for whatever it travels in (redis/replies.ts). */
 export function codeResult(result: CommandResult): CodedResult {
   if (result.kind === 'succeeded') return { p: encodeProgress(result.progress) }
   return result.kind === 'failed' ? { f: result.code } : { r: result.code }

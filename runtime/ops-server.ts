@@ -28,6 +28,7 @@ export interface OpsServer {
   stop(): Promise<void>
 }
 
+/** Listens at once; /readyz says no until `started` was called. Rejects when the port is taken. */
 export async function startOpsServer(options: {
   name: string
   config: Config

@@ -2,6 +2,7 @@
 import type { FailureCode, Operation, PaymentTerms } from '../model.js'
 import type { PaymentEvent } from './events.js'
 
+/** The row of the error catalogue for an operation that ended with this event. */
 export function failureOf(terms: PaymentTerms, operation: Operation, event: PaymentEvent): FailureCode {
   switch (event.type) {
     case 'DECLINED':

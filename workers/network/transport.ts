@@ -42,6 +42,7 @@ export interface TransportOptions {
 /** An answer of the network is a few KiB; anything beyond is not one. */
 const ANSWER_BYTES_MAX = 256 * 1024
 
+/** Calls to one base URL over a pool of connections, each of which has one call at a time. */
 export function createTransport(options: TransportOptions): Transport {
   const { origin, pathname } = new URL(options.baseUrl)
   const prefix = pathname.replace(/\/$/, '')

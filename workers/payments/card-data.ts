@@ -21,6 +21,7 @@ export interface CardData {
   giveBack(terms: PaymentTerms, source: CardSource, record: string): Promise<void>
 }
 
+/** `opener` has the private keys: `payments` alone is given them. */
 export function createCardData(tokens: TokenStore, cards: CardStore, opener: Opener): CardData {
   return {
     async open(terms, source, record) {

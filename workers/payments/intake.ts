@@ -27,6 +27,7 @@ export interface Intake {
   isKnown(partition: number, entryId: string): boolean
 }
 
+/** Commands go to `options.handle`, each in a slot; `stopping` is handed on to them. */
 export function createIntake(options: IntakeOptions, slots: Slots, stopping: AbortSignal): Intake {
   const running = new Set<string>()
   // The answer that was believed lost may come after all, when the entry has ended long since.
