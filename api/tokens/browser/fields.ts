@@ -61,6 +61,7 @@ function fields(options: FieldsOptions): Fields {
   const frame = makeFrame(frameTitle)
   const waiting = new Map<number, Waiting>()
   let requests = 0
+  let isReady = false
   let isDestroyed = false
 
   const { ready, become } = readiness()
@@ -79,6 +80,7 @@ function fields(options: FieldsOptions): Fields {
     opened.port1.onmessage = ({ data }: MessageEvent<Report>) => {
       if (data.type === 'ready') {
         clearTimeout(timer)
+        isReady = true
         become.resolve()
       }
       take(data, { frame, waiting, element, options })
@@ -103,7 +105,8 @@ function fields(options: FieldsOptions): Fields {
   return {
     ready,
     tokenize: async () => {
-      await ready
+      // Over a slow line they come when `ready` has given up: what a buyer can type into can be paid with.
+      if (!isReady) await ready
       if (isDestroyed || !frame.isConnected) throw new FieldsError(destroyed)
       const request = ++requests
       const answer = new Promise<Token>((resolve, reject) => waiting.set(request, { resolve, reject }))

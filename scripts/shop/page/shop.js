@@ -192,7 +192,6 @@ function find(selector) {
 // Whoever reloads the page while paying, or comes back to it, must see that order and not an empty form.
 await follow()
 if (fields === undefined) say('The card fields could not be loaded. Please reload the page.')
-fields?.ready.then(
-  () => button.removeAttribute('disabled'),
-  error => say(error.message)
-)
+// Fields that are late may still come: the button then says whether they have.
+await fields?.ready.catch(error => say(error.message))
+button.toggleAttribute('disabled', fields === undefined)

@@ -168,6 +168,23 @@ describe('hosted fields that a page moves or takes away', function () {
     })
   }
 
+  it('can be used when they come after all, later than one waits for them', async () => {
+    const page = await visit()
+    await page.clock.install()
+    const release = await new Promise<() => void>(resolve => {
+      void page.route('**/v1/fields/frame', route => resolve(() => void route.continue()))
+      void page.evaluate(`
+        fields = Service.fields({ publishableKey: '${service().publishableKey}', element: '#card-fields' })
+        tokenized = () => fields.tokenize().then(({ brand }) => brand, error => error.code)
+      `)
+    })
+    await page.clock.fastForward(15_000)
+    expect(await page.evaluate('tokenized()')).to.equal('fields_unavailable')
+    release()
+    await typeCard(page)
+    expect(await page.evaluate('tokenized()')).to.equal('visa')
+  })
+
   it('say so at once when they are taken away before they have loaded', async () => {
     const page = await visit()
     const codes = await page.evaluate(`(() => {
