@@ -1,7 +1,7 @@
 /** The delivery of one partition's events, for as long as this process has the partition: one lane per merchant. */
 import { setMaxListeners } from 'node:events'
 import type { Lease } from '../../redis/partition-leases.js'
-import type { FreshEvent } from '../../redis/webhook-queue.js'
+import { type FreshEvent, PartitionLost } from '../../redis/webhook-queue.js'
 import { delay } from '../../runtime/delay.js'
 import type { DeliveryDeps } from './deps.js'
 import { Lane } from './lane.js'
@@ -46,7 +46,7 @@ export class PartitionDelivery {
   async poll(): Promise<void> {
     const nowMs = this.#deps.clock.now()
     const merchants = await this.#deps.queue.dueMerchants(this.#lease.partition, nowMs)
-    await Promise.all(merchants.map(async merchantId => (await this.#laneOf(merchantId)).wake()))
+    await Promise.all(merchants.map(merchantId => this.#wake(merchantId)))
     for (const [merchantId, opening] of this.#lanes) {
       const lane = await opening
       if (!lane.isForgettable(nowMs - IDLE_MAX_MS)) continue
@@ -74,6 +74,16 @@ export class PartitionDelivery {
   /** Ends at once; nothing is written any more. */
   abort(): void {
     this.#stopping.abort()
+  }
+
+  /** Who hears here that the partition is another's must not send what comes next: it would overtake what waits. */
+  async #wake(merchantId: string): Promise<void> {
+    try {
+      await (await this.#laneOf(merchantId)).wake()
+    } catch (error) {
+      if (!(error instanceof PartitionLost)) throw error
+      this.#onLost(error)
+    }
   }
 
   #laneOf(merchantId: string): Promise<Lane> {

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { keys, newPaymentId } from '../../../redis/keys.js'
+import { PartitionLost } from '../../../redis/webhook-queue.js'
+import { until } from '../../support/conditions.js'
 import { emit, PARTITION, registerEndpoint, startDeliverer, useDelivery } from '../../support/webhooks.js'
 
 describe('partitions of webhooks', () => {
@@ -48,6 +50,33 @@ describe('partitions of webhooks', () => {
     })
     for (const merchantId of merchants) await rig.noneRemains(merchantId)
     expect([...hook.accepted().keys()].sort()).to.deep.equal(ids.sort())
+  })
+
+  it('is given up as soon as a look at what waits says that another has it: what comes next would overtake that', async () => {
+    const hook = await rig.receiver((response, index) => response.writeHead(index === 0 ? 500 : 200).end())
+    await registerEndpoint(rig.test, 'm_1', hook.url)
+    let [openings, isLost] = [0, false]
+    await rig.deliverer({
+      wrap: queue => ({
+        ...queue,
+        waitingPayments: async (...args) => {
+          openings++
+          return await queue.waitingPayments(...args)
+        },
+        readWaiting: async (...args) => {
+          if (!isLost) return await queue.readWaiting(...args)
+          isLost = false
+          throw new PartitionLost('It has another holder by now.')
+        }
+      })
+    })
+    await emit(rig.test, 'm_1', ['captured'])
+    await until('the event waits', async () => (await rig.waiting('m_1')).some(event => event.history.length === 1))
+    isLost = true
+    rig.advance(5_000)
+    await until('it is taken anew', () => openings === 2)
+    await rig.noneRemains('m_1')
+    expect(hook.received).to.have.length(2)
   })
 
   it('leaves little behind: the short form in the journal, and a bounded list of attempts', async () => {
