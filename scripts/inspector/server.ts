@@ -37,6 +37,8 @@ const HOST = '127.0.0.1'
 const BODY_BYTES_MAX = 65_536
 /** A page that does not read is left behind rather than remembered. */
 const BUFFERED_BYTES_MAX = 8_000_000
+/** The inspector's page knows the machines: the definition, 57 kB with each payment, would leave it behind at once. */
+const OWN_PAGE_FEED = '/feed'
 /** Markup and styles are read from the sources, scripts from what was compiled. */
 const PAGE_DIR = resolve(import.meta.dirname, '../../../scripts/inspector/browser')
 const SCRIPT_DIR = resolve(import.meta.dirname, 'browser')
@@ -56,17 +58,19 @@ export async function startInspectorServer(options: InspectorOptions): Promise<I
   })
   const port = await listenHere(server, options.port, '--port')
   const sockets = new WebSocketServer({ server, maxPayload: 1_024, verifyClient: mayConnect })
-  sockets.on('connection', socket => {
-    for (const message of options.replay()) socket.send(JSON.stringify(message))
+  const ownPages = new WeakSet<WebSocket>()
+  const textFor = (socket: WebSocket, message: StatelyInspectionEvent): string =>
+    JSON.stringify(ownPages.has(socket) ? { ...message, definition: undefined } : message)
+  sockets.on('connection', (socket, { url }) => {
+    if (url === OWN_PAGE_FEED) ownPages.add(socket)
+    for (const message of options.replay()) socket.send(textFor(socket, message))
   })
   return {
     url: `http://${HOST}:${port}/`,
     send(messages) {
-      for (const message of messages) {
-        const text = JSON.stringify(message)
-        for (const socket of sockets.clients) {
-          if (socket.readyState === WebSocket.OPEN && socket.bufferedAmount < BUFFERED_BYTES_MAX) socket.send(text)
-        }
+      for (const socket of sockets.clients) {
+        if (socket.readyState !== WebSocket.OPEN || socket.bufferedAmount > BUFFERED_BYTES_MAX) continue
+        for (const message of messages) socket.send(textFor(socket, message))
       }
     },
     async stop() {

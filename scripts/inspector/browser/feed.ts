@@ -18,7 +18,7 @@ const RECONNECT_MS = 1_000
 
 /** Calls `onSeen` for every payment that begins or moves; connects again when the inspector was restarted. */
 export function listen(onSeen: (seen: Seen) => void, onConnection: (isOpen: boolean) => void): void {
-  const socket = new WebSocket(`ws://${location.host}/`)
+  const socket = new WebSocket(`ws://${location.host}/feed`)
   socket.addEventListener('open', () => onConnection(true))
   socket.addEventListener('close', () => {
     onConnection(false)

@@ -1,7 +1,7 @@
 /** The page while payments stream by: it stays of use to somebody who looks at one of them. */
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { observePayment } from '../../../redis/inspection.js'
+import { type ObservedPayment, observePayment } from '../../../redis/inspection.js'
 import { type InspectorServer, startInspectorServer } from '../../../scripts/inspector/server.js'
 import { createSessions } from '../../../scripts/inspector/sessions.js'
 import { useBrowser } from '../../support/browser.js'
@@ -14,9 +14,10 @@ describe('the inspector of many payments', function () {
   let page: Page
 
   const idOf = (number: number): string => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
+  const observed = (number: number): ObservedPayment => observePayment(aPayment({ terms: { id: idOf(number) } }))
   const move = (...numbers: number[]): void => {
     const sessions = createSessions()
-    for (const number of numbers) server.send(sessions.add(observePayment(aPayment({ terms: { id: idOf(number) } }))))
+    for (const number of numbers) server.send(sessions.add(observed(number)))
   }
   const line = (number: number) => page.locator(`[data-payment="${idOf(number)}"]`)
   const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, k) => from + k)
@@ -43,6 +44,26 @@ describe('the inspector of many payments', function () {
     }
     expect(await page.locator('[data-payment]').count()).to.equal(200)
     expect(await line(1).getAttribute('aria-pressed')).to.equal('true')
+  })
+
+  it('misses no move that comes while the page is told of all the others', async () => {
+    const sessions = createSessions()
+    const other = await startInspectorServer({
+      port: 0,
+      isHostedAllowed: false,
+      replay: () => {
+        setImmediate(() => other.send(sessions.add(observed(500))))
+        return range(1, 200).flatMap(number => sessions.add(observed(number)))
+      },
+      status: () => 'Connected',
+      find: async () => false
+    })
+    try {
+      page = await browser.open(other.url)
+      await line(500).waitFor({ timeout: 10_000 })
+    } finally {
+      await other.stop()
+    }
   })
 
   it('holds the list still under the mouse, so that one presses the payment that one sees', async () => {
