@@ -116,7 +116,6 @@ function fields(options: FieldsOptions): Fields {
     focus: () => channel.port1.postMessage({ type: 'focus' }),
     destroy: () => {
       isDestroyed = true
-      clearTimeout(timer)
       giveUp(destroyed)
       channel.port1.close()
       frame.remove()
