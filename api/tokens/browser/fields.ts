@@ -61,10 +61,9 @@ function fields(options: FieldsOptions): Fields {
   const frame = makeFrame(frameTitle)
   const waiting = new Map<number, Waiting>()
   let requests = 0
-  let isReady = false
   let isDestroyed = false
 
-  const { ready, become } = readiness()
+  const { ready, become, isReady } = readiness()
   const failAll = (refusal: Refusal): void => {
     for (const { reject } of [...waiting.values()]) reject(new FieldsError(refusal))
     waiting.clear()
@@ -80,7 +79,6 @@ function fields(options: FieldsOptions): Fields {
     opened.port1.onmessage = ({ data }: MessageEvent<Report>) => {
       if (data.type === 'ready') {
         clearTimeout(timer)
-        isReady = true
         become.resolve()
       }
       take(data, { frame, waiting, element, options })
@@ -106,7 +104,7 @@ function fields(options: FieldsOptions): Fields {
     ready,
     tokenize: async () => {
       // Over a slow line they come when `ready` has given up: what a buyer can type into can be paid with.
-      if (!isReady) await ready
+      if (!isReady()) await ready
       if (isDestroyed || !frame.isConnected) throw new FieldsError(destroyed)
       const request = ++requests
       const answer = new Promise<Token>((resolve, reject) => waiting.set(request, { resolve, reject }))
@@ -123,14 +121,28 @@ function fields(options: FieldsOptions): Fields {
   }
 }
 
-function readiness(): { readonly ready: Promise<void>; readonly become: Waiting<void> } {
+interface Readiness {
+  readonly ready: Promise<void>
+  readonly become: Waiting<void>
+  /** Whether the frame has said so by now, in time or not. */
+  readonly isReady: () => boolean
+}
+
+function readiness(): Readiness {
   let become: Waiting<void> = { resolve: () => undefined, reject: () => undefined }
+  let isReady = false
   const ready = new Promise<void>((resolve, reject) => {
-    become = { resolve, reject }
+    become = {
+      resolve: () => {
+        isReady = true
+        resolve()
+      },
+      reject
+    }
   })
   // Who does not ask for `ready` learns of it from tokenize().
   ready.catch(() => undefined)
-  return { ready, become }
+  return { ready, become, isReady: () => isReady }
 }
 
 /** Where the fields go. Throws a `TypeError` for every mistake in the options. */
