@@ -19,6 +19,6 @@ export const demoCard = {
   card_number: '4024007153760060',
   holder_name: 'Ada Lovelace',
   expiration_month: '12',
-  expiration_year: '2199',
+  expiration_year: '2099',
   cvv: '123'
 } as const
