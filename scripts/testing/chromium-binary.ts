@@ -37,11 +37,12 @@ export async function obtainChromium(vendorDir: string, say: (line: string) => v
     }
     say('Fetching Chromium into .vendor (nothing is installed on the system) ...')
     await fetchPackages({ vendorDir, name: 'chromium', packages: PACKAGES }, async unpacked => {
-      await writeFile(join(unpacked, 'fonts.conf'), fontSettings(folder))
       // Rejects with the loader's words when a library is missing, rather than when the first page is opened.
       await runToEnd(join(unpacked, PROGRAM), ['--version'], { LD_LIBRARY_PATH: libraryPathOf(unpacked) })
     })
   }
+  // Each time: it names the folder, and a checkout may have been moved or copied.
+  await writeFile(join(folder, 'fonts.conf'), fontSettings(folder))
   return { file, env: { LD_LIBRARY_PATH: libraryPathOf(folder), FONTCONFIG_FILE: join(folder, 'fonts.conf') } }
 }
 
