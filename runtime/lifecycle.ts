@@ -7,8 +7,9 @@
 import { type Config, ConfigError, readConfig } from './config.js'
 import { crashOnceAt } from './crash-once.js'
 import { EXIT_CONFIG, STOP_DEADLINE_MS } from './ending.js'
+import type { Check } from './health.js'
 import { createLogger, type Logger, logWhatLibrariesPrint } from './log.js'
-import { type Check, startOpsServer } from './ops-server.js'
+import { startOpsServer } from './ops-server.js'
 
 /** What an entry file gets to build its process from. */
 export interface ProcessContext {
@@ -18,8 +19,10 @@ export interface ProcessContext {
   readonly signal: AbortSignal
   /** Registers what must be stopped; called in reverse order, each awaited. */
   onStop(name: string, stop: () => Promise<void> | void): void
-  /** Adds a condition of /readyz. It throws, or answers with a sentence that says what is missing. */
-  onReadyCheck(name: string, check: Check): void
+  /** Adds a check whose sentence is a problem: /readyz answers 503 while there is one. */
+  onReadyCheck(part: string, check: Check): void
+  /** Adds a check whose sentence is a warning: the process works, and an operator must act. */
+  onWarning(part: string, check: Check): void
 }
 
 /** Runs one process of the Procfile until it is told to stop. Never returns an error: it logs and exits. */
@@ -30,7 +33,7 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
   if (config.crashPoints.length > 0) crashOnceAt(config.crashPoints, config.dataDir)
   const stopping = new AbortController()
   const stops: { name: string; stop: () => Promise<void> | void }[] = []
-  const checks = new Map<string, Check>()
+  const conditions = { problems: new Map<string, Check>(), warnings: new Map<string, Check>() }
 
   const stopAll = async (reason: string): Promise<void> => {
     if (stopping.signal.aborted) {
@@ -71,14 +74,15 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
   }
 
   try {
-    const ops = await startOpsServer({ name, config, log, checks, isStopping: () => stopping.signal.aborted })
+    const ops = await startOpsServer({ name, config, log, conditions, isStopping: () => stopping.signal.aborted })
     stops.push({ name: 'ops server', stop: ops.stop })
     await start({
       config,
       log,
       signal: stopping.signal,
       onStop: (part, stop) => stops.push({ name: part, stop }),
-      onReadyCheck: (part, check) => checks.set(part, check)
+      onReadyCheck: (part, check) => conditions.problems.set(part, check),
+      onWarning: (part, check) => conditions.warnings.set(part, check)
     })
     ops.started()
     log.info('started')

@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
+import type { Conditions, Health } from './health.js'
 import { within } from './within.js'
 
 /** How long a reading may take (ms). Prometheus gives a scrape 10 s, and drops all figures of one that takes longer. */
@@ -80,8 +81,13 @@ function publishFigure<T>(registry: Registry, read: () => Promise<T | null>, fig
 
 const packageFile = new URL('../../package.json', import.meta.url)
 
-/** What every process tells: memory, CPU, event-loop lag and garbage collection by the client's defaults; its version; readiness. */
-export function publishProcess(registry: Registry, processName: string, isReady: () => Promise<boolean>): void {
+/** What every process tells: memory, CPU, event-loop lag and garbage collection by the client's defaults; its version; health. */
+export function publishProcess(
+  registry: Registry,
+  processName: string,
+  conditions: Pick<Conditions, 'warnings'>,
+  look: () => Promise<Health>
+): void {
   collectDefaultMetrics({ register: registry })
   const build = new Gauge({
     name: 'build_info',
@@ -90,11 +96,18 @@ export function publishProcess(registry: Registry, processName: string, isReady:
     registers: [registry]
   })
   build.set({ process: processName, version: versionOfPackage(), node: process.version }, 1)
-  publishFigures(registry, isReady, [
+  publishFigures(registry, look, [
     {
       name: 'process_ready',
       help: 'Whether /readyz says yes at this moment: 1 or 0.',
-      pick: ready => (ready ? 1 : 0)
+      pick: ({ problems }) => (Object.keys(problems).length === 0 ? 1 : 0)
+    },
+    {
+      name: 'process_warning',
+      help: 'Whether /readyz warns of this part at this moment: 1 or 0.',
+      label: 'part',
+      pick: ({ warnings }) =>
+        Object.fromEntries([...conditions.warnings.keys()].map(part => [part, part in warnings ? 1 : 0]))
     }
   ])
 }

@@ -1,26 +1,20 @@
 /**
  * The operator's side of every process, never on a merchant port: is it alive, can it work, what did it do.
  *
- * /healthz answers 200 while the event loop turns. /readyz answers 200 when start-up is done and every check passes,
- * else 503 with the sentences that say what is missing. /metrics is Prometheus text.
+ * /healthz answers 200 while the event loop turns. /readyz answers `problems` and `warnings`, a sentence for each part:
+ * 503 when there is a problem (the process can't work), 200 with warnings alone (it works, and an operator must act).
+ * /metrics is Prometheus text. A problem or warning that begins or ends is logged once.
  */
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { register } from 'prom-client'
 import type { Config } from './config.js'
+import { type Conditions, type Health, healthOf, logChanges } from './health.js'
 import type { Logger } from './log.js'
-import { messageOf } from './message-of.js'
 import { publishProcess } from './metrics.js'
-import { within } from './within.js'
 
-/** Resolves to undefined when all is well, else to a sentence that says what is wrong; throwing counts as wrong. */
-export type Check = () => Promise<string | undefined> | string | undefined
-
-/**
- * How long one check may take (ms): a little more than a command of Redis, whose own sentence says more. All run at the
- * same time, because a scrape asks them too: Prometheus gives it 10 s, and a process whose scrape fails tells nothing.
- */
-const CHECK_TIMEOUT_MS = 6_000
+/** How often health is looked at where no probe or scrape asks for it, so that its changes are logged (ms). */
+const LOOK_EVERY_MS = 30_000
 
 export interface OpsServer {
   readonly port: number
@@ -33,55 +27,50 @@ export async function startOpsServer(options: {
   name: string
   config: Config
   log: Logger
-  checks: ReadonlyMap<string, Check>
+  conditions: Conditions
   isStopping: () => boolean
   checkTimeoutMs?: number
 }): Promise<OpsServer> {
-  const { checkTimeoutMs = CHECK_TIMEOUT_MS } = options
+  const { name, config, log, conditions, isStopping, checkTimeoutMs } = options
   let isStarted = false
+  const tellChanges = logChanges(log)
 
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0]
-    if (path === '/healthz') return answer(response, 200, { status: 'ok', process: options.name })
+    if (path === '/healthz') return answer(response, 200, { status: 'ok', process: name })
     if (path === '/readyz') return void answerReadiness(response)
     if (path === '/metrics') return void answerMetrics(response)
     return answer(response, 404, { error: 'This server knows /healthz, /readyz and /metrics.' })
   })
 
-  const findProblems = async (): Promise<Record<string, string>> => {
-    const problems: Record<string, string> = {}
+  const look = async (): Promise<Health> => {
+    const { problems, warnings } = await healthOf(conditions, checkTimeoutMs)
+    if (isStarted && !isStopping()) tellChanges({ problems, warnings })
     if (!isStarted) problems['start'] = 'is still going on'
-    if (options.isStopping()) problems['stop'] = 'was asked for'
-    const found = [...options.checks].map(
-      async ([part, check]) => [part, await problemOf(check, checkTimeoutMs)] as const
-    )
-    for (const [part, problem] of await Promise.all(found)) if (problem !== undefined) problems[part] = problem
-    return problems
+    if (isStopping()) problems['stop'] = 'was asked for'
+    return { problems, warnings }
   }
   const answerReadiness = async (response: ServerResponse): Promise<void> => {
-    const problems = await findProblems()
-    const isReady = Object.keys(problems).length === 0
-    answer(response, isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', process: options.name, problems })
+    const health = await look()
+    const isReady = Object.keys(health.problems).length === 0
+    answer(response, isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', process: name, ...health })
   }
 
-  publishProcess(register, options.name, async () => Object.keys(await findProblems()).length === 0)
-  await listen(server, options.config.opsPort, options.config.opsHost)
+  publishProcess(register, name, conditions, look)
+  await listen(server, config.opsPort, config.opsHost)
   const port = (server.address() as AddressInfo).port
-  options.log.info({ host: options.config.opsHost, port }, 'ops server listening')
+  log.info({ host: config.opsHost, port }, 'ops server listening')
+  const looking = setInterval(() => void look(), LOOK_EVERY_MS)
   return {
     port,
     started: () => {
       isStarted = true
+      void look()
     },
-    stop: () => close(server)
-  }
-}
-
-async function problemOf(check: Check, timeoutMs: number): Promise<string | undefined> {
-  try {
-    return await within(timeoutMs, Promise.resolve().then(check))
-  } catch (error) {
-    return messageOf(error)
+    stop: () => {
+      clearInterval(looking)
+      return close(server)
+    }
   }
 }
 

@@ -161,11 +161,12 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
       },
       {
         title: 'Processes',
-        description: 'Ready processes, by version.',
+        description: 'Ready processes, by version, and those that warn.',
         unit: 'short',
         lines: [
           ['sum (process_ready)', 'ready'],
-          ['count by (process, version) (build_info)', '{{process}} {{version}}']
+          ['count by (process, version) (build_info)', '{{process}} {{version}}'],
+          ['sum by (part) (process_warning)', 'warn of {{part}}']
         ]
       }
     ]

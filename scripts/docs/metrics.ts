@@ -22,7 +22,7 @@ export interface MetricGroup {
 const never = (): Promise<never> => new Promise(() => undefined)
 
 const groups: readonly [processes: string, fill: (registry: Registry) => void][] = [
-  ['every process', registry => publishProcess(registry, 'any', never)],
+  ['every process', registry => publishProcess(registry, 'any', { warnings: new Map() }, never)],
   [
     '`api`; the first also `tokens` and `notifications`',
     registry => {

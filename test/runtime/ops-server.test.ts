@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { register } from 'prom-client'
 import { readConfig } from '../../runtime/config.js'
+import type { Check } from '../../runtime/health.js'
 import { createLogger } from '../../runtime/log.js'
-import { type Check, type OpsServer, startOpsServer } from '../../runtime/ops-server.js'
+import { type OpsServer, startOpsServer } from '../../runtime/ops-server.js'
 
 /** Long, so that two checks one after the other are told from two at once on a machine that pauses. */
 const CHECK_TIMEOUT_MS = 1_000
@@ -24,7 +25,7 @@ describe('the ops server of a process whose servers are silent', () => {
       name: 'test',
       config: readConfig({ OPS_PORT: '0' }),
       log: createLogger('test', 'silent'),
-      checks,
+      conditions: { problems: checks, warnings: new Map() },
       isStopping: () => false,
       checkTimeoutMs: CHECK_TIMEOUT_MS
     })
@@ -58,5 +59,53 @@ describe('the ops server of a process whose servers are silent', () => {
     const { text, tookMs } = await get('/metrics')
     expect(text).to.match(/^process_ready 0$/m)
     expect(tookMs).to.be.below(1.8 * CHECK_TIMEOUT_MS)
+  })
+})
+
+describe('the ops server of a process with a warning', () => {
+  let ops: OpsServer
+  let warning: string | undefined = 'one of two replicas is away'
+  const lines: { level: string; part?: string; reason?: string; msg: string }[] = []
+  const log = createLogger('test', 'info', { write: text => void lines.push(JSON.parse(text)) })
+  const changes = (): string[] =>
+    lines.filter(line => line.part).map(({ level, part, msg }) => `${level} ${part} ${msg}`)
+
+  before(async () => {
+    register.clear()
+    ops = await startOpsServer({
+      name: 'test',
+      config: readConfig({ OPS_PORT: '0' }),
+      log,
+      conditions: { problems: new Map(), warnings: new Map([['replicas', () => warning]]) },
+      isStopping: () => false
+    })
+    ops.started()
+  })
+  after(async () => {
+    await ops.stop()
+    register.clear()
+  })
+  const text = async (path: string): Promise<string> =>
+    await (await fetch(`http://127.0.0.1:${ops.port}${path}`)).text()
+
+  it('is ready, and tells the warning in /readyz and /metrics', async () => {
+    const answer = await fetch(`http://127.0.0.1:${ops.port}/readyz`)
+    expect(answer.status).to.equal(200)
+    expect(await answer.json()).to.deep.equal({
+      status: 'ready',
+      process: 'test',
+      problems: {},
+      warnings: { replicas: 'one of two replicas is away' }
+    })
+    expect(await text('/metrics')).to.match(/^process_warning\{part="replicas"\} 1$/m)
+  })
+
+  it('logs once when the warning begins and once when it ends', async () => {
+    await text('/readyz')
+    expect(changes()).to.deep.equal(['warn replicas a warning began, see /readyz'])
+    warning = undefined
+    expect(await text('/metrics')).to.match(/^process_warning\{part="replicas"\} 0$/m)
+    await text('/readyz')
+    expect(changes().slice(1)).to.deep.equal(['info replicas a warning ended'])
   })
 })
