@@ -142,16 +142,10 @@ export class PathDriver {
   }
 }
 
-/**
- * `CANCEL refunding.sending, APPROVED refunded`: repetitions count once, as they are stored. So does a notice in one
- * place: when the workers are killed for other paths, its command and the alarm that asks about it may both be found
- * again, and where the alarm is first, the notice is looked at once more after the answer.
- */
+/** `CANCEL refunding.sending, APPROVED refunded`: repetitions count once, as they are stored. */
 function linesOf(history: readonly HistoryEntry[]): string {
   const lines = history.map(({ event, status, phase }) => `${event} ${status}${phase === null ? '' : `.${phase}`}`)
-  const isAgain = (line: string, index: number): boolean =>
-    line === lines[index - 1] || (line.startsWith('NETWORK_NOTICE ') && lines.indexOf(line) < index)
-  return lines.filter((line, index) => !isAgain(line, index)).join(', ')
+  return lines.filter((line, index) => line !== lines[index - 1]).join(', ')
 }
 
 /** How much time has to pass for the event to happen when it does. */
