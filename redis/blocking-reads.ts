@@ -10,6 +10,7 @@ import { Cluster, type Redis as Single } from 'ioredis'
 import { findMastersAgain, isMovedError, masterOf } from './cluster-nodes.js'
 import type { Redis } from './connections.js'
 import { RedisUnavailable } from './errors.js'
+import { cutWhenSilent } from './silent-connections.js'
 
 export interface BlockingReads {
   /** The partitions in groups that one read can serve. */
@@ -33,9 +34,6 @@ export function createBlockingReads(blocking: Redis): BlockingReads {
   }
 }
 
-/** No read waits as long on purpose: who is silent for this time is gone without a word (ms). */
-const SILENCE_MAX_MS = 3_000
-
 class ClusterReads implements BlockingReads {
   readonly #cluster: Cluster
   readonly #connections = new Map<string, Single>()
@@ -50,7 +48,6 @@ class ClusterReads implements BlockingReads {
 
   async read<T>(stream: string, work: (redis: Redis) => Promise<T>): Promise<T> {
     const connection = this.#connectionFor(stream)
-    const silence = setTimeout(() => connection.disconnect(), SILENCE_MAX_MS)
     try {
       return await work(connection)
     } catch (error) {
@@ -58,8 +55,6 @@ class ClusterReads implements BlockingReads {
       if (!isMovedError(error)) throw error
       await findMastersAgain(this.#cluster)
       throw new RedisUnavailable(`The stream ${stream} has moved to another master.`, { cause: error })
-    } finally {
-      clearTimeout(silence)
     }
   }
 
@@ -70,13 +65,14 @@ class ClusterReads implements BlockingReads {
   #connectionFor(stream: string): Single {
     const known = this.#connections.get(stream)
     if (known !== undefined && known.status !== 'end') return known
-    const connection = masterOf(this.#cluster, stream).duplicate({
+    const duplicate = masterOf(this.#cluster, stream).duplicate({
       readOnly: false,
       lazyConnect: false,
       enableOfflineQueue: true,
       // A connection that is lost is made anew, to whoever is the master then.
       retryStrategy: () => null
     })
+    const connection = cutWhenSilent(duplicate)
     // The read itself is rejected, and says so.
     connection.on('error', () => undefined)
     this.#connections.set(stream, connection)

@@ -11,6 +11,7 @@ import { type ChainableCommander, Cluster, type RedisCommander, type RedisOption
 import type { Logger } from '../runtime/log.js'
 import { parseAddress, type RedisAddress, safeAddress } from './address.js'
 import { reasonOf } from './errors.js'
+import { cutWhenSilent } from './silent-connections.js'
 
 /** A connection as everybody but this folder's wiring sees it: the commands, in the shapes of RESP2. */
 export interface Redis extends RedisCommander<{ type: 'default'; mapping: 'resp2' }> {
@@ -88,9 +89,9 @@ function clientFor(address: RedisAddress, role: Role): Single | Cluster {
   }
   switch (address.kind) {
     case 'single':
-      return writingTogether(new Single(address.url, { ...options, retryStrategy: reconnectDelayMs }))
+      return prepared(new Single(address.url, { ...options, retryStrategy: reconnectDelayMs }))
     case 'sentinel':
-      return writingTogether(new Single({ ...options, ...sentinelOptions(address), retryStrategy: reconnectDelayMs }))
+      return prepared(new Single({ ...options, ...sentinelOptions(address), retryStrategy: reconnectDelayMs }))
     case 'cluster':
       return clusterFor(address, options)
   }
@@ -130,7 +131,7 @@ function clusterFor({ nodes, login, isTls }: RedisAddress & { kind: 'cluster' },
     retryDelayOnFailover: 0
   })
   cluster.on('+node', (node: Single) => {
-    writingTogether(node)
+    prepared(node)
     // Replicas too: one of them may be the master in a second, and its first commands should not wait for a handshake.
     node.connect().catch(() => undefined)
   })
@@ -147,15 +148,16 @@ function clusterFor({ nodes, login, isTls }: RedisAddress & { kind: 'cluster' },
   return cluster
 }
 
+/** What every connection to one server gets, however it was found. */
+function prepared(redis: Single): Single {
+  redis.on('connect', () => corkEachTurn(redis.stream))
+  return cutWhenSilent(redis)
+}
+
 /**
  * Sends all commands of one turn of the event loop in one system call instead of one each. Under load that is a good
  * part of the CPU of a process; for a single command it costs nothing that can be measured.
  */
-function writingTogether(redis: Single): Single {
-  redis.on('connect', () => corkEachTurn(redis.stream))
-  return redis
-}
-
 function corkEachTurn(stream: Single['stream']): void {
   const write = stream.write.bind(stream)
   let isCorked = false
