@@ -198,8 +198,8 @@ export async function lostCommands(
 }
 
 /**
- * Up to `max` entries that were handed to `consumer` at least `idleMs` ago, but for those that `isKnown` tells of. One
- * that has left its stream, so has ended, is acknowledged.
+ * The oldest entries, `max` at most, that were handed to `consumer` at least `idleMs` ago, without those that `isKnown`
+ * tells of. One that has left its stream, so has ended, is acknowledged.
  */
 export async function heldEntries(
   redis: Redis,
@@ -208,14 +208,21 @@ export async function heldEntries(
   { idleMs, max, isKnown = () => false }: { idleMs: number; max: number; isKnown?: (entryId: string) => boolean }
 ): Promise<ReadResult> {
   const stream = keys.commands(partition)
-  const pending = await redis.xpending(stream, PAYMENTS_GROUP, 'IDLE', idleMs, '-', '+', max, consumer)
   const result: ReadResult = { entries: [], unreadable: [] }
-  for (const [entryId] of pending as [string, ...unknown[]][]) {
-    if (isKnown(entryId)) continue
-    const [found] = await redis.xrange(stream, entryId, entryId)
-    if (found !== undefined) collectEntry(result, partition, entryId, found[1])
-    // Asked once more: it may have arrived, and ended, while the stream was read.
-    else if (!isKnown(entryId)) await redis.xack(stream, PAYMENTS_GROUP, entryId)
+  const isFull = (): boolean => result.entries.length + result.unreadable.length >= max
+  let [from, isLastPage] = ['-', false]
+  while (!isLastPage && !isFull()) {
+    const page = await redis.xpending(stream, PAYMENTS_GROUP, 'IDLE', idleMs, from, '+', max, consumer)
+    const ids = (page as [string, ...unknown[]][]).map(([entryId]) => entryId)
+    isLastPage = ids.length < max
+    from = `(${ids.at(-1)}`
+    for (const entryId of ids) {
+      if (isKnown(entryId) || isFull()) continue
+      const [found] = await redis.xrange(stream, entryId, entryId)
+      if (found !== undefined) collectEntry(result, partition, entryId, found[1])
+      // Asked once more: it may have arrived, and ended, while the stream was read.
+      else if (!isKnown(entryId)) await redis.xack(stream, PAYMENTS_GROUP, entryId)
+    }
   }
   return result
 }

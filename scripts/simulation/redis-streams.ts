@@ -163,8 +163,10 @@ export const streamCommands: Readonly<Record<string, Command>> = {
     const isIdleGiven = options[0]?.toUpperCase() === 'IDLE'
     const idleMs = isIdleGiven ? Number(options[1]) : 0
     const [start = '-', end = '+', count = '0', consumer] = isIdleGiven ? options.slice(2) : options
+    const isFrom = (id: string): boolean =>
+      start === '-' || (start.startsWith('(') ? isAfter(id, start.slice(1)) : !isAfter(start, id))
     return [...group.pending]
-      .filter(([id]) => (start === '-' || !isAfter(start, id)) && (end === '+' || !isAfter(id, end)))
+      .filter(([id]) => isFrom(id) && (end === '+' || !isAfter(id, end)))
       .filter(([, row]) => consumer === undefined || row.consumer === consumer)
       .filter(([, row]) => data.nowMs - row.atMs >= idleMs)
       .slice(0, Number(count))

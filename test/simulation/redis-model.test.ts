@@ -143,6 +143,7 @@ function streamSteps(random: Random): Steps {
     ['XACK', stream, 'payments', entry],
     ['XDEL', stream, entry],
     ['XPENDING', stream, 'payments', '-', '+', '10', consumer],
+    ['XPENDING', stream, 'payments', '(0-0', '+', '2', consumer],
     ['XPENDING', stream, 'payments', 'IDLE', '100000', '-', '+', '10']
   ]
 }

@@ -78,6 +78,7 @@ function readOperation(
   if (refusal !== null) return refusal
   const body = parseJson(exchange.text)
   if (!isRecord(body)) return ambiguous('an answer that is not an object')
+  if (namesAnotherSale(body, saleId)) return ambiguous('an answer about another sale')
   const status = integerIn(body, 'Status')
   const code = textIn(body, 'ReturnCode')
   if (code === null || status === null) return ambiguous('an answer without status and return code')
@@ -88,6 +89,13 @@ function readOperation(
   if (!doneStatuses.includes(status)) return ambiguous(`the return code ${code} with status ${status}`)
   const isCaptured = status === SaleStatus.captured
   return { kind: 'approved', isCaptured, references: { ...referencesIn(body), saleId } }
+}
+
+/** The answer to a capture or void has no field for its sale; only the addresses in `Links` name it. */
+function namesAnotherSale({ Links: links }: Json, saleId: string): boolean {
+  const addresses = Array.isArray(links) ? links.map(link => (isRecord(link) ? (textIn(link, 'Href') ?? '') : '')) : []
+  const named = addresses.flatMap(address => /\/1\/sales\/([\da-f-]{36})/i.exec(address)?.[1]?.toLowerCase() ?? [])
+  return named.some(id => id !== saleId.toLowerCase())
 }
 
 /** What an answer other than 2xx means; `null` for a 2xx. */

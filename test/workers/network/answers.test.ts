@@ -104,6 +104,21 @@ describe('the answer to a capture', () => {
     it(`is ${kind} for ${description}`, () => expect(readCapture(exchange, 'p-1').kind).to.equal(kind))
   }
 
+  const [ours, other] = ['24bc8366-fc31-4d6c-8555-17049a836a07', '422b1acb-0000-4d6c-8555-17049a836a07']
+  const withLink = (status: number, code: string, saleId: string) =>
+    answer(200, {
+      Status: status,
+      ReturnCode: code,
+      Links: [{ Rel: 'self', Href: `https://h/1/sales/${saleId}/void` }]
+    })
+
+  it('is ambiguous when its links are those of another sale, whatever it says', () => {
+    for (const code of ['6', '842']) expect(readCapture(withLink(2, code, other), ours).kind).to.equal('ambiguous')
+    expect(readVoid(withLink(10, '9', other), ours, { isWhole: true }).kind).to.equal('ambiguous')
+    expect(readCapture(withLink(2, '6', ours.toUpperCase()), ours).kind).to.equal('approved')
+    expect(readVoid(withLink(10, '9', ours), ours, { isWhole: true }).kind).to.equal('approved')
+  })
+
   it('keeps the id of the sale, which the answer does not repeat', () => {
     expect(readCapture(flat(2, '6'), 'p-1')).to.deep.equal({
       kind: 'approved',
