@@ -2,7 +2,17 @@
 import type { CardSource } from '../../machines/commands.js'
 import type { MetadataValue } from '../../machines/model.js'
 import type { CreateRequest } from '../payments-port.js'
-import { amountCents, CURRENCY, digits, filled, givenId, INSTALLMENTS_MAX, object, text } from './fields.js'
+import {
+  amountCents,
+  CURRENCY,
+  digits,
+  externalReference,
+  filled,
+  givenId,
+  INSTALLMENTS_MAX,
+  object,
+  text
+} from './fields.js'
 import { parserOf, type Schema } from './rules.js'
 import { brazilianStates } from './states.js'
 
@@ -50,7 +60,8 @@ const customer = object(
       type: 'string',
       maxLength: 120,
       format: 'email',
-      rule: 'must be a valid e-mail address of at most 120 characters'
+      noCard: 'inside',
+      rule: 'must be a valid e-mail address of at most 120 characters without a card number'
     },
     document: {
       type: 'string',
@@ -70,16 +81,18 @@ const metadata: Schema = {
   propertyNames: {
     maxLength: 40,
     format: 'metadata-key',
-    rule: 'must have a key of 1 to 40 characters, not blank, without control characters, other than __proto__'
+    noCard: 'key',
+    rule: 'must have a key of 1 to 40 characters, not blank, without control characters or a card number, other than __proto__ and names of card data such as cvv, pan and card_number'
   },
   additionalProperties: {
     type: ['string', 'number', 'boolean', 'null'],
     maxLength: 500,
     format: 'note',
+    noCard: 'inside',
     // A larger number would come back as another one.
     minimum: -Number.MAX_SAFE_INTEGER,
     maximum: Number.MAX_SAFE_INTEGER,
-    rule: `must be a string of at most 500 characters without control characters other than tabs and line breaks, a number between ${-Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}, true, false or null`
+    rule: `must be a string of at most 500 characters without a card number and control characters other than tabs and line breaks, a number between ${-Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER} that is no card number, true, false or null`
   },
   rule: 'must be an object with at most 20 pairs'
 }
@@ -100,7 +113,7 @@ export const createPaymentBody = object(
     },
     capture: { type: 'boolean', default: CAPTURE_DEFAULT, rule: 'must be true or false' },
     statement_descriptor: text(22),
-    external_reference: filled(64),
+    external_reference: externalReference,
     payment_source: paymentSource,
     customer,
     metadata

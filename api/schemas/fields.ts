@@ -25,7 +25,8 @@ export function filled(max: number): Schema {
     type: 'string',
     maxLength: max,
     format: 'filled',
-    rule: `must be text of 1 to ${max} characters, not blank, without control characters`
+    noCard: 'inside',
+    rule: `must be text of 1 to ${max} characters, not blank, without control characters or a card number`
   }
 }
 
@@ -35,8 +36,16 @@ export function text(max: number): Schema {
     type: 'string',
     maxLength: max,
     format: 'text',
-    rule: `must be text of at most ${max} characters without control characters`
+    noCard: 'inside',
+    rule: `must be text of at most ${max} characters without control characters or a card number`
   }
+}
+
+/** Merchants' order ids may be long numbers: only one that is nothing but a card number is refused (decision 22). */
+export const externalReference: Schema = {
+  ...filled(64),
+  noCard: 'alone',
+  rule: 'must be text of 1 to 64 characters, not blank, without control characters, and more than a card number'
 }
 
 /** `count` is how many digits, such as `8` or `10,11` (as in a regular expression); `what` completes the sentence. */

@@ -4,7 +4,7 @@ import { type PaymentStatus, paymentStatuses } from '../../machines/model.js'
 import type { ListFilter } from '../../redis/payments.js'
 import { ServiceError } from '../../runtime/errors.js'
 import { decodeCursor } from '../cursor.js'
-import { filled, object } from './fields.js'
+import { externalReference, object } from './fields.js'
 import { parserOf } from './rules.js'
 
 const CURSOR_RULE = 'must be the next_cursor of a previous page of the same merchant'
@@ -13,7 +13,7 @@ const LIMIT_DEFAULT = 20
 export const listPaymentsQuery = object(
   {
     status: { enum: paymentStatuses, rule: `must be one of ${paymentStatuses.join(', ')}` },
-    external_reference: filled(64),
+    external_reference: externalReference,
     limit: {
       type: 'string',
       pattern: '^([1-9][0-9]?|100)$',

@@ -6,6 +6,7 @@
  */
 import { Ajv, type ErrorObject } from 'ajv'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
+import { holdsCardNumber, isCardNumber, namesCardData } from '../../machines/card-data-in-text.js'
 import { type FieldProblem, ServiceError } from '../../runtime/errors.js'
 import { isCnpj, isCpf } from './documents.js'
 
@@ -33,6 +34,15 @@ ajv.addFormat('filled', value => /\S/.test(value) && !UNWANTED.test(value))
 ajv.addFormat('email', EMAIL)
 ajv.addFormat('cpf-or-cnpj', value => isCpf(value) || isCnpj(value))
 ajv.addFormat('metadata-key', value => value !== '__proto__' && /\S/.test(value) && !UNWANTED.test(value))
+// Decision 22. `inside`: no card number in it; `alone`: it is more than a card number; `key`: no name of card data either.
+ajv.addKeyword({
+  keyword: 'noCard',
+  validate: (kind: 'inside' | 'alone' | 'key', value: unknown) => {
+    const text = String(value)
+    if (kind === 'alone') return !isCardNumber(text)
+    return !holdsCardNumber(text) && !(kind === 'key' && namesCardData(text))
+  }
+})
 
 /** A schema as plain data. */
 export type Schema = Readonly<Record<string, unknown>>
@@ -89,7 +99,8 @@ function pathOf(error: ErrorObject, root: string, property?: string): string {
     .split('/')
     .slice(1)
     .map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-  const path = [...parts, ...(property === undefined ? [] : [property])].join('.')
+  const names = [...parts, ...(property === undefined ? [] : [property])]
+  const path = names.map(name => (holdsCardNumber(name) ? '(a card number)' : name)).join('.')
   return path === '' ? root : [...path].slice(0, PATH_LENGTH_MAX).join('')
 }
 

@@ -26,7 +26,8 @@ export const requestWords: Readonly<Record<string, Readonly<Record<string, strin
     installments: 'in how many parts the buyer pays',
     capture: 'true: authorise and capture; false: authorise only, and capture later',
     statement_descriptor: "text on the buyer's statement",
-    external_reference: 'your order id; it need not be unique',
+    external_reference:
+      'your order id; it need not be unique. Put a letter before ids of 13 to 19 digits: some of them look like card numbers',
     payment_source: 'where the card comes from',
     'payment_source.source_type': 'a card that was just typed, or one that you have stored',
     'payment_source.token_id': 'from the hosted fields, or from POST /v1/tokens; it pays once',
@@ -46,7 +47,7 @@ export const requestWords: Readonly<Record<string, Readonly<Record<string, strin
     'customer.address.city': 'city',
     'customer.address.state': 'state',
     metadata: 'whatever you want to find again when you read the payment',
-    'metadata.*': 'one pair'
+    'metadata.*': 'one pair; never card data'
   },
   'POST /v1/payments/{id}/capture': { amount_cents: 'what to capture; absent: the whole authorised amount' },
   'POST /v1/payments/{id}/cancel': {

@@ -1,0 +1,53 @@
+/**
+ * Finds card data in texts that merchants write freely. Such texts are stored and shown, so they are refused (decision 22).
+ *
+ * A number is taken for a card number when brand, length and check digit fit. Digits beside a hexadecimal digit belong
+ * to an id, such as a hash.
+ */
+import { brandOf, type CardBrand, isLuhnValid } from './card-brands.js'
+
+const numberLengths: Readonly<Record<CardBrand, readonly number[]>> = {
+  visa: [13, 16, 19],
+  mastercard: [16],
+  elo: [16],
+  amex: [15],
+  hipercard: [13, 16, 19],
+  diners: [14, 16, 19],
+  discover: [16, 17, 18, 19],
+  jcb: [16, 17, 18, 19]
+}
+
+const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi
+/** In one piece, or in the groups that are printed on cards: 4-4-4-n, 4-4-4-4-n and 4-6-n. */
+const written = [
+  /(?<![\da-f])(\d{13,19})(?![\da-f])/gi,
+  /(?<![\da-f])(?=(\d{4}[\s.-]\d{4}[\s.-]\d{4}[\s.-]\d{1,4})(?![\da-f]))/gi,
+  /(?<![\da-f])(?=(\d{4}[\s.-]\d{4}[\s.-]\d{4}[\s.-]\d{4}[\s.-]\d{1,3})(?![\da-f]))/gi,
+  /(?<![\da-f])(?=(\d{4}[\s.-]\d{6}[\s.-]\d{4,5})(?![\da-f]))/gi
+]
+
+/** Whether a text has a card number in it. */
+export function holdsCardNumber(text: string): boolean {
+  if (!/\d{4}/.test(text)) return false
+  const rest = text.replace(UUID, ' ')
+  return written.some(form => [...rest.matchAll(form)].some(([, found = '']) => isCardNumber(found)))
+}
+
+/** Whether a text is a card number: digits, with spaces, dots or hyphens between them, and nothing else. */
+export function isCardNumber(text: string): boolean {
+  const digits = text.replace(/[\s.-]/g, '')
+  const brand = isLuhnValid(digits) ? brandOf(digits) : null
+  return brand !== null && numberLengths[brand].includes(digits.length)
+}
+
+const cardDataNames = new Set([
+  ...['cvv', 'cvv2', 'cvc', 'cvc2', 'csc', 'cav2', 'cid2', 'cardcvv', 'cardcvc', 'securitycode', 'cardsecuritycode'],
+  ...['pan', 'cardpan', 'primaryaccountnumber', 'cardnumber', 'cardno', 'ccnumber', 'ccnum', 'creditcardnumber'],
+  ...['codigodeseguranca', 'codigoseguranca', 'numerodocartao', 'numerocartao', 'track1', 'track2', 'trackdata']
+])
+
+/** Whether a key says that its value is a card number, a security code or the data of a magnetic stripe. */
+export function namesCardData(key: string): boolean {
+  const plain = key.normalize('NFD').replace(/[^\p{L}\p{Nd}]/gu, '')
+  return cardDataNames.has(plain.toLowerCase())
+}
