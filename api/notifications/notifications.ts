@@ -19,7 +19,7 @@ await runProcess('notifications', async context => {
     log
   })
   const server = await serve(app, {
-    host: config.host,
+    host: config.notificationsHost,
     port: config.notificationsPort,
     log,
     drainDelayMs: config.drainDelayMs

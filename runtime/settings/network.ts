@@ -68,6 +68,11 @@ export const networkSettings = {
     [1_000, 720 * HOUR_MS],
     'Age at which an unknown outcome is listed for a person (ms).'
   ),
+  notificationsHost: text(
+    'NOTIFICATIONS_HOST',
+    '127.0.0.1',
+    'Address on which `notifications` listens; HOST does not move it. Live: one that the card network reaches.'
+  ),
   notificationsPort: integer(
     'NOTIFICATIONS_PORT',
     3003,

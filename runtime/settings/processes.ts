@@ -17,7 +17,7 @@ export const processSettings = {
     'Least severe level that is logged.'
   ),
   dataDir: text('DATA_DIR', '.data', 'Where `npm start` keeps Redis data, the demo merchant and the test vault keys.'),
-  host: text('HOST', '127.0.0.1', 'Address on which `api`, `tokens`, `notifications` and the simulator listen.'),
+  host: text('HOST', '127.0.0.1', 'Address on which `api` and `tokens` listen.'),
   port: integer('PORT', 3000, [0, 65_535], 'Port of the merchant API. 0 takes a free one.'),
   tokensPort: integer(
     'TOKENS_PORT',
@@ -40,6 +40,11 @@ export const processSettings = {
     'FIELDS_RELEASES_DIR',
     '',
     'Folder with earlier builds of fields.js, named `<version>.js`, that merchants have pinned. Empty: none.'
+  ),
+  networkHost: text(
+    'NETWORK_HOST',
+    '127.0.0.1',
+    'Address on which the card-network simulator listens (test environment). Its control routes know no password.'
   ),
   networkPort: integer('NETWORK_PORT', 3002, [0, 65_535], 'Port of the card-network simulator (test environment).'),
   opsHost: text('OPS_HOST', '127.0.0.1', 'Address of the ops server (/healthz, /readyz, /metrics) of every process.'),

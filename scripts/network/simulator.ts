@@ -59,7 +59,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   await listen(server, options.port, options.host)
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : options.port
-  const url = `http://${options.host}:${port}`
+  const url = `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`
 
   const ledger = openLedger(options.ledgerFile, () => server.close())
   const notifier = new Notifier({

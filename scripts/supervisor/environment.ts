@@ -33,20 +33,23 @@ const LOOPBACK_NETWORKS = '127.0.0.0/8,::1/128'
 
 /** Finds a port for every instance that listens. Rejects with all that are taken. */
 export async function planPorts(instances: readonly PlannedInstance[], config: Config): Promise<PortPlan> {
-  const bases: Readonly<Record<string, number>> = {
-    api: config.port,
-    tokens: config.tokensPort,
-    network: config.networkPort,
-    notifications: config.notificationsPort
+  const { host } = config
+  const places: Readonly<Record<string, { base: number; host: string }>> = {
+    api: { base: config.port, host },
+    tokens: { base: config.tokensPort, host },
+    network: { base: config.networkPort, host: config.networkHost },
+    notifications: { base: config.notificationsPort, host: config.notificationsHost }
   }
   const requests = instances.flatMap(({ name, instance }) => {
-    const base = bases[name]
-    const host = name === 'network' || name === 'notifications' ? '127.0.0.1' : config.host
-    return base === undefined ? [] : [{ process: name, instance, base, host }]
+    const place = places[name]
+    return place === undefined ? [] : [{ process: name, instance, ...place }]
   })
   const ports = await assignPorts(requests)
   return new Map(
-    requests.map(({ process, instance, host }, index) => [`${process}.${instance}`, { port: ports[index] ?? 0, host }])
+    requests.map(({ process, instance, host: at }, index) => [
+      `${process}.${instance}`,
+      { port: ports[index] ?? 0, host: at }
+    ])
   )
 }
 
