@@ -121,6 +121,7 @@ export class ChaosClient {
   async #dispute(id: string): Promise<void> {
     await fetch(`${this.#target.networkUrl}/simulator/chargebacks`, {
       method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ merchant_order_id: orderIdOf(id) }),
       signal: AbortSignal.timeout(TRY_TIMEOUT_MS)
     }).catch(() => undefined)

@@ -91,6 +91,7 @@ export function noTrouble(): Trouble {
 export async function putFaults(networkUrl: string, faults: object): Promise<void> {
   await fetch(`${networkUrl}/simulator/faults`, {
     method: 'PUT',
+    headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(faults),
     signal: AbortSignal.timeout(1_000)
   }).catch(() => undefined)

@@ -1,6 +1,6 @@
 /** The simulator's own routes, for tests and operators; no acquirer has them. */
 import { randomInt } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { isRecord, parseJson } from '../../runtime/json.js'
@@ -23,17 +23,54 @@ interface Reply {
   readonly body: object
 }
 
+/** One request to a control route. */
+export interface ControlRequest {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
 /** Answers one request to `/simulator/...`. */
 export async function answerControl(
   simulator: Controlled,
-  request: { method: string; path: string; body: string },
+  request: ControlRequest,
   response: ServerResponse
 ): Promise<void> {
   const route = `${request.method} ${request.path}`
-  if (route === 'GET /simulator/sales') return writeSales(simulator.ledger, response)
-  const { status, body } = replyTo(route, simulator, request.body)
+  const foreign = refusalOfForeign(request)
+  if (foreign === null && route === 'GET /simulator/sales') return writeSales(simulator.ledger, response)
+  const { status, body } = foreign ?? replyTo(route, simulator, request.body)
   response.writeHead(status, { 'Content-Type': 'application/json' })
   response.end(`${JSON.stringify(body)}\n`)
+}
+
+const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i
+
+/**
+ * The routes know no password, and a browser on this machine reaches them. A page of another site has another Origin,
+ * another Host when its name was pointed at this machine, or a form's content type when it sends no Origin.
+ */
+function refusalOfForeign({ method, headers }: ControlRequest): Reply | null {
+  const { host = '', origin, 'content-type': type = '' } = headers
+  if (!LOOPBACK_HOST.test(host)) {
+    return refusal(
+      403,
+      'forbidden',
+      'The simulator is controlled from its own machine. Call it as 127.0.0.1 or localhost.'
+    )
+  }
+  if (origin !== undefined && origin !== `http://${host}`) {
+    return refusal(
+      403,
+      'forbidden',
+      'Pages of other origins cannot control the simulator. Send the request without Origin.'
+    )
+  }
+  if (method !== 'GET' && !/^application\/json *(;|$)/i.test(type)) {
+    return refusal(415, 'unsupported_media_type', 'Send the body as JSON, with Content-Type: application/json.')
+  }
+  return null
 }
 
 function replyTo(route: string, simulator: Controlled, body: string): Reply {

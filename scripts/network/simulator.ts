@@ -97,7 +97,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       const { pathname, searchParams } = new URL(request.url ?? '/', url)
       const method = request.method ?? 'GET'
       if (pathname.startsWith('/simulator/'))
-        return answerControl(simulator, { method, path: pathname, body }, response)
+        return answerControl(simulator, { method, path: pathname, headers: request.headers, body }, response)
       const fate = fateOf(simulator.faults, options.random ?? Math.random)
       await simulator.pause('arrived', pathname)
       await serve(fate, response, stopping.signal, async () => {

@@ -120,6 +120,7 @@ export class TestNetwork {
   async chargeBack(paymentId: string): Promise<void> {
     const response = await fetch(`${this.#running.url}/simulator/chargebacks`, {
       method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ merchant_order_id: orderIdOf(paymentId) })
     })
     if (response.status !== 201) throw new Error(`chargeback: ${response.status} ${await response.text()}`)

@@ -1,6 +1,6 @@
 /** The simulator's own routes, and a ledger that outlives its process. */
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import { createServer, request, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -17,7 +17,8 @@ async function sell(simulator: Simulator, orderId: string, capture = true): Prom
 }
 
 async function call(simulator: Simulator, method: string, path: string, body?: unknown) {
-  const init = { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+  const headers = { 'Content-Type': 'application/json' }
+  const init = { method, ...(body === undefined ? {} : { headers, body: JSON.stringify(body) }) }
   const response = await fetch(`${simulator.url}/simulator/${path}`, init)
   return { status: response.status, json: JSON.parse(await response.text()) }
 }
@@ -206,5 +207,72 @@ describe('the ledger file', () => {
       .with.property('message')
       .that.matches(/line 1 is not a sale\. Move the file away/)
     expect(readFileSync(file, 'utf8')).to.equal('nonsense\n')
+  })
+})
+
+/** fetch sets Host and Origin by itself. */
+function ask(port: string, method: string, path: string, headers: Record<string, string>): Promise<[number, string]> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, method, path: `/simulator/${path}`, headers }, answer => {
+      let text = ''
+      answer.on('data', chunk => {
+        text += chunk
+      })
+      answer.on('end', () => resolve([answer.statusCode ?? 0, text]))
+    })
+    sent.on('error', reject)
+    sent.end(method === 'GET' ? undefined : '{}')
+  })
+}
+
+describe('the control routes of the simulator, asked by a page in a browser', () => {
+  let simulator: Simulator
+  let port = ''
+  beforeEach(async () => {
+    simulator = await startTestSimulator({})
+    port = new URL(simulator.url).port
+  })
+  afterEach(() => simulator.stop())
+
+  const json = { 'Content-Type': 'application/json' }
+  const put = async (headers: Record<string, string>) => {
+    const [status, text] = await ask(port, 'PUT', 'faults', headers)
+    return [status, (JSON.parse(text) as { error?: { code?: string } }).error?.code]
+  }
+
+  it('take JSON only', async () => {
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'application/jsonx',
+      'text/plain; application/json'
+    ]) {
+      expect(await put({ 'Content-Type': type }), type).to.deep.equal([415, 'unsupported_media_type'])
+    }
+    expect(await put({})).to.deep.equal([415, 'unsupported_media_type'])
+    expect(await put({ 'Content-Type': 'application/json; charset=utf-8' })).to.deep.equal([200, undefined])
+  })
+
+  it('refuse the names of other hosts, for reading too', async () => {
+    for (const host of [
+      'evil.example',
+      `evil.example:${port}`,
+      '10.0.0.1',
+      '127.0.0.1.evil.example',
+      'localhost.evil'
+    ]) {
+      expect(await put({ ...json, Host: host }), host).to.deep.equal([403, 'forbidden'])
+      expect((await ask(port, 'GET', 'sales', { Host: host }))[0], host).to.equal(403)
+    }
+    for (const host of [`localhost:${port}`, 'LOCALHOST', '127.0.0.1', `[::1]:${port}`, '[::1]']) {
+      expect(await put({ ...json, Host: host }), host).to.deep.equal([200, undefined])
+    }
+  })
+
+  it('refuse other origins', async () => {
+    for (const Origin of ['https://evil.example', 'null', 'http://localhost:1', `https://127.0.0.1:${port}`]) {
+      expect(await put({ ...json, Origin }), Origin).to.deep.equal([403, 'forbidden'])
+    }
+    expect(await put({ ...json, Origin: `http://127.0.0.1:${port}` })).to.deep.equal([200, undefined])
   })
 })
