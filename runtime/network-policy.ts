@@ -2,7 +2,8 @@
  * Which addresses the service may call on behalf of a merchant: public ones, and what the operator allows by name.
  *
  * The list of special-purpose networks is ipaddr.js's, which follows the IANA registries; what is in none of its ranges
- * and, for IPv6, inside the one block that is handed out to the public (2000::/3), is public.
+ * and, for IPv6, inside the one block that is handed out to the public (2000::/3), is public. Some providers give
+ * their machines services at addresses that the registries call public: those are refused by name.
  */
 import ipaddr from 'ipaddr.js'
 
@@ -13,6 +14,17 @@ export interface NetworkPolicy {
   /** Null when the address may be called, else what it is, in words: `private`, `link-local`, `6to4` … */
   refusalOf(address: string): string | null
 }
+
+/**
+ * - Azure, DHCP, DNS and the agent of every virtual machine: 168.63.129.16
+ *   (learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16)
+ *
+ * The others are in the registries' ranges: 169.254.0.0/16 (AWS, Google, Azure, Oracle, DigitalOcean, Hetzner, OpenStack:
+ * instance metadata at 169.254.169.254; AWS ECS at 169.254.170.2; Tencent at 169.254.0.23), 100.64.0.0/10 (Alibaba at
+ * 100.100.100.200), 192.0.0.0/24 (older Oracle at 192.0.0.192), fc00::/7 (AWS at fd00:ec2::254, Google at
+ * fd20:ce::254), fe80::/10 (OpenStack at fe80::a9fe:a9fe).
+ */
+const PROVIDER_ADDRESSES = ['168.63.129.16/32'].map(parseNetwork)
 
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
@@ -25,6 +37,7 @@ export function createNetworkPolicy(allowed: readonly string[]): NetworkPolicy {
       // `process` turns an IPv4-mapped IPv6 address into the IPv4 address that it stands for.
       const address = ipaddr.process(text)
       if (networks.some(network => contains(network, address))) return null
+      if (PROVIDER_ADDRESSES.some(network => contains(network, address))) return 'cloud-provider'
       const range = address.range()
       // `linkLocal` is `link-local`: merchants and operators read it.
       if (range !== 'unicast') return range.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)

@@ -45,8 +45,8 @@ function problemOf(text: string, policy: NetworkPolicy): string | null {
     /^https:\/\/[^/]/i.test(text) &&
     !/[\s\\\p{Cc}]/u.test(text) &&
     url.port !== '0' &&
-    url.username === '' &&
-    url.password === '' &&
+    // An empty user name leaves no trace in the parsed URL.
+    !/^https:\/\/[^/?]*@/i.test(text) &&
     !text.includes('#')
   if (!isPlain) return URL_RULE
   const refusal = policy.refusalOf(namedAddress(url.hostname))

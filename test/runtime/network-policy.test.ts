@@ -13,12 +13,17 @@ const FORBIDDEN = [
   ...['2620:4f:8000::1', '3fff::1', '4000::1', '5f00::1', 'fc00::1', 'fd12:3456::1', 'fe80::1', 'fec0::1', 'ff02::1'],
   ...['2600:1f18::5efe:7f00:1', '2600:1f18::200:5efe:a00:1']
 ]
+/** Services that providers of machines have at fixed addresses, such as the metadata of a machine. */
+const PROVIDERS = [
+  ...['168.63.129.16', '::ffff:168.63.129.16', '169.254.169.254', '169.254.170.2', '169.254.0.23', '100.100.100.200'],
+  ...['192.0.0.192', 'fd00:ec2::254', 'fd20:ce::254', 'fe80::a9fe:a9fe']
+]
 const PUBLIC = ['8.8.8.8', '1.1.1.1', '100.63.255.255', '172.32.0.1', '192.0.3.1', '2606:4700::1111', '::ffff:8.8.8.8']
 
 describe('addresses that may be called', () => {
   const policy = createNetworkPolicy([])
 
-  for (const address of FORBIDDEN) {
+  for (const address of [...FORBIDDEN, ...PROVIDERS]) {
     it(`${address} may not`, () => expect(policy.refusalOf(address)).to.be.a('string'))
   }
   for (const address of PUBLIC) {

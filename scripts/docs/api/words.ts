@@ -69,7 +69,7 @@ export const requestWords: Readonly<Record<string, Readonly<Record<string, strin
 /** Meaning and rule of each field of POST /v1/tokens. */
 export const tokenWords: Readonly<Record<TokenField, string>> = {
   card_number: 'the card number: 12 to 19 digits without spaces, with a valid check digit',
-  holder_name: 'the name on the card: 1 to 120 characters',
+  holder_name: 'the name on the card: 1 to 120 characters, with fewer than 12 digits, because 12 may be a card number',
   expiration_month: 'month of expiry: `01` to `12`',
   expiration_year: 'year of expiry: four digits, not in the past',
   cvv: 'the security code: 3 or 4 digits; never written to a disk'
