@@ -26,10 +26,17 @@ const LOWEST = 20_000
 const HIGHEST = 32_000
 const TRIES_MAX = 1_000
 
-/** A port that nobody listens on at this moment, and that was not handed out before. */
+/**
+ * `PORT_SHARE=1/2`: this process and its children choose among the second half of the ports. Programs that run side by
+ * side with different shares never choose the same port while its owner is still starting.
+ */
+const [share = 0, shares = 1] = (process.env['PORT_SHARE'] ?? '0/1').split('/').map(Number)
+
+/** A free port that this process did not hand out before. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
+  const size = Math.floor((HIGHEST - LOWEST) / shares)
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const port = randomInt(LOWEST, HIGHEST)
+    const port = LOWEST + share * size + randomInt(size)
     if (handedOut.has(port) || (await probePort(port, host)) === undefined) continue
     handedOut.add(port)
     return port

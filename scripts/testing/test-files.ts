@@ -1,4 +1,4 @@
-/** Which test files the arguments of `npm test` mean. */
+/** Which test files the arguments of `npm test` mean, and which of them run side by side. */
 import { UsageError } from '../command-line/usage-error.js'
 
 /**
@@ -20,4 +20,13 @@ export function selectTestFiles(files: readonly string[], patterns: readonly str
     )
   }
   return [...new Set(selected)].sort()
+}
+
+/**
+ * Two lists that take about the same time: the tests that run the whole service, and all others. Each runs in one
+ * process, so that the files of a list share its servers.
+ */
+export function lanesOf(files: readonly string[]): readonly (readonly string[])[] {
+  const isSystem = (file: string): boolean => file.includes('/test/system/')
+  return [files.filter(isSystem), files.filter(file => !isSystem(file))]
 }

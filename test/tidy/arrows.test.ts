@@ -35,6 +35,7 @@ const NAME_PLACES: Readonly<Record<string, readonly string[]>> = {
   'process.env': [
     'runtime/config.ts',
     'scripts/start.ts',
+    'scripts/test.ts',
     'scripts/supervisor/',
     'scripts/testing/',
     'scripts/bench/',

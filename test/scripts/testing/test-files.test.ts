@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { selectTestFiles } from '../../../scripts/testing/test-files.js'
+import { lanesOf, selectTestFiles } from '../../../scripts/testing/test-files.js'
 
 const files = ['dist/test/api/app.test.js', 'dist/test/redis/accept.test.js', 'dist/test/redis/commit.test.js']
 
@@ -18,5 +18,10 @@ describe('arguments of npm test', () => {
     expect(() => selectTestFiles(files, ['redis', 'rdis'])).to.throw(
       'No test file matches rdis. Give a part of the path'
     )
+  })
+
+  it('put every file into one of the lanes', () => {
+    const system = 'dist/test/system/payments/limits.test.js'
+    expect(lanesOf([...files, system])).to.deep.equal([[system], files])
   })
 })
