@@ -53,6 +53,9 @@ export async function serve(
   options: { host: string; port: number; log: Logger; limits?: HttpLimits; drainDelayMs?: number }
 ): Promise<HttpServer> {
   const { headersTimeoutMs, requestTimeoutMs, answerTimeoutMs, connectionsMax } = options.limits ?? LIMITS
+  // koa reports here what it can no longer answer, such as a connection that is cut while the answer is sent. Without a
+  // listener, `callback` adds its own, which prints.
+  app.on('error', error => options.log.debug({ err: error }, 'an answer did not reach its client'))
   const handle = app.callback()
   const isTooFarAhead = watchSentAhead()
   const server = createServer(
@@ -77,8 +80,6 @@ export async function serve(
     refuse(request, response, 417, 'expects what is not known: see the header Expect')
   )
   server.on('clientError', answerUnreadable)
-  // koa reports here what it can no longer answer, such as a connection that is cut while the answer is sent.
-  app.on('error', error => options.log.debug({ err: error }, 'an answer did not reach its client'))
 
   await listen(server, options.port, options.host)
   const { port } = server.address() as AddressInfo

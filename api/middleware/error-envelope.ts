@@ -4,6 +4,7 @@
  *
  * An error that is not a `ServiceError` is logged in full and answered with a sentence that tells nothing about it.
  */
+import type { IncomingMessage } from 'node:http'
 import { WrittenByNewer } from '../../machines/written-by-newer.js'
 import { isRedisUnavailable } from '../../redis/errors.js'
 import { type ErrorCode, errorCatalogue, ServiceError } from '../../runtime/errors.js'
@@ -26,7 +27,7 @@ export function errorEnvelope(log: Logger): RequestMiddleware {
       await next()
     } catch (thrown) {
       const context = { request_id: ctx.state.requestId, method: ctx.method, route: matchedRoute(ctx) }
-      if (isClientGone(thrown)) {
+      if (isClientGone(thrown, ctx.req)) {
         log.debug(context, 'the client went away before its request was read')
         // Nobody reads it, but access logs of proxies know 499 as "client closed request".
         ctx.status = 499
@@ -70,7 +71,7 @@ function toServiceError(thrown: unknown): ServiceError {
   return new ServiceError('internal_error', { cause: thrown })
 }
 
-/** raw-body's mark of a request whose connection closed in the middle of its body. */
-function isClientGone(thrown: unknown): boolean {
-  return thrown instanceof Error && 'type' in thrown && thrown.type === 'request.aborted'
+/** Whether raw-body could not read the body because the connection closed before its end, or before its beginning. */
+function isClientGone(thrown: unknown, request: IncomingMessage): boolean {
+  return request.readableAborted && thrown instanceof Error && 'type' in thrown
 }
