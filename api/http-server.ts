@@ -38,6 +38,8 @@ const SLOWNESS_CHECK_MS = 1_000
 /** Longer than the idle timeout of the usual load balancers (60 s), so that they close first and no request is lost. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 const HEADER_BYTES_MAX = 16_384
+/** No client or proxy sends half as many. */
+const HEADERS_MAX = 100
 /** Requests that a client may send ahead of its answers. Node takes thousands of them in one turn, while all others wait. */
 const SENT_AHEAD_MAX = 16
 
@@ -72,12 +74,14 @@ export async function serve(
       if (isTooFarAhead(request, response)) return void request.socket.destroy()
       const problem = headerProblem(request)
       if (problem === null) void handle(request, response).then(() => cutUnread(response, answerTimeoutMs))
-      else refuse(request, response, 400, problem)
+      else refuse(request, response, problem)
     }
   )
   server.maxConnections = connectionsMax
+  // Node drops the headers behind its limit in silence; one more than ours shows that there are too many.
+  server.maxHeadersCount = HEADERS_MAX + 1
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
-    refuse(request, response, 417, 'expects what is not known: see the header Expect')
+    refuse(request, response, { status: 417, message: 'expects what is not known: see the header Expect' })
   )
   server.on('clientError', answerUnreadable)
 
@@ -119,17 +123,25 @@ const SWEEP_MS = 50
 /** RFC 9112, section 3.2: a request of HTTP/1.1 has one Host. With two keys, it would be anybody's guess whose request it is. */
 const ONCE = ['Host', 'Authorization']
 
-function headerProblem({ httpVersion, headers, rawHeaders }: IncomingMessage): string | null {
-  if (httpVersion === '1.1' && headers.host === undefined) return 'has no header Host'
-  // Of these, Node keeps the first in silence. Names and values stand in turn; most requests have none twice.
+interface HeaderProblem {
+  readonly status: 400 | 417 | 431
+  /** Follows the word "request". */
+  readonly message: string
+}
+
+function headerProblem({ httpVersion, headers, rawHeaders }: IncomingMessage): HeaderProblem | null {
+  // Names and values stand in turn.
+  if (rawHeaders.length > 2 * HEADERS_MAX) return { status: 431, message: `has more than ${HEADERS_MAX} headers` }
+  if (httpVersion === '1.1' && headers.host === undefined) return { status: 400, message: 'has no header Host' }
+  // Of a repeated header of this list, Node keeps the first in silence. Most requests have none twice.
   if (rawHeaders.length === 2 * Object.keys(headers).length) return null
   const names = rawHeaders.filter((_, at) => at % 2 === 0).map(name => name.toLowerCase())
   const repeated = ONCE.find(name => names.indexOf(name.toLowerCase()) !== names.lastIndexOf(name.toLowerCase()))
-  return repeated === undefined ? null : `has the header ${repeated} more than once`
+  return repeated === undefined ? null : { status: 400, message: `has the header ${repeated} more than once` }
 }
 
 /** Answers a request that was parsed, and that the application does not get. */
-function refuse(request: IncomingMessage, response: ServerResponse, status: number, message: string): void {
+function refuse(request: IncomingMessage, response: ServerResponse, { status, message }: HeaderProblem): void {
   const given = request.headers['x-correlation-id']
   const correlationId = typeof given === 'string' && isUuid(given) ? given : null
   const { headers, body } = refusal(invalid(message), correlationId)

@@ -35,7 +35,7 @@ const PREFLIGHT_AGE_S = 86_400
 
 /** Builds the application; it holds no state of its own. */
 export function createTokensApp(deps: TokensAppDeps): Koa<RequestState> {
-  const router = new Router<RequestState>()
+  const router = new Router<RequestState>({ sensitive: true, strict: true })
   router.post(
     '/v1/tokens',
     authenticate(deps.authenticator, 'tokens:write'),

@@ -211,6 +211,21 @@ describe('requests that are not readable get the envelope, too', () => {
     })
   }
 
+  it('more than 100 headers are 431 with the envelope, so that none is dropped unseen', async () => {
+    const headOf = (others: number): string =>
+      requestHead('GET', '/v1/none', Object.fromEntries(Array.from({ length: others }, (_, at) => [`a${at}`, ''])))
+    // Beside them: Host, Authorization, Connection.
+    expect(await exchange(api.port, headOf(97).replace('Host', 'Connection: close\r\nHost'))).to.match(
+      /^HTTP\/1.1 404 /
+    )
+    const manyWithSecondKey = headOf(2_000).replace(/\r\n$/, `Authorization: Bearer ${API_KEY}\r\n\r\n`)
+    for (const head of [headOf(99), headOf(1_050), manyWithSecondKey]) {
+      const answer = await exchange(api.port, head)
+      expect(answer).to.match(/^HTTP\/1.1 431 .*"code":"invalid_request".*"has more than 100 headers"/s)
+      expectRequestId(answer)
+    }
+  })
+
   it('headers of more than 16 KiB are 431 with the envelope', async () => {
     const headOf = (bytes: number): string =>
       requestHead('GET', '/v1/none', { 'X-A': 'a'.repeat(bytes), Connection: 'close' })

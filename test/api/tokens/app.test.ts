@@ -81,8 +81,22 @@ describe('POST /v1/tokens', () => {
     expect([form.status, await codeOf(form)]).to.deep.equal([415, 'unsupported_media_type'])
     const get = await fetch(`${app.url}/v1/tokens`)
     expect([get.status, get.headers.get('Allow')]).to.deep.equal([405, 'OPTIONS, POST'])
-    const elsewhere = await fetch(`${app.url}/v1/token`)
-    expect([elsewhere.status, await codeOf(elsewhere)]).to.deep.equal([404, 'not_found'])
+  })
+
+  it('knows its addresses only as they are written', async () => {
+    const { path } = (await (await fetch(`${app.url}/v1/fields.json`)).json()) as { path: string }
+    const addresses = ['/v1/fields.js', '/v1/fields.json', '/v1/fields/frame', path]
+    for (const address of addresses) expect((await fetch(`${app.url}${address}`)).status, address).to.equal(200)
+    const written = [
+      '/v1/token',
+      ...[...addresses, '/v1/tokens'].flatMap(one => [`${one}/`, one.replace('/v1', '/V1')])
+    ]
+    for (const address of written) {
+      for (const method of ['GET', 'POST']) {
+        const response = await fetch(`${app.url}${address}`, { method })
+        expect([response.status, await codeOf(response)], address).to.deep.equal([404, 'not_found'])
+      }
+    }
   })
 })
 
