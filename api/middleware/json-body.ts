@@ -5,9 +5,10 @@
  * may hold a card's security code, to the errors that they throw.
  */
 import getRawBody from 'raw-body'
+import { mayHoldNumber } from '../../machines/card-brands.js'
 import { ServiceError } from '../../runtime/errors.js'
 import type { RequestContext, RequestMiddleware } from '../context.js'
-import { hasRepeatedNames, structureOf } from '../member-names.js'
+import { hasRepeatedNames, roundedNumbers, structureOf } from '../json-text.js'
 
 /** 64 KiB: a create request with every field at its limit, in escapes, is a third of it. */
 export const BODY_BYTES_MAX = 65_536
@@ -16,7 +17,7 @@ export const BODY_BYTES_MAX = 65_536
 const PIECES_MAX = 1_024
 
 /**
- * Fields, objects and arrays. No request has a tenth of it; of a body that is nothing else, thousands would take longer
+ * Fields, objects and arrays, and as many numbers. No request has a tenth of it; of a body that is nothing else, thousands would take longer
  * to read and to judge than a payment takes.
  */
 const STRUCTURE_MAX = 500
@@ -78,9 +79,9 @@ function parse(bytes: Buffer): unknown {
   } catch {
     throw brokenBody('is not valid UTF-8')
   }
-  const structure = structureOf(text)
-  if (structure.members + structure.containers > STRUCTURE_MAX) {
-    throw brokenBody(`has more than ${STRUCTURE_MAX} fields, objects and arrays`)
+  const structure = structureOf(text, STRUCTURE_MAX)
+  if (structure.size > STRUCTURE_MAX) {
+    throw brokenBody(`has more than ${STRUCTURE_MAX} fields, objects and arrays, or numbers`)
   }
   let value: unknown
   try {
@@ -90,7 +91,21 @@ function parse(bytes: Buffer): unknown {
     throw brokenBody('is not valid JSON')
   }
   if (hasRepeatedNames(structure, value)) throw brokenBody('has a field twice in one object: send each one once')
+  const rounded = roundedNumbers(text, structure)
+  if (rounded.length > 0) throw roundedFields(rounded)
   return value
+}
+
+function roundedFields(places: readonly (readonly string[])[]): ServiceError {
+  const paths = new Set(places.map(pathOf))
+  const message = 'has more digits than a number of JSON keeps (IEEE 754 double): it would be rounded'
+  return new ServiceError('invalid_request', { fields: [...paths].map(path => ({ path, message })) })
+}
+
+/** A name that looks like no field's is left out: it may be a card number in the wrong place. */
+function pathOf(place: readonly string[]): string {
+  const path = place.join('.')
+  return /^[\w.-]{1,120}$/.test(path) && !place.some(mayHoldNumber) ? path : 'body'
 }
 
 function brokenBody(message: string): ServiceError {

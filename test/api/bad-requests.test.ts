@@ -44,6 +44,7 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
     ['an array nested 400 deep', '['.repeat(400) + ']'.repeat(400), /must be a JSON object/],
     ['an array nested 30,000 deep', '['.repeat(30_000) + ']'.repeat(30_000), /more than 500/],
     ['5,000 fields', `{${Array.from({ length: 5_000 }, (_, name) => `"${name.toString(36)}":1`)}}`, /more than 500/],
+    ['5,000 numbers', `[${'1,'.repeat(5_000)}1]`, /more than 500/],
     ['brackets in texts', JSON.stringify(['[{:'.repeat(1_000)]), /must be a JSON object/]
   ]
   for (const [name, body, message] of bodies) {
@@ -62,6 +63,16 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
     expect(answer.error.fields).to.deep.equal([{ path: 'body', message: 'is missing: send a JSON object' }])
   })
 
+  const roundedAmounts = ['1999.99999999999999999', '1999.9999999999999', '2000.00000000000000001', '20000000000000001']
+  for (const number of [...roundedAmounts, `2000.${'0'.repeat(60_000)}1`, `1${'0'.repeat(60_000)}`]) {
+    it(`amount_cents ${number.slice(0, 30)} is 400, and is not charged as another amount`, async () => {
+      const body = valid.replace('"amount_cents":15990', `"amount_cents":${number}`)
+      const answer = await api.request('POST', '/v1/payments', { body })
+      expect(answer.status).to.equal(400)
+      expect(answer.error.fields?.map(field => field.path)).to.deep.equal(['amount_cents'])
+    })
+  }
+
   for (const number of ['1e400', '-1e400', '0', '-0', '-1', '1.5', '0.9999999999999999', '"100"', '1e-7', 'true']) {
     it(`8: amount_cents ${number} is 400`, async () => {
       const body = valid.replace('"amount_cents":15990', `"amount_cents":${number}`)
@@ -71,10 +82,23 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
     })
   }
 
-  it('a number that is too large for a double is refused in metadata, too', async () => {
-    const body = valid.replace('{"amount_cents"', '{"metadata":{"n":1e400},"amount_cents"')
+  it('names every number that JSON.parse would change, however deep, and no name that may be a card number', async () => {
+    const numbers = '{"n":1e400,"m":[1,[0.1,9007199254740993]],"4024007153760060":1e-400,"a b":-1e999}'
+    const body = valid.replace('"amount_cents":15990', `"amount_cents":1999.99999999999999999,"metadata":${numbers}`)
     const answer = await api.request('POST', '/v1/payments', { body })
-    expect(answer.error.fields?.map(field => field.path)).to.deep.equal(['metadata.n'])
+    expect(answer.error.fields?.map(field => field.path)).to.deep.equal([
+      'amount_cents',
+      'metadata.n',
+      'metadata.m.1.1',
+      'body'
+    ])
+    expect(answer.error.fields?.[0]?.message).to.match(/would be rounded/)
+    expect(answer.text).not.to.contain('4024007153760060')
+  })
+
+  it('9007199254740993 as the whole body is 400 body', async () => {
+    const answer = await api.request('POST', '/v1/payments', { body: '9007199254740993' })
+    expect(answer.error.fields?.map(field => field.path)).to.deep.equal(['body'])
   })
 
   it('a body of exactly 64 KiB is read, one byte more is 413', async () => {

@@ -49,7 +49,7 @@ export function openApiDocument(): Json {
       title: 'Card payments',
       version: '1',
       description:
-        'Charges cards: authorise and capture in one step or two, cancel, refund in parts, store cards, signed webhooks. The same in words: docs/API.md. Amounts are integers, in cents; times are ISO 8601 in UTC. Pass over fields of an answer that you do not know.'
+        'Charges cards: authorise and capture in one step or two, cancel, refund in parts, store cards, signed webhooks. The same in words: docs/API.md. Amounts are integers, in cents; times are ISO 8601 in UTC. A number that a double (IEEE 754) would round is refused. Pass over fields of an answer that you do not know.'
     },
     servers: [{ url: 'http://localhost:3000', description: 'the API under `npm start`' }],
     security: [{ apiKey: [] }],
