@@ -66,8 +66,8 @@ export function meterLimiter(limiter: RateLimiter | null, metrics: ApiMetrics): 
   if (limiter === null) return null
   return {
     ...limiter,
-    take: async name => {
-      const grant = await limiter.take(name)
+    take: async (name, reserve) => {
+      const grant = await limiter.take(name, reserve)
       if (grant?.isAllowed === false) metrics.rateLimited()
       return grant
     }

@@ -31,8 +31,11 @@ export interface RateLimiter {
   readonly burst: number
   /** The time in which a whole burst comes back, in seconds. */
   readonly windowS: number
-  /** Counts one request of `name` (a key id, an address). Null: the limit cannot be told just now, let it pass. */
-  take(name: string): Promise<Grant | null>
+  /**
+   * Counts one request of `name` (a key id, an address), unless fewer than `reserve` would stay for others.
+   * Null: the limit cannot be told just now, let it pass.
+   */
+  take(name: string, reserve?: number): Promise<Grant | null>
 }
 
 const ANSWER_MS = 250
@@ -46,12 +49,11 @@ export function createRateLimiter(redis: Redis, limit: RateLimit, log: Logger): 
   return {
     burst: limit.burst,
     windowS: Math.ceil(limit.burst / limit.perSecond),
-    async take(name) {
+    async take(name, reserve = 0) {
       if (performance.now() < pausedUntilMs) return null
       try {
-        return parseGrant(
-          await within(ANSWER_MS, takeFromBucket(redis, [keys.rateLimit(name)], [limit.perSecond, limit.burst]))
-        )
+        const args = [limit.perSecond, limit.burst, reserve]
+        return parseGrant(await within(ANSWER_MS, takeFromBucket(redis, [keys.rateLimit(name)], args)))
       } catch (error) {
         pausedUntilMs = performance.now() + PAUSE_MS
         log.warn({ err: error }, 'requests are not limited: the memory-only Redis does not answer')

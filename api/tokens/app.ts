@@ -2,7 +2,7 @@
 import cors from '@koa/cors'
 import Router from '@koa/router'
 import Koa from 'koa'
-import type { RateLimiter } from '../../redis/rate-limit.js'
+import type { Environment } from '../../machines/model.js'
 import type { Logger } from '../../runtime/log.js'
 import type { Authenticator } from '../authenticator.js'
 import { principalOf, type RequestState } from '../context.js'
@@ -11,20 +11,20 @@ import { noticeBrowserUse } from '../middleware/browser-use.js'
 import { errorEnvelope } from '../middleware/error-envelope.js'
 import { jsonBody } from '../middleware/json-body.js'
 import { measure } from '../middleware/measure.js'
-import { rateLimit } from '../middleware/rate-limit.js'
 import { securityHeaders } from '../middleware/security-headers.js'
 import { correlationId, requestId } from '../middleware/tracing.js'
 import { unmatched } from '../middleware/unmatched.js'
-import { limitAddress } from './address-limit.js'
+import { limitAddress, limitTokens, type TokenLimits } from './address-limit.js'
+import { readCardInput } from './card-input.js'
 import { type CreateTokenDeps, createToken } from './create-token.js'
 import { addFieldsRoutes } from './fields-routes.js'
 import type { HostedFields } from './hosted-fields.js'
 
 export interface TokensAppDeps extends CreateTokenDeps {
   readonly authenticator: Authenticator
-  /** One bucket per publishable key, and one per client address; null: no limit. */
-  readonly limiter: RateLimiter | null
-  readonly addressLimiter: RateLimiter | null
+  readonly environment: Environment
+  /** Null: no limits. */
+  readonly limits: TokenLimits | null
   /** Proxies in front of this process that add to `X-Forwarded-For`; 0: the connection tells the client's address. */
   readonly trustedProxies: number
   readonly hostedFields: HostedFields
@@ -39,10 +39,11 @@ export function createTokensApp(deps: TokensAppDeps): Koa<RequestState> {
   router.post(
     '/v1/tokens',
     authenticate(deps.authenticator, 'tokens:write'),
-    rateLimit(deps.limiter),
     jsonBody({ isOptional: false }),
     async ctx => {
-      ctx.body = await createToken(deps, principalOf(ctx).merchantId, ctx.state.body)
+      const card = readCardInput(ctx.state.body, { environment: deps.environment, nowMs: Date.now() })
+      if (deps.limits !== null) await limitTokens(ctx, deps.limits)
+      ctx.body = await createToken(deps, principalOf(ctx).merchantId, card)
       ctx.status = 201
     }
   )
@@ -56,7 +57,7 @@ export function createTokensApp(deps: TokensAppDeps): Koa<RequestState> {
   app.use(errorEnvelope(deps.log))
   app.use(noticeBrowserUse(deps.log))
   app.use(correlationId())
-  app.use(limitAddress(deps.addressLimiter))
+  app.use(limitAddress(deps.limits))
   app.use(router.routes())
   app.use(unmatched())
   return app

@@ -2,13 +2,11 @@
  * The use case behind POST /v1/tokens: a typed card becomes a one-use token (docs/SECURITY.md, The way of a card
  * number).
  */
-import type { Environment } from '../../machines/model.js'
 import { newTokenId, type TokenStore } from '../../redis/tokens.js'
 import type { Sealer } from '../../vault/sealer.js'
-import { readCardInput } from './card-input.js'
+import type { CardInput } from './card-input.js'
 
 export interface CreateTokenDeps {
-  readonly environment: Environment
   readonly sealer: Sealer
   readonly tokens: Pick<TokenStore, 'put'>
   readonly tokenTtlMs: number
@@ -24,12 +22,11 @@ export interface CreatedToken {
 }
 
 /**
- * Checks the card of a request, seals it and its CVV apart, and keeps both under a new token of `merchantId`.
- * Throws what `readCardInput` throws; rejects when the memory-only Redis is away.
+ * Seals a card and its CVV apart, and keeps both under a new token of `merchantId`. Rejects when the memory-only Redis is
+ * away.
  */
-export async function createToken(deps: CreateTokenDeps, merchantId: string, body: unknown): Promise<CreatedToken> {
-  const nowMs = Date.now()
-  const { number, cvv, brand, ...holder } = readCardInput(body, { environment: deps.environment, nowMs })
+export async function createToken(deps: CreateTokenDeps, merchantId: string, card: CardInput): Promise<CreatedToken> {
+  const { number, cvv, brand, ...holder } = card
   const tokenId = newTokenId()
   const context = { merchantId, subjectId: tokenId }
   const last4 = number.slice(-4)
@@ -43,5 +40,5 @@ export async function createToken(deps: CreateTokenDeps, merchantId: string, bod
     typedBox: deps.sealer.sealTyped({ number, ...holder, cvv }, context)
   }
   await deps.tokens.put(token, deps.tokenTtlMs)
-  return { token_id: tokenId, brand, last4, expires_at: new Date(nowMs + deps.tokenTtlMs).toISOString() }
+  return { token_id: tokenId, brand, last4, expires_at: new Date(Date.now() + deps.tokenTtlMs).toISOString() }
 }

@@ -3,13 +3,12 @@ import { connect, disconnect } from '../../redis/connections.js'
 import { assertReachable } from '../../redis/installation.js'
 import { openMemoryOnly } from '../../redis/memory-only.js'
 import { MerchantStore } from '../../redis/merchants.js'
-import { createRateLimiter } from '../../redis/rate-limit.js'
 import { createTokenStore } from '../../redis/tokens.js'
 import { runProcess } from '../../runtime/lifecycle.js'
 import { loadSealer } from '../../vault/sealer.js'
 import { createAuthenticator } from '../authenticator.js'
 import { serve } from '../http-server.js'
-import { addressLimit } from './address-limit.js'
+import { createTokenLimits } from './address-limit.js'
 import { createTokensApp } from './app.js'
 import { loadHostedFields } from './hosted-fields.js'
 
@@ -34,8 +33,7 @@ await runProcess('tokens', async context => {
       environment: config.environment,
       findKey: keyId => merchants.findKey(keyId)
     }),
-    limiter: createRateLimiter(secrets, limit, log),
-    addressLimiter: createRateLimiter(secrets, addressLimit(limit), log),
+    limits: createTokenLimits(secrets, limit, log),
     trustedProxies: config.trustedProxies,
     hostedFields: loadHostedFields(config.fieldsReleasesDir),
     log

@@ -2,10 +2,13 @@
 --
 -- KEYS[1] the bucket: "<requests> <ms>", what was in it at that moment; absent means full
 -- ARGV[1] requests per second   ARGV[2] requests in a full bucket
+-- ARGV[3] requests that stay in the bucket for others
 --
 -- Returns {1 or 0 (taken or not), requests left (rounded down), ms until there is one, ms until the bucket is full}.
+-- What stays for others counts neither as left nor as there.
 local perMs = tonumber(ARGV[1]) / 1000
 local capacity = tonumber(ARGV[2])
+local reserve = tonumber(ARGV[3])
 local time = redis.call('TIME')
 local nowMs = tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000
 
@@ -19,10 +22,12 @@ if stored then
 end
 
 local taken = 0
-if level >= 1 then
+if level - reserve >= 1 then
   taken = 1
   level = level - 1
 end
 local fullAfterMs = math.ceil((capacity - level) / perMs)
 redis.call('SET', KEYS[1], string.format('%.6f %.3f', level, nowMs), 'PX', math.max(1, fullAfterMs))
-return { taken, math.floor(level), level >= 1 and 0 or math.ceil((1 - level) / perMs), fullAfterMs }
+local free = math.max(0, math.floor(level - reserve))
+local retryAfterMs = math.ceil((reserve + 1 - level) / perMs)
+return { taken, free, free > 0 and 0 or retryAfterMs, fullAfterMs }

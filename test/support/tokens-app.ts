@@ -5,11 +5,10 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { createAuthenticator } from '../../api/authenticator.js'
 import { type HttpServer, serve } from '../../api/http-server.js'
-import { addressLimit } from '../../api/tokens/address-limit.js'
+import { createTokenLimits } from '../../api/tokens/address-limit.js'
 import { createTokensApp } from '../../api/tokens/app.js'
 import { loadHostedFields } from '../../api/tokens/hosted-fields.js'
 import { MerchantStore } from '../../redis/merchants.js'
-import { createRateLimiter } from '../../redis/rate-limit.js'
 import { createTokenStore } from '../../redis/tokens.js'
 import { createLogger } from '../../runtime/log.js'
 import { generateKeyFiles } from '../../vault/key-files.js'
@@ -95,8 +94,7 @@ class TokensAppUnderTest {
       tokens: createTokenStore(this.redis.secrets),
       tokenTtlMs: TOKEN_TTL_MS,
       authenticator: createAuthenticator({ environment: 'test', findKey: keyId => this.merchants.findKey(keyId) }),
-      limiter: createRateLimiter(this.redis.secrets, limit, log),
-      addressLimiter: createRateLimiter(this.redis.secrets, addressLimit(limit), log),
+      limits: createTokenLimits(this.redis.secrets, limit, log),
       trustedProxies,
       hostedFields: loadHostedFields(''),
       log

@@ -17,6 +17,12 @@ describe('address limit', () => {
     ['', 'unknown'],
     ['not an address', 'unknown']
   ]
+  it('counts the subnets of one customer together where it asks for three groups', () => {
+    for (const subnet of ['2001:db8:7:1::1', '2001:db8:7:ffff::9'])
+      expect(addressGroup(subnet, 3)).to.equal('2001:db8:7::/48')
+    expect(addressGroup('203.0.113.7', 3)).to.equal('203.0.113.7')
+  })
+
   for (const [address, group] of groups) {
     it(`counts ${address || 'an empty address'} as ${group}`, () => {
       expect(addressGroup(address)).to.equal(group)

@@ -1,0 +1,77 @@
+import { expect } from 'chai'
+import { typedCard, useTokensApp } from '../../support/tokens-app.js'
+
+/** The default limit of a key, but for its refill: what is taken is gone while the test runs, however slow it is. */
+const LIMIT = { perSecond: 0.001, burst: 200 }
+const FLOOD = 105
+const SENDERS = 10
+const BUYERS = 60
+
+const octet = (n: number): string => `203.0.113.${n}`
+/** Different /64 of one /48, which one customer of a provider may have. */
+const subnet = (n: number): string => `2001:db8:7:${n}::1`
+
+describe('the buyers of a shop, while its publishable key is abused', function () {
+  this.timeout(30_000)
+  const app = useTokensApp()
+  let url = ''
+  const send = async (address: string, body: unknown): Promise<number> =>
+    (await app.post(body, { 'X-Forwarded-For': address }, url)).status
+
+  beforeEach(async () => {
+    url = await app.start(LIMIT, 1)
+  })
+
+  async function flood(addresses: readonly string[], body: unknown): Promise<number[]> {
+    const statuses: number[] = []
+    const left = addresses.flatMap(address => Array<string>(FLOOD).fill(address))
+    const sendAll = async (): Promise<void> => {
+      for (let address = left.shift(); address !== undefined; address = left.shift())
+        statuses.push(await send(address, body))
+    }
+    await Promise.all(Array.from({ length: SENDERS }, sendAll))
+    return statuses
+  }
+
+  async function buyersKeptOut(): Promise<number> {
+    const statuses: number[] = []
+    for (let buyer = 1; buyer <= BUYERS; buyer++) statuses.push(await send(`198.51.100.${buyer}`, typedCard))
+    return statuses.filter(status => status !== 201).length
+  }
+
+  for (const count of [2, 6]) {
+    const attackers = Array.from({ length: count }, (_, at) => octet(at + 1))
+
+    it(`are not kept out by bodies that are no cards, from ${count} addresses`, async () => {
+      const statuses = await flood(attackers, {})
+      expect(new Set(statuses), 'each address is bounded').to.deep.equal(new Set([400, 429]))
+      expect(await buyersKeptOut()).to.equal(0)
+    })
+
+    it(`are not kept out by good cards from ${count} addresses`, async () => {
+      await flood(attackers, typedCard)
+      expect(await buyersKeptOut()).to.equal(0)
+    })
+  }
+
+  it('are not kept out from 8 networks of one provider of IPv6', async () => {
+    await flood(
+      Array.from({ length: 8 }, (_, at) => subnet(at + 1)),
+      typedCard
+    )
+    expect(await buyersKeptOut()).to.equal(0)
+  })
+
+  it('get a token from an address that sends much, as long as the key has plenty', async () => {
+    const statuses = await flood([octet(1)], typedCard)
+    expect(statuses.filter(status => status === 201)).to.have.length(100)
+  })
+
+  it('read what is left of the key for them', async () => {
+    const response = await app.post(typedCard, { 'X-Forwarded-For': octet(1) }, url)
+    expect(response.headers.get('RateLimit')).to.match(/^"key";r=199;/)
+    await flood([octet(1)], typedCard)
+    const refused = await app.post(typedCard, { 'X-Forwarded-For': octet(1) }, url)
+    expect(refused.status).to.equal(429)
+  })
+})
