@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isStep, type ScriptName, withCrashPoints } from '../runtime/crash-points.js'
 import type { Redis } from './connections.js'
+import { keys } from './keys.js'
 
 /** Runs a script with its KEYS and ARGV; the raw answer is for the caller's parser. */
 export type Script = (redis: Redis, keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>
@@ -14,9 +15,31 @@ export function loadLua(name: string): string {
   return readFileSync(new URL(`${name}.lua`, folder), 'utf8')
 }
 
+/**
+ * Code that ends a script before its first command when its user may not run one of its commands. Redis keeps what a
+ * script has written before a command that is denied, and such a payment would be half committed.
+ *
+ * The arguments stand for any: `acl_check_cmd` looks at keys and channels too, but Redis has checked all KEYS already.
+ */
+function guardOf(name: ScriptName, lua: string): string {
+  const calls = [...lua.matchAll(/redis\.call\('([A-Z]+)'(?:, '([A-Z]+)')?/g)]
+  const commands = new Map(
+    calls.map(([, command = '', part]) => [part === undefined ? command : `${command} ${part}`, command])
+  )
+  const checks = [...commands].map(([words, command]) => {
+    const args = [...words.split(' '), ...(command === 'PUBLISH' ? [keys.replyChannel('0')] : [])].map(
+      word => `'${word}'`
+    )
+    const denied = `NOPERM script ${name} was not run: its user may not run ${words}`
+    return `if not may(${args}, k) then return redis.error_reply('${denied}') end`
+  })
+  return `do local may, k = redis.acl_check_cmd, KEYS[1] ${checks.join(' ')} end`
+}
+
 /** The script `redis/lua/<name>.lua`, ready to run on any connection, between its crash points. */
 export function defineScript(name: ScriptName): Script {
-  const lua = loadLua(name)
+  const text = loadLua(name)
+  const lua = `${guardOf(name, text)} ${text}`
   const hash = createHash('sha1').update(lua).digest('hex')
   const run: Script = async (redis, keys, args) => {
     try {

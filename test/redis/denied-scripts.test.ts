@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { ensureGroups, readCommands } from '../../redis/command-stream.js'
+import { createCommitStore } from '../../redis/commits.js'
+import { connect, disconnect, type Redis } from '../../redis/connections.js'
+import { compactId, keys } from '../../redis/keys.js'
+import { createPaymentStore } from '../../redis/payments.js'
+import { defineScript } from '../../redis/scripts.js'
+import type { ScriptName } from '../../runtime/crash-points.js'
+import { createLogger } from '../../runtime/log.js'
+import { anAcceptance, aPayment, CREATED_MS, createCommand, PARTITION } from '../support/payments.js'
+import { useRedis } from '../support/redis.js'
+import { urlAs } from '../support/redis-users.js'
+
+const USER = 'denied-scripts'
+const log = createLogger('test', 'silent')
+
+/** Each script with its commands, such as `xack` or `xgroup|delconsumer`, as the ACL names them. */
+const scripts = readdirSync('redis/lua').map(file => {
+  const text = readFileSync(`redis/lua/${file}`, 'utf8')
+  const calls = [...text.matchAll(/redis\.p?call\((?:'([A-Z]+)'(?:, '([A-Z]+)')?)?/g)]
+  const commands = calls.map(([, name = 'NOT LITERAL', part]) => (part === undefined ? name : `${name}|${part}`))
+  return { name: file.replace('.lua', '') as ScriptName, commands: new Set(commands.map(one => one.toLowerCase())) }
+})
+
+describe('a script whose user may not run one of its commands', () => {
+  const test = useRedis()
+  let user: Redis
+  let admin: Redis
+  const permit = (...rules: string[]) =>
+    admin.acl('SETUSER', USER, 'reset', 'on', `>${USER}`, '~*', '&reply:*', '+@all', ...rules)
+
+  before(async () => {
+    admin = await connect(test.url, 'commands', log)
+    await permit()
+    user = await connect(urlAs(USER, test.url), 'commands', log)
+  })
+  after(async () => {
+    await disconnect(user)
+    await admin.acl('DELUSER', USER)
+    await disconnect(admin)
+  })
+  afterEach(async () => {
+    await test.redis.flushdb()
+  })
+
+  for (const denied of ['hset', 'xack', 'publish']) {
+    it(`leaves a payment as it was: commit without ${denied}`, async () => {
+      await permit()
+      await ensureGroups(test.redis, PARTITION + 1)
+      const payments = createPaymentStore(test.redis)
+      const payment = aPayment({ record: 'r1' })
+      await payments.acceptPayment(payment, createCommand, anAcceptance({ record: 'r1' }))
+      const [entry] = (await readCommands(test.redis, 'worker', [PARTITION], 1)).entries
+      if (entry === undefined) throw new Error('the command was not read')
+      const before = await test.redis.get(keys.payment(PARTITION, compactId(payment.terms.id)))
+
+      await permit(`-${denied}`)
+      const next = { ...payment, version: 2, progress: { ...payment.progress, status: 'captured' as const } }
+      const write = { payment: next, statusBefore: 'pending' as const, wakeAtMs: null, nowMs: CREATED_MS, begins: null }
+      const conclusion = { record: 'r1', result: { kind: 'succeeded' as const, progress: next.progress } }
+      const commit = () => createCommitStore(user).commit({ ...write, conclusion, ends: entry }, PARTITION)
+      const answer = await commit().catch(String)
+      expect(await test.redis.get(keys.payment(PARTITION, compactId(payment.terms.id)))).to.equal(before)
+      expect(answer).to.match(/NOPERM.*commit/)
+
+      await permit()
+      expect(await commit()).to.equal('committed')
+    })
+  }
+
+  for (const { name, commands } of scripts) {
+    it(`writes nothing: ${name}, whichever of its commands is denied`, async () => {
+      const run = () => defineScript(name)(user, Array(12).fill('{x}:k'), Array(20).fill('1'))
+      for (const command of commands) {
+        await permit(`-${command}`)
+        const answer = await run().catch(String)
+        expect(answer, command).to.match(new RegExp(`NOPERM.*${name}.* ${command.replace('|', ' ')}`, 'i'))
+      }
+      expect(await test.redis.dbsize()).to.equal(0)
+    })
+  }
+})
