@@ -5,6 +5,7 @@ import { mastersOf } from './cluster-nodes.js'
 import { connect, disconnect, type Redis } from './connections.js'
 import { reasonOf } from './errors.js'
 import { keys } from './keys.js'
+import { requirePermissions } from './permissions.js'
 import { openWrites, type Writes } from './writes.js'
 
 /**
@@ -17,6 +18,7 @@ export async function openDurable(
   const { config, log, onStop } = context
   const durable = await connect(config.redisUrl, 'commands', log)
   onStop('durable redis', () => disconnect(durable))
+  await requirePermissions(durable, 'durable', context)
   const { writes, close } = await openWrites(durable, config, log)
   onStop('durable writes', close)
   await assertPartitions(durable, config.partitions)

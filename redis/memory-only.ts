@@ -2,11 +2,14 @@
 import type { ProcessContext } from '../runtime/lifecycle.js'
 import { connect, disconnect, type Redis } from './connections.js'
 import { reasonOf } from './errors.js'
+import { requirePermissions } from './permissions.js'
 
 /** The connection of a process to the memory-only Redis, proved now and at each /readyz, and closed at its stop. */
-export async function openMemoryOnly({ config, log, onStop, onReadyCheck }: ProcessContext): Promise<Redis> {
+export async function openMemoryOnly(context: ProcessContext): Promise<Redis> {
+  const { config, log, onStop, onReadyCheck } = context
   const secrets = await connect(config.secretsRedisUrl, 'commands', log)
   onStop('memory-only redis', () => disconnect(secrets))
+  await requirePermissions(secrets, 'memoryOnly', context)
   await assertMemoryOnly(secrets)
   onReadyCheck('memory-only redis', () => assertMemoryOnly(secrets))
   return secrets

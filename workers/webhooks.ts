@@ -3,6 +3,7 @@ import { spanMs, standardRetries } from '../machines/webhook-schedule.js'
 import { connect, disconnect } from '../redis/connections.js'
 import { assertPartitions } from '../redis/installation.js'
 import { createPartitionLeases } from '../redis/partition-leases.js'
+import { requirePermissions } from '../redis/permissions.js'
 import { createWebhookEndpointStore } from '../redis/webhook-endpoints.js'
 import { createWebhookQueue } from '../redis/webhook-queue.js'
 import { createWebhookSwitches } from '../redis/webhook-switches.js'
@@ -17,11 +18,13 @@ import { createSender } from './webhooks/sender.js'
 
 const DAY_MS = 24 * 3_600_000
 
-await runProcess('webhooks', async ({ config, log, onStop, onReadyCheck }) => {
+await runProcess('webhooks', async context => {
+  const { config, log, onStop, onReadyCheck } = context
   const secrets = loadWebhookSecrets(config.webhookKeysFile)
   const redis = await connect(config.redisUrl, 'commands', log)
   const blocking = await connect(config.redisUrl, 'blocking', log)
   for (const connection of [redis, blocking]) onStop('redis', () => disconnect(connection))
+  await requirePermissions(redis, 'durable', context)
   await assertPartitions(redis, config.partitions)
 
   const owner = newInstanceName()
