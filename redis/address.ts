@@ -56,6 +56,21 @@ export function parseAddress(url: string): RedisAddress {
   return { kind: 'sentinel', nodes: known, name, db: Number(db ?? 0), login, sentinelLogin, isTls }
 }
 
+/** The address of one server of the group that `url` names, with the same login and the same encryption. */
+export function addressOfServer(url: string, { host, port }: HostPort): string {
+  const address = parseAddress(url)
+  const isTls = address.kind === 'single' ? url.startsWith('rediss:') : address.isTls
+  const { username, password } = address.kind === 'single' ? new URL(url) : encoded(address.login)
+  const server = new URL(`${isTls ? 'rediss' : 'redis'}://${host.includes(':') ? `[${host}]` : host}:${port}`)
+  server.username = username
+  server.password = password
+  return server.href
+}
+
+function encoded({ username = '', password = '' }: Login): Required<Login> {
+  return { username: encodeURIComponent(username), password: encodeURIComponent(password) }
+}
+
 /** Hosts and ports of an address, without credentials: for logs and messages. */
 export function safeAddress(url: string): string {
   try {

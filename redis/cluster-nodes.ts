@@ -1,11 +1,16 @@
 /** The servers behind a connection: what concerns each of them, and which of them has a key. */
-import { Cluster, Command, type Redis as Single } from 'ioredis'
+import { Cluster, Command, Redis as Single } from 'ioredis'
 import type { Redis } from './connections.js'
 import { RedisUnavailable } from './errors.js'
 
 /** Every living master: for what has no key, such as settings and walks over all keys. */
 export function mastersOf(redis: Redis): readonly Redis[] {
   return redis instanceof Cluster ? redis.nodes('master') : [redis]
+}
+
+/** `host:port` of the server behind a connection, for messages. */
+export function nameOfServer(redis: Redis): string {
+  return redis instanceof Single ? `${redis.options.host}:${redis.options.port}` : 'the Cluster'
 }
 
 /** Every key of every master that matches, in portions; a key that comes or goes meanwhile may be missing. */

@@ -56,6 +56,25 @@ export async function connect(
   log: Logger,
   startDeadlineMs = START_DEADLINE_MS
 ): Promise<Redis> {
+  const { redis, lastError } = open(url, role, log)
+  // A refused first connection is not the end: retryStrategy goes on until the deadline.
+  redis.connect().catch(() => undefined)
+  await waitUntilReady(redis, url, startDeadlineMs, lastError)
+  return redis
+}
+
+/**
+ * Opens a connection to a server that may be away, and goes on trying to reach it in the background. Commands are
+ * rejected at once while it is away.
+ */
+export function connectInBackground(url: string, role: Role, log: Logger): Redis {
+  const { redis } = open(url, role, log)
+  redis.connect().catch(() => undefined)
+  return redis
+}
+
+/** A client that does not connect yet, and logs once when its server is lost and once when it is back. */
+function open(url: string, role: Role, log: Logger): { redis: Single | Cluster; lastError: () => Error | undefined } {
   const redis = clientFor(parseAddress(url), role)
   let isReported = false
   let lastError: Error | undefined
@@ -68,8 +87,7 @@ export async function connect(
     if (isReported) log.info({ role, redis: safeAddress(url) }, 'redis connection is back')
     isReported = false
   })
-  await waitUntilReady(redis, url, startDeadlineMs, () => lastError)
-  return redis
+  return { redis, lastError: () => lastError }
 }
 
 /** The replies keep the shapes of RESP2, which the stores read. */
@@ -203,8 +221,6 @@ async function waitUntilReady(
       )
     }, deadlineMs)
   })
-  // A refused first connection is not the end: retryStrategy goes on until the deadline.
-  redis.connect().catch(() => undefined)
   try {
     await Promise.race([ready, deadline])
     // The client of a Cluster is ready before the connections to its nodes are.

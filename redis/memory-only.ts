@@ -6,12 +6,14 @@ import { requirePermissions } from './permissions.js'
 
 /** The connection of a process to the memory-only Redis, proved now and at each /readyz, and closed at its stop. */
 export async function openMemoryOnly(context: ProcessContext): Promise<Redis> {
-  const { config, log, onStop, onReadyCheck } = context
+  const { config, log, onStop, onReadyCheck, onWarning } = context
   const secrets = await connect(config.secretsRedisUrl, 'commands', log)
   onStop('memory-only redis', () => disconnect(secrets))
   await requirePermissions(secrets, 'memoryOnly', context)
   await assertMemoryOnly(secrets)
   onReadyCheck('memory-only redis', () => assertMemoryOnly(secrets))
+  // A server that can't be asked is told by the check above.
+  onWarning('memory-only redis', () => evictionWarning(secrets).catch(() => undefined))
   return secrets
 }
 
@@ -29,6 +31,13 @@ export async function assertMemoryOnly(redis: Redis): Promise<undefined> {
     throw new Error(`The Redis of SECRETS_REDIS_URL must not persist: ${problems.join('; ')}.`)
   }
   return undefined
+}
+
+/** The sentence about a server that drops keys when it is full, or undefined. Rejects when the server can't be asked. */
+export async function evictionWarning(redis: Redis): Promise<string | undefined> {
+  const policy = await readSetting(redis, 'maxmemory-policy')
+  if (policy === 'noeviction') return undefined
+  return `The Redis of SECRETS_REDIS_URL may evict one-use tokens, CVVs and locks: maxmemory-policy is ${policy}; set noeviction.`
 }
 
 async function readSetting(redis: Redis, name: string): Promise<string> {

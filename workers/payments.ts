@@ -3,9 +3,10 @@ import { createCardStore } from '../redis/cards.js'
 import { followClock } from '../redis/clock.js'
 import { createCommandQueue } from '../redis/command-stream.js'
 import { createCommitStore } from '../redis/commits.js'
-import { connect, disconnect, type Redis } from '../redis/connections.js'
+import { connect, disconnect } from '../redis/connections.js'
 import { createInspection } from '../redis/inspection.js'
 import { openDurable } from '../redis/installation.js'
+import { openLockServers } from '../redis/lock-servers.js'
 import { openMemoryOnly } from '../redis/memory-only.js'
 import { createNoticeStore } from '../redis/notices.js'
 import { createPaymentLock } from '../redis/payment-lock.js'
@@ -13,7 +14,7 @@ import { createPaymentStore } from '../redis/payments.js'
 import { createTokenStore } from '../redis/tokens.js'
 import { lockTtlMs } from '../runtime/config.js'
 import { newInstanceName } from '../runtime/instance-name.js'
-import { type ProcessContext, runProcess } from '../runtime/lifecycle.js'
+import { runProcess } from '../runtime/lifecycle.js'
 import { loadOpener } from '../vault/opener.js'
 import { createCardNetwork } from './network/card-network.js'
 import { createCardData } from './payments/card-data.js'
@@ -43,7 +44,7 @@ await runProcess('payments', async context => {
     payments: createPaymentStore(durable),
     commits: createCommitStore(durable, writes),
     queue: meterQueue(createCommandQueue(durable), metrics),
-    lock: createPaymentLock(await connectLocks(context), lockTtlMs(config), log),
+    lock: createPaymentLock(await openLockServers(context), lockTtlMs(config), log),
     network,
     cardData: createCardData(createTokenStore(secrets), createCardStore(durable, config.partitions), opener),
     policy: config,
@@ -85,11 +86,3 @@ await runProcess('payments', async context => {
   onStop('notices', () => notices)
   onReadyCheck('command loop', loop.problem)
 })
-
-/** Where payments are locked: at the memory-only Redis, unless REDLOCK_URLS names other servers. */
-async function connectLocks({ config, log, onStop }: ProcessContext): Promise<readonly Redis[]> {
-  const urls = config.redlockUrls.length === 0 ? [config.secretsRedisUrl] : config.redlockUrls
-  const clients = await Promise.all(urls.map(url => connect(url, 'lock', log)))
-  for (const client of clients) onStop('locks', () => disconnect(client))
-  return clients
-}

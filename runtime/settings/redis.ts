@@ -15,7 +15,7 @@ export const redisSettings = {
   redlockUrls: list(
     'REDLOCK_URLS',
     '',
-    '1, 3 or 5 independent masters for the payment lock. Empty: the memory-only Redis.'
+    '1, 3 or 5 independent masters for the payment lock; a majority must answer. Empty: the memory-only Redis.'
   ),
   partitions: integer('PARTITIONS', 16, [1, 4096], 'Number of partitions; fixed when the data is born.'),
   waitReplicas: integer(

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Environment } from '../../machines/model.js'
-import { requireDurability } from '../../redis/installation.js'
+import { requireDurability } from '../../redis/durability.js'
 import { useRedis } from '../support/redis.js'
 
 /** One process that asks for durability: its answer to /readyz, once it has started. */
@@ -45,5 +45,16 @@ describe('a process that says "it is written down"', () => {
         expect(await startOn(test.redis, environment, 'yes')).to.equal(undefined)
       }
     })
+  })
+
+  it('is not ready while Redis skips fsync during a rewrite of its file', async () => {
+    await test.redis.config('SET', 'no-appendfsync-on-rewrite', 'yes')
+    try {
+      expect(await startOn(test.redis, 'test')).to.equal(
+        'The Redis of REDIS_URL may lose accepted payments: no-appendfsync-on-rewrite is yes, must be no.'
+      )
+    } finally {
+      await test.redis.config('SET', 'no-appendfsync-on-rewrite', 'no')
+    }
   })
 })
