@@ -29,7 +29,7 @@ import { storeCard } from './store-card.js'
 import { createPayments } from './submit.js'
 import { createWebhookEndpoints } from './webhook-endpoints.js'
 
-/** How long requests that wait for a result may go on doing so when the process is asked to stop (ms). */
+/** How long requests that wait for a result may go on doing so when the process has drained (ms). */
 const STOP_PATIENCE_MS = 5_000
 
 await runProcess('api', async context => {
@@ -93,5 +93,5 @@ await runProcess('api', async context => {
   const server = await serve(app, { host: config.host, port: config.port, log, drainDelayMs: config.drainDelayMs })
   onStop('http server', () => server.stop())
   // A request may wait for 30 s, a stop may not: who waits too long is told 202, and finds the result by reading.
-  onStop('long waits', () => void setTimeout(() => replies.stopWaiting(), STOP_PATIENCE_MS))
+  onStop('long waits', () => void setTimeout(() => replies.stopWaiting(), config.drainDelayMs + STOP_PATIENCE_MS))
 })

@@ -2,11 +2,11 @@
  * The life of one process: configuration, start, ready, a signal, an orderly stop.
  *
  * First SIGTERM or SIGINT: everything that `onStop` registered is stopped, newest first, then the process exits 0.
- * A second signal, or `STOP_DEADLINE_MS`, ends it at once with code 1: nothing that matters lives in a process.
+ * A second signal, or `STOP_DEADLINE_MS` after the drain, ends it at once with code 1: nothing that matters lives in a process.
  */
 import { type Config, ConfigError, readConfig } from './config.js'
 import { crashOnceAt } from './crash-once.js'
-import { EXIT_CONFIG, STOP_DEADLINE_MS } from './ending.js'
+import { drainMsOf, EXIT_CONFIG, STOP_DEADLINE_MS } from './ending.js'
 import type { Check } from './health.js'
 import { createLogger, type Logger, logWhatLibrariesPrint } from './log.js'
 import { startOpsServer } from './ops-server.js'
@@ -42,10 +42,11 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
     }
     log.info({ reason }, 'stopping')
     stopping.abort()
+    const deadlineMs = STOP_DEADLINE_MS + drainMsOf(name, config)
     setTimeout(() => {
-      log.error({ deadline_ms: STOP_DEADLINE_MS }, 'stop took too long, leaving')
+      log.error({ deadline_ms: deadlineMs }, 'stop took too long, leaving')
       process.exit(1)
-    }, STOP_DEADLINE_MS).unref()
+    }, deadlineMs).unref()
     let exitCode = 0
     for (const { name: part, stop } of stops.reverse()) {
       try {

@@ -4,12 +4,13 @@
  */
 import { readConfig } from '../runtime/config.js'
 import { delay } from '../runtime/delay.js'
+import { DRAIN_DELAY_MAX_MS } from '../runtime/settings/payments.js'
 import { readCommandLine, toolCommand } from './command-line/tool.js'
 import { findUser, OPS_FILE, readJson } from './supervisor/data-dir.js'
 
 const POLL_MS = 100
-/** Without any process that changes. Stopping may take 12 s, starting a few more. */
-const STANDSTILL_MAX_MS = 30_000
+/** Without any process that changes. Stopping may take the drain and 12 s, starting a few more. */
+const STANDSTILL_MAX_MS = DRAIN_DELAY_MAX_MS + 30_000
 /** The simulator of the card network is not part of what is deployed. */
 const STAYS = /^network\./
 

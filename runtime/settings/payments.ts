@@ -2,6 +2,8 @@
 import { brandDays, integer, setting } from '../setting.js'
 
 const HOUR_MS = 3_600_000
+/** The slowest health checks of the usual load balancers: every 30 s, and two that fail. */
+export const DRAIN_DELAY_MAX_MS = 60_000
 
 export const paymentSettings = {
   resultWaitMs: integer(
@@ -37,8 +39,8 @@ export const paymentSettings = {
   drainDelayMs: integer(
     'DRAIN_DELAY_MS',
     0,
-    [0, 5_000],
-    'How long a stopping HTTP process still takes requests while /readyz says no, for load balancers that ask it (ms).'
+    [0, DRAIN_DELAY_MAX_MS],
+    'How long a stopping HTTP process still takes requests while /readyz says no (ms). Behind a load balancer: longer than it takes to notice (docs/OPERATIONS.md, Deploying).'
   ),
   preauthTtlDays: integer('PREAUTH_TTL_DAYS', 7, [1, 30], 'Days in which a pre-authorisation can be captured.'),
   preauthTtlDaysByBrand: setting(

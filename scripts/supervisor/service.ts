@@ -5,7 +5,7 @@
  * of their own.
  */
 import { type Config, readConfig } from '../../runtime/config.js'
-import { EXIT_CONFIG } from '../../runtime/ending.js'
+import { drainMsOf, EXIT_CONFIG } from '../../runtime/ending.js'
 import { lockDataDir, OPS_FILE, writeJson } from './data-dir.js'
 import {
   environmentOf,
@@ -22,7 +22,7 @@ import { type PlannedInstance, parseProcfile, planInstances } from './procfile.j
 import { waitUntilReady } from './readiness.js'
 import { type RedisUrls, startRedisPair, vendorDir } from './redis-pair.js'
 import { SupervisedProcess } from './supervised-process.js'
-import { Supervisor, WORK_GRACE_MS } from './supervisor.js'
+import { Supervisor } from './supervisor.js'
 
 /** What must exist before the processes start; made once Redis answers. */
 export type Preparation = (place: {
@@ -87,7 +87,7 @@ export class Service {
     }
   }
 
-  /** Stops everything within 15 s. Safe to call twice. */
+  /** Stops everything within 15 s and DRAIN_DELAY_MS. Safe to call twice. */
   async stop(): Promise<void> {
     await this.#supervisor.stop()
     await this.#releaseLock()
@@ -118,7 +118,7 @@ export class Service {
     const say = this.#sinkOf('start')
     for (const process of this.#supervisor.workers) {
       say(`${process.name} is restarted\n`)
-      await process.restart(WORK_GRACE_MS)
+      await this.#supervisor.restart(process)
       await this.untilReady()
     }
     say('every process was restarted\n')
@@ -161,13 +161,13 @@ export class Service {
     const urls = serviceUrls(ports)
     const prepared = await prepare({ dataDir, redis, urls })
     const around: Surroundings = { given: env, ports, dataDir, ...prepared, ...redis }
-    for (const instance of instances) await this.#run(instance, around)
+    for (const instance of instances) await this.#run(instance, around, drainMsOf(instance.name, config))
     await this.untilReady()
     this.#isReady = true
     return { dataDir, urls, ports, redis }
   }
 
-  async #run(instance: PlannedInstance, around: Surroundings): Promise<void> {
+  async #run(instance: PlannedInstance, around: Surroundings, drainMs: number): Promise<void> {
     const name = instanceName(instance)
     const process = new SupervisedProcess({
       name,
@@ -183,7 +183,7 @@ export class Service {
       onEnd: (ending, pauseMs) => this.#noteEnding(name, ending, pauseMs)
     })
     await process.start()
-    await this.#supervisor.add(instance.name === 'network' ? 'network' : 'work', process)
+    await this.#supervisor.add(instance.name === 'network' ? 'network' : 'work', process, drainMs)
   }
 
   async #listOpsPorts(dataDir: string): Promise<void> {

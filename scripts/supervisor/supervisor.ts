@@ -3,11 +3,12 @@ import { STOP_DEADLINE_MS } from '../../runtime/ending.js'
 import type { SupervisedProcess } from './supervised-process.js'
 
 /** A process that keeps to its own deadline is not killed just before it. */
-export const WORK_GRACE_MS = STOP_DEADLINE_MS + 300
+const WORK_GRACE_MS = STOP_DEADLINE_MS + 300
 
 /**
  * The order of stopping. First everything that works for merchants, all at once; then the simulator, which answers
- * calls that are still under way; then Redis, which everybody needed until now. The sum stays below the promised 15 s.
+ * calls that are still under way; then Redis, which everybody needed until now. The sum stays below
+ * the promised 15 s; processes that drain first (DRAIN_DELAY_MS) get that time on top.
  */
 const STAGES = [
   { name: 'work', graceMs: WORK_GRACE_MS },
@@ -21,6 +22,7 @@ const LATECOMER_GRACE_MS = 500
 export type Stage = (typeof STAGES)[number]['name']
 
 export class Supervisor {
+  readonly #drainMs = new Map<SupervisedProcess, number>()
   readonly #stages = new Map<Stage, SupervisedProcess[]>(STAGES.map(({ name }) => [name, []]))
   #stop: Promise<void> | undefined
 
@@ -38,15 +40,24 @@ export class Supervisor {
     return this.#stop !== undefined
   }
 
-  /** Takes a process under its wings; from now on `stop` ends it. Rejects, and stops it, when the stop has begun. */
-  async add(stage: Stage, process: SupervisedProcess): Promise<void> {
+  /**
+   * From now on `stop` ends this process, which takes requests for `drainMs` after it was told to. Rejects, and stops it,
+   * when the stop has begun.
+   */
+  async add(stage: Stage, process: SupervisedProcess, drainMs = 0): Promise<void> {
+    this.#drainMs.set(process, drainMs)
     this.#stages.get(stage)?.push(process)
     if (!this.isStopping) return
     await process.stop(LATECOMER_GRACE_MS)
     throw new Error('The start was interrupted.')
   }
 
-  /** Stops everything within 15 s; what does not leave is killed. Safe to call twice: the second call waits too. */
+  /** Restarts one of `workers`. Resolves when the new instance runs, which is before it is ready. */
+  async restart(process: SupervisedProcess): Promise<void> {
+    await process.restart(WORK_GRACE_MS + this.#drainOf(process))
+  }
+
+  /** Stops everything within 15 s and the drain; what does not leave is killed. Safe to call twice: the second call waits too. */
   stop(): Promise<void> {
     this.#stop ??= this.#stopStages()
     return this.#stop
@@ -59,7 +70,11 @@ export class Supervisor {
 
   async #stopStages(): Promise<void> {
     for (const { name, graceMs } of STAGES) {
-      await Promise.all((this.#stages.get(name) ?? []).map(process => process.stop(graceMs)))
+      await Promise.all((this.#stages.get(name) ?? []).map(process => process.stop(graceMs + this.#drainOf(process))))
     }
+  }
+
+  #drainOf(process: SupervisedProcess): number {
+    return this.#drainMs.get(process) ?? 0
   }
 }
