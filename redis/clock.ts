@@ -1,15 +1,19 @@
 /**
- * The time of the processes that decide about payments: the clock of their machine, set right by the clock of Redis
- * where the two differ. `webhooks` and `tokens`, which speak with the world outside, keep the clock of their machine.
+ * The clock of a process, compared with that of Redis.
  *
- * Much money depends on "nothing was heard for ten minutes", counted by one process and judged by another. A machine
- * whose clock is minutes ahead would cut that short: a payment would fail, or a refund be sent again, while the first
- * try is still on its way. The test environment adds an offset, so that a merchant can live through seven days in a
- * second; the live environment never reads it.
+ * Processes that decide about payments follow the clock of Redis (`followClock`). Much money depends on "nothing was
+ * heard for ten minutes", counted by one process and judged by another. A machine whose clock is minutes ahead would
+ * cut that short: a payment would fail, or a refund be sent again, while the first try is still on its way. The test
+ * environment adds an offset, so that a merchant can live through seven days in a second; the live environment never
+ * reads it.
+ *
+ * `webhooks` and `tokens`, which speak with the world outside, keep the clock of their machine (`watchClock`). Every
+ * process publishes the difference and warns of it.
  */
 import type { Environment } from '../machines/model.js'
 import { type Clock, systemClock } from '../runtime/clock.js'
-import type { Logger } from '../runtime/log.js'
+import type { ProcessContext } from '../runtime/lifecycle.js'
+import { publishClockDifference } from '../runtime/metrics.js'
 import type { Redis } from './connections.js'
 import { keys } from './keys.js'
 
@@ -19,7 +23,7 @@ export const CLOCK_POLL_MS = 200
 const COMPARE_MS = 5_000
 /** A difference that does no harm, and that NTP is left to mend (ms). */
 const TOLERATED_MS = 1_000
-/** A comparison that took longer, because somebody slept meanwhile, is only better than none (ms). */
+/** A comparison that took longer, because a process or Redis paused meanwhile, is only better than none (ms). */
 const ROUND_TRIP_MAX_MS = 200
 
 /** A clock that `stop` leaves where it is. */
@@ -28,50 +32,81 @@ export interface FollowedClock extends Clock {
 }
 
 export interface ClockOptions {
-  readonly log?: Logger
+  /** The process that warns of a difference, publishes it, and stops the clock with itself. */
+  readonly process?: Pick<ProcessContext, 'onStop' | 'onWarning'>
   /** The clock of the machine, for tests. */
   readonly machine?: Clock
 }
 
-/** The clock of a process. While Redis is away what was last known of it counts. */
+/** The clock of a process that decides about payments. While Redis is away what was last known of it counts. */
 export async function followClock(
   redis: Redis,
   environment: Environment,
-  { log, machine = systemClock }: ClockOptions = {}
+  options: ClockOptions = {}
 ): Promise<FollowedClock> {
-  let [offsetMs, errorMs, isCompared] = [0, 0, false]
+  const machine = await watchClock(redis, options)
+  if (environment === 'live') return machine
+  let offsetMs = await readClockOffset(redis)
   const readOffset = async (): Promise<void> => {
     offsetMs = await readClockOffset(redis)
   }
-  const compare = async (): Promise<void> => {
-    const { foundMs, tookMs } = await errorOf(redis, machine)
-    if (tookMs > ROUND_TRIP_MAX_MS && isCompared) return
-    isCompared = true
-    if (foundMs !== 0 && errorMs === 0)
-      log?.warn({ ahead_ms: foundMs }, 'the clocks of this machine and of Redis differ: set the wrong one right')
-    errorMs = foundMs
+  const timer = setInterval(() => void readOffset().catch(() => undefined), CLOCK_POLL_MS)
+  const stop = (): void => {
+    clearInterval(timer)
+    machine.stop()
   }
-  const rounds = [{ round: compare, everyMs: COMPARE_MS }]
-  if (environment === 'test') rounds.push({ round: readOffset, everyMs: CLOCK_POLL_MS })
-  await Promise.all(rounds.map(({ round }) => round()))
-  const timers = rounds.map(({ round, everyMs }) => setInterval(() => void round().catch(() => undefined), everyMs))
-  return { now: () => machine.now() - errorMs + offsetMs, stop: () => timers.forEach(clearInterval) }
+  options.process?.onStop('clock', stop)
+  return { now: () => machine.now() + offsetMs, stop }
+}
+
+/** The clock of the machine, corrected by that of Redis where the two differ by more than is tolerated. */
+export async function watchClock(
+  redis: Redis,
+  { process, machine = systemClock }: ClockOptions
+): Promise<FollowedClock> {
+  let found: Difference | undefined
+  const compare = async (): Promise<void> => {
+    const difference = await measure(redis, machine)
+    if (found === undefined || difference.tookMs <= ROUND_TRIP_MAX_MS) found = difference
+  }
+  await compare()
+  const timer = setInterval(() => void compare().catch(() => undefined), COMPARE_MS)
+  const stop = (): void => clearInterval(timer)
+  const errorMs = (): number => (found === undefined || isTolerated(found) ? 0 : found.aheadMs)
+  process?.onStop('clock', stop)
+  process?.onWarning('clock', () => warningOf(errorMs()))
+  if (process !== undefined) publishClockDifference(() => found?.aheadMs ?? 0)
+  return { now: () => machine.now() - errorMs(), stop }
+}
+
+interface Difference {
+  /** How far the machine is ahead of Redis (ms); negative when it is behind. */
+  readonly aheadMs: number
+  readonly tookMs: number
+}
+
+async function measure(redis: Redis, machine: Clock): Promise<Difference> {
+  const beforeMs = machine.now()
+  const serverMs = await serverTimeMs(redis)
+  const afterMs = machine.now()
+  return { aheadMs: Math.round((beforeMs + afterMs) / 2 - serverMs), tookMs: Math.abs(afterMs - beforeMs) }
+}
+
+/** A measurement is wrong by half of its round trip at most. */
+function isTolerated({ aheadMs, tookMs }: Difference): boolean {
+  return Math.abs(aheadMs) <= TOLERATED_MS + tookMs / 2
+}
+
+function warningOf(errorMs: number): string | undefined {
+  if (errorMs === 0) return undefined
+  const seconds = (Math.abs(errorMs) / 1_000).toFixed(1)
+  return `The clock of this machine is ${seconds} s ${errorMs > 0 ? 'ahead of' : 'behind'} that of Redis. Set the wrong one right (NTP).`
 }
 
 /** The time of the server, as whole ms since the epoch. */
 export async function serverTimeMs(redis: Redis): Promise<number> {
   const [seconds, microseconds] = await redis.time()
   return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000)
-}
-
-/** How far a machine is ahead of Redis (ms); 0 when that is within what is tolerated or cannot be told apart from it. */
-async function errorOf(redis: Redis, machine: Clock): Promise<{ foundMs: number; tookMs: number }> {
-  const beforeMs = machine.now()
-  const serverMs = await serverTimeMs(redis)
-  const afterMs = machine.now()
-  const aheadMs = Math.round((beforeMs + afterMs) / 2 - serverMs)
-  const tookMs = Math.abs(afterMs - beforeMs)
-  return { foundMs: Math.abs(aheadMs) > TOLERATED_MS + tookMs / 2 ? aheadMs : 0, tookMs }
 }
 
 /** How far the test environment is ahead of the system's clock (ms). */

@@ -5,8 +5,9 @@
  * `readConfig` reports every problem at once, so that a start with three mistakes needs one correction, not three.
  */
 import { accessSync, constants } from 'node:fs'
+import type { SecretFile } from './secret-files.js'
 import { type Setting, sourceOf } from './setting.js'
-import { keyFilesOf } from './settings/key-files.js'
+import { keyFilesOf, secretKeyFiles } from './settings/key-files.js'
 import { networkSettings } from './settings/network.js'
 import { paymentSettings } from './settings/payments.js'
 import { processSettings } from './settings/processes.js'
@@ -101,6 +102,18 @@ function missingKeyFiles(processName: string, env: NodeJS.ProcessEnv): string[] 
     const { text: file, shown } = sourceOf(row, env)
     if (file === '') return [`${row.variable}: is not set, and \`${processName}\` needs it. ${row.doc}`]
     return file !== undefined && !isReadable(file) ? [`${shown}: the file cannot be read`] : []
+  })
+}
+
+/** The files from which a process reads secrets: its secret key files, and every `…_FILE` that replaces a variable. */
+export function secretFilesOf(processName: string, env: NodeJS.ProcessEnv = process.env): SecretFile[] {
+  const needed = keyFilesOf(processName).filter(variable => secretKeyFiles.includes(variable))
+  return Object.values(settings).flatMap(row => {
+    const { variable } = row
+    const replacing = env[variable] ? undefined : env[`${variable}_FILE`]
+    const replaced = replacing ? [{ variable: `${variable}_FILE`, file: replacing }] : []
+    const { text: file } = sourceOf(row, env)
+    return needed.includes(variable) && file ? [...replaced, { variable, file }] : replaced
   })
 }
 

@@ -4,12 +4,13 @@
  * First SIGTERM or SIGINT: everything that `onStop` registered is stopped, newest first, then the process exits 0.
  * A second signal, or `STOP_DEADLINE_MS` after the drain, ends it at once with code 1: nothing that matters lives in a process.
  */
-import { type Config, ConfigError, readConfig } from './config.js'
+import { type Config, ConfigError, readConfig, secretFilesOf } from './config.js'
 import { crashOnceAt } from './crash-once.js'
 import { drainMsOf, EXIT_CONFIG, STOP_DEADLINE_MS } from './ending.js'
 import type { Check } from './health.js'
 import { createLogger, type Logger, logWhatLibrariesPrint } from './log.js'
 import { startOpsServer } from './ops-server.js'
+import { openFilesWarning } from './secret-files.js'
 
 /** What an entry file gets to build its process from. */
 export interface ProcessContext {
@@ -34,6 +35,8 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
   const stopping = new AbortController()
   const stops: { name: string; stop: () => Promise<void> | void }[] = []
   const conditions = { problems: new Map<string, Check>(), warnings: new Map<string, Check>() }
+  const secretFiles = secretFilesOf(name)
+  conditions.warnings.set('secret files', () => openFilesWarning(secretFiles))
 
   const stopAll = async (reason: string): Promise<void> => {
     if (stopping.signal.aborted) {

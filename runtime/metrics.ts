@@ -4,7 +4,7 @@
  * Each process has a file `metrics.ts` of its own, whose function registers its figures; docs/METRICS.md is made from them.
  */
 import { readFileSync } from 'node:fs'
-import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, type Registry, register } from 'prom-client'
 import type { Conditions, Health } from './health.js'
 import { within } from './within.js'
 
@@ -108,6 +108,17 @@ export function publishProcess(
       label: 'part',
       pick: ({ warnings }) =>
         Object.fromEntries([...conditions.warnings.keys()].map(part => [part, part in warnings ? 1 : 0]))
+    }
+  ])
+}
+
+/** How far the clock of the machine is ahead of that of Redis; `aheadMs` answers what was measured last. */
+export function publishClockDifference(aheadMs: () => number, registry: Registry = register): void {
+  publishFigures(registry, async () => aheadMs(), [
+    {
+      name: 'clock_difference_seconds',
+      help: 'How far the clock of the machine is ahead of the clock of Redis; negative when it is behind.',
+      pick: ms => ms / 1_000
     }
   ])
 }

@@ -33,13 +33,12 @@ await runProcess('payments', async context => {
   const blocking = await connect(config.redisUrl, 'blocking', log)
   onStop('blocking reads', () => disconnect(blocking))
   const secrets = await openMemoryOnly(context)
-  const network = createCardNetwork(config)
+  const network = createCardNetwork(config, context)
   const inWork = { commands: 0 }
   const metrics = createWorkerMetrics(() => inWork.commands)
   onStop('card network', () => network.close())
 
-  const clock = await followClock(durable, config.environment, { log })
-  onStop('clock', () => clock.stop())
+  const clock = await followClock(durable, config.environment, { process: context })
   const deps: WorkerDeps = {
     payments: createPaymentStore(durable),
     commits: createCommitStore(durable, writes),

@@ -17,8 +17,7 @@ await runProcess('timers', async context => {
   await requirePermissions(redis, 'durable', context)
   await assertPartitions(redis, config.partitions)
   await ensureGroups(redis, config.partitions)
-  const clock = await followClock(redis, config.environment, { log })
-  onStop('clock', () => clock.stop())
+  const clock = await followClock(redis, config.environment, { process: context })
   publishInstallation(async () => ({
     partitions: await queueStatus(redis, config.partitions, clock.now()),
     workers: (await livingConsumers(redis, config.takeoverAfterMs)).size

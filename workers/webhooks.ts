@@ -1,5 +1,6 @@
 /** Process `webhooks`: delivers the events of the outboxes. It can sign, and can open no card. */
 import { spanMs, standardRetries } from '../machines/webhook-schedule.js'
+import { watchClock } from '../redis/clock.js'
 import { connect, disconnect } from '../redis/connections.js'
 import { assertPartitions } from '../redis/installation.js'
 import { createPartitionLeases } from '../redis/partition-leases.js'
@@ -26,6 +27,7 @@ await runProcess('webhooks', async context => {
   for (const connection of [redis, blocking]) onStop('redis', () => disconnect(connection))
   await requirePermissions(redis, 'durable', context)
   await assertPartitions(redis, config.partitions)
+  await watchClock(redis, { process: context })
 
   const owner = newInstanceName()
   const metrics = createWebhookMetrics()

@@ -9,8 +9,7 @@ import { createNotificationsApp } from './app.js'
 await runProcess('notifications', async context => {
   const { config, log, onStop } = context
   const { durable, writes } = await openDurable(context)
-  const clock = await followClock(durable, config.environment, { log })
-  onStop('clock', () => clock.stop())
+  const clock = await followClock(durable, config.environment, { process: context })
 
   const app = createNotificationsApp({
     secret: config.notificationsSecret,

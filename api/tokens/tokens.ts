@@ -1,4 +1,5 @@
 /** Process `tokens`: the browser's side. It can seal card data, and never open it. */
+import { watchClock } from '../../redis/clock.js'
 import { connect, disconnect } from '../../redis/connections.js'
 import { assertReachable } from '../../redis/installation.js'
 import { openMemoryOnly } from '../../redis/memory-only.js'
@@ -19,6 +20,7 @@ await runProcess('tokens', async context => {
   const durable = await connect(config.redisUrl, 'commands', log)
   onStop('durable redis', () => disconnect(durable))
   onReadyCheck('durable redis', () => assertReachable(durable))
+  await watchClock(durable, { process: context })
 
   const secrets = await openMemoryOnly(context)
 

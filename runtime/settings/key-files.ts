@@ -16,6 +16,9 @@ export function keyFilesOf(processName: string): readonly string[] {
   return needs[processName] ?? []
 }
 
+/** The variables that name key files with secrets; the others are public. */
+export const secretKeyFiles: readonly string[] = ['VAULT_PRIVATE_KEYS_FILE', 'WEBHOOK_KEYS_FILE']
+
 /** The variables that a supervisor keeps from a process. */
 export function keyFilesKeptFrom(processName: string): readonly string[] {
   return variables.filter(variable => !keyFilesOf(processName).includes(variable))

@@ -1,13 +1,14 @@
 /**
- * Loaded before a process of a chaos run (`node --import`): its machine's clock is wrong, in each life by another
- * amount. Run, not imported from.
+ * Loaded before a process (`node --import`): its machine's clock is wrong. In a chaos run, in each life by another
+ * amount; with `?ms=400000` behind the name of this file, by that. Run, not imported from.
  */
 
 /** Far more than the horizon of a chaos run. */
 const SHIFTS_MS = [-90_000, 0, 0, 90_000] as const
 
 const MachineDate = Date
-const shiftMs = SHIFTS_MS[process.pid % SHIFTS_MS.length] ?? 0
+const given = new URL(import.meta.url).searchParams.get('ms')
+const shiftMs = given === null ? (SHIFTS_MS[process.pid % SHIFTS_MS.length] ?? 0) : Number(given)
 const now = (): number => MachineDate.now() + shiftMs
 
 if (shiftMs !== 0) {

@@ -205,12 +205,14 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         ]
       },
       {
-        title: 'Event loop and CPU',
-        description: 'Lag p99 and CPU of the busiest process of each kind.',
+        title: 'Event loop, CPU, clock',
+        description: 'Lag p99 and CPU of the busiest process of each kind; difference to the clock of Redis.',
         unit: 's',
         lines: [
           [most('nodejs_eventloop_lag_p99_seconds', 'job'), 'lag {{job}}'],
-          ['max by (job) (rate(process_cpu_seconds_total[$__rate_interval]))', 'CPU {{job}}']
+          ['max by (job) (rate(process_cpu_seconds_total[$__rate_interval]))', 'CPU {{job}}'],
+          [most('clock_difference_seconds', 'job'), 'clock ahead {{job}}'],
+          ['max by (job) (-clock_difference_seconds)', 'clock behind {{job}}']
         ]
       }
     ]

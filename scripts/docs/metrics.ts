@@ -1,7 +1,7 @@
 /** Every figure of every process, read from the register that the code itself fills. */
 import { type MetricObject, Registry } from 'prom-client'
 import { createApiMetrics, publishAdmission } from '../../api/metrics.js'
-import { publishProcess } from '../../runtime/metrics.js'
+import { publishClockDifference, publishProcess } from '../../runtime/metrics.js'
 import { createWorkerMetrics } from '../../workers/payments/metrics.js'
 import { createTimersMetrics, publishInstallation } from '../../workers/timers/metrics.js'
 import { createWebhookMetrics, publishBacklog } from '../../workers/webhooks/metrics.js'
@@ -22,7 +22,13 @@ export interface MetricGroup {
 const never = (): Promise<never> => new Promise(() => undefined)
 
 const groups: readonly [processes: string, fill: (registry: Registry) => void][] = [
-  ['every process', registry => publishProcess(registry, 'any', { warnings: new Map() }, never)],
+  [
+    'every process',
+    registry => {
+      publishProcess(registry, 'any', { warnings: new Map() }, never)
+      publishClockDifference(() => 0, registry)
+    }
+  ],
   [
     '`api`; the first also `tokens` and `notifications`',
     registry => {

@@ -8,6 +8,7 @@ import type { CardNetwork, QueryOutcome } from '../../machines/network.js'
 import type { Config } from '../../runtime/config.js'
 import { withCrashPoints } from '../../runtime/crash-points.js'
 import { readAuthorisation, readCapture, readVoid } from './answers.js'
+import { WatchedTransport, type WatchingProcess, watchNetwork } from './network-watch.js'
 import { type FoundSale, type NoAnswer, readSale, readSaleIds } from './query-answers.js'
 import { saleBody } from './sale-request.js'
 import { createTransport, type Transport } from './transport.js'
@@ -24,10 +25,19 @@ export type NetworkConfig = Pick<
   | 'networkConnections'
 >
 
-/** Opens connections on demand. `close` ends after the calls under way; abort them first if it must be quick. */
-export function createCardNetwork(config: NetworkConfig): CardNetwork & { close(): Promise<void> } {
-  const transportTo = (baseUrl: string) =>
-    createTransport({
+/** A query of this order books nothing and finds nothing: no payment has the nil UUID. */
+const PROBE_OF_QUERIES = `/1/sales?merchantOrderId=${'0'.repeat(32)}`
+
+/**
+ * Opens connections on demand. `process` warns of what the calls tell of the network. `close` ends after the calls under
+ * way; abort them first if it must be quick.
+ */
+export function createCardNetwork(
+  config: NetworkConfig,
+  process?: WatchingProcess
+): CardNetwork & { close(): Promise<void> } {
+  const transportTo = (baseUrl: string, probePath: string) => {
+    const transport = createTransport({
       baseUrl,
       headers: {
         MerchantId: config.networkMerchantId,
@@ -38,7 +48,12 @@ export function createCardNetwork(config: NetworkConfig): CardNetwork & { close(
       connections: config.networkConnections,
       connectTimeoutMs: config.networkConnectTimeoutMs
     })
-  return networkOver(transportTo(config.networkTransactionUrl), transportTo(config.networkQueryUrl), config)
+    return new WatchedTransport(transport, { baseUrl, probePath, timeoutMs: config.networkTimeoutMs })
+  }
+  const transactions = transportTo(config.networkTransactionUrl, '/')
+  const queries = transportTo(config.networkQueryUrl, PROBE_OF_QUERIES)
+  if (process !== undefined) watchNetwork([transactions, queries], process)
+  return networkOver(transactions, queries, config)
 }
 
 /** The same over transports of the caller's: how the simulation runs this adapter without a socket. */

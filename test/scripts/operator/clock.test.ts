@@ -1,8 +1,10 @@
 import { expect } from 'chai'
-import { advanceClock, followClock, readClockOffset } from '../../../redis/clock.js'
+import { register } from 'prom-client'
+import { advanceClock, followClock, readClockOffset, watchClock } from '../../../redis/clock.js'
 import { readConfig } from '../../../runtime/config.js'
 import { runOperator } from '../../../scripts/operator/program.js'
 import { until } from '../../support/conditions.js'
+import { ConditionsUnderTest } from '../../support/conditions-of.js'
 import { useRedis } from '../../support/redis.js'
 
 const LIVE = {
@@ -40,6 +42,34 @@ describe('the clock of the live environment', () => {
 
 describe('the clock of a machine that is wrong', () => {
   const test = useRedis()
+  afterEach(() => register.clear())
+
+  for (const [side, errorMs] of [
+    ['ahead of', 400_000],
+    ['behind', -400_000]
+  ] as const) {
+    it(`is a warning and a figure of its process when it is ${side} that of Redis`, async () => {
+      const process = new ConditionsUnderTest()
+      await watchClock(test.redis, { process, machine: { now: () => Date.now() + errorMs } })
+      const { warnings } = await process.health()
+      const figure = /^clock_difference_seconds (.*)$/m.exec(await register.metrics())?.[1]
+      await process.stop()
+      expect(warnings['clock']).to.match(
+        new RegExp(`^The clock of this machine is (400.0|399.9) s ${side} that of Redis. Set the wrong one right`)
+      )
+      expect(Number(figure)).to.be.closeTo(errorMs / 1_000, 1)
+    })
+  }
+
+  it('is no warning while the difference is tolerated, and a figure all the same', async () => {
+    const process = new ConditionsUnderTest()
+    await watchClock(test.redis, { process, machine: { now: () => Date.now() + 600 } })
+    const { warnings } = await process.health()
+    const figure = /^clock_difference_seconds (.*)$/m.exec(await register.metrics())?.[1]
+    await process.stop()
+    expect(warnings).to.deep.equal({})
+    expect(Number(figure)).to.be.closeTo(0.6, 0.3)
+  })
 
   for (const [name, errorMs] of [
     ['ahead', 25 * 60_000],

@@ -1,0 +1,85 @@
+import { chmod, readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { expect } from 'chai'
+import { parseProcfile } from '../../../scripts/supervisor/procfile.js'
+import { Merchant } from '../../support/merchant.js'
+import { type ServiceUnderTest, startService, useService } from '../../support/service.js'
+
+const PROCESSES = ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks']
+const AHEAD_MS = 400_000
+
+interface Readiness {
+  readonly status: number
+  readonly warnings: Readonly<Record<string, string>>
+}
+
+async function readinessOf(service: ServiceUnderTest, name: string): Promise<Readiness> {
+  const { status, text } = await service.ops(`${name}.1`, '/readyz')
+  return { status, warnings: JSON.parse(text).warnings }
+}
+
+/** Processes whose machine is 400 s ahead, and a `payments` process that looks for the card network at the wrong place. */
+async function troubledProcfile(): Promise<string> {
+  const shift = `--import file://${resolve('dist/scripts/chaos/shifted-clock.js')}?ms=${AHEAD_MS}`
+  const lines = parseProcfile(await readFile('Procfile', 'utf8')).map(({ name, command }) => {
+    if (name === 'network') return `${name}: ${command}`
+    const shifted = command.replace(/\bnode /, `node ${shift} `)
+    if (name !== 'payments') return `${name}: ${shifted}`
+    return `${name}: ${shifted.replace(/^exec /, 'exec env NETWORK_TRANSACTION_URL=http://127.0.0.1:1 ')}`
+  })
+  return `${lines.join('\n')}\n`
+}
+
+describe('the processes of a sound installation', () => {
+  const service = useService()
+
+  it('warn of nothing, and publish the difference of their clocks', async () => {
+    for (const name of PROCESSES) {
+      expect(await readinessOf(service(), name), name).to.deep.equal({ status: 200, warnings: {} })
+      const { text } = await service().ops(`${name}.1`, '/metrics')
+      const seconds = /^clock_difference_seconds (.*)$/m.exec(text)?.[1]
+      expect(Number(seconds), name).to.be.within(-1, 1)
+    }
+  })
+})
+
+describe('the processes of an installation in trouble that can still work', function () {
+  this.timeout(40_000)
+  let service: ServiceUnderTest
+  before(async () => {
+    service = await startService({ procfile: await troubledProcfile(), env: { LOG_LEVEL: 'warn' } })
+  })
+  after(() => service?.stop())
+
+  it('warn of a clock that is wrong, each of them, and are ready', async () => {
+    for (const name of PROCESSES) {
+      const { status, warnings } = await readinessOf(service, name)
+      expect(status, name).to.equal(200)
+      expect(warnings['clock'], name).to.match(/^The clock of this machine is (399|400)\.\d s ahead of that of Redis\./)
+      const { text } = await service.ops(`${name}.1`, '/metrics')
+      expect(text, name).to.match(/^clock_difference_seconds (399|400)(\.\d+)?$/m)
+      expect(text, name).to.match(/^process_warning\{part="clock"\} 1$/m)
+    }
+  })
+
+  it('warn of a card network that cannot be reached: payments ends what it can, and is ready', async () => {
+    const merchant = new Merchant(() => service)
+    expect((await merchant.create()).error).to.include({ code: 'network_unavailable' })
+    const { status, warnings } = await readinessOf(service, 'payments')
+    expect(status).to.equal(200)
+    expect(warnings['card network']).to.match(
+      /^The last \d+ calls to the card network at 127\.0\.0\.1:1 got no answer \(ECONNREFUSED\)\./
+    )
+  })
+
+  it('warn of key files that every user may read, in the processes that read them', async () => {
+    const file = join(service.dataDir, 'vault', 'webhook-keys.json')
+    await chmod(file, 0o644)
+    for (const name of PROCESSES) {
+      const { warnings } = await readinessOf(service, name)
+      if (name === 'api' || name === 'webhooks') expect(warnings['secret files'], name).to.contain('mode 644')
+      else expect(warnings, name).not.to.have.property('secret files')
+    }
+    await chmod(file, 0o600)
+  })
+})

@@ -1,0 +1,125 @@
+import { expect } from 'chai'
+import type { Simulator } from '../../../scripts/network/simulator.js'
+import { createCardNetwork } from '../../../workers/network/card-network.js'
+import { WatchedTransport, watchNetwork } from '../../../workers/network/network-watch.js'
+import type { Exchange, WireRequest } from '../../../workers/network/transport.js'
+import { networkConfig, noAbort, purchase, startTestSimulator } from '../../support/card-network.js'
+import { ConditionsUnderTest } from '../../support/conditions-of.js'
+
+describe('a worker whose calls to the card network', () => {
+  let simulator: Simulator
+  let process: ConditionsUnderTest
+  let network: ReturnType<typeof createCardNetwork>
+
+  beforeEach(async () => {
+    simulator = await startTestSimulator()
+    process = new ConditionsUnderTest()
+  })
+  afterEach(async () => {
+    await process.stop()
+    await network.close()
+    await simulator.stop()
+  })
+  const watch = (changes = {}): void => {
+    network = createCardNetwork(networkConfig(simulator.url, changes), process)
+  }
+  const sell = async (times: number): Promise<void> => {
+    for (let i = 0; i < times; i++) await network.authorise(purchase({ orderId: `order${i}` }), noAbort)
+  }
+
+  it('are answered warns of nothing, also when a card is declined', async () => {
+    watch()
+    await network.authorise(purchase({}, '4024007153760052'), noAbort)
+    await sell(3)
+    expect(await process.health()).to.deep.equal({ problems: {}, warnings: {} })
+  })
+
+  it('get no answer warns of it, and stays ready', async () => {
+    watch()
+    await simulator.stop()
+    await sell(2)
+    expect((await process.health()).warnings).to.deep.equal({})
+    await sell(1)
+    const { problems, warnings } = await process.health()
+    const host = new URL(simulator.url).host
+    expect(problems).to.deep.equal({})
+    expect(warnings).to.deep.equal({
+      'card network': `The last 3 calls to the card network at ${host} got no answer (ECONNREFUSED). Call the network, or mend the way to it.`
+    })
+  })
+
+  it('are refused for their credentials warns of it, until one is taken', async () => {
+    watch({ networkMerchantKey: 'wrong' })
+    await sell(3)
+    const { problems, warnings } = await process.health()
+    expect(problems).to.deep.equal({})
+    expect(Object.keys(warnings)).to.deep.equal(['network credentials'])
+    expect(warnings['network credentials']).to.contain('refused the last 3 calls (HTTP 401). Check NETWORK_MERCHANT_ID')
+  })
+})
+
+describe('a worker that makes no calls to the card network', () => {
+  const sent: WireRequest[] = []
+  let answer: Exchange = { kind: 'answered', status: 404, text: '' }
+  let nowMs = 0
+  const transport = {
+    send: async (request: WireRequest): Promise<Exchange> => {
+      sent.push(request)
+      return answer
+    },
+    close: async () => undefined
+  }
+  const host = new WatchedTransport(transport, {
+    baseUrl: 'https://query.example',
+    probePath: '/1/sales?merchantOrderId=0',
+    timeoutMs: 1_000,
+    clock: { now: () => nowMs }
+  })
+  /** Looks once a second for so long; answers the times of the probes (s). */
+  const probesIn = async (seconds: number): Promise<number[]> => {
+    const times: number[] = []
+    for (let second = 1; second <= seconds; second++) {
+      nowMs += 1_000
+      const before = sent.length
+      await host.probeWhenIdle(noAbort)
+      if (sent.length > before) times.push(second)
+    }
+    return times
+  }
+
+  it('probes it once in 30 s, with a query that books nothing', async () => {
+    expect(await probesIn(90)).to.deep.equal([30, 60, 90])
+    expect(new Set(sent.map(({ method, path }) => `${method} ${path}`))).to.deep.equal(
+      new Set(['GET /1/sales?merchantOrderId=0'])
+    )
+    expect(host.unreachable()).to.equal(undefined)
+  })
+
+  it('probes it sooner after a failure, warns after the third one, and ends the warning with the first answer', async () => {
+    answer = { kind: 'answered', status: 503, text: '' }
+    expect(await probesIn(40)).to.deep.equal([30, 35, 40])
+    expect(host.unreachable()).to.equal(
+      'The last 3 calls to the card network at query.example got no answer (HTTP 503).'
+    )
+    answer = { kind: 'answered', status: 404, text: '' }
+    await probesIn(5)
+    expect(host.unreachable()).to.equal(undefined)
+  })
+
+  it('learns from a probe that its credentials are refused', async () => {
+    answer = { kind: 'answered', status: 401, text: '' }
+    await probesIn(90)
+    const process = new ConditionsUnderTest()
+    watchNetwork([host], process)
+    const { warnings } = await process.health()
+    await process.stop()
+    expect(warnings).to.have.property('network credentials').that.contains('HTTP 401')
+  })
+
+  it('counts no call that its caller gave up', async () => {
+    answer = { kind: 'ambiguous', reason: 'the caller gave up' }
+    for (let i = 0; i < 3; i++)
+      await host.send({ method: 'GET', path: '/1/sales', body: null, timeoutMs: 1 }, AbortSignal.abort())
+    expect(host.unreachable()).to.equal(undefined)
+  })
+})
