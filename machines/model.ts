@@ -76,6 +76,8 @@ export type FailureCode =
   | 'card_declined'
   | 'card_expired'
   | 'invalid_token'
+  /** Our keys do not open the card data: nothing was sent. */
+  | 'card_unreadable'
   | 'provider_rejected'
   | 'network_unavailable'
   /** The amount is held, and the capture that was asked for with it did not happen: the hold stands. */

@@ -189,6 +189,13 @@ export const errorCatalogue = {
     message:
       'The card network could not be reached. Nothing was charged, captured, canceled or refunded; a new Idempotency-Key is safe. A token can be used again with it; if that gets invalid_token, let the buyer type the card again.'
   },
+  card_unreadable: {
+    publicCode: 'network_unavailable',
+    status: 503,
+    retryable: true,
+    message:
+      'The service could not open the card data, so it sent nothing to the card network. Nothing was charged; a new Idempotency-Key is safe. A token can be used again with it; if that fails too, let the buyer type the card again.'
+  },
   capture_not_sent: {
     publicCode: 'network_unavailable',
     status: 503,

@@ -17,7 +17,8 @@ const RETRY_AFTER_S = 2
 const headersOfCode: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
   unauthorized: { 'WWW-Authenticate': 'Bearer' },
   service_unavailable: { 'Retry-After': String(RETRY_AFTER_S) },
-  network_unavailable: { 'Retry-After': String(RETRY_AFTER_S) }
+  network_unavailable: { 'Retry-After': String(RETRY_AFTER_S) },
+  card_unreadable: { 'Retry-After': String(RETRY_AFTER_S) }
 }
 
 /** Catches whatever the inner middleware throws and answers with the envelope. */

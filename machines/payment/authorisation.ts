@@ -59,7 +59,7 @@ export const pending = paymentSetup.createStateConfig({
     CARD_MISSING: {
       target: 'failed',
       actions: ['fail', 'endNotice'],
-      description: 'The card data is gone; nothing was sent.'
+      description: 'The card data is gone or can not be opened; nothing was sent.'
     },
     AMBIGUOUS: {
       target: 'unknown',

@@ -37,8 +37,8 @@ export type CallEvent =
   | ({ readonly type: 'REJECTED'; readonly code: string; readonly isTooLate?: boolean } & At)
   | ({ readonly type: 'NOT_SENT'; readonly reason: string } & At)
   | ({ readonly type: 'AMBIGUOUS'; readonly reason: string } & At)
-  /** The token or its card data is gone; nothing was sent. */
-  | ({ readonly type: 'CARD_MISSING' } & At)
+  /** The card data is gone, or our keys do not open it; nothing was sent. */
+  | ({ readonly type: 'CARD_MISSING'; readonly failure: 'invalid_token' | 'card_unreadable' } & At)
 
 export type Found = { readonly sale: Sale; readonly surplusSaleId: string | null } & At
 

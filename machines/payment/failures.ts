@@ -17,7 +17,7 @@ export function failureOf(terms: PaymentTerms, operation: Operation, event: Paym
     case 'FOUND_DENIED':
       return operation.kind === 'authorization' ? 'card_declined' : 'provider_rejected'
     case 'CARD_MISSING':
-      return 'invalid_token'
+      return event.failure
     case 'ABSENT':
       return 'network_unavailable'
     default:

@@ -115,7 +115,11 @@ export const exampleEvents: readonly ExampleEvent[] = [
   example('OPERATION_CONCLUDED/missing', 'a person has not found it booked', beyondHorizon(concluded(false))),
   example('NOT_SENT', 'surely not sent', (_, nowMs) => ({ type: 'NOT_SENT', reason: 'connection refused', nowMs })),
   example('AMBIGUOUS', 'no conclusive answer', (_, nowMs) => ({ type: 'AMBIGUOUS', reason: 'timeout', nowMs })),
-  example('CARD_MISSING', 'card data is gone', (_, nowMs) => ({ type: 'CARD_MISSING', nowMs })),
+  example('CARD_MISSING', 'card data is gone', (_, nowMs) => ({
+    type: 'CARD_MISSING',
+    failure: 'invalid_token',
+    nowMs
+  })),
   example('FOUND_AUTHORISED', 'found authorised', found('FOUND_AUTHORISED', 'authorised')),
   example(
     'FOUND_AUTHORISED/surplus',

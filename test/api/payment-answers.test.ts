@@ -121,6 +121,7 @@ describe('payment POSTs: from what became of a command to an answer', () => {
     ['invalid_token', 422, false],
     ['provider_rejected', 422, false],
     ['network_unavailable', 503, true],
+    ['card_unreadable', 503, true, 'network_unavailable'],
     ['capture_rejected', 422, false, 'provider_rejected'],
     ['capture_not_sent', 503, false, 'network_unavailable']
   ]

@@ -25,7 +25,7 @@ export function aWorker(test: TestRedis, changes: (deps: WorkerDeps) => Partial<
   const log = createLogger('test', 'silent')
   const network = new FakeNetwork()
   const clock = { atMs: CREATED_MS + 1_000, now: () => clock.atMs }
-  const forgotten: string[] = []
+  const [forgotten, released]: [string[], string[]] = [[], []]
   const deps: WorkerDeps = {
     payments: createPaymentStore(test.redis),
     commits: createCommitStore(test.redis),
@@ -41,7 +41,7 @@ export function aWorker(test: TestRedis, changes: (deps: WorkerDeps) => Partial<
         cvv: '123'
       }),
       forget: async terms => void forgotten.push(terms.id),
-      giveBack: async () => undefined
+      giveBack: async terms => void released.push(terms.id)
     },
     policy,
     environment: 'test',
@@ -50,7 +50,7 @@ export function aWorker(test: TestRedis, changes: (deps: WorkerDeps) => Partial<
     clock,
     log
   }
-  return new TestWorker(test, { ...deps, ...changes(deps) }, network, clock, forgotten)
+  return new TestWorker(test, { ...deps, ...changes(deps) }, network, clock, { forgotten, released })
 }
 
 export class TestWorker {
@@ -59,6 +59,8 @@ export class TestWorker {
   readonly clock: { atMs: number }
   /** Payments whose card data was given up. */
   readonly forgotten: readonly string[]
+  /** Payments whose token another request may use. */
+  readonly released: readonly string[]
   readonly #test: TestRedis
 
   constructor(
@@ -66,13 +68,14 @@ export class TestWorker {
     deps: WorkerDeps,
     network: FakeNetwork,
     clock: { atMs: number },
-    forgotten: readonly string[]
+    { forgotten, released }: Record<'forgotten' | 'released', readonly string[]>
   ) {
     this.#test = test
     this.deps = deps
     this.network = network
     this.clock = clock
     this.forgotten = forgotten
+    this.released = released
   }
 
   /** Accepts a payment as the API does. */

@@ -13,7 +13,10 @@ import type { TokenStore } from '../../redis/tokens.js'
 import type { Opener } from '../../vault/opener.js'
 
 export interface CardData {
-  /** Null: the token, the card, or a CVV that came with it is gone. Rejects when a Redis is away or a box can't be opened. */
+  /**
+   * Null: the token, the card, or a CVV that came with it is gone. Rejects when a Redis is away, and with `VaultError`
+   * when a box can't be opened.
+   */
   open(terms: PaymentTerms, source: CardSource, record: string): Promise<OpenCard | null>
   /** Forgets the token, or the CVV that came with a stored card. */
   forget(terms: PaymentTerms, source: CardSource): Promise<void>

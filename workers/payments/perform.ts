@@ -6,6 +6,7 @@ import { callEvent, queryEvent } from '../../machines/payment/inquiry.js'
 import type { CommandEntry } from '../../redis/command-entry.js'
 import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'
+import { VaultError } from '../../vault/errors.js'
 import type { WorkerDeps } from './deps.js'
 
 /** First pause before a call that did not reach the network is tried again; it doubles (ms). */
@@ -80,8 +81,19 @@ async function authorise(
   const { command } = entry
   if (command.kind !== 'create') throw new Error(`A ${command.kind} command can't authorise the payment ${terms.id}.`)
   const record = progress.operation.record ?? ''
-  const card = await deps.cardData.open(terms, command.source, record)
-  if (card === null) return { type: 'CARD_MISSING', nowMs: deps.clock.now() }
+  const onFailure = (error: unknown): void =>
+    deps.log.warn({ err: error, payment_id: terms.id }, 'card data was not removed, it will expire')
+  const giveBack = (): Promise<void> => deps.cardData.giveBack(terms, command.source, record).catch(onFailure)
+  const card = await deps.cardData.open(terms, command.source, record).catch((error: unknown) => {
+    if (!(error instanceof VaultError)) throw error
+    deps.log.error({ err: error, payment_id: terms.id }, 'card data could not be opened, the payment failed unsent')
+    return error
+  })
+  if (card instanceof VaultError) await giveBack()
+  if (card === null || card instanceof VaultError) {
+    const failure = card === null ? 'invalid_token' : 'card_unreadable'
+    return { type: 'CARD_MISSING', failure, nowMs: deps.clock.now() }
+  }
   beforeSending()
   const outcome = await untilSent(deps, held, () =>
     deps.network.authorise(
@@ -100,11 +112,9 @@ async function authorise(
     )
   )
   warnOfTrouble('authorise', outcome, payment, deps)
-  const onFailure = (error: unknown): void =>
-    deps.log.warn({ err: error, payment_id: terms.id }, 'card data was not removed, it will expire')
   // A merchant that is told that nothing was sent may use the token at once. Who dies in between leaves a payment that is
   // asked about and never sent: nobody else needs the token.
-  if (outcome.kind === 'not_sent') await deps.cardData.giveBack(terms, command.source, record).catch(onFailure)
+  if (outcome.kind === 'not_sent') await giveBack()
   // Not awaited: tokens and CVVs end by themselves, and the result must not wait for their removal.
   else deps.cardData.forget(terms, command.source).catch(onFailure)
   return callEvent(outcome, terms, deps.environment, deps.clock.now())

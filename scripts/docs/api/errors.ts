@@ -33,6 +33,7 @@ const ofWork: Readonly<Record<string, readonly ErrorCode[]>> = {
     'provider_rejected',
     'capture_rejected',
     'network_unavailable',
+    'card_unreadable',
     'capture_not_sent'
   ],
   'POST /v1/payments/{id}/capture': [...OF_OPERATIONS, 'preauth_expired', 'amount_exceeds_authorized'],

@@ -64,8 +64,14 @@ const pending: Row[] = [
   [
     'fails when the card is gone',
     inStatus('pending'),
-    { type: 'CARD_MISSING' },
+    { type: 'CARD_MISSING', failure: 'invalid_token' },
     { status: 'failed', error: 'invalid_token' }
+  ],
+  [
+    'fails when the card data can not be opened',
+    inStatus('pending'),
+    { type: 'CARD_MISSING', failure: 'card_unreadable' },
+    { status: 'failed', error: 'card_unreadable', result: 'failed', wake: null }
   ],
   [
     'is unknown without a conclusive answer, and is asked about soon',

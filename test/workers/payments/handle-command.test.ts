@@ -3,6 +3,8 @@ import { noReferences, type Payment, placeOf } from '../../../machines/model.js'
 import { requeueCommand } from '../../../redis/command-stream.js'
 import { compactId, keys } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payment-record.js'
+import { VaultError } from '../../../vault/errors.js'
+import type { WorkerDeps } from '../../../workers/payments/deps.js'
 import { ambiguous, approvedAndCaptured, approvedOnly, notSent } from '../../support/fake-network.js'
 import { aSale, CREATED_MS, DAY_MS, PARTITION, policy } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
@@ -10,6 +12,14 @@ import { aWorker, type TestWorker } from '../../support/worker.js'
 
 const foundCaptured = (capturedCents = 1_000) => ({ kind: 'found', sales: [aSale({ capturedCents })] }) as const
 const foundHeld = { kind: 'found', sales: [aSale({ status: 'authorised', capturedCents: 0 })] } as const
+
+/** A worker with the key files of another installation. */
+const withUnreadableCards = ({ cardData }: WorkerDeps): Partial<WorkerDeps> => ({
+  cardData: {
+    ...cardData,
+    open: () => Promise.reject(new VaultError('unknown_key', 'The box was sealed with another key.'))
+  }
+})
 
 /** A pre-authorised payment. */
 async function held(worker: TestWorker): Promise<Payment> {
@@ -143,14 +153,6 @@ describe('a payments worker', () => {
     expect([progress.status, progress.error]).to.deep.equal(['failed', 'network_unavailable'])
   })
 
-  it('fails a payment whose card is gone, without a call', async () => {
-    const worker = aWorker(test, deps => ({ cardData: { ...deps.cardData, open: async () => null } }))
-    const payment = await worker.accept()
-    await worker.work()
-    expect((await worker.load(payment)).progress).to.include({ status: 'failed', error: 'invalid_token' })
-    expect(worker.network.asked).to.deep.equal([])
-  })
-
   it('refuses at once what comes while a call is under way, although the payment is locked', async () => {
     const worker = aWorker(test)
     const payment = await held(worker)
@@ -190,6 +192,40 @@ describe('a payments worker', () => {
     expect(placeOf((await slow.load(payment)).progress)).to.equal('captured')
     expect(slow.network.asked).to.deep.equal(['authorise', 'capture 1000', 'query'])
     expect(other.network.asked).to.deep.equal([])
+  })
+})
+
+describe('a payments worker that can not get at the card', () => {
+  const test = useRedis()
+
+  it('fails a payment whose card is gone, without a call', async () => {
+    const worker = aWorker(test, deps => ({ cardData: { ...deps.cardData, open: async () => null } }))
+    const payment = await worker.accept()
+    await worker.work()
+    expect((await worker.load(payment)).progress).to.include({ status: 'failed', error: 'invalid_token' })
+    expect(worker.network.asked).to.deep.equal([])
+  })
+
+  it('fails a payment whose card data can not be opened, without a call, and releases its token', async () => {
+    const worker = aWorker(test, withUnreadableCards)
+    const payment = await worker.accept()
+    await worker.work()
+    expect((await worker.load(payment)).progress).to.include({ status: 'failed', error: 'card_unreadable' })
+    expect(worker.released).to.deep.equal([payment.terms.id])
+    expect(worker.network.asked).to.deep.equal([])
+    expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
+  })
+
+  it('reconciles a redelivered payment whose card data can not be opened: it may have been sent', async () => {
+    const worker = aWorker(test, withUnreadableCards)
+    const payment = await worker.accept()
+    await requeueCommand(test.redis, await worker.takeOne())
+    await worker.work()
+    expect(placeOf((await worker.load(payment)).progress)).to.equal('unknown')
+    worker.network.willFind(foundCaptured())
+    await worker.wake(payment, CREATED_MS + 10_000)
+    expect(placeOf((await worker.load(payment)).progress)).to.equal('captured')
+    expect(worker.network.asked).to.deep.equal(['query'])
   })
 })
 

@@ -11,6 +11,7 @@ const failures: Record<FailureCode, true> = {
   invalid_token: true,
   provider_rejected: true,
   network_unavailable: true,
+  card_unreadable: true,
   capture_rejected: true,
   capture_not_sent: true
 }
