@@ -6,6 +6,7 @@ import { createCardStore } from '../redis/cards.js'
 import { followClock } from '../redis/clock.js'
 import { connect, disconnect } from '../redis/connections.js'
 import { openDurable } from '../redis/installation.js'
+import { requireOwnKeys } from '../redis/key-record.js'
 import { openMemoryOnly } from '../redis/memory-only.js'
 import { MerchantStore } from '../redis/merchants.js'
 import { createPaymentStore } from '../redis/payments.js'
@@ -38,6 +39,8 @@ await runProcess('api', async context => {
   const webhookSecrets = loadWebhookSecrets(config.webhookKeysFile)
 
   const { durable, writes } = await openDurable(context)
+  await requireOwnKeys(durable, 'vault', sealer, context)
+  await requireOwnKeys(durable, 'webhook', webhookSecrets, context, true)
   const subscriber = await connect(config.redisUrl, 'subscriber', log)
   onStop('subscriber', () => disconnect(subscriber))
   const secrets = await openMemoryOnly(context)

@@ -2,12 +2,13 @@
 import type { WebhookEndpoint as StoredEndpoint, WebhookEndpointStore } from '../redis/webhook-endpoints.js'
 import type { WebhookSwitches } from '../redis/webhook-switches.js'
 import type { Clock } from '../runtime/clock.js'
+import type { KeyHolder } from '../vault/watched-keys.js'
 import type { WebhookSecrets } from '../vault/webhook-secrets.js'
 import type { WebhookEndpoint, WebhookEndpoints } from './webhook-endpoints-port.js'
 
 export function createWebhookEndpoints(
   store: WebhookEndpointStore,
-  secrets: WebhookSecrets,
+  secrets: WebhookSecrets & Pick<KeyHolder, 'keyIds'>,
   clock: Clock,
   switches: Pick<WebhookSwitches, 'switchOn'>
 ): WebhookEndpoints {
@@ -16,7 +17,7 @@ export function createWebhookEndpoints(
   }
   return {
     register: async (merchantId, url, isRotation) => {
-      const request = { merchantId, url, isRotation, keyId: secrets.currentKeyId, nowMs: clock.now() }
+      const request = { merchantId, url, isRotation, keyId: secrets.keyIds().current, nowMs: clock.now() }
       const registered = await store.register(request)
       // Whoever registers wants events, also where an operator had switched them off. Without an answer it is repeated.
       await switches.switchOn(merchantId)

@@ -32,6 +32,8 @@ export const keys = {
   /** Channels are shared by all databases of a server, keys are not. */
   inspectionChannel: (database: number) => `inspection:${database}`,
   clockOffset: () => 'clock_offset',
+  /** Ids of the keys of this installation, the newest last (key-record.ts). */
+  keyRecord: (kind: 'vault' | 'webhook') => `${kind}_keys`,
   notices: () => '{notices}:due',
   noticesSince: () => '{notices}:since',
 

@@ -5,20 +5,23 @@
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { VaultError } from './errors.js'
-import type { KeyFiles } from './key-files.js'
+import type { KeyFiles, WebhookKeyFile } from './key-files.js'
 
-/** The right to change a pair of key files, while `withKeyLock` lasts. */
+/** The right to change the key files of a ring, while `withKeyLock` lasts. */
 export interface KeyLock {
-  readonly files: KeyFiles
+  readonly files: KeyFiles | WebhookKeyFile
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Does `work` while nobody else may change the files. A process that is killed leaves its lock behind: only a person can
+ * Does `work` while no other process may change the files. A process that is killed leaves its lock behind: only a person can
  * tell that from one that is asleep. Rejects with `VaultError` `locked`, and as `work` does.
  */
-export async function withKeyLock<T>(files: KeyFiles, work: (lock: KeyLock) => Promise<T>): Promise<T> {
+export async function withKeyLock<T>(
+  files: KeyFiles | WebhookKeyFile,
+  work: (lock: KeyLock) => Promise<T>
+): Promise<T> {
   const lockFile = `${files.privateFile}.lock`
   take(lockFile, files.privateFile)
   const release = (): void => rmSync(lockFile, { force: true })

@@ -1,24 +1,27 @@
 /**
- * The files that hold the keys of the vault: `{"current":"k1-…","keys":{"k1-…":{"public":"base64"}}}`; the private file
- * has `"private"` and `"addedAt"` beside each `"public"`. New boxes are sealed with `current`; the other keys only open
- * old boxes.
+ * The content of a key file: `{"current": id, "keys": {id: {…}}}`. What is new is sealed with, or derived from, the
+ * `current` key; the other keys serve what was made with them.
  *
- * The id of a key is a name and six digits of its fingerprint: two keys that were made apart never have the same id, and a
- * box never seems to be sealed with a key that it is not sealed with. Older versions gave ids without a fingerprint, which
- * stay as they are.
- *
- * A key pair is created by the operator's tools, so everything here is synchronous and happens at start.
+ * The id of a key is its fingerprint. So no two keys have the same id, and a file can't pass for that of another
+ * installation. The fingerprint of a webhook key is an HMAC under that key, which tells nothing about it.
  */
-import { hash } from 'node:crypto'
+import { createHmac, hash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import sodium from 'sodium-native'
 import { VaultError } from './errors.js'
 
-/** One key of a ring, as it stands in a file (base64). */
+/** `private` and `public`: the two files of the vault. `webhook`: the file that signing secrets are derived from. */
+export type RingKind = 'private' | 'public' | 'webhook'
+
+/** One key of a ring, as it stands in a file: 32 bytes each, base64. */
 export interface StoredKey {
-  readonly public: string
+  /** Vault only. */
+  readonly public?: string
+  /** Private file of the vault only. */
   readonly private?: string
-  /** ISO 8601; private file only. Keys of older versions have none. */
+  /** Webhook keys only. */
+  readonly secret?: string
+  /** ISO 8601; not in the public file. */
   readonly addedAt?: string
 }
 
@@ -28,11 +31,10 @@ export interface KeyRing {
   readonly keys: Readonly<Record<string, StoredKey>>
 }
 
-/** Ids become a part of every box, between dots. */
-const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/
-/** An id without the fingerprint. */
-const KEY_NAME = /^[A-Za-z0-9_-]{1,25}$/
-const FINGERPRINT_DIGITS = 6
+const parts = { private: ['public', 'private'], public: ['public'], webhook: ['secret'] } as const
+const KEY_BYTES = 32
+/** 80 bits: an attacker can't make another key with the same id. Ids become a part of every stored card. */
+const ID_LETTERS = 20
 /**
  * How long a ring must have had its current key before an old one may leave it. What was sealed last with the old one is a
  * token of a day at the most (TOKEN_TTL_MS), and a quarter of an hour more when it is claimed then; the rest is for machines
@@ -40,63 +42,30 @@ const FINGERPRINT_DIGITS = 6
  */
 const UNUSED_FOR_MS = 48 * 3_600_000
 
-/**
- * Reads and checks a key file. `kind` says whether each key must have its private half.
- * Throws `VaultError` `key_file` with the path and what is wrong with it.
- */
-export function readKeyRing(file: string, kind: 'public' | 'private'): KeyRing {
-  const ring = parseKeyRing(readText(file))
-  if (ring === undefined) throw badFile(file, 'is not a key ring; expected {"current": id, "keys": {id: {...}}}')
-  if (!Object.hasOwn(ring.keys, ring.current)) throw badFile(file, `has no key with the id of "current"`)
+/** Reads and checks a key file. Throws `VaultError` `key_file` with the path and what is wrong with it. */
+export function readKeyRing(file: string, kind: RingKind): KeyRing {
+  const ring = parseKeyRing(readText(file, kind))
+  if (ring === undefined) throw badFile(file, kind, 'is not a key ring; expected {"current": id, "keys": {id: {...}}}')
+  if (!Object.hasOwn(ring.keys, ring.current)) throw badFile(file, kind, 'has no key with the id of "current"')
   for (const [id, key] of Object.entries(ring.keys)) {
-    if (!KEY_ID.test(id)) throw badFile(file, 'has a key whose id is not 1 to 32 letters, digits, "_" or "-"')
-    if (!isKey(key.public, sodium.crypto_box_PUBLICKEYBYTES)) throw badFile(file, `has no valid public key in "${id}"`)
-    if (kind === 'private' && !isKey(key.private, sodium.crypto_box_SECRETKEYBYTES)) {
-      throw badFile(file, `has no valid private key in "${id}"; is it the public file?`)
-    }
-    if (Number.isNaN(Date.parse(key.addedAt ?? '1970-01-01'))) throw badFile(file, `has no valid time in "${id}"`)
-    if (kind === 'public' && key.private !== undefined) {
-      throw badFile(file, `holds private keys; give this process the public file`)
-    }
+    const problem = problemOf(id, key, kind)
+    if (problem !== undefined) throw badFile(file, kind, problem)
   }
   return ring
 }
 
 /** The ring without its private halves: what sealing processes get. */
 export function publicHalf(ring: KeyRing): KeyRing {
-  const keys = Object.entries(ring.keys).map(([id, key]) => [id, { public: key.public }] as const)
+  const keys = Object.entries(ring.keys).map(([id, key]) => [id, { public: key.public ?? '' }] as const)
   return { current: ring.current, keys: Object.fromEntries(keys) }
 }
 
-/**
- * The ring with a fresh key pair in it, which becomes the current one. `undefined` starts a new ring. The name is the next
- * free one unless it is given. Throws `VaultError` `key_file` when an old key has it, or it is no name.
- */
-export function withNewKey(ring: KeyRing | undefined, nowMs: number, newName?: string): KeyRing {
-  const keys = ring?.keys ?? {}
-  const name = newName ?? nextName(Object.keys(keys))
-  if (!KEY_NAME.test(name) || Object.keys(keys).some(id => isNamed(id, name))) {
-    throw new VaultError(
-      'key_file',
-      `"${name}" cannot be the name of a new key: an old key has it, or it is not 1 to 25 letters, digits, "_" or "-". Choose another one.`
-    )
-  }
-  const publicKey = Buffer.alloc(sodium.crypto_box_PUBLICKEYBYTES)
-  const privateKey = Buffer.alloc(sodium.crypto_box_SECRETKEYBYTES)
-  sodium.crypto_box_keypair(publicKey, privateKey)
-  const pair = {
-    public: publicKey.toString('base64'),
-    private: privateKey.toString('base64'),
-    addedAt: new Date(nowMs).toISOString()
-  }
-  sodium.sodium_memzero(privateKey)
-  const id = `${name}-${hash('sha256', publicKey).slice(0, FINGERPRINT_DIGITS)}`
-  return { current: id, keys: { ...keys, [id]: pair } }
-}
-
-/** Whether a rotation to `name` made the key of this id; the whole id is a name of it as well. */
-export function isNamed(id: string, name: string): boolean {
-  return id === name || (id.startsWith(`${name}-`) && /^[0-9a-f]{6}$/.test(id.slice(name.length + 1)))
+/** The ring with a fresh key in it, which becomes the current one. `undefined` starts a new ring. */
+export function withNewKey(ring: KeyRing | undefined, kind: 'private' | 'webhook', nowMs: number): KeyRing {
+  const made = kind === 'webhook' ? { secret: randomBytes(KEY_BYTES).toString('base64') } : newPair()
+  const key = { ...made, addedAt: new Date(nowMs).toISOString() }
+  const id = fingerprintOf(key, kind)
+  return { current: id, keys: { ...ring?.keys, [id]: key } }
 }
 
 /**
@@ -104,20 +73,10 @@ export function isNamed(id: string, name: string): boolean {
  * `VaultError` `key_in_use` when it is the current key or was until lately, `key_file` when the ring does not have it.
  */
 export function withoutKey(ring: KeyRing, keyId: string, nowMs: number): KeyRing {
-  if (!Object.hasOwn(ring.keys, keyId)) {
-    throw new VaultError(
-      'key_file',
-      `There is no key ${keyId}; the ring has ${Object.keys(ring.keys).join(', ')}. Nothing was changed.`
-    )
-  }
+  const since = requireKey(ring, ring.current).addedAt ?? ''
+  requireKey(ring, keyId)
   if (keyId === ring.current) {
     throw keyInUse(`${keyId} is the current key: everything is sealed with it. Rotate first (vault rotate).`)
-  }
-  const since = ring.keys[ring.current]?.addedAt
-  if (since === undefined) {
-    throw keyInUse(
-      `The key file does not say since when ${ring.current} is the current key: an older version made it. Rotate once more (vault rotate), and retire ${keyId} two days later.`
-    )
   }
   const readyMs = Date.parse(since) + UNUSED_FOR_MS
   if (nowMs < readyMs) {
@@ -128,21 +87,61 @@ export function withoutKey(ring: KeyRing, keyId: string, nowMs: number): KeyRing
   return { ...ring, keys: Object.fromEntries(Object.entries(ring.keys).filter(([id]) => id !== keyId)) }
 }
 
-function keyInUse(message: string): VaultError {
-  return new VaultError('key_in_use', message)
+/** The key of an id. Throws `VaultError` `key_file` when the ring does not have it. */
+export function requireKey(ring: KeyRing, keyId: string): StoredKey {
+  const key = Object.hasOwn(ring.keys, keyId) ? ring.keys[keyId] : undefined
+  if (key !== undefined) return key
+  throw new VaultError(
+    'key_file',
+    `There is no key ${keyId}; the ring has ${Object.keys(ring.keys).join(', ')}. Nothing was changed.`
+  )
 }
 
-function nextName(ids: readonly string[]): string {
-  const numbers = ids.map(id => Number(/^k(\d{1,9})(-[0-9a-f]{6})?$/.exec(id)?.[1] ?? 0))
-  return `k${Math.max(0, ...numbers) + 1}`
+function newPair(): Pick<StoredKey, 'public' | 'private'> {
+  const [publicKey, privateKey] = [Buffer.alloc(KEY_BYTES), Buffer.alloc(KEY_BYTES)]
+  sodium.crypto_box_keypair(publicKey, privateKey)
+  const pair = { public: publicKey.toString('base64'), private: privateKey.toString('base64') }
+  sodium.sodium_memzero(privateKey)
+  return pair
 }
 
-function readText(file: string): string {
+function fingerprintOf(key: StoredKey, kind: RingKind): string {
+  const full =
+    kind === 'webhook'
+      ? createHmac('sha256', bytesOf(key.secret)).update('key id').digest('hex')
+      : hash('sha256', bytesOf(key.public))
+  // Letters only: sixteen digits in a row would look like a card number to a scanner of logs or Redis.
+  return full.slice(0, ID_LETTERS).replace(/\d/g, digit => 'ghijklmnop'.charAt(Number(digit)))
+}
+
+function problemOf(id: string, key: StoredKey, kind: RingKind): string | undefined {
+  if (kind === 'public' && key.private !== undefined) return 'holds private keys; give this process the public file'
+  for (const part of parts[kind]) {
+    if (bytesOf(key[part]).length !== KEY_BYTES) return `has no valid ${part} key in "${id}"; is it another key file?`
+  }
+  if (kind !== 'public' && Number.isNaN(Date.parse(key.addedAt ?? ''))) return `has no valid "addedAt" in "${id}"`
+  if (kind === 'private' && !isPair(key)) return `has a private key in "${id}" that does not belong to its public key`
+  if (id !== fingerprintOf(key, kind)) return `has a key under the id "${id}" that is not the fingerprint of the key`
+  return undefined
+}
+
+function isPair(key: StoredKey): boolean {
+  const [derived, privateKey] = [Buffer.alloc(KEY_BYTES), bytesOf(key.private)]
+  sodium.crypto_scalarmult_base(derived, privateKey)
+  sodium.sodium_memzero(privateKey)
+  return derived.equals(bytesOf(key.public))
+}
+
+function bytesOf(text: string | undefined): Buffer {
+  return Buffer.from(text ?? '', 'base64')
+}
+
+function readText(file: string, kind: RingKind): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
-    throw badFile(file, `cannot be read (${reason})`)
+    throw badFile(file, kind, `cannot be read (${reason})`)
   }
 }
 
@@ -159,22 +158,26 @@ function parseKeyRing(text: string): KeyRing | undefined {
 
 function isKeyRing(value: unknown): value is KeyRing {
   if (!isObject(value) || typeof value['current'] !== 'string' || !isObject(value['keys'])) return false
-  return Object.values(value['keys']).every(key => {
-    return isObject(key) && typeof key['public'] === 'string' && ['string', 'undefined'].includes(typeof key['addedAt'])
-  })
+  return Object.values(value['keys']).every(
+    key => isObject(key) && Object.values(key).every(part => typeof part === 'string')
+  )
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function isKey(text: unknown, bytes: number): boolean {
-  return typeof text === 'string' && Buffer.from(text, 'base64').length === bytes
+function keyInUse(message: string): VaultError {
+  return new VaultError('key_in_use', message)
 }
 
-function badFile(file: string, problem: string): VaultError {
+function badFile(file: string, kind: RingKind, problem: string): VaultError {
+  const [name, loss] =
+    kind === 'webhook'
+      ? ['webhook', 'a new one changes the signing secret of every merchant']
+      : ['vault', 'a new one opens no card that is stored']
   return new VaultError(
     'key_file',
-    `The vault key file ${file} ${problem}. Correct the path, or restore the file; do not create a new one while boxes of its keys exist.`
+    `The ${name} key file ${file} ${problem}. Correct the path or the rights, or restore the file; ${loss}.`
   )
 }

@@ -10,8 +10,8 @@ import {
   type TypedCard
 } from './box.js'
 import { VaultError } from './errors.js'
-import { readKeyRing } from './key-ring.js'
-import { watchFile } from './watched-file.js'
+import type { KeyRing } from './key-ring.js'
+import { type KeyHolder, watchKeys } from './watched-keys.js'
 
 export interface Opener {
   /** The card in a box that was sealed as a card for `context`. Throws `VaultError`, which never holds card data. */
@@ -31,13 +31,13 @@ interface KeyPair {
  * Reads the private key file; opens boxes of every key in it, also of keys that a rotation adds while the process runs:
  * a box of an unknown key makes it look at the file again. Throws `VaultError` `key_file`.
  */
-export function loadOpener(privateFile: string): Opener {
-  const pairs = watchFile(privateFile, readPairs)
+export function loadOpener(privateFile: string): Opener & KeyHolder {
+  const pairs = watchKeys(privateFile, 'private', readPairs)
 
   const open = (kind: BoxKind, box: string, context: BoxContext): readonly string[] => {
     const { keyId, sealed } = parseBox(box)
-    const pair = pairs().get(keyId) ?? pairs(true).get(keyId)
-    if (pair === undefined) throw unknownKey(keyId, privateFile)
+    const pair = pairs.value().get(keyId) ?? pairs.value(true).get(keyId)
+    if (pair === undefined) throw unknownKey(keyId, privateFile, pairs.keyProblem())
     const plaintext = Buffer.alloc(sealed.length - sodium.crypto_box_SEALBYTES)
     try {
       if (!sodium.crypto_box_seal_open(plaintext, sealed, pair.publicKey, pair.privateKey)) throw damagedBox()
@@ -48,6 +48,8 @@ export function loadOpener(privateFile: string): Opener {
   }
 
   return {
+    keyIds: pairs.keyIds,
+    keyProblem: pairs.keyProblem,
     openCard: (box, context) => cardOf(open('card', box, context)),
     openTyped: (box, context) => {
       const parts = open('typed', box, context)
@@ -73,21 +75,22 @@ function given(part: string | undefined): string {
 }
 
 /** Private keys live in guarded memory, which is neither swapped out nor dumped with a core. */
-function readPairs(privateFile: string): ReadonlyMap<string, KeyPair> {
+function readPairs(ring: KeyRing): ReadonlyMap<string, KeyPair> {
   const pairs = new Map<string, KeyPair>()
-  for (const [id, key] of Object.entries(readKeyRing(privateFile, 'private').keys)) {
+  for (const [id, key] of Object.entries(ring.keys)) {
     const decoded = Buffer.from(key.private ?? '', 'base64')
     const privateKey = sodium.sodium_malloc(sodium.crypto_box_SECRETKEYBYTES)
     decoded.copy(privateKey)
     sodium.sodium_memzero(decoded)
-    pairs.set(id, { publicKey: Buffer.from(key.public, 'base64'), privateKey })
+    pairs.set(id, { publicKey: Buffer.from(key.public ?? '', 'base64'), privateKey })
   }
   return pairs
 }
 
-function unknownKey(keyId: string, privateFile: string): VaultError {
+function unknownKey(keyId: string, privateFile: string, problem: string | undefined): VaultError {
+  const why = problem ?? 'Give this process the private file of the last rotation; it is read again by itself.'
   return new VaultError(
     'unknown_key',
-    `The box was sealed with key ${keyId}, which ${privateFile} does not have. Give this process the private file of the last rotation; it is read again by itself.`
+    `The box was sealed with key ${keyId}, which ${privateFile} does not have. ${why}`
   )
 }

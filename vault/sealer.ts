@@ -1,9 +1,8 @@
 /** Sealing of card data with public keys: `api` and `tokens` can put data in, and never get it out again. */
 import sodium from 'sodium-native'
 import { type BoxContext, type BoxKind, encodePlaintext, formatBox, type SealedCard, type TypedCard } from './box.js'
-import { VaultError } from './errors.js'
-import { readKeyRing } from './key-ring.js'
-import { watchFile } from './watched-file.js'
+import { type KeyRing, requireKey } from './key-ring.js'
+import { type KeyHolder, watchKeys } from './watched-keys.js'
 
 export interface Sealer {
   /** Seals a card for `context`. Returns the text of the box. */
@@ -21,11 +20,11 @@ export interface Sealer {
  * Reads the public key file; seals with its current key, also with one that a rotation makes current while the process
  * runs. Throws `VaultError` `key_file`.
  */
-export function loadSealer(publicFile: string): Sealer {
-  const currentKey = watchFile(publicFile, readCurrentKey)
+export function loadSealer(publicFile: string): Sealer & KeyHolder {
+  const currentKey = watchKeys(publicFile, 'public', readCurrentKey)
 
   const seal = (kind: BoxKind, context: BoxContext, secret: readonly string[]): string => {
-    const { id, publicKey } = currentKey()
+    const { id, publicKey } = currentKey.value()
     const plaintext = encodePlaintext(kind, context, secret)
     const sealed = Buffer.alloc(plaintext.length + sodium.crypto_box_SEALBYTES)
     try {
@@ -37,6 +36,8 @@ export function loadSealer(publicFile: string): Sealer {
   }
 
   return {
+    keyIds: currentKey.keyIds,
+    keyProblem: currentKey.keyProblem,
     sealCard: (card, context) => seal('card', context, partsOf(card)),
     sealTyped: (card, context) => seal('typed', context, [...partsOf(card), card.cvv]),
     sealCvv: (cvv, context) => seal('cvv', context, [cvv])
@@ -47,9 +48,7 @@ function partsOf(card: SealedCard): string[] {
   return [card.number, card.holderName, card.expirationMonth, card.expirationYear]
 }
 
-function readCurrentKey(publicFile: string): { id: string; publicKey: Buffer } {
-  const ring = readKeyRing(publicFile, 'public')
-  const key = ring.keys[ring.current]
-  if (key === undefined) throw new VaultError('key_file', `The vault key file ${publicFile} has no current key.`)
-  return { id: ring.current, publicKey: Buffer.from(key.public, 'base64') }
+function readCurrentKey(ring: KeyRing): { id: string; publicKey: Buffer } {
+  const key = requireKey(ring, ring.current)
+  return { id: ring.current, publicKey: Buffer.from(key.public ?? '', 'base64') }
 }

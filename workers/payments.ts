@@ -6,6 +6,7 @@ import { createCommitStore } from '../redis/commits.js'
 import { connect, disconnect } from '../redis/connections.js'
 import { createInspection } from '../redis/inspection.js'
 import { openDurable } from '../redis/installation.js'
+import { requireOwnKeys } from '../redis/key-record.js'
 import { openLockServers } from '../redis/lock-servers.js'
 import { openMemoryOnly } from '../redis/memory-only.js'
 import { createNoticeStore } from '../redis/notices.js'
@@ -30,6 +31,7 @@ await runProcess('payments', async context => {
   const opener = loadOpener(config.vaultPrivateKeysFile)
 
   const { durable, writes } = await openDurable(context)
+  await requireOwnKeys(durable, 'vault', opener, context, true)
   const blocking = await connect(config.redisUrl, 'blocking', log)
   onStop('blocking reads', () => disconnect(blocking))
   const secrets = await openMemoryOnly(context)

@@ -3,6 +3,7 @@ import { spanMs, standardRetries } from '../machines/webhook-schedule.js'
 import { watchClock } from '../redis/clock.js'
 import { connect, disconnect } from '../redis/connections.js'
 import { assertPartitions } from '../redis/installation.js'
+import { requireOwnKeys } from '../redis/key-record.js'
 import { createPartitionLeases } from '../redis/partition-leases.js'
 import { requirePermissions } from '../redis/permissions.js'
 import { createWebhookEndpointStore } from '../redis/webhook-endpoints.js'
@@ -28,6 +29,7 @@ await runProcess('webhooks', async context => {
   await requirePermissions(redis, 'durable', context)
   await assertPartitions(redis, config.partitions)
   await watchClock(redis, { process: context })
+  await requireOwnKeys(redis, 'webhook', secrets, context)
 
   const owner = newInstanceName()
   const metrics = createWebhookMetrics()

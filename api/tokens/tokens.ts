@@ -2,6 +2,7 @@
 import { watchClock } from '../../redis/clock.js'
 import { connect, disconnect } from '../../redis/connections.js'
 import { assertReachable } from '../../redis/installation.js'
+import { requireOwnKeys } from '../../redis/key-record.js'
 import { openMemoryOnly } from '../../redis/memory-only.js'
 import { MerchantStore } from '../../redis/merchants.js'
 import { createTokenStore } from '../../redis/tokens.js'
@@ -21,6 +22,7 @@ await runProcess('tokens', async context => {
   onStop('durable redis', () => disconnect(durable))
   onReadyCheck('durable redis', () => assertReachable(durable))
   await watchClock(durable, { process: context })
+  await requireOwnKeys(durable, 'vault', sealer, context)
 
   const secrets = await openMemoryOnly(context)
 

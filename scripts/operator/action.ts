@@ -24,24 +24,48 @@ export type Verb<Options> = (
   args: readonly string[]
 ) => Promise<Output>
 
-/** Makes the action of a verb, in the form that commander calls. */
-export type ActionMaker = <Options extends OptionValues>(verb: Verb<Options>) => (...given: unknown[]) => Promise<void>
+/** What a verb does that needs no Redis. */
+export type LocalVerb<Options> = (options: Options, args: readonly string[]) => Output
+
+/** In the form that commander calls. */
+type Action = (...given: unknown[]) => Promise<void>
+
+/** Makes the action of a verb; `local` for one that needs no Redis. */
+export interface ActionMaker {
+  <Options extends OptionValues>(verb: Verb<Options>): Action
+  local<Options extends OptionValues>(verb: LocalVerb<Options>): Action
+}
 
 export function actionMaker(world: OperatorWorld): ActionMaker {
-  return <Options extends OptionValues>(verb: Verb<Options>) =>
-    async (...given: unknown[]) => {
-      const command = given.at(-1)
-      if (!(command instanceof Command)) throw new TypeError('commander passes the command last')
+  const print = (command: Command, { json, text }: Output): void => {
+    const isJson = command.opts<{ json?: boolean }>().json ?? false
+    world.out(isJson ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)
+  }
+  const connected =
+    <Options extends OptionValues>(verb: Verb<Options>): Action =>
+    async (...given) => {
+      const command = commandOf(given)
       const connection = await world.connect()
       try {
-        const output = await verb(connection, command.opts<Options>(), command.args)
-        const isJson = command.opts<{ json?: boolean }>().json ?? false
-        world.out(isJson ? `${JSON.stringify(output.json, null, 2)}\n` : `${output.text}\n`)
+        print(command, await verb(connection, command.opts<Options>(), command.args))
         await warnOfLoss(connection, world)
       } finally {
         await connection.close()
       }
     }
+  const local =
+    <Options extends OptionValues>(verb: LocalVerb<Options>): Action =>
+    async (...given) => {
+      const command = commandOf(given)
+      print(command, verb(command.opts<Options>(), command.args))
+    }
+  return Object.assign(connected, { local })
+}
+
+function commandOf(given: readonly unknown[]): Command {
+  const command = given.at(-1)
+  if (!(command instanceof Command)) throw new TypeError('commander passes the command last')
+  return command
 }
 
 /** An operator is not kept waiting for a replica that is away, but should know. */

@@ -17,6 +17,7 @@ import { paymentCommand } from './payment.js'
 import { queueCommand } from './queue.js'
 import { vaultCommand } from './vault.js'
 import { webhookCommand } from './webhook.js'
+import { webhookKeysCommand } from './webhook-keys.js'
 
 const nouns: readonly ((action: ActionMaker) => Command)[] = [
   merchantCommand,
@@ -26,7 +27,8 @@ const nouns: readonly ((action: ActionMaker) => Command)[] = [
   deadLetterCommand,
   webhookCommand,
   clockCommand,
-  vaultCommand
+  vaultCommand,
+  webhookKeysCommand
 ]
 
 const EXAMPLES = `

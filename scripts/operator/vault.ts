@@ -1,10 +1,11 @@
-/** `vault status|rotate|retire`: the keys that seal card data, on the machine that holds the key files. */
+/** `vault init|status|rotate|retire`: the keys that seal card data, on the machine that holds the key files. */
 import { Command } from 'commander'
+import { assertOwnKeys, forgetKey, recordedKeys } from '../../redis/key-record.js'
 import { createSealedCards, type SealedCardRecord } from '../../redis/sealed-cards.js'
 import type { Config } from '../../runtime/config.js'
 import { keyIdOf, type SealedCard } from '../../vault/box.js'
 import { VaultError } from '../../vault/errors.js'
-import { addKey, type KeyFiles, keyFilesIn, removeKey } from '../../vault/key-files.js'
+import { type KeyFiles, keyFilesIn, removeKey } from '../../vault/key-files.js'
 import { withKeyLock } from '../../vault/key-lock.js'
 import { readKeyRing, withoutKey } from '../../vault/key-ring.js'
 import { loadOpener, type Opener } from '../../vault/opener.js'
@@ -12,16 +13,19 @@ import { loadSealer } from '../../vault/sealer.js'
 import { vaultDir } from '../supervisor/environment.js'
 import { type ActionMaker, type Output, subjectOf } from './action.js'
 import type { OperatorConnection } from './connection.js'
+import { addInit, IF_CURRENT, idsOf, rotateRing } from './key-files.js'
 import { table } from './table.js'
 
 /** Stored cards of each key that `status` opens: a wrong key opens none of them. */
 const SAMPLE_COUNT = 20
 /** In the place of a key id, for what is no box. */
 const NO_BOX = '(no box)'
+const NO_RECORD =
+  'No `payments` process has started on the data of REDIS_URL yet: is it the right Redis? Nothing was changed.'
 
 export function vaultCommand(action: ActionMaker): Command {
   const noun = new Command('vault').description('The keys that seal card data.')
-
+  addInit(noun, action, keyFilesIn)
   noun
     .command('status')
     .description('Keys of the ring, how many stored cards each of them seals, and whether it opens a sample of them.')
@@ -29,10 +33,10 @@ export function vaultCommand(action: ActionMaker): Command {
     .action(action(status))
   noun
     .command('rotate')
-    .description('Add a key, and seal every stored card with it. Nothing is stopped; may be cut off and repeated.')
-    .option('--to <name>', 'name of the new key; a ring whose current key has that name gets no other one')
+    .description('Add a key, and seal every stored card with it. Nothing is stopped.')
+    .option(...IF_CURRENT)
     .option('--json', 'print JSON')
-    .action(action<{ to?: string }>((connection, { to }) => rotate(connection, to)))
+    .action(action<{ ifCurrent?: string }>((connection, { ifCurrent }) => rotate(connection, ifCurrent)))
   noun
     .command('retire')
     .description('Take an old key out of the key files, two days after the last rotation, if no stored card needs it.')
@@ -54,7 +58,8 @@ async function status({ redis, config }: OperatorConnection): Promise<Output> {
   const files = filesOf(config)
   const ring = readKeyRing(files.privateFile, 'private')
   const opener = loadOpener(files.privateFile)
-  const uses = new Map<string, KeyUse>(Object.keys(ring.keys).map(id => [id, { cards: 0, tried: 0, opened: 0 }]))
+  const ids = [...Object.keys(ring.keys), ...(await recordedKeys(redis, 'vault'))]
+  const uses = new Map<string, KeyUse>(ids.map(id => [id, { cards: 0, tried: 0, opened: 0 }]))
   for await (const record of createSealedCards(redis).all()) {
     const keyId = keyOf(record)
     const use = uses.get(keyId) ?? { cards: 0, tried: 0, opened: 0 }
@@ -79,10 +84,11 @@ async function status({ redis, config }: OperatorConnection): Promise<Output> {
 }
 
 /** Holds the lock to the end: a key must not be retired while a rotation still seals with it. */
-async function rotate({ redis, config }: OperatorConnection, to: string | undefined): Promise<Output> {
+async function rotate({ redis, config }: OperatorConnection, ifCurrent: string | undefined): Promise<Output> {
   const files = filesOf(config)
   return await withKeyLock(files, async lock => {
-    const { keyId } = addKey(lock, to)
+    const { current: before } = readKeyRing(files.privateFile, 'private')
+    const keyId = await rotateRing(redis, 'vault', lock, ifCurrent)
     const opener = loadOpener(files.privateFile)
     const sealer = loadSealer(files.publicFile)
     const cards = createSealedCards(redis)
@@ -103,7 +109,7 @@ async function rotate({ redis, config }: OperatorConnection, to: string | undefi
       text: [
         done,
         'Tokens of the last minutes are still sealed with the old key, and may become stored cards. Run this again after the',
-        `life of a token (TOKEN_TTL_MS): vault rotate --to ${keyId}. Two days later the old key may go: vault retire.`
+        `life of a token (TOKEN_TTL_MS): vault rotate --if-current ${ifCurrent ?? before}. Two days later the old key may go: vault retire.`
       ].join('\n')
     }
   })
@@ -112,16 +118,25 @@ async function rotate({ redis, config }: OperatorConnection, to: string | undefi
 async function retire({ redis, config }: OperatorConnection, keyId: string): Promise<Output> {
   const files = filesOf(config)
   return await withKeyLock(files, async lock => {
+    const ring = readKeyRing(files.privateFile, 'private')
+    const isInRing = Object.hasOwn(ring.keys, keyId)
+    const recorded = await recordedKeys(redis, 'vault')
+    // The cards of another Redis say nothing about this key.
+    if (recorded.length === 0) throw new Error(NO_RECORD)
+    await assertOwnKeys(redis, 'vault', idsOf(ring))
+    // A rotation that died half way has recorded a key that no file has.
+    const isLeftOver = !isInRing && recorded.includes(keyId)
     // What the ring itself has against it is told before the walk over all cards.
-    const { current } = withoutKey(readKeyRing(files.privateFile, 'private'), keyId, Date.now())
+    if (!isLeftOver) withoutKey(ring, keyId, Date.now())
     let cards = 0
     for await (const record of createSealedCards(redis).all()) if (keyOf(record) === keyId) cards++
     if (cards > 0) {
       throw new Error(
-        `Key ${keyId} still seals ${cards} stored cards, which would be lost with it. Seal them with the current key first: vault rotate --to ${current}. Nothing was changed.`
+        `Key ${keyId} still seals ${cards} stored cards, which would be lost with it. Seal them with the current key first: vault rotate --if-current ${keyId}. Nothing was changed.`
       )
     }
-    removeKey(lock, keyId, Date.now())
+    if (isInRing) await removeKey(lock, keyId, Date.now())
+    await forgetKey(redis, 'vault', keyId)
     return {
       json: { key_id: keyId, retired: true },
       text: `Key ${keyId} is no longer in ${files.privateFile} and ${files.publicFile}. Bring both to the other machines. Backups of Redis from before the last rotation need it: keep it with them, or destroy them with it.`

@@ -6,8 +6,7 @@ import { connect, disconnect } from '../../redis/connections.js'
 import { MerchantStore } from '../../redis/merchants.js'
 import { readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
-import { generateKeyFiles } from '../../vault/key-files.js'
-import { generateWebhookKeyFile } from '../../vault/webhook-secrets.js'
+import { ensureKeyFiles, keyFilesIn, webhookKeyFileIn } from '../../vault/key-files.js'
 import { readJson, writeJson } from './data-dir.js'
 import { type ServiceUrls, vaultDir } from './environment.js'
 import { writeTrustedAuthorities } from './loopback-tls.js'
@@ -26,11 +25,12 @@ const DEMO_FILE = 'demo.json'
 export function prepareFor(env: NodeJS.ProcessEnv): Preparation {
   return async ({ dataDir, redis, urls }) => {
     if (readConfig(env).environment === 'live') return { vault: undefined, webhooks: undefined }
-    const vault = generateKeyFiles(vaultDir(dataDir))
+    const vault = ensureKeyFiles(keyFilesIn(vaultDir(dataDir)))
+    const { privateFile: keysFile } = ensureKeyFiles(webhookKeyFileIn(vaultDir(dataDir)))
     const keys = await findOrCreateDemo(dataDir, redis.redisUrl)
     await writeJson(dataDir, DEMO_FILE, { ...urls, ...keys } satisfies Demo)
     const caFile = await writeTrustedAuthorities(dataDir, env['NODE_EXTRA_CA_CERTS'])
-    return { vault, webhooks: { keysFile: generateWebhookKeyFile(vaultDir(dataDir)), caFile } }
+    return { vault, webhooks: { keysFile, caFile } }
   }
 }
 

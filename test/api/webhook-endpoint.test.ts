@@ -5,7 +5,8 @@ import { expect } from 'chai'
 import { createWebhookEndpoints } from '../../api/webhook-endpoints.js'
 import { createWebhookEndpointStore } from '../../redis/webhook-endpoints.js'
 import { createWebhookSwitches } from '../../redis/webhook-switches.js'
-import { generateWebhookKeyFile, loadWebhookSecrets } from '../../vault/webhook-secrets.js'
+import { ensureKeyFiles, webhookKeyFileIn } from '../../vault/key-files.js'
+import { loadWebhookSecrets } from '../../vault/webhook-secrets.js'
 import { useRedis } from '../support/redis.js'
 import { aKey, type RunningApi, SECRET, startApi } from './running-api.js'
 
@@ -21,7 +22,7 @@ describe('the webhook endpoint (interface 4.7 and 4.8)', () => {
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), 'payments-hooks-'))
     const store = createWebhookEndpointStore(test.redis, 16)
-    const secrets = loadWebhookSecrets(generateWebhookKeyFile(dir))
+    const secrets = loadWebhookSecrets(ensureKeyFiles(webhookKeyFileIn(dir)).privateFile)
     const clock = { now: () => nowMs }
     api = await startApi({ webhookEndpoints: createWebhookEndpoints(store, secrets, clock, switches()) })
   })

@@ -19,6 +19,7 @@ const written: Readonly<Record<keyof typeof keys, string>> = {
   inspector: keys.inspector(),
   inspectionChannel: keys.inspectionChannel(0).replace(/0$/, '<db>'),
   clockOffset: keys.clockOffset(),
+  keyRecord: keys.keyRecord('vault'),
   notices: keys.notices(),
   noticesSince: keys.noticesSince(),
   payment: keys.payment(0, '<compact id>'),

@@ -11,7 +11,7 @@ import { loadHostedFields } from '../../api/tokens/hosted-fields.js'
 import { MerchantStore } from '../../redis/merchants.js'
 import { createTokenStore } from '../../redis/tokens.js'
 import { createLogger } from '../../runtime/log.js'
-import { generateKeyFiles } from '../../vault/key-files.js'
+import { ensureKeyFiles, keyFilesIn } from '../../vault/key-files.js'
 import { loadOpener, type Opener } from '../../vault/opener.js'
 import { loadSealer } from '../../vault/sealer.js'
 import { type TestRedis, useRedis } from './redis.js'
@@ -57,7 +57,7 @@ class TokensAppUnderTest {
 
   /** Opens what the application sealed, as a `payments` process would. */
   get opener(): Opener {
-    return loadOpener(generateKeyFiles(this.#dir).privateFile)
+    return loadOpener(ensureKeyFiles(keyFilesIn(this.#dir)).privateFile)
   }
 
   async open(): Promise<void> {
@@ -90,7 +90,7 @@ class TokensAppUnderTest {
     const log = createLogger('tokens', 'debug', this.#logDestination())
     const app = createTokensApp({
       environment: 'test',
-      sealer: loadSealer(generateKeyFiles(this.#dir).publicFile),
+      sealer: loadSealer(ensureKeyFiles(keyFilesIn(this.#dir)).publicFile),
       tokens: createTokenStore(this.redis.secrets),
       tokenTtlMs: TOKEN_TTL_MS,
       authenticator: createAuthenticator({ environment: 'test', findKey: keyId => this.merchants.findKey(keyId) }),

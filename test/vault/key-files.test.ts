@@ -1,21 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync
-} from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { VaultError } from '../../vault/errors.js'
-import { addKey, generateKeyFiles, keyFilesIn, removeKey } from '../../vault/key-files.js'
+import { addKey, ensureKeyFiles, keyFilesIn, removeKey, webhookKeyFileIn } from '../../vault/key-files.js'
 import { withKeyLock } from '../../vault/key-lock.js'
 import { readKeyRing } from '../../vault/key-ring.js'
 import { loadOpener } from '../../vault/opener.js'
@@ -26,7 +16,7 @@ const HOUR_MS = 3_600_000
 const HOLDER = `
 const { withKeyLock } = await import(process.env.MODULE)
 setInterval(() => undefined, 1_000)
-await withKeyLock({ privateFile: process.env.FILE, publicFile: '' }, () => {
+await withKeyLock({ privateFile: process.env.FILE, publicFile: null }, () => {
   console.log('held')
   return new Promise(() => undefined)
 })`
@@ -43,12 +33,12 @@ function useFolder(): () => string {
   return () => dir
 }
 
-function rotate(dir: string, name?: string, now = Date.now): Promise<string> {
-  return withKeyLock(keyFilesIn(dir), async lock => addKey(lock, name, now).keyId)
+function rotate(dir: string, announce: (keyId: string) => Promise<void> = async () => undefined): Promise<string> {
+  return withKeyLock(keyFilesIn(dir), lock => addKey(lock, { announce }))
 }
 
 function retire(dir: string, keyId: string, nowMs: number): Promise<void> {
-  return withKeyLock(keyFilesIn(dir), async lock => removeKey(lock, keyId, nowMs))
+  return withKeyLock(keyFilesIn(dir), lock => removeKey(lock, keyId, nowMs))
 }
 
 /** The vault error that `work` must end in. */
@@ -65,58 +55,81 @@ describe('vault key files', () => {
   const folder = useFolder()
 
   it('are readable by their owner only, and nothing else is left in the folder', async () => {
-    const { publicFile, privateFile } = generateKeyFiles(folder())
+    const { publicFile, privateFile } = ensureKeyFiles(keyFilesIn(folder()))
     await rotate(folder())
     for (const file of [publicFile, privateFile]) expect(statSync(file).mode & 0o777).to.equal(0o600)
     expect(readdirSync(folder())).to.have.lengthOf(2)
   })
 
   it('keep private keys out of the public file', async () => {
-    const { publicFile, privateFile } = generateKeyFiles(folder())
+    const { publicFile, privateFile } = ensureKeyFiles(keyFilesIn(folder()))
     await rotate(folder())
     expect(readFileSync(publicFile, 'utf8')).not.to.contain('private')
     expect(readFileSync(privateFile, 'utf8')).to.contain('private')
   })
 
   it('are not replaced by a second start', () => {
-    const { privateFile } = generateKeyFiles(folder())
+    const { privateFile } = ensureKeyFiles(keyFilesIn(folder()))
     const before = readFileSync(privateFile, 'utf8')
-    generateKeyFiles(folder())
+    ensureKeyFiles(keyFilesIn(folder()))
     expect(readFileSync(privateFile, 'utf8')).to.equal(before)
   })
 
   it('are completed after a crash between the private and the public file', () => {
-    const { publicFile, privateFile } = generateKeyFiles(folder())
+    const { publicFile, privateFile } = ensureKeyFiles(keyFilesIn(folder()))
     const before = readFileSync(publicFile, 'utf8')
     rmSync(publicFile)
-    generateKeyFiles(folder())
+    ensureKeyFiles(keyFilesIn(folder()))
     expect(readFileSync(publicFile, 'utf8')).to.equal(before)
     expect(() => loadOpener(privateFile)).not.to.throw()
   })
 
   it('are not created anew when only the private half is missing', async () => {
-    const { privateFile } = generateKeyFiles(folder())
+    const { privateFile } = ensureKeyFiles(keyFilesIn(folder()))
     rmSync(privateFile)
-    expect(() => generateKeyFiles(folder())).to.throw(VaultError, /Restore the private file/)
+    expect(() => ensureKeyFiles(keyFilesIn(folder()))).to.throw(VaultError, /Restore the private file/)
     expect((await refusal(rotate(folder()))).message).to.match(/cannot be read/)
   })
 
   it('are refused in the wrong place: a private file to seal with, a public file to open with', () => {
-    const { publicFile, privateFile } = generateKeyFiles(folder())
+    const { publicFile, privateFile } = ensureKeyFiles(keyFilesIn(folder()))
     expect(() => loadSealer(privateFile)).to.throw(VaultError, /holds private keys/)
-    expect(() => loadOpener(publicFile)).to.throw(VaultError, /no valid private key in "k1-[0-9a-f]{6}"/)
+    expect(() => loadOpener(publicFile)).to.throw(VaultError, /no valid private key in "[a-p]{20}"/)
+  })
+
+  for (const [kind, fileOf] of [
+    ['private', () => ensureKeyFiles(keyFilesIn(folder())).privateFile],
+    ['public', () => ensureKeyFiles(keyFilesIn(folder())).publicFile],
+    ['webhook', () => ensureKeyFiles(webhookKeyFileIn(folder())).privateFile]
+  ] as const) {
+    it(`have ids that are fingerprints, or are refused (${kind})`, () => {
+      const file = fileOf()
+      const { current } = readKeyRing(file, kind)
+      expect(current).to.match(/^[a-p]{20}$/)
+      writeFileSync(file, readFileSync(file, 'utf8').replaceAll(current, 'k1'))
+      expect(() => readKeyRing(file, kind)).to.throw(VaultError, /"k1" that is not the fingerprint of the key/)
+    })
+  }
+
+  it('are refused when a private key does not belong to its public key', () => {
+    const { privateFile } = ensureKeyFiles(keyFilesIn(folder()))
+    const text = readFileSync(privateFile, 'utf8')
+    const other = Buffer.alloc(32, 7).toString('base64')
+    writeFileSync(privateFile, text.replace(/"private": "[^"]+"/, `"private": "${other}"`))
+    expect(() => loadOpener(privateFile)).to.throw(VaultError, /does not belong to its public key/)
   })
 
   it('are refused when damaged, with the path and without a piece of their content', () => {
-    const { privateFile } = generateKeyFiles(folder())
+    const { privateFile } = ensureKeyFiles(keyFilesIn(folder()))
     const content = readFileSync(privateFile, 'utf8')
     const secret = /"private": "([^"]+)"/.exec(content)?.[1] ?? ''
     chmodSync(privateFile, 0o600)
     for (const damaged of [
       content.slice(0, -12),
-      content.replace(/"current": "k1-/, '"current": "k9-'),
+      content.replace(/"current": "./, '"current": "x'),
       '[]',
-      '{"current":"k1"}',
+      '{"current":"abc"}',
+      content.replace(/"addedAt": "[^"]+"/, '"addedAt": "yesterday"'),
       ''
     ]) {
       writeFileSync(privateFile, damaged)
@@ -134,11 +147,11 @@ describe('changes of the vault key files', () => {
   const folder = useFolder()
 
   it('come one at a time: the second rotation changes nothing and says who is at work', async () => {
-    generateKeyFiles(folder())
+    ensureKeyFiles(keyFilesIn(folder()))
     const { privateFile } = keyFilesIn(folder())
     const second = await withKeyLock(keyFilesIn(folder()), async lock => {
       const refused = await refusal(rotate(folder()))
-      addKey(lock)
+      await addKey(lock, { announce: async () => undefined })
       return refused
     })
     expect(second.code).to.equal('locked')
@@ -153,7 +166,7 @@ describe('changes of the vault key files', () => {
     ['SIGKILL', true]
   ] as const) {
     it(`${isLeft ? 'leave a lock behind' : 'leave no lock behind'} when their process is ended by ${signal}`, async () => {
-      generateKeyFiles(folder())
+      ensureKeyFiles(keyFilesIn(folder()))
       const lockFile = `${keyFilesIn(folder()).privateFile}.lock`
       const child = spawn(process.execPath, ['--input-type=module', '-e', HOLDER], {
         env: {
@@ -167,51 +180,45 @@ describe('changes of the vault key files', () => {
       expect(existsSync(lockFile)).to.equal(isLeft)
       if (isLeft) expect((await refusal(rotate(folder()))).message).to.contain(`process ${child.pid} of`)
       rmSync(lockFile, { force: true })
-      expect(await rotate(folder())).to.match(/^k2-/)
+      await rotate(folder())
+      expect(Object.keys(readKeyRing(keyFilesIn(folder()).privateFile, 'private').keys)).to.have.lengthOf(2)
     })
   }
 
-  it('do not overwrite what somebody who knows no lock has written meanwhile', async () => {
-    generateKeyFiles(folder())
+  it('do not overwrite what a program that knows no lock has written meanwhile', async () => {
+    ensureKeyFiles(keyFilesIn(folder()))
     const { privateFile } = keyFilesIn(folder())
     const read = readKeyRing(privateFile, 'private')
-    const theirs = `${JSON.stringify({ ...read, keys: { ...read.keys, theirs: Object.values(read.keys)[0] } })}\n`
-    const meddlingClock = (): number => {
-      writeFileSync(privateFile, theirs)
-      return Date.now()
-    }
-    const refused = await refusal(rotate(folder(), 'k2', meddlingClock))
-    expect(refused.message).to.match(/changed by somebody else/)
+    const { keys } = readKeyRing(ensureKeyFiles(keyFilesIn(join(folder(), 'other'))).privateFile, 'private')
+    const theirs = `${JSON.stringify({ ...read, keys: { ...read.keys, ...keys } })}\n`
+    const refused = await refusal(rotate(folder(), async () => writeFileSync(privateFile, theirs)))
+    expect(refused.message).to.match(/changed by another program/)
+    rmSync(join(folder(), 'other'), { recursive: true })
     expect(readFileSync(privateFile, 'utf8')).to.equal(theirs)
     expect(readdirSync(folder())).to.have.lengthOf(2)
   })
 
-  it('give keys different ids when copies of the files are rotated on two machines', async () => {
-    const [here, there] = [join(folder(), 'here'), join(folder(), 'there')]
-    generateKeyFiles(here)
-    cpSync(here, there, { recursive: true })
-    const ids = [await rotate(here, 'k2'), await rotate(there, 'k2')]
-    for (const id of ids) expect(id).to.match(/^k2-[0-9a-f]{6}$/)
-    expect(ids[0]).not.to.equal(ids[1])
-  })
-
-  it('leave the ids of older versions as they are', async () => {
-    const { publicFile, privateFile } = generateKeyFiles(folder())
-    for (const file of [publicFile, privateFile]) {
-      writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/k1-[0-9a-f]{6}/g, 'k1'))
-    }
-    const context = { merchantId: 'm_1', subjectId: 'tok_1' }
-    const box = loadSealer(publicFile).sealCvv('123', context)
-    expect(box).to.match(/^v1\.k1\./)
-    expect(await rotate(folder())).to.match(/^k2-/)
-    expect(loadOpener(privateFile).openCvv(box, context)).to.equal('123')
+  it('write nothing when the new key can not be recorded', async () => {
+    const { privateFile } = ensureKeyFiles(keyFilesIn(folder()))
+    const before = readFileSync(privateFile, 'utf8')
+    let announced = ''
+    const refused = rotate(folder(), async keyId => {
+      announced = keyId
+      throw new VaultError('key_file', `not recorded; the file has ${readKeyRing(privateFile, 'private').current}`)
+    })
+    expect((await refusal(refused)).message).to.contain('not recorded')
+    expect(before).not.to.contain(announced)
+    expect(readFileSync(privateFile, 'utf8')).to.equal(before)
+    expect(readdirSync(folder())).to.have.lengthOf(2)
   })
 
   it('take an old key away two days after the last rotation, and never the current one', async () => {
-    const { privateFile, publicFile } = generateKeyFiles(folder())
+    const { privateFile, publicFile } = ensureKeyFiles(keyFilesIn(folder()))
     const first = readKeyRing(privateFile, 'private').current
     const rotatedAtMs = Date.UTC(2026, 0, 2, 12)
-    const second = await rotate(folder(), undefined, () => rotatedAtMs)
+    const second = await rotate(folder())
+    const rotated = readFileSync(privateFile, 'utf8')
+    writeFileSync(privateFile, rotated.replace(/"addedAt": "[^"]+"(?=[^"]*$)/, `"addedAt": "2026-01-02T12:00:00.000Z"`))
     expect((await refusal(retire(folder(), first, rotatedAtMs + 47 * HOUR_MS))).message).to.contain(
       'after 2026-01-04T12:00:00'
     )
@@ -224,13 +231,5 @@ describe('changes of the vault key files', () => {
     ] as const) {
       expect(Object.keys(readKeyRing(file, kind).keys)).to.deep.equal([second])
     }
-  })
-
-  it('take none away from files of older versions, which do not say when a key was added, before another rotation', async () => {
-    const { privateFile } = generateKeyFiles(folder())
-    const first = readKeyRing(privateFile, 'private').current
-    await rotate(folder())
-    writeFileSync(privateFile, readFileSync(privateFile, 'utf8').replaceAll(/,\s+"addedAt": "[^"]+"/g, ''))
-    expect((await refusal(retire(folder(), first, Number.MAX_SAFE_INTEGER))).message).to.match(/Rotate once more/)
   })
 })

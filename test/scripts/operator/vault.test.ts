@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { createCardStore } from '../../../redis/cards.js'
+import type { Redis } from '../../../redis/connections.js'
+import { recordedKeys, recordNewKey } from '../../../redis/key-record.js'
+import { keys } from '../../../redis/keys.js'
 import { createSealedCards } from '../../../redis/sealed-cards.js'
 import { connectionOf } from '../../../scripts/operator/connection.js'
 import { runOperator } from '../../../scripts/operator/program.js'
-import { generateKeyFiles, type KeyFiles } from '../../../vault/key-files.js'
+import { ensureKeyFiles, type KeyFiles, keyFilesIn } from '../../../vault/key-files.js'
 import { readKeyRing } from '../../../vault/key-ring.js'
 import { loadOpener } from '../../../vault/opener.js'
 import { loadSealer } from '../../../vault/sealer.js'
@@ -28,6 +31,17 @@ interface KeyRow {
   readonly opened: number
 }
 
+/** Remembers what every stored card is sealed in. */
+async function keepBoxes(redis: Redis): Promise<{ putBack(): Promise<void> }> {
+  const boxes = new Map<string, string>()
+  for await (const { key, cardBox } of createSealedCards(redis).all()) boxes.set(key, cardBox)
+  return {
+    putBack: async () => {
+      for (const [key, box] of boxes) await redis.hset(key, 'box', box)
+    }
+  }
+}
+
 describe('operator vault', () => {
   const test = useRedis()
   let dir = ''
@@ -35,7 +49,7 @@ describe('operator vault', () => {
 
   beforeEach(async () => {
     dir = mkdtempSync(join(tmpdir(), 'operator-vault-'))
-    files = generateKeyFiles(join(dir, 'here'))
+    files = ensureKeyFiles(keyFilesIn(join(dir, 'here')))
     await test.redis.flushdb()
     const store = createCardStore(test.redis, 1)
     const sealer = loadSealer(files.publicFile)
@@ -75,10 +89,12 @@ describe('operator vault', () => {
   const edit = ({ privateFile, publicFile }: KeyFiles, change: (text: string) => string): void => {
     for (const file of [privateFile, publicFile]) writeFileSync(file, change(readFileSync(file, 'utf8')))
   }
+  const currentKey = ({ publicFile }: KeyFiles): string => readKeyRing(publicFile, 'public').current
   const ageKeys = (): void => edit(files, text => text.replaceAll(/"20\d\d-[^"]+"/g, '"2020-01-01T00:00:00.000Z"'))
 
   it('rotate: of two at once one waits outside, and every card opens afterwards', async () => {
-    const runs = await Promise.all([vault('rotate', '--to', 'k2'), vault('rotate', '--to', 'k2')])
+    const first = currentKey(files)
+    const runs = await Promise.all([vault('rotate', '--if-current', first), vault('rotate', '--if-current', first)])
     expect(runs.map(run => run.code).sort(), runs.map(run => run.text).join()).to.deep.equal([0, 1])
     expect(runs.map(run => run.text).join()).to.contain('is being changed by process')
     expect(Object.keys(readKeyRing(files.privateFile, 'private').keys)).to.have.lengthOf(2)
@@ -87,28 +103,26 @@ describe('operator vault', () => {
 
   it('rotate: a copy on another machine leaves the cards of the first one alone, and says what to do', async () => {
     cpSync(join(dir, 'here'), join(dir, 'there'), { recursive: true })
-    const there = generateKeyFiles(join(dir, 'there'))
-    expect((await vault('rotate', '--to', 'k2')).code).to.equal(0)
-    const theirs = await vaultOf(there, 'rotate', '--to', 'k2')
+    const there = ensureKeyFiles(keyFilesIn(join(dir, 'there')))
+    expect((await vault('rotate')).code).to.equal(0)
+    const theirs = await vaultOf(there, 'rotate')
     expect(theirs.code).to.equal(1)
-    expect(theirs.text).to.match(new RegExp(`left as they are: ${CARDS} of k2-[0-9a-f]{6}\\..*add its entry`))
-    expect((await vaultOf(there, 'status')).text).to.match(/k2-[0-9a-f]{6} +MISSING +30/)
+    expect(theirs.text).to.match(new RegExp(`left as they are: ${CARDS} of ${currentKey(files)}\\..*add its entry`))
+    expect((await vaultOf(there, 'status')).text).to.match(new RegExp(`${currentKey(files)} +MISSING +30`))
     expect(await openable(files.privateFile)).to.equal(CARDS)
   })
 
   it('rotate and status: a card counts as sealed with a key only if the key opens it', async () => {
-    // As two machines could make them before ids had a fingerprint: another key, and the same id.
-    const other = generateKeyFiles(join(dir, 'other'))
-    for (const each of [files, other]) edit(each, text => text.replaceAll(/k1-[0-9a-f]{6}/g, 'k1'))
+    const other = ensureKeyFiles(keyFilesIn(join(dir, 'other')))
     for await (const record of createSealedCards(test.redis).all()) {
-      await test.redis.hset(record.key, 'box', record.cardBox.replace(/^v1\.k1-[0-9a-f]{6}/, 'v1.k1'))
+      await test.redis.hset(record.key, 'box', record.cardBox.replace(currentKey(files), currentKey(other)))
     }
-    expect(await openable(files.privateFile)).to.equal(CARDS)
-    expect((await vaultOf(other, 'status')).text).to.match(/k1 +DOES NOT OPEN +30 +0 of 20/)
-    const rotated = await vaultOf(other, 'rotate', '--to', 'k1')
+    expect((await vaultOf(other, 'status')).text).to.match(
+      new RegExp(`${currentKey(other)} +DOES NOT OPEN +30 +0 of 20`)
+    )
+    const rotated = await vaultOf(other, 'rotate')
     expect(rotated.code).to.equal(1)
-    expect(rotated.text).to.contain(`left as they are: ${CARDS} of k1.`)
-    expect(await openable(files.privateFile)).to.equal(CARDS)
+    expect(rotated.text).to.match(new RegExp(`left as they are: ${CARDS} of [a-p]{20}\\.`))
   })
 
   it('status: opens a sample of the cards of each key', async () => {
@@ -119,8 +133,8 @@ describe('operator vault', () => {
   it('retire: not while a card needs the key, nor sooner than two days after the rotation', async () => {
     const first = readKeyRing(files.privateFile, 'private').current
     // A rotation that was cut off after its first half: the key is there, the cards are not sealed with it.
-    const sealed = await keepBoxes()
-    await vault('rotate', '--to', 'k2')
+    const sealed = await keepBoxes(test.redis)
+    await vault('rotate')
     await sealed.putBack()
     expect((await vault('retire', first)).text).to.contain('may still be on their way')
     ageKeys()
@@ -129,20 +143,49 @@ describe('operator vault', () => {
     expect(refused.text).to.contain(`still seals ${CARDS} stored cards`)
     expect(await openable(files.privateFile)).to.equal(CARDS)
 
-    expect((await vault('rotate', '--to', 'k2')).code).to.equal(0)
+    expect((await vault('rotate', '--if-current', first)).code).to.equal(0)
     expect((await vault('retire', first)).code).to.equal(0)
     expect((await keyRows()).map(row => row.key_id)).to.deep.equal([readKeyRing(files.publicFile, 'public').current])
     expect(await openable(files.privateFile)).to.equal(CARDS)
     expect(await vault('retire', first)).to.include({ code: 1 })
   })
 
-  async function keepBoxes(): Promise<{ putBack(): Promise<void> }> {
-    const boxes = new Map<string, string>()
-    for await (const { key, cardBox } of createSealedCards(test.redis).all()) boxes.set(key, cardBox)
-    return {
-      putBack: async () => {
-        for (const [key, box] of boxes) await test.redis.hset(key, 'box', box)
-      }
-    }
-  }
+  it('rotate: can be repeated, and takes no id of another ring', async () => {
+    const first = currentKey(files)
+    const { key_id: second } = JSON.parse((await vault('rotate', '--if-current', first, '--json')).text)
+    const repeated = await vault('rotate', '--if-current', first)
+    expect(repeated.text).to.contain(`Key ${second} is the current one: 0 stored cards`)
+    expect(repeated.text).to.contain(`vault rotate --if-current ${first}`)
+    expect((await vault('rotate', '--if-current', 'k2')).text).to.contain('There is no key k2; the ring has')
+    expect(await recordedKeys(test.redis, 'vault')).to.deep.equal([first, second])
+  })
+
+  it('rotate: records the new key before a file has it, and refuses the files of another installation', async () => {
+    await vault('rotate')
+    const before = await recordedKeys(test.redis, 'vault')
+    const refused = await vaultOf(ensureKeyFiles(keyFilesIn(join(dir, 'other'))), 'rotate')
+    expect(refused).to.include({ code: 1 })
+    expect(refused.text).to.contain('belongs to another installation')
+    expect(await recordedKeys(test.redis, 'vault')).to.deep.equal(before)
+  })
+
+  it('retire: not by the cards of another Redis', async () => {
+    const first = currentKey(files)
+    await vault('rotate')
+    ageKeys()
+    await test.redis.del(keys.keyRecord('vault'))
+    expect((await vault('retire', first)).text).to.contain('is it the right Redis?')
+    await recordNewKey(test.redis, 'vault', 'theirs')
+    expect((await vault('retire', first)).text).to.contain('belongs to another installation')
+    expect(Object.keys(readKeyRing(files.privateFile, 'private').keys)).to.have.lengthOf(2)
+  })
+
+  it('retire: takes a key out of the record that a rotation died with', async () => {
+    await vault('rotate')
+    const { length } = await recordedKeys(test.redis, 'vault')
+    await recordNewKey(test.redis, 'vault', 'leftover')
+    expect((await vault('status')).text).to.match(/leftover +MISSING +0/)
+    expect((await vault('retire', 'leftover')).code).to.equal(0)
+    expect(await recordedKeys(test.redis, 'vault')).to.have.lengthOf(length)
+  })
 })

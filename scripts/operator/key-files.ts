@@ -1,0 +1,84 @@
+/** What `vault` and `webhook-keys` have in common: making the first key files, and adding a key. */
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Redis } from '../../redis/connections.js'
+import { assertOwnKeys, type KeyKind, recordFirstKeys, recordNewKey } from '../../redis/key-record.js'
+import { type Access, addKey, initKeyFiles, type KeyFiles, type WebhookKeyFile } from '../../vault/key-files.js'
+import type { KeyLock } from '../../vault/key-lock.js'
+import { type KeyRing, readKeyRing } from '../../vault/key-ring.js'
+import { type ActionMaker, type Output, subjectOf } from './action.js'
+
+interface InitOptions {
+  readonly mode?: number
+  readonly owner?: Access['owner']
+}
+
+type RingFiles = KeyFiles | WebhookKeyFile
+
+export const IF_CURRENT = [
+  '--if-current <id>',
+  'add a key only while this one is the current one; such a command may be repeated'
+] as const
+
+/** Adds the verb `init`, which makes the files that `filesIn` names in a folder. */
+export function addInit(noun: Command, action: ActionMaker, filesIn: (dir: string) => RingFiles): void {
+  noun
+    .command('init')
+    .description(
+      'Make the first key files of an installation, in a folder that is made if it is missing. Needs no Redis.'
+    )
+    .argument('[folder]', 'where the files go; existing ones are never replaced')
+    .option('--folder <path>', 'the same, as an option')
+    .option('--mode <mode>', '600, or 640 for files that a group may read; 600 unless given', parseMode)
+    .option('--owner <uid:gid>', 'user and group of the files, as numbers; yours unless given', parseOwner)
+    .option('--json', 'print JSON')
+    .action(
+      action.local<InitOptions & { folder?: string }>(({ folder, mode = 0o600, owner }, args): Output => {
+        const files = filesIn(subjectOf(args, folder, 'folder'))
+        const keyId = initKeyFiles(files, owner === undefined ? { mode } : { mode, owner })
+        const names = [files.privateFile, files.publicFile].filter(file => file !== null)
+        return {
+          json: { key_id: keyId, files: names },
+          text: [
+            `Key ${keyId} is in:`,
+            ...names.map(file => `  ${file}`),
+            'Keep a copy in another place than the backups of Redis.'
+          ].join('\n')
+        }
+      })
+    )
+}
+
+/**
+ * Adds a key to the ring that `lock` is for, and returns the id of the current key. The key is recorded in Redis first, so
+ * that no process takes it for one of another installation. Rejects before anything is written when the files are not
+ * those of this installation.
+ */
+export async function rotateRing(
+  redis: Redis,
+  kind: KeyKind,
+  lock: KeyLock,
+  ifCurrent: string | undefined
+): Promise<string> {
+  const ids = idsOf(readKeyRing(lock.files.privateFile, kind === 'vault' ? 'private' : 'webhook'))
+  await recordFirstKeys(redis, kind, ids)
+  await assertOwnKeys(redis, kind, ids)
+  return await addKey(lock, { ifCurrent, announce: keyId => recordNewKey(redis, kind, keyId) })
+}
+
+/** The ids of a ring, as redis/key-record.ts compares them. */
+export function idsOf({ current, keys }: KeyRing): { readonly current: string; readonly all: readonly string[] } {
+  return { current, all: Object.keys(keys) }
+}
+
+function parseMode(text: string): number {
+  if (text !== '600' && text !== '640') throw new InvalidArgumentError('It is 600 or 640.')
+  return Number.parseInt(text, 8)
+}
+
+function parseOwner(text: string): Access['owner'] {
+  const [, uid, gid] = /^(\d{1,10}):(\d{1,10})$/.exec(text) ?? []
+  if (uid === undefined || gid === undefined) {
+    throw new InvalidArgumentError('It is two numbers, such as 1001:1001 ("$(id -u payments):$(id -g payments)").')
+  }
+  return { uid: Number(uid), gid: Number(gid) }
+}

@@ -1,0 +1,36 @@
+/** `webhook-keys init|rotate`: the keys that signing secrets of webhooks are derived from, on the machine that holds the file. */
+import { Command } from 'commander'
+import type { Config } from '../../runtime/config.js'
+import { type WebhookKeyFile, webhookKeyFileIn } from '../../vault/key-files.js'
+import { withKeyLock } from '../../vault/key-lock.js'
+import { vaultDir } from '../supervisor/environment.js'
+import type { ActionMaker, Output } from './action.js'
+import type { OperatorConnection } from './connection.js'
+import { addInit, IF_CURRENT, rotateRing } from './key-files.js'
+
+export function webhookKeysCommand(action: ActionMaker): Command {
+  const noun = new Command('webhook-keys').description('The keys that the signing secrets of webhooks come from.')
+  addInit(noun, action, webhookKeyFileIn)
+  noun
+    .command('rotate')
+    .description('Add a key for new secrets. Secrets that merchants have stay as they are. Nothing is stopped.')
+    .option(...IF_CURRENT)
+    .option('--json', 'print JSON')
+    .action(action<{ ifCurrent?: string }>((connection, { ifCurrent }) => rotate(connection, ifCurrent)))
+  return noun
+}
+
+async function rotate({ redis, config }: OperatorConnection, ifCurrent: string | undefined): Promise<Output> {
+  const files = fileOf(config)
+  const keyId = await withKeyLock(files, lock => rotateRing(redis, 'webhook', lock, ifCurrent))
+  return {
+    json: { key_id: keyId },
+    text: `Key ${keyId} is the current one in ${files.privateFile}. New secrets come from it; a merchant changes over with "rotate_secret". Bring the file to every machine, to \`webhooks\` first.`
+  }
+}
+
+function fileOf({ webhookKeysFile, dataDir }: Config): WebhookKeyFile {
+  return webhookKeysFile === ''
+    ? webhookKeyFileIn(vaultDir(dataDir))
+    : { privateFile: webhookKeysFile, publicFile: null }
+}
