@@ -91,7 +91,8 @@ export interface AuthoriseRequest {
   readonly buyer: Buyer
 }
 
-/** The card network. No method throws: whatever goes wrong is an outcome. `signal` aborts a call that is under way. */
+/** The card network. No method throws: whatever goes wrong is an outcome. `signal` stops
+ * a call before it starts, and a question also while it is under way. */
 export interface CardNetwork {
   authorise(request: AuthoriseRequest, signal: AbortSignal): Promise<CallOutcome>
   /** Captures `amountCents` of an authorised sale; the network allows exactly one capture. */

@@ -1,8 +1,8 @@
 /**
  * The lock that keeps two workers off one payment, by Redlock (decision 1).
  *
- * It is a courtesy that saves network calls; the truth is the version compare of commit.lua. So a lock that can't be
- * renewed only aborts the holder's signal: no new call is begun, and the result of a running one is still committed.
+ * It is a courtesy that saves network calls; the truth is the version compare of commit.lua. A lost lock aborts the
+ * holder's signal, which stops new calls only: a call that has begun runs to its end, and its result is committed.
  */
 import type { Redis as Single } from 'ioredis'
 import Redlock, { ExecutionError, type Lock, ResourceLockedError } from 'redlock'
@@ -18,6 +18,9 @@ export interface PaymentLock {
    */
   hold<T>(compact: string, work: (held: AbortSignal) => Promise<T>): Promise<T | 'taken'>
 }
+
+/** A renewal that failed is tried again after this part of the lock's time. */
+const RENEWALS_AGAIN = 20
 
 /** `clients`: 1, 3 or 5 independent masters. `ttlMs`: how long a dead holder blocks a payment. */
 export function createPaymentLock(clients: readonly Redis[], ttlMs: number, log: Logger): PaymentLock {
@@ -51,11 +54,16 @@ async function acquire(redlock: Redlock, compact: string, ttlMs: number): Promis
     return await redlock.acquire([keys.paymentLock(compact)], ttlMs)
   } catch (error) {
     if (!(error instanceof ExecutionError)) throw error
-    const votes = await votesAgainst(error)
-    if (votes.some(vote => vote instanceof ResourceLockedError)) return null
+    if (await isTaken(error)) return null
     // The client's own error says that a server is away, which is no fault of the command.
-    throw votes[0] ?? error
+    throw (await votesAgainst(error))[0] ?? error
   }
+}
+
+/** Whether a server says that the lock is not, or no longer, ours to have. */
+async function isTaken(error: unknown): Promise<boolean> {
+  if (!(error instanceof ExecutionError)) return false
+  return (await votesAgainst(error)).some(vote => vote instanceof ResourceLockedError)
 }
 
 /** Votes against because of the lock itself mean "taken"; any other means that a server is in trouble. */
@@ -65,7 +73,8 @@ async function votesAgainst(error: ExecutionError): Promise<Error[]> {
 }
 
 /**
- * Renews at half time, aborts when that fails or the lock's own time is over, whichever comes first.
+ * Renews at half time, and aborts when the lock's own time is over or a server says that the lock is gone. A renewal
+ * without an answer is tried again until then: a server that stalls for a second has taken nothing away from the holder.
  *
  * `unused` are the controllers that aborted nothing: they serve again. Node puts each signal, 740 bytes, straight into
  * old space (measured), which only a full collection frees; one for each payment would bring that on all the time.
@@ -81,7 +90,7 @@ function keepAlive(
   let expiry: NodeJS.Timeout
   const schedule = (): void => {
     renewal = setTimeout(() => void renew(), ttlMs / 2)
-    expiry = setTimeout(() => lose(new Error('the lock of the payment expired')), lock.expiration - Date.now())
+    expiry = setTimeout(lose, lock.expiration - Date.now())
   }
   const renew = async (): Promise<void> => {
     try {
@@ -89,12 +98,13 @@ function keepAlive(
       clearTimeout(expiry)
       if (!isReleased) schedule()
     } catch (error) {
-      lose(error)
+      if (await isTaken(error)) lose()
+      else if (!isReleased && !lost.signal.aborted) renewal = setTimeout(() => void renew(), ttlMs / RENEWALS_AGAIN)
     }
   }
-  const lose = (reason: unknown): void => {
+  const lose = (): void => {
     // After the release the controller is another holder's.
-    if (!isReleased) lost.abort(reason)
+    if (!isReleased) lost.abort(new Error('the lock of the payment expired'))
   }
   let isReleased = false
   schedule()

@@ -81,7 +81,7 @@ export class SimulatedNetwork {
         world.after(this.#latencyMs(), process, () => settle({ kind: 'not_sent', reason: 'ECONNREFUSED' }))
         return
       }
-      signal.addEventListener('abort', onAbort)
+      if (request.method === 'GET') signal.addEventListener('abort', onAbort)
       world.after(request.timeoutMs, process, () => settle({ kind: 'ambiguous', reason: 'no whole answer' }))
       this.#carry(process, request, settle)
     })

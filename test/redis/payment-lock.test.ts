@@ -59,6 +59,18 @@ describe('payment lock', () => {
     expect(await test.secrets.get(keys.paymentLock('p1'))).to.equal('somebody else')
   })
 
+  it('stays with its holder while a server that does not answer a renewal may still have it', async () => {
+    const server = new SlowToRenew()
+    const lock = createPaymentLock([server.client], 1_000, log)
+    await lock.hold('p1', async held => {
+      await until('the lock is being renewed', () => server.renewal !== null)
+      server.renewal?.reject(new Error('Connection is closed.'))
+      const ends = Date.now() + 1_500
+      await until('the first life of the lock is over', () => Date.now() > ends)
+      expect(held.aborted).to.equal(false)
+    })
+  })
+
   it('tells nobody of a loss that comes after the release: the next holder may have the same signal', async () => {
     const server = new SlowToRenew()
     const lock = createPaymentLock([server.client], 100, log)

@@ -25,7 +25,10 @@ export type Exchange =
   | { readonly kind: 'ambiguous'; readonly reason: string }
 
 export interface Transport {
-  /** Never rejects. `signal` gives the call up: `not_sent` if it had not started, else `ambiguous`. */
+  /**
+   * Never rejects. `signal` gives the call up: `not_sent` if it had not started. A question that has started is
+   * `ambiguous` then. A call that moves money and has started runs to its end, because its answer is worth more.
+   */
   send(request: WireRequest, signal: AbortSignal): Promise<Exchange>
   /** Ends after the calls under way; abort them first if that must not take long. Safe to call twice. */
   close(): Promise<void>
@@ -59,7 +62,7 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     send: (request, signal) =>
       new Promise(resolve => {
-        const call = new Call(request.timeoutMs, options.connectTimeoutMs, signal, resolve)
+        const call = new Call(request, options.connectTimeoutMs, signal, resolve)
         if (call.isSettled) return
         const { method, body } = request
         pool.dispatch({ method, path: prefix + request.path, headers: options.headers, body }, call)
@@ -74,10 +77,13 @@ export function createTransport(options: TransportOptions): Transport {
 /** One call: settled exactly once, by the answer, an error, a deadline or the caller's signal. */
 class Call implements Dispatcher.DispatchHandler {
   isSettled = false
+  readonly #isQuestion: boolean
   readonly #timeoutMs: number
   readonly #signal: AbortSignal
   readonly #resolve: (exchange: Exchange) => void
-  readonly #onAbort = () => this.#giveUp('the caller gave up')
+  readonly #onAbort = () => {
+    if (this.#controller === null || this.#isQuestion) this.#giveUp('the caller gave up')
+  }
   #timer: NodeJS.Timeout | undefined
   /** Set from the moment in which bytes may have left. */
   #controller: Dispatcher.DispatchController | null = null
@@ -85,7 +91,13 @@ class Call implements Dispatcher.DispatchHandler {
   #bytes = 0
   readonly #chunks: Buffer[] = []
 
-  constructor(timeoutMs: number, connectTimeoutMs: number, signal: AbortSignal, resolve: (exchange: Exchange) => void) {
+  constructor(
+    { method, timeoutMs }: WireRequest,
+    connectTimeoutMs: number,
+    signal: AbortSignal,
+    resolve: (exchange: Exchange) => void
+  ) {
+    this.#isQuestion = method === 'GET'
     this.#timeoutMs = timeoutMs
     this.#signal = signal
     this.#resolve = resolve

@@ -123,10 +123,23 @@ describe('the transport to the card network', () => {
     expect(server.requestLines).to.be.empty
   })
 
-  it('calls a call that is aborted under way ambiguous', async () => {
+  it('gives a question up that is aborted under way', async () => {
     const caller = new AbortController()
     await start({ onRequest: () => caller.abort() })
-    expect(await send(caller.signal)).to.deep.equal({ kind: 'ambiguous', reason: 'the caller gave up' })
+    const question = { method: 'GET', path: '/1/sales/x', body: null, timeoutMs: LONG_MS } as const
+    const outcome = await transport.send(question, caller.signal)
+    expect(outcome).to.deep.equal({ kind: 'ambiguous', reason: 'the caller gave up' })
+  })
+
+  it('lets a call that moves money run to its end, although it is aborted under way', async () => {
+    const caller = new AbortController()
+    await start({
+      onRequest: socket => {
+        caller.abort()
+        setTimeout(() => socket.write(httpAnswer(200, '{"booked":1}')), SHORT_MS)
+      }
+    })
+    expect(await send(caller.signal)).to.deep.equal({ kind: 'answered', status: 200, text: '{"booked":1}' })
   })
 
   it('never sends a request again that a kept-alive connection swallowed', async () => {
