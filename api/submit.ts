@@ -7,16 +7,21 @@
 import { randomUUID } from 'node:crypto'
 import type { Command } from '../machines/commands.js'
 import {
+  isOpenFor,
   newPayment,
-  type OperationKind,
+  type Operation,
   type Payment,
   type PaymentProgress,
-  type PaymentTerms
+  type PaymentTerms,
+  type RefusalCode
 } from '../machines/model.js'
+import { askedEvent, decide } from '../machines/payment/decide.js'
+import type { AskedEvent, Policy } from '../machines/payment/events.js'
+import { operationOf } from '../machines/payment/progress.js'
 import { isRedisUnavailable } from '../redis/errors.js'
 import type { IdempotencyValue } from '../redis/idempotency.js'
 import { compactId, expandId, idempotencyRecord, newPaymentId, partitionOf } from '../redis/keys.js'
-import type { Acceptance, PaymentStore } from '../redis/payments.js'
+import type { Acceptance, OperationRequest, PaymentStore } from '../redis/payments.js'
 import type { ExpectedReply, ReplyListener } from '../redis/replies.js'
 import type { Clock } from '../runtime/clock.js'
 import type { Config } from '../runtime/config.js'
@@ -74,7 +79,7 @@ async function create(deps: SubmitDeps, scope: RecordedScope, request: CreateReq
     throw new ServiceError(request.source.type === 'token' ? 'invalid_token' : 'unknown_card')
   }
 
-  const payment = newPayment(termsOf(deps, scope.merchantId, partition, request, card), record)
+  const payment = newPayment(termsOf(deps, scope.merchantId, partition, request, card), scope.idempotencyKey)
   await keepCvv(deps, payment.terms, request)
   const command: Command = { kind: 'create', buyer: request.buyer, source: request.source }
   const expected = deps.replies.expect(payment.terms.id)
@@ -86,43 +91,65 @@ async function create(deps: SubmitDeps, scope: RecordedScope, request: CreateReq
       await giveCardBack(deps, scope, payment.terms.id, request, found)
       return await replay(deps, scope, found)
     }
-    return await resultOf(deps, scope, { kind: 'create', payment, expected, startedMs })
+    return await resultOf(deps, scope, { payment, asked: null, expected, startedMs })
   } finally {
     expected.dispose()
   }
 }
 
+/**
+ * A command that the payment can't take is refused before it is accepted, and the refusal is recorded under its key. The
+ * script compares the version that was read, so that decision and record are about the same payment (decision 23). After
+ * the acceptance the worker decides: another command may come first.
+ */
 async function operate(
   deps: SubmitDeps,
   scope: RecordedScope,
   paymentId: string,
-  command: Command & { kind: 'capture' | 'cancel' }
+  command: OperationRequest['command']
 ): Promise<Submission> {
   const startedMs = performance.now()
-  const { merchantId } = scope
   const commandId = randomUUID()
   const expected = deps.replies.expect(commandId)
+  const asked = askedEvent(command, scope.idempotencyKey, deps.clock.now())
+  const acceptance = acceptanceOf(deps, scope, commandId)
+  const retentionMs = deps.config.idempotencyRetentionDays * DAY_MS
   try {
-    const acceptance = acceptanceOf(deps, scope, commandId)
-    const retentionMs = deps.config.idempotencyRetentionDays * DAY_MS
-    const { answer, wasRepeated } = await acceptSurely(() =>
-      deps.store.acceptOperation({ merchantId, paymentId, command }, acceptance, retentionMs)
-    )
-    if (answer.kind === 'not_found') return answer
-    // After a repeat, the open record is probably our own, whose answer was lost: its result is worth waiting for.
-    const isOurs = answer.kind === 'accepted' || (wasRepeated && isOpenFor(scope, answer.earlier))
-    if (!isOurs && answer.kind === 'earlier') return replayOf(scope, answer.earlier, answer.payment)
-    return await resultOf(deps, scope, { kind: command.kind, payment: answer.payment, expected, startedMs })
+    let { answer: payment } = await acceptSurely(() => deps.store.load(scope.partition, compactId(paymentId)))
+    while (payment?.terms.merchantId === scope.merchantId) {
+      const request = { payment, command, refusal: refusalOf(payment, asked, deps.config) }
+      const { answer, wasRepeated } = await acceptSurely(() =>
+        deps.store.acceptOperation(request, acceptance, retentionMs)
+      )
+      payment = answer.payment
+      if (answer.kind === 'changed') continue
+      // After a repeat, the open record is probably our own, whose answer was lost: its result is worth waiting for.
+      const isOurs = answer.kind === 'accepted' || (wasRepeated && isInProgress(scope, answer.earlier))
+      if (!isOurs && answer.kind === 'earlier') return replayOf(scope, answer.earlier, answer.payment, asked)
+      return request.refusal === null
+        ? await resultOf(deps, scope, { payment: answer.payment, asked, expected, startedMs })
+        : refused(answer.payment, request.refusal)
+    }
+    return { kind: 'not_found' }
   } finally {
     expected.dispose()
   }
+}
+
+function refusalOf(payment: Payment, asked: AskedEvent, policy: Policy): RefusalCode | null {
+  const decision = decide(payment, asked, policy)
+  return decision.kind === 'refused' ? decision.code : null
+}
+
+function refused({ terms }: Payment, code: RefusalCode): Submission {
+  return { kind: 'finished', terms, result: { kind: 'refused', code }, isReplay: false }
 }
 
 /** Waits for the reply; when it does not come in time, the stored result is the authority. */
 async function resultOf(
   deps: SubmitDeps,
   scope: RecordedScope,
-  pending: { kind: IdempotencyValue['kind']; payment: Payment; expected: ExpectedReply; startedMs: number }
+  pending: { payment: Payment; asked: AskedEvent | null; expected: ExpectedReply; startedMs: number }
 ): Promise<Submission> {
   const { partition, record } = scope
   const { terms } = pending.payment
@@ -136,10 +163,11 @@ async function resultOf(
     deps.store.readIdempotency(partition, record),
     deps.store.load(partition, compactId(terms.id))
   ])
-  const { progress } = payment ?? pending.payment
+  const current = payment ?? pending.payment
+  const { progress } = current
   const result = (await freshRecord(deps, scope, stored, progress))?.result
   if (result) return { kind: 'finished', terms, result, isReplay: false }
-  return { kind: 'in_progress', terms, progress, waiting: waitingOf(pending.kind, record, progress), isReplay: false }
+  return { kind: 'in_progress', terms, progress, waiting: waitingOf(current, pending.asked), isReplay: false }
 }
 
 async function replay(deps: SubmitDeps, scope: RecordedScope, earlier: IdempotencyValue): Promise<Submission> {
@@ -147,7 +175,7 @@ async function replay(deps: SubmitDeps, scope: RecordedScope, earlier: Idempoten
   const payment = await deps.store.load(scope.partition, earlier.compact)
   if (payment === null) throw new Error(`The payment ${expandId(earlier.compact)} of an idempotency record is missing.`)
   const now = await freshRecord(deps, scope, earlier, payment.progress)
-  return replayOf(scope, now ?? earlier, payment)
+  return replayOf(scope, now ?? earlier, payment, null)
 }
 
 /**
@@ -156,44 +184,38 @@ async function replay(deps: SubmitDeps, scope: RecordedScope, earlier: Idempoten
  */
 async function freshRecord(
   deps: SubmitDeps,
-  { partition, record }: RecordedScope,
+  { partition, record, idempotencyKey }: RecordedScope,
   stored: IdempotencyValue | null,
   { operation }: PaymentProgress
 ): Promise<IdempotencyValue | null> {
-  if (stored?.result || operation.record === record) return stored
+  if (stored?.result || isOpenFor(operation, idempotencyKey)) return stored
   return await deps.store.readIdempotency(partition, record)
 }
 
-function isOpenFor(scope: RequestScope, earlier: IdempotencyValue): boolean {
+function isInProgress(scope: RequestScope, earlier: IdempotencyValue): boolean {
   return earlier.fingerprint === scope.fingerprint && earlier.result === null
 }
 
 /** Interface 5.1: the original result, a conflict, or "still in progress". */
-function replayOf(scope: RecordedScope, earlier: IdempotencyValue, payment: Payment): Submission {
+function replayOf(
+  scope: RecordedScope,
+  earlier: IdempotencyValue,
+  payment: Payment,
+  asked: AskedEvent | null
+): Submission {
   if (earlier.fingerprint !== scope.fingerprint) return { kind: 'conflict' }
   const { terms, progress } = payment
   if (earlier.result !== null) return { kind: 'finished', terms, result: earlier.result, isReplay: true }
   if (earlier.kind === 'create' && progress.status === 'pending') {
     return { kind: 'create_in_progress', paymentId: terms.id }
   }
-  return {
-    kind: 'in_progress',
-    terms,
-    progress,
-    waiting: waitingOf(earlier.kind, scope.record, progress),
-    isReplay: true
-  }
+  return { kind: 'in_progress', terms, progress, waiting: waitingOf(payment, asked), isReplay: true }
 }
 
 /** What an accepted command will begin, as long as it has not: the operation of the payment is then another one's. */
-function waitingOf(
-  kind: IdempotencyValue['kind'],
-  record: string,
-  { operation, status }: PaymentProgress
-): OperationKind | null {
-  if (kind === 'create' || operation.record === record) return null
-  if (kind === 'capture') return 'capture'
-  return status === 'pre_authorized' ? 'cancel' : 'refund'
+function waitingOf({ terms, progress }: Payment, asked: AskedEvent | null): Operation | null {
+  if (asked === null || isOpenFor(progress.operation, asked.idempotencyKey)) return null
+  return operationOf(terms, progress, asked)
 }
 
 function termsOf(
@@ -212,8 +234,15 @@ function termsOf(
 }
 
 function acceptanceOf(deps: SubmitDeps, scope: RecordedScope, commandId: string): Acceptance {
-  const { partition, record, fingerprint, correlationId } = scope
-  return { partition, record, fingerprint, correlationId, replyTo: { channel: deps.replies.channel, commandId } }
+  const { partition, idempotencyKey, record, fingerprint, correlationId } = scope
+  return {
+    partition,
+    idempotencyKey,
+    record,
+    fingerprint,
+    correlationId,
+    replyTo: { channel: deps.replies.channel, commandId }
+  }
 }
 
 /** Repeats an acceptance whose fate is unknown: the script recognises its own record, so nothing is accepted twice. */

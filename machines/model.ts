@@ -59,16 +59,29 @@ export interface PaymentTerms {
   readonly createdAtMs: number
 }
 
-export type OperationKind = 'authorization' | 'capture' | 'cancel' | 'refund'
-export type OperationState = 'in_progress' | 'succeeded' | 'failed' | 'unknown'
+export const operationKinds = ['authorization', 'capture', 'cancel', 'refund'] as const
+export const operationStates = ['in_progress', 'succeeded', 'failed', 'unknown'] as const
 
-/** The last operation of a payment. */
+export type OperationKind = (typeof operationKinds)[number]
+export type OperationState = (typeof operationStates)[number]
+
+/** The last operation of a payment. Requests of merchants begin operations, nothing else does. */
 export interface Operation {
   readonly kind: OperationKind
   readonly state: OperationState
   readonly amountCents: number
-  /** Idempotency record that waits for the end of this operation; `null` once it has ended. */
-  readonly record: string | null
+  /** Of the request that asked for the operation: a merchant tells its own operation from another one by it. */
+  readonly idempotencyKey: string
+}
+
+/** Whether the operation has no result yet. As long as it has none, the payment takes no other operation. */
+export function isOpen({ state }: { readonly state: string }): boolean {
+  return state === 'in_progress' || state === 'unknown'
+}
+
+/** Whether the operation is open and belongs to the request with this key. A key may come again after its retention. */
+export function isOpenFor(operation: Operation, idempotencyKey: string | null): boolean {
+  return isOpen(operation) && operation.idempotencyKey === idempotencyKey
 }
 
 /** Why an operation did not do what was asked: names of rows of the error catalogue (runtime/errors.ts). */
@@ -165,7 +178,7 @@ export function placeOf({ status, phase }: PaymentPlace): string {
 export const noReferences: NetworkReferences = { saleId: null, tid: null, nsu: null, authorizationCode: null }
 
 /** A payment at the moment of its acceptance: version 1, `pending`. */
-export function newPayment(terms: PaymentTerms, record: string): Payment {
+export function newPayment(terms: PaymentTerms, idempotencyKey: string): Payment {
   return {
     version: 1,
     terms,
@@ -182,7 +195,7 @@ export function newPayment(terms: PaymentTerms, record: string): Payment {
       capturedAtMs: null,
       canceledAtMs: null,
       refundedAtMs: null,
-      operation: { kind: 'authorization', state: 'in_progress', amountCents: terms.amountCents, record },
+      operation: { kind: 'authorization', state: 'in_progress', amountCents: terms.amountCents, idempotencyKey },
       error: null,
       inquiry: null,
       notice: null,

@@ -10,7 +10,9 @@ export interface CommandEntry {
   /** Compact id of the payment (keys.ts). */
   readonly compact: string
   readonly command: Command
-  /** Idempotency record of the merchant's request; null for what the service does by itself. */
+  /** Idempotency-Key of the merchant's request; null for what the service does by itself. */
+  readonly idempotencyKey: string | null
+  /** The name of the idempotency record that the key has (keys.ts); null like the key. */
   readonly record: string | null
   /** Where the API process waits, and under which name. */
   readonly replyTo: { readonly channel: string; readonly commandId: string } | null
@@ -26,7 +28,7 @@ export interface CommandEntry {
 /** The fields of a stream entry, in pairs; `accepted` is added by accept_payment.lua alone. */
 export function encodeEntry(entry: Omit<CommandEntry, 'entryId' | 'partition' | 'accepted'>): string[] {
   const fields = ['p', entry.compact, 'c', JSON.stringify(entry.command)]
-  if (entry.record !== null) fields.push('k', entry.record)
+  if (entry.record !== null) fields.push('k', entry.record, 'y', entry.idempotencyKey ?? '')
   if (entry.replyTo !== null) fields.push('r', entry.replyTo.channel, 'i', entry.replyTo.commandId)
   if (entry.correlationId !== null) fields.push('x', entry.correlationId)
   if (entry.handedOut > 0) fields.push('n', String(entry.handedOut))
@@ -36,7 +38,7 @@ export function encodeEntry(entry: Omit<CommandEntry, 'entryId' | 'partition' | 
 
 /** What the service asks of the workers by itself: nobody waits for the result. */
 export function encodeServiceCommand(paymentId: string, command: Command): string[] {
-  const nobody = { record: null, replyTo: null, correlationId: null, handedOut: 0, dueAtMs: null }
+  const nobody = { idempotencyKey: null, record: null, replyTo: null, correlationId: null, handedOut: 0, dueAtMs: null }
   return encodeEntry({ compact: compactId(paymentId), command, ...nobody })
 }
 
@@ -65,6 +67,7 @@ export function decodeEntry(partition: number, entryId: string, pairs: readonly 
     partition,
     compact,
     command: readCommand(command),
+    idempotencyKey: fields.get('y') ?? null,
     record: fields.get('k') ?? null,
     replyTo: channel === undefined ? null : { channel, commandId: fields.get('i') ?? '' },
     correlationId: fields.get('x') ?? null,

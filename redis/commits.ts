@@ -9,7 +9,7 @@ import type { Payment, PaymentProgress, PaymentStatus } from '../machines/model.
 import type { Conclusion } from '../machines/payment/decide.js'
 import type { CommandEntry } from './command-entry.js'
 import type { Redis } from './connections.js'
-import { compactId, keys, PAYMENTS_GROUP } from './keys.js'
+import { compactId, idempotencyRecord, keys, PAYMENTS_GROUP } from './keys.js'
 import { encodePayment, encodeResult } from './payment-record.js'
 import { encodeReply, type WorkerTimes } from './replies.js'
 import { defineScript } from './scripts.js'
@@ -117,7 +117,10 @@ function placesOf({ payment, statusBefore, conclusion }: Commit, partition: numb
     keys.byStatus(partition, terms.merchantId, progress.status),
     keys.webhookEndpoint(partition, terms.merchantId),
     keys.outbox(partition),
-    keys.idempotency(partition, conclusion?.record ?? 'none'),
+    keys.idempotency(
+      partition,
+      conclusion === null ? 'none' : idempotencyRecord(terms.merchantId, conclusion.idempotencyKey)
+    ),
     keys.commands(partition),
     keys.inDoubt(partition),
     keys.sales(partition)
@@ -156,5 +159,5 @@ function inDoubtSinceMs({ phase, inquiry }: PaymentProgress): number | null {
 
 /** The conclusion may belong to an older command (reconciliation); the waiting request wants its own. */
 function replyResult(entry: CommandEntry, conclusion: Conclusion | null): CommandResult | null {
-  return conclusion !== null && conclusion.record === entry.record ? conclusion.result : null
+  return conclusion !== null && conclusion.idempotencyKey === entry.idempotencyKey ? conclusion.result : null
 }

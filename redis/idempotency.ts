@@ -5,7 +5,7 @@
  * commit.lua and finish.lua turn the first into the second by exchanging the letter and appending the result.
  */
 import type { CommandResult } from '../machines/commands.js'
-import { decodeResult } from './payment-record.js'
+import { decodeResult, encodeResult } from './payment-record.js'
 
 export interface IdempotencyValue {
   readonly fingerprint: string
@@ -15,9 +15,10 @@ export interface IdempotencyValue {
   readonly result: CommandResult | null
 }
 
-/** The record of a request that was accepted and has no result yet. */
-export function encodeInProgress(value: Omit<IdempotencyValue, 'result'>): string {
-  return `P ${value.fingerprint} ${value.compact} ${value.kind}`
+/** The record of a request that was accepted, or refused at once. */
+export function encodeIdempotency({ fingerprint, compact, kind, result }: IdempotencyValue): string {
+  const request = `${fingerprint} ${compact} ${kind}`
+  return result === null ? `P ${request}` : `D ${request} ${encodeResult(result)}`
 }
 
 /** Reads a record, with its result or without. Throws when another version wrote what this one can't read. */

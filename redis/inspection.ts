@@ -22,7 +22,7 @@ export interface ObservedPayment {
   readonly createdAtMs: number
   readonly version: number
   readonly progress: Omit<PaymentProgress, 'operation'> & {
-    readonly operation: Omit<PaymentProgress['operation'], 'record'>
+    readonly operation: Omit<PaymentProgress['operation'], 'idempotencyKey'>
   }
   readonly history: readonly HistoryEntry[]
 }
@@ -102,7 +102,7 @@ export async function watchDecisions(
 
 /** The fields of a payment that developers may see. */
 export function observePayment({ terms, version, progress, history }: Payment): ObservedPayment {
-  const { record: _, ...operation } = progress.operation
+  const { idempotencyKey: _, ...operation } = progress.operation
   return {
     id: terms.id,
     merchantId: terms.merchantId,

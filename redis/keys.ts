@@ -97,8 +97,8 @@ export function partitionOfPayment(paymentId: string): number {
 }
 
 /**
- * The name of an idempotency record: 128 bits of a hash over merchant and key, as 22 characters. The client's key
- * itself is not kept: it may be 255 characters long, and may hold what merchants should not have put there.
+ * The name of an idempotency record: 128 bits of a hash over merchant and key, as 22 characters, because a key may be
+ * 255 characters long.
  */
 export function idempotencyRecord(merchantId: string, idempotencyKey: string): string {
   return shortHash(`${merchantId}\n${idempotencyKey}`)

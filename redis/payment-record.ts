@@ -47,7 +47,7 @@ export type CodedProgress = {
   k?: number
   v?: number
   f?: number
-  o: [kind: Operation['kind'], state: Operation['state'], amount: number, record?: string]
+  o: [kind: Operation['kind'], state: Operation['state'], amount: number, idempotencyKey: string]
   e?: PaymentProgress['error']
   q?: [since: number, attempts: number, next: number]
   b?: [since: number, attempts: number, next: number, announced?: Announcement]
@@ -136,7 +136,7 @@ export function encodeProgress(progress: PaymentProgress): CodedProgress {
   const { references: n, operation: o, inquiry: q, notice: b } = progress
   const coded: CodedProgress = {
     s: progress.status,
-    o: o.record === null ? [o.kind, o.state, o.amountCents] : [o.kind, o.state, o.amountCents, o.record]
+    o: [o.kind, o.state, o.amountCents, o.idempotencyKey]
   }
   if (progress.phase !== null) coded.p = progress.phase
   if (progress.capturedCents > 0) coded.c = progress.capturedCents
@@ -161,7 +161,7 @@ export function encodeProgress(progress: PaymentProgress): CodedProgress {
 }
 
 export function decodeProgress(coded: CodedProgress): PaymentProgress {
-  const [kind, state, amountCents, record] = coded.o
+  const [kind, state, amountCents, idempotencyKey] = coded.o
   const [saleId, tid, nsu, authorizationCode] = coded.n ?? []
   return {
     status: coded.s,
@@ -179,7 +179,7 @@ export function decodeProgress(coded: CodedProgress): PaymentProgress {
     capturedAtMs: coded.k ?? null,
     canceledAtMs: coded.v ?? null,
     refundedAtMs: coded.f ?? null,
-    operation: { kind, state, amountCents, record: record ?? null },
+    operation: { kind, state, amountCents, idempotencyKey },
     error: coded.e ?? null,
     inquiry: decodeInquiry(coded.q),
     notice: decodeNotice(coded.b),

@@ -4,10 +4,10 @@
  * Accepting is one script: after it the request is durable and will end in a result, whoever dies.
  */
 import type { Command } from '../machines/commands.js'
-import { type Payment, type PaymentStatus, paymentStatuses } from '../machines/model.js'
+import { type Payment, type PaymentStatus, paymentStatuses, type RefusalCode } from '../machines/model.js'
 import { encodeEntry } from './command-entry.js'
 import type { Redis } from './connections.js'
-import { decodeIdempotency, encodeInProgress, type IdempotencyValue } from './idempotency.js'
+import { decodeIdempotency, encodeIdempotency, type IdempotencyValue } from './idempotency.js'
 import { compactId, expandId, keys } from './keys.js'
 import { decodePayment, encodePayment } from './payment-record.js'
 import { defineScript } from './scripts.js'
@@ -20,25 +20,35 @@ const listPayments = defineScript('list_payments')
 /** What every accepted request carries besides its command. */
 export interface Acceptance {
   readonly partition: number
+  readonly idempotencyKey: string
   readonly record: string
   readonly fingerprint: string
   readonly replyTo: { readonly channel: string; readonly commandId: string }
   readonly correlationId: string | null
 }
 
+/** A capture or cancel, and what the chart says about it for the payment as it was read. */
+export interface OperationRequest {
+  readonly payment: Payment
+  readonly command: Command & { kind: 'capture' | 'cancel' }
+  /** Null: the payment takes the command. */
+  readonly refusal: RefusalCode | null
+}
+
+/**
+ * - `accepted`: the command is in the stream, or its refusal is recorded
+ * - `earlier`: a request with the same key came before
+ * - `changed`: nothing was done, because the payment is not the one that was read; null: it is gone
+ */
 export type OperationAccepted =
   | { readonly kind: 'accepted'; readonly payment: Payment }
   | { readonly kind: 'earlier'; readonly payment: Payment; readonly earlier: IdempotencyValue }
-  | { readonly kind: 'not_found' }
+  | { readonly kind: 'changed'; readonly payment: Payment | null }
 
 export interface PaymentStore {
   /** Null: accepted. Else what an earlier request with the same key left. */
   acceptPayment(payment: Payment, command: Command, acceptance: Acceptance): Promise<IdempotencyValue | null>
-  acceptOperation(
-    operation: { merchantId: string; paymentId: string; command: Command & { kind: 'capture' | 'cancel' } },
-    acceptance: Acceptance,
-    retentionMs: number
-  ): Promise<OperationAccepted>
+  acceptOperation(request: OperationRequest, acceptance: Acceptance, retentionMs: number): Promise<OperationAccepted>
   readIdempotency(partition: number, record: string): Promise<IdempotencyValue | null>
   /** Null when there is no such payment. Ownership is the caller's question. */
   load(partition: number, compact: string): Promise<Payment | null>
@@ -70,11 +80,11 @@ export interface ListQuery extends ListFilter {
 export function createPaymentStore(redis: Redis, writes: Writes = createWrites(redis, 0)): PaymentStore {
   return {
     async acceptPayment(payment, command, acceptance) {
-      const { partition, record, replyTo, correlationId } = acceptance
+      const { partition, record } = acceptance
       const { id, merchantId, externalReference } = payment.terms
       const compact = compactId(id)
-      const value = encodeInProgress({ fingerprint: acceptance.fingerprint, compact, kind: 'create' })
-      const entry = encodeEntry({ compact, command, record, replyTo, correlationId, handedOut: 0, dueAtMs: null })
+      const value = encodeIdempotency({ fingerprint: acceptance.fingerprint, compact, kind: 'create', result: null })
+      const entry = acceptedEntry(compact, command, acceptance)
       const places = [
         keys.idempotency(partition, record),
         keys.payment(partition, compact),
@@ -87,18 +97,19 @@ export function createPaymentStore(redis: Redis, writes: Writes = createWrites(r
       return typeof earlier === 'string' ? decodeIdempotency(earlier) : null
     },
 
-    async acceptOperation({ merchantId, paymentId, command }, acceptance, retentionMs) {
-      const { partition, record, replyTo, correlationId } = acceptance
-      const compact = compactId(paymentId)
-      const value = encodeInProgress({ fingerprint: acceptance.fingerprint, compact, kind: command.kind })
-      const entry = encodeEntry({ compact, command, record, replyTo, correlationId, handedOut: 0, dueAtMs: null })
+    async acceptOperation({ payment, command, refusal }, acceptance, retentionMs) {
+      const { partition, record, fingerprint } = acceptance
+      const compact = compactId(payment.terms.id)
+      const result = refusal === null ? null : ({ kind: 'refused', code: refusal } as const)
+      const value = encodeIdempotency({ fingerprint, compact, kind: command.kind, result })
+      const entry = refusal === null ? acceptedEntry(compact, command, acceptance) : []
       const places = [keys.idempotency(partition, record), keys.payment(partition, compact), keys.commands(partition)]
-      const values = [value, retentionMs, merchantId, ...entry]
+      const values = [value, retentionMs, payment.version, ...entry]
       const answer = await writes.run(keys.commands(partition), node => acceptOperation(node, places, values))
-      const [kind, stored = '', earlier = ''] = answer as [string, string?, string?]
-      if (kind === 'not_found') return { kind }
-      const payment = decodePayment(stored, compact)
-      return kind === 'accepted' ? { kind, payment } : { kind: 'earlier', payment, earlier: decodeIdempotency(earlier) }
+      const [kind, stored = '', earlier = ''] = answer as [OperationAccepted['kind'], string?, string?]
+      if (kind === 'accepted') return { kind, payment }
+      if (kind === 'changed') return { kind, payment: stored === '' ? null : decodePayment(stored, compact) }
+      return { kind, payment: decodePayment(stored, compact), earlier: decodeIdempotency(earlier) }
     },
 
     async readIdempotency(partition, record) {
@@ -113,6 +124,11 @@ export function createPaymentStore(redis: Redis, writes: Writes = createWrites(r
 
     list: query => (query.externalReference === null ? listByStatus(redis, query) : listByReference(redis, query))
   }
+}
+
+/** The fields of a new command in its stream. */
+function acceptedEntry(compact: string, command: Command, acceptance: Acceptance): string[] {
+  return encodeEntry({ ...acceptance, compact, command, handedOut: 0, dueAtMs: null })
 }
 
 /** Which payments come into question is told by an index; `taken` of it are looked through for one page at the most. */

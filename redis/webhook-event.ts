@@ -6,7 +6,14 @@
  * and ends in the partition, so that it alone tells where to look for it.
  */
 import { hash } from 'node:crypto'
-import { type Payment, type PaymentStatus, paymentStatuses } from '../machines/model.js'
+import {
+  type Operation,
+  operationKinds,
+  operationStates,
+  type Payment,
+  type PaymentStatus,
+  paymentStatuses
+} from '../machines/model.js'
 import { compactId, expandId } from './keys.js'
 
 /** The type of all events (interface 6), in their bodies and in the header that comes with them. */
@@ -20,13 +27,15 @@ export interface StatusChange {
   readonly status: PaymentStatus
   readonly capturedCents: number
   readonly refundedCents: number
+  /** The last operation of the payment after the change. */
+  readonly operation: Operation
   readonly occurredAtMs: number
 }
 
 /** The change that a commit made. */
 export function statusChangeOf({ terms, version, progress }: Payment, occurredAtMs: number): StatusChange {
-  const { status, capturedCents, refundedCents } = progress
-  return { paymentId: terms.id, version, status, capturedCents, refundedCents, occurredAtMs }
+  const { status, capturedCents, refundedCents, operation } = progress
+  return { paymentId: terms.id, version, status, capturedCents, refundedCents, operation, occurredAtMs }
 }
 
 /** The body as merchants get it. */
@@ -43,9 +52,17 @@ export function encodeEvent(
     amount_cents: terms.amountCents,
     captured_cents: change.capturedCents,
     refunded_cents: change.refundedCents,
+    operation: presentOperation(change.operation),
     occurred_at: new Date(change.occurredAtMs).toISOString()
   })
 }
+
+/** An operation as merchants see it, in answers and in events. */
+export function presentOperation({ kind, state, amountCents, idempotencyKey }: Operation): PresentedOperation {
+  return { kind, state, amount_cents: amountCents, idempotency_key: idempotencyKey }
+}
+
+type PresentedOperation = Pick<Operation, 'kind' | 'state'> & { amount_cents: number; idempotency_key: string }
 
 /** A UUID in the form of version 7, whose random bits are a hash of payment and version. */
 export function eventIdOf({ paymentId, version, occurredAtMs }: StatusChange): string {
@@ -61,23 +78,30 @@ export function timeOfEvent(eventId: string): number {
   return Number.parseInt(eventId.slice(0, 13).replace('-', ''), 16)
 }
 
-/** The short form: about 60 characters; the body is made again from it and the payment. */
+/** The short form: about 65 characters and the Idempotency-Key; the body is made again from it and the payment. */
 export function encodeChange(change: StatusChange): string {
-  const { paymentId, version, status, capturedCents, refundedCents, occurredAtMs } = change
-  return [compactId(paymentId), version, status, capturedCents, refundedCents, occurredAtMs].join(' ')
+  const { paymentId, version, status, capturedCents, refundedCents, operation, occurredAtMs } = change
+  const { kind, state, amountCents, idempotencyKey } = operation
+  const figures = [compactId(paymentId), version, status, capturedCents, refundedCents, occurredAtMs]
+  const how = `${operationKinds.indexOf(kind)}${operationStates.indexOf(state)}`
+  // The key comes last, because it may have spaces.
+  return [...figures, how, amountCents, idempotencyKey].join(' ')
 }
 
 /** Reads the short form. Throws when it is none. */
 export function decodeChange(text: string): StatusChange {
-  const [compact = '', version, name, captured, refunded, occurredAt] = text.split(' ')
+  const [compact = '', version, name, captured, refunded, occurredAt, how = '', amount, ...key] = text.split(' ')
   const status = paymentStatuses.find(known => known === name)
-  if (status === undefined || occurredAt === undefined) throw new Error('This is not a remembered webhook event.')
+  const [kind, state] = [operationKinds[Number(how[0])], operationStates[Number(how[1])]]
+  if (status === undefined || kind === undefined || state === undefined)
+    throw new Error('This is not a remembered webhook event.')
   return {
     paymentId: expandId(compact),
     version: Number(version),
     status,
     capturedCents: Number(captured),
     refundedCents: Number(refunded),
+    operation: { kind, state, amountCents: Number(amount), idempotencyKey: key.join(' ') },
     occurredAtMs: Number(occurredAt)
   }
 }
@@ -85,12 +109,14 @@ export function decodeChange(text: string): StatusChange {
 /** The change that a body tells of; `version` travels beside it. */
 export function changeOfBody(body: string, version: number): StatusChange {
   const event = JSON.parse(body) as Record<string, unknown>
+  const { kind, state, amount_cents, idempotency_key } = event['operation'] as PresentedOperation
   return {
     paymentId: String(event['payment_id']),
     version,
     status: event['status'] as PaymentStatus,
     capturedCents: Number(event['captured_cents']),
     refundedCents: Number(event['refunded_cents']),
+    operation: { kind, state, amountCents: amount_cents, idempotencyKey: idempotency_key },
     occurredAtMs: Date.parse(String(event['occurred_at']))
   }
 }

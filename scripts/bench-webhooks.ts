@@ -112,7 +112,13 @@ async function emit(merchantId: string, count: number): Promise<void> {
     const pipeline = redis.pipeline()
     for (let n = 0; n < Math.min(500, count - made); n++) {
       const paymentId = newPaymentId(partition, Date.now())
-      const figures = { status: 'captured', capturedCents: 1_990, refundedCents: 0 } as const
+      const operation = {
+        kind: 'authorization',
+        state: 'succeeded',
+        amountCents: 1_990,
+        idempotencyKey: paymentId
+      } as const
+      const figures = { status: 'captured', capturedCents: 1_990, refundedCents: 0, operation } as const
       const change = { paymentId, version: 2, occurredAtMs: Date.now(), ...figures }
       const body = encodeEvent(change, { externalReference: 'order-1', amountCents: 1_990 })
       pipeline.xadd(keys.outbox(partition), '*', 'm', merchantId, 'p', compactId(paymentId), 'v', '2', 'e', body)

@@ -1,5 +1,6 @@
 /** A payment as merchants see it: interface 2.1. The buyer's document, phone and address are not even in the terms. */
 import type { FailureCode, PaymentProgress, PaymentTerms } from '../../machines/model.js'
+import { presentOperation } from '../../redis/webhook-event.js'
 import { type ErrorSpec, errorCatalogue } from '../../runtime/errors.js'
 import { failureRow } from './failure.js'
 
@@ -32,7 +33,7 @@ export function presentPayment(terms: PaymentTerms, progress: PaymentProgress): 
     captured_at: timestamp(progress.capturedAtMs),
     canceled_at: timestamp(progress.canceledAtMs),
     refunded_at: timestamp(progress.refundedAtMs),
-    operation: { kind: progress.operation.kind, state: progress.operation.state },
+    operation: presentOperation(progress.operation),
     ...(progress.error === null ? {} : { error: presentFailure(progress.error, terms) })
   }
 }

@@ -46,8 +46,7 @@ export function answerSubmission(ctx: RequestContext, submission: Submission, fi
 /** Interface 5.3: `operation` names what is pending, also while it waits for a worker. The rest is as it stands. */
 function presentInProgress(submission: Submission & { kind: 'in_progress' }): Record<string, unknown> {
   const { terms, progress, waiting } = submission
-  if (waiting === null) return presentPayment(terms, progress)
-  return { ...presentPayment(terms, { ...progress, error: null }), operation: { kind: waiting, state: 'in_progress' } }
+  return presentPayment(terms, waiting === null ? progress : { ...progress, operation: waiting, error: null })
 }
 
 /** The address of a payment; relative, so that it is right behind every proxy. */

@@ -48,7 +48,7 @@ export const pending = paymentSetup.createStateConfig({
     DECLINED: { target: 'failed', actions: ['noteDeclined', 'fail', 'endNotice'], description: 'The issuer said no.' },
     REJECTED: {
       target: 'failed',
-      actions: ['noteDeclined', 'fail', 'endNotice'],
+      actions: ['fail', 'endNotice'],
       description: 'The network refused the sale as such.'
     },
     NOT_SENT: {

@@ -2,16 +2,21 @@
  * Everything that can happen to a payment. Commands come from merchants, timers and the network's notifications;
  * outcomes are what calls to the network meant. `nowMs` travels with each event: machines have no clock.
  */
-import type { Announcement, FailureCode } from '../model.js'
+import type { Announcement, Environment } from '../model.js'
 import type { NetworkReferences, Sale } from '../network.js'
 
 type At = { readonly nowMs: number }
-type ForRecord = { readonly record: string | null }
+
+/** What a merchant asks of a payment. `amountCents` null: everything. */
+export type AskedEvent = {
+  readonly type: 'CAPTURE' | 'CANCEL'
+  readonly amountCents: number | null
+  readonly idempotencyKey: string
+} & At
 
 export type CommandEvent =
   | ({ readonly type: 'AUTHORISE' } & At)
-  | ({ readonly type: 'CAPTURE'; readonly amountCents: number | null } & At & ForRecord)
-  | ({ readonly type: 'CANCEL'; readonly amountCents: number | null } & At & ForRecord)
+  | AskedEvent
   | ({ readonly type: 'EXPIRE' } & At)
   | ({ readonly type: 'RECONCILE' } & At)
   /** A command is found again after the worker that had it died: what it did is not known. */
@@ -30,7 +35,6 @@ export type CallEvent =
   | ({
       readonly type: 'DECLINED'
       readonly code: string
-      readonly failure: FailureCode
       readonly references: NetworkReferences
     } & At)
   /** `isTooLate`: the network does not take this operation any more, because the time for it is over. */
@@ -64,6 +68,8 @@ export type Effect =
 
 /** The rules that come from configuration. */
 export interface Policy {
+  /** Decides what return codes mean. */
+  readonly environment: Environment
   /** Gaps between the questions about an unknown outcome (ms); the last one repeats. */
   readonly reconcileDelaysMs: readonly number[]
   /** How long the network must know nothing of a sale until that counts as proof (ms). */

@@ -1,12 +1,13 @@
 /** Why an operation did not do what was asked, by what the network said about it. */
+import { declineReason } from '../declines.js'
 import type { FailureCode, Operation, PaymentTerms } from '../model.js'
-import type { PaymentEvent } from './events.js'
+import type { PaymentEvent, Policy } from './events.js'
 
 /** The row of the error catalogue for an operation that ended with this event. */
-export function failureOf(terms: PaymentTerms, operation: Operation, event: PaymentEvent): FailureCode {
+export function failureOf(terms: PaymentTerms, operation: Operation, event: PaymentEvent, policy: Policy): FailureCode {
   switch (event.type) {
     case 'DECLINED':
-      return isCaptureOfCreate(terms, operation) ? 'capture_rejected' : event.failure
+      return isCaptureOfCreate(terms, operation) ? 'capture_rejected' : declinedAs(terms, event.code, policy)
     case 'REJECTED':
       return isCaptureOfCreate(terms, operation) ? 'capture_rejected' : 'provider_rejected'
     case 'NOT_SENT':
@@ -15,7 +16,9 @@ export function failureOf(terms: PaymentTerms, operation: Operation, event: Paym
       if (operation.kind === 'authorization') return 'network_unavailable'
       return isCaptureOfCreate(terms, operation) ? 'capture_rejected' : 'provider_rejected'
     case 'FOUND_DENIED':
-      return operation.kind === 'authorization' ? 'card_declined' : 'provider_rejected'
+      return operation.kind === 'authorization'
+        ? declinedAs(terms, event.sale.declinedCode, policy)
+        : 'provider_rejected'
     case 'CARD_MISSING':
       return event.failure
     case 'ABSENT':
@@ -31,4 +34,9 @@ export function failureOf(terms: PaymentTerms, operation: Operation, event: Paym
  */
 function isCaptureOfCreate({ captureMode }: PaymentTerms, { kind }: Operation): boolean {
   return captureMode === 'auto' && kind === 'capture'
+}
+
+/** The same code means the same, whether the network answered at once or when it was asked. */
+function declinedAs({ card }: PaymentTerms, code: string | null, { environment }: Policy): FailureCode {
+  return code === null ? 'card_declined' : declineReason(card.brand, code, environment)
 }

@@ -38,13 +38,13 @@ export const preAuthorized = paymentSetup.createStateConfig({
     CAPTURE: {
       guard: 'isCapturable',
       target: 'capturing',
-      actions: ['beginCapture', 'captureSale'],
+      actions: ['beginOperation', 'captureSale'],
       description: 'Take the amount or a part of it.'
     },
     CANCEL: {
       guard: 'isWholeAmount',
       target: 'cancelling',
-      actions: ['beginCancel', 'voidSale'],
+      actions: ['beginOperation', 'voidSale'],
       description: 'Let the hold go.'
     },
     EXPIRE: {

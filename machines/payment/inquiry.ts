@@ -3,29 +3,16 @@
  *
  * A query may show several sales under one order id; a payment owns one of them, every other live one is a surplus.
  */
-import { declineReason } from '../declines.js'
-import type { Environment, PaymentTerms } from '../model.js'
 import type { CallOutcome, QueryOutcome, Sale } from '../network.js'
 import type { CallEvent, QueryEvent } from './events.js'
 
-/** The event that the outcome of a call is. `environment` decides how decline codes read. */
-export function callEvent(
-  outcome: CallOutcome,
-  terms: PaymentTerms,
-  environment: Environment,
-  nowMs: number
-): CallEvent {
+/** The event that the outcome of a call is. */
+export function callEvent(outcome: CallOutcome, nowMs: number): CallEvent {
   switch (outcome.kind) {
     case 'approved':
       return { type: 'APPROVED', isCaptured: outcome.isCaptured, references: outcome.references, nowMs }
     case 'declined':
-      return {
-        type: 'DECLINED',
-        code: outcome.code,
-        failure: declineReason(terms.card.brand, outcome.code, environment),
-        references: outcome.references,
-        nowMs
-      }
+      return { type: 'DECLINED', code: outcome.code, references: outcome.references, nowMs }
     case 'rejected':
       return { type: 'REJECTED', code: outcome.code, isTooLate: outcome.isTooLate === true, nowMs }
     case 'not_sent':

@@ -4,8 +4,8 @@
  * They know nothing of states; the chart decides when they run. Money: `0 <= refunded <= captured <= amount`.
  */
 
-import type { Attention, Inquiry, Operation, OperationKind, PaymentProgress, PaymentTerms } from '../model.js'
-import type { PaymentEvent, Policy } from './events.js'
+import type { Attention, Inquiry, Operation, PaymentProgress, PaymentTerms } from '../model.js'
+import type { AskedEvent, PaymentEvent, Policy } from './events.js'
 import { failureOf } from './failures.js'
 import { isFound, knownVoidedCents, refundAmountCents, shownCapturedCents } from './sums.js'
 
@@ -78,21 +78,25 @@ export const noteCapturedOtherwise: Change = (context, event) => ({ capturedCent
 /** Takes the network's references without any other change. */
 export const noteReferences: Change = ({ figures }, event) => ({ references: mergedReferences(figures, event) })
 
+/** `declinedCode` is the issuer's word. A refusal of the network is no decline: its code is in the history only. */
 export const noteDeclined: Change = ({ figures }, event) => {
   if (event.type === 'DECLINED') return { declinedCode: event.code, references: mergedReferences(figures, event) }
-  if (event.type === 'REJECTED') return { declinedCode: event.code }
   if (isFound(event)) return { declinedCode: event.sale.declinedCode, references: mergedReferences(figures, event) }
   return {}
 }
 
-export const beginCapture: Change = ({ terms }, event) => ({
-  operation: begun(
-    'capture',
-    event,
-    event.type === 'CAPTURE' ? (event.amountCents ?? terms.amountCents) : terms.amountCents
-  ),
-  error: null
-})
+/** The operation that a capture or cancel asks for, as the payment stands; it takes the place of the one before. */
+export function operationOf(terms: PaymentTerms, figures: Figures, asked: AskedEvent): Operation {
+  const { type, amountCents, idempotencyKey } = asked
+  const state = 'in_progress'
+  if (type === 'CAPTURE')
+    return { kind: 'capture', state, amountCents: amountCents ?? terms.amountCents, idempotencyKey }
+  if (figures.capturedCents === 0) return { kind: 'cancel', state, amountCents: terms.amountCents, idempotencyKey }
+  return { kind: 'refund', state, amountCents: refundAmountCents(figures, asked), idempotencyKey }
+}
+
+export const beginOperation: Change = ({ terms, figures }, event) =>
+  'idempotencyKey' in event ? { operation: operationOf(terms, figures, event), error: null } : {}
 
 /**
  * A payment that asked for capture but was only authorised: the capture goes on under the same request. Until it is
@@ -104,19 +108,9 @@ export const continueWithCapture: Change = ({ terms, figures }, event) => ({
   error: null
 })
 
-export const beginCancel: Change = ({ terms }, event) => ({
-  operation: begun('cancel', event, terms.amountCents),
-  error: null
-})
-
-export const beginRefund: Change = ({ figures }, event) => ({
-  operation: begun('refund', event, refundAmountCents(figures, event)),
-  error: null
-})
-
 export const resend: Change = ({ figures }) => ({ operation: { ...figures.operation, state: 'in_progress' } })
 
-/** The operation did what was asked. `record` stays for the commit that stores the result (decide.ts clears it). */
+/** The operation did what was asked. */
 export const succeed: Change = ({ figures }) => ({
   operation: { ...figures.operation, state: 'succeeded' },
   error: null,
@@ -125,7 +119,7 @@ export const succeed: Change = ({ figures }) => ({
 
 export const fail: Change = (context, event) => ({
   operation: { ...context.figures.operation, state: 'failed' },
-  error: failureOf(context.terms, context.figures.operation, event),
+  error: failureOf(context.terms, context.figures.operation, event, context.policy),
   inquiry: null
 })
 
@@ -249,10 +243,6 @@ function nextInquiry(open: { sinceMs: number; attempts: number }, policy: Policy
   const gaps = policy.reconcileDelaysMs
   const gapMs = gaps[Math.min(open.attempts, gaps.length - 1)] ?? policy.notFoundHorizonMs
   return { ...open, nextAtMs: event.nowMs + gapMs }
-}
-
-function begun(kind: OperationKind, event: PaymentEvent, amountCents: number): Operation {
-  return { kind, state: 'in_progress', amountCents, record: 'record' in event ? event.record : null }
 }
 
 /**

@@ -1,18 +1,15 @@
 /** Why a payment does not take a command: the reason that the merchant is told (interface 7; docs/API.md, Errors). */
-import type { Payment, PaymentStatus, RefusalCode } from '../model.js'
+import { isOpen, type Payment, type PaymentStatus, type RefusalCode } from '../model.js'
 import type { PaymentEvent } from './events.js'
 import { refundableCents } from './sums.js'
-
-/** Statuses in which an operation is running: the same request may succeed later. */
-const busyStatuses: ReadonlySet<PaymentStatus> = new Set(['pending', 'unknown', 'capturing', 'cancelling', 'refunding'])
 
 /** Statuses of a payment that was taken and whose refunds are the service's to make. */
 const statusesWithBalance: ReadonlySet<PaymentStatus> = new Set(['captured', 'partially_refunded', 'refunded'])
 
 /** Only called for events that the chart refused; the order of the questions is the order of interface 4.2 and 4.3. */
 export function refusalOf(payment: Payment, event: PaymentEvent): RefusalCode {
-  const { status, expiresAtMs } = payment.progress
-  if (busyStatuses.has(status)) return 'operation_in_progress'
+  const { status, expiresAtMs, operation } = payment.progress
+  if (isOpen(operation)) return 'operation_in_progress'
   if (event.type === 'CAPTURE') {
     if (status === 'expired') return 'preauth_expired'
     if (status !== 'pre_authorized') return 'invalid_state'

@@ -101,7 +101,7 @@ const refunds = {
   CANCEL: {
     guard: 'isRefundable',
     target: '#payment.refunding',
-    actions: ['beginRefund', 'refundSale'],
+    actions: ['beginOperation', 'refundSale'],
     description: 'Give back a part or the rest of the captured amount.'
   }
 } as const

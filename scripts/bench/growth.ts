@@ -5,7 +5,7 @@ import type { NetworkReferences } from '../../machines/network.js'
 import { decide } from '../../machines/payment/decide.js'
 import { createCommitStore } from '../../redis/commits.js'
 import type { Redis } from '../../redis/connections.js'
-import { encodeInProgress } from '../../redis/idempotency.js'
+import { encodeIdempotency } from '../../redis/idempotency.js'
 import { compactId, idempotencyRecord, keys, newPaymentId, partitionOf, shortHash } from '../../redis/keys.js'
 import { encodePayment } from '../../redis/payment-record.js'
 import { readConfig } from '../../runtime/config.js'
@@ -122,10 +122,13 @@ async function fill(redis: Redis, merchantId: string, count: number): Promise<st
 async function writeAccepted(redis: Redis, partition: number, payment: Payment): Promise<void> {
   const { id, merchantId, externalReference } = payment.terms
   const compact = compactId(id)
-  const record = payment.progress.operation.record ?? ''
+  const record = idempotencyRecord(merchantId, payment.progress.operation.idempotencyKey)
   await redis
     .multi()
-    .set(keys.idempotency(partition, record), encodeInProgress({ fingerprint: shortHash(id), compact, kind: 'create' }))
+    .set(
+      keys.idempotency(partition, record),
+      encodeIdempotency({ fingerprint: shortHash(id), compact, kind: 'create', result: null })
+    )
     .set(keys.payment(partition, compact), encodePayment(payment))
     .zadd(keys.byStatus(partition, merchantId, 'pending'), 0, compact)
     .zadd(keys.byReference(partition, merchantId), 0, `${externalReference}\n${compact}`)

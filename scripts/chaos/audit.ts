@@ -1,8 +1,9 @@
 /** The independent audit of a chaos run: the client's books, the service's and the network's must agree. */
+import { isOpen } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { LedgerStatus } from '../network/ledger.js'
 import type { ReceivedEvent } from './receiver.js'
-import { IN_PROGRESS, type PaymentView, type RequestRecord, type SaleLine } from './record.js'
+import type { PaymentView, RequestRecord, SaleLine } from './record.js'
 
 /** What was found, one line each. All empty: the run is clean. */
 export interface Findings {
@@ -76,7 +77,7 @@ function auditPayment(
   findings: Findings
 ): void {
   const { id, status } = payment
-  if (IN_PROGRESS.includes(status)) findings.stuck.push(`${id}: ${status}`)
+  if (isOpen(payment.operation)) findings.stuck.push(`${id}: ${status}`)
   const charged = sales.filter(sale => sale.captured_amount > 0)
   if (charged.length > 1) findings.duplicates.push(`${id}: charged ${charged.length} times`)
   const captured = charged.reduce((sum, sale) => sum + sale.captured_amount, 0)

@@ -1,10 +1,11 @@
 /** What is left of a run when the trouble is over: the service's books, the merchants' and the network's, compared. */
+import { isOpen } from '../../machines/model.js'
 import { delay } from '../../runtime/delay.js'
 import { auditChaos, type Findings } from './audit.js'
 import type { ChaosClient } from './client.js'
 import { type Outages, outagesOf } from './outages.js'
 import type { ChaosReceiver } from './receiver.js'
-import { IN_PROGRESS, type PaymentView, type SaleLine } from './record.js'
+import type { PaymentView, SaleLine } from './record.js'
 import type { Strike } from './trouble.js'
 
 /** Beyond the horizon and every gap between two questions. */
@@ -56,7 +57,7 @@ async function readPayments(ids: string[], read: Reader): Promise<Map<string, Pa
   const readNext = async (): Promise<void> => {
     for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
       let payment = await read(id)
-      while ((payment === null || IN_PROGRESS.includes(payment.status)) && performance.now() < deadlineMs) {
+      while ((payment === null || isOpen(payment.operation)) && performance.now() < deadlineMs) {
         await delay(POLL_MS)
         payment = await read(id)
       }

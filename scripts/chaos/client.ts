@@ -3,11 +3,12 @@
  * same key until it is answered for good, as every merchant should.
  */
 import { Agent, request } from 'undici'
+import { isOpen } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { delay } from '../../runtime/delay.js'
 import { isRecord, parseJson } from '../../runtime/json.js'
 import { demoCard, demoCustomer } from '../supervisor/demo-customer.js'
-import { IN_PROGRESS, type PaymentView, type RequestRecord } from './record.js'
+import type { PaymentView, RequestRecord } from './record.js'
 
 export interface Target {
   /** All instances, as a load balancer would know them. */
@@ -172,7 +173,7 @@ export class ChaosClient {
     if (status === 202 || status === 429 || code === 'idempotency_in_progress') return false
     const view = viewOf(body)
     // A replay of a request whose outcome is open shows the payment as it stands.
-    if (view !== null && IN_PROGRESS.includes(view.status)) return false
+    if (view !== null && isOpen(view.operation)) return false
     record.status = status
     record.answer = view
     return true

@@ -37,6 +37,7 @@ export interface PaymentView {
   readonly amount_cents: number
   readonly captured_cents: number
   readonly refunded_cents: number
+  readonly operation: { readonly state: string; readonly idempotency_key: string }
 }
 
 /** One line of `GET /simulator/sales`, as far as the audits look. */
@@ -46,5 +47,3 @@ export interface SaleLine {
   readonly captured_amount: number
   readonly voided_amount: number
 }
-
-export const IN_PROGRESS: readonly string[] = ['pending', 'unknown', 'capturing', 'cancelling', 'refunding']

@@ -73,11 +73,21 @@ export function concluded(isBooked: boolean): Make {
 }
 
 export function capture(amountOf: (payment: Payment) => number | null): Make {
-  return (payment, nowMs) => ({ type: 'CAPTURE', amountCents: amountOf(payment), record: 'capture-record', nowMs })
+  return (payment, nowMs) => ({
+    type: 'CAPTURE',
+    amountCents: amountOf(payment),
+    idempotencyKey: 'capture-record',
+    nowMs
+  })
 }
 
 export function cancel(amountOf: (payment: Payment) => number | null): Make {
-  return (payment, nowMs) => ({ type: 'CANCEL', amountCents: amountOf(payment), record: 'cancel-record', nowMs })
+  return (payment, nowMs) => ({
+    type: 'CANCEL',
+    amountCents: amountOf(payment),
+    idempotencyKey: 'cancel-record',
+    nowMs
+  })
 }
 
 export function approved(isCaptured: boolean): Make {

@@ -3,6 +3,7 @@ import { newPayment, type Payment } from '../../machines/model.js'
 import type { Policy } from '../../machines/payment/events.js'
 
 export const examplePolicy: Policy = {
+  environment: 'test',
   reconcileDelaysMs: [2_000, 5_000, 15_000, 60_000],
   notFoundHorizonMs: 600_000,
   reconcileListAfterMs: 72 * 3_600_000

@@ -99,7 +99,6 @@ export const exampleEvents: readonly ExampleEvent[] = [
   example('DECLINED', 'declined by the issuer', (_, nowMs) => ({
     type: 'DECLINED',
     code: '05',
-    failure: 'card_declined',
     references,
     nowMs
   })),

@@ -4,6 +4,7 @@
  */
 import type { Payment } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
+import { decide } from '../../machines/payment/decide.js'
 import { decodeIdempotency } from '../../redis/idempotency.js'
 import { compactId, expandId, idempotencyRecord, keys, PAYMENTS_GROUP, partitionOf } from '../../redis/keys.js'
 import { decodePayment } from '../../redis/payment-record.js'
@@ -85,8 +86,23 @@ function auditPayment(books: Books, payment: Payment, merchants: readonly Mercha
       problems.push(`${id}: is ${status}, and ${isHere ? 'also listed' : 'not listed'} under ${key}`)
     }
   }
+  problems.push(...auditRest(books, payment))
   const records = merchants.flatMap(merchant => merchant.records).filter(record => record.paymentId === id)
   return [...problems, ...auditSums(id, records, { status, capturedCents, refundedCents })]
+}
+
+/** All that the network still has of a captured sale can be refunded, and not a cent more. */
+function auditRest({ ledger, installation }: Books, payment: Payment): string[] {
+  const { terms, progress } = payment
+  if (progress.status !== 'captured' && progress.status !== 'partially_refunded') return []
+  const sale = ledger.find(progress.references.saleId ?? '')
+  const restCents = sale === undefined ? 0 : sale.capturedAmount - sale.voidedAmount
+  const isTaken = (amountCents: number): boolean => {
+    const refund = { type: 'CANCEL', amountCents, idempotencyKey: 'rest', nowMs: 0 } as const
+    return decide(payment, refund, installation.config).kind === 'taken'
+  }
+  const isExact = (restCents === 0 || isTaken(restCents)) && !isTaken(restCents + 1)
+  return isExact ? [] : [`${terms.id}: the network has ${restCents} left, and another amount can be refunded`]
 }
 
 /** What the merchant was told of each operation adds up to what the payment says. */

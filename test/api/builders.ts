@@ -64,7 +64,7 @@ export function capturedProgress(changes: Partial<PaymentProgress> = {}): Paymen
     references: { saleId: 'sale', tid: 'tid-1', nsu: 'nsu-1', authorizationCode: 'auth-1' },
     authorizedAtMs: atMs,
     capturedAtMs: atMs,
-    operation: { kind: 'authorization', state: 'succeeded', amountCents: 15_990, record: null },
+    operation: { kind: 'authorization', state: 'succeeded', amountCents: 15_990, idempotencyKey: 'key-of-the-create' },
     ...changes
   }
 }

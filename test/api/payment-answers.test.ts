@@ -15,6 +15,13 @@ const finished = (result: CommandResult, isReplay = false): Submission => ({
   isReplay
 })
 const inProgress = { kind: 'in_progress', terms, progress, waiting: null, isReplay: false } as const
+/** Of `progress`, as merchants see it. */
+const operation = {
+  kind: 'authorization',
+  state: 'in_progress',
+  amount_cents: terms.amountCents,
+  idempotency_key: progress.operation.idempotencyKey
+}
 const LOCATION = `/v1/payments/${PAYMENT_ID}`
 
 describe('payment POSTs: from what became of a command to an answer', () => {
@@ -74,7 +81,7 @@ describe('payment POSTs: from what became of a command to an answer', () => {
       expect(answer.status).to.equal(202)
       expect(answer.headers.get('Location')).to.equal(LOCATION)
       expect(Number(answer.headers.get('Retry-After'))).to.be.greaterThan(0)
-      expect(answer.body).to.deep.include({ operation: { kind: 'authorization', state: 'in_progress' } })
+      expect(answer.body).to.deep.include({ operation })
       expect(answer.headers.has('Idempotent-Replayed')).to.equal(false)
       api.payments.submission = { ...inProgress, isReplay: true }
       expect((await post(name)).headers.get('Idempotent-Replayed')).to.equal('true')
@@ -90,10 +97,14 @@ describe('payment POSTs: from what became of a command to an answer', () => {
 
   it('5.3: a 202 names the operation that was accepted, also before a worker has begun it', async () => {
     const before = capturedProgress({ error: 'provider_rejected' })
-    api.payments.submission = { ...inProgress, progress: before, waiting: 'refund' }
+    const waiting = { kind: 'refund', state: 'in_progress', amountCents: 900, idempotencyKey: 'refund-2' } as const
+    api.payments.submission = { ...inProgress, progress: before, waiting }
     const { status, body } = await post('cancel')
     expect(status).to.equal(202)
-    expect(body).to.deep.include({ status: 'captured', operation: { kind: 'refund', state: 'in_progress' } })
+    expect(body).to.deep.include({
+      status: 'captured',
+      operation: { kind: 'refund', state: 'in_progress', amount_cents: 900, idempotency_key: 'refund-2' }
+    })
     expect(body, 'the reason of an earlier failure').not.to.have.property('error')
   })
 

@@ -43,7 +43,12 @@ describe('reading payments', () => {
       captured_at: '2026-01-02T03:04:06.000Z',
       canceled_at: null,
       refunded_at: '2026-01-03T00:00:00.000Z',
-      operation: { kind: 'authorization', state: 'succeeded' },
+      operation: {
+        kind: 'authorization',
+        state: 'succeeded',
+        amount_cents: 15_990,
+        idempotency_key: 'key-of-the-create'
+      },
       error: {
         code: 'provider_rejected',
         message: errorCatalogue.provider_rejected.message,

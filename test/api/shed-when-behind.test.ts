@@ -3,7 +3,7 @@ import { Registry } from 'prom-client'
 import { createApiMetrics } from '../../api/metrics.js'
 import { shedWhenBehind } from '../../api/shed-when-behind.js'
 import { aCommandPath, aCreateRequest, aScope } from '../support/command-path.js'
-import { approvedAndCaptured } from '../support/fake-network.js'
+import { approvedAndCaptured, approvedOnly } from '../support/fake-network.js'
 import { useRedis } from '../support/redis.js'
 
 const MAX_AGE_MS = 1_000
@@ -43,8 +43,13 @@ describe('an API whose workers are behind', () => {
 
   it('takes captures and cancels all the same: their money is on its way already', async () => {
     const { path, payments } = await aShedder()
-    const created = await payments.create(aScope('k4'), aCreateRequest(await path.token()))
+    const request = aCreateRequest(await path.token())
+    const held = { ...request, terms: { ...request.terms, captureMode: 'manual' as const } }
+    const created = await payments.create(aScope('k4'), held)
     if (created.kind !== 'in_progress') throw new Error(created.kind)
+    const worker = path.worker()
+    worker.network.willAnswer(approvedOnly)
+    await worker.work()
     ageMs = MAX_AGE_MS + 1
     for (const operation of ['capture', 'cancel'] as const) {
       const answer = await payments[operation](aScope(operation), created.terms.id, null)

@@ -34,8 +34,8 @@ describe('the backlog', () => {
 
   it('of payments in doubt is counted by age, until the doubt is over', async () => {
     const nowMs = Date.now()
-    const payment = aPayment({ record: 'r1' })
-    await createPaymentStore(test.redis).acceptPayment(payment, createCommand, anAcceptance({ record: 'r1' }))
+    const payment = aPayment({ idempotencyKey: 'r1' })
+    await createPaymentStore(test.redis).acceptPayment(payment, createCommand, anAcceptance({ idempotencyKey: 'r1' }))
     const commit = (version: number, sinceMs: number | null, changes = {}): Promise<unknown> => {
       const inquiry = sinceMs === null ? null : { sinceMs, attempts: 1, nextAtMs: nowMs }
       const changed = { ...payment, version, progress: { ...payment.progress, inquiry, ...changes } }

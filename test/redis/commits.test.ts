@@ -12,6 +12,7 @@ import {
   createCommand,
   MERCHANT,
   PARTITION,
+  recordOf,
   references
 } from '../support/payments.js'
 import { useRedis } from '../support/redis.js'
@@ -28,8 +29,8 @@ describe('commits', () => {
 
   /** A payment that was accepted, and its command in the hands of a worker. */
   const accepted = async () => {
-    const payment = aPayment({ record: 'r1' })
-    await payments().acceptPayment(payment, createCommand, anAcceptance({ record: 'r1' }))
+    const payment = aPayment({ idempotencyKey: 'k1' })
+    await payments().acceptPayment(payment, createCommand, anAcceptance({ idempotencyKey: 'k1' }))
     const { entries } = await readCommands(test.redis, 'worker', [PARTITION], 1)
     const [entry] = entries
     if (entry === undefined) throw new Error('the command was not read')
@@ -51,7 +52,7 @@ describe('commits', () => {
     ...changes
   })
   const concluded = (payment: Payment): Conclusion => ({
-    record: 'r1',
+    idempotencyKey: 'k1',
     result: { kind: 'succeeded', progress: payment.progress }
   })
 
@@ -62,7 +63,7 @@ describe('commits', () => {
 
     expect(result).to.equal('committed')
     expect(await payments().load(PARTITION, compactId(payment.terms.id))).to.deep.equal(next)
-    expect((await payments().readIdempotency(PARTITION, 'r1'))?.result).to.deep.equal(concluded(next).result)
+    expect((await payments().readIdempotency(PARTITION, recordOf('k1')))?.result).to.deep.equal(concluded(next).result)
     expect(await test.redis.zrange(keys.byStatus(PARTITION, MERCHANT, 'pending'), '0', '-1')).to.deep.equal([])
     expect(await test.redis.zcard(keys.byStatus(PARTITION, MERCHANT, 'captured'))).to.equal(1)
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(0)
@@ -78,7 +79,7 @@ describe('commits', () => {
 
     expect(result).to.equal('version_conflict')
     expect(await test.redis.get(keys.payment(PARTITION, compactId(payment.terms.id)))).to.equal(before)
-    expect((await payments().readIdempotency(PARTITION, 'r1'))?.result).to.equal(null)
+    expect((await payments().readIdempotency(PARTITION, recordOf('k1')))?.result).to.equal(null)
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
     expect(await test.redis.zcard(keys.byStatus(PARTITION, MERCHANT, 'failed'))).to.equal(0)
   })
@@ -103,7 +104,7 @@ describe('commits', () => {
     const next = captured(payment)
     await commits().commit(write(next, { conclusion: concluded(next) }), PARTITION)
     await commits().finish(entry, { kind: 'refused', code: 'invalid_state' })
-    expect((await payments().readIdempotency(PARTITION, 'r1'))?.result).to.have.property('kind', 'succeeded')
+    expect((await payments().readIdempotency(PARTITION, recordOf('k1')))?.result).to.have.property('kind', 'succeeded')
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(0)
   })
 

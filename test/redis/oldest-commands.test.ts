@@ -14,8 +14,8 @@ describe('the commands that have waited longest', () => {
 
   it('are told oldest first, with the worker that has them', async () => {
     await test.redis.xadd(keys.commands(0), `${Date.now() - 60_000}-0`, 'nonsense', '1')
-    const payment = aPayment({ record: 'r' })
-    await createPaymentStore(test.redis).acceptPayment(payment, createCommand, anAcceptance({ record: 'r' }))
+    const payment = aPayment({ idempotencyKey: 'r' })
+    await createPaymentStore(test.redis).acceptPayment(payment, createCommand, anAcceptance({ idempotencyKey: 'r' }))
     await ensureGroups(test.redis, PARTITIONS)
     await readCommands(test.redis, 'host.1.a', [PARTITION], 10)
     const [nonsense, ours] = await listOldestCommands(test.redis, PARTITIONS, 10)

@@ -28,7 +28,7 @@ const full: Payment = {
       capturedAtMs: CREATED_MS + 3,
       canceledAtMs: CREATED_MS + 4,
       refundedAtMs: CREATED_MS + 5,
-      operation: { kind: 'refund', state: 'unknown', amountCents: 50, record: 'r' },
+      operation: { kind: 'refund', state: 'unknown', amountCents: 50, idempotencyKey: 'r' },
       error: 'provider_rejected',
       inquiry: { sinceMs: 1, attempts: 2, nextAtMs: 3 },
       notice: { sinceMs: 4, attempts: 5, nextAtMs: 6, announced: 'chargeback' },

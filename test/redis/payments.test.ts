@@ -1,8 +1,9 @@
 import { expect } from 'chai'
+import type { Payment, RefusalCode } from '../../machines/model.js'
 import { createCommitStore } from '../../redis/commits.js'
 import { compactId, keys } from '../../redis/keys.js'
 import { createPaymentStore, type ListQuery } from '../../redis/payments.js'
-import { anAcceptance, aPayment, createCommand, MERCHANT, PARTITION, someTerms } from '../support/payments.js'
+import { anAcceptance, aPayment, createCommand, MERCHANT, PARTITION, recordOf } from '../support/payments.js'
 import { useRedis } from '../support/redis.js'
 
 const RETENTION_MS = 30 * 24 * 3_600_000
@@ -15,35 +16,35 @@ describe('payment store', () => {
     await test.redis.flushdb()
   })
 
-  const accept = async (changes: Parameters<typeof aPayment>[0] = {}, record = `r-${Math.random()}`) => {
-    const payment = aPayment({ ...changes, record })
-    expect(await store().acceptPayment(payment, createCommand, anAcceptance({ record }))).to.equal(null)
+  const accept = async (changes: Parameters<typeof aPayment>[0] = {}, idempotencyKey = `k-${Math.random()}`) => {
+    const payment = aPayment({ ...changes, idempotencyKey })
+    expect(await store().acceptPayment(payment, createCommand, anAcceptance({ idempotencyKey }))).to.equal(null)
     return payment
   }
-  const capture = (paymentId: string, changes: { merchantId?: string; record?: string } = {}) =>
+  const capture = (payment: Payment, refusal: RefusalCode | null = null) =>
     store().acceptOperation(
-      { merchantId: changes.merchantId ?? MERCHANT, paymentId, command: { kind: 'capture', amountCents: null } },
-      anAcceptance({ record: changes.record ?? 'record-of-the-capture' }),
+      { payment, command: { kind: 'capture', amountCents: null }, refusal },
+      anAcceptance({ idempotencyKey: 'key-of-the-capture' }),
       RETENTION_MS
     )
 
   it('accepts a payment together with its command and its idempotency record', async () => {
-    const payment = await accept({}, 'r1')
+    const payment = await accept({}, 'k1')
     expect(await store().load(PARTITION, compactId(payment.terms.id))).to.deep.equal(payment)
-    expect(await store().readIdempotency(PARTITION, 'r1')).to.deep.equal({
+    expect(await store().readIdempotency(PARTITION, recordOf('k1'))).to.deep.equal({
       fingerprint: 'fingerprint',
       compact: compactId(payment.terms.id),
       kind: 'create',
       result: null
     })
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
-    expect(await test.redis.pttl(keys.idempotency(PARTITION, 'r1'))).to.equal(-1)
+    expect(await test.redis.pttl(keys.idempotency(PARTITION, recordOf('k1')))).to.equal(-1)
   })
 
   it('accepts nothing for a key that was used before, and says by which payment', async () => {
-    const first = await accept({}, 'r1')
-    const second = aPayment({ record: 'r1' })
-    const earlier = await store().acceptPayment(second, createCommand, anAcceptance({ record: 'r1' }))
+    const first = await accept({}, 'k1')
+    const second = aPayment({ idempotencyKey: 'k1' })
+    const earlier = await store().acceptPayment(second, createCommand, anAcceptance({ idempotencyKey: 'k1' }))
     expect(earlier?.compact).to.equal(compactId(first.terms.id))
     expect(await store().load(PARTITION, compactId(second.terms.id))).to.equal(null)
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
@@ -52,7 +53,7 @@ describe('payment store', () => {
   it('accepts one of twenty requests with one key at the same time', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () =>
-        store().acceptPayment(aPayment({ record: 'r1' }), createCommand, anAcceptance({ record: 'r1' }))
+        store().acceptPayment(aPayment({ idempotencyKey: 'k1' }), createCommand, anAcceptance({ idempotencyKey: 'k1' }))
       )
     )
     expect(answers.filter(answer => answer === null)).to.have.lengthOf(1)
@@ -61,25 +62,36 @@ describe('payment store', () => {
 
   it('accepts an operation of the own payment, and remembers its key for the retention', async () => {
     const payment = await accept()
-    const accepted = await capture(payment.terms.id)
+    const accepted = await capture(payment)
     expect(accepted).to.deep.equal({ kind: 'accepted', payment })
-    const ttlMs = await test.redis.pttl(keys.idempotency(PARTITION, 'record-of-the-capture'))
+    const ttlMs = await test.redis.pttl(keys.idempotency(PARTITION, recordOf('key-of-the-capture')))
     expect(ttlMs).to.be.within(RETENTION_MS - 10_000, RETENTION_MS)
   })
 
-  it('finds no payment of another merchant, even with a key that merchant used', async () => {
+  it('records a refusal under the key, and puts no command into the stream', async () => {
     const payment = await accept()
-    await capture(payment.terms.id)
-    const answer = await capture(payment.terms.id, { merchantId: 'm_0000000002' })
-    expect(answer).to.deep.equal({ kind: 'not_found' })
-    expect(await capture(someTerms().id)).to.deep.equal({ kind: 'not_found' })
-    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(2)
+    expect(await capture(payment, 'invalid_state')).to.have.property('kind', 'accepted')
+    expect(await store().readIdempotency(PARTITION, recordOf('key-of-the-capture'))).to.deep.include({
+      kind: 'capture',
+      result: { kind: 'refused', code: 'invalid_state' }
+    })
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
+  })
+
+  it('neither accepts nor refuses an operation for a version that is not stored any more', async () => {
+    const payment = await accept()
+    for (const refusal of [null, 'invalid_state'] as const) {
+      expect(await capture({ ...payment, version: 2 }, refusal)).to.deep.equal({ kind: 'changed', payment })
+    }
+    expect(await capture(aPayment())).to.deep.equal({ kind: 'changed', payment: null })
+    expect(await store().readIdempotency(PARTITION, recordOf('key-of-the-capture'))).to.equal(null)
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
   })
 
   it('gives what an earlier operation with the same key left', async () => {
     const payment = await accept()
-    await capture(payment.terms.id)
-    const again = await capture(payment.terms.id)
+    await capture(payment)
+    const again = await capture(payment)
     expect(again).to.have.property('kind', 'earlier')
     expect(again).to.have.nested.property('earlier.kind', 'capture')
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(2)

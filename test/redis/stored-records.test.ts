@@ -41,12 +41,26 @@ describe('records that are stored somewhere', () => {
   })
 
   it('a command reads as ever, and fields that a newer version has added are passed over', () => {
-    const fields = ['p', COMPACT, 'c', '{"kind":"capture","amountCents":900}', 'k', 'rec', 'r', 'reply:a', 'i', 'c1']
+    const fields = [
+      'p',
+      COMPACT,
+      'c',
+      '{"kind":"capture","amountCents":900}',
+      'k',
+      'rec',
+      'y',
+      'key',
+      'r',
+      'reply:a',
+      'i',
+      'c1'
+    ]
     expect(decodeEntry(3, '1-2', [...fields, 'n', '1', 's', '1 m {}', 'd', '77', 'new', 'field'])).to.deep.equal({
       entryId: '1-2',
       partition: 3,
       compact: COMPACT,
       command: { kind: 'capture', amountCents: 900 },
+      idempotencyKey: 'key',
       record: 'rec',
       replyTo: { channel: 'reply:a', commandId: 'c1' },
       correlationId: null,
@@ -79,7 +93,9 @@ describe('records that are stored somewhere', () => {
   })
 
   it('a webhook event reads as ever, one that waits and one that was delivered', () => {
-    const body = `{\\"payment_id\\":\\"${STORED_ID}\\"}`
+    const operation =
+      '{\\"kind\\":\\"refund\\",\\"state\\":\\"in_progress\\",\\"amount_cents\\":50,\\"idempotency_key\\":\\"r 1\\"}'
+    const body = `{\\"payment_id\\":\\"${STORED_ID}\\",\\"operation\\":${operation}}`
     const text = `019b7e94-327b-714d-b37b-9e5f41c39003 2 {"v":7,"b":"${body}","s":5,"n":9,"h":[[1,500,2,"no"],[2,0,3,"cut"]]}`
     expect(decodeRecord(text, 'waiting')).to.deep.include({
       eventId: '019b7e94-327b-714d-b37b-9e5f41c39003',
@@ -87,12 +103,13 @@ describe('records that are stored somewhere', () => {
       version: 7,
       delivery: { state: 'waiting', attempts: 2, sinceMs: 5, nextAtMs: 9 }
     })
-    expect(decodeChange(`${COMPACT} 7 refunding 900 100 1767355200123`)).to.deep.equal({
+    expect(decodeChange(`${COMPACT} 7 refunding 900 100 1767355200123 30 50 r 1`)).to.deep.equal({
       paymentId: STORED_ID,
       version: 7,
       status: 'refunding',
       capturedCents: 900,
       refundedCents: 100,
+      operation: { kind: 'refund', state: 'in_progress', amountCents: 50, idempotencyKey: 'r 1' },
       occurredAtMs: 1_767_355_200_123
     })
   })

@@ -11,7 +11,7 @@ import {
   writeHeartbeat
 } from '../../redis/takeover.js'
 import { fireRound, takeoverRound } from '../../workers/timers/rounds.js'
-import { anAcceptance, aPayment, createCommand, PARTITION } from '../support/payments.js'
+import { anAcceptance, aPayment, createCommand, PARTITION, recordOf } from '../support/payments.js'
 import { useRedis } from '../support/redis.js'
 
 const SILENCE_MS = 60_000
@@ -59,9 +59,9 @@ describe('command streams', () => {
   })
 
   const acceptOne = async () => {
-    const record = `r-${Math.random()}`
-    const payment = aPayment({ record })
-    const acceptance = anAcceptance({ record, correlationId: 'c-1' })
+    const idempotencyKey = `k-${Math.random()}`
+    const payment = aPayment({ idempotencyKey })
+    const acceptance = anAcceptance({ idempotencyKey, correlationId: 'c-1' })
     await createPaymentStore(test.redis).acceptPayment(payment, createCommand, acceptance)
     return payment
   }
@@ -74,7 +74,8 @@ describe('command streams', () => {
       partition: PARTITION,
       compact: compactId(payment.terms.id),
       command: createCommand,
-      record: payment.progress.operation.record,
+      idempotencyKey: payment.progress.operation.idempotencyKey,
+      record: recordOf(payment.progress.operation.idempotencyKey),
       replyTo: { channel: 'reply:test', commandId: 'command-1' },
       correlationId: 'c-1',
       handedOut: 0,

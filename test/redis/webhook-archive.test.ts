@@ -11,7 +11,7 @@ import { encodeRecord, type QueuedEvent } from '../../redis/webhook-record.js'
 import { createLogger } from '../../runtime/log.js'
 import { someTerms } from '../support/payments.js'
 import { type TestRedis, useRedis } from '../support/redis.js'
-import { PARTITION, PARTITIONS, plainQueue, START_MS } from '../support/webhooks.js'
+import { AN_OPERATION, PARTITION, PARTITIONS, plainQueue, START_MS } from '../support/webhooks.js'
 
 const MERCHANT = 'm_1'
 const DAY_MS = 24 * 3_600_000
@@ -19,7 +19,8 @@ const TERMS = { externalReference: 'order-1', amountCents: 1_000 }
 
 function aChange(occurredAtMs: number): StatusChange {
   const paymentId = newPaymentId(PARTITION, Date.now())
-  return { paymentId, version: 2, status: 'captured', capturedCents: 1_000, refundedCents: 0, occurredAtMs }
+  const figures = { status: 'captured', capturedCents: 1_000, refundedCents: 0, operation: AN_OPERATION } as const
+  return { paymentId, version: 2, occurredAtMs, ...figures }
 }
 
 function queuedOf(change: StatusChange): QueuedEvent {

@@ -7,7 +7,7 @@ import { keys } from '../../redis/keys.js'
 import { createPaymentStore } from '../../redis/payments.js'
 import { createWrites } from '../../redis/writes.js'
 import { createLogger } from '../../runtime/log.js'
-import { anAcceptance, anEntry, aPayment, createCommand, PARTITION } from '../support/payments.js'
+import { anAcceptance, anEntry, aPayment, createCommand, PARTITION, recordOf } from '../support/payments.js'
 import { ReplicatedRedis } from '../support/sentinels.js'
 
 const log = createLogger('test', 'silent')
@@ -88,9 +88,9 @@ describe('writes that wait for a replica', function () {
     await subscriber.subscribe('reply:test')
     const payment = aPayment()
     const writes = createWrites(own, 1)
-    const acceptance = anAcceptance({ record: 'another record' })
+    const acceptance = anAcceptance({ idempotencyKey: 'another key' })
     await createPaymentStore(redis, writes).acceptPayment(payment, createCommand, acceptance)
-    const record = keys.idempotency(PARTITION, 'another record')
+    const record = keys.idempotency(PARTITION, recordOf('another key'))
     const [entry] = (await redis.xrevrange(keys.commands(PARTITION), '+', '-', 'COUNT', 1)) as [string, string[]][]
     await redis.xreadgroup('GROUP', 'payments', 'worker', 'COUNT', 10, 'STREAMS', keys.commands(PARTITION), '>')
     const told = new Promise<void>(resolve => {
@@ -102,7 +102,7 @@ describe('writes that wait for a replica', function () {
       })
     })
     const replyTo = { channel: 'reply:test', commandId: 'command-1' }
-    const command = anEntry(payment, { entryId: entry?.[0] ?? '', record: 'another record', replyTo })
+    const command = anEntry(payment, { entryId: entry?.[0] ?? '', idempotencyKey: 'another key', replyTo })
     await createCommitStore(redis, writes).finish(command, { kind: 'refused', code: 'invalid_state' })
     await told
     await disconnect(subscriber)

@@ -172,7 +172,7 @@ function scriptSteps(random: Random): Steps {
       [one('text'), one('pay'), stream, one('lex'), one('lex')],
       ['P f c create', '1 m {}', 'a', 'b', 'p', 'a']
     ),
-    script('accept_operation', [one('text'), one('pay'), stream], ['P f c capture', '100000', 'm', 'p', 'a']),
+    script('accept_operation', [one('text'), one('pay'), stream], ['P f c capture', '100000', version, 'p', 'a']),
     script(
       'commit',
       [one('pay'), one('zset'), 'hash1', 'lex1', one('lex'), one('text'), 'outbox', one('text'), stream],

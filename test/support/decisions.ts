@@ -6,7 +6,7 @@ import { aPayment, aSale, CREATED_MS, DAY_MS, policy, references } from './payme
 
 /** The moment of the event in these tables, some time after the creation. */
 export const NOW = CREATED_MS + 3_600_000
-export const RECORD = 'record-of-the-operation'
+export const KEY = 'key-of-the-operation'
 
 type Without<T, K extends string> = T extends unknown ? Omit<T, K> : never
 export type EventInput = Without<PaymentEvent, 'nowMs'> & { readonly nowMs?: number }
@@ -21,6 +21,7 @@ export interface Meaning {
   readonly refunded?: number
   readonly operation?: string
   readonly error?: string | null
+  readonly declinedCode?: string | null
   readonly wake?: number | null
   readonly result?: string | null
   readonly attention?: string | null
@@ -40,10 +41,11 @@ const running = (kind: PaymentProgress['operation']['kind'], amountCents: number
   kind,
   state: 'in_progress',
   amountCents,
-  record: RECORD
+  idempotencyKey: KEY
 })
-const authorised = { references, authorizedAtMs: CREATED_MS, expiresAtMs: CREATED_MS + 7 * DAY_MS }
-const paid = { references, authorizedAtMs: CREATED_MS, capturedAtMs: CREATED_MS, capturedCents: 1_000 }
+const done = { operation: { ...running('authorization', 1_000), state: 'succeeded' } } as const
+const authorised = { ...done, references, authorizedAtMs: CREATED_MS, expiresAtMs: CREATED_MS + 7 * DAY_MS }
+const paid = { ...done, references, authorizedAtMs: CREATED_MS, capturedAtMs: CREATED_MS, capturedCents: 1_000 }
 const question = { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW }
 
 const usual: Record<PaymentStatus, Partial<PaymentProgress>> = {
@@ -59,7 +61,7 @@ const usual: Record<PaymentStatus, Partial<PaymentProgress>> = {
   charged_back: paid,
   canceled: authorised,
   expired: { ...authorised, phase: 'releasing' },
-  failed: { phase: 'settled' }
+  failed: { phase: 'settled', operation: { ...running('authorization', 1_000), state: 'failed' } }
 }
 
 /** An operation in doubt: asked about since a second. */
@@ -99,6 +101,7 @@ function flat(decision: Decision): Meaning {
     refunded: progress.refundedCents,
     operation: `${progress.operation.kind} ${progress.operation.state}`,
     error: progress.error,
+    declinedCode: progress.declinedCode,
     wake: wake === null ? null : wake - NOW,
     result: conclusion === null ? null : conclusion.result.kind,
     attention: progress.attention,

@@ -1,5 +1,6 @@
 /** A merchant, its buyers and its operator: everything that a system test does over HTTP and on the command line. */
 import { randomUUID } from 'node:crypto'
+import { isOpen } from '../../machines/model.js'
 import { connect, disconnect, type Redis } from '../../redis/connections.js'
 import { createLogger } from '../../runtime/log.js'
 import { connectionOf } from '../../scripts/operator/connection.js'
@@ -31,7 +32,12 @@ export interface PaymentView {
   readonly canceled_at: string | null
   readonly refunded_at: string | null
   readonly provider: Readonly<Record<string, string | null>>
-  readonly operation: { readonly kind: string; readonly state: string }
+  readonly operation: {
+    readonly kind: string
+    readonly state: string
+    readonly amount_cents: number
+    readonly idempotency_key: string
+  }
   readonly error?: { readonly code: string; readonly message: string; readonly retryable: boolean }
 }
 
@@ -59,8 +65,6 @@ export interface OperationOptions {
   readonly key?: string
   readonly waitS?: number
 }
-
-const inProgress = new Set(['pending', 'capturing', 'cancelling', 'refunding', 'unknown'])
 
 /** Speaks for the demo merchant of a service, or for another one with its own keys. */
 export class Merchant {
@@ -115,7 +119,7 @@ export class Merchant {
       `payment ${id} is ${status ?? 'settled'}`,
       async () => {
         const payment = await this.read(id)
-        const isThere = status === undefined ? !inProgress.has(payment.status) : payment.status === status
+        const isThere = status === undefined ? !isOpen(payment.operation) : payment.status === status
         return isThere ? payment : undefined
       },
       deadlineMs

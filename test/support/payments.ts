@@ -4,7 +4,7 @@ import { newPayment, type Payment, type PaymentProgress, type PaymentTerms } fro
 import type { Buyer, NetworkReferences, Sale } from '../../machines/network.js'
 import type { Policy } from '../../machines/payment/events.js'
 import type { CommandEntry } from '../../redis/command-entry.js'
-import { compactId, newPaymentId } from '../../redis/keys.js'
+import { compactId, idempotencyRecord, newPaymentId } from '../../redis/keys.js'
 import type { Acceptance } from '../../redis/payments.js'
 
 export const PARTITION = 3
@@ -21,6 +21,7 @@ export const references: NetworkReferences = {
 }
 
 export const policy: Policy = {
+  environment: 'test',
   reconcileDelaysMs: [2_000, 5_000, 15_000],
   notFoundHorizonMs: 600_000,
   reconcileListAfterMs: 72 * 3_600_000
@@ -63,9 +64,9 @@ export function someTerms(changes: Partial<PaymentTerms> = {}): PaymentTerms {
 
 /** A payment as it is accepted, with any of its figures changed. */
 export function aPayment(
-  changes: { terms?: Partial<PaymentTerms>; progress?: Partial<PaymentProgress>; record?: string } = {}
+  changes: { terms?: Partial<PaymentTerms>; progress?: Partial<PaymentProgress>; idempotencyKey?: string } = {}
 ): Payment {
-  const payment = newPayment(someTerms(changes.terms), changes.record ?? 'record-of-the-create')
+  const payment = newPayment(someTerms(changes.terms), changes.idempotencyKey ?? CREATE_KEY)
   return { ...payment, progress: { ...payment.progress, ...changes.progress } }
 }
 
@@ -88,13 +89,22 @@ export const createCommand: Command & { kind: 'create' } = {
   source: { type: 'token', tokenId: 'tok_00000000000000000000000000' }
 }
 
+const CREATE_KEY = 'key-of-the-create'
+
+/** The idempotency record of a key of the tests' merchant. */
+export function recordOf(idempotencyKey: string): string {
+  return idempotencyRecord(MERCHANT, idempotencyKey)
+}
+
 export function anEntry(payment: Payment, changes: Partial<CommandEntry> = {}): CommandEntry {
+  const { idempotencyKey = payment.progress.operation.idempotencyKey } = changes
   return {
     entryId: '1-1',
     partition: PARTITION,
     compact: compactId(payment.terms.id),
     command: createCommand,
-    record: payment.progress.operation.record,
+    idempotencyKey,
+    record: idempotencyKey === null ? null : recordOf(idempotencyKey),
     replyTo: null,
     correlationId: null,
     handedOut: 0,
@@ -105,9 +115,11 @@ export function anEntry(payment: Payment, changes: Partial<CommandEntry> = {}): 
 }
 
 export function anAcceptance(changes: Partial<Acceptance> = {}): Acceptance {
+  const { idempotencyKey = CREATE_KEY } = changes
   return {
     partition: PARTITION,
-    record: 'record-of-the-create',
+    idempotencyKey,
+    record: recordOf(idempotencyKey),
     fingerprint: 'fingerprint',
     replyTo: { channel: 'reply:test', commandId: 'command-1' },
     correlationId: null,

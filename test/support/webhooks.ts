@@ -1,6 +1,6 @@
 /** The delivery of webhooks in the test's own process: real Redis, real HTTPS, a clock that the test moves. */
 import { randomBytes } from 'node:crypto'
-import type { PaymentStatus } from '../../machines/model.js'
+import type { Operation, PaymentStatus } from '../../machines/model.js'
 import type { RetryPolicy } from '../../machines/webhook-schedule.js'
 import { connect, disconnect } from '../../redis/connections.js'
 import { compactId, keys, newPaymentId, partitionOfPayment } from '../../redis/keys.js'
@@ -123,6 +123,14 @@ export async function registerEndpoint(test: TestRedis, merchantId: string, url:
   return store.register({ merchantId, url, isRotation: false, keyId: 'k1', nowMs: START_MS })
 }
 
+/** Of events that are not about operations. */
+export const AN_OPERATION: Operation = {
+  kind: 'authorization',
+  state: 'succeeded',
+  amountCents: 1_000,
+  idempotencyKey: 'a key'
+}
+
 /** Writes status changes of one payment into the outbox, as commits do. Returns the payment's id. */
 export async function emit(
   test: Pick<TestRedis, 'redis'>,
@@ -133,7 +141,8 @@ export async function emit(
   const outbox = keys.outbox(partitionOfPayment(paymentId))
   const pipeline = test.redis.pipeline()
   statuses.forEach((status, index) => {
-    const change = { paymentId, version: index + 2, status, capturedCents: 0, refundedCents: 0, occurredAtMs: START_MS }
+    const figures = { status, capturedCents: 0, refundedCents: 0, operation: AN_OPERATION }
+    const change = { paymentId, version: index + 2, occurredAtMs: START_MS, ...figures }
     const body = encodeEvent(change, { externalReference: 'order-1', amountCents: 1_000 })
     const fields = ['m', merchantId, 'p', compactId(paymentId), 'v', index + 2, 'e', body]
     pipeline.xadd(outbox, '*', ...fields)

@@ -12,7 +12,7 @@ import type { WorkerDeps } from '../../workers/payments/deps.js'
 import { handleCommand } from '../../workers/payments/handle-command.js'
 import { until } from './conditions.js'
 import { FakeNetwork } from './fake-network.js'
-import { anAcceptance, aPayment, CREATED_MS, createCommand, MERCHANT, PARTITION, policy } from './payments.js'
+import { anAcceptance, aPayment, CREATED_MS, createCommand, PARTITION, policy, recordOf } from './payments.js'
 import type { TestRedis } from './redis.js'
 
 const PARTITIONS = PARTITION + 1
@@ -81,18 +81,18 @@ export class TestWorker {
   /** Accepts a payment as the API does. */
   async accept(mode: 'auto' | 'manual' = 'auto'): Promise<Payment> {
     await ensureGroups(this.#test.redis, PARTITIONS)
-    const payment = aPayment({ terms: { captureMode: mode }, record: `record-${Math.random()}` })
-    const record = payment.progress.operation.record ?? ''
-    await this.#store.acceptPayment(payment, createCommand, anAcceptance({ record }))
+    const payment = aPayment({ terms: { captureMode: mode }, idempotencyKey: `key-${Math.random()}` })
+    const { idempotencyKey } = payment.progress.operation
+    await this.#store.acceptPayment(payment, createCommand, anAcceptance({ idempotencyKey }))
     return payment
   }
 
-  /** Accepts a capture or cancel as the API does. */
+  /** Accepts a capture or cancel as the API does, but without asking the chart. Answers its key. */
   async acceptOperation(payment: Payment, command: Command & { kind: 'capture' | 'cancel' }): Promise<string> {
-    const record = `record-${Math.random()}`
-    const operation = { merchantId: MERCHANT, paymentId: payment.terms.id, command }
-    await this.#store.acceptOperation(operation, anAcceptance({ record }), KEY_LIFE_MS)
-    return record
+    const idempotencyKey = `key-${Math.random()}`
+    const request = { payment: await this.load(payment), command, refusal: null }
+    await this.#store.acceptOperation(request, anAcceptance({ idempotencyKey }), KEY_LIFE_MS)
+    return idempotencyKey
   }
 
   /** Reads what waits in the stream, as a worker that may then die. */
@@ -141,8 +141,8 @@ export class TestWorker {
     return stored
   }
 
-  async resultOf(record: string): Promise<CommandResult | null> {
-    return (await this.#store.readIdempotency(PARTITION, record))?.result ?? null
+  async resultOf(idempotencyKey: string): Promise<CommandResult | null> {
+    return (await this.#store.readIdempotency(PARTITION, recordOf(idempotencyKey)))?.result ?? null
   }
 
   /** When the payment is looked at again (ms); null: never. */

@@ -1,6 +1,6 @@
 /** What a command means to a payment as it stands: the event to decide on, or nothing because it was done before. */
-import type { Payment } from '../../machines/model.js'
-import { isUnderWay, wakeAtMs, wakeEvent } from '../../machines/payment/decide.js'
+import { isOpenFor, type Payment } from '../../machines/model.js'
+import { askedEvent, isUnderWay, wakeAtMs, wakeEvent } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import { WrittenByNewer } from '../../machines/written-by-newer.js'
 import type { CommandEntry } from '../../redis/command-entry.js'
@@ -16,25 +16,21 @@ export function firstEvent(
   nowMs: number,
   isAnswered: boolean
 ): PaymentEvent | null {
-  const { command, record, handedOut } = entry
+  const { command, handedOut } = entry
   const { progress } = payment
+  const isOwn = isOpenFor(progress.operation, entry.idempotencyKey)
   const isFoundAgain = handedOut > 0
   switch (command.kind) {
     case 'create':
       if (progress.status === 'pending') return { type: isFoundAgain ? 'RESUMED' : 'AUTHORISE', nowMs }
       // Only authorised at first: the capture that was asked for goes on under this command.
-      return progress.operation.record === record && isUnderWay(progress) ? { type: 'RESUMED', nowMs } : null
+      return isOwn && isUnderWay(progress) ? { type: 'RESUMED', nowMs } : null
     case 'capture':
     case 'cancel':
       if (isAnswered) return null
       // Begun before: either it is under way, or the questions to the network go on without this command.
-      if (progress.operation.record === record) return isUnderWay(progress) ? { type: 'RESUMED', nowMs } : null
-      return {
-        type: command.kind === 'capture' ? 'CAPTURE' : 'CANCEL',
-        amountCents: command.amountCents,
-        record,
-        nowMs
-      }
+      if (isOwn) return isUnderWay(progress) ? { type: 'RESUMED', nowMs } : null
+      return askedEvent(command, entry.idempotencyKey ?? '', nowMs)
     case 'network_notice':
       return { type: 'NETWORK_NOTICE', announced: command.announced, nowMs }
     case 'settle_attention':

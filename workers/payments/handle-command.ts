@@ -6,6 +6,7 @@
  * - anything else fails: the command is given back, and buried after `deliveriesMax` times
  */
 import type { CommandResult } from '../../machines/commands.js'
+import { isOpenFor } from '../../machines/model.js'
 import { decide, wakeAtMs } from '../../machines/payment/decide.js'
 import { WrittenByNewer } from '../../machines/written-by-newer.js'
 import type { CommandEntry } from '../../redis/command-entry.js'
@@ -168,7 +169,7 @@ async function owedAfterBurial(
 ): Promise<{ wakeAtMs: number | null; result: CommandResult | null }> {
   const payment = await deps.payments.load(entry.partition, entry.compact)
   const dueMs = payment === null ? null : wakeAtMs(payment.progress)
-  const isBegun = payment?.progress.operation.record === entry.record
+  const isBegun = payment !== null && isOpenFor(payment.progress.operation, entry.idempotencyKey)
   const isRequest = entry.command.kind === 'capture' || entry.command.kind === 'cancel'
   return {
     wakeAtMs: dueMs === null ? null : Math.max(dueMs, nowMs + BURIED_WAKE_MS),

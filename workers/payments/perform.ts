@@ -49,7 +49,7 @@ export async function perform(
     }
   })
   warnOfTrouble(effect.kind, outcome, payment, deps)
-  return callEvent(outcome, terms, deps.environment, deps.clock.now())
+  return callEvent(outcome, deps.clock.now())
 }
 
 /**
@@ -77,10 +77,10 @@ async function authorise(
   held: AbortSignal,
   beforeSending: () => void
 ): Promise<PaymentEvent> {
-  const { terms, progress } = payment
+  const { terms } = payment
   const { command } = entry
   if (command.kind !== 'create') throw new Error(`A ${command.kind} command can't authorise the payment ${terms.id}.`)
-  const record = progress.operation.record ?? ''
+  const record = entry.record ?? ''
   const onFailure = (error: unknown): void =>
     deps.log.warn({ err: error, payment_id: terms.id }, 'card data was not removed, it will expire')
   const giveBack = (): Promise<void> => deps.cardData.giveBack(terms, command.source, record).catch(onFailure)
@@ -117,7 +117,7 @@ async function authorise(
   if (outcome.kind === 'not_sent') await giveBack()
   // Not awaited: tokens and CVVs end by themselves, and the result must not wait for their removal.
   else deps.cardData.forget(terms, command.source).catch(onFailure)
-  return callEvent(outcome, terms, deps.environment, deps.clock.now())
+  return callEvent(outcome, deps.clock.now())
 }
 
 async function pauseAfterRefund({ progress }: Payment, deps: WorkerDeps, held: AbortSignal): Promise<void> {

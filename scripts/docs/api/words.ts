@@ -110,6 +110,14 @@ const payment: AnswerWords = {
     'string',
     '`in_progress`, `succeeded`, `failed` (the payment is as before) or `unknown` (being asked about)'
   ],
+  'operation.amount_cents': [
+    'integer',
+    'what the operation is about: the amount to authorise, capture, release or refund'
+  ],
+  'operation.idempotency_key': [
+    'string',
+    'the `Idempotency-Key` of the request that asked for it: compare it, to tell your operation from another one'
+  ],
   'error.code': ['string', 'absent without an error: why the last operation failed'],
   'error.message': ['string', 'the same as a sentence'],
   'error.retryable': ['boolean', 'whether the same can succeed later without a change, under a new `Idempotency-Key`']

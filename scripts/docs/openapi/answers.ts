@@ -1,6 +1,6 @@
 /** The schemas of answers, from the words of `scripts/docs/api/words.ts`. */
 import { CURRENCY } from '../../../api/schemas/fields.js'
-import { paymentStatuses } from '../../../machines/model.js'
+import { operationKinds, operationStates, paymentStatuses } from '../../../machines/model.js'
 import { type AnswerType, type AnswerWords, answerWords, tokenAnswer } from '../api/words.js'
 import { eventSchema } from './webhooks.js'
 
@@ -33,8 +33,8 @@ const details: Readonly<Record<string, Json>> = {
   'Payment status': { enum: paymentStatuses, description: 'docs/PAYMENTS.md says what each status means' },
   'Payment capture_mode': { enum: ['auto', 'manual'] },
   'Payment currency': { enum: [CURRENCY] },
-  'Payment operation.kind': { enum: ['authorization', 'capture', 'cancel', 'refund'] },
-  'Payment operation.state': { enum: ['in_progress', 'succeeded', 'failed', 'unknown'] },
+  'Payment operation.kind': { enum: operationKinds },
+  'Payment operation.state': { enum: operationStates },
   'Card status': { enum: ['active'] },
   'Capabilities key_environment': { enum: ['test', 'live'] },
   'Capabilities preauth_ttl_days_by_brand': { additionalProperties: { type: 'integer' } },
@@ -49,6 +49,7 @@ export function answerSchemas(): Record<string, Json> {
   const { payment, card, capabilities, error } = answerWords
   const endpoint = answerWords['webhook endpoint']
   const { secret: _, ...readable } = endpoint
+  const operationWords = Object.entries(payment).filter(([path]) => path.startsWith('operation.'))
   return {
     Payment: schemaOf('Payment', payment),
     PaymentPage: {
@@ -65,7 +66,7 @@ export function answerSchemas(): Record<string, Json> {
     Capabilities: schemaOf('Capabilities', capabilities),
     Token: schemaOf('Token', tokenAnswer),
     Error: schemaOf('Error', error),
-    PaymentStatusChanged: eventSchema
+    PaymentStatusChanged: eventSchema(objectOf('Payment', 'operation.', operationWords))
   }
 }
 

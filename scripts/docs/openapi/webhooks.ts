@@ -6,8 +6,8 @@ type Json = Readonly<Record<string, unknown>>
 
 const cents = { type: 'integer', minimum: 0 }
 
-/** The body of an event. */
-export const eventSchema: Json = {
+/** The body of an event; `operation`: the schema that it has in a payment. */
+export const eventSchema = (operation: unknown): Json => ({
   type: 'object',
   required: [
     'event_id',
@@ -18,6 +18,7 @@ export const eventSchema: Json = {
     'amount_cents',
     'captured_cents',
     'refunded_cents',
+    'operation',
     'occurred_at'
   ],
   properties: {
@@ -29,9 +30,10 @@ export const eventSchema: Json = {
     amount_cents: cents,
     captured_cents: cents,
     refunded_cents: cents,
+    operation,
     occurred_at: { type: 'string', format: 'date-time' }
   }
-}
+})
 
 const signature = {
   name: 'X-Service-Signature',

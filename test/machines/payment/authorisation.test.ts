@@ -3,7 +3,7 @@ import { type EventInput, found, inStatus, LATER, type Meaning, meaningOf, NOW }
 import { policy, references } from '../../support/payments.js'
 
 const approved = (isCaptured: boolean): EventInput => ({ type: 'APPROVED', isCaptured, references })
-const declined: EventInput = { type: 'DECLINED', code: '05', failure: 'card_declined', references }
+const declined: EventInput = { type: 'DECLINED', code: '05', references }
 const ambiguous: EventInput = { type: 'AMBIGUOUS', reason: 'cut' }
 const horizonMs = policy.notFoundHorizonMs
 const surplus = { surplusSaleId: 'another-sale' }
@@ -47,13 +47,13 @@ const pending: Row[] = [
     'fails when declined',
     inStatus('pending'),
     declined,
-    { status: 'failed', error: 'card_declined', result: 'failed', wake: null }
+    { status: 'failed', error: 'card_declined', declinedCode: '05', result: 'failed', wake: null }
   ],
   [
     'fails when rejected',
     inStatus('pending'),
-    { type: 'REJECTED', code: '126' },
-    { status: 'failed', error: 'provider_rejected' }
+    { type: 'REJECTED', code: 'http_401' },
+    { status: 'failed', error: 'provider_rejected', declinedCode: null }
   ],
   [
     'fails when it was surely not sent',
@@ -186,6 +186,12 @@ const unknown: Row[] = [
     { status: 'unknown', wake: 5_000 }
   ],
   [
+    'reads a return code that was found as one that was answered at once',
+    inStatus('unknown'),
+    found('FOUND_DENIED', { status: 'denied', capturedCents: 0, declinedCode: '57' }),
+    { status: 'failed', error: 'card_expired', declinedCode: '57' }
+  ],
+  [
     'is listed for a person after three days, and asks on',
     inStatus('unknown'),
     { type: 'NO_ANSWER', reason: 'cut', nowMs: NOW + policy.reconcileListAfterMs },
@@ -200,7 +206,7 @@ const unknown: Row[] = [
   [
     'takes no capture now',
     inStatus('unknown'),
-    { type: 'CAPTURE', amountCents: null, record: 'r' },
+    { type: 'CAPTURE', amountCents: null, idempotencyKey: 'r' },
     { refused: 'operation_in_progress' }
   ],
   [
@@ -260,13 +266,13 @@ const failed: Row[] = [
   [
     'takes no capture',
     inStatus('failed'),
-    { type: 'CAPTURE', amountCents: null, record: 'r' },
+    { type: 'CAPTURE', amountCents: null, idempotencyKey: 'r' },
     { refused: 'invalid_state' }
   ],
   [
     'takes no cancel',
     inStatus('failed'),
-    { type: 'CANCEL', amountCents: null, record: 'r' },
+    { type: 'CANCEL', amountCents: null, idempotencyKey: 'r' },
     { refused: 'invalid_state' }
   ]
 ]

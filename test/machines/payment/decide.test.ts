@@ -30,9 +30,9 @@ describe('decide', () => {
     const life = live(
       manual,
       held,
-      { type: 'CAPTURE', amountCents: 800, record: 'c' },
+      { type: 'CAPTURE', amountCents: 800, idempotencyKey: 'c' },
       done,
-      { type: 'CANCEL', amountCents: 300, record: 'r' },
+      { type: 'CANCEL', amountCents: 300, idempotencyKey: 'r' },
       done
     )
     expect(life.map(({ payment }) => payment.progress.status)).to.deep.equal([
@@ -66,15 +66,15 @@ describe('decide', () => {
       manual,
       { type: 'AMBIGUOUS', reason: 'cut' },
       { type: 'FOUND_AUTHORISED', sale: aSale({ status: 'authorised', capturedCents: 0 }), surplusSaleId: null },
-      { type: 'CAPTURE', amountCents: null, record: 'record-of-the-capture' },
+      { type: 'CAPTURE', amountCents: null, idempotencyKey: 'key-of-the-capture' },
       { type: 'REJECTED', code: '842' },
       { type: 'NETWORK_NOTICE' }
     )
-    expect(life.map(({ conclusion }) => conclusion?.record ?? null)).to.deep.equal([
+    expect(life.map(({ conclusion }) => conclusion?.idempotencyKey ?? null)).to.deep.equal([
       null,
-      'record-of-the-create',
+      'key-of-the-create',
       null,
-      'record-of-the-capture',
+      'key-of-the-capture',
       null
     ])
     expect(life.map(({ conclusion }) => conclusion?.result.kind ?? null)).to.deep.equal([
@@ -87,7 +87,7 @@ describe('decide', () => {
   })
 
   it('forgets an error as soon as the next operation begins', () => {
-    const capture = { type: 'CAPTURE', amountCents: null, record: 'c' }
+    const capture = { type: 'CAPTURE', amountCents: null, idempotencyKey: 'c' }
     const life = live(manual, held, capture, { type: 'REJECTED', code: '842' }, capture)
     expect(life.map(({ payment }) => payment.progress.error)).to.deep.equal([null, null, 'provider_rejected', null])
   })
@@ -107,7 +107,7 @@ describe('decide', () => {
 
   it('counts the horizon from the last moment at which a request can have left', () => {
     const captured = live(aPayment(), { ...held, isCaptured: true })
-    const refund = { type: 'CANCEL', amountCents: 300, record: 'r' }
+    const refund = { type: 'CANCEL', amountCents: 300, idempotencyKey: 'r' }
     const missing = { type: 'FOUND_CAPTURED', sale: aSale(), surplusSaleId: null }
     const later = policy.notFoundHorizonMs
     const lost = { type: 'AMBIGUOUS', reason: 'cut' }
@@ -127,7 +127,7 @@ describe('decide', () => {
     const lost = live(
       manual,
       held,
-      { type: 'CAPTURE', amountCents: null, record: 'c' },
+      { type: 'CAPTURE', amountCents: null, idempotencyKey: 'c' },
       { type: 'AMBIGUOUS', reason: 'cut' }
     )
     const stillHeld = {

@@ -4,11 +4,11 @@ import {
   found,
   inDoubt,
   inStatus,
+  KEY,
   LATER,
   type Meaning,
   meaningOf,
-  NOW,
-  RECORD
+  NOW
 } from '../../support/decisions.js'
 import { CREATED_MS, DAY_MS, policy, references } from '../../support/payments.js'
 
@@ -16,13 +16,13 @@ const DUE = CREATED_MS + 7 * DAY_MS
 const capture = (amountCents: number | null, nowMs = NOW): EventInput => ({
   type: 'CAPTURE',
   amountCents,
-  record: RECORD,
+  idempotencyKey: KEY,
   nowMs
 })
-const cancel = (amountCents: number | null): EventInput => ({ type: 'CANCEL', amountCents, record: RECORD })
+const cancel = (amountCents: number | null): EventInput => ({ type: 'CANCEL', amountCents, idempotencyKey: KEY })
 const approved: EventInput = { type: 'APPROVED', isCaptured: true, references }
 const rejected: EventInput = { type: 'REJECTED', code: '842' }
-const declined: EventInput = { type: 'DECLINED', code: '05', failure: 'card_declined', references }
+const declined: EventInput = { type: 'DECLINED', code: '05', references }
 const notSent: EventInput = { type: 'NOT_SENT', reason: 'refused' }
 const ambiguous: EventInput = { type: 'AMBIGUOUS', reason: 'cut' }
 const unanswered: EventInput = { type: 'NO_ANSWER', reason: 'cut' }

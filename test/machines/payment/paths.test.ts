@@ -1,7 +1,7 @@
 /** Paths generated from the machine, run against the machine; invariants that hold wherever they lead. */
 import { expect } from 'chai'
 import { leavesOf } from '../../../machines/chart.js'
-import { type Payment, placeOf } from '../../../machines/model.js'
+import { isOpen, type Payment, placeOf } from '../../../machines/model.js'
 import { decide, isUnderWay, wakeAtMs } from '../../../machines/payment/decide.js'
 import { paymentEffects } from '../../../scripts/diagrams/views.js'
 import { effectWords } from '../../../scripts/payment-paths/effect-words.js'
@@ -20,6 +20,10 @@ import {
 } from '../../support/payment-paths.js'
 
 const edges = allPaths()
+/** Statuses in which an operation goes on, by interface section 3. */
+const IN_PROGRESS = ['pending', 'unknown', 'capturing', 'cancelling', 'refunding']
+/** Statuses that take refunds, as long as something is left. */
+const PAID = ['captured', 'partially_refunded', 'refunded']
 /** Where a payment may stay for ever. */
 const AT_REST = [
   'captured',
@@ -139,9 +143,37 @@ describe('wherever a path leads', () => {
   it('a request is owed its result exactly as long as its operation goes on (interface 5.1)', () => {
     for (const { payment, underWay } of worlds) {
       const { operation } = payment.progress
-      const goesOn = operation.state === 'in_progress' || operation.state === 'unknown'
-      expect(operation.record !== null, JSON.stringify(payment.progress)).to.equal(goesOn)
-      if (goesOn && underWay === null) expect(AT_REST).not.to.include(placeOf(payment.progress))
+      if (isOpen(operation) && underWay === null) expect(AT_REST).not.to.include(placeOf(payment.progress))
+    }
+  })
+
+  it('one operation at a time: while one is open, each other is refused as such, and else never', () => {
+    for (const { payment } of worlds) {
+      const { status, operation } = payment.progress
+      expect(isOpen(operation), status).to.equal(IN_PROGRESS.includes(status))
+      for (const type of ['CAPTURE', 'CANCEL'] as const) {
+        const nowMs = payment.history.at(-1)?.atMs ?? 0
+        const decision = decide(payment, { type, amountCents: null, idempotencyKey: 'next', nowMs }, examplePolicy)
+        const code = decision.kind === 'refused' ? decision.code : null
+        expect(code === 'operation_in_progress', `${type} in ${status}`).to.equal(isOpen(operation))
+      }
+    }
+  })
+
+  it('what can be refunded is exactly what was captured and not given back (invariant 4)', () => {
+    const paid = worlds.filter(({ payment }) => PAID.includes(payment.progress.status))
+    expect(new Set(paid.map(({ payment }) => payment.progress.status)).size).to.equal(PAID.length)
+    for (const { payment } of paid) {
+      const { capturedCents, refundedCents, voidedElsewhereCents } = payment.progress
+      const restCents = capturedCents - refundedCents - voidedElsewhereCents
+      const refund = (amountCents: number | null) =>
+        decide(payment, { type: 'CANCEL', amountCents, idempotencyKey: 'rest', nowMs: 0 }, examplePolicy)
+      for (const amountCents of restCents > 0 ? [null, restCents, 1] : []) {
+        const decision = refund(amountCents)
+        if (decision.kind === 'refused') return expect.fail(`a refund of ${amountCents} was ${decision.code}`)
+        expect(decision.payment.progress.operation.amountCents).to.equal(amountCents ?? restCents)
+      }
+      expect(refund(restCents + 1)).to.deep.equal({ kind: 'refused', code: 'amount_exceeds_refundable' })
     }
   })
 

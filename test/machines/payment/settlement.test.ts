@@ -4,18 +4,18 @@ import {
   found,
   inDoubt,
   inStatus,
+  KEY,
   LATER,
   type Meaning,
   meaningOf,
-  NOW,
-  RECORD
+  NOW
 } from '../../support/decisions.js'
 import { policy, references } from '../../support/payments.js'
 
-const cancel = (amountCents: number | null): EventInput => ({ type: 'CANCEL', amountCents, record: RECORD })
+const cancel = (amountCents: number | null): EventInput => ({ type: 'CANCEL', amountCents, idempotencyKey: KEY })
 const approved: EventInput = { type: 'APPROVED', isCaptured: true, references }
 const rejected: EventInput = { type: 'REJECTED', code: '100' }
-const declined: EventInput = { type: 'DECLINED', code: '05', failure: 'card_declined', references }
+const declined: EventInput = { type: 'DECLINED', code: '05', references }
 const notSent: EventInput = { type: 'NOT_SENT', reason: 'refused' }
 const ambiguous: EventInput = { type: 'AMBIGUOUS', reason: 'cut' }
 const books = (voidedCents: number, nowMs = NOW): EventInput => ({ ...found('FOUND_CAPTURED', { voidedCents }), nowMs })
@@ -24,7 +24,7 @@ const chargedBack = (voidedCents: number): EventInput => found('FOUND_CAPTURED',
 
 const sendingLast = inStatus('refunding', {
   refundedCents: 700,
-  operation: { kind: 'refund', state: 'in_progress', amountCents: 300, record: RECORD }
+  operation: { kind: 'refund', state: 'in_progress', amountCents: 300, idempotencyKey: KEY }
 })
 const asking = (refundedCents = 0): ReturnType<typeof inStatus> =>
   inStatus('refunding', { ...inDoubt('refund', 300), refundedCents })
@@ -51,7 +51,7 @@ const tables: Record<string, Row[]> = {
     [
       'takes no capture',
       inStatus('captured'),
-      { type: 'CAPTURE', amountCents: null, record: RECORD },
+      { type: 'CAPTURE', amountCents: null, idempotencyKey: KEY },
       { refused: 'invalid_state' }
     ]
   ],

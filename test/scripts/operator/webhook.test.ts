@@ -4,6 +4,7 @@ import { encodeChange } from '../../../redis/webhook-event.js'
 import { connectionOf } from '../../../scripts/operator/connection.js'
 import { runOperator } from '../../../scripts/operator/program.js'
 import { useRedis } from '../../support/redis.js'
+import { AN_OPERATION } from '../../support/webhooks.js'
 
 const PARTITIONS = 16
 const START_MS = Date.UTC(2026, 0, 2, 12)
@@ -30,7 +31,13 @@ describe('operator webhook, for an abandoned endpoint', () => {
     const partition = partitionOf(merchantId, PARTITIONS)
     for (let minute = 0; minute < count; minute++) {
       const paymentId = newPaymentId(partition, Date.now())
-      const figures = { version: 2, status: 'captured', capturedCents: 100, refundedCents: 0 } as const
+      const figures = {
+        version: 2,
+        status: 'captured',
+        capturedCents: 100,
+        refundedCents: 0,
+        operation: AN_OPERATION
+      } as const
       const change = { paymentId, occurredAtMs: START_MS + minute * 60_000, ...figures }
       await test.redis.zadd(keys.webhookUndeliverable(partition, merchantId), change.occurredAtMs, encodeChange(change))
       const attempt = `${compactId(paymentId)} ${START_MS} 502 3 no shop here`

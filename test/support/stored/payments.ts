@@ -34,7 +34,12 @@ const pending: Payment = {
     capturedAtMs: null,
     canceledAtMs: null,
     refundedAtMs: null,
-    operation: { kind: 'authorization', state: 'in_progress', amountCents: 1_990, record: 'AAAAAAAAAAAAAAAAAAAAAA' },
+    operation: {
+      kind: 'authorization',
+      state: 'in_progress',
+      amountCents: 1_990,
+      idempotencyKey: 'AAAAAAAAAAAAAAAAAAAAAA'
+    },
     error: null,
     inquiry: null,
     notice: null,
@@ -67,7 +72,7 @@ const refunding: Payment = {
     capturedAtMs: 1_767_355_200_003,
     canceledAtMs: 1_767_355_200_004,
     refundedAtMs: 1_767_355_200_005,
-    operation: { kind: 'refund', state: 'unknown', amountCents: 50, record: 'r' },
+    operation: { kind: 'refund', state: 'unknown', amountCents: 50, idempotencyKey: 'r' },
     error: 'provider_rejected',
     inquiry: { sinceMs: 1, attempts: 2, nextAtMs: 3 },
     notice: { sinceMs: 4, attempts: 5, nextAtMs: 6, announced: 'change' },

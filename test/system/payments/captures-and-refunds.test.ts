@@ -21,10 +21,16 @@ describe('a payment over HTTP', function () {
 
   describe('is created', () => {
     it('and captured in one step', async () => {
-      const answer = await merchant.create()
+      const key = 'order 1/authorization'
+      const answer = await merchant.create({ key })
       expect(await told(answer)).to.deep.equal([201, 'captured'])
       expect(answer.payment).to.include({ captured_cents: 10_000, refunded_cents: 0, expires_at: null })
-      expect(answer.payment.operation).to.deep.equal({ kind: 'authorization', state: 'succeeded' })
+      expect(answer.payment.operation).to.deep.equal({
+        kind: 'authorization',
+        state: 'succeeded',
+        amount_cents: 10_000,
+        idempotency_key: key
+      })
       expect(answer.payment.provider['tid']).to.be.a('string')
     })
 
@@ -68,7 +74,7 @@ describe('a payment over HTTP', function () {
       expect(await told(rejected)).to.deep.equal([422, 'provider_rejected', 'pre_authorized'])
       const payment = await merchant.read(id)
       expect(payment.error?.code).to.equal('provider_rejected')
-      expect(payment.operation).to.deep.equal({ kind: 'capture', state: 'failed' })
+      expect(payment.operation).to.include({ kind: 'capture', state: 'failed', amount_cents: 991 })
       const again = await merchant.capture(id)
       expect(await told(again)).to.deep.equal([200, 'captured'])
       expect(again.payment.error).to.equal(undefined)
@@ -77,7 +83,7 @@ describe('a payment over HTTP', function () {
     it('is captured in the end when the answer to the capture is lost (993)', async () => {
       const answer = await merchant.capture(await held(), { amount: 993 })
       expect([answer.status, answer.payment.status]).to.deep.equal([202, 'capturing'])
-      expect(answer.payment.operation).to.deep.equal({ kind: 'capture', state: 'unknown' })
+      expect(answer.payment.operation).to.include({ kind: 'capture', state: 'unknown', amount_cents: 993 })
       const payment = await merchant.settled(answer.payment.id)
       expect(payment).to.include({ status: 'captured', captured_cents: 993 })
       expectBooksToAgree(network, payment)

@@ -78,7 +78,12 @@ describe('a repeated request', function () {
       network.hold('arrived')
       const first = await merchant[operation.name](id, { ...options, waitS: 0 })
       expect(first.status).to.equal(202)
-      expect(first.payment.operation).to.deep.equal({ kind: operation.kind, state: 'in_progress' })
+      expect(first.payment.operation).to.deep.equal({
+        kind: operation.kind,
+        state: 'in_progress',
+        amount_cents: operation.amount ?? 10_000,
+        idempotency_key: options.key
+      })
       await merchant.settled(id, operation.during)
       const during = await merchant[operation.name](id, options)
       expect(seen(during)).to.deep.equal([202, operation.during])

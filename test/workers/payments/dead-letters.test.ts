@@ -1,9 +1,10 @@
 import { expect } from 'chai'
+import { encodeEntry } from '../../../redis/command-entry.js'
 import { listDeadLetters, replayDeadLetter } from '../../../redis/dead-letters.js'
 import { compactId, keys } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payment-record.js'
 import { ambiguous, approvedAndCaptured } from '../../support/fake-network.js'
-import { PARTITION } from '../../support/payments.js'
+import { PARTITION, recordOf } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 import { aWorker } from '../../support/worker.js'
 
@@ -19,15 +20,15 @@ describe('a dead letter', () => {
     const payment = await worker.accept()
     worker.network.willAnswer(approvedAndCaptured)
     await worker.work()
-    const record = await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
+    const key = await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
     await worker.handle({ ...(await worker.takeOne()), handedOut: 3 })
-    expect(await worker.resultOf(record)).to.deep.equal({ kind: 'failed', code: 'network_unavailable' })
+    expect(await worker.resultOf(key)).to.deep.equal({ kind: 'failed', code: 'network_unavailable' })
 
     await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
     worker.network.willAnswer(approvedAndCaptured)
     await worker.work()
     // The days of IDEMPOTENCY_RETENTION_DAYS are over.
-    await test.redis.del(keys.idempotency(PARTITION, record))
+    await test.redis.del(keys.idempotency(PARTITION, recordOf(key)))
     const [letter] = await listDeadLetters(test.redis, PARTITIONS)
     await replayDeadLetter(test.redis, letter?.letterId ?? '')
     await worker.work()
@@ -66,7 +67,7 @@ describe('a dead letter', () => {
     await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
     const entry = await worker.takeOne()
     await worker.handle(entry)
-    const fields = ['p', entry.compact, 'c', JSON.stringify(entry.command), 'k', entry.record ?? '', 'reason', 'a test']
+    const fields = [...encodeEntry({ ...entry, handedOut: 0 }), 'reason', 'a test']
     await test.redis.xadd(keys.deadLetters(PARTITION), '*', ...fields)
     const [letter] = await listDeadLetters(test.redis, PARTITIONS)
     await replayDeadLetter(test.redis, letter?.letterId ?? '')

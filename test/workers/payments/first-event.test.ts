@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Command } from '../../../machines/commands.js'
 import { firstEvent } from '../../../workers/payments/first-event.js'
-import { inDoubt, inStatus, NOW, RECORD } from '../../support/decisions.js'
+import { inDoubt, inStatus, KEY, NOW } from '../../support/decisions.js'
 import { anEntry, aPayment, CREATED_MS, createCommand, DAY_MS } from '../../support/payments.js'
 
 const capture: Command = { kind: 'capture', amountCents: null }
@@ -62,7 +62,7 @@ describe('what a command means', () => {
       const payment = aPayment({ terms: { captureMode: given.mode }, progress: given.progress })
       const entry = anEntry(payment, {
         command,
-        record: command.kind === 'wake' ? null : foreign ? 'another-record' : RECORD,
+        idempotencyKey: command.kind === 'wake' ? null : foreign ? 'another-key' : KEY,
         handedOut: again ? 1 : 0
       })
       expect(firstEvent(payment, entry, at ?? NOW, answered ?? false)?.type ?? null).to.equal(event)

@@ -77,7 +77,7 @@ describe('a payments worker', () => {
     worker.network.willAnswer(approvedAndCaptured)
     await worker.work()
     expect(placeOf((await worker.load(payment)).progress)).to.equal('captured')
-    expect((await worker.resultOf(payment.progress.operation.record ?? ''))?.kind).to.equal('succeeded')
+    expect((await worker.resultOf(payment.progress.operation.idempotencyKey))?.kind).to.equal('succeeded')
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
     expect(worker.network.asked).to.deep.equal(['authorise'])
     expect(worker.forgotten).to.deep.equal([payment.terms.id])
@@ -106,7 +106,7 @@ describe('a payments worker', () => {
     await worker.wake(payment, CREATED_MS + 10_000)
     expect(placeOf((await worker.load(payment)).progress)).to.equal('captured')
     expect(worker.network.asked).to.deep.equal(['query'])
-    expect((await worker.resultOf(payment.progress.operation.record ?? ''))?.kind).to.equal('succeeded')
+    expect((await worker.resultOf(payment.progress.operation.idempotencyKey))?.kind).to.equal('succeeded')
   })
 
   it('gives back what it has not begun when it is stopped: the next worker may begin it', async () => {
@@ -294,7 +294,7 @@ describe('a payments worker whose network gives no id of the sale', () => {
     worker.network.willFind(foundCaptured())
     await worker.wake(payment, CREATED_MS + 10_000)
     expect(placeOf((await worker.load(payment)).progress)).to.equal('captured')
-    expect((await worker.resultOf(payment.progress.operation.record ?? ''))?.kind).to.equal('succeeded')
+    expect((await worker.resultOf(payment.progress.operation.idempotencyKey))?.kind).to.equal('succeeded')
   })
 })
 

@@ -32,9 +32,9 @@ describe('the timers after an outage of Redis (decision 6)', function () {
     await test.redis.flushdb()
     await ensureGroups(test.redis, PARTITION + 1)
     await createPaymentStore(test.redis).acceptPayment(
-      aPayment({ record: 'r' }),
+      aPayment({ idempotencyKey: 'r' }),
       createCommand,
-      anAcceptance({ record: 'r' })
+      anAcceptance({ idempotencyKey: 'r' })
     )
     expect((await readCommands(test.redis, 'worker', [PARTITION], 1)).entries).to.have.lengthOf(1)
     isAway = true
