@@ -81,7 +81,8 @@ async function create(deps: SubmitDeps, scope: RecordedScope, request: CreateReq
 
   const payment = newPayment(termsOf(deps, scope.merchantId, partition, request, card), scope.idempotencyKey)
   await keepCvv(deps, payment.terms, request)
-  const command: Command = { kind: 'create', buyer: request.buyer, source: request.source }
+  const authoriseByMs = payment.terms.createdAtMs + deps.config.authoriseWithinMs
+  const command: Command = { kind: 'create', buyer: request.buyer, source: request.source, authoriseByMs }
   const expected = deps.replies.expect(payment.terms.id)
   try {
     const acceptance = acceptanceOf(deps, scope, payment.terms.id)

@@ -9,7 +9,13 @@ export type CardSource =
 
 export type Command =
   /** Authorise (and capture) a payment that was accepted as `pending`. */
-  | { readonly kind: 'create'; readonly buyer: Buyer; readonly source: CardSource }
+  | {
+      readonly kind: 'create'
+      readonly buyer: Buyer
+      readonly source: CardSource
+      /** Nothing is sent after this moment, by the clock of Redis (ms). */
+      readonly authoriseByMs: number
+    }
   /** `amountCents` null: the whole authorised amount. */
   | { readonly kind: 'capture'; readonly amountCents: number | null }
   /** Undo a pre-authorisation or refund; null: the whole balance. */

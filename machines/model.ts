@@ -93,6 +93,7 @@ export type FailureCode =
   | 'card_unreadable'
   | 'provider_rejected'
   | 'network_unavailable'
+  | 'authorization_overdue'
   /** The amount is held, and the capture that was asked for with it did not happen: the hold stands. */
   | 'capture_rejected'
   | 'capture_not_sent'

@@ -196,6 +196,12 @@ export const errorCatalogue = {
     message:
       'The service could not open the card data, so it sent nothing to the card network. Nothing was charged; a new Idempotency-Key is safe. A token can be used again with it; if that fails too, let the buyer type the card again.'
   },
+  authorization_overdue: {
+    status: 503,
+    retryable: true,
+    message:
+      'The service was interrupted, and the payment was not authorised in time. Nothing was sent to the card network or charged. If the buyer still wants to pay, create a new payment with a new Idempotency-Key; if that gets invalid_token, let the buyer type the card again.'
+  },
   capture_not_sent: {
     publicCode: 'network_unavailable',
     status: 503,

@@ -56,6 +56,11 @@ export const pending = paymentSetup.createStateConfig({
       actions: ['fail', 'endNotice'],
       description: 'The network could not be reached; nothing was sent.'
     },
+    OVERDUE: {
+      target: 'failed',
+      actions: ['fail', 'endNotice'],
+      description: 'No worker took it in time, and the buyer has left; nothing was sent.'
+    },
     CARD_MISSING: {
       target: 'failed',
       actions: ['fail', 'endNotice'],

@@ -43,6 +43,8 @@ export type CallEvent =
   | ({ readonly type: 'AMBIGUOUS'; readonly reason: string } & At)
   /** The card data is gone, or our keys do not open it; nothing was sent. */
   | ({ readonly type: 'CARD_MISSING'; readonly failure: 'invalid_token' | 'card_unreadable' } & At)
+  /** The time to authorise was over before anything was sent. */
+  | ({ readonly type: 'OVERDUE' } & At)
 
 export type Found = { readonly sale: Sale; readonly surplusSaleId: string | null } & At
 

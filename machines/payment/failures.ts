@@ -19,6 +19,8 @@ export function failureOf(terms: PaymentTerms, operation: Operation, event: Paym
       return operation.kind === 'authorization'
         ? declinedAs(terms, event.sale.declinedCode, policy)
         : 'provider_rejected'
+    case 'OVERDUE':
+      return 'authorization_overdue'
     case 'CARD_MISSING':
       return event.failure
     case 'ABSENT':

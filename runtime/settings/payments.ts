@@ -42,6 +42,12 @@ export const paymentSettings = {
     [0, DRAIN_DELAY_MAX_MS],
     'How long a stopping HTTP process still takes requests while /readyz says no (ms). Behind a load balancer: longer than it takes to notice (docs/OPERATIONS.md, Deploying).'
   ),
+  authoriseWithinMs: integer(
+    'AUTHORISE_WITHIN_MS',
+    900_000,
+    [1_000, 24 * HOUR_MS],
+    'Age at which a new payment fails instead of being sent to the card network: the workers were away, and the buyer has left (ms).'
+  ),
   preauthTtlDays: integer('PREAUTH_TTL_DAYS', 7, [1, 30], 'Days in which a pre-authorisation can be captured.'),
   preauthTtlDaysByBrand: setting(
     'PREAUTH_TTL_DAYS_BY_BRAND',

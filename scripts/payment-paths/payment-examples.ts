@@ -119,6 +119,7 @@ export const exampleEvents: readonly ExampleEvent[] = [
     failure: 'invalid_token',
     nowMs
   })),
+  example('OVERDUE', 'not authorised in time', (_, nowMs) => ({ type: 'OVERDUE', nowMs })),
   example('FOUND_AUTHORISED', 'found authorised', found('FOUND_AUTHORISED', 'authorised')),
   example(
     'FOUND_AUTHORISED/surplus',

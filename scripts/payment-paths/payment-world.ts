@@ -85,7 +85,7 @@ const answersToCall: readonly EventType[] = [
 ]
 
 const answersTo: Readonly<Record<Effect['kind'], readonly EventType[]>> = {
-  authorise: [...answersToCall, 'CARD_MISSING'],
+  authorise: [...answersToCall, 'CARD_MISSING', 'OVERDUE'],
   capture: answersToCall,
   void: answersToCall,
   refund: answersToCall,

@@ -86,6 +86,7 @@ describe('GET /v1/capabilities, interface 2.5 and 4.9', () => {
       key_environment: 'test',
       currencies: ['BRL'],
       max_installments: 18,
+      authorize_within_seconds: 900,
       preauth_ttl_days: 7,
       preauth_ttl_days_by_brand: {},
       idempotency_retention_days: 30,

@@ -86,7 +86,8 @@ export function aSale(changes: Partial<Sale> = {}): Sale {
 export const createCommand: Command & { kind: 'create' } = {
   kind: 'create',
   buyer,
-  source: { type: 'token', tokenId: 'tok_00000000000000000000000000' }
+  source: { type: 'token', tokenId: 'tok_00000000000000000000000000' },
+  authoriseByMs: CREATED_MS + 900_000
 }
 
 const CREATE_KEY = 'key-of-the-create'

@@ -84,6 +84,10 @@ async function authorise(
   const onFailure = (error: unknown): void =>
     deps.log.warn({ err: error, payment_id: terms.id }, 'card data was not removed, it will expire')
   const giveBack = (): Promise<void> => deps.cardData.giveBack(terms, command.source, record).catch(onFailure)
+  if (deps.clock.now() > command.authoriseByMs) {
+    await giveBack()
+    return { type: 'OVERDUE', nowMs: deps.clock.now() }
+  }
   const card = await deps.cardData.open(terms, command.source, record).catch((error: unknown) => {
     if (!(error instanceof VaultError)) throw error
     deps.log.error({ err: error, payment_id: terms.id }, 'card data could not be opened, the payment failed unsent')

@@ -34,6 +34,7 @@ const ofWork: Readonly<Record<string, readonly ErrorCode[]>> = {
     'capture_rejected',
     'network_unavailable',
     'card_unreadable',
+    'authorization_overdue',
     'capture_not_sent'
   ],
   'POST /v1/payments/{id}/capture': [...OF_OPERATIONS, 'preauth_expired', 'amount_exceeds_authorized'],

@@ -145,6 +145,10 @@ export const answerWords = {
     key_environment: ['string', '`test` or `live`'],
     currencies: ['array of strings', 'what `currency` may be'],
     max_installments: ['integer', 'what `installments` may be at most'],
+    authorize_within_seconds: [
+      'integer',
+      'age at which a new payment that the service could not begin fails with `authorization_overdue`: nothing was sent'
+    ],
     preauth_ttl_days: ['integer', 'days in which a pre-authorisation can be captured'],
     preauth_ttl_days_by_brand: [
       'object',

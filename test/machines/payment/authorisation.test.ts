@@ -62,6 +62,12 @@ const pending: Row[] = [
     { status: 'failed', error: 'network_unavailable', result: 'failed', wake: null }
   ],
   [
+    'fails when no worker took it in time',
+    inStatus('pending'),
+    { type: 'OVERDUE' },
+    { status: 'failed', error: 'authorization_overdue', result: 'failed', effect: null, wake: null }
+  ],
+  [
     'fails when the card is gone',
     inStatus('pending'),
     { type: 'CARD_MISSING', failure: 'invalid_token' },

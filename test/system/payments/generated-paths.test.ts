@@ -59,6 +59,10 @@ const unreachable: readonly { readonly reason: string; readonly isStep: Step }[]
     isStep: (path, index) => event(path, index)?.type === 'CARD_MISSING'
   },
   {
+    reason: 'OVERDUE needs workers that are away for longer than AUTHORISE_WITHIN_MS',
+    isStep: (path, index) => event(path, index)?.type === 'OVERDUE'
+  },
+  {
     reason: 'OPERATION_CONCLUDED needs the horizon to pass, and meanwhile the service asks the network by itself',
     isStep: (path, index) => event(path, index)?.type === 'OPERATION_CONCLUDED'
   },

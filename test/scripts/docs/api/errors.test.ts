@@ -12,6 +12,7 @@ const failures: Record<FailureCode, true> = {
   provider_rejected: true,
   network_unavailable: true,
   card_unreadable: true,
+  authorization_overdue: true,
   capture_rejected: true,
   capture_not_sent: true
 }
