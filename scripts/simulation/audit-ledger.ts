@@ -4,9 +4,11 @@ import { orderIdOf } from '../../machines/network.js'
 import { type LedgerSale, LedgerStatus } from '../network/ledger.js'
 import type { Books } from './audit.js'
 
+/** Longer than a sleep, a late request and the difference of two clocks together, in the simulation. */
+const ASLEEP_MS = 35_000
 const TAKEN = new Set(['captured', 'partially_refunded', 'refunded', 'charged_back'])
 
-export function auditLedger({ payments, ledger, installation: { network } }: Books): string[] {
+export function auditLedger({ payments, ledger, installation: { network, config } }: Books): string[] {
   const orders = new Map([...payments.values()].map(payment => [orderIdOf(payment.terms.id), payment]))
   const problems: string[] = []
   for (const sale of ledger.sales()) {
@@ -14,9 +16,16 @@ export function auditLedger({ payments, ledger, installation: { network } }: Boo
   }
   for (const [orderId, payment] of orders) {
     problems.push(...auditOrder(payment, ledger.ofOrder(orderId)))
+    problems.push(...auditAge(payment, ledger.find(payment.progress.references.saleId ?? ''), config.authoriseWithinMs))
     problems.push(...auditOthers(payment, network.refundedByHand(payment.progress.references.saleId ?? '')))
   }
   return problems
+}
+
+/** No sale is made of a payment that has waited for too long. A worker may fall asleep between its look at the clock and the call. */
+function auditAge({ terms }: Payment, sale: LedgerSale | undefined, withinMs: number): string[] {
+  const ageMs = (sale?.receivedAtMs ?? 0) - terms.createdAtMs
+  return ageMs > withinMs + ASLEEP_MS ? [`${terms.id}: authorised at the age of ${ageMs} ms`] : []
 }
 
 /**

@@ -56,12 +56,15 @@ const SETTINGS = {
   WEBHOOK_POLL_MS: '500',
   // Many, so that no trouble lasts until an event is given up.
   WEBHOOK_RETRY_DELAYS_MS: `500,1000,2000${',4000'.repeat(40)}`,
+  AUTHORISE_WITHIN_MS: '20000',
   LOG_LEVEL: 'silent'
 }
 /** A window of 84,375 ms, in days that a binary fraction can hold. */
 const WINDOW_DAYS = 1 / 1024
 const DAY_MS = 24 * 3_600_000
 const WEBHOOK_JITTER = 0.2
+/** How the names of workers begin. */
+const WORKER = 'payments.'
 /** Whose clock nobody moves: in the test environment each process would ask for that five times a second. */
 const ENVIRONMENT = 'live'
 
@@ -88,6 +91,7 @@ export class Installation {
   readonly #log = createLogger('simulation', 'silent')
   readonly #living = new Set<Process>()
   #generation = 0
+  #workersAwayUntilMs = 0
 
   constructor(world: World, faults: Faults, mutant: Mutant | null) {
     this.#world = world
@@ -106,10 +110,16 @@ export class Installation {
 
   /** Starts so many processes of each kind; each is started again when it dies, for as long as the world turns. */
   start(counts: { payments: number; api: number; timers: number; webhooks: number }): void {
-    for (let i = 0; i < counts.payments; i++) this.#keep(`payments.${i + 1}`, process => this.#runWorker(process))
+    for (let i = 0; i < counts.payments; i++) this.#keep(`${WORKER}${i + 1}`, process => this.#runWorker(process))
     for (let i = 0; i < counts.timers; i++) this.#keep(`timers.${i + 1}`, process => this.#runTimers(process))
     for (let i = 0; i < counts.webhooks; i++) this.#keep(`webhooks.${i + 1}`, process => this.#runWebhooks(process))
     for (let i = 0; i < counts.api; i++) this.#keep(`api.${i + 1}`, process => this.#runApi(process, i))
+  }
+
+  /** All workers die, and none is started for so long. */
+  sendWorkersAway(forMs: number): void {
+    this.#workersAwayUntilMs = this.#world.nowMs + forMs
+    for (const process of [...this.#living]) if (process.name.startsWith(WORKER)) process.kill()
   }
 
   /** Every process that lives. */
@@ -130,7 +140,8 @@ export class Installation {
     this.#living.add(process)
     process.onDeath(() => {
       this.#living.delete(process)
-      this.#world.after(this.#world.random.between(50, 1_500), null, () => this.#keep(name, run))
+      const awayMs = name.startsWith(WORKER) ? Math.max(0, this.#workersAwayUntilMs - this.#world.nowMs) : 0
+      this.#world.after(awayMs + this.#world.random.between(50, 1_500), null, () => this.#keep(name, run))
     })
     this.#world.spawn(process, () => {
       // A process that can't start ends and is started again, as under the supervisor.

@@ -89,6 +89,17 @@ redis.call('XADD', KEYS[1], '*', unpack(fields))
 return 1`
     )
   },
+  'late-authorisation': {
+    description: 'A new payment is sent however long it has waited for a worker.',
+    showsAsleep: 'create while all workers are away',
+    script: replace(
+      "redis.call('XADD', KEYS[3], '*', 's'",
+      `for i = 5, #ARGV do
+  ARGV[i] = string.gsub(ARGV[i], '"authoriseByMs":', '"authoriseByMs":9')
+end
+redis.call('XADD', KEYS[3], '*', 's'`
+    )
+  },
   'double-acceptance': {
     description: 'A repeated request is accepted again.',
     script: replace('if earlier then\n  return earlier\nend', '')

@@ -16,6 +16,10 @@ type Scenario = (stage: Stage) => Promise<void>
 
 export const scenarios = {
   'create with capture': async stage => void (await create(stage, {})),
+  'create while all workers are away': async stage => {
+    stage.installation.sendWorkersAway(AWAY_MS)
+    await create(stage, {})
+  },
   'create, declined': async stage => void (await create(stage, { card: DECLINED })),
   reconciliation: async stage => void (await create(stage, { card: SILENT })),
   'reconciliation of a hold, then its expiry': async stage =>
@@ -54,6 +58,8 @@ export const scenarios = {
 export type ScenarioName = keyof typeof scenarios
 
 const AMOUNT_CENTS = 10_000
+/** Three times as long as a new payment may wait for a worker. */
+const AWAY_MS = 60_000
 const DAY_MS = 24 * 3_600_000
 
 /** The id of the payment, unless its creation failed. */
