@@ -63,7 +63,6 @@ const SETTINGS = {
 const WINDOW_DAYS = 1 / 1024
 const DAY_MS = 24 * 3_600_000
 const WEBHOOK_JITTER = 0.2
-/** How the names of workers begin. */
 const WORKER = 'payments.'
 /** Whose clock nobody moves: in the test environment each process would ask for that five times a second. */
 const ENVIRONMENT = 'live'

@@ -12,8 +12,8 @@ describe('commands whose delivery was lost', () => {
     await ensureGroups(test.redis, PARTITION + 1)
     const payments = createPaymentStore(test.redis)
     for (let index = 0; index < 250; index++) {
-      const record = `r-${index}`
-      await payments.acceptPayment(aPayment({ record }), createCommand, anAcceptance({ record }))
+      const idempotencyKey = `k-${index}`
+      await payments.acceptPayment(aPayment({ idempotencyKey }), createCommand, anAcceptance({ idempotencyKey }))
     }
     const { entries } = await readCommands(test.redis, 'a', [PARTITION], 250)
     const lost = [...entries.splice(120, 1), ...entries.splice(-1)]
