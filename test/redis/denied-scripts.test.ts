@@ -49,8 +49,8 @@ describe('a script whose user may not run one of its commands', () => {
       await permit()
       await ensureGroups(test.redis, PARTITION + 1)
       const payments = createPaymentStore(test.redis)
-      const payment = aPayment({ record: 'r1' })
-      await payments.acceptPayment(payment, createCommand, anAcceptance({ record: 'r1' }))
+      const payment = aPayment({ idempotencyKey: 'k1' })
+      await payments.acceptPayment(payment, createCommand, anAcceptance({ idempotencyKey: 'k1' }))
       const [entry] = (await readCommands(test.redis, 'worker', [PARTITION], 1)).entries
       if (entry === undefined) throw new Error('the command was not read')
       const before = await test.redis.get(keys.payment(PARTITION, compactId(payment.terms.id)))
@@ -58,7 +58,7 @@ describe('a script whose user may not run one of its commands', () => {
       await permit(`-${denied}`)
       const next = { ...payment, version: 2, progress: { ...payment.progress, status: 'captured' as const } }
       const write = { payment: next, statusBefore: 'pending' as const, wakeAtMs: null, nowMs: CREATED_MS, begins: null }
-      const conclusion = { record: 'r1', result: { kind: 'succeeded' as const, progress: next.progress } }
+      const conclusion = { idempotencyKey: 'k1', result: { kind: 'succeeded' as const, progress: next.progress } }
       const commit = () => createCommitStore(user).commit({ ...write, conclusion, ends: entry }, PARTITION)
       const answer = await commit().catch(String)
       expect(await test.redis.get(keys.payment(PARTITION, compactId(payment.terms.id)))).to.equal(before)
