@@ -9,8 +9,8 @@
  */
 import { type ChainableCommander, Cluster, type RedisCommander, type RedisOptions, Redis as Single } from 'ioredis'
 import type { Logger } from '../runtime/log.js'
-import { parseAddress, type RedisAddress, safeAddress } from './address.js'
-import { reasonOf } from './errors.js'
+import { parseAddress, type RedisAddress, safeAddress } from '../runtime/redis-address.js'
+import { explainRefusal, isRefusal, type RedisVariable, reasonOf } from './errors.js'
 import { cutWhenSilent } from './silent-connections.js'
 
 /** A connection as everybody but this folder's wiring sees it: the commands, in the shapes of RESP2. */
@@ -47,19 +47,21 @@ const roleOptions: Record<Role, RedisOptions> = {
 const reconnectDelayMs = (attempt: number): number => Math.min(20 * 2 ** Math.min(attempt, 8), RECONNECT_DELAY_MAX_MS)
 
 /**
- * Opens a connection and waits until it is usable once; later losses are mended in the background and logged.
- * Rejects with the address (never the password) and the reason when the server can't be used within 10 s.
+ * Opens a connection and waits until it is usable once; later losses are mended in the background and logged. `variable`
+ * is the setting that names the server: for messages. Rejects with it, the address (never the password) and the reason:
+ * at once when the server refuses the login, else when it can't be used within 10 s.
  */
 export async function connect(
   url: string,
   role: Role,
   log: Logger,
+  variable: RedisVariable = 'REDIS_URL',
   startDeadlineMs = START_DEADLINE_MS
 ): Promise<Redis> {
-  const { redis, lastError } = open(url, role, log)
+  const { redis, lastError } = open(url, role, log, variable)
   // A refused first connection is not the end: retryStrategy goes on until the deadline.
   redis.connect().catch(() => undefined)
-  await waitUntilReady(redis, url, startDeadlineMs, lastError)
+  await waitUntilReady(redis, `${variable} (${safeAddress(url)})`, startDeadlineMs, lastError)
   return redis
 }
 
@@ -67,18 +69,25 @@ export async function connect(
  * Opens a connection to a server that may be away, and goes on trying to reach it in the background. Commands are
  * rejected at once while it is away.
  */
-export function connectInBackground(url: string, role: Role, log: Logger): Redis {
-  const { redis } = open(url, role, log)
+export function connectInBackground(url: string, role: Role, log: Logger, variable: RedisVariable): Redis {
+  const { redis } = open(url, role, log, variable)
   redis.connect().catch(() => undefined)
   return redis
 }
 
 /** A client that does not connect yet, and logs once when its server is lost and once when it is back. */
-function open(url: string, role: Role, log: Logger): { redis: Single | Cluster; lastError: () => Error | undefined } {
-  const redis = clientFor(parseAddress(url), role)
+function open(
+  url: string,
+  role: Role,
+  log: Logger,
+  variable: RedisVariable
+): { redis: Single | Cluster; lastError: () => Error | undefined } {
+  const redis = clientFor(parseAddress(url), role, error => explainRefusal(error, variable, url))
   let isReported = false
   let lastError: Error | undefined
   redis.on('error', (error: Error) => {
+    // The client does not pass refused logins to `reconnectOnError`.
+    explainRefusal(nodeErrorIn(error), variable, url)
     lastError = error
     if (!isReported) log.warn({ err: error, role, redis: safeAddress(url) }, 'redis connection lost, reconnecting')
     isReported = true
@@ -93,7 +102,8 @@ function open(url: string, role: Role, log: Logger): { redis: Single | Cluster; 
 /** The replies keep the shapes of RESP2, which the stores read. */
 type Options = RedisOptions & { replyMapping: 'legacy' }
 
-function clientFor(address: RedisAddress, role: Role): Single | Cluster {
+/** `onErrorReply` sees every error that the server answers, before the caller does. */
+function clientFor(address: RedisAddress, role: Role, onErrorReply: (error: Error) => void): Single | Cluster {
   const options: Options = {
     ...roleOptions[role],
     replyMapping: 'legacy',
@@ -103,7 +113,12 @@ function clientFor(address: RedisAddress, role: Role): Single | Cluster {
     maxLoadingRetryTime: LOADING_RETRY_MS,
     connectionName: role,
     // Older servers and narrow ACLs refuse CLIENT SETINFO, and nobody reads it.
-    disableClientInfo: true
+    disableClientInfo: true,
+    reconnectOnError: error => {
+      onErrorReply(error)
+      // An old master that is a replica now refuses writes: ask the Sentinels again, and resend nothing.
+      return address.kind === 'sentinel' && error.message.startsWith('READONLY')
+    }
   }
   switch (address.kind) {
     case 'single':
@@ -127,9 +142,7 @@ function sentinelOptions(address: RedisAddress & { kind: 'sentinel' }): Omit<Red
     ...(isTls ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true } : {}),
     sentinelRetryStrategy: reconnectDelayMs,
     // Sentinels say when they have chosen another master; what is left of the old one would only keep us waiting.
-    failoverDetector: true,
-    // An old master that is a replica now refuses writes: ask the Sentinels again, and resend nothing.
-    reconnectOnError: error => error.message.startsWith('READONLY')
+    failoverDetector: true
   }
 }
 
@@ -194,14 +207,14 @@ function corkEachTurn(stream: Single['stream']): void {
 }
 
 /** The client of a Cluster says that no node would do; why is in the last one's own error. */
-function nodeErrorIn(error: Error): unknown {
-  return 'lastNodeError' in error ? (error.lastNodeError ?? error) : error
+function nodeErrorIn(error: Error): Error {
+  return 'lastNodeError' in error && error.lastNodeError instanceof Error ? error.lastNodeError : error
 }
 
-/** `lastError` may say more than the silence: a wrong password, a certificate that is not trusted. */
+/** `lastError` may say more than the silence, such as a certificate that is not trusted. `server` is for the message. */
 async function waitUntilReady(
   redis: Single | Cluster,
-  url: string,
+  server: string,
   deadlineMs: number,
   lastError: () => Error | undefined
 ): Promise<void> {
@@ -209,23 +222,25 @@ async function waitUntilReady(
     redis.once('ready', () => resolve())
   })
   let timer: NodeJS.Timeout | undefined
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
+  const failure = new Promise<never>((_, reject) => {
+    const fail = (sentence: string): void => {
       redis.disconnect()
+      reject(new Error(sentence))
+    }
+    timer = setTimeout(() => {
       const error = lastError()
       const reason = error === undefined ? '' : ` (${reasonOf(nodeErrorIn(error))})`
-      reject(
-        new Error(
-          `Redis at ${safeAddress(url)} could not be used for ${deadlineMs} ms${reason}. Start it, or correct the URL.`
-        )
-      )
+      fail(`The Redis of ${server} could not be used for ${deadlineMs} ms${reason}. Start it, or correct the URL.`)
     }, deadlineMs)
+    redis.on('error', error => {
+      if (isRefusal(nodeErrorIn(error))) fail(nodeErrorIn(error).message)
+    })
   })
   try {
-    await Promise.race([ready, deadline])
+    await Promise.race([ready, failure])
     // The client of a Cluster is ready before the connections to its nodes are.
     if (redis instanceof Cluster)
-      await Promise.race([Promise.allSettled(redis.nodes().map(node => node.ping())), deadline])
+      await Promise.race([Promise.allSettled(redis.nodes().map(node => node.ping())), failure])
   } finally {
     clearTimeout(timer)
   }

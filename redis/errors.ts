@@ -1,5 +1,6 @@
 /** Which errors of the Redis client mean that Redis itself cannot be used just now, as opposed to a mistake of ours. */
 import { messageOf } from '../runtime/message-of.js'
+import { loginOfUrl, safeAddress } from '../runtime/redis-address.js'
 
 /** The durable Redis can't do what was asked just now. Whether it was done is unknown. */
 export class RedisUnavailable extends Error {}
@@ -21,6 +22,27 @@ const SOCKET_CODES = new Set([
   'ENOTFOUND',
   'EAI_AGAIN'
 ])
+
+/** The settings that name a Redis. */
+export type RedisVariable = 'REDIS_URL' | 'SECRETS_REDIS_URL' | 'REDLOCK_URLS'
+
+/** The server refuses a login, a command or a key: trying again does not mend that. The last two are about scripts. */
+const REFUSAL = /^(?:NOAUTH|WRONGPASS|NOPERM) |^ERR The user executing the script can't|ACL failure in script/
+
+/** Whether a server refuses what this user wants. */
+export function isRefusal(error: unknown): boolean {
+  return REFUSAL.test(messageOf(error))
+}
+
+/** Adds to a refusal which server and user it is about, and what to do. Redis itself names neither. */
+export function explainRefusal(error: Error, variable: RedisVariable, url: string): void {
+  const advice = ' (docs/SECURITY.md, Redis)'
+  if (!isRefusal(error) || error.message.endsWith(advice)) return
+  const { username = 'default' } = loginOfUrl(url)
+  const file = variable === 'REDIS_URL' ? 'durable.acl' : 'memory-only.acl'
+  const who = `The Redis of ${variable} (${safeAddress(url)}) refused the user "${username}"`
+  error.message = `${error.message}. ${who}: correct user and password in ${variable}, or load ${file} of this release into that server${advice}`
+}
 
 /**
  * Why something failed, for /readyz and the operator: of a connection that is lost or too slow the client's own words

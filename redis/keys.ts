@@ -18,7 +18,8 @@ export const keys = {
   fence: (key: string) => `{${tagOf(key)}}:fence`,
 
   // Durable Redis, one per installation.
-  partitionCount: () => 'partitions',
+  /** In the memory-only Redis, too. */
+  installation: () => 'installation',
   merchant: (merchantId: string) => `merchant:${merchantId}`,
   merchants: () => 'merchants',
   apiKey: (keyId: string) => `key:${keyId}`,

@@ -7,7 +7,7 @@
 import type { Config } from '../runtime/config.js'
 import { delay } from '../runtime/delay.js'
 import type { ProcessContext } from '../runtime/lifecycle.js'
-import { safeAddress } from './address.js'
+import { safeAddress } from '../runtime/redis-address.js'
 import { connect, connectInBackground, disconnect, type Redis } from './connections.js'
 import { reasonOf } from './errors.js'
 
@@ -37,13 +37,13 @@ export async function openLockServers(
 ): Promise<readonly Redis[]> {
   if (config.redlockUrls.length === 0) {
     // The check `memory-only redis` speaks of this server.
-    const redis = await connect(config.secretsRedisUrl, 'lock', log)
+    const redis = await connect(config.secretsRedisUrl, 'lock', log, 'SECRETS_REDIS_URL')
     onStop('locks', () => disconnect(redis))
     return [redis]
   }
   const servers = config.redlockUrls.map(url => ({
     name: safeAddress(url),
-    redis: connectInBackground(url, 'lock', log)
+    redis: connectInBackground(url, 'lock', log, 'REDLOCK_URLS')
   }))
   for (const { redis } of servers) onStop('locks', () => disconnect(redis))
   await untilMajority(servers, startDeadlineMs)

@@ -2,16 +2,25 @@
 import type { ProcessContext } from '../runtime/lifecycle.js'
 import { connect, disconnect, type Redis } from './connections.js'
 import { reasonOf } from './errors.js'
+import { type Installation, tieMemoryOnly } from './installation.js'
 import { requirePermissions } from './permissions.js'
 
-/** The connection of a process to the memory-only Redis, proved now and at each /readyz, and closed at its stop. */
-export async function openMemoryOnly(context: ProcessContext): Promise<Redis> {
+/**
+ * The connection of a process to the memory-only Redis, proved now and at each /readyz, and closed at its stop. A token
+ * that was made in the test environment is never found in live: the Redis serves one installation.
+ */
+export async function openMemoryOnly(context: ProcessContext, installation: Installation): Promise<Redis> {
   const { config, log, onStop, onReadyCheck, onWarning } = context
-  const secrets = await connect(config.secretsRedisUrl, 'commands', log)
+  const secrets = await connect(config.secretsRedisUrl, 'commands', log, 'SECRETS_REDIS_URL')
   onStop('memory-only redis', () => disconnect(secrets))
   await requirePermissions(secrets, 'memoryOnly', context)
-  await assertMemoryOnly(secrets)
-  onReadyCheck('memory-only redis', () => assertMemoryOnly(secrets))
+  // It forgets what it is tied to when it is restarted, so each look ties it again.
+  const prove = async (): Promise<undefined> => {
+    await assertMemoryOnly(secrets)
+    await tieMemoryOnly(secrets, installation)
+  }
+  await prove()
+  onReadyCheck('memory-only redis', prove)
   // A server that can't be asked is told by the check above.
   onWarning('memory-only redis', () => evictionWarning(secrets).catch(() => undefined))
   return secrets

@@ -9,7 +9,7 @@ import { Cluster } from 'ioredis'
 import type { Config } from '../runtime/config.js'
 import type { ProcessContext } from '../runtime/lifecycle.js'
 import type { Logger } from '../runtime/log.js'
-import { addressOfServer, type HostPort } from './address.js'
+import { addressOfServer, type HostPort } from '../runtime/redis-address.js'
 import { mastersOf, nameOfServer } from './cluster-nodes.js'
 import { connect, disconnect, type Redis } from './connections.js'
 import { weakSettings } from './durability.js'
@@ -119,7 +119,13 @@ class ReplicaConnections {
     for (const name of this.#open.keys()) if (!named.has(name)) this.#drop(name)
     for (const [name, replica] of named) {
       if (this.#open.has(name)) continue
-      const connecting = connect(addressOfServer(this.#url, replica), 'commands', this.#log, CONNECT_DEADLINE_MS)
+      const connecting = connect(
+        addressOfServer(this.#url, replica),
+        'commands',
+        this.#log,
+        'REDIS_URL',
+        CONNECT_DEADLINE_MS
+      )
       connecting.catch(() => this.#open.delete(name))
       this.#open.set(name, connecting)
     }

@@ -5,9 +5,9 @@
  * `readConfig` reports every problem at once, so that a start with three mistakes needs one correction, not three.
  */
 import { accessSync, constants } from 'node:fs'
+import { misspeltVariables } from './misspelt.js'
 import type { SecretFile } from './secret-files.js'
-import { type Setting, sourceOf } from './setting.js'
-import { keyFilesOf, secretKeyFiles } from './settings/key-files.js'
+import { everyProcess, type ProcessName, type Setting, sourceOf } from './setting.js'
 import { networkSettings } from './settings/network.js'
 import { paymentSettings } from './settings/payments.js'
 import { processSettings } from './settings/processes.js'
@@ -38,18 +38,34 @@ type Settings = typeof settings
 /** The configuration of one process. Amounts of time are in ms unless the name says days. */
 export type Config = { readonly [K in keyof Settings]: Settings[K] extends Setting<infer T> ? T : never }
 
-/** A start with bad settings: `message` lists every one of them, with its value and what is expected. */
-export class ConfigError extends Error {}
+/** A start with bad settings: `problems` has a sentence for each of them, with its variable and what is expected. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration is wrong; nothing was started.\n${problems.map(line => `  - ${line}`).join('\n')}`)
+    this.problems = problems
+  }
+}
 
 /**
- * Reads the environment. Throws `ConfigError` that names all bad variables at once; with the name of a process of the
- * Procfile, also the key files which that process needs and does not have.
+ * Reads the settings that a process uses; without a name all of them, which is what `npm start` needs. Throws
+ * `ConfigError` that names all bad variables at once, and the key files that a process of the Procfile lacks. To read
+ * another setting from the result throws: so `usedBy` in the tables of settings/ is true. `told` takes the place of defaults.
  */
-export function readConfig(env: NodeJS.ProcessEnv = process.env, processName = ''): Config {
-  const problems: string[] = []
+export function readConfig(
+  env: NodeJS.ProcessEnv = process.env,
+  processName?: ProcessName,
+  told: Readonly<Record<string, string>> = {}
+): Config {
+  const problems: string[] = [...misspeltVariables(env, allVariables)]
   const values: Record<string, unknown> = {}
   for (const [name, row] of Object.entries(settings)) {
-    const { text: source, shown } = sourceOf(row, env)
+    if (!isUsedBy(row, processName)) {
+      Object.defineProperty(values, name, { get: () => refuseToRead(row, processName) })
+      continue
+    }
+    const { text: source, shown } = sourceOf({ ...row, fallback: told[row.variable] ?? row.fallback }, env)
     try {
       if (source === undefined) throw new RangeError('cannot be read')
       values[name] = row.parse(source)
@@ -58,14 +74,27 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, processName = '
     }
   }
   const config = values as Config
-  if (problems.length === 0) problems.push(...brokenRelations(config))
+  const uses = (...names: readonly (keyof Config)[]): boolean =>
+    names.every(name => isUsedBy(settings[name], processName))
+  if (problems.length === 0) problems.push(...brokenRelations(config, uses))
   problems.push(...missingKeyFiles(processName, env))
-  if (problems.length > 0) {
-    throw new ConfigError(
-      `The configuration is wrong; nothing was started.\n${problems.map(line => `  - ${line}`).join('\n')}`
-    )
-  }
+  if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config)
+}
+
+/** The variables that `npm start` keeps from a process, because the process does not use them. */
+export function variablesKeptFrom(processName: string): readonly string[] {
+  return Object.values(settings)
+    .filter(({ usedBy }) => !(usedBy as readonly string[]).includes(processName))
+    .flatMap(({ variable }) => [variable, `${variable}_FILE`])
+}
+
+/** The variables of the key files without which a process of the Procfile does not start. */
+export function keyFilesOf(processName: string): readonly string[] {
+  if (!(everyProcess as readonly string[]).includes(processName)) return []
+  return Object.values(settings)
+    .filter(({ kind, usedBy }) => kind.endsWith('KeyFile') && (usedBy as readonly string[]).includes(processName))
+    .map(({ variable }) => variable)
 }
 
 /** Whether the environment names this variable, so that its default does not count. */
@@ -77,12 +106,12 @@ export function isGiven(variable: string, env: NodeJS.ProcessEnv = process.env):
 export function describeSettings(): {
   title: string
   file: string
-  rows: { variable: string; fallback: string; doc: string }[]
+  rows: Pick<Setting<unknown>, 'variable' | 'usedBy' | 'fallback' | 'doc'>[]
 }[] {
   return groups.map(group => ({
     title: group.title,
     file: `runtime/settings/${group.file}`,
-    rows: Object.values(group.settings).map(({ variable, fallback, doc }) => ({ variable, fallback, doc }))
+    rows: Object.values(group.settings)
   }))
 }
 
@@ -94,26 +123,36 @@ export function lockTtlMs(config: Config): number {
   return config.takeoverAfterMs
 }
 
+const allVariables = Object.values(settings).map(({ variable }) => variable)
+
+function isUsedBy({ usedBy }: Setting<unknown>, processName: ProcessName | undefined): boolean {
+  return processName === undefined || usedBy.includes(processName)
+}
+
+function refuseToRead({ variable }: Setting<unknown>, processName: ProcessName | undefined): never {
+  throw new Error(`\`${processName}\` reads ${variable}; its row in runtime/settings/ does not name this process.`)
+}
+
 /** The key files that a process needs and was not given, or cannot read. */
-function missingKeyFiles(processName: string, env: NodeJS.ProcessEnv): string[] {
-  const needed = keyFilesOf(processName)
+function missingKeyFiles(processName: ProcessName | undefined, env: NodeJS.ProcessEnv): string[] {
+  const needed = keyFilesOf(processName ?? '')
   return Object.values(settings).flatMap(row => {
     if (!needed.includes(row.variable)) return []
     const { text: file, shown } = sourceOf(row, env)
-    if (file === '') return [`${row.variable}: is not set, and \`${processName}\` needs it. ${row.doc}`]
+    if (file === '') return [`${row.variable} is not set, and \`${processName}\` needs it. ${row.doc}`]
     return file !== undefined && !isReadable(file) ? [`${shown}: the file cannot be read`] : []
   })
 }
 
 /** The files from which a process reads secrets: its secret key files, and every `…_FILE` that replaces a variable. */
-export function secretFilesOf(processName: string, env: NodeJS.ProcessEnv = process.env): SecretFile[] {
-  const needed = keyFilesOf(processName).filter(variable => secretKeyFiles.includes(variable))
+export function secretFilesOf(processName: ProcessName, env: NodeJS.ProcessEnv = process.env): SecretFile[] {
   return Object.values(settings).flatMap(row => {
-    const { variable } = row
+    if (!isUsedBy(row, processName)) return []
+    const { variable, kind } = row
     const replacing = env[variable] ? undefined : env[`${variable}_FILE`]
     const replaced = replacing ? [{ variable: `${variable}_FILE`, file: replacing }] : []
     const { text: file } = sourceOf(row, env)
-    return needed.includes(variable) && file ? [...replaced, { variable, file }] : replaced
+    return kind === 'secretKeyFile' && file ? [...replaced, { variable, file }] : replaced
   })
 }
 
@@ -126,39 +165,59 @@ function isReadable(file: string): boolean {
   }
 }
 
-function brokenRelations(config: Config): string[] {
+/** Whether the process uses all of these settings: a relation concerns those alone that do. */
+type Uses = (...names: readonly (keyof Config)[]) => boolean
+
+function brokenRelations(config: Config, uses: Uses): string[] {
   const problems: string[] = []
-  const longestCallMs =
-    config.networkConnectTimeoutMs + Math.max(config.networkAuthoriseTimeoutMs, config.networkTimeoutMs)
-  if (config.notFoundHorizonMs <= longestCallMs) {
-    problems.push(
-      `NOT_FOUND_HORIZON_MS=${config.notFoundHorizonMs}: must be longer than any network call (${longestCallMs} ms)`
-    )
+  if (uses('notFoundHorizonMs', 'networkConnectTimeoutMs', 'networkAuthoriseTimeoutMs', 'networkTimeoutMs')) {
+    const longestCallMs =
+      config.networkConnectTimeoutMs + Math.max(config.networkAuthoriseTimeoutMs, config.networkTimeoutMs)
+    if (config.notFoundHorizonMs <= longestCallMs) {
+      problems.push(
+        `NOT_FOUND_HORIZON_MS=${config.notFoundHorizonMs}: must be longer than any network call (${longestCallMs} ms)`
+      )
+    }
   }
-  if (config.takeoverAfterMs < 2 * config.heartbeatMs) {
+  if (uses('takeoverAfterMs', 'heartbeatMs') && config.takeoverAfterMs < 2 * config.heartbeatMs) {
     problems.push(
       `TAKEOVER_AFTER_MS=${config.takeoverAfterMs}: must be at least twice HEARTBEAT_MS (${config.heartbeatMs})`
     )
   }
-  if (![0, 1, 3, 5].includes(config.redlockUrls.length)) {
+  if (uses('redlockUrls') && ![0, 1, 3, 5].includes(config.redlockUrls.length)) {
     problems.push(`REDLOCK_URLS: names ${config.redlockUrls.length} masters; a majority needs 1, 3 or 5`)
   }
-  if (config.environment === 'live') problems.push(...liveProblems(config))
+  if (uses('environment') && config.environment === 'live') problems.push(...liveProblems(config, uses))
   return problems
 }
 
-function liveProblems(config: Config): string[] {
+const WITHOUT_DEFAULT_IN_LIVE = ['networkMerchantId', 'networkMerchantKey', 'notificationsSecret', 'tokensUrl'] as const
+const HTTPS_IN_LIVE = ['networkTransactionUrl', 'networkQueryUrl', 'tokensUrl'] as const
+/** Who knows this secret can post notifications: as long as 128 random bits in hex, and not one character repeated. */
+const SECRET_LENGTH_MIN = 32
+const SECRET_CHARACTERS_MIN = 8
+
+function liveProblems(config: Config, uses: Uses): string[] {
   const problems: string[] = []
-  for (const key of ['networkMerchantId', 'networkMerchantKey', 'notificationsSecret'] as const) {
+  for (const key of WITHOUT_DEFAULT_IN_LIVE.filter(name => uses(name))) {
     if (config[key] === settings[key].fallback) {
       problems.push(`${settings[key].variable}: has no default in the live environment; set it`)
     }
   }
-  for (const key of ['networkTransactionUrl', 'networkQueryUrl'] as const) {
+  for (const key of HTTPS_IN_LIVE.filter(name => uses(name))) {
     if (!config[key].startsWith('https://'))
       problems.push(`${settings[key].variable}: must be https in the live environment`)
   }
-  if (config.crashPoints.length > 0)
+  if (uses('notificationsSecret') && isWeak(config.notificationsSecret)) {
+    problems.push(
+      `NOTIFICATIONS_SECRET: must have at least ${SECRET_LENGTH_MIN} random characters in the live environment; make one with \`openssl rand -hex 32\``
+    )
+  }
+  if (uses('crashPoints') && config.crashPoints.length > 0)
     problems.push('CRASH_POINTS: kills processes on purpose; the test environment only')
   return problems
+}
+
+function isWeak(value: string): boolean {
+  return value.length < SECRET_LENGTH_MIN || new Set(value).size < SECRET_CHARACTERS_MIN
 }

@@ -11,6 +11,7 @@ import type { Check } from './health.js'
 import { createLogger, type Logger, logWhatLibrariesPrint } from './log.js'
 import { startOpsServer } from './ops-server.js'
 import { openFilesWarning } from './secret-files.js'
+import type { ProcessName } from './setting.js'
 
 /** What an entry file gets to build its process from. */
 export interface ProcessContext {
@@ -27,7 +28,7 @@ export interface ProcessContext {
 }
 
 /** Runs one process of the Procfile until it is told to stop. Never returns an error: it logs and exits. */
-export async function runProcess(name: string, start: (context: ProcessContext) => Promise<void>): Promise<void> {
+export async function runProcess(name: ProcessName, start: (context: ProcessContext) => Promise<void>): Promise<void> {
   const config = configOrExit(name)
   const log = createLogger(name, config.logLevel)
   logWhatLibrariesPrint(log)
@@ -96,12 +97,15 @@ export async function runProcess(name: string, start: (context: ProcessContext) 
   }
 }
 
-function configOrExit(processName: string): Config {
+function configOrExit(processName: ProcessName): Config {
   try {
     return readConfig(undefined, processName)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    process.stderr.write(`${error.message}\n`)
+    createLogger(processName, 'fatal').fatal(
+      { problems: error.problems },
+      'the configuration is wrong, nothing was started'
+    )
     process.exit(EXIT_CONFIG)
   }
 }

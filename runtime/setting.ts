@@ -2,38 +2,107 @@
 import { readFileSync } from 'node:fs'
 import { type CrashPoint, isCrashPoint } from './crash-points.js'
 import { createNetworkPolicy } from './network-policy.js'
+import { parseAddress } from './redis-address.js'
+
+/** The processes of the Procfile. */
+export const everyProcess = ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks', 'network'] as const
+/** `operator` is the operator's command line, `tools` are the other commands beside `npm start`, such as `npm run shop`. */
+export type ProcessName = (typeof everyProcess)[number] | 'operator' | 'tools'
 
 /** How one environment variable becomes a value. `parse` throws a message that says what is expected. */
 export interface Setting<T> {
   variable: string
+  /** No other process reads the variable, is told of it by `npm start`, or has to be given it. */
+  usedBy: readonly ProcessName[]
+  /** A text like those of the environment, and parsed like them. */
   fallback: string
+  /** For docs/CONFIGURATION.md. */
   doc: string
   parse: (text: string) => T
+  /** `secret`: the value is never shown. Without a readable key file a process of the Procfile does not start. */
+  kind: 'plain' | 'secret' | 'publicKeyFile' | 'secretKeyFile'
 }
 
-/** `fallback` is a text like those of the environment, and is parsed like them; `doc` is for docs/CONFIGURATION.md. */
-export function setting<T>(variable: string, fallback: string, doc: string, parse: (text: string) => T): Setting<T> {
-  return { variable, fallback, doc, parse }
+export function setting<T>(
+  variable: string,
+  usedBy: readonly ProcessName[],
+  fallback: string,
+  doc: string,
+  parse: (text: string) => T,
+  kind: Setting<T>['kind'] = 'plain'
+): Setting<T> {
+  return { variable, usedBy, fallback, doc, parse, kind }
 }
 
 /** Any text. */
-export function text(variable: string, fallback: string, doc: string): Setting<string> {
-  return setting(variable, fallback, doc, value => value)
+export function text(variable: string, usedBy: readonly ProcessName[], fallback: string, doc: string): Setting<string> {
+  return setting(variable, usedBy, fallback, doc, value => value)
 }
 
-/** Texts with commas between them; none when it is empty. */
-export function list(variable: string, fallback: string, doc: string): Setting<readonly string[]> {
-  return setting(variable, fallback, doc, partsOf)
+/** Any text, which no message shows. */
+export function secret(
+  variable: string,
+  usedBy: readonly ProcessName[],
+  fallback: string,
+  doc: string
+): Setting<string> {
+  return setting(variable, usedBy, fallback, doc, value => value, 'secret')
 }
 
-/** One of a few words. */
+/** The path of a file with keys. */
+export function keyFile(
+  variable: string,
+  usedBy: readonly ProcessName[],
+  kind: 'publicKeyFile' | 'secretKeyFile',
+  doc: string
+): Setting<string> {
+  return setting(variable, usedBy, '', doc, value => value, kind)
+}
+
+/** The base URL of a server that speaks HTTP; empty only where the default is. */
+export function httpUrl(
+  variable: string,
+  usedBy: readonly ProcessName[],
+  fallback: string,
+  doc: string
+): Setting<string> {
+  return setting(variable, usedBy, fallback, doc, value => {
+    const url = value === '' || !URL.canParse(value) ? null : new URL(value)
+    const isBase = url !== null && /^https?:$/.test(url.protocol) && url.search + url.hash + url.username === ''
+    if (!isBase && value !== fallback) throw new RangeError('must be a URL such as https://host.example:8443/path')
+    return value
+  })
+}
+
+/** The address of one Redis, or of several that act as one; it may hold a password. */
+export function redisUrl(
+  variable: string,
+  usedBy: readonly ProcessName[],
+  fallback: string,
+  doc: string
+): Setting<string> {
+  return setting(variable, usedBy, fallback, doc, redisAddress, 'secret')
+}
+
+/** Addresses of Redis, with commas between them. */
+export function redisUrls(value: string): readonly string[] {
+  return partsOf(value).map(redisAddress)
+}
+
+function redisAddress(value: string): string {
+  parseAddress(value)
+  return value
+}
+
+/** One of a few words. Without a default, the empty word, it has to be given. */
 export function oneOf<const T extends string>(
   variable: string,
+  usedBy: readonly ProcessName[],
   allowed: readonly T[],
-  fallback: NoInfer<T>,
+  fallback: NoInfer<T> | '',
   doc: string
 ): Setting<T> {
-  return setting(variable, fallback, doc, value => {
+  return setting(variable, usedBy, fallback, doc, value => {
     const found = allowed.find(candidate => candidate === value)
     if (found === undefined) throw new RangeError(`must be one of ${allowed.join(', ')}`)
     return found
@@ -43,11 +112,12 @@ export function oneOf<const T extends string>(
 /** A whole number of a range, whose ends belong to it. */
 export function integer(
   variable: string,
+  usedBy: readonly ProcessName[],
   fallback: number,
   [min, max]: readonly [min: number, max: number],
   doc: string
 ): Setting<number> {
-  return setting(variable, String(fallback), doc, value => {
+  return setting(variable, usedBy, String(fallback), doc, value => {
     const parsed = /^-?\d+$/.test(value) ? Number(value) : Number.NaN
     if (!(parsed >= min && parsed <= max)) throw new RangeError(`must be a whole number from ${min} to ${max}`)
     return parsed
@@ -100,15 +170,21 @@ function partsOf(value: string): readonly string[] {
 
 /**
  * Where a value stands, and how to show that to an operator. `REDIS_URL_FILE=/run/secrets/redis` in the place of
- * `REDIS_URL` keeps a password out of the environment, which others can see; its content is never shown.
+ * `REDIS_URL` keeps a password out of the environment, which others can see; neither its content nor a secret is shown.
  */
 export function sourceOf(
-  { variable, fallback }: Setting<unknown>,
+  { variable, fallback, kind }: Setting<unknown>,
   env: NodeJS.ProcessEnv
 ): { text: string | undefined; shown: string } {
   const [given, file] = [env[variable], env[`${variable}_FILE`]]
-  if (given || !file) return { text: given || fallback, shown: `${variable}=${JSON.stringify(given || fallback)}` }
-  return { text: contentOf(file), shown: `${variable}_FILE=${JSON.stringify(file)}` }
+  if (given) return { text: given, shown: kind === 'secret' ? variable : `${variable}=${quoted(given)}` }
+  if (file) return { text: contentOf(file), shown: `${variable}_FILE=${JSON.stringify(file)}` }
+  return { text: fallback, shown: `${variable} is not set` }
+}
+
+/** A value in quotes, without the login that a URL may hold. */
+function quoted(value: string): string {
+  return JSON.stringify(value.replace(/\/\/[^@/]*@/, '//…@'))
 }
 
 function contentOf(file: string): string | undefined {

@@ -22,7 +22,7 @@ const command = toolCommand({
   .option('--hosted', 'also serve /hosted: the same in the inspector of stately.ai, loaded from the internet')
 const { options } = readCommandLine<{ port: number; hosted?: boolean }>(command)
 
-const config = readConfig()
+const config = readConfig(undefined, 'tools')
 const inspector = await startInspector({
   port: options.port,
   isHostedAllowed: options.hosted ?? false,

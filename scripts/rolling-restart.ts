@@ -21,7 +21,7 @@ readCommandLine(
     takes: 'some seconds for each process. Ctrl-C ends the waiting; `npm start` goes on.'
   })
 )
-await rollingRestart(readConfig().dataDir)
+await rollingRestart(readConfig(undefined, 'tools').dataDir)
 
 async function rollingRestart(dataDir: string): Promise<void> {
   const pid = await findUser(dataDir)

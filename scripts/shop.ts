@@ -23,7 +23,7 @@ const command = toolCommand({
 const { options } = readCommandLine<{ port: number; webhookPort: number }>(command)
 const write = (line: string): void => void process.stdout.write(`${line}\n`)
 
-const { dataDir } = readConfig()
+const { dataDir } = readConfig(undefined, 'tools')
 const merchant = await readMerchantSettings(dataDir)
 const shop = await startShop({ merchant, port: options.port })
 stopOnSignals(() => shop.stop())

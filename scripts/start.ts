@@ -6,6 +6,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { isGiven } from '../runtime/config.js'
 import { messageOf } from '../runtime/message-of.js'
 import { complain } from './command-line/ending.js'
 import { readCommandLine, toolCommand } from './command-line/tool.js'
@@ -34,6 +35,8 @@ const command = toolCommand({
   .option('--procfile <file>', 'the processes and their commands', 'Procfile')
 const { options, args } = readCommandLine<{ procfile: string }>(command)
 
+/** Any other way to start a process has to say which environment it means. */
+const env = { ...process.env, ...(isGiven('SERVICE_ENV') ? {} : { SERVICE_ENV: 'test' }) }
 const isColoured = process.stdout.isTTY && !process.env['NO_COLOR']
 const write = (text: string): void => void process.stdout.write(text)
 
@@ -42,10 +45,10 @@ try {
     root,
     procfile: await readProcfile(options.procfile),
     scale: args,
-    env: process.env,
+    env,
     isColoured,
     write,
-    prepare: prepareFor(process.env)
+    prepare: prepareFor(env)
   })
   stopWhenTold(service)
   const { ports, dataDir } = await service.start()

@@ -30,7 +30,7 @@ const command = toolCommand({
 const { options } = readCommandLine<{ forwardTo?: URL; port: number }>(command)
 const write = (line: string): void => void process.stdout.write(`${line}\n`)
 
-const { dataDir } = readConfig()
+const { dataDir } = readConfig(undefined, 'tools')
 const demo = await readDemo(dataDir)
 if (!demo?.base_url) throw new Error(`There is no demo merchant in ${dataDir}. Run \`npm start\` first.`)
 const forwardTo = options.forwardTo ?? null

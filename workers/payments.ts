@@ -30,11 +30,11 @@ await runProcess('payments', async context => {
   const { config, log, signal, onStop, onReadyCheck } = context
   const opener = loadOpener(config.vaultPrivateKeysFile)
 
-  const { durable, writes } = await openDurable(context)
+  const { durable, writes, installation } = await openDurable(context)
   await requireOwnKeys(durable, 'vault', opener, context, true)
   const blocking = await connect(config.redisUrl, 'blocking', log)
   onStop('blocking reads', () => disconnect(blocking))
-  const secrets = await openMemoryOnly(context)
+  const secrets = await openMemoryOnly(context, installation)
   const network = createCardNetwork(config, context)
   const inWork = { commands: 0 }
   const metrics = createWorkerMetrics(() => inWork.commands)

@@ -2,10 +2,10 @@
 import { spanMs, standardRetries } from '../machines/webhook-schedule.js'
 import { watchClock } from '../redis/clock.js'
 import { connect, disconnect } from '../redis/connections.js'
-import { assertPartitions } from '../redis/installation.js'
+import { connectDurable } from '../redis/installation.js'
 import { requireOwnKeys } from '../redis/key-record.js'
+
 import { createPartitionLeases } from '../redis/partition-leases.js'
-import { requirePermissions } from '../redis/permissions.js'
 import { createWebhookEndpointStore } from '../redis/webhook-endpoints.js'
 import { createWebhookQueue } from '../redis/webhook-queue.js'
 import { createWebhookSwitches } from '../redis/webhook-switches.js'
@@ -23,11 +23,9 @@ const DAY_MS = 24 * 3_600_000
 await runProcess('webhooks', async context => {
   const { config, log, onStop, onReadyCheck } = context
   const secrets = loadWebhookSecrets(config.webhookKeysFile)
-  const redis = await connect(config.redisUrl, 'commands', log)
+  const { durable: redis } = await connectDurable(context)
   const blocking = await connect(config.redisUrl, 'blocking', log)
-  for (const connection of [redis, blocking]) onStop('redis', () => disconnect(connection))
-  await requirePermissions(redis, 'durable', context)
-  await assertPartitions(redis, config.partitions)
+  onStop('blocking reads', () => disconnect(blocking))
   await watchClock(redis, { process: context })
   await requireOwnKeys(redis, 'webhook', secrets, context)
 

@@ -1,8 +1,10 @@
 /** Process `tokens`: the browser's side. It can seal card data, and never open it. */
 import { watchClock } from '../../redis/clock.js'
-import { connect, disconnect } from '../../redis/connections.js'
-import { assertReachable } from '../../redis/installation.js'
+
+import { awaitInstallation, connectDurable } from '../../redis/installation.js'
+
 import { requireOwnKeys } from '../../redis/key-record.js'
+
 import { openMemoryOnly } from '../../redis/memory-only.js'
 import { MerchantStore } from '../../redis/merchants.js'
 import { createTokenStore } from '../../redis/tokens.js'
@@ -15,16 +17,13 @@ import { createTokensApp } from './app.js'
 import { loadHostedFields } from './hosted-fields.js'
 
 await runProcess('tokens', async context => {
-  const { config, log, onStop, onReadyCheck } = context
+  const { config, log, onStop } = context
   const sealer = loadSealer(config.vaultPublicKeysFile)
 
-  const durable = await connect(config.redisUrl, 'commands', log)
-  onStop('durable redis', () => disconnect(durable))
-  onReadyCheck('durable redis', () => assertReachable(durable))
+  const { durable, installation } = await connectDurable(context, redis => awaitInstallation(redis, context))
   await watchClock(durable, { process: context })
   await requireOwnKeys(durable, 'vault', sealer, context)
-
-  const secrets = await openMemoryOnly(context)
+  const secrets = await openMemoryOnly(context, installation)
 
   const merchants = new MerchantStore(durable, config.environment)
   const limit = { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }

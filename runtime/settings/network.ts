@@ -1,92 +1,112 @@
 /** Settings of the card network: addresses, credentials, times, and how unknown outcomes are asked about. */
-import { delays, integer, setting, text } from '../setting.js'
+import { delays, httpUrl, integer, secret, setting, text } from '../setting.js'
 
 const HOUR_MS = 3_600_000
 
 export const networkSettings = {
-  networkTransactionUrl: text(
+  networkTransactionUrl: httpUrl(
     'NETWORK_TRANSACTION_URL',
+    ['payments'],
     'http://127.0.0.1:3002',
     'Base URL of the card network for POST and PUT.'
   ),
-  networkQueryUrl: text('NETWORK_QUERY_URL', 'http://127.0.0.1:3002', 'Base URL of the card network for GET.'),
-  networkMerchantId: text(
+  networkQueryUrl: httpUrl(
+    'NETWORK_QUERY_URL',
+    ['payments'],
+    'http://127.0.0.1:3002',
+    'Base URL of the card network for GET.'
+  ),
+  networkMerchantId: secret(
     'NETWORK_MERCHANT_ID',
+    ['payments', 'network'],
     '00000000-0000-4000-8000-000000000001',
     'Credential `MerchantId` at the card network.'
   ),
-  networkMerchantKey: text(
+  networkMerchantKey: secret(
     'NETWORK_MERCHANT_KEY',
+    ['payments', 'network'],
     'simulator-merchant-key-0000000000000000A',
     'Credential `MerchantKey` at the card network.'
   ),
   networkConnectTimeoutMs: integer(
     'NETWORK_CONNECT_TIMEOUT_MS',
+    ['payments'],
     5_000,
     [10, 60_000],
     'Time to connect to the card network (ms).'
   ),
   networkAuthoriseTimeoutMs: integer(
     'NETWORK_AUTHORISE_TIMEOUT_MS',
+    ['payments'],
     50_000,
     [50, 180_000],
     'Time for the answer to an authorisation (ms).'
   ),
   networkTimeoutMs: integer(
     'NETWORK_TIMEOUT_MS',
+    ['payments'],
     20_000,
     [50, 180_000],
     'Time for the answer to any other network call (ms).'
   ),
   networkRetryMs: integer(
     'NETWORK_RETRY_MS',
+    ['payments'],
     4_000,
     [0, 30_000],
     'How long a call that surely did not reach the network is tried again (ms).'
   ),
   networkConnections: integer(
     'NETWORK_CONNECTIONS',
+    ['payments'],
     1_024,
     [1, 10_000],
     'Connections that one process keeps to the card network.'
   ),
   notFoundHorizonMs: integer(
     'NOT_FOUND_HORIZON_MS',
+    ['payments', 'operator'],
     600_000,
     [100, 24 * HOUR_MS],
     'Silence of the network about a sale that counts as proof of absence (ms).'
   ),
   reconcileDelaysMs: setting(
     'RECONCILE_DELAYS_MS',
+    ['payments', 'operator'],
     '2000,5000,15000,60000,300000,900000,3600000',
     'Gaps between the questions about an unknown outcome (ms); the last one repeats.',
     delays
   ),
   reconcileListAfterMs: integer(
     'RECONCILE_LIST_AFTER_MS',
+    ['payments', 'operator'],
     72 * HOUR_MS,
     [1_000, 720 * HOUR_MS],
     'Age at which an unknown outcome is listed for a person (ms).'
   ),
   notificationsHost: text(
     'NOTIFICATIONS_HOST',
+    ['notifications'],
     '127.0.0.1',
     'Address on which `notifications` listens; HOST does not move it. Live: one that the card network reaches.'
   ),
   notificationsPort: integer(
     'NOTIFICATIONS_PORT',
+    ['notifications', 'network'],
     3003,
     [0, 65_535],
     "Port of the route that takes the card network's notifications."
   ),
-  notificationsUrl: text(
+  notificationsUrl: httpUrl(
     'NOTIFICATIONS_URL',
+    ['network'],
     '',
     'Where the simulator posts its notifications. Empty: /notifications on NOTIFICATIONS_PORT of this machine.'
   ),
-  notificationsSecret: text(
+  notificationsSecret: secret(
     'NOTIFICATIONS_SECRET',
+    ['notifications', 'network'],
     'simulator-notification-secret',
-    'Value of the header `X-Notification-Secret` that the card network sends.'
+    'Value of the header `X-Notification-Secret` that the card network sends. Live: at least 32 characters; `openssl rand -hex 32` makes one.'
   )
 } as const

@@ -8,79 +8,109 @@ export const DRAIN_DELAY_MAX_MS = 60_000
 export const paymentSettings = {
   resultWaitMs: integer(
     'RESULT_WAIT_MS',
+    ['api'],
     8_000,
     [0, 30_000],
     'How long a payment POST waits for its result before it answers 202 (ms).'
   ),
   rateLimitPerSecond: integer(
     'RATE_LIMIT_PER_SECOND',
+    ['api', 'tokens'],
     100,
     [0, 1_000_000],
     'Requests per second and API key; to `tokens`, half of it from one address. 0: no limit.'
   ),
   rateLimitBurst: integer(
     'RATE_LIMIT_BURST',
+    ['api', 'tokens'],
     200,
     [1, 1_000_000],
     'Requests that a key may send at once after a pause.'
   ),
   maxInFlight: integer(
     'MAX_IN_FLIGHT',
+    ['api'],
     2_048,
     [4, 100_000],
     'Requests that one `api` process works on at the same time; beyond it, and beyond the fair share of a merchant, 503.'
   ),
   shedAfterMs: integer(
     'SHED_AFTER_MS',
+    ['api'],
     8_000,
     [100, 600_000],
     'New payments are answered 503 while the oldest command of their partition has waited longer for a worker (ms).'
   ),
   drainDelayMs: integer(
     'DRAIN_DELAY_MS',
+    ['api', 'tokens', 'notifications'],
     0,
     [0, DRAIN_DELAY_MAX_MS],
     'How long a stopping HTTP process still takes requests while /readyz says no (ms). Behind a load balancer: longer than it takes to notice (docs/OPERATIONS.md, Deploying).'
   ),
   authoriseWithinMs: integer(
     'AUTHORISE_WITHIN_MS',
+    ['api'],
     900_000,
     [1_000, 24 * HOUR_MS],
     'Age at which a new payment fails instead of being sent to the card network: the workers were away, and the buyer has left (ms).'
   ),
-  preauthTtlDays: integer('PREAUTH_TTL_DAYS', 7, [1, 30], 'Days in which a pre-authorisation can be captured.'),
+  preauthTtlDays: integer(
+    'PREAUTH_TTL_DAYS',
+    ['api'],
+    7,
+    [1, 30],
+    'Days in which a pre-authorisation can be captured.'
+  ),
   preauthTtlDaysByBrand: setting(
     'PREAUTH_TTL_DAYS_BY_BRAND',
+    ['api'],
     '',
     'Exceptions by brand, such as `visa=5,elo=15`; at most 30.',
     brandDays
   ),
   idempotencyRetentionDays: integer(
     'IDEMPOTENCY_RETENTION_DAYS',
+    ['api'],
     30,
     [30, 3_650],
     'How long the key of a capture or cancel is remembered (days).'
   ),
-  tokenTtlMs: integer('TOKEN_TTL_MS', 900_000, [1_000, 24 * HOUR_MS], 'Life of a one-use token (ms).'),
+  tokenTtlMs: integer('TOKEN_TTL_MS', ['tokens'], 900_000, [1_000, 24 * HOUR_MS], 'Life of a one-use token (ms).'),
   workerConcurrency: integer(
     'WORKER_CONCURRENCY',
+    ['payments'],
     1_024,
     [1, 10_000],
     'Commands that one `payments` process works on at the same time.'
   ),
   deliveriesMax: integer(
     'DELIVERIES_MAX',
+    ['payments'],
     5,
     [2, 100],
     'Times a command is handed out before it goes to the dead-letter stream.'
   ),
-  heartbeatMs: integer('HEARTBEAT_MS', 2_000, [50, 10_000], 'How often a worker says that it is alive (ms).'),
+  heartbeatMs: integer(
+    'HEARTBEAT_MS',
+    ['payments', 'webhooks'],
+    2_000,
+    [50, 10_000],
+    'How often a worker says that it is alive (ms).'
+  ),
   takeoverAfterMs: integer(
     'TAKEOVER_AFTER_MS',
+    ['payments', 'timers', 'webhooks', 'operator'],
     8_000,
     [200, 60_000],
     'Silence after which a worker counts as dead: others get the commands of `payments` and the partitions of `webhooks`. The lock ' +
       'of a payment lives as long. At least twice HEARTBEAT_MS (ms).'
   ),
-  timersIntervalMs: integer('TIMERS_INTERVAL_MS', 250, [10, 60_000], 'How often `timers` looks for what is due (ms).')
+  timersIntervalMs: integer(
+    'TIMERS_INTERVAL_MS',
+    ['timers'],
+    250,
+    [10, 60_000],
+    'How often `timers` looks for what is due (ms).'
+  )
 } as const

@@ -1,67 +1,93 @@
 /** Settings that every process shares: environment, addresses, how it is run. */
-import { crashPointNames, integer, oneOf, setting, text } from '../setting.js'
+import { crashPointNames, everyProcess, httpUrl, integer, oneOf, setting, text } from '../setting.js'
 
 export const processSettings = {
   environment: oneOf(
     'SERVICE_ENV',
+    [...everyProcess, 'operator'],
     ['test', 'live'],
-    'test',
-    'Decides which API keys are accepted (`svc_test` or `svc_live`). `test`: published test cards only, the simulator of the card ' +
+    '',
+    'Required. Decides which API keys are accepted (`svc_test` or `svc_live`). `test`: published test cards only, the simulator of the card ' +
       'network, a clock that can be moved. `live`: the credentials and https addresses of a card network must be set, and `api`, ' +
       '`payments` and `notifications` start on a durable Redis only.'
   ),
   logLevel: oneOf(
     'LOG_LEVEL',
+    everyProcess,
     ['silent', 'error', 'warn', 'info', 'debug'],
     'info',
     'Least severe level that is logged.'
   ),
-  dataDir: text('DATA_DIR', '.data', 'Where `npm start` keeps Redis data, the demo merchant and the test vault keys.'),
-  host: text('HOST', '127.0.0.1', 'Address on which `api` and `tokens` listen.'),
-  port: integer('PORT', 3000, [0, 65_535], 'Port of the merchant API. 0 takes a free one.'),
+  dataDir: text(
+    'DATA_DIR',
+    [...everyProcess, 'operator', 'tools'],
+    '.data',
+    'Where `npm start` keeps Redis data, the demo merchant and the test vault keys.'
+  ),
+  host: text('HOST', ['api', 'tokens'], '127.0.0.1', 'Address on which `api` and `tokens` listen.'),
+  port: integer('PORT', ['api'], 3000, [0, 65_535], 'Port of the merchant API. 0 takes a free one.'),
   tokensPort: integer(
     'TOKENS_PORT',
+    ['tokens'],
     3001,
     [0, 65_535],
     'Port of the browser side (one-use tokens). 0 takes a free one.'
   ),
-  tokensUrl: text(
+  tokensUrl: httpUrl(
     'TOKENS_URL',
+    ['api'],
     'http://localhost:3001',
-    'Public address of `tokens`, told to merchants by /v1/capabilities.'
+    'Public address of `tokens`, told to merchants by /v1/capabilities. Live: https.'
   ),
   trustedProxies: integer(
     'TRUSTED_PROXIES',
+    ['tokens'],
     0,
     [0, 10],
     'Proxies in front of `tokens` that add to X-Forwarded-For. 0: the connection tells the address of the client.'
   ),
   fieldsReleasesDir: text(
     'FIELDS_RELEASES_DIR',
+    ['tokens'],
     '',
     'Folder with earlier builds of fields.js, named `<version>.js`, that merchants have pinned. Empty: none.'
   ),
   networkHost: text(
     'NETWORK_HOST',
+    ['network'],
     '127.0.0.1',
     'Address on which the card-network simulator listens (test environment). Its control routes know no password.'
   ),
-  networkPort: integer('NETWORK_PORT', 3002, [0, 65_535], 'Port of the card-network simulator (test environment).'),
-  opsHost: text('OPS_HOST', '127.0.0.1', 'Address of the ops server (/healthz, /readyz, /metrics) of every process.'),
+  networkPort: integer(
+    'NETWORK_PORT',
+    ['network'],
+    3002,
+    [0, 65_535],
+    'Port of the card-network simulator (test environment).'
+  ),
+  opsHost: text(
+    'OPS_HOST',
+    everyProcess,
+    '127.0.0.1',
+    'Address of the ops server (/healthz, /readyz, /metrics) of every process.'
+  ),
   opsPort: integer(
     'OPS_PORT',
+    everyProcess,
     0,
     [0, 65_535],
     'Port of the ops server. 0 takes a free one; the log line `ops server listening` names it.'
   ),
   crashPoints: setting(
     'CRASH_POINTS',
+    everyProcess,
     '',
     'Test environment only: points of runtime/crash-points.ts at which the first process that comes by is killed, once each.',
     crashPointNames
   ),
   supervised: oneOf(
     'SUPERVISED',
+    everyProcess,
     ['no', 'yes'],
     'no',
     'Set by `npm start`: the process ends when its standard input closes, because its supervisor is gone.'

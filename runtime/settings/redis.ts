@@ -1,31 +1,50 @@
 /** Settings of the two Redis and of the lock. */
-import { integer, list, oneOf, text } from '../setting.js'
+import { integer, oneOf, redisUrl, redisUrls, setting, text } from '../setting.js'
 
 export const redisSettings = {
-  redisUrl: text(
+  redisUrl: redisUrl(
     'REDIS_URL',
+    ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks', 'operator', 'tools'],
     'redis://127.0.0.1:6379',
     'The durable Redis: `redis://`, `redis-sentinel://` or `redis-cluster://`, each also over TLS as `rediss…` (docs/REDIS.md).'
   ),
-  secretsRedisUrl: text(
+  secretsRedisUrl: redisUrl(
     'SECRETS_REDIS_URL',
+    ['api', 'tokens', 'payments'],
     'redis://127.0.0.1:6380',
     'The memory-only Redis: one-use tokens and CVVs. Must not persist.'
   ),
-  redlockUrls: list(
+  redlockUrls: setting(
     'REDLOCK_URLS',
+    ['payments'],
     '',
-    '1, 3 or 5 independent masters for the payment lock; a majority must answer. Empty: the memory-only Redis.'
+    '1, 3 or 5 independent masters for the payment lock; a majority must answer. Empty: the memory-only Redis.',
+    redisUrls,
+    'secret'
   ),
-  partitions: integer('PARTITIONS', 16, [1, 4096], 'Number of partitions; fixed when the data is born.'),
+  partitions: integer(
+    'PARTITIONS',
+    ['api', 'notifications', 'payments', 'timers', 'webhooks', 'operator'],
+    16,
+    [1, 4096],
+    'Number of partitions; fixed when the data is born. `operator` is told by the data.'
+  ),
+  installationId: text(
+    'INSTALLATION_ID',
+    ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks', 'operator'],
+    '',
+    'Name of this installation, such as `shop-eu`: processes refuse data that was born with another one. Empty: the data gets a random one, and nothing is compared.'
+  ),
   waitReplicas: integer(
     'WAIT_REPLICAS',
+    ['api', 'notifications', 'payments', 'operator'],
     0,
     [0, 8],
     'Replicas that must have a write before it counts (docs/REDIS.md). 0: none.'
   ),
   acceptEverysec: oneOf(
     'ACCEPT_EVERYSEC',
+    ['api', 'notifications', 'payments'],
     ['no', 'yes'],
     'no',
     'Whether `appendfsync everysec` is durable enough (a power loss may lose a second): for /readyz, and for a start in live.'

@@ -1,15 +1,17 @@
 /** Settings of the vault: which process gets which keys. */
-import { text } from '../setting.js'
+import { keyFile } from '../setting.js'
 
 export const vaultSettings = {
-  vaultPublicKeysFile: text(
+  vaultPublicKeysFile: keyFile(
     'VAULT_PUBLIC_KEYS_FILE',
-    '',
-    'File with the public keys that seal card data (`api`, `tokens`).'
+    ['api', 'tokens', 'operator'],
+    'publicKeyFile',
+    'File with the public keys that seal card data.'
   ),
-  vaultPrivateKeysFile: text(
+  vaultPrivateKeysFile: keyFile(
     'VAULT_PRIVATE_KEYS_FILE',
-    '',
-    'File with the private keys that open card data (`payments` only).'
+    ['payments', 'operator'],
+    'secretKeyFile',
+    'File with the private keys that open card data.'
   )
 } as const

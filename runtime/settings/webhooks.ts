@@ -1,45 +1,58 @@
 /** Settings of the delivery of webhooks. */
-import { delays, integer, networks, setting, text } from '../setting.js'
+import { delays, integer, keyFile, networks, setting } from '../setting.js'
 
 export const webhookSettings = {
   webhookAllowedNetworks: setting(
     'WEBHOOK_ALLOWED_NETWORKS',
+    ['api', 'webhooks'],
     '',
     'CIDR ranges that webhooks may reach although they are not public.',
     networks
   ),
-  webhookTimeoutMs: integer('WEBHOOK_TIMEOUT_MS', 10_000, [100, 60_000], "Time for a webhook receiver's answer (ms)."),
-  webhookKeysFile: text(
+  webhookTimeoutMs: integer(
+    'WEBHOOK_TIMEOUT_MS',
+    ['webhooks'],
+    10_000,
+    [100, 60_000],
+    "Time for a webhook receiver's answer (ms)."
+  ),
+  webhookKeysFile: keyFile(
     'WEBHOOK_KEYS_FILE',
-    '',
-    'File with the keys that the signing secrets of webhook endpoints are derived from (`api`, `webhooks`).'
+    ['api', 'webhooks', 'operator'],
+    'secretKeyFile',
+    'File with the keys that the signing secrets of webhook endpoints are derived from.'
   ),
   webhookRetryDelaysMs: setting(
     'WEBHOOK_RETRY_DELAYS_MS',
+    ['webhooks'],
     '5000,30000,120000,600000,3600000,10800000,21600000,43200000,86400000,86400000',
     'Gaps before the further attempts to deliver an event (ms); after the last one it is undeliverable.',
     delays
   ),
   webhookConcurrency: integer(
     'WEBHOOK_CONCURRENCY',
+    ['webhooks'],
     128,
     [1, 10_000],
     'Events that may be under way to one endpoint at the same time.'
   ),
   webhookPollMs: integer(
     'WEBHOOK_POLL_MS',
+    ['webhooks'],
     250,
     [10, 60_000],
     'How often `webhooks` looks for retries that are due (ms).'
   ),
   webhookRetentionDays: integer(
     'WEBHOOK_RETENTION_DAYS',
+    ['webhooks', 'operator'],
     30,
     [1, 3_650],
     'How long an event is kept after it was delivered, or could have been tried for the last time, to be replayed (days).'
   ),
   webhookUndeliverableMax: integer(
     'WEBHOOK_UNDELIVERABLE_MAX',
+    ['webhooks'],
     100_000,
     [1, 10_000_000],
     'Undeliverable events that are kept per merchant, about 150 bytes each; the oldest are dropped.'

@@ -96,7 +96,7 @@ async function timesOf(service: ServiceSystem, sourceOf: () => Promise<RequestSo
  * Redis is what a payment leaves that came through the API.
  */
 async function fill(redis: Redis, merchantId: string, count: number): Promise<string[]> {
-  const { partitions, ...policy } = readConfig({})
+  const { partitions, ...policy } = readConfig({ SERVICE_ENV: 'test' })
   const partition = partitionOf(merchantId, partitions)
   const commits = createCommitStore(redis)
   const finish = async (payment: Payment): Promise<void> => {

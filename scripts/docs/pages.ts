@@ -2,6 +2,7 @@
 import { loadHostedFields } from '../../api/tokens/hosted-fields.js'
 import { describeSettings } from '../../runtime/config.js'
 import { type ErrorSpec, errorCatalogue } from '../../runtime/errors.js'
+import { everyProcess } from '../../runtime/setting.js'
 import { API_PAGE, apiPage } from './api/page.js'
 import { dashboardFile } from './dashboard.js'
 import { type LockedPackage, lockedPackages } from './licences.js'
@@ -27,21 +28,34 @@ export function generatedPages(): { path: string; content: string }[] {
 
 function configurationPage(): string {
   const sections = describeSettings().map(({ title, file, rows }) => {
-    const cells = rows.map(({ variable, fallback, doc }) => [
+    const cells = rows.map(({ variable, usedBy, fallback, doc }) => [
       `\`${variable}\``,
       fallback === '' ? '(empty)' : `\`${fallback}\``,
+      usedByText(usedBy),
       doc
     ])
-    return `## ${title}\n\nSource: \`${file}\`.\n\n${table(['Variable', 'Default', 'Meaning'], cells)}`
+    return `## ${title}\n\nSource: \`${file}\`.\n\n${table(['Variable', 'Default', 'Used by', 'Meaning'], cells)}`
   })
   return [
     '# Configuration',
     NOTICE,
     'All settings are environment variables (source: the files of `runtime/settings/`). A process that is started with bad ' +
-      'ones, or without a key file that it needs, names all of them at once and ends with code 78. An empty variable counts as not set. Each may be given as a file instead, which keeps secrets out of the ' +
-      'environment: `REDIS_URL_FILE=/run/secrets/redis-url` in the place of `REDIS_URL`.',
+      'ones, or without a key file that it needs, names all of them in one log line (`problems`) and ends with code 78. So ' +
+      'does one that finds a variable like ours with a misspelt name. An empty variable counts as not set. Each may be given ' +
+      'as a file instead, which keeps secrets out of the environment: `REDIS_URL_FILE=/run/secrets/redis-url` in the place ' +
+      'of `REDIS_URL`.',
+    '*Used by* names the processes that read a variable. The others need not know it: `npm start` does not tell them, and ' +
+      "in production only these should be given it. `network` is the simulator, `operator` the operator's command line, `tools` the " +
+      'other commands that run beside `npm start`, which reads all variables itself.',
     ...sections
   ].join('\n\n')
+}
+
+/** The processes of the Procfile in one word where all of them use it. */
+function usedByText(usedBy: readonly string[]): string {
+  const isAll = everyProcess.every(name => usedBy.includes(name))
+  const others = usedBy.filter(name => !(isAll && (everyProcess as readonly string[]).includes(name)))
+  return [...(isAll ? ['every process'] : []), ...others.map(name => `\`${name}\``)].join(', ')
 }
 
 function errorsPage(): string {

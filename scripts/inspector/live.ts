@@ -1,5 +1,5 @@
 /** The connection to a running service: looked for until it is there, kept by the Redis client from then on. */
-import { safeAddress } from '../../redis/address.js'
+
 import { connect } from '../../redis/connections.js'
 import type { ObservedDecision, ObservedPayment } from '../../redis/inspection.js'
 import { observePayment, watchDecisions } from '../../redis/inspection.js'
@@ -7,6 +7,7 @@ import { compactId, partitionOfPayment } from '../../redis/keys.js'
 import { createPaymentStore } from '../../redis/payments.js'
 import { delay } from '../../runtime/delay.js'
 import { createLogger } from '../../runtime/log.js'
+import { safeAddress } from '../../runtime/redis-address.js'
 
 export interface LiveFeed {
   /** Sentence about the connection. */

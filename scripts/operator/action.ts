@@ -1,6 +1,8 @@
 /** What all verbs of the operator's command line have in common: connect, do it, print, close. */
 import { Command, type OptionValues } from 'commander'
+import { replayProblem } from '../../redis/replay.js'
 import { confirmedReplicas } from '../../redis/writes.js'
+import { messageOf } from '../../runtime/message-of.js'
 import { UsageError } from '../command-line/usage-error.js'
 import type { OperatorConnection } from './connection.js'
 
@@ -68,8 +70,10 @@ function commandOf(given: readonly unknown[]): Command {
   return command
 }
 
-/** An operator is not kept waiting for a replica that is away, but should know. */
+/** Tells an operator, who is not kept waiting for it, what may become of what was written. */
 async function warnOfLoss({ config, redis }: OperatorConnection, world: OperatorWorld): Promise<void> {
+  const problem = await replayProblem(redis).catch(messageOf)
+  if (problem !== undefined) world.err(`${problem}\n`)
   const wanted = config.waitReplicas
   if (wanted === 0) return
   const count = await confirmedReplicas(redis, wanted)

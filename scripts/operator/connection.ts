@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readClockOffset } from '../../redis/clock.js'
 import { connect, disconnect, type Redis } from '../../redis/connections.js'
+import { claimInstallation, findInstallation, type Installation } from '../../redis/installation.js'
 import { type Config, isGiven, readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
 import { messageOf } from '../../runtime/message-of.js'
@@ -16,16 +17,29 @@ export interface OperatorConnection {
   close(): Promise<void>
 }
 
-/** Connects, by `env` in place of the process's environment if given; rejects with a sentence that says which server did not answer and where its address came from. */
+/**
+ * Connects, by `env` in place of the process's environment if given. The data says which environment it is and how many
+ * partitions it has; SERVICE_ENV and PARTITIONS are compared where they are given, and needed where there is no data yet.
+ * Rejects with a sentence that says which server did not answer and where its address came from.
+ */
 export async function connectionOf(env?: NodeJS.ProcessEnv): Promise<OperatorConnection> {
-  const config = readConfig(env)
-  const { url, origin } = await addressOf(config, isGiven('REDIS_URL', env))
-  try {
-    const redis = await connect(url, 'commands', createLogger('operator', 'silent'))
-    return { config, redis, close: () => disconnect(redis) }
-  } catch (error) {
+  const { url, origin } = await addressOf(readConfig(env, 'tools'), isGiven('REDIS_URL', env))
+  const redis = await connect(url, 'commands', createLogger('operator', 'silent')).catch((error: unknown) => {
     throw new Error(`${messageOf(error)} (The address comes from ${origin}.)`)
+  })
+  const close = (): Promise<void> => disconnect(redis)
+  try {
+    const config = readConfig(env, 'operator', toldBy(await findInstallation(redis)))
+    await claimInstallation(redis, config)
+    return { config, redis, close }
+  } catch (error) {
+    await close()
+    throw error
   }
+}
+
+function toldBy(found: Installation | null): Record<string, string> {
+  return found === null ? {} : { SERVICE_ENV: found.environment, PARTITIONS: String(found.partitions) }
 }
 
 /** The time by which the workers judge, the test clock included (ms). */
@@ -34,7 +48,10 @@ export async function serviceNowMs({ redis, config }: OperatorConnection): Promi
 }
 
 /** The address, and where it was found. */
-export async function addressOf(config: Config, isUrlGiven: boolean): Promise<{ url: string; origin: string }> {
+export async function addressOf(
+  config: Pick<Config, 'redisUrl' | 'dataDir'>,
+  isUrlGiven: boolean
+): Promise<{ url: string; origin: string }> {
   if (isUrlGiven) return { url: config.redisUrl, origin: 'REDIS_URL' }
   const file = join(config.dataDir, REDIS_FILE)
   const content = await readFile(file, 'utf8').catch(() => null)

@@ -41,6 +41,7 @@ import { Process, type World } from './world.js'
 
 /** The times of production, a good deal shorter, and in the same relation to each other. */
 const SETTINGS = {
+  SERVICE_ENV: 'test',
   PARTITIONS: '2',
   HEARTBEAT_MS: '500',
   TAKEOVER_AFTER_MS: '2000',
@@ -56,8 +57,7 @@ const SETTINGS = {
   WEBHOOK_POLL_MS: '500',
   // Many, so that no trouble lasts until an event is given up.
   WEBHOOK_RETRY_DELAYS_MS: `500,1000,2000${',4000'.repeat(40)}`,
-  AUTHORISE_WITHIN_MS: '20000',
-  LOG_LEVEL: 'silent'
+  AUTHORISE_WITHIN_MS: '20000'
 }
 /** A window of 84,375 ms, in days that a binary fraction can hold. */
 const WINDOW_DAYS = 1 / 1024

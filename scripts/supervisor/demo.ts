@@ -2,7 +2,8 @@
  * What the first start of the test environment makes, and later starts find again: the vault's key files, a demo
  * merchant with its keys, and `DATA_DIR/demo.json`, from which scripts and tests take them.
  */
-import { connect, disconnect } from '../../redis/connections.js'
+import { connect, disconnect, type Redis } from '../../redis/connections.js'
+import { claimInstallation } from '../../redis/installation.js'
 import { MerchantStore } from '../../redis/merchants.js'
 import { readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
@@ -21,13 +22,20 @@ export interface Demo extends ServiceUrls {
 
 const DEMO_FILE = 'demo.json'
 
-/** The preparation of the test environment. In live nothing is made: keys and merchants come from the operator. */
+/**
+ * Refuses data of another installation, then prepares the test environment. In live nothing is made: keys and merchants
+ * come from the operator.
+ */
 export function prepareFor(env: NodeJS.ProcessEnv): Preparation {
   return async ({ dataDir, redis, urls }) => {
-    if (readConfig(env).environment === 'live') return { vault: undefined, webhooks: undefined }
+    const config = readConfig(env)
+    const keys = await withConnection(redis.redisUrl, async server => {
+      await claimInstallation(server, config)
+      return config.environment === 'live' ? undefined : await findOrCreateDemo(dataDir, server)
+    })
+    if (keys === undefined) return { vault: undefined, webhooks: undefined }
     const vault = ensureKeyFiles(keyFilesIn(vaultDir(dataDir)))
     const { privateFile: keysFile } = ensureKeyFiles(webhookKeyFileIn(vaultDir(dataDir)))
-    const keys = await findOrCreateDemo(dataDir, redis.redisUrl)
     await writeJson(dataDir, DEMO_FILE, { ...urls, ...keys } satisfies Demo)
     const caFile = await writeTrustedAuthorities(dataDir, env['NODE_EXTRA_CA_CERTS'])
     return { vault, webhooks: { keysFile, caFile } }
@@ -49,23 +57,27 @@ export async function readDemo(dataDir: string): Promise<Demo | undefined> {
 
 type DemoKeys = Omit<Demo, keyof ServiceUrls>
 
-async function findOrCreateDemo(dataDir: string, redisUrl: string): Promise<DemoKeys> {
+async function withConnection<T>(redisUrl: string, work: (redis: Redis) => Promise<T>): Promise<T> {
   const redis = await connect(redisUrl, 'commands', createLogger('start', 'silent'))
   try {
-    const merchants = new MerchantStore(redis, 'test')
-    const stored = storedKeys(await readJson(dataDir, DEMO_FILE))
-    // The file may be older than the data: REDIS_URL can name another server, or an emptied one.
-    if (stored !== undefined && (await isKnown(merchants, stored))) return stored
-    const { merchantId } = await merchants.createMerchant('Demo merchant')
-    const secret = await merchants.createKey({
-      merchantId,
-      permissions: ['payments:read', 'payments:write', 'cards:write', 'webhooks:write']
-    })
-    const publishable = await merchants.createKey({ merchantId, permissions: ['tokens:write'], isPublishable: true })
-    return { merchant_id: merchantId, api_key: secret.fullKey, publishable_key: publishable.fullKey }
+    return await work(redis)
   } finally {
     await disconnect(redis)
   }
+}
+
+async function findOrCreateDemo(dataDir: string, redis: Redis): Promise<DemoKeys> {
+  const merchants = new MerchantStore(redis, 'test')
+  const stored = storedKeys(await readJson(dataDir, DEMO_FILE))
+  // The file may be older than the data: REDIS_URL can name another server, or an emptied one.
+  if (stored !== undefined && (await isKnown(merchants, stored))) return stored
+  const { merchantId } = await merchants.createMerchant('Demo merchant')
+  const secret = await merchants.createKey({
+    merchantId,
+    permissions: ['payments:read', 'payments:write', 'cards:write', 'webhooks:write']
+  })
+  const publishable = await merchants.createKey({ merchantId, permissions: ['tokens:write'], isPublishable: true })
+  return { merchant_id: merchantId, api_key: secret.fullKey, publishable_key: publishable.fullKey }
 }
 
 async function isKnown(merchants: MerchantStore, stored: DemoKeys): Promise<boolean> {

@@ -1,7 +1,6 @@
 /** What each process is told by environment variables: the same names that any other runner would set. */
 import { join } from 'node:path'
-import type { Config } from '../../runtime/config.js'
-import { keyFilesKeptFrom } from '../../runtime/settings/key-files.js'
+import { type Config, variablesKeptFrom } from '../../runtime/config.js'
 import { assignPorts, portVariables } from './ports.js'
 import type { PlannedInstance } from './procfile.js'
 
@@ -97,7 +96,7 @@ export function environmentOf(instance: PlannedInstance, around: Surroundings, o
   const portVariable = portVariables[instance.name]
   const place = ports.get(name)
   if (portVariable !== undefined && place !== undefined) env[portVariable] = String(place.port)
-  for (const variable of keyFilesKeptFrom(instance.name)) delete env[variable]
+  for (const variable of variablesKeptFrom(instance.name)) delete env[variable]
   if (instance.name === 'webhooks' && webhooks !== undefined) env['NODE_EXTRA_CA_CERTS'] = webhooks.caFile
   return env
 }

@@ -19,8 +19,9 @@ export interface OwnServiceOptions {
   readonly procfile?: string
 }
 
-/** Every port is a free one, and nobody's load is limited. */
-const FREE_PORTS = {
+/** The test environment, on free ports, without a limit of requests. */
+const OWN = {
+  SERVICE_ENV: 'test',
   PORT: '0',
   TOKENS_PORT: '0',
   NETWORK_PORT: '0',
@@ -30,7 +31,7 @@ const FREE_PORTS = {
 
 /** Plans it; `start` it, and `stop` it in any case. Nothing of the caller's environment reaches it but `PATH`. */
 export async function ownService({ root, dataDir, ...options }: OwnServiceOptions): Promise<Service> {
-  const env = { PATH: process.env['PATH'], ...FREE_PORTS, ...options.env, DATA_DIR: dataDir }
+  const env = { PATH: process.env['PATH'], ...OWN, ...options.env, DATA_DIR: dataDir }
   return new Service({
     root,
     procfile: options.procfile ?? (await readFile(join(root, 'Procfile'), 'utf8')),

@@ -96,7 +96,7 @@ describe('GET /v1/capabilities, interface 2.5 and 4.9', () => {
   })
 
   it('2.5: says of the live environment that it is no sandbox', () => {
-    const live = capabilitiesOf({ ...readConfig({}), environment: 'live' })
+    const live = capabilitiesOf({ ...readConfig({ SERVICE_ENV: 'test' }), environment: 'live' })
     expect(live).to.include({ key_environment: 'live' }).and.have.nested.property('tokenization.sandbox', false)
   })
 

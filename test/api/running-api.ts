@@ -70,7 +70,7 @@ export async function startApi(
     webhookEndpoints?: WebhookEndpoints
   } = {}
 ): Promise<RunningApi> {
-  const config = readConfig(options.env ?? {})
+  const config = readConfig({ SERVICE_ENV: 'test', ...options.env })
   const log = options.log ?? createLogger('api', 'silent')
   const payments = scriptedPayments()
   const cards: RunningApi['cards'] = { answer: null, asked: [] }

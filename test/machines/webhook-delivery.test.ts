@@ -61,7 +61,7 @@ describe('the delivery of one webhook event', () => {
 
 describe('the schedule of retries', () => {
   it('is the default of the configuration', () => {
-    expect(readConfig({}).webhookRetryDelaysMs).to.deep.equal(standardRetries.delaysMs)
+    expect(readConfig({ SERVICE_ENV: 'test' }).webhookRetryDelaysMs).to.deep.equal(standardRetries.delaysMs)
   })
 
   it('varies each gap by a fifth, both ways', () => {

@@ -1,6 +1,7 @@
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { expect } from 'chai'
 import { connect, disconnect } from '../../redis/connections.js'
+import type { RedisVariable } from '../../redis/errors.js'
 import { createLogger } from '../../runtime/log.js'
 import { useRedis } from '../support/redis.js'
 
@@ -32,13 +33,68 @@ describe('a connection to a Redis that still loads its data', () => {
 })
 
 describe('a connection that never comes about', () => {
-  const test = useRedis()
-  const failure = (url: string): Promise<unknown> =>
-    connect(url, 'commands', createLogger('test', 'silent'), 300).catch((error: unknown) => error)
+  const failure = (url: string, variable: RedisVariable = 'REDIS_URL'): Promise<unknown> =>
+    connect(url, 'commands', createLogger('test', 'silent'), variable, 300).catch((error: unknown) => error)
 
-  it('says why, and never the password', async () => {
-    const error = await failure(test.url.replace('redis://', 'redis://nobody:secret-word@'))
-    expect(error).to.have.property('message').that.contains('WRONGPASS')
+  it('says which setting named the server', async () => {
+    const error = await failure('redis://127.0.0.1:1', 'SECRETS_REDIS_URL')
+    expect(String(error)).to.match(/The Redis of SECRETS_REDIS_URL \(127\.0\.0\.1:1\) could not be used for 300 ms/)
+  })
+})
+
+describe('a Redis that refuses', () => {
+  const test = useRedis()
+  const log = createLogger('test', 'silent')
+  const urlOf = (login: string): string => test.url.replace('redis://', `redis://${login}@`)
+  const advice = (): string =>
+    `The Redis of REDIS_URL (${new URL(test.url).host}) refused the user "narrow": correct user and password in REDIS_URL, or load durable.acl of this release into that server (docs/SECURITY.md, Redis)`
+  beforeEach(() =>
+    test.redis.acl(
+      'SETUSER',
+      'narrow',
+      'on',
+      '>narrow',
+      '~allowed',
+      '-@all',
+      '+info',
+      '+select',
+      '+get',
+      '+evalsha',
+      '+eval'
+    )
+  )
+  afterEach(() => test.redis.acl('DELUSER', 'narrow'))
+
+  it('a login is told at once, with setting, server and user, and never the password', async () => {
+    const startedMs = performance.now()
+    const error: unknown = await connect(urlOf('narrow:secret-word'), 'commands', log).catch(
+      (thrown: unknown) => thrown
+    )
+    expect(performance.now() - startedMs).to.be.below(3_000)
+    expect(String(error))
+      .to.match(/WRONGPASS/)
+      .and.contain(advice())
     expect(String(error)).not.to.contain('secret-word')
+  })
+
+  it('the database of the address is told, instead of working in database 0', async () => {
+    await test.redis.acl('SETUSER', 'narrow', '-select')
+    const url = urlOf('narrow:narrow').replace(/\d+$/, '1')
+    const error: unknown = await connect(url, 'commands', log).catch((thrown: unknown) => thrown)
+    expect(String(error)).to.contain("NOPERM this user has no permissions to run the 'select' command")
+  })
+
+  it('a command, a key or a script is told with setting, server and user', async () => {
+    const redis = await connect(urlOf('narrow:narrow'), 'commands', log)
+    const told = advice()
+    for (const work of [
+      () => redis.set('allowed', '1'),
+      () => redis.get('other'),
+      () => redis.eval("return redis.call('SET', KEYS[1], '1')", 1, 'allowed')
+    ]) {
+      const error: unknown = await work().catch((thrown: unknown) => thrown)
+      expect(String(error)).to.contain(told)
+    }
+    await disconnect(redis)
   })
 })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { connect, disconnect } from '../../redis/connections.js'
 import { reasonOf } from '../../redis/errors.js'
-import { assertReachable } from '../../redis/installation.js'
+import { changeOf, claimInstallation } from '../../redis/installation.js'
 import { createLogger } from '../../runtime/log.js'
 import { useRedis } from '../support/redis.js'
 
@@ -26,9 +26,10 @@ describe('why Redis can not be used, in words for an operator', () => {
 
   it('names the setting in /readyz of a process that only needs it', async () => {
     const redis = await connect(test.url, 'commands', createLogger('test', 'silent'))
-    expect(await assertReachable(redis)).to.equal(undefined)
+    const { id } = await claimInstallation(redis, { environment: 'test', installationId: '', partitions: 16 })
+    expect(await changeOf(redis, id)).to.equal(undefined)
     await disconnect(redis)
-    const thrown: unknown = await assertReachable(redis).catch((error: unknown) => error)
+    const thrown: unknown = await changeOf(redis, id).catch((error: unknown) => error)
     expect(String(thrown)).to.match(/The Redis of REDIS_URL can't be asked \(there is no connection to Redis\)\./)
   })
 })

@@ -7,7 +7,7 @@ const PAYMENT_ID = '019a0000-0000-7000-8000-000000000005'
 /** Every key and channel, as docs/DESIGN.md writes it. The compiler asks for those that are missing here. */
 const written: Readonly<Record<keyof typeof keys, string>> = {
   fence: keys.fence('{...}'),
-  partitionCount: keys.partitionCount(),
+  installation: keys.installation(),
   merchant: keys.merchant('<id>'),
   merchants: keys.merchants(),
   apiKey: keys.apiKey('<id>'),

@@ -19,6 +19,8 @@ for (const server of ['durable', 'memoryOnly'] as const) {
     beforeEach(async () => {
       admin = await connect(url(), 'commands', log)
       users = await makeRedisUsers(admin, file)
+      // The users of the file work in database 0, and this test in another one.
+      for (const user of users) await admin.acl('SETUSER', user, '+select')
     })
     afterEach(async () => {
       await admin.acl('DELUSER', ...users)

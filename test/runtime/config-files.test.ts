@@ -15,12 +15,16 @@ describe('settings from files', () => {
 
   it('take the place of a variable, so that a password is in no environment', () => {
     writeFileSync(file, 'rediss://api:password@redis.internal:6379\n')
-    expect(readConfig({ REDIS_URL_FILE: file }).redisUrl).to.equal('rediss://api:password@redis.internal:6379')
+    expect(readConfig({ SERVICE_ENV: 'test', REDIS_URL_FILE: file }).redisUrl).to.equal(
+      'rediss://api:password@redis.internal:6379'
+    )
     expect(isGiven('REDIS_URL', { REDIS_URL_FILE: file })).to.equal(true)
   })
 
   it('yield to the variable itself', () => {
-    expect(readConfig({ REDIS_URL: 'redis://other', REDIS_URL_FILE: file }).redisUrl).to.equal('redis://other')
+    expect(readConfig({ SERVICE_ENV: 'test', REDIS_URL: 'redis://other', REDIS_URL_FILE: file }).redisUrl).to.equal(
+      'redis://other'
+    )
   })
 
   it('with keys are asked for together, by the processes that need them and no others', () => {
@@ -29,10 +33,10 @@ describe('settings from files', () => {
       .to.throw(ConfigError)
       .with.property('message')
       .that.contains('PORT="x": must be a whole number')
-      .and.contains('VAULT_PUBLIC_KEYS_FILE: is not set, and `api` needs it. File with the public keys')
+      .and.contains('VAULT_PUBLIC_KEYS_FILE is not set, and `api` needs it. File with the public keys')
       .and.contains(`WEBHOOK_KEYS_FILE="${env.WEBHOOK_KEYS_FILE}": the file cannot be read`)
-    expect(() => readConfig({}, 'payments')).to.throw('VAULT_PRIVATE_KEYS_FILE: is not set')
-    expect(() => readConfig({}, 'timers')).not.to.throw()
+    expect(() => readConfig({ SERVICE_ENV: 'test' }, 'payments')).to.throw('VAULT_PRIVATE_KEYS_FILE is not set')
+    expect(() => readConfig({ SERVICE_ENV: 'test' }, 'timers')).not.to.throw()
   })
 
   it('are named when they cannot be read or understood, without what they hold', () => {

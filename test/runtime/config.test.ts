@@ -15,7 +15,8 @@ const brands: Record<CardBrand, true> = {
 }
 
 describe('PREAUTH_TTL_DAYS_BY_BRAND', () => {
-  const read = (text: string) => readConfig({ PREAUTH_TTL_DAYS_BY_BRAND: text }).preauthTtlDaysByBrand
+  const read = (text: string) =>
+    readConfig({ SERVICE_ENV: 'test', PREAUTH_TTL_DAYS_BY_BRAND: text }).preauthTtlDaysByBrand
 
   it('knows every brand of the card network', () => {
     for (const brand of Object.keys(brands)) expect(read(`${brand}=30`)).to.deep.equal({ [brand]: 30 })

@@ -23,7 +23,7 @@ describe('the ops server of a process whose servers are silent', () => {
     register.clear()
     ops = await startOpsServer({
       name: 'test',
-      config: readConfig({ OPS_PORT: '0' }),
+      config: readConfig({ SERVICE_ENV: 'test', OPS_PORT: '0' }),
       log: createLogger('test', 'silent'),
       conditions: { problems: checks, warnings: new Map() },
       isStopping: () => false,
@@ -74,7 +74,7 @@ describe('the ops server of a process with a warning', () => {
     register.clear()
     ops = await startOpsServer({
       name: 'test',
-      config: readConfig({ OPS_PORT: '0' }),
+      config: readConfig({ SERVICE_ENV: 'test', OPS_PORT: '0' }),
       log,
       conditions: { problems: new Map(), warnings: new Map([['replicas', () => warning]]) },
       isStopping: () => false

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { secretFilesOf } from '../../runtime/config.js'
 import { openFilesWarning } from '../../runtime/secret-files.js'
+import type { ProcessName } from '../../runtime/setting.js'
 
 describe('a file with secrets', () => {
   let dir = ''
@@ -40,7 +41,7 @@ describe('a file with secrets', () => {
       NETWORK_MERCHANT_KEY: 'given itself',
       NETWORK_MERCHANT_KEY_FILE: '/run/ignored'
     }
-    const filesOf = (name: string): string[] => secretFilesOf(name, env).map(({ file }) => file)
+    const filesOf = (name: ProcessName): string[] => secretFilesOf(name, env).map(({ file }) => file)
     expect(filesOf('payments')).to.have.members(['/run/redis', '/keys/private'])
     expect(filesOf('api')).to.have.members(['/run/redis', '/keys/webhooks'])
     expect(filesOf('webhooks')).to.have.members(['/run/redis', '/keys/webhooks'])

@@ -14,7 +14,7 @@ describe('operator command line: merchants and keys', () => {
   })
   after(() => rm(dataDir, { recursive: true }))
 
-  const run = async (line: string, env: NodeJS.ProcessEnv = { REDIS_URL: servers.url }) => {
+  const run = async (line: string, env: NodeJS.ProcessEnv = { SERVICE_ENV: 'test', REDIS_URL: servers.url }) => {
     const printed = { out: '', err: '' }
     const exitCode = await runOperator(line === '' ? [] : line.split(' '), {
       connect: () => connectionOf(env),
@@ -44,7 +44,7 @@ describe('operator command line: merchants and keys', () => {
   })
 
   it('tells when replicas that are waited for have not got what was written', async () => {
-    const env = { REDIS_URL: servers.url, WAIT_REPLICAS: '1' }
+    const env = { SERVICE_ENV: 'test', REDIS_URL: servers.url, WAIT_REPLICAS: '1' }
     const created = await run('merchant create --name Padaria --json', env)
     expect(created.exitCode).to.equal(0)
     expect(created.err).to.contain('0 replicas answer, WAIT_REPLICAS asks for 1')

@@ -37,7 +37,7 @@ export async function aCommandPath(
 ): Promise<CommandPath> {
   await ensureGroups(test.redis, PARTITIONS)
   const deps: SubmitDeps = {
-    config: readConfig({ PARTITIONS: String(PARTITIONS) }),
+    config: readConfig({ SERVICE_ENV: 'test', PARTITIONS: String(PARTITIONS) }),
     clock: { now: () => Date.now() },
     store: createPaymentStore(test.redis),
     tokens: createTokenStore(test.secrets),

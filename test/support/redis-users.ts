@@ -5,13 +5,18 @@ import type { Redis } from '../../redis/connections.js'
 
 export type AclFile = 'durable' | 'memory-only'
 
-/** Applies the file as it stands there, but for `user default off`: tests need one who may look at everything. */
+/** Applies the file as it stands there, but for the user `default`: tests need one who may look at everything. */
 export async function makeRedisUsers(redis: Redis, file: AclFile): Promise<readonly string[]> {
+  const users = (await aclText(file)).split('\n').map(line => line.split(' '))
+  const made = users.filter(([, name]) => name !== 'default')
+  for (const [, name = '', ...rules] of made) await redis.acl('SETUSER', name, ...rules)
+  return made.map(([, name = '']) => name)
+}
+
+/** The file with the passwords filled in, as a server loads it. */
+export async function aclText(file: AclFile): Promise<string> {
   const lines = (await readFile(`docs/redis-acl/${file}.acl`, 'utf8')).trim().split('\n')
-  const users = lines.map(line => line.split(' ')).filter(([, name]) => name !== 'default')
-  for (const [, name = '', ...rules] of users)
-    await redis.acl('SETUSER', name, ...rules.map(rule => fillIn(rule, name)))
-  return users.map(([, name = '']) => name)
+  return lines.map(line => fillIn(line, line.split(' ')[1] ?? '')).join('\n')
 }
 
 /** The address under which a process logs in as its user. */
@@ -22,6 +27,6 @@ export function urlAs(user: string, url: string): string {
   return place.href
 }
 
-function fillIn(rule: string, user: string): string {
-  return rule.replace(/\$\{\w+_SHA256\}/, createHash('sha256').update(user).digest('hex'))
+function fillIn(line: string, user: string): string {
+  return line.replace(/\$\{\w+_SHA256\}/, createHash('sha256').update(user).digest('hex'))
 }

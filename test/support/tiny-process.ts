@@ -9,8 +9,9 @@ import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import { runProcess } from '../../runtime/lifecycle.js'
 import { listen } from '../../runtime/ops-server.js'
+import type { ProcessName } from '../../runtime/setting.js'
 
-const [name = 'tiny', mode] = process.argv.slice(2)
+const [name, mode] = process.argv.slice(2) as [ProcessName, string?]
 
 if (mode === 'crash') {
   process.stdout.write('about to crash\n')
@@ -19,8 +20,8 @@ if (mode === 'crash') {
 await runProcess(name, async ({ config, onStop }) => {
   if (mode === 'deaf') onStop('nothing', () => new Promise(() => undefined))
   if (mode === 'parent') spawn('/bin/sh', ['-c', 'trap "" TERM INT; while :; do sleep 1; done'], { stdio: 'ignore' })
-  const port = { api: config.port, tokens: config.tokensPort }[name]
-  if (port === undefined) return
+  if (name !== 'api' && name !== 'tokens') return
+  const port = name === 'api' ? config.port : config.tokensPort
   const server = createServer((_request, response) => response.end(JSON.stringify(process.env)))
   await listen(server, port, config.host)
   onStop('server', () => void server.close())

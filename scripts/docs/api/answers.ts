@@ -32,7 +32,7 @@ export function answerTables(): [string, string][] {
       'answer webhook endpoint',
       checkedTable(answerWords['webhook endpoint'], presentNewEndpoint({ url: '', secret: '', updatedAtMs: 0 }))
     ],
-    ['answer capabilities', checkedTable(capabilities, capabilitiesOf(readConfig({})))],
+    ['answer capabilities', checkedTable(capabilities, capabilitiesOf(readConfig({ SERVICE_ENV: 'test' })))],
     ['answer error', checkedTable(error, presentError(sampleError, { requestId: ID, correlationId: ID }))],
     ['answer token', answerTable(tokenAnswer)]
   ]

@@ -23,7 +23,7 @@ const SENTENCES: readonly (readonly [page: string, setting: keyof Config, words:
 ]
 const DAY_MS = 86_400_000
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: DAY_MS }
-const config = readConfig({})
+const config = readConfig({ SERVICE_ENV: 'test' })
 
 describe('defaults in the sentences of the docs', () => {
   for (const [page, setting, words] of SENTENCES) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { keyFilesOf } from '../../../runtime/settings/key-files.js'
+import { keyFilesOf } from '../../../runtime/config.js'
 import { parseProcfile } from '../../../scripts/supervisor/procfile.js'
 
 const processes = parseProcfile(readFileSync('Procfile', 'utf8')).map(({ name }) => name)

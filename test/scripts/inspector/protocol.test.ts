@@ -66,6 +66,8 @@ describe('inspection', () => {
 
   it('needs no more of Redis than its users may do', async () => {
     await makeRedisUsers(test.redis, 'durable')
+    // The users of the file work in database 0.
+    for (const user of ['inspector', 'payments']) await test.redis.acl('SETUSER', user, '+select')
     const stopping = new AbortController()
     const [redis, subscriber, worker] = await Promise.all([
       connect(urlAs('inspector', test.url), 'commands', log),

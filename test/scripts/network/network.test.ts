@@ -30,6 +30,7 @@ describe('the process network', () => {
     child = spawn(process.execPath, [ENTRY], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {
+        SERVICE_ENV: 'test',
         DATA_DIR: folder,
         NETWORK_PORT: '0',
         NETWORK_MERCHANT_ID: credentials.networkMerchantId,
@@ -77,7 +78,7 @@ describe('the process network', () => {
     const live = start({
       SERVICE_ENV: 'live',
       LOG_LEVEL: 'silent',
-      NOTIFICATIONS_SECRET: 'a-secret-of-its-own',
+      NOTIFICATIONS_SECRET: 'a-secret-of-its-own-that-is-long-enough',
       NETWORK_TRANSACTION_URL: 'https://127.0.0.1:1',
       NETWORK_QUERY_URL: 'https://127.0.0.1:1'
     })

@@ -7,22 +7,17 @@ import { until } from '../../support/conditions.js'
 import { ConditionsUnderTest } from '../../support/conditions-of.js'
 import { useRedis } from '../../support/redis.js'
 
-const LIVE = {
-  SERVICE_ENV: 'live',
-  NETWORK_MERCHANT_ID: 'a',
-  NETWORK_MERCHANT_KEY: 'b',
-  NOTIFICATIONS_SECRET: 'c',
-  NETWORK_TRANSACTION_URL: 'https://network.example',
-  NETWORK_QUERY_URL: 'https://network.example'
-}
-
 describe('the clock of the live environment', () => {
   const test = useRedis()
 
   it('cannot be moved, and does not look at what moves the other one', async () => {
     let errors = ''
     const world = {
-      connect: async () => ({ config: readConfig(LIVE), redis: test.redis, close: async () => undefined }),
+      connect: async () => ({
+        config: readConfig({ SERVICE_ENV: 'live' }, 'operator'),
+        redis: test.redis,
+        close: async () => undefined
+      }),
       out: () => undefined,
       err: (text: string) => {
         errors += text

@@ -103,6 +103,7 @@ describe('operator: the commands of docs/SECURITY.md about keys', () => {
     const lines = [...page.matchAll(/^npm run --silent operator -- ((?:vault|webhook-keys) [^#\n]*)/gm)]
     const { publicFile, privateFile } = keyFilesIn(dir)
     const env = {
+      SERVICE_ENV: 'test',
       REDIS_URL: test.url,
       VAULT_PUBLIC_KEYS_FILE: publicFile,
       VAULT_PRIVATE_KEYS_FILE: privateFile,
@@ -139,7 +140,9 @@ describe('operator webhook-keys rotate', () => {
   })
   afterEach(() => rmSync(dir, { recursive: true }))
   const rotate = (...args: string[]) =>
-    operator(['webhook-keys', 'rotate', ...args], () => connectionOf({ REDIS_URL: test.url, WEBHOOK_KEYS_FILE: file }))
+    operator(['webhook-keys', 'rotate', ...args], () =>
+      connectionOf({ SERVICE_ENV: 'test', REDIS_URL: test.url, WEBHOOK_KEYS_FILE: file })
+    )
   const secretOf = (keyId: string, of = loadWebhookSecrets(file)): string => of.secretOf({ keyId, salt: 's' }, 'm_1')
 
   it('adds a key that running processes use without a restart, and changes no secret that a merchant has', async () => {

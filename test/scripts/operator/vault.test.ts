@@ -58,12 +58,15 @@ describe('operator vault', () => {
       await store.store({ ...plain, cardBox: sealer.sealCard(card, context) })
     }
   })
-  afterEach(() => {
-    rmSync(dir, { recursive: true })
-  })
+  afterEach(() => rmSync(dir, { recursive: true }))
 
   const vaultOf = async ({ privateFile, publicFile }: KeyFiles, ...args: string[]): Promise<Run> => {
-    const env = { REDIS_URL: test.url, VAULT_PRIVATE_KEYS_FILE: privateFile, VAULT_PUBLIC_KEYS_FILE: publicFile }
+    const env = {
+      SERVICE_ENV: 'test',
+      REDIS_URL: test.url,
+      VAULT_PRIVATE_KEYS_FILE: privateFile,
+      VAULT_PUBLIC_KEYS_FILE: publicFile
+    }
     let text = ''
     const write = (more: string): void => {
       text += more

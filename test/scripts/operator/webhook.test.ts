@@ -16,7 +16,7 @@ describe('operator webhook, for an abandoned endpoint', () => {
   const run = async (...args: string[]) => {
     let [out, err] = ['', '']
     const code = await runOperator(args, {
-      connect: () => connectionOf({ REDIS_URL: test.url }),
+      connect: () => connectionOf({ SERVICE_ENV: 'test', REDIS_URL: test.url }),
       out: text => {
         out += text
       },

@@ -18,7 +18,7 @@ describe('service on one machine', function () {
     `${name}: exec node dist/test/support/tiny-process.js ${name} ${mode} ${dir}\n`
   const serviceOf = (procfile: string, scale: string[] = [], extra: NodeJS.ProcessEnv = {}): Service => {
     const ports = { PORT: '0', TOKENS_PORT: '0', NETWORK_PORT: '0', NOTIFICATIONS_PORT: '0' }
-    const env = { PATH: process.env['PATH'], DATA_DIR: dir, ...ports, ...extra }
+    const env = { PATH: process.env['PATH'], SERVICE_ENV: 'test', DATA_DIR: dir, ...ports, ...extra }
     const write = (text: string): void => {
       output += text
     }

@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { keyFilesOf } from '../../../runtime/settings/key-files.js'
+import { keyFilesOf } from '../../../runtime/config.js'
 import { readLoopbackTls } from '../../../scripts/supervisor/loopback-tls.js'
 import { registerHook } from '../../../scripts/webhooks/register.js'
 import { ensureKeyFiles, keyFilesIn, webhookKeyFileIn } from '../../../vault/key-files.js'

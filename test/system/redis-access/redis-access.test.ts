@@ -7,6 +7,7 @@ import { connect as connectTls } from 'node:tls'
 import { expect } from 'chai'
 import { generate } from 'selfsigned'
 import { connect, disconnect, type Redis } from '../../../redis/connections.js'
+import { replayedCommands } from '../../../redis/replay.js'
 import { createTokenStore } from '../../../redis/tokens.js'
 import { createLogger } from '../../../runtime/log.js'
 import { type EmbeddedRedis, startRedis } from '../../../scripts/supervisor/embedded-redis.js'
@@ -14,6 +15,7 @@ import { freePort } from '../../../scripts/supervisor/ports.js'
 import { parseProcfile } from '../../../scripts/supervisor/procfile.js'
 import { obtainRedis } from '../../../scripts/supervisor/redis-binary.js'
 import { registerHook } from '../../../scripts/webhooks/register.js'
+import { namesInBlocks } from '../../support/append-only-file.js'
 import { aToken } from '../../support/cards.js'
 import { until } from '../../support/conditions.js'
 import { makeRedisUsers, urlAs } from '../../support/redis-users.js'
@@ -110,6 +112,13 @@ describe('Redis with TLS and a user per process (docs/redis-acl)', function () {
       const denied = (await redis.acl('LOG')) as unknown[][]
       expect(denied.map(entry => entry.join(' '))).to.deep.equal([])
     }
+  })
+
+  it('writes nothing in a block of its append-only file that the check of the default user leaves out', async () => {
+    const names = replayedCommands.map(([name, first]) => (name === 'XGROUP' ? `${name} ${first}` : name))
+    const found = await namesInBlocks(join(dir, 'redis'))
+    expect(found.size).to.be.above(8)
+    expect([...found].filter(name => !names.includes(name))).to.deep.equal([])
   })
 
   it('runs over TLS, and every process as its own user', async () => {

@@ -5,7 +5,7 @@ import { scanKeys } from '../../../redis/cluster-nodes.js'
 import { ensureGroups, readCommands } from '../../../redis/command-stream.js'
 import { connect, disconnect, type Redis } from '../../../redis/connections.js'
 import { durabilityProblem } from '../../../redis/durability.js'
-import { assertPartitions } from '../../../redis/installation.js'
+import { claimInstallation } from '../../../redis/installation.js'
 import { keys } from '../../../redis/keys.js'
 import { createWrites } from '../../../redis/writes.js'
 import { createLogger } from '../../../runtime/log.js'
@@ -28,7 +28,7 @@ describe('a Redis Cluster', function () {
     cluster = await RedisCluster.start({ binary: await testBinary(), masters: 3, replicas: 0, nodeTimeoutMs: 2_000 })
     redis = await connect(cluster.url, 'commands', log)
     blocking = await connect(cluster.url, 'blocking', log)
-    await assertPartitions(redis, PARTITIONS)
+    await claimInstallation(redis, { environment: 'test', installationId: '', partitions: PARTITIONS })
     await ensureGroups(redis, PARTITIONS)
   })
   after(async () => {

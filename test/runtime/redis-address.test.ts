@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { parseAddress, safeAddress } from '../../redis/address.js'
+import { parseAddress, safeAddress } from '../../runtime/redis-address.js'
 
 describe('addresses of the durable Redis', () => {
   it('leave one server as it is', () => {

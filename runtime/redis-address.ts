@@ -83,6 +83,14 @@ export function safeAddress(url: string): string {
   }
 }
 
+/** User and password of an address, for any of its forms. */
+export function loginOfUrl(url: string): Login {
+  const address = parseAddress(url)
+  if (address.kind !== 'single') return address.login
+  const { username, password } = new URL(url)
+  return loginOf(decodeURIComponent(username), decodeURIComponent(password))
+}
+
 function parseHostPort(text: string): HostPort | null {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text.trim()) ?? []
   const host = bracketed ?? plain

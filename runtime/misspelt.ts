@@ -1,0 +1,50 @@
+/**
+ * Finds variables that were probably meant for this service and would be ignored, such as `NETWORK_TIMEOUT`.
+ *
+ * The environment also holds variables of other programs and of the machine, and one of those must not keep a payment
+ * process from starting. So a name counts only if it is as good as one of ours: the same but for its unit, case and
+ * underscores, or one letter away from a name of some length. A prefix such as `NETWORK_` proves nothing: Kubernetes
+ * sets such variables for each service that it knows.
+ */
+
+/** Shorter names are too close to those of others: `HOST` is two letters from `HOME`. */
+const LENGTH_MIN = 8
+/** What Kubernetes sets in NOTIFICATION_PORT for a service `notification`. */
+const KUBERNETES_LINK = /^(?:tcp|udp):\/\//
+const UNITS = /_(?:MS|S|SECONDS|MINUTES|HOURS|DAYS)$/
+
+/** A sentence for each variable of `env` that is none of `known`, nor such a name with `_FILE`, and looks like one. */
+export function misspeltVariables(env: NodeJS.ProcessEnv, known: readonly string[]): string[] {
+  const names = new Set(known.flatMap(name => [name, `${name}_FILE`]))
+  return Object.entries(env).flatMap(([given, value = '']) => {
+    if (names.has(given) || KUBERNETES_LINK.test(value)) return []
+    // Beside the variable itself, the other one is of another program.
+    const meant = [...names].find(name => !env[name] && isAlmost(given, name))
+    return meant === undefined ? [] : [`${given}: is not known; did you mean ${meant}? Correct the name, or unset it`]
+  })
+}
+
+function isAlmost(given: string, name: string): boolean {
+  if (name.length < LENGTH_MIN) return false
+  const [left, right] = [bareName(given), bareName(name)]
+  return left === right || isOneEditApart(left, right)
+}
+
+function bareName(name: string): string {
+  return name.toUpperCase().replace(UNITS, '').replaceAll('_', '')
+}
+
+/** Whether a letter too many, too few, wrong or swapped with its neighbour makes the difference. */
+function isOneEditApart(left: string, right: string): boolean {
+  if (Math.abs(left.length - right.length) > 1) return false
+  let start = 0
+  while (start < left.length && left[start] === right[start]) start++
+  const [restLeft, restRight] = [left.slice(start), right.slice(start)]
+  const isSwapped = restLeft[0] === restRight[1] && restLeft[1] === restRight[0]
+  return (
+    restLeft.slice(1) === restRight ||
+    restLeft === restRight.slice(1) ||
+    restLeft.slice(1) === restRight.slice(1) ||
+    (isSwapped && restLeft.slice(2) === restRight.slice(2))
+  )
+}

@@ -1,0 +1,53 @@
+import { expect } from 'chai'
+import { ConfigError, readConfig } from '../../runtime/config.js'
+
+const problems = (env: NodeJS.ProcessEnv): string => {
+  try {
+    readConfig({ SERVICE_ENV: 'test', ...env })
+    return ''
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems.join('\n')
+    throw error
+  }
+}
+
+describe('a misspelt variable', () => {
+  for (const [given, meant] of [
+    ['REDIS_URI', 'REDIS_URL'],
+    ['REDISURL', 'REDIS_URL'],
+    ['redis_url', 'REDIS_URL'],
+    ['WAIT_REPLICA', 'WAIT_REPLICAS'],
+    ['ACCEPT_EVRYSEC', 'ACCEPT_EVERYSEC'],
+    ['NOTIFICATIOSN_SECRET', 'NOTIFICATIONS_SECRET'],
+    ['NETWORK_TIMEOUT', 'NETWORK_TIMEOUT_MS'],
+    ['PREAUTH_TTL', 'PREAUTH_TTL_DAYS'],
+    ['NETWORK_MERCHANT_KEY_FIL', 'NETWORK_MERCHANT_KEY_FILE']
+  ] as const) {
+    it(`${given} is refused with the name that was meant`, () => {
+      expect(problems({ [given]: 'x' })).to.equal(
+        `${given}: is not known; did you mean ${meant}? Correct the name, or unset it`
+      )
+    })
+  }
+
+  it('is not looked for in variables of other programs', () => {
+    const others = [
+      'HOME',
+      'PATH',
+      'HOSTNAME',
+      'PWD',
+      'LANG',
+      'NODE_ENV',
+      'NODE_OPTIONS',
+      'TZ',
+      'TEST_REDIS_URL',
+      'APP_PORT'
+    ]
+    const links = { NOTIFICATION_PORT: 'tcp://10.0.0.1:3003', NETWORK_SERVICE_HOST: '10.0.0.1' }
+    expect(problems({ ...Object.fromEntries(others.map(name => [name, 'x'])), ...links })).to.equal('')
+  })
+
+  it('counts as one of another program beside the variable itself', () => {
+    expect(problems({ REDIS_URL: 'redis://127.0.0.1', REDIS_URI: 'x' })).to.equal('')
+  })
+})
