@@ -10,8 +10,8 @@ import type { Redis } from './connections.js'
 import { reasonOf } from './errors.js'
 
 const servers = {
-  durable: { file: 'docs/redis-acl/durable.acl', setting: 'redisUrl', variable: 'REDIS_URL' },
-  memoryOnly: { file: 'docs/redis-acl/memory-only.acl', setting: 'secretsRedisUrl', variable: 'SECRETS_REDIS_URL' }
+  durable: { file: 'ops/redis/durable.acl', setting: 'redisUrl', variable: 'REDIS_URL' },
+  memoryOnly: { file: 'ops/redis/memory-only.acl', setting: 'secretsRedisUrl', variable: 'SECRETS_REDIS_URL' }
 } as const
 
 /** ARGV[1] needs as JSON. Returns the labels of those of which no try is allowed; needs no right but EVAL. */

@@ -5,7 +5,7 @@ import { auditChaos, type Findings } from './audit.js'
 import type { ChaosClient } from './client.js'
 import { type Outages, outagesOf } from './outages.js'
 import type { ChaosReceiver } from './receiver.js'
-import type { PaymentView, SaleLine } from './record.js'
+import type { PaymentView, RequestRecord, SaleLine } from './record.js'
 import type { Strike } from './trouble.js'
 
 /** Beyond the horizon and every gap between two questions. */
@@ -21,6 +21,13 @@ export interface Reckoning extends Outages {
   readonly findings: Findings
 }
 
+/** The books of all three: clients, service, network. Webhooks are in those of the receiver. */
+export interface Books {
+  readonly records: readonly RequestRecord[]
+  readonly payments: ReadonlyMap<string, PaymentView | null>
+  readonly sales: readonly SaleLine[]
+}
+
 /** Lets everything come to its end, or the patience, and compares. Each client is a merchant of its own. */
 export async function reckon(
   clients: readonly ChaosClient[],
@@ -28,17 +35,7 @@ export async function reckon(
   networkUrl: string,
   strikes: readonly Strike[]
 ): Promise<Reckoning> {
-  await Promise.all(clients.map(client => client.finish(PEACE_MAX_MS)))
-  const owners = new Map(
-    clients.flatMap(client => client.records.flatMap(({ paymentIds }) => [...paymentIds].map(id => [id, client])))
-  )
-  const read: Reader = async id => (await owners.get(id)?.read(id)) ?? null
-  const payments = await readPayments([...owners.keys()], read)
-  receiver.behave()
-  const sales = await readSales(networkUrl)
-  // Last of all, and nothing in between: a chargeback may come at any time, and is told and read a moment apart.
-  await untilTold(receiver, payments, read)
-  const records = clients.flatMap(client => client.records)
+  const { records, payments, sales } = await closeBooks(clients, receiver, networkUrl)
   return {
     payments: payments.size,
     requests: records.length,
@@ -48,12 +45,35 @@ export async function reckon(
   }
 }
 
+/**
+ * Ends the clients, waits until every payment is at its end and every webhook delivered, for at most `patienceMs` each, and
+ * reads all books.
+ */
+export async function closeBooks(
+  clients: readonly ChaosClient[],
+  receiver: ChaosReceiver,
+  networkUrl: string,
+  patienceMs = PEACE_MAX_MS
+): Promise<Books> {
+  await Promise.all(clients.map(client => client.finish(patienceMs)))
+  const owners = new Map(
+    clients.flatMap(client => client.records.flatMap(({ paymentIds }) => [...paymentIds].map(id => [id, client])))
+  )
+  const read: Reader = async id => (await owners.get(id)?.read(id)) ?? null
+  const payments = await readPayments([...owners.keys()], read, patienceMs)
+  receiver.behave()
+  const sales = await readSales(networkUrl)
+  // Last of all, and nothing in between: a chargeback may come at any time, and is told and read a moment apart.
+  await untilTold(receiver, payments, read, patienceMs)
+  return { records: clients.flatMap(client => client.records), payments, sales }
+}
+
 type Reader = (paymentId: string) => Promise<PaymentView | null>
 
 /** Each payment that a client has heard of, when it is at its end or the patience is. */
-async function readPayments(ids: string[], read: Reader): Promise<Map<string, PaymentView | null>> {
+async function readPayments(ids: string[], read: Reader, patienceMs: number): Promise<Map<string, PaymentView | null>> {
   const payments = new Map<string, PaymentView | null>()
-  const deadlineMs = performance.now() + PEACE_MAX_MS
+  const deadlineMs = performance.now() + patienceMs
   const readNext = async (): Promise<void> => {
     for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
       let payment = await read(id)
@@ -75,9 +95,10 @@ async function readPayments(ids: string[], read: Reader): Promise<Map<string, Pa
 async function untilTold(
   { events }: ChaosReceiver,
   payments: Map<string, PaymentView | null>,
-  read: Reader
+  read: Reader,
+  patienceMs: number
 ): Promise<void> {
-  const deadlineMs = performance.now() + PEACE_MAX_MS
+  const deadlineMs = performance.now() + patienceMs
   const untold = (): string[] =>
     [...payments].flatMap(([id, payment]) =>
       payment === null || events.get(id)?.at(-1)?.status === payment.status ? [] : id

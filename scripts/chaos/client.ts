@@ -69,15 +69,16 @@ export class ChaosClient {
     await Promise.all([...this.#running])
   }
 
-  /** Has the service tell `url` of every change. */
-  async registerWebhook(url: string): Promise<void> {
+  /** Has the service tell `url` of every change. Resolves to the secret that signs the webhooks. */
+  async registerWebhook(url: string): Promise<string> {
     const response = await fetch(`${this.#pick(this.#target.apiUrls)}/v1/webhook-endpoint`, {
       method: 'PUT',
       headers: { Authorization: `Bearer ${this.#target.apiKey}`, 'Content-Type': 'application/json' },
       body: JSON.stringify({ url })
     })
-    if (response.status !== 200)
-      throw new Error(`The webhook was not registered: ${response.status} ${await response.text()}`)
+    const text = await response.text()
+    if (response.status !== 200) throw new Error(`The webhook was not registered: ${response.status} ${text}`)
+    return String(Object(parseJson(text))['secret'])
   }
 
   /** The payment as the service shows it; null when it does not know it. */

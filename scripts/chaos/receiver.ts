@@ -2,7 +2,8 @@
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { isRecord, parseJson } from '../../runtime/json.js'
-import { readLoopbackTls } from '../supervisor/loopback-tls.js'
+import { isAuthentic } from '../shop/webhook-signature.js'
+import type { TlsMaterial } from '../supervisor/loopback-tls.js'
 
 /** An event, at its first arrival. */
 export interface ReceivedEvent {
@@ -17,17 +18,19 @@ export interface ChaosReceiver {
   readonly events: ReadonlyMap<string, readonly ReceivedEvent[]>
   /** Deliveries, repeated ones included. */
   readonly deliveries: () => number
-  /** From now on every delivery is accepted. */
+  /** From now on a delivery that none of the trusted secrets has signed is refused. */
+  trust(secret: string): void
+  /** No more failures by chance. */
   behave(): void
   stop(): Promise<void>
 }
 
 const FAILURE_CHANCE = 0.03
 
-/** Listens with the certificate that the service's test environment trusts. */
-export async function startReceiver(dataDir: string, random: () => number): Promise<ChaosReceiver> {
-  const { cert, key } = await readLoopbackTls(dataDir)
+/** Listens on this machine with a certificate that the service trusts. */
+export async function startReceiver({ cert, key }: TlsMaterial, random: () => number): Promise<ChaosReceiver> {
   const events = new Map<string, ReceivedEvent[]>()
+  const secrets = new Set<string>()
   let deliveries = 0
   let failureChance = FAILURE_CHANCE
   const server = createServer({ cert, key }, (request, response) => {
@@ -36,7 +39,11 @@ export async function startReceiver(dataDir: string, random: () => number): Prom
     request.on('end', () => {
       deliveries++
       if (random() < failureChance) return void response.writeHead(500).end()
-      note(events, parseJson(Buffer.concat(chunks).toString('utf8')))
+      const body = Buffer.concat(chunks)
+      const signature = String(request.headers['x-service-signature'])
+      const isTrusted = [...secrets].some(secret => isAuthentic(signature, body, secret, Date.now()))
+      if (secrets.size > 0 && !isTrusted) return void response.writeHead(401).end()
+      note(events, parseJson(body.toString('utf8')))
       response.writeHead(204).end()
     })
   })
@@ -45,6 +52,7 @@ export async function startReceiver(dataDir: string, random: () => number): Prom
     url: `https://localhost:${(server.address() as AddressInfo).port}/hook`,
     events,
     deliveries: () => deliveries,
+    trust: secret => void secrets.add(secret),
     behave: () => {
       failureChance = 0
     },

@@ -38,11 +38,13 @@ export interface PaymentView {
   readonly captured_cents: number
   readonly refunded_cents: number
   readonly operation: { readonly state: string; readonly idempotency_key: string }
+  readonly card: { readonly last4: string }
 }
 
 /** One line of `GET /simulator/sales`, as far as the audits look. */
 export interface SaleLine {
   readonly merchant_order_id: string
+  readonly payment_id: string
   readonly status: number
   readonly captured_amount: number
   readonly voided_amount: number

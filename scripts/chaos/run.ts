@@ -7,6 +7,7 @@ import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { createRandom } from '../simulation/random.js'
 import { readDemo } from '../supervisor/demo.js'
 import { urlOf } from '../supervisor/environment.js'
+import { readLoopbackTls } from '../supervisor/loopback-tls.js'
 import { ownService } from '../supervisor/own-service.js'
 import { parseProcfile } from '../supervisor/procfile.js'
 import type { RunningService, Service } from '../supervisor/service.js'
@@ -127,7 +128,7 @@ type Observed = Omit<Verdict, 'shiftedClocks'>
 async function runWith(service: Service, dataDir: string, options: ChaosOptions): Promise<Observed> {
   const running = await service.start()
   const random = createRandom(options.seed)
-  const receiver = await startReceiver(dataDir, () => random.next())
+  const receiver = await startReceiver(await readLoopbackTls(dataDir), () => random.next())
   try {
     return await runOn(service, running, dataDir, receiver, () => random.next(), options)
   } finally {
@@ -156,7 +157,7 @@ async function runOn(
     },
     dice
   )
-  await client.registerWebhook(receiver.url)
+  receiver.trust(await client.registerWebhook(receiver.url))
   options.progress('the service runs; trouble begins')
   const trouble =
     options.crashPoints.length > 0

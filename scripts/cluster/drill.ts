@@ -16,6 +16,7 @@ import { type ChaosReceiver, startReceiver } from '../chaos/receiver.js'
 import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { createRandom } from '../simulation/random.js'
 import { urlOf } from '../supervisor/environment.js'
+import { readLoopbackTls } from '../supervisor/loopback-tls.js'
 import { ownService } from '../supervisor/own-service.js'
 import type { RedisBinary } from '../supervisor/redis-binary.js'
 import type { RunningService } from '../supervisor/service.js'
@@ -80,7 +81,7 @@ export async function runDrill(options: DrillOptions): Promise<DrillVerdict> {
   try {
     const running = await service.start()
     const random = createRandom(options.seed)
-    receiver = await startReceiver(dataDir, () => random.next())
+    receiver = await startReceiver(await readLoopbackTls(dataDir), () => random.next())
     receiver.behave()
     return await runOn(running, cluster, receiver, () => random.next(), options)
   } finally {
@@ -104,7 +105,7 @@ async function runOn(
   const apiUrls = [urlOf(ports, 'api.1') ?? '']
   const tokensUrls = [urlOf(ports, 'tokens.1') ?? '']
   const clients = shops.map(shop => new ChaosClient({ ...shop.keys, apiUrls, tokensUrls, networkUrl }, dice))
-  for (const client of clients) await client.registerWebhook(receiver.url)
+  for (const client of clients) receiver.trust(await client.registerWebhook(receiver.url))
   options.progress(`the service runs on ${MASTERS} masters with a replica each, one merchant on every master`)
   const failoversMs: number[] = []
   const sending = openLoop(options, index => clients[index % clients.length]?.begin(`order-${index}`))

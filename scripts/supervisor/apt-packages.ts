@@ -95,7 +95,7 @@ async function missingPackages(options: readonly string[], packages: readonly st
 export function runToEnd(
   file: string,
   args: readonly string[],
-  env: Record<string, string> = {},
+  env: NodeJS.ProcessEnv = {},
   cwd?: string
 ): Promise<string> {
   return new Promise((resolve, reject) => {

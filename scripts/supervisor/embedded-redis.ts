@@ -9,7 +9,7 @@ import { mkdir } from 'node:fs/promises'
 import { createConnection } from 'node:net'
 import { join } from 'node:path'
 import { delay } from '../../runtime/delay.js'
-import type { Ending } from './process-group.js'
+import { type Ending, type ProcessGroup, startGroup } from './process-group.js'
 import type { RedisBinary } from './redis-binary.js'
 import { SupervisedProcess } from './supervised-process.js'
 
@@ -42,6 +42,16 @@ export function spawnRedis(binary: RedisBinary, args: readonly string[]): ChildP
     stdio: ['pipe', 'ignore', 'ignore'],
     env: { PATH: process.env['PATH'], LD_LIBRARY_PATH: binary.libraryPath }
   })
+}
+
+/** A server in a process group of its own, which ends with this process, too. Its configuration is in `args`. */
+export function startRedisGroup(
+  binary: RedisBinary,
+  args: readonly string[],
+  options: Pick<Parameters<typeof startGroup>[0], 'cwd' | 'user' | 'onOutput'>
+): Promise<ProcessGroup> {
+  const env = { PATH: process.env['PATH'], LD_LIBRARY_PATH: binary.libraryPath }
+  return startGroup({ script: GUARD, args: [binary.file, ...args], env, ...options })
 }
 
 /** A big append-only file takes its time: about a minute for 10 GB. */

@@ -101,6 +101,11 @@ export function environmentOf(instance: PlannedInstance, around: Surroundings, o
   return env
 }
 
+/** What any process is given that runs under a supervisor; all else is its own configuration. */
+export function bareEnvironment(opsPort: number): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], OPS_PORT: String(opsPort), SUPERVISED: 'yes' }
+}
+
 /** Where the pair of key files of the test environment is made. */
 export function vaultDir(dataDir: string): string {
   return join(dataDir, 'vault')

@@ -65,12 +65,15 @@ export async function readLoopbackTls(dataDir: string): Promise<TlsMaterial> {
   return { ca, cert, key }
 }
 
-/** An authority, and a certificate of it for `localhost`, 127.0.0.1 and ::1. The authority's key is thrown away. */
-export async function makeLoopbackTls(): Promise<TlsMaterial> {
+/**
+ * An authority, and a certificate of it for `localhost`, 127.0.0.1 and ::1. The authority's key is thrown away. Two
+ * authorities that one process trusts need two names.
+ */
+export async function makeLoopbackTls(name = 'Card payments, this machine only'): Promise<TlsMaterial> {
   const notAfterDate = new Date()
   notAfterDate.setFullYear(notAfterDate.getFullYear() + YEARS_VALID)
   const common = { keyType: 'ec', algorithm: 'sha256', notAfterDate } as const
-  const authority = await generate([{ name: 'commonName', value: 'Card payments, this machine only' }], {
+  const authority = await generate([{ name: 'commonName', value: name }], {
     ...common,
     extensions: [
       { name: 'basicConstraints', cA: true, critical: true },

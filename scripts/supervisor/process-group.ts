@@ -18,6 +18,12 @@ const POLL_MS = 20
 /** How long the kernel may take to remove killed processes; only a container without an init process needs it. */
 const AFTER_KILL_MS = 1_000
 
+/** The numbers that a process runs as; they need no entry in /etc/passwd. Only root may choose them. */
+export interface UnixUser {
+  readonly uid: number
+  readonly gid: number
+}
+
 export interface ProcessGroup {
   readonly pid: number
   /** Settles when the leader ended and its output is read to the end. */
@@ -37,12 +43,14 @@ export async function startGroup(options: {
   args?: readonly string[]
   env: NodeJS.ProcessEnv
   cwd: string
+  user?: UnixUser | undefined
   onOutput: (text: string) => void
 }): Promise<ProcessGroup> {
   const child = spawn('/bin/sh', ['-c', `ulimit -c 0\n${options.script}`, 'sh', ...(options.args ?? [])], {
     cwd: options.cwd,
     env: options.env,
     detached: true,
+    ...options.user,
     stdio: ['pipe', 'pipe', 'pipe']
   })
   await new Promise<void>((resolve, reject) => {

@@ -17,7 +17,7 @@ import {
 } from './environment.js'
 import { prefixedOutput } from './output.js'
 import { freePort } from './ports.js'
-import type { Ending } from './process-group.js'
+import type { Ending, UnixUser } from './process-group.js'
 import { type PlannedInstance, parseProcfile, planInstances } from './procfile.js'
 import { waitUntilReady } from './readiness.js'
 import { type RedisUrls, startRedisPair, vendorDir } from './redis-pair.js'
@@ -42,6 +42,10 @@ export interface ServiceOptions {
   readonly isColoured: boolean
   readonly write: (text: string) => void
   readonly prepare: Preparation
+  /** The environment of an instance, in the place of what `npm start` gives it. */
+  readonly environment?: typeof environmentOf
+  /** The user that a process runs as; absent: the user of this process. */
+  readonly userOf?: (processName: string) => UnixUser | undefined
 }
 
 export interface RunningService {
@@ -173,11 +177,12 @@ export class Service {
       name,
       script: instance.command,
       cwd: this.#options.root,
+      user: this.#options.userOf?.(instance.name),
       environment: async () => {
         const opsPort = await freePort()
         this.#opsPorts.set(name, opsPort)
         await this.#listOpsPorts(around.dataDir)
-        return environmentOf(instance, around, opsPort)
+        return (this.#options.environment ?? environmentOf)(instance, around, opsPort)
       },
       onOutput: this.#sinkOf(name),
       onEnd: (ending, pauseMs) => this.#noteEnding(name, ending, pauseMs)

@@ -1,6 +1,6 @@
 /** Keeps one command running: starts it anew with growing pauses when it ends without being told to. */
 import { delay } from '../../runtime/delay.js'
-import { type Ending, type ProcessGroup, startGroup } from './process-group.js'
+import { type Ending, type ProcessGroup, startGroup, type UnixUser } from './process-group.js'
 
 /** Short, because a payments worker that is away delays payments; it doubles with each quick death. */
 const FIRST_PAUSE_MS = 100
@@ -18,6 +18,8 @@ export interface ProcessSpec {
   readonly script: string
   readonly args?: readonly string[]
   readonly cwd: string
+  /** Absent: the user of this process. */
+  readonly user?: UnixUser | undefined
   /** Asked before every start, so that what may not be reused (a free port) can change. */
   readonly environment: () => Promise<NodeJS.ProcessEnv>
   readonly onOutput: (text: string) => void
@@ -81,8 +83,8 @@ export class SupervisedProcess {
   }
 
   async #startOnce(): Promise<ProcessGroup> {
-    const { script, args, cwd, environment, onOutput } = this.#spec
-    this.#group = await startGroup({ script, args: args ?? [], env: await environment(), cwd, onOutput })
+    const { script, args, cwd, user, environment, onOutput } = this.#spec
+    this.#group = await startGroup({ script, args: args ?? [], env: await environment(), cwd, user, onOutput })
     return this.#group
   }
 

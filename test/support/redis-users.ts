@@ -1,4 +1,4 @@
-/** The Redis users of docs/redis-acl, made in a running Redis of a test: each with its own name as its password. */
+/** The Redis users of ops/redis, made in a running Redis of a test: each with its own name as its password. */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Redis } from '../../redis/connections.js'
@@ -15,7 +15,7 @@ export async function makeRedisUsers(redis: Redis, file: AclFile): Promise<reado
 
 /** The file with the passwords filled in, as a server loads it. */
 export async function aclText(file: AclFile): Promise<string> {
-  const lines = (await readFile(`docs/redis-acl/${file}.acl`, 'utf8')).trim().split('\n')
+  const lines = (await readFile(`ops/redis/${file}.acl`, 'utf8')).trim().split('\n')
   return lines.map(line => fillIn(line, line.split(' ')[1] ?? '')).join('\n')
 }
 

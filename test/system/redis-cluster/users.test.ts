@@ -10,7 +10,7 @@ import { testBinary } from '../../support/sentinels.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
 import { APPROVED, call, payByCard, payByToken, QUICK, storeCard, UNANSWERED } from '../card-data/shopping.js'
 
-describe('a Redis Cluster with a user per process (docs/redis-acl) and replicas that are waited for', function () {
+describe('a Redis Cluster with a user per process (ops/redis) and replicas that are waited for', function () {
   this.timeout(90_000)
   let cluster: RedisCluster
   let service: ServiceUnderTest
