@@ -69,12 +69,12 @@ export class ChaosClient {
     await Promise.all([...this.#running])
   }
 
-  /** Has the service tell `url` of every change. Resolves to the secret that signs the webhooks. */
-  async registerWebhook(url: string): Promise<string> {
+  /** Has the service tell `url` of every change. Resolves to the secret that signs the webhooks, a new one if asked for. */
+  async registerWebhook(url: string, isRotation = false): Promise<string> {
     const response = await fetch(`${this.#pick(this.#target.apiUrls)}/v1/webhook-endpoint`, {
       method: 'PUT',
       headers: { Authorization: `Bearer ${this.#target.apiKey}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ url })
+      body: JSON.stringify({ url, rotate_secret: isRotation })
     })
     const text = await response.text()
     if (response.status !== 200) throw new Error(`The webhook was not registered: ${response.status} ${text}`)

@@ -18,8 +18,8 @@ export interface ChaosReceiver {
   readonly events: ReadonlyMap<string, readonly ReceivedEvent[]>
   /** Deliveries, repeated ones included. */
   readonly deliveries: () => number
-  /** From now on a delivery that none of the trusted secrets has signed is refused. */
-  trust(secret: string): void
+  /** From now on a delivery that none of the trusted secrets has signed is refused. `isOnly`: forgets the others. */
+  trust(secret: string, isOnly?: boolean): void
   /** No more failures by chance. */
   behave(): void
   stop(): Promise<void>
@@ -52,7 +52,10 @@ export async function startReceiver({ cert, key }: TlsMaterial, random: () => nu
     url: `https://localhost:${(server.address() as AddressInfo).port}/hook`,
     events,
     deliveries: () => deliveries,
-    trust: secret => void secrets.add(secret),
+    trust(secret, isOnly = false) {
+      if (isOnly) secrets.clear()
+      secrets.add(secret)
+    },
     behave: () => {
       failureChance = 0
     },

@@ -9,7 +9,7 @@ import { startBalancer } from './balancer.js'
 import { type Installation, install } from './installation.js'
 import { type Books, Load } from './load.js'
 import type { Drill, Step } from './step.js'
-import { apiKeys, createKeys, redisPasswords, vaultKeys } from './steps-keys.js'
+import { apiKeys, createKeys, redisPasswords, vaultKeys, webhookKeys } from './steps-keys.js'
 import { foreignKeys, unreadableKeys, wrongClock, wrongEnvironment } from './steps-refusals.js'
 import * as servers from './steps-servers.js'
 
@@ -21,6 +21,7 @@ const steps: readonly Step[] = [
   servers.rewrite,
   servers.restore,
   vaultKeys,
+  webhookKeys,
   apiKeys,
   redisPasswords,
   servers.rollingRestart,

@@ -42,6 +42,19 @@ export const vaultKeys: Step = {
   }
 }
 
+export const webhookKeys: Step = {
+  name: 'webhook-keys',
+  does: '`webhook-keys rotate` by the operator, then a new secret for the merchant, under load',
+  expects: 'webhooks go on, signed with the new secret too',
+  async run({ installation, load, receiver }) {
+    const { key_id: keyId } = await installation.operator('webhook-keys rotate')
+    await delay(NOTICED_AFTER_MS)
+    receiver.trust(await load.newClient(false).registerWebhook(receiver.url, true), true)
+    const unready = (await unreadyOf(installation)).join('; ')
+    return { isOk: unready === '', seen: `${keyId} is the current key${unready && `; ${unready}`}` }
+  }
+}
+
 export const apiKeys: Step = {
   name: 'api-keys',
   does: 'new keys made, the merchant changes over, the old ones revoked, under load',
@@ -101,13 +114,16 @@ async function chargeStoredCard({ balancers, keys, load }: Drill): Promise<unkno
   return paid['status'] ?? JSON.stringify(paid)
 }
 
-/** What processes that are not ready say. */
+/** The problems and warnings of all processes. */
 async function unreadyOf({ opsUrls }: Installation): Promise<string[]> {
   const answers = await Promise.all(
     [...(await opsUrls())].map(async ([name, url]) => {
       const answer = await fetch(`${url}/readyz`).catch(messageOf)
       if (typeof answer === 'string') return `${name}: ${answer}`
-      return answer.ok ? '' : `${name}: ${await answer.text()}`
+      const { problems, warnings }: { problems?: object; warnings?: object } = JSON.parse(await answer.text())
+      return Object.values({ ...problems, ...warnings })
+        .map(words => `${name}: ${words}`)
+        .join('; ')
     })
   )
   return answers.filter(Boolean)
