@@ -113,7 +113,6 @@ export class ProcessSettings {
     return {
       SERVICE_ENV: 'live',
       NODE_EXTRA_CA_CERTS: this.#file(authorities),
-      ...this.#asked(),
       ...this.#secrets(name, 'REDIS_URL'),
       ...this.#ownSettings(name)
     }
@@ -125,7 +124,6 @@ export class ProcessSettings {
       SERVICE_ENV: 'live',
       NODE_EXTRA_CA_CERTS: this.#file('authorities.pem'),
       ...this.#secrets('operator', 'REDIS_URL'),
-      ...this.#asked(),
       VAULT_PUBLIC_KEYS_FILE: this.keys.vault.publicFile,
       VAULT_PRIVATE_KEYS_FILE: this.keys.vault.privateFile,
       WEBHOOK_KEYS_FILE: this.keys.webhookKeysFile
@@ -153,18 +151,6 @@ export class ProcessSettings {
       { file: this.keys.vault.publicFile, readers: processNames },
       { file: this.keys.webhookKeysFile, readers: ['api', 'webhooks'] }
     ]
-  }
-
-  /** Every process asks for these. */
-  #asked(): NodeJS.ProcessEnv {
-    return {
-      NETWORK_MERCHANT_ID: this.credentials.merchantId,
-      NETWORK_MERCHANT_KEY: this.credentials.merchantKey,
-      NOTIFICATIONS_SECRET: this.credentials.notificationsSecret,
-      NETWORK_TRANSACTION_URL: this.#options.networkUrl,
-      NETWORK_QUERY_URL: this.#options.networkUrl,
-      ...NETWORK_TIMES
-    }
   }
 
   #ownSettings(name: string): NodeJS.ProcessEnv {
