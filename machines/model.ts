@@ -111,6 +111,7 @@ export type RefusalCode =
 export interface Inquiry {
   /** The last moment at which a request in doubt can have left: the horizon for "not found" counts from here. */
   readonly sinceMs: number
+  /** Questions that got an answer, and further tries of the operation: they lengthen the gaps. */
   readonly attempts: number
   readonly nextAtMs: number
 }

@@ -6,7 +6,7 @@
  */
 import type { CommandResult } from '../machines/commands.js'
 import type { Payment, PaymentProgress, PaymentStatus } from '../machines/model.js'
-import type { Conclusion } from '../machines/payment/decide.js'
+import type { Conclusion, WakeTimes } from '../machines/payment/decide.js'
 import type { CommandEntry } from './command-entry.js'
 import type { Redis } from './connections.js'
 import { compactId, idempotencyRecord, keys, PAYMENTS_GROUP } from './keys.js'
@@ -25,7 +25,7 @@ export interface Commit {
   /** The payment after the decision; its version is one above the expected one. */
   readonly payment: Payment
   readonly statusBefore: PaymentStatus
-  readonly wakeAtMs: number | null
+  readonly wake: WakeTimes
   readonly conclusion: Conclusion | null
   readonly nowMs: number
   /** The command that ends with this commit, or null while an effect is still to be performed. */
@@ -123,7 +123,8 @@ function placesOf({ payment, statusBefore, conclusion }: Commit, partition: numb
     ),
     keys.commands(partition),
     keys.inDoubt(partition),
-    keys.sales(partition)
+    keys.sales(partition),
+    keys.reconcile(partition)
   ]
 }
 
@@ -136,7 +137,7 @@ function valuesOf(write: Commit, reply: Reply): (string | number)[] {
     payment.version - 1,
     encodePayment(payment),
     compactId(terms.id),
-    write.wakeAtMs ?? '',
+    write.wake.expiryAtMs ?? '',
     progress.attention ?? '',
     isStatusChanged ? encodeEvent(statusChangeOf(payment, write.nowMs), terms) : '',
     conclusion === null ? '' : encodeResult(conclusion.result),
@@ -147,7 +148,8 @@ function valuesOf(write: Commit, reply: Reply): (string | number)[] {
     write.begins?.entryId ?? '',
     terms.merchantId,
     inDoubtSinceMs(progress) ?? '',
-    progress.references.saleId?.toLowerCase() ?? ''
+    progress.references.saleId?.toLowerCase() ?? '',
+    write.wake.reconcileAtMs ?? ''
   ]
 }
 

@@ -37,13 +37,18 @@ export const keys = {
   keyRecord: (kind: 'vault' | 'webhook') => `${kind}_keys`,
   notices: () => '{notices}:due',
   noticesSince: () => '{notices}:since',
+  reconcilePace: () => 'reconcile_pace',
+  knownSale: () => 'known_sale',
 
   // Durable Redis, per partition.
   payment: (partition: number, compact: string) => `${tag(partition)}:pay:${compact}`,
   idempotency: (partition: number, record: string) => `${tag(partition)}:idem:${record}`,
   commands: (partition: number) => `${tag(partition)}:commands`,
   deadLetters: (partition: number) => `${tag(partition)}:dead`,
+  /** Payments by the end of their window. */
   due: (partition: number) => `${tag(partition)}:due`,
+  /** Payments by the time of the next question to the network. */
+  reconcile: (partition: number) => `${tag(partition)}:reconcile`,
   attention: (partition: number) => `${tag(partition)}:attention`,
   inDoubt: (partition: number) => `${tag(partition)}:doubt`,
   sales: (partition: number) => `${tag(partition)}:sales`,
@@ -90,6 +95,11 @@ const uuids = new V7Generator()
 export function newPaymentId(partition: number, nowMs: number): string {
   const id = uuids.generateOrResetWithTs(nowMs).toString()
   return id.slice(0, -3) + partition.toString(16).padStart(3, '0')
+}
+
+/** When a payment was created, as its id tells (ms). */
+export function createdAtMs(paymentId: string): number {
+  return Number.parseInt(paymentId.replaceAll('-', '').slice(0, 12), 16)
 }
 
 /** The partition that a payment id names. Any UUID has one; whether the payment exists is another question. */

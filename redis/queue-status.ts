@@ -14,8 +14,10 @@ export interface QueueStatus {
   readonly oldestAgeMs: number | null
   /** Payments that have an alarm: an expiry or a question to the network. */
   readonly scheduled: number
-  /** Of these: due now. */
+  /** Expiries that are due now. */
   readonly due: number
+  /** Questions to the network that are due now. */
+  readonly reconcileDue: number
   readonly deadLetters: number
   readonly attention: number
   /** Payments whose outcome is in doubt for at least so long: by age in seconds, see `DOUBT_AGES_S`. */
@@ -38,12 +40,14 @@ async function statusOf(
   times: { nowMs: number; redisNowMs: number }
 ): Promise<QueueStatus> {
   const stream = keys.commands(partition)
-  const [length, oldest, pending, scheduled, due, deadLetters, attention] = await Promise.all([
+  const [length, oldest, pending, expiries, questions, due, reconcileDue, deadLetters, attention] = await Promise.all([
     redis.xlen(stream),
     redis.xrange(stream, '-', '+', 'COUNT', 1),
     pendingOf(redis, stream),
     redis.zcard(keys.due(partition)),
+    redis.zcard(keys.reconcile(partition)),
     redis.zcount(keys.due(partition), '-inf', times.nowMs),
+    redis.zcount(keys.reconcile(partition), '-inf', times.nowMs),
     redis.xlen(keys.deadLetters(partition)),
     redis.hlen(keys.attention(partition))
   ])
@@ -57,7 +61,8 @@ async function statusOf(
   )
   const oldestId = oldest[0]?.[0]
   const oldestAgeMs = oldestId === undefined ? null : Math.max(0, times.redisNowMs - Number.parseInt(oldestId, 10))
-  return { partition, length, pending, oldestAgeMs, scheduled, due, deadLetters, attention, inDoubt }
+  const scheduled = expiries + questions
+  return { partition, length, pending, oldestAgeMs, scheduled, due, reconcileDue, deadLetters, attention, inDoubt }
 }
 
 /** A stream without its group is one that no worker has ever read. */

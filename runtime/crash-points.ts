@@ -56,6 +56,7 @@ export const scriptsBesideTheWay = {
   settle_webhooks: 'after a payment is settled: an event that was delivered and not noted is delivered again',
   store_card: 'a card is stored, no payment is touched',
   take_from_bucket: 'counts requests',
+  pace_reconciliations: 'counts questions; what a death takes away comes back with time',
   read_waiting_webhooks: 'after a payment is settled: what it reads stays where it is'
 } as const satisfies Record<string, string>
 

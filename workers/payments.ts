@@ -7,11 +7,13 @@ import { connect, disconnect } from '../redis/connections.js'
 import { createInspection } from '../redis/inspection.js'
 import { openDurable } from '../redis/installation.js'
 import { requireOwnKeys } from '../redis/key-record.js'
+import { createKnownSaleStore } from '../redis/known-sale.js'
 import { openLockServers } from '../redis/lock-servers.js'
 import { openMemoryOnly } from '../redis/memory-only.js'
 import { createNoticeStore } from '../redis/notices.js'
 import { createPaymentLock } from '../redis/payment-lock.js'
 import { createPaymentStore } from '../redis/payments.js'
+import { createReconcilePace } from '../redis/reconcile-pace.js'
 import { createTokenStore } from '../redis/tokens.js'
 import { lockTtlMs } from '../runtime/config.js'
 import { newInstanceName } from '../runtime/instance-name.js'
@@ -25,6 +27,7 @@ import { handleCommand } from './payments/handle-command.js'
 import { measureCommand, meterNetwork, meterQueue } from './payments/metered.js'
 import { createWorkerMetrics } from './payments/metrics.js'
 import { repeatNoticeRounds } from './payments/notice-rounds.js'
+import { createReconcilingNetwork } from './payments/reconciling-network.js'
 
 await runProcess('payments', async context => {
   const { config, log, signal, onStop, onReadyCheck } = context
@@ -46,7 +49,14 @@ await runProcess('payments', async context => {
     commits: createCommitStore(durable, writes),
     queue: meterQueue(createCommandQueue(durable), metrics),
     lock: createPaymentLock(await openLockServers(context), lockTtlMs(config), log),
-    network,
+    network: createReconcilingNetwork(network, {
+      knownSales: createKnownSaleStore(durable),
+      pace: createReconcilePace(durable, config.reconcilePerSecond),
+      account: config.networkMerchantId,
+      onUnconfirmed: reason => metrics.absenceUnconfirmed(reason),
+      clock,
+      log
+    }),
     cardData: createCardData(createTokenStore(secrets), createCardStore(durable, config.partitions), opener),
     policy: config,
     environment: config.environment,

@@ -3,6 +3,7 @@ import { followClock } from '../redis/clock.js'
 import { ensureGroups } from '../redis/command-stream.js'
 import { connectDurable } from '../redis/installation.js'
 import { queueStatus } from '../redis/queue-status.js'
+import { createReconcilePace } from '../redis/reconcile-pace.js'
 import { livingConsumers } from '../redis/takeover.js'
 import { runProcess } from '../runtime/lifecycle.js'
 import { createTimersMetrics, publishInstallation } from './timers/metrics.js'
@@ -19,6 +20,7 @@ await runProcess('timers', async context => {
   }))
   const rounds = startRounds({
     redis,
+    pace: createReconcilePace(redis, config.reconcilePerSecond),
     metrics: createTimersMetrics(),
     partitions: config.partitions,
     timersIntervalMs: config.timersIntervalMs,

@@ -82,9 +82,28 @@ export function askedEvent(
   return { type: kind === 'capture' ? 'CAPTURE' : 'CANCEL', amountCents, idempotencyKey, nowMs }
 }
 
-/** When a payment must be looked at again without anyone asking (ms); `null`: never, or a command is under way. */
+/** When a payment wakes up by itself (ms); `null`: never, or a command is under way. */
+export interface WakeTimes {
+  readonly expiryAtMs: number | null
+  /** The next question to the network, which waits its turn (redis/reconcile-pace.ts). */
+  readonly reconcileAtMs: number | null
+}
+
+export function wakeTimes(progress: PaymentProgress): WakeTimes {
+  const { status, expiresAtMs, notice } = progress
+  if (status === 'pre_authorized') return { expiryAtMs: expiresAtMs, reconcileAtMs: notice?.nextAtMs ?? null }
+  return { expiryAtMs: null, reconcileAtMs: reconcileAtMs(progress) }
+}
+
+/** The earlier one of its wake times. */
 export function wakeAtMs(progress: PaymentProgress): number | null {
-  if (progress.status === 'pre_authorized') return earlierOf(progress.expiresAtMs, progress.notice?.nextAtMs ?? null)
+  const { expiryAtMs, reconcileAtMs } = wakeTimes(progress)
+  return expiryAtMs === null || reconcileAtMs === null
+    ? (expiryAtMs ?? reconcileAtMs)
+    : Math.min(expiryAtMs, reconcileAtMs)
+}
+
+function reconcileAtMs(progress: PaymentProgress): number | null {
   if (progress.phase === 'sending') return null
   if (progress.inquiry !== null) return progress.inquiry.nextAtMs
   return isVerifiable(progress) ? (progress.notice?.nextAtMs ?? null) : null
@@ -94,10 +113,6 @@ export function wakeAtMs(progress: PaymentProgress): number | null {
 export function wakeEvent({ status, expiresAtMs }: PaymentProgress, nowMs: number): PaymentEvent {
   const isOver = status === 'pre_authorized' && expiresAtMs !== null && nowMs >= expiresAtMs
   return { type: isOver ? 'EXPIRE' : 'RECONCILE', nowMs }
-}
-
-function earlierOf(firstMs: number | null, secondMs: number | null): number | null {
-  return firstMs === null || secondMs === null ? (firstMs ?? secondMs) : Math.min(firstMs, secondMs)
 }
 
 /** Is a command that may have reached the network still without a result? */

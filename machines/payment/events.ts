@@ -72,7 +72,7 @@ export type Effect =
 export interface Policy {
   /** Decides what return codes mean. */
   readonly environment: Environment
-  /** Gaps between the questions about an unknown outcome (ms); the last one repeats. */
+  /** Gaps between questions that get an answer, but no conclusive one (ms); the last one repeats. */
   readonly reconcileDelaysMs: readonly number[]
   /** How long the network must know nothing of a sale until that counts as proof (ms). */
   readonly notFoundHorizonMs: number

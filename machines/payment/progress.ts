@@ -4,9 +4,10 @@
  * They know nothing of states; the chart decides when they run. Money: `0 <= refunded <= captured <= amount`.
  */
 
-import type { Attention, Inquiry, Operation, PaymentProgress, PaymentTerms } from '../model.js'
+import type { Attention, Operation, PaymentProgress, PaymentTerms } from '../model.js'
 import type { AskedEvent, PaymentEvent, Policy } from './events.js'
 import { failureOf } from './failures.js'
+import { firstInquiry, nextInquiry } from './reconcile-schedule.js'
 import { isFound, knownVoidedCents, refundAmountCents, shownCapturedCents } from './sums.js'
 
 /** The figures of a payment; its status and phase are the state of the machine. */
@@ -126,7 +127,7 @@ export const fail: Change = (context, event) => ({
 /** From now on the outcome is asked about; a request in doubt may have left until this very moment. */
 export const beginInquiry: Change = ({ figures, policy }, event) => ({
   operation: { ...figures.operation, state: 'unknown' },
-  inquiry: beginning(figures, policy, event)
+  inquiry: firstInquiry(figures.inquiry, policy, event)
 })
 
 /**
@@ -135,16 +136,13 @@ export const beginInquiry: Change = ({ figures, policy }, event) => ({
  */
 export const beginReleaseInquiry: Change = ({ figures, policy }, event) => ({
   ...openLonger(figures, figures.expiresAtMs ?? event.nowMs, policy, event),
-  inquiry: beginning(figures, policy, event)
+  inquiry: firstInquiry(figures.inquiry, policy, event)
 })
 
-/** No conclusive answer: ask again later, with growing gaps; after the list age a person is told. */
+/** No conclusive answer: reconcile again later; after the list age the payment is listed for manual review. */
 export const askLater: Change = ({ figures, policy }, event) => {
-  const sinceMs = figures.inquiry?.sinceMs ?? event.nowMs
-  return {
-    ...openLonger(figures, sinceMs, policy, event),
-    inquiry: nextInquiry({ sinceMs, attempts: (figures.inquiry?.attempts ?? 0) + 1 }, policy, event)
-  }
+  const open = figures.inquiry ?? { sinceMs: event.nowMs, attempts: 0 }
+  return { ...openLonger(figures, open.sinceMs, policy, event), inquiry: nextInquiry(open, policy, event) }
 }
 
 /** As `askLater`, for an operation that was about to end: a try of it is still in doubt. */
@@ -174,16 +172,12 @@ export const noteNotice: Change = ({ figures }, event) => {
   }
 }
 
-/** Not told by the books yet, or nobody answered: look again later, with growing gaps. */
+/** The acquirer record does not show it yet, or there was no answer: look again later. */
 export const verifyNoticeLater: Change = ({ figures, policy }, event) => {
-  const { sinceMs, attempts, announced } = figures.notice ?? {
-    sinceMs: event.nowMs,
-    attempts: 0,
-    announced: 'change' as const
-  }
+  const { announced, ...open } = figures.notice ?? { sinceMs: event.nowMs, attempts: 0, announced: 'change' as const }
   return {
-    ...openLonger(figures, sinceMs, policy, event),
-    notice: { ...nextInquiry({ sinceMs, attempts: attempts + 1 }, policy, event), announced }
+    ...openLonger(figures, open.sinceMs, policy, event),
+    notice: { ...nextInquiry(open, policy, event), announced }
   }
 }
 
@@ -232,17 +226,6 @@ function openLonger(
 ): Pick<Figures, 'attention'> {
   const isOld = event.nowMs - sinceMs >= policy.reconcileListAfterMs
   return { attention: figures.attention ?? (isOld ? 'unresolved_for_long' : null) }
-}
-
-/** A doubt that begins now; what was asked about before goes on with its gaps. */
-function beginning({ inquiry }: Figures, policy: Policy, event: PaymentEvent): Inquiry {
-  return nextInquiry({ sinceMs: event.nowMs, attempts: inquiry === null ? 0 : inquiry.attempts + 1 }, policy, event)
-}
-
-function nextInquiry(open: { sinceMs: number; attempts: number }, policy: Policy, event: PaymentEvent): Inquiry {
-  const gaps = policy.reconcileDelaysMs
-  const gapMs = gaps[Math.min(open.attempts, gaps.length - 1)] ?? policy.notFoundHorizonMs
-  return { ...open, nextAtMs: event.nowMs + gapMs }
 }
 
 /**

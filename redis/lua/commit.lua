@@ -5,19 +5,20 @@
 -- KEYS[5] index of status after zset      KEYS[6] webhook endpoint         string
 -- KEYS[7] outbox                stream    KEYS[8] idempotency record       string
 -- KEYS[9] commands              stream    KEYS[10] payments in doubt       zset
--- KEYS[11] payments by sale     hash
+-- KEYS[11] payments by sale     hash      KEYS[12] to reconcile           zset
 -- ARGV[1] expected version      ARGV[2] payment record       ARGV[3] member (compact id)
--- ARGV[4] wake time, ms, or ''  ARGV[5] attention or ''      ARGV[6] event (JSON) or ''
+-- ARGV[4] expiry, ms, or ''     ARGV[5] attention or ''      ARGV[6] event (JSON) or ''
 -- ARGV[7] result of the command or ''
 -- ARGV[8] consumer group        ARGV[9] entry id to acknowledge or ''
 -- ARGV[10] reply channel or ''  ARGV[11] reply
 -- ARGV[12] entry id that must still be with its worker, or ''   ARGV[13] merchant id
 -- ARGV[14] since when the outcome is in doubt, ms, or ''       ARGV[15] the network's sale id or ''
+-- ARGV[16] next question to the network, ms, or ''
 --
 -- Returns 1, -1 VERSION_CONFLICT, or -2 TAKEN_OVER: the entry is not with any worker any more.
-local payment, due, attention, indexBefore, indexAfter, endpoint, outbox, idempotency, commands, inDoubt, sales =
+local payment, due, attention, indexBefore, indexAfter, endpoint, outbox, idempotency, commands, inDoubt, sales, reconcile =
   unpack(KEYS)
-local version, record, member, wakeMs, reason, event, result, group, ended, channel, reply, begun, merchant, doubtMs, sale =
+local version, record, member, expiryMs, reason, event, result, group, ended, channel, reply, begun, merchant, doubtMs, sale, reconcileMs =
   unpack(ARGV)
 local head = redis.call('GETRANGE', payment, 0, 15)
 if string.match(head, '^(%d+) ') ~= version then
@@ -27,10 +28,15 @@ if begun ~= '' and #redis.call('XPENDING', commands, group, begun, begun, 1) == 
   return -2
 end
 redis.call('SET', payment, record)
-if wakeMs ~= '' then
-  redis.call('ZADD', due, wakeMs, member)
+if expiryMs ~= '' then
+  redis.call('ZADD', due, expiryMs, member)
 else
   redis.call('ZREM', due, member)
+end
+if reconcileMs ~= '' then
+  redis.call('ZADD', reconcile, reconcileMs, member)
+else
+  redis.call('ZREM', reconcile, member)
 end
 if reason ~= '' then
   redis.call('HSET', attention, member, reason)

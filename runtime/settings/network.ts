@@ -74,8 +74,14 @@ export const networkSettings = {
     'RECONCILE_DELAYS_MS',
     ['payments', 'operator'],
     '2000,5000,15000,60000,300000,900000,3600000',
-    'Gaps between the questions about an unknown outcome (ms); the last one repeats.',
+    'Gaps between the questions about an unknown outcome that were answered (ms); the last one repeats. A question without an answer is repeated within 30 s.',
     delays
+  ),
+  reconcilePerSecond: integer(
+    'RECONCILE_PER_SECOND',
+    250,
+    [1, 10_000],
+    'Questions about unknown outcomes that all workers together ask the card network in a second, at the most.'
   ),
   reconcileListAfterMs: integer(
     'RECONCILE_LIST_AFTER_MS',

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { newPayment, type Payment } from '../../machines/model.js'
 import type { NetworkReferences } from '../../machines/network.js'
-import { decide } from '../../machines/payment/decide.js'
+import { decide, wakeTimes } from '../../machines/payment/decide.js'
 import { createCommitStore } from '../../redis/commits.js'
 import type { Redis } from '../../redis/connections.js'
 import { encodeIdempotency } from '../../redis/idempotency.js'
@@ -107,7 +107,10 @@ async function fill(redis: Redis, merchantId: string, count: number): Promise<st
       policy
     )
     if (decision.kind === 'refused') throw new Error('unreachable: a pending payment takes an approval')
-    await commits.commit({ ...decision, nowMs: Date.now(), wakeAtMs: null, ends: null, begins: null }, partition)
+    await commits.commit(
+      { ...decision, nowMs: Date.now(), wake: wakeTimes(decision.payment.progress), ends: null, begins: null },
+      partition
+    )
   }
   const ids: string[] = []
   for (let at = 0; at < count; at += BATCH) {

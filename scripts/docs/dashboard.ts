@@ -150,10 +150,12 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
       },
       {
         title: 'Alarms',
-        description: 'Due: not fired yet; stays near nothing while a `timers` runs.',
+        description:
+          'Expiries due: near nothing while a `timers` runs. Questions wait for their turn after an outage of the network.',
         unit: 'short',
         lines: [
-          [most('alarms_due'), 'due'],
+          [most('alarms_due'), 'expiries due'],
+          [most('reconciliations_due'), 'questions to the network that wait'],
           [most('alarms_scheduled'), 'scheduled'],
           ['sum (rate(due_commands_total[$__rate_interval]))', 'fired per second'],
           [rate('timer_rounds_failed_total', 'round'), 'failed rounds: {{round}}']

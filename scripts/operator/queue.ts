@@ -75,6 +75,7 @@ function sumOf(rows: readonly QueueStatus[]): Total {
     oldestAgeMs: ages.length === 0 ? null : Math.max(...ages),
     scheduled: sum(row => row.scheduled),
     due: sum(row => row.due),
+    reconcileDue: sum(row => row.reconcileDue),
     deadLetters: sum(row => row.deadLetters),
     attention: sum(row => row.attention),
     inDoubt: sumByAge(rows)
@@ -95,6 +96,7 @@ function present(row: Total & { partition?: number }): Record<string, unknown> {
     oldest_age_ms: row.oldestAgeMs,
     scheduled: row.scheduled,
     due: row.due,
+    reconcile_due: row.reconcileDue,
     dead_letters: row.deadLetters,
     attention: row.attention,
     in_doubt: row.inDoubt['0'] ?? 0
@@ -107,19 +109,19 @@ function textOf(
   { workers, notices }: { workers: number; notices: number }
 ): string {
   const busy = rows.filter(row => row.length + row.scheduled + row.deadLetters + row.attention > 0)
-  const header = ['PARTITION', 'WAITING', 'IN WORK', 'OLDEST', 'ALARMS', 'DUE', 'DEAD', 'ATTENTION']
+  const header = ['PARTITION', 'WAITING', 'IN WORK', 'OLDEST', 'ALARMS', 'DUE', 'TO ASK', 'DEAD', 'ATTENTION']
   const lines = [...busy.map(row => cells(String(row.partition), row)), cells('all', total)]
   return `${table(header, lines, '')}\n\nLiving workers, each of which reads all partitions: ${workers}.\nNotices of the network whose payment is not found yet: ${notices}.`
 }
 
 function cells(name: string, row: Total): string[] {
   const oldest = row.oldestAgeMs === null ? '-' : `${(row.oldestAgeMs / 1_000).toFixed(1)} s`
-  const { length, pending, scheduled, due, deadLetters, attention } = row
+  const { length, pending, scheduled, due, reconcileDue, deadLetters, attention } = row
   return [
     name,
     String(length - pending),
     String(pending),
     oldest,
-    ...[scheduled, due, deadLetters, attention].map(String)
+    ...[scheduled, due, reconcileDue, deadLetters, attention].map(String)
   ]
 }

@@ -13,6 +13,7 @@ import { createNoticeStore } from '../../redis/notices.js'
 import { createPartitionLeases } from '../../redis/partition-leases.js'
 import { createPaymentLock } from '../../redis/payment-lock.js'
 import { createPaymentStore } from '../../redis/payments.js'
+import { createReconcilePace } from '../../redis/reconcile-pace.js'
 import { listenForReplies } from '../../redis/replies.js'
 import { createTokenStore } from '../../redis/tokens.js'
 import { createWebhookEndpointStore } from '../../redis/webhook-endpoints.js'
@@ -32,6 +33,7 @@ import { startWebhookDelivery } from '../../workers/webhooks/delivery.js'
 import type { DeliveryDeps } from '../../workers/webhooks/deps.js'
 import { WrittenEvents } from './audit-webhooks.js'
 import type { Faults } from './faults.js'
+import { bookKnownSale, reconcilingNetwork } from './known-sale.js'
 import type { Mutant } from './mutants.js'
 import { SimulatedNetwork } from './network.js'
 import { Receivers } from './receivers.js'
@@ -51,7 +53,7 @@ const SETTINGS = {
   NETWORK_TIMEOUT_MS: '3000',
   NETWORK_RETRY_MS: '1000',
   NOT_FOUND_HORIZON_MS: '40000',
-  RECONCILE_DELAYS_MS: '500,1500,4000,10000',
+  RECONCILE_DELAYS_MS: '500,1500,4000,10000,40000,160000',
   WORKER_CONCURRENCY: '3',
   WEBHOOK_TIMEOUT_MS: '2500',
   WEBHOOK_POLL_MS: '500',
@@ -105,6 +107,7 @@ export class Installation {
     this.secrets = new RedisServer(world, { name: 'secrets', isDurable: false })
     this.network = new SimulatedNetwork(world, faults)
     this.receivers = new Receivers(world, faults)
+    bookKnownSale(this.network.ledger, this.durable, this.config.networkMerchantId)
   }
 
   /** Starts so many processes of each kind; each is started again when it dies, for as long as the world turns. */
@@ -158,6 +161,7 @@ export class Installation {
     const lockRedis = this.connect(process, this.secrets, 'lock')
     const tokens = createTokenStore(this.connect(process, this.secrets))
     const queue = createCommandQueue(redis)
+    const network = this.network.connect(process, config)
     const deps: WorkerDeps = {
       payments: createPaymentStore(redis),
       commits: createCommitStore(redis),
@@ -169,7 +173,7 @@ export class Installation {
         }
       },
       lock: createPaymentLock([lockRedis], lockTtlMs(config), this.#log),
-      network: this.network.connect(process, config),
+      network: reconcilingNetwork(network, redis, { config, clock, log: this.#log, world: this.#world }),
       cardData: createCardData(tokens, createCardStore(redis, config.partitions), openerOfTexts),
       policy: config,
       environment: 'test',
@@ -192,7 +196,6 @@ export class Installation {
       },
       log: this.#log
     })
-    const { network } = deps
     const notices = createNoticeStore(redis, config.partitions)
     const onGivenUp = (): void => this.#world.note('notice given up', '')
     const times = { giveUpAfterMs: 60_000, leaseMs: 8_000 }
@@ -212,7 +215,8 @@ export class Installation {
     const silent = (): void => undefined
     const metrics = { fired: silent, tookOver: silent, roundFailed: silent }
     const intervals = { timersIntervalMs, takeoverAfterMs }
-    startRounds({ redis, partitions, ...intervals, clock, metrics, log: this.#log, signal })
+    const pace = createReconcilePace(redis, this.config.reconcilePerSecond)
+    startRounds({ redis, pace, partitions, ...intervals, clock, metrics, log: this.#log, signal })
   }
 
   async #runWebhooks(process: Process): Promise<void> {

@@ -20,8 +20,14 @@ const READ_BEHIND = 0.7
 /** The same for what is announced: the books may be behind for almost a horizon. */
 const BEHIND_MAX_MS = 20_000
 
+/** `away`: no request arrives. `denying`: questions arrive at a host that knows none of our sales. */
+export type NetworkState = 'well' | 'away' | 'denying'
+
 export class SimulatedNetwork {
   readonly ledger = new Ledger(null)
+  state: NetworkState = 'well'
+  /** When the network was last asked about an order, in its right mind: order id -> ms of the world. */
+  readonly askedAtMs = new Map<string, number>()
   readonly #acquirer = new Acquirer(this.ledger, 'http://network')
   readonly #world: World
   readonly #faults: Faults
@@ -90,6 +96,8 @@ export class SimulatedNetwork {
   #carry(process: Process, request: WireRequest, settle: (exchange: Exchange) => void): void {
     const world = this.#world
     const cut = (): void => settle({ kind: 'ambiguous', reason: 'ECONNRESET' })
+    // The caller's own timeout tells it half of the time, which is what a host that went silent looks like.
+    if (this.state === 'away') return void (world.random.chance(0.5) && world.after(this.#latencyMs(), process, cut))
     if (this.#happens('dropBefore')) return void world.after(this.#latencyMs(), process, cut)
     const isLate = this.#happens('late')
     const wayMs = isLate
@@ -150,6 +158,9 @@ export class SimulatedNetwork {
 
   #query(path: string, query: string): AcquirerAnswer {
     const { nowMs } = this.#world
+    if (this.state === 'denying') return { status: 404, body: '', isLost: false }
+    const orderId = new URLSearchParams(query).get('merchantOrderId')
+    if (orderId !== null) this.askedAtMs.set(orderId, nowMs)
     const place = `${path}?${query}`
     const stale = this.#stale.get(place)
     if (stale !== undefined && stale.untilMs > nowMs && this.#world.random.chance(READ_BEHIND)) return stale.answer

@@ -142,6 +142,8 @@ const commands: Readonly<Record<string, Command>> = {
     return added
   },
   ZCARD: (data, [key = '']) => data.zset(key)?.size ?? 0,
+  ZCOUNT: (data, [key = '', min = '', max = '']) =>
+    [...(data.zset(key)?.values() ?? [])].filter(score => isAbove(score, min) && isBelow(score, max)).length,
   ZREM: (data, [key = '', ...members]) => removeMembers(data, key, members),
   ZREMRANGEBYSCORE: (data, [key = '', min = '', max = '']) => {
     const rows = inOrder(data.zset(key)).filter(([, score]) => isAbove(score, min) && isBelow(score, max))

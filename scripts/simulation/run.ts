@@ -217,7 +217,7 @@ export function quietUntilMs(installation: Installation, merchants: readonly Mer
   for (let partition = 0; partition < config.partitions; partition++) {
     if ((durable.data.stream(keys.commands(partition))?.entries.size ?? 0) > 0) return null
     if ((durable.data.stream(keys.outbox(partition))?.entries.size ?? 0) > 0) return null
-    for (const alarms of [keys.due(partition), keys.webhookMerchants(partition)]) {
+    for (const alarms of [keys.due(partition), keys.reconcile(partition), keys.webhookMerchants(partition)]) {
       for (const dueMs of durable.data.zset(alarms)?.values() ?? []) nextMs = Math.min(nextMs, dueMs)
     }
   }
@@ -235,7 +235,7 @@ export function isAtRest({ durable, config }: Installation): boolean {
     const stream = durable.data.stream(keys.commands(partition))
     if ((stream?.entries.size ?? 0) > 0 || (stream?.groups.get(PAYMENTS_GROUP)?.pending.size ?? 0) > 0) return false
     if ((durable.data.stream(keys.outbox(partition))?.entries.size ?? 0) > 0) return false
-    for (const alarms of [keys.due(partition), keys.webhookMerchants(partition)]) {
+    for (const alarms of [keys.due(partition), keys.reconcile(partition), keys.webhookMerchants(partition)]) {
       if ((durable.data.zset(alarms)?.size ?? 0) > 0) return false
     }
   }

@@ -41,7 +41,7 @@ describe('the backlog', () => {
       const changed = { ...payment, version, progress: { ...payment.progress, inquiry, ...changes } }
       const rest = {
         statusBefore: 'pending',
-        wakeAtMs: null,
+        wake: { expiryAtMs: null, reconcileAtMs: null },
         conclusion: null,
         nowMs,
         ends: null,

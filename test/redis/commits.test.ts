@@ -44,7 +44,7 @@ describe('commits', () => {
   const write = (payment: Payment, changes: Partial<Commit> = {}): Commit => ({
     payment,
     statusBefore: 'pending',
-    wakeAtMs: null,
+    wake: { expiryAtMs: null, reconcileAtMs: null },
     conclusion: null,
     nowMs: CREATED_MS,
     ends: null,
@@ -108,14 +108,16 @@ describe('commits', () => {
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(0)
   })
 
-  it('sets and takes back the next due time', async () => {
+  it('sets and takes back the time of the expiry and of the next question to the network', async () => {
     const { payment } = await accepted()
     const next = captured(payment)
-    await commits().commit(write(next, { wakeAtMs: 42_000 }), PARTITION)
+    await commits().commit(write(next, { wake: { expiryAtMs: 42_000, reconcileAtMs: 41_000 } }), PARTITION)
     expect(await test.redis.zscore(keys.due(PARTITION), compactId(payment.terms.id))).to.equal('42000')
+    expect(await test.redis.zscore(keys.reconcile(PARTITION), compactId(payment.terms.id))).to.equal('41000')
     const last = { ...next, version: next.version + 1 }
     await commits().commit(write(last, { statusBefore: 'captured' }), PARTITION)
     expect(await test.redis.zcard(keys.due(PARTITION))).to.equal(0)
+    expect(await test.redis.zcard(keys.reconcile(PARTITION))).to.equal(0)
   })
 
   it('lists a payment that needs a person, with the reason', async () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { ensureGroups, readCommands } from '../../redis/command-stream.js'
-import { fireDueCommands } from '../../redis/due.js'
+import { fireExpiries } from '../../redis/due.js'
 import { keys } from '../../redis/keys.js'
-import { fireRound } from '../../workers/timers/rounds.js'
+import { expiryRound } from '../../workers/timers/rounds.js'
 import { PARTITION } from '../support/payments.js'
 import { useRedis } from '../support/redis.js'
 
@@ -18,7 +18,7 @@ describe('due lists', () => {
 
   it('become commands, each time once, however many timers there are', async () => {
     await test.redis.zadd(keys.due(PARTITION), 1_000, 'a', 2_000, 'b', 3_000, 'c')
-    const fired = await Promise.all([1, 2, 3].map(() => fireDueCommands(test.redis, PARTITION, 2_000)))
+    const fired = await Promise.all([1, 2, 3].map(() => fireExpiries(test.redis, PARTITION, 2_000)))
     expect(fired.reduce((sum, count) => sum + count, 0)).to.equal(2)
     const entries = await read('w')
     expect(entries.map(entry => [entry.compact, entry.command.kind, entry.dueAtMs])).to.deep.equal([
@@ -31,7 +31,7 @@ describe('due lists', () => {
   it('are worked off after an outage', async () => {
     const members = Array.from({ length: 1_200 }, (_, i) => [i, `p${i}`]).flat()
     await test.redis.zadd(keys.due(0), ...members)
-    expect(await fireRound(test.redis, partitions, 10_000)).to.equal(1_200)
+    expect(await expiryRound(test.redis, partitions, 10_000)).to.equal(1_200)
     expect(await test.redis.xlen(keys.commands(0))).to.equal(1_200)
   })
 })

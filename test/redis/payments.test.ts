@@ -124,7 +124,7 @@ describe('payment store', () => {
         {
           payment: after,
           statusBefore: 'pending',
-          wakeAtMs: null,
+          wake: { expiryAtMs: null, reconcileAtMs: null },
           conclusion: null,
           nowMs: 0,
           ends: null,

@@ -10,7 +10,7 @@ import {
   watchWorkers,
   writeHeartbeat
 } from '../../redis/takeover.js'
-import { fireRound, takeoverRound } from '../../workers/timers/rounds.js'
+import { expiryRound, takeoverRound } from '../../workers/timers/rounds.js'
 import { anAcceptance, aPayment, createCommand, PARTITION, recordOf } from '../support/payments.js'
 import { useRedis } from '../support/redis.js'
 
@@ -179,7 +179,7 @@ describe('command streams', () => {
         (error: Error) => error.message
       )
     expect(await failureOf(takenOver(new Set()))).to.contain('WRONGTYPE')
-    expect(await failureOf(fireRound(test.redis, partitions, 10))).to.contain('WRONGTYPE')
+    expect(await failureOf(expiryRound(test.redis, partitions, 10))).to.contain('WRONGTYPE')
     const entries = await read('living')
     expect(entries.map(entry => [entry.command.kind, entry.handedOut])).to.deep.equal([
       ['create', 1],

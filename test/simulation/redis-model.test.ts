@@ -118,6 +118,7 @@ function dataSteps(random: Random): Steps {
     ['ZADD', one('zset'), 'XX', score, one('member')],
     ['ZREM', one('zset'), one('member')],
     ['ZCARD', one('zset')],
+    ['ZCOUNT', one('zset'), '-inf', score],
     ['ZRANGE', one('zset'), '0', '0', 'WITHSCORES'],
     ['ZRANGE', one('zset'), '1', score],
     ['ZRANGEBYSCORE', one('zset'), '-inf', `(${score}`, 'WITHSCORES', 'LIMIT', '0', '5'],
@@ -161,6 +162,7 @@ function scriptSteps(random: Random): Steps {
       ['payments', entry, 'member1', score, '{"r":1}', 'p', 'm']
     ),
     script('finish', [one('text'), stream], ['{"r":1}', 'payments', entry, 'channel', 'reply']),
+    script('pace_reconciliations', ['pace'], ['1000000', random.pick(['0', '2']), random.pick(['0', '2'])]),
     script('fire_due', [one('zset'), stream], [score, '2']),
     script('claim_token', [one('token')], [one('merchant'), one('owner'), '100000', random.pick(['', one('request')])]),
     script('release_token', [one('token')], [one('owner'), random.pick(['', one('request')])]),
@@ -175,7 +177,20 @@ function scriptSteps(random: Random): Steps {
     script('accept_operation', [one('text'), one('pay'), stream], ['P f c capture', '100000', version, 'p', 'a']),
     script(
       'commit',
-      [one('pay'), one('zset'), 'hash1', 'lex1', one('lex'), one('text'), 'outbox', one('text'), stream],
+      [
+        one('pay'),
+        one('zset'),
+        'hash1',
+        'lex1',
+        one('lex'),
+        one('text'),
+        'outbox',
+        one('text'),
+        stream,
+        'doubt',
+        'sales',
+        'lex3'
+      ],
       [
         version,
         `${Number(version) + 1} m {}`,
@@ -189,7 +204,10 @@ function scriptSteps(random: Random): Steps {
         'c',
         'r',
         random.pick(['', entry]),
-        'm'
+        'm',
+        random.pick(['', score]),
+        random.pick(['', 'sale']),
+        random.pick(['', score])
       ]
     )
   ]

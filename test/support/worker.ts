@@ -124,8 +124,9 @@ export class TestWorker {
   async wake(payment: Payment, atMs: number): Promise<void> {
     this.clock.atMs = atMs
     const compact = compactId(payment.terms.id)
-    const isDue = await this.#test.redis.zrem(keys.due(PARTITION), compact)
-    if (isDue === 0) throw new Error('the payment has no alarm')
+    const lists = [keys.due(PARTITION), keys.reconcile(PARTITION)]
+    const removed = await Promise.all(lists.map(list => this.#test.redis.zrem(list, compact)))
+    if (removed.every(count => count === 0)) throw new Error('the payment has no alarm')
     await this.#test.redis.xadd(keys.commands(PARTITION), '*', 'p', compact, 'c', '{"kind":"wake"}')
     await this.work()
   }
@@ -147,8 +148,10 @@ export class TestWorker {
 
   /** When the payment is looked at again (ms); null: never. */
   async alarmOf(payment: Payment): Promise<number | null> {
-    const score = await this.#test.redis.zscore(keys.due(PARTITION), compactId(payment.terms.id))
-    return score === null ? null : Number(score)
+    const lists = [keys.due(PARTITION), keys.reconcile(PARTITION)]
+    const scores = await Promise.all(lists.map(list => this.#test.redis.zscore(list, compactId(payment.terms.id))))
+    const times = scores.flatMap(score => (score === null ? [] : [Number(score)]))
+    return times.length === 0 ? null : Math.min(...times)
   }
 
   /** Commands that are not finished, and letters of those that were given up. */

@@ -7,7 +7,7 @@
  */
 import type { CommandResult } from '../../machines/commands.js'
 import { isOpenFor } from '../../machines/model.js'
-import { decide, wakeAtMs } from '../../machines/payment/decide.js'
+import { decide, wakeAtMs, wakeTimes } from '../../machines/payment/decide.js'
 import { WrittenByNewer } from '../../machines/written-by-newer.js'
 import type { CommandEntry } from '../../redis/command-entry.js'
 import { isRedisUnavailable } from '../../redis/errors.js'
@@ -153,9 +153,9 @@ async function notePoison(entry: CommandEntry, deps: WorkerDeps): Promise<boolea
   const decision = decide(payment, { type: 'POISONED', nowMs }, deps.policy)
   if (decision.kind === 'refused' || !decision.isChanged) return true
   const { statusBefore, conclusion } = decision
-  const wake = wakeAtMs(decision.payment.progress)
+  const wake = wakeTimes(decision.payment.progress)
   const written = await deps.commits.commit(
-    { payment: decision.payment, statusBefore, conclusion, nowMs, wakeAtMs: wake, ends: null, begins: null },
+    { payment: decision.payment, statusBefore, conclusion, nowMs, wake, ends: null, begins: null },
     entry.partition
   )
   return written === 'committed'

@@ -1,6 +1,7 @@
 /** What `payments` tells its operator: how long each step of a command takes, and how it ended. */
 import { Counter, Gauge, Histogram, type Registry, register } from 'prom-client'
 import { STEP_BUCKETS_S } from '../../runtime/metrics.js'
+import type { Unconfirmed } from './reconciling-network.js'
 
 /** How a command went that this worker did not end. */
 export type GivenBack = 'requeued' | 'released' | 'left' | 'buried'
@@ -15,6 +16,7 @@ export interface WorkerMetrics {
   gaveBack(way: GivenBack): void
   /** A notice of the card network whose payment was never found. */
   gaveNoticeUp(): void
+  absenceUnconfirmed(reason: Unconfirmed): void
 }
 
 const LONG_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60]
@@ -63,6 +65,21 @@ export function createWorkerMetrics(inWork: () => number, registry: Registry = r
     buckets: STEP_BUCKETS_S,
     registers
   })
+  const { returned, unplaced, unconfirmed } = createCounters(registers)
+  return {
+    queued: (command, ms) => queue.observe({ command }, ms / 1_000),
+    handled: (command, ms) => commands.observe({ command }, ms / 1_000),
+    lockTried: (outcome, ms) => locks.observe({ outcome }, ms / 1_000),
+    called: (operation, outcome, ms) => calls.observe({ operation, outcome }, ms / 1_000),
+    committed: (outcome, ms) => commits.observe({ outcome }, ms / 1_000),
+    gaveBack: way => returned.inc({ way }),
+    gaveNoticeUp: () => unplaced.inc(),
+    absenceUnconfirmed: reason => unconfirmed.inc({ reason })
+  }
+}
+
+/** What is counted because it should not happen. */
+function createCounters(registers: Registry[]) {
   const returned = new Counter({
     name: 'commands_given_back_total',
     help: 'Commands that a worker did not end: requeued after a failure, released unbegun at its stop, left to workers of a newer version, buried as dead letters.',
@@ -74,13 +91,11 @@ export function createWorkerMetrics(inWork: () => number, registry: Registry = r
     help: 'Notices of the card network whose payment was never found: it may be a chargeback that nobody is told of.',
     registers
   })
-  return {
-    queued: (command, ms) => queue.observe({ command }, ms / 1_000),
-    handled: (command, ms) => commands.observe({ command }, ms / 1_000),
-    lockTried: (outcome, ms) => locks.observe({ outcome }, ms / 1_000),
-    called: (operation, outcome, ms) => calls.observe({ operation, outcome }, ms / 1_000),
-    committed: (outcome, ms) => commits.observe({ outcome }, ms / 1_000),
-    gaveBack: way => returned.inc({ way }),
-    gaveNoticeUp: () => unplaced.inc()
-  }
+  const unconfirmed = new Counter({
+    name: 'absences_unconfirmed_total',
+    help: 'Answers "there is no such sale" that were not believed. `reason`: denied (the network does not find a sale that it has surely booked either), no_known_sale (none was booked yet), older_than_account (NETWORK_MERCHANT_ID was changed since).',
+    labelNames: ['reason'] as const,
+    registers
+  })
+  return { returned, unplaced, unconfirmed }
 }

@@ -6,7 +6,7 @@
  * begun is asked about, and a commit that comes late meets another version.
  */
 import type { Payment, RefusalCode } from '../../machines/model.js'
-import { type Decision, decide, isUnderWay, wakeAtMs } from '../../machines/payment/decide.js'
+import { type Decision, decide, isUnderWay, wakeTimes } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import type { CommandEntry } from '../../redis/command-entry.js'
 import type { CommitOutcome } from '../../redis/commits.js'
@@ -190,7 +190,7 @@ async function commitSurely(
     statusBefore,
     conclusion,
     nowMs,
-    wakeAtMs: wakeAtMs(payment.progress),
+    wake: wakeTimes(payment.progress),
     ends: effect === null ? entry : null,
     // What comes of a call is written whoever has the command now; what has not begun is left to its new holder.
     begins: isOutcome ? null : entry

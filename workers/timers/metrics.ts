@@ -27,7 +27,7 @@ export function createTimersMetrics(registry: Registry = register): TimersMetric
   })
   const failures = new Counter({
     name: 'timer_rounds_failed_total',
-    help: 'Rounds of the timers that failed and were repeated, by round: due, takeover.',
+    help: 'Rounds of the timers that failed and were repeated, by round: due, reconcile, takeover.',
     labelNames: ['round'] as const,
     registers
   })
@@ -69,7 +69,12 @@ export function publishInstallation(read: () => Promise<InstallationStatus>, reg
       help: 'Payments with an alarm: an expiry or a question to the network.',
       pick: sum(row => row.scheduled)
     },
-    { name: 'alarms_due', help: 'Alarms that are due and have not become commands yet.', pick: sum(row => row.due) },
+    { name: 'alarms_due', help: 'Expiries that are due and have not become commands yet.', pick: sum(row => row.due) },
+    {
+      name: 'reconciliations_due',
+      help: 'Questions to the network that are due and wait for their turn: RECONCILE_PER_SECOND, or one a second while it gives no answer.',
+      pick: sum(row => row.reconcileDue)
+    },
     {
       name: 'dead_letters',
       help: 'Commands that were taken out of circulation.',

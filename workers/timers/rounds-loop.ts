@@ -1,18 +1,20 @@
 /** Repeats the rounds of the timers until it is stopped. A failed round is logged and repeated. */
 import type { Redis } from '../../redis/connections.js'
 import { isRedisUnavailable, reasonOf } from '../../redis/errors.js'
+import type { ReconcilePace } from '../../redis/reconcile-pace.js'
 import { watchWorkers } from '../../redis/takeover.js'
 import type { Clock } from '../../runtime/clock.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import type { TimersMetrics } from './metrics.js'
-import { fireRound, takeoverRound } from './rounds.js'
+import { expiryRound, reconcileRound, takeoverRound } from './rounds.js'
 
 /** How often dead workers are looked for (ms). */
 const TAKEOVER_INTERVAL_MS = 500
 
 export interface RoundsOptions {
   readonly redis: Redis
+  readonly pace: ReconcilePace
   readonly metrics: TimersMetrics
   readonly partitions: number
   readonly timersIntervalMs: number
@@ -29,7 +31,7 @@ export interface RoundsLoop {
   ended(): Promise<void>
 }
 
-/** Starts both rounds at once. */
+/** Starts all rounds at once. */
 export function startRounds(options: RoundsOptions): RoundsLoop {
   const { redis, partitions, takeoverAfterMs, metrics, log, signal } = options
   const problems = new Map<string, string>()
@@ -50,12 +52,17 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
       await delay(intervalMs, signal)
     }
   }
+  const noteFired = (fired: number): void => {
+    metrics.fired(fired)
+    if (fired > 0) log.debug({ fired }, 'due commands written')
+  }
   const rounds = [
-    repeat('due', options.timersIntervalMs, async () => {
-      const fired = await fireRound(redis, partitions, options.clock.now())
-      metrics.fired(fired)
-      if (fired > 0) log.debug({ fired }, 'due commands written')
-    }),
+    repeat('due', options.timersIntervalMs, async () =>
+      noteFired(await expiryRound(redis, partitions, options.clock.now()))
+    ),
+    repeat('reconcile', options.timersIntervalMs, async () =>
+      noteFired(await reconcileRound(redis, options.pace, partitions, options.clock.now()))
+    ),
     repeat('takeover', TAKEOVER_INTERVAL_MS, async () => {
       const living = await watchWorkers(redis, takeoverAfterMs)
       if (performance.now() - redisBackAtMs < takeoverAfterMs) return

@@ -1,24 +1,59 @@
 /**
- * The two rounds of the timers: what is due becomes a command, and the commands of dead workers go back.
+ * The rounds of the timers: what is due becomes a command, and the commands of dead workers go back.
  *
  * Each round may run in any number of processes at once: every step is one script that does its work once.
  */
 import { requeueCommand, requeueEntry } from '../../redis/command-stream.js'
 import type { Redis } from '../../redis/connections.js'
-import { FIRE_MAX, fireDueCommands } from '../../redis/due.js'
+import { countReconciliations, FIRE_MAX, fireExpiries, fireReconciliations } from '../../redis/due.js'
 import { isRedisUnavailable } from '../../redis/errors.js'
+import { partitionNumbers } from '../../redis/keys.js'
+import type { ReconcilePace } from '../../redis/reconcile-pace.js'
 import { orphanedCommands } from '../../redis/takeover.js'
 
-/** Fires everything that is due. Returns the number of commands written. */
-export async function fireRound(redis: Redis, partitions: number, nowMs: number): Promise<number> {
+/** Fires every expiry that is due. Returns the number of commands written. */
+export async function expiryRound(redis: Redis, partitions: number, nowMs: number): Promise<number> {
   let fired = 0
-  await inEach(partitions, async partition => {
+  await inEach(partitionNumbers(partitions), async partition => {
     let count: number
     do {
-      count = await fireDueCommands(redis, partition, nowMs)
+      count = await fireExpiries(redis, partition, nowMs)
       fired += count
     } while (count === FIRE_MAX)
   })
+  return fired
+}
+
+/**
+ * Fires as many questions to the network as the pace allows. Returns the number of commands written. Partitions share
+ * alike: one with few questions gets all of them, and what it leaves goes to those with more.
+ */
+export async function reconcileRound(
+  redis: Redis,
+  pace: ReconcilePace,
+  partitions: number,
+  nowMs: number
+): Promise<number> {
+  const numbers = partitionNumbers(partitions)
+  // A partition that can't be counted is tried all the same: its fault is reported below, and the others go on.
+  const counts = await Promise.all(
+    numbers.map(partition => countReconciliations(redis, partition, nowMs).catch(() => 1))
+  )
+  const due = numbers
+    .map((partition, index) => ({ partition, count: counts[index] ?? 0, order: Math.random() }))
+    .filter(({ count }) => count > 0)
+    .sort((a, b) => a.count - b.count || a.order - b.order)
+  const wanted = due.reduce((sum, { count }) => sum + count, 0)
+  const granted = wanted === 0 ? 0 : await pace.take(wanted)
+  let fired = 0
+  try {
+    await inEach([...due.entries()], async ([place, { partition }]) => {
+      const max = Math.ceil((granted - fired) / (due.length - place))
+      if (max > 0) fired += await fireReconciliations(redis, { partition, nowMs, max })
+    })
+  } finally {
+    if (fired < granted) await pace.giveBack(granted - fired)
+  }
   return fired
 }
 
@@ -32,7 +67,7 @@ export async function takeoverRound(
   living: ReadonlySet<string>,
   tookOver: (worker: string) => void
 ): Promise<void> {
-  await inEach(partitions, async partition => {
+  await inEach(partitionNumbers(partitions), async partition => {
     for (const { consumer, entries, unreadable } of await orphanedCommands(redis, partition, living)) {
       for (const entry of entries) if (await requeueCommand(redis, entry)) tookOver(consumer)
       for (const entry of unreadable) if (await requeueEntry(redis, entry)) tookOver(consumer)
@@ -41,11 +76,11 @@ export async function takeoverRound(
 }
 
 /** A partition with a fault of its own does not keep the others waiting; the round fails when they are done. */
-async function inEach(partitions: number, work: (partition: number) => Promise<void>): Promise<void> {
+async function inEach<T>(places: readonly T[], work: (place: T) => Promise<void>): Promise<void> {
   const faults: unknown[] = []
-  for (let partition = 0; partition < partitions; partition++) {
+  for (const place of places) {
     try {
-      await work(partition)
+      await work(place)
     } catch (error) {
       if (isRedisUnavailable(error)) throw error
       faults.push(error)

@@ -28,7 +28,7 @@ const rows: Row[] = [
     found('FOUND_CAPTURED'),
     { status: 'canceled', captured: 0, wake: null, attention: 'figures_differ' }
   ],
-  ['canceled: without an answer', inStatus('canceled', announced), noAnswer, { status: 'canceled', wake: 5_000 }],
+  ['canceled: without an answer', inStatus('canceled', announced), noAnswer, { status: 'canceled', wake: 2_000 }],
   ['canceled: asked again', inStatus('canceled', announced), { type: 'RECONCILE' }, { effect: 'query' }],
   ['expired: the network is asked', inStatus('expired', { phase: 'released' }), notice, { effect: 'query', wake: 0 }],
   [
@@ -64,7 +64,7 @@ const rows: Row[] = [
     found('FOUND_VOIDED', {}, surplus),
     { status: 'unknown', effect: 'void', attention: 'surplus_sale', result: null }
   ],
-  ['failed: without an answer', inStatus('failed'), noAnswer, { phase: 'settled', wake: 5_000 }],
+  ['failed: without an answer', inStatus('failed'), noAnswer, { phase: 'settled', wake: 2_000 }],
   ['failed: it is looked for anyway', inStatus('failed', watched), notice, { refused: 'invalid_state' }]
 ]
 

@@ -171,7 +171,7 @@ const unknown: Row[] = [
     'asks on while there is no answer',
     inStatus('unknown'),
     { type: 'NO_ANSWER', reason: 'cut' },
-    { status: 'unknown', wake: 5_000, attention: null }
+    { status: 'unknown', wake: 2_000, attention: null }
   ],
   [
     'keeps the reason for which it is listed',
@@ -201,7 +201,7 @@ const unknown: Row[] = [
     'is listed for a person after three days, and asks on',
     inStatus('unknown'),
     { type: 'NO_ANSWER', reason: 'cut', nowMs: NOW + policy.reconcileListAfterMs },
-    { status: 'unknown', attention: 'unresolved_for_long', wake: policy.reconcileListAfterMs + 5_000 }
+    { status: 'unknown', attention: 'unresolved_for_long', wake: policy.reconcileListAfterMs + 15_000 }
   ],
   [
     'keeps its alarm when a question is poisoned',
@@ -250,7 +250,7 @@ const failed: Row[] = [
     { status: 'failed', effect: 'void', attention: 'sale_after_failure' }
   ],
   ['looks again after the void', inStatus('failed', watched), approved(false), { effect: 'query' }],
-  ['tries the void again', inStatus('failed', watched), ambiguous, { phase: 'watched', wake: 5_000 }],
+  ['tries the void again', inStatus('failed', watched), ambiguous, { phase: 'watched', wake: 2_000 }],
   [
     'is settled when the late sale is gone',
     inStatus('failed', watched),
@@ -267,7 +267,7 @@ const failed: Row[] = [
     'looks on without an answer',
     inStatus('failed', watched),
     { type: 'NO_ANSWER', reason: 'cut' },
-    { phase: 'watched', wake: 5_000 }
+    { phase: 'watched', wake: 2_000 }
   ],
   [
     'takes no capture',

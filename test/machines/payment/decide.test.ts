@@ -99,8 +99,8 @@ describe('decide', () => {
   })
 
   it('asks with growing gaps, the last of which repeats', () => {
-    const unanswered = { type: 'NO_ANSWER', reason: 'cut' }
-    const life = live(manual, { type: 'AMBIGUOUS', reason: 'cut' }, unanswered, unanswered, unanswered)
+    const unfinished = { type: 'FOUND_UNFINISHED', sale: aSale(), surplusSaleId: null }
+    const life = live(manual, { type: 'AMBIGUOUS', reason: 'cut' }, unfinished, unfinished, unfinished)
     const gaps = life.map(({ payment }, index) => (payment.progress.inquiry?.nextAtMs ?? 0) - at(index + 1))
     expect(gaps).to.deep.equal([2_000, 5_000, 15_000, 15_000])
   })

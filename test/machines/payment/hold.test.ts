@@ -206,7 +206,7 @@ const tables: Record<string, Row[]> = {
       { phase: 'asking', attention: 'figures_differ', wake: 5_000 }
     ],
     ['asks on when absent', capturing('asking'), { type: 'ABSENT', nowMs: LATER }, { phase: 'asking', result: null }],
-    ['asks on without an answer', capturing('asking'), unanswered, { phase: 'asking', wake: 5_000 }],
+    ['asks on without an answer', capturing('asking'), unanswered, { phase: 'asking', wake: 2_000 }],
     [
       'keeps its alarm when poisoned',
       capturing('asking'),
@@ -272,7 +272,7 @@ const tables: Record<string, Row[]> = {
   expired: [
     ['is released', inStatus('expired'), approved, { phase: 'released', wake: null }],
     ['tries the release again: refused', inStatus('expired'), rejected, { phase: 'releasing', wake: 5_000 }],
-    ['tries the release again: not sent', inStatus('expired'), notSent, { phase: 'releasing', wake: 5_000 }],
+    ['tries the release again: not sent', inStatus('expired'), notSent, { phase: 'releasing', wake: 2_000 }],
     ['asks what became of the release: no answer', inStatus('expired'), ambiguous, { phase: 'releasing', wake: 2_000 }],
     [
       'asks when found again',

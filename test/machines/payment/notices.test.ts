@@ -94,7 +94,7 @@ const tables: Record<string, Row[]> = {
       'is verified later without an answer',
       inStatus('pre_authorized', noticed('change')),
       { type: 'NO_ANSWER', reason: 'cut' },
-      { status: 'pre_authorized', wake: 5_000 }
+      { status: 'pre_authorized', wake: 2_000 }
     ]
   ],
   'a chargeback that the books do not show yet': [
@@ -350,7 +350,7 @@ const tables: Record<string, Row[]> = {
       'is tried again when it was not voided',
       inStatus('captured', noticed('change')),
       { type: 'NOT_SENT', reason: 'refused' },
-      { wake: 5_000 }
+      { wake: 2_000 }
     ]
   ]
 }

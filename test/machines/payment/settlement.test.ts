@@ -226,7 +226,7 @@ const tables: Record<string, Row[]> = {
       'is verified later without an answer',
       inStatus('captured', noticed),
       { type: 'NO_ANSWER', reason: 'cut' },
-      { status: 'captured', wake: 5_000 }
+      { status: 'captured', wake: 2_000 }
     ],
     ['is verified later when not found', inStatus('captured', noticed), { type: 'ABSENT' }, { wake: 5_000 }],
     [

@@ -3,6 +3,7 @@ import { Registry } from 'prom-client'
 import { ensureGroups, readCommands } from '../../../redis/command-stream.js'
 import type { Redis } from '../../../redis/connections.js'
 import { createPaymentStore } from '../../../redis/payments.js'
+import { createReconcilePace } from '../../../redis/reconcile-pace.js'
 import { writeHeartbeat } from '../../../redis/takeover.js'
 import { systemClock } from '../../../runtime/clock.js'
 import { delay } from '../../../runtime/delay.js'
@@ -42,6 +43,7 @@ describe('the timers after an outage of Redis (decision 6)', function () {
     stopping = new AbortController()
     loop = startRounds({
       redis: leaving(test.redis),
+      pace: createReconcilePace(test.redis, 100),
       metrics: {
         ...createTimersMetrics(new Registry()),
         tookOver: commands => void takeovers.push({ atMs: performance.now(), commands })

@@ -1,0 +1,49 @@
+/** When the network is asked next about an outcome that is not known. Pure. */
+import type { Inquiry } from '../model.js'
+import type { PaymentEvent, Policy } from './events.js'
+
+/**
+ * The doubt that a request without an answer begins. Each further try of one operation lengthens the gap, so that a
+ * request which always fails backs off.
+ */
+export function firstInquiry(earlier: Inquiry | null, policy: Policy, { nowMs }: PaymentEvent): Inquiry {
+  const attempts = earlier === null ? 0 : earlier.attempts + 1
+  const gapMs = Math.min(gapAfter(attempts, policy), unansweredGapMaxMs(policy))
+  return { sinceMs: nowMs, attempts, nextAtMs: nowMs + gapMs }
+}
+
+/**
+ * When to reconcile next. An answer lengthens the gap. No answer leaves it, so that an outage of the network delays
+ * nothing once it is over. The not-found horizon has a question of its own: an absence is decided there.
+ */
+export function nextInquiry(
+  { sinceMs, attempts }: Pick<Inquiry, 'sinceMs' | 'attempts'>,
+  policy: Policy,
+  { type, nowMs }: PaymentEvent
+): Inquiry {
+  const isAnswered = !UNANSWERED.has(type)
+  const answered = isAnswered ? attempts + 1 : attempts
+  const gapMs = isAnswered ? gapAfter(answered, policy) : unansweredGapMs(nowMs - sinceMs, policy)
+  const horizonMs = sinceMs + policy.notFoundHorizonMs
+  const nextAtMs = nowMs < horizonMs ? Math.min(nowMs + gapMs, horizonMs) : nowMs + gapMs
+  return { sinceMs, attempts: answered, nextAtMs }
+}
+
+/** The network gave no answer to a question, or to a request that was sent in its course. */
+const UNANSWERED: ReadonlySet<PaymentEvent['type']> = new Set(['NO_ANSWER', 'NOT_SENT', 'AMBIGUOUS'])
+
+/** The longest gap after a question without an answer (ms). Within it, all that is in doubt is due after an outage. */
+export const UNANSWERED_GAP_MAX_MS = 30_000
+
+/** As long as the doubt is old, within bounds: a short fault is over soon, and a long outage costs few questions. */
+function unansweredGapMs(ageMs: number, policy: Policy): number {
+  return Math.min(Math.max(ageMs, gapAfter(0, policy)), unansweredGapMaxMs(policy))
+}
+
+function unansweredGapMaxMs(policy: Policy): number {
+  return Math.min(UNANSWERED_GAP_MAX_MS, gapAfter(policy.reconcileDelaysMs.length, policy))
+}
+
+function gapAfter(attempts: number, { reconcileDelaysMs, notFoundHorizonMs }: Policy): number {
+  return reconcileDelaysMs[Math.min(attempts, reconcileDelaysMs.length - 1)] ?? notFoundHorizonMs
+}

@@ -1,0 +1,34 @@
+/** A sale that the card network has surely booked: the positive control of an answer "there is no such sale". */
+import type { Redis } from './connections.js'
+import { keys } from './keys.js'
+
+export interface KnownSale {
+  /** Our account at the network that it was booked for. */
+  readonly account: string
+  readonly orderId: string
+  /** Since when this account is in use, by the clock of the service (ms); 0: no other one was in use before. */
+  readonly accountSinceMs: number
+}
+
+export interface KnownSaleStore {
+  /** Null: no sale was ever booked. Rejects when Redis is away. */
+  read(): Promise<KnownSale | null>
+  remember(sale: Pick<KnownSale, 'account' | 'orderId'>, nowMs: number): Promise<void>
+}
+
+/** Two workers may remember at once: each value is true, and the last one stays. */
+export function createKnownSaleStore(redis: Redis): KnownSaleStore {
+  const read = async (): Promise<KnownSale | null> => {
+    const text = await redis.get(keys.knownSale())
+    return text === null ? null : (JSON.parse(text) as KnownSale)
+  }
+  return {
+    read,
+    async remember(sale, nowMs) {
+      const before = await read()
+      const isSameAccount = before === null || before.account === sale.account
+      const accountSinceMs = isSameAccount ? (before?.accountSinceMs ?? 0) : nowMs
+      await redis.set(keys.knownSale(), JSON.stringify({ ...sale, accountSinceMs } satisfies KnownSale))
+    }
+  }
+}

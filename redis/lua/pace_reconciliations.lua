@@ -1,0 +1,28 @@
+-- Bounds the questions that all workers ask the card network together: by a rate, and by how many answers are open.
+--
+-- Each question takes one from an allowance. Each answer gives two back, up to a full allowance; without answers it
+-- fills by one a second. So a network that answers is asked at the full rate, a silent one once a second, and one that
+-- has come back twice as much with each round of answers.
+--
+-- KEYS[1] the pace: "<tokens of the rate> <allowance> <ms>"; absent means full
+-- ARGV[1] questions per second, which is also a full allowance
+-- ARGV[2] questions that are wanted   ARGV[3] given back to the allowance
+--
+-- Returns how many of the wanted ones may be asked now.
+local perSecond = tonumber(ARGV[1])
+local time = redis.call('TIME')
+local nowMs = tonumber(time[1]) * 1000 + tonumber(time[2]) / 1000
+
+local tokens, allowance = perSecond, perSecond
+local stored = redis.call('GET', KEYS[1])
+if stored then
+  local tokensBefore, allowanceBefore, atMs = string.match(stored, '^(%S+) (%S+) (%S+)$')
+  -- A clock that was set back must not take anything away.
+  local elapsedS = math.max(0, nowMs - tonumber(atMs)) / 1000
+  tokens = math.min(perSecond, tonumber(tokensBefore) + elapsedS * perSecond)
+  allowance = math.min(perSecond, tonumber(allowanceBefore) + elapsedS + tonumber(ARGV[3]))
+end
+
+local granted = math.floor(math.min(tonumber(ARGV[2]), tokens, allowance))
+redis.call('SET', KEYS[1], string.format('%.6f %.6f %.3f', tokens - granted, allowance - granted, nowMs))
+return granted

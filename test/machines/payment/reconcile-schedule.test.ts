@@ -1,0 +1,76 @@
+/** When the network is asked: by the settings as they are delivered, whose times docs/PAYMENTS.md tells. */
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import type { Payment } from '../../../machines/model.js'
+import { decide, wakeAtMs } from '../../../machines/payment/decide.js'
+import type { PaymentEvent } from '../../../machines/payment/events.js'
+import { UNANSWERED_GAP_MAX_MS } from '../../../machines/payment/reconcile-schedule.js'
+import { readConfig } from '../../../runtime/config.js'
+import { aPayment, CREATED_MS } from '../../support/payments.js'
+
+const policy = readConfig({})
+const { notFoundHorizonMs } = policy
+const HOUR_MS = 3_600_000
+const DOUBT_MAX_MS = notFoundHorizonMs + UNANSWERED_GAP_MAX_MS
+
+type Answer = 'ABSENT' | 'NO_ANSWER'
+
+describe('the schedule of reconciliation', () => {
+  it('asks once the not-found horizon is over, and believes the absence then', () => {
+    const { payment, askedMs } = reconciledUntilFinal(() => 'ABSENT')
+    expect(payment.progress.status).to.equal('failed')
+    expect(askedMs).to.deep.equal([2_000, 7_000, 22_000, 82_000, 382_000, notFoundHorizonMs])
+  })
+
+  it('ends a doubt within the time that docs/PAYMENTS.md tells, though one question gets no answer', () => {
+    for (let unanswered = 0; unanswered < 7; unanswered++) {
+      const { askedMs } = reconciledUntilFinal(question => (question === unanswered ? 'NO_ANSWER' : 'ABSENT'))
+      expect(askedMs.at(-1), `question ${unanswered}`).to.be.within(notFoundHorizonMs, DOUBT_MAX_MS)
+    }
+    const minutes = `${DOUBT_MAX_MS / 60_000} min`.replace('.5 min', ' min 30 s')
+    expect(readFileSync('docs/PAYMENTS.md', 'utf8').replace(/\s+/g, ' ')).to.contain(`in doubt for ${minutes} at most`)
+  })
+
+  for (const outageMs of [10 * 60_000, 5 * HOUR_MS]) {
+    it(`asks within half a minute after an outage of ${outageMs / 60_000} min, and goes on as if there had been none`, () => {
+      let backAfterMs = 0
+      const { payment, askedMs } = reconciledUntilFinal((_, ageMs) => {
+        if (ageMs < outageMs) return 'NO_ANSWER'
+        backAfterMs ||= ageMs - outageMs
+        return 'ABSENT'
+      })
+      expect(backAfterMs).to.be.at.most(30_000)
+      expect(payment.progress.status).to.equal('failed')
+      const gaps = askedMs.map((ms, index) => ms - (askedMs[index - 1] ?? 0))
+      expect(Math.max(...gaps)).to.equal(30_000)
+    })
+  }
+
+  it('does not count a question without an answer: the gaps after it are those of the answers before it', () => {
+    const { askedMs } = reconciledUntilFinal(question => (question === 1 || question === 2 ? 'NO_ANSWER' : 'ABSENT'))
+    expect(askedMs.slice(0, 5)).to.deep.equal([2_000, 7_000, 14_000, 28_000, 43_000])
+  })
+})
+
+/** An authorisation in doubt, asked about whenever it is due. `askedMs`: ages of the doubt at each question. */
+function reconciledUntilFinal(answerTo: (question: number, ageMs: number) => Answer): {
+  payment: Payment
+  askedMs: number[]
+} {
+  const since = CREATED_MS + 1_000
+  let payment = taken(aPayment(), { type: 'AMBIGUOUS', reason: 'cut', nowMs: since })
+  const askedMs: number[] = []
+  while (payment.progress.status === 'unknown') {
+    const nowMs = wakeAtMs(payment.progress) ?? Number.NaN
+    const answer = answerTo(askedMs.length, nowMs - since)
+    askedMs.push(nowMs - since)
+    payment = taken(payment, answer === 'ABSENT' ? { type: answer, nowMs } : { type: answer, reason: 'cut', nowMs })
+  }
+  return { payment, askedMs }
+}
+
+function taken(payment: Payment, event: PaymentEvent): Payment {
+  const decision = decide(payment, event, policy)
+  if (decision.kind !== 'taken') throw new Error(`${event.type} was refused`)
+  return decision.payment
+}

@@ -1,0 +1,156 @@
+/** Absence needs a positive control: what a query host that knows none of our sales does to a charged payment. */
+import { expect } from 'chai'
+import type { Payment } from '../../../machines/model.js'
+import { orderIdOf, type QueryOutcome } from '../../../machines/network.js'
+import { createKnownSaleStore } from '../../../redis/known-sale.js'
+import { createLogger } from '../../../runtime/log.js'
+import { createReconcilingNetwork, type Unconfirmed } from '../../../workers/payments/reconciling-network.js'
+import { ambiguous, approvedAndCaptured, FakeNetwork } from '../../support/fake-network.js'
+import { aPayment, aSale, policy } from '../../support/payments.js'
+import { useRedis } from '../../support/redis.js'
+import { aWorker, type TestWorker } from '../../support/worker.js'
+
+const HOUR_MS = 3_600_000
+const OTHER_ORDER = orderIdOf(aPayment().terms.id)
+const absent: QueryOutcome = { kind: 'absent' }
+const found: QueryOutcome = { kind: 'found', sales: [aSale({ status: 'captured' })] }
+const silent: QueryOutcome = { kind: 'no_answer', reason: 'timeout' }
+
+/** Answers by the order that is asked about. */
+class HostByOrder extends FakeNetwork {
+  readonly queried: string[] = []
+  answerTo: (orderId: string) => QueryOutcome = () => absent
+
+  override async query(orderId = ''): Promise<QueryOutcome> {
+    this.queried.push(orderId)
+    return this.answerTo(orderId)
+  }
+}
+
+describe('an absence at the card network', () => {
+  const test = useRedis()
+  const log = createLogger('test', 'silent')
+  let host: HostByOrder
+  let unconfirmed: Unconfirmed[]
+  let answers: number
+  beforeEach(() => {
+    host = new HostByOrder()
+    unconfirmed = []
+    answers = 0
+  })
+  afterEach(() => test.redis.flushdb())
+
+  const workerOf = (account = 'account-1'): TestWorker =>
+    aWorker(test, deps => ({
+      network: createReconcilingNetwork(host, {
+        knownSales: createKnownSaleStore(test.redis),
+        pace: { noteAnswer: async () => void answers++ },
+        account,
+        onUnconfirmed: reason => void unconfirmed.push(reason),
+        clock: deps.clock,
+        log
+      })
+    }))
+  const paid = async (worker: TestWorker): Promise<Payment> => {
+    const payment = await worker.accept()
+    host.willAnswer(approvedAndCaptured)
+    await worker.work()
+    return payment
+  }
+  const inDoubt = async (worker: TestWorker): Promise<Payment> => {
+    const payment = await worker.accept()
+    host.willAnswer(ambiguous)
+    await worker.work()
+    return payment
+  }
+  /** Wakes the payment each time that it is due. */
+  const reconcileFor = async (worker: TestWorker, payment: Payment, forMs: number): Promise<void> => {
+    const endMs = worker.clock.atMs + forMs
+    for (;;) {
+      const dueMs = await worker.alarmOf(payment)
+      if (dueMs === null || dueMs > endMs) return
+      await worker.wake(payment, dueMs)
+    }
+  }
+  const statusOf = async (worker: TestWorker, payment: Payment): Promise<string> =>
+    (await worker.load(payment)).progress.status
+
+  it('does not fail a payment that was charged while a query host denies every sale for two hours', async function () {
+    this.timeout(20_000)
+    const worker = workerOf()
+    await paid(worker)
+    const payment = await inDoubt(worker)
+    await reconcileFor(worker, payment, 2 * HOUR_MS)
+    expect(await statusOf(worker, payment)).to.equal('unknown')
+    expect(new Set(unconfirmed)).to.deep.equal(new Set(['denied']))
+    expect(answers, 'a denial must not speed up the questions').to.equal(0)
+    host.answerTo = () => found
+    await reconcileFor(worker, payment, 60_000)
+    expect(await statusOf(worker, payment)).to.equal('captured')
+  })
+
+  it('fails a payment once the horizon is over when the host knows a sale of the same account', async () => {
+    const worker = workerOf()
+    const known = await paid(worker)
+    const payment = await inDoubt(worker)
+    host.answerTo = orderId => (orderId === orderIdOf(known.terms.id) ? found : absent)
+    await reconcileFor(worker, payment, policy.notFoundHorizonMs)
+    expect(await statusOf(worker, payment)).to.equal('failed')
+    expect(unconfirmed).to.deep.equal([])
+  })
+
+  it('is not believed before the first approved sale of an installation', async () => {
+    const worker = workerOf()
+    const payment = await inDoubt(worker)
+    await reconcileFor(worker, payment, HOUR_MS)
+    expect(await statusOf(worker, payment)).to.equal('unknown')
+    expect(new Set(unconfirmed)).to.deep.equal(new Set(['no_known_sale']))
+    const known = await paid(worker)
+    host.answerTo = orderId => (orderId === orderIdOf(known.terms.id) ? found : absent)
+    await reconcileFor(worker, payment, 60_000)
+    expect(await statusOf(worker, payment)).to.equal('failed')
+  })
+
+  it('is no answer when the control gets none', async () => {
+    const worker = workerOf()
+    const known = await paid(worker)
+    const payment = await inDoubt(worker)
+    host.answerTo = orderId => (orderId === orderIdOf(known.terms.id) ? silent : absent)
+    await reconcileFor(worker, payment, HOUR_MS)
+    expect(await statusOf(worker, payment)).to.equal('unknown')
+    expect(unconfirmed).to.deep.equal([])
+  })
+
+  it('never ends a payment that is older than the account which is asked', async () => {
+    const before = workerOf()
+    await paid(before)
+    const payment = await inDoubt(before)
+    const after = workerOf('account-2')
+    after.clock.atMs = Date.now() + HOUR_MS
+    const known = await paid(after)
+    after.clock.atMs = before.clock.atMs
+    host.answerTo = orderId => (orderId === orderIdOf(known.terms.id) ? found : absent)
+    await reconcileFor(after, payment, HOUR_MS)
+    expect(await statusOf(after, payment)).to.equal('unknown')
+    expect(new Set(unconfirmed)).to.deep.equal(new Set(['older_than_account']))
+  })
+
+  it('costs one control for many payments at once, and none for a payment that is found', async () => {
+    const worker = workerOf()
+    const known = orderIdOf((await paid(worker)).terms.id)
+    host.answerTo = orderId => (orderId === OTHER_ORDER ? absent : found)
+    const { signal } = new AbortController()
+    await worker.deps.network.query('0'.repeat(32), signal)
+    expect(host.queried).not.to.include(known)
+    const outcomes = await Promise.all(Array.from({ length: 50 }, () => worker.deps.network.query(OTHER_ORDER, signal)))
+    expect(outcomes).to.deep.equal(Array(50).fill(absent))
+    expect(host.queried.filter(orderId => orderId === known)).to.have.lengthOf(1)
+    expect(answers).to.equal(51)
+  })
+
+  it('notes a known sale once a minute, not with each payment', async () => {
+    const worker = workerOf()
+    const [first] = [await paid(worker), await paid(worker), await paid(worker)]
+    expect((await createKnownSaleStore(test.redis).read())?.orderId).to.equal(orderIdOf(first.terms.id))
+  })
+})

@@ -1,0 +1,99 @@
+/**
+ * The card network as payments are reconciled with it: an absence needs a positive control, and answers set the pace.
+ *
+ * A payment ends as `failed` because the network does not know its sale. A query host that is misrouted or stale, or that
+ * takes our credentials for another account's, knows none of our sales. So "absent" counts only when the same host, asked
+ * at the same time, finds a sale that the network has surely booked. Otherwise it is no answer, and the payment stays
+ * in doubt.
+ */
+import { type CardNetwork, paymentIdOf, type QueryOutcome } from '../../machines/network.js'
+import { createdAtMs } from '../../redis/keys.js'
+import type { KnownSaleStore } from '../../redis/known-sale.js'
+import type { ReconcilePace } from '../../redis/reconcile-pace.js'
+import type { Clock } from '../../runtime/clock.js'
+import { type Logger, warnRateLimited } from '../../runtime/log.js'
+
+/** Why an absence was not believed. `denied`: the network does not find the known sale either. */
+export type Unconfirmed = 'denied' | 'no_known_sale' | 'older_than_account'
+
+export interface ReconcilingOptions {
+  readonly knownSales: KnownSaleStore
+  readonly pace: Pick<ReconcilePace, 'noteAnswer'>
+  /** Our account at the network. */
+  readonly account: string
+  readonly onUnconfirmed: (reason: Unconfirmed) => void
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** A sale that is this new makes a good control: a host that lags behind by more does not find it (ms). */
+const REMEMBER_EVERY_MS = 60_000
+/** How long one control confirms the absences that come with it (ms). */
+const CONTROL_FRESH_MS = 5_000
+
+type Absence = Exclude<QueryOutcome, { kind: 'found' }>
+
+/** The same network, with an `authorise` that notes known sales, and a `query` that asks for one. */
+export function createReconcilingNetwork(network: CardNetwork, options: ReconcilingOptions): CardNetwork {
+  const { knownSales, pace, account, onUnconfirmed, clock, log } = options
+  const unaborted = new AbortController().signal
+  let rememberedAtMs = Number.NEGATIVE_INFINITY
+  let control: {
+    readonly orderId: string
+    readonly startedMs: number
+    readonly outcome: Promise<QueryOutcome>
+  } | null = null
+
+  const noteBooked = (orderId: string): void => {
+    if (performance.now() - rememberedAtMs < REMEMBER_EVERY_MS) return
+    rememberedAtMs = performance.now()
+    knownSales.remember({ account, orderId }, clock.now()).catch((error: unknown) => {
+      rememberedAtMs = Number.NEGATIVE_INFINITY
+      warnRateLimited(log, { err: error }, 'a sale that is known to exist could not be noted')
+    })
+  }
+  const askForKnown = (orderId: string): Promise<QueryOutcome> => {
+    const isFresh = control?.orderId === orderId && performance.now() - control.startedMs < CONTROL_FRESH_MS
+    if (control === null || !isFresh) {
+      control = { orderId, startedMs: performance.now(), outcome: network.query(orderId, unaborted) }
+    }
+    return control.outcome
+  }
+  const unconfirmed = (reason: Unconfirmed, text: string): Absence => {
+    onUnconfirmed(reason)
+    warnRateLimited(log, { reason }, 'the card network knows no such sale, which is not believed')
+    return { kind: 'no_answer', reason: text }
+  }
+  const judgeAbsence = async (orderId: string): Promise<Absence> => {
+    const known = await knownSales.read()
+    if (known?.account !== account) return unconfirmed('no_known_sale', 'No sale is known that proves an absence.')
+    const paymentId = paymentIdOf(orderId)
+    if (paymentId === null || createdAtMs(paymentId) < known.accountSinceMs) {
+      return unconfirmed('older_than_account', 'The payment is older than the account that is asked.')
+    }
+    const outcome = await askForKnown(known.orderId)
+    if (outcome.kind === 'found') return { kind: 'absent' }
+    control = null
+    return outcome.kind === 'absent'
+      ? unconfirmed('denied', `The card network does not find the known sale ${known.orderId} either.`)
+      : outcome
+  }
+
+  return {
+    capture: (...args) => network.capture(...args),
+    void: (...args) => network.void(...args),
+    findOrderId: (...args) => network.findOrderId(...args),
+    async authorise(request, signal) {
+      const outcome = await network.authorise(request, signal)
+      if (outcome.kind === 'approved') noteBooked(request.orderId)
+      return outcome
+    },
+    async query(orderId, signal) {
+      const answer = await network.query(orderId, signal)
+      const outcome = answer.kind === 'absent' ? await judgeAbsence(orderId) : answer
+      // A pace that is not told of an answer is slower, nothing else.
+      if (outcome.kind !== 'no_answer') await pace.noteAnswer().catch(() => undefined)
+      return outcome
+    }
+  }
+}
