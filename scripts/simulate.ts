@@ -9,6 +9,7 @@ import { readCommandLine, toolCommand } from './command-line/tool.js'
 import { oneOf, wholeNumber } from './command-line/values.js'
 import { crashMatrix, sleepMatrix } from './simulation/crash-matrix.js'
 import { type MutantName, mutants } from './simulation/mutants.js'
+import type { NetworkTrouble } from './simulation/network-trouble.js'
 import { type RunResult, runSeed } from './simulation/run.js'
 import { type ScenarioName, scenarios } from './simulation/scenarios.js'
 
@@ -19,6 +20,7 @@ interface SimulateOptions {
   readonly mutant?: MutantName
   readonly failover?: boolean
   readonly byHand?: boolean
+  readonly network?: NetworkTrouble
   readonly matrix?: boolean
   readonly json?: boolean
 }
@@ -47,11 +49,16 @@ const command = toolCommand({
   )
   .option('--failover', 'lose the last writes of the durable Redis now and then')
   .option('--by-hand', 'people change sales at the network; an operator works off what needs a person')
+  .option(
+    '--network <trouble>',
+    'away: the card network is away for ten minutes; denying: questions reach a host that denies every sale',
+    oneOf(['away', 'denying'] satisfies NetworkTrouble[])
+  )
   .addOption(
     new Option(
       '--matrix',
       'no random faults, but a death or a long sleep at every point of every operation, and a second death after it'
-    ).conflicts(['seeds', 'from', 'seed', 'mutant', 'failover', 'byHand', 'json'])
+    ).conflicts(['seeds', 'from', 'seed', 'mutant', 'failover', 'byHand', 'network', 'json'])
   )
   .option('--json', 'print JSON')
 const { options } = readCommandLine<SimulateOptions>(command)
@@ -59,6 +66,7 @@ const { options } = readCommandLine<SimulateOptions>(command)
 const chosen = {
   isFailingOver: options.failover ?? false,
   isTouched: options.byHand ?? false,
+  ...(options.network === undefined ? {} : { trouble: options.network }),
   ...(options.mutant === undefined ? {} : { mutant: options.mutant })
 }
 if (options.seed !== undefined) {

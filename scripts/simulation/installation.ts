@@ -64,6 +64,8 @@ const SETTINGS = {
 /** A window of 84,375 ms, in days that a binary fraction can hold. */
 const WINDOW_DAYS = 1 / 1024
 const DAY_MS = 24 * 3_600_000
+/** Longer than any trouble of the network, as 72 h are. */
+const GIVE_NOTICE_UP_AFTER_MS = 700_000
 const WEBHOOK_JITTER = 0.2
 const WORKER = 'payments.'
 /** Whose clock nobody moves: in the test environment each process would ask for that five times a second. */
@@ -198,7 +200,7 @@ export class Installation {
     })
     const notices = createNoticeStore(redis, config.partitions)
     const onGivenUp = (): void => this.#world.note('notice given up', '')
-    const times = { giveUpAfterMs: 60_000, leaseMs: 8_000 }
+    const times = { giveUpAfterMs: GIVE_NOTICE_UP_AFTER_MS, leaseMs: 8_000 }
     void repeatNoticeRounds(
       { notices, network, clock, log: this.#log, onGivenUp, ...times },
       new AbortController().signal

@@ -2,10 +2,12 @@
  * Mistakes planted on purpose: a simulation that does not find them proves nothing. They exist here only, by
  * exchanging the text of a script or one dependency of a process.
  */
+import type { QueryOutcome } from '../../machines/network.js'
 import type { Redis } from '../../redis/connections.js'
 import { keys } from '../../redis/keys.js'
 import type { WorkerDeps } from '../../workers/payments/deps.js'
 import type { DeliveryDeps } from '../../workers/webhooks/deps.js'
+import type { NetworkTrouble } from './network-trouble.js'
 import type { ScenarioName } from './scenarios.js'
 
 export interface Mutant {
@@ -14,6 +16,8 @@ export interface Mutant {
   readonly seedsMax?: number
   /** Instead of in runs it shows in lives of this kind, when a worker falls asleep at the right point. */
   readonly showsAsleep?: ScenarioName
+  /** The trouble of the network in which it shows. */
+  readonly trouble?: NetworkTrouble
   /** Exchanges the text of the script that it is about, and leaves the others. */
   readonly script?: (lua: string) => string
   readonly worker?: (deps: WorkerDeps) => WorkerDeps
@@ -110,6 +114,31 @@ redis.call('XADD', KEYS[3], '*', 's'`
     seedsMax: 300,
     worker: deps => ({ ...deps, policy: { ...deps.policy, notFoundHorizonMs: 0 } })
   },
+  'silence-slows-questions': {
+    description: 'A question without an answer lengthens the gap to the next one.',
+    trouble: 'away',
+    worker: deps => ({
+      ...deps,
+      network: {
+        ...deps.network,
+        query: async (...args) => unfinishedInsteadOfSilence(await deps.network.query(...args))
+      }
+    })
+  },
+  'denial-is-absence': {
+    description: 'A host that does not find a sale known to exist is believed that another one does not exist.',
+    trouble: 'denying',
+    worker: deps => ({
+      ...deps,
+      network: {
+        ...deps.network,
+        query: async (...args) => {
+          const outcome = await deps.network.query(...args)
+          return outcome.kind === 'no_answer' && outcome.reason.includes('known sale') ? { kind: 'absent' } : outcome
+        }
+      }
+    })
+  },
   'refund-not-compared': {
     description: 'A refund in doubt is sent again without a look at what is booked.',
     worker: deps => ({
@@ -173,4 +202,12 @@ async function blindQuery(
 
 function refusalFor<T extends { readonly kind: string }>(outcome: T): T | { kind: 'rejected'; code: string } {
   return outcome.kind === 'ambiguous' ? { kind: 'rejected', code: 'no answer' } : outcome
+}
+
+/** An answer that says nothing: it counts as one all the same. */
+function unfinishedInsteadOfSilence(outcome: QueryOutcome): QueryOutcome {
+  if (outcome.kind !== 'no_answer') return outcome
+  const references = { saleId: 'none', tid: null, nsu: null, authorizationCode: null }
+  const figures = { amountCents: 0, capturedCents: 0, voidedCents: 0, declinedCode: null, isChargedBack: false }
+  return { kind: 'found', sales: [{ references, status: 'unfinished', ...figures }] }
 }

@@ -7,6 +7,7 @@ import { inside } from './globals.js'
 import { Installation } from './installation.js'
 import { MerchantClient } from './merchant.js'
 import { type Mutant, type MutantName, mutants } from './mutants.js'
+import { beginTrouble, type NetworkTrouble, outliveTrouble, watchFailures } from './network-trouble.js'
 import type { RedisData } from './redis-data.js'
 import { announce } from './stage.js'
 import { play } from './story.js'
@@ -19,6 +20,8 @@ export interface RunOptions {
   readonly isFailingOver?: boolean
   /** Sales change without the service: people in the acquirer's portal, and a network that makes up its mind later. */
   readonly isTouched?: boolean
+  /** Long trouble of the whole card network; a mutant may need it to show. */
+  readonly trouble?: NetworkTrouble
   /** Gets every line of what happens. */
   readonly trace?: (line: string) => void
 }
@@ -49,15 +52,27 @@ const AWAKE_MS = 1_000
 export const PEACE_MAX_MS = 900_000
 
 /** Runs a seed; the same seed gives the same run. Rejects only for a mistake of the simulation itself. */
-export async function runSeed({ seed, mutant, isFailingOver, isTouched, trace }: RunOptions): Promise<RunResult> {
+export async function runSeed({
+  seed,
+  mutant: name,
+  isFailingOver,
+  isTouched,
+  trouble,
+  trace
+}: RunOptions): Promise<RunResult> {
+  const mutant: Mutant | null = name === undefined ? null : mutants[name]
   const world = new World(seed, trace ?? null)
   const faults = drawFaults(world.random)
   if (isFailingOver) faults.failoverLoses = FAILOVER_LOSES_MAX
   if (isTouched) Object.assign(faults, { byHand: BY_HAND, unfinished: UNFINISHED })
-  return await inside(world, () => runWorld(world, faults, seed, mutant === undefined ? null : mutants[mutant]))
+  return await inside(world, () => runWorld(world, faults, { seed, mutant, trouble: trouble ?? mutant?.trouble }))
 }
 
-async function runWorld(world: World, faults: Faults, seed: number, mutant: Mutant | null): Promise<RunResult> {
+async function runWorld(
+  world: World,
+  faults: Faults,
+  { seed, mutant, trouble }: { seed: number; mutant: Mutant | null; trouble: NetworkTrouble | undefined }
+): Promise<RunResult> {
   const { random } = world
   const installation = new Installation(world, faults, mutant)
   const violations = new Set<string>()
@@ -83,9 +98,13 @@ async function runWorld(world: World, faults: Faults, seed: number, mutant: Muta
   })
   if (faults.byHand > 0) touchSales(world, installation, outside)
   makeTrouble(world, installation, faults)
+  if (trouble !== undefined) beginTrouble(world, installation, trouble)
   await world.turn(() => false, TROUBLE_MS)
   makePeace(world, installation, faults)
   world.quietUntilMs = () => quietUntilMs(installation, merchants)
+  if (trouble !== undefined) {
+    for (const problem of await outliveTrouble(world, installation, trouble)) violations.add(problem)
+  }
   const isDone = (): boolean => ended === stories && isAtRest(installation) && isEverybodyAwake(world, installation)
   const hasEnded = await world.turn(isDone, PEACE_MAX_MS)
   if (!hasEnded)
@@ -124,6 +143,7 @@ export function registerWebhooks({ durable, config }: Installation, merchants: r
 export function watchWrites(installation: Installation, violations: Set<string>): void {
   installation.durable.watch = (args, data) => {
     watchVersions(args, data, violations)
+    watchFailures(args, data, installation, violations)
     installation.written.note(args)
   }
 }

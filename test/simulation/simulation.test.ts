@@ -7,6 +7,7 @@ import type { ScenarioName } from '../../scripts/simulation/scenarios.js'
 
 const SEEDS = 100
 const TOUCHED_SEEDS = 40
+const TROUBLED_SEEDS = 20
 /** A planted mistake must show within so many runs. */
 const MUTANT_SEEDS_MAX = 100
 
@@ -68,6 +69,19 @@ describe('simulated worlds', () => {
       'finished late'
     ])
   })
+
+  for (const trouble of ['away', 'denying'] as const) {
+    it(`keep them while the card network is ${trouble} for long, and ask about everything in doubt within a minute after it`, async function () {
+      this.timeout(120_000)
+      let inTrouble = 0
+      for (let seed = 1; seed <= TROUBLED_SEEDS; seed++) {
+        const { violations, counts } = await runSeed({ seed, trouble })
+        expect(violations, `npm run simulate -- --network ${trouble} --seed ${seed}`).to.deep.equal([])
+        inTrouble += counts.get(`network ${trouble}`) ?? 0
+      }
+      expect(inTrouble).to.equal(TROUBLED_SEEDS)
+    })
+  }
 
   it('are the same for the same seed', async () => {
     const summary = ({ counts, events, requests }: RunResult): unknown => [[...counts], events, requests]
