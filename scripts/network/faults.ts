@@ -20,6 +20,8 @@ export interface Faults {
   /** Booked at once, answered after `late_ms`. */
   readonly late: number
   readonly late_ms: number
+  /** A question is answered "there is no such sale" (404), whatever is booked. */
+  readonly deny_queries: number
   /** Time for every answer; half of it passes before the booking. Two figures: a log-normal distribution. */
   readonly latency_ms: number | { readonly median: number; readonly p99: number }
 }
@@ -31,6 +33,7 @@ export const NO_FAULTS: Faults = {
   error_after: 0,
   late: 0,
   late_ms: 3_000,
+  deny_queries: 0,
   latency_ms: 0
 }
 
@@ -38,6 +41,7 @@ export const NO_FAULTS: Faults = {
 export interface Fate {
   readonly before: 'drop' | 'error' | null
   readonly after: 'drop' | 'error' | null
+  readonly isDenied: boolean
   readonly lateMs: number
   readonly latencyMs: number
 }
@@ -57,6 +61,7 @@ const fieldRules: Readonly<Record<keyof Faults, { isValid: (value: unknown) => b
   error_before: probability(),
   error_after: probability(),
   late: probability(),
+  deny_queries: probability(),
   late_ms: { isValid: isTime, expected: `must be a number of ms from 0 to ${LATENCY_MS_MAX}` },
   latency_ms: {
     isValid: value => isTime(value) || isDistribution(value),
@@ -81,7 +86,8 @@ export function fateOf(faults: Faults, random: () => number): Fate {
   const before = happens(faults.drop_before) ? 'drop' : happens(faults.error_before) ? 'error' : null
   const lateMs = happens(faults.late) ? faults.late_ms : 0
   const after = happens(faults.drop_after) ? 'drop' : happens(faults.error_after) ? 'error' : null
-  return { before, after, lateMs, latencyMs: latencyOf(faults.latency_ms, random) }
+  const isDenied = happens(faults.deny_queries)
+  return { before, after, isDenied, lateMs, latencyMs: latencyOf(faults.latency_ms, random) }
 }
 
 function latencyOf(latency: Faults['latency_ms'], random: () => number): number {

@@ -102,6 +102,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       await simulator.pause('arrived', pathname)
       await serve(fate, response, stopping.signal, async () => {
         if (!isKnown(request)) return { status: 401, body: '', isLost: false }
+        if (fate.isDenied && method === 'GET') return { status: 404, body: '', isLost: false }
         const answer = acquirer.answer(method, pathname, searchParams, body)
         await simulator.pause('booked', pathname)
         return answer

@@ -159,11 +159,17 @@ export function usePayingService(networkTimeoutMs = NETWORK_TIMEOUT_MS): PayingS
   const network = new TestNetwork()
   before(() => network.start())
   const service = useService(optionsFor(networkTimeoutMs))
+  const merchant = new Merchant(service)
   beforeEach(async () => {
     await network.start()
     network.faults()
     network.answerHeld()
   })
+  // Without any sale that the network has surely booked, no absence would be believed.
+  before(async () => {
+    network.faults()
+    await merchant.create()
+  })
   after(() => network.stop())
-  return { service, merchant: new Merchant(service), network }
+  return { service, merchant, network }
 }

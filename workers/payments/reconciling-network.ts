@@ -8,7 +8,7 @@
  */
 import { type CardNetwork, paymentIdOf, type QueryOutcome } from '../../machines/network.js'
 import { createdAtMs } from '../../redis/keys.js'
-import type { KnownSaleStore } from '../../redis/known-sale.js'
+import { KNOWN_SALE_FRESH_MS, type KnownSaleStore } from '../../redis/known-sale.js'
 import type { ReconcilePace } from '../../redis/reconcile-pace.js'
 import type { Clock } from '../../runtime/clock.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
@@ -26,8 +26,6 @@ export interface ReconcilingOptions {
   readonly log: Logger
 }
 
-/** A sale that is this new makes a good control: a host that lags behind by more does not find it (ms). */
-const REMEMBER_EVERY_MS = 60_000
 /** How long one control confirms the absences that come with it (ms). */
 const CONTROL_FRESH_MS = 5_000
 
@@ -45,7 +43,7 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
   } | null = null
 
   const noteBooked = (orderId: string): void => {
-    if (performance.now() - rememberedAtMs < REMEMBER_EVERY_MS) return
+    if (performance.now() - rememberedAtMs < KNOWN_SALE_FRESH_MS) return
     rememberedAtMs = performance.now()
     knownSales.remember({ account, orderId }, clock.now()).catch((error: unknown) => {
       rememberedAtMs = Number.NEGATIVE_INFINITY

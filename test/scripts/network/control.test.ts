@@ -132,9 +132,21 @@ describe('the control routes of the simulator', () => {
 
 describe('the dice of the faults', () => {
   it('give nothing for no faults and everything for certain ones', () => {
-    expect(fateOf(NO_FAULTS, () => 0)).to.deep.equal({ before: null, after: null, lateMs: 0, latencyMs: 0 })
+    expect(fateOf(NO_FAULTS, () => 0)).to.deep.equal({
+      before: null,
+      after: null,
+      isDenied: false,
+      lateMs: 0,
+      latencyMs: 0
+    })
     const certain = { ...NO_FAULTS, error_before: 1, drop_after: 1, late: 1, late_ms: 7, latency_ms: 3 }
-    expect(fateOf(certain, () => 0.999)).to.deep.equal({ before: 'error', after: 'drop', lateMs: 7, latencyMs: 3 })
+    expect(fateOf(certain, () => 0.999)).to.deep.equal({
+      before: 'error',
+      after: 'drop',
+      isDenied: false,
+      lateMs: 7,
+      latencyMs: 3
+    })
   })
 
   it('spread the latency around its median, with 1 in 100 above its p99', () => {
