@@ -12,6 +12,7 @@ import { anAcceptance, aPayment, CREATED_MS, createCommand, PARTITION } from '..
 import { useRedis } from '../support/redis.js'
 import { urlAs } from '../support/redis-users.js'
 
+const NEVER = { expiryAtMs: null, reconcileAtMs: null }
 const USER = 'denied-scripts'
 const log = createLogger('test', 'silent')
 
@@ -57,7 +58,7 @@ describe('a script whose user may not run one of its commands', () => {
 
       await permit(`-${denied}`)
       const next = { ...payment, version: 2, progress: { ...payment.progress, status: 'captured' as const } }
-      const write = { payment: next, statusBefore: 'pending' as const, wakeAtMs: null, nowMs: CREATED_MS, begins: null }
+      const write = { payment: next, statusBefore: 'pending' as const, wake: NEVER, nowMs: CREATED_MS, begins: null }
       const conclusion = { idempotencyKey: 'k1', result: { kind: 'succeeded' as const, progress: next.progress } }
       const commit = () => createCommitStore(user).commit({ ...write, conclusion, ends: entry }, PARTITION)
       const answer = await commit().catch(String)
