@@ -124,12 +124,13 @@ async function operate(
       )
       payment = answer.payment
       if (answer.kind === 'changed') continue
-      // After a repeat, the open record is probably our own, whose answer was lost: its result is worth waiting for.
-      const isOurs = answer.kind === 'accepted' || (wasRepeated && isInProgress(scope, answer.earlier))
-      if (!isOurs && answer.kind === 'earlier') return replayOf(scope, answer.earlier, answer.payment, asked)
-      return request.refusal === null
-        ? await resultOf(deps, scope, { payment: answer.payment, asked, expected, startedMs })
-        : refused(answer.payment, request.refusal)
+      if (answer.kind === 'accepted' && request.refusal !== null) return refused(answer.payment, request.refusal)
+      // A repeated acceptance finds its own open record when the first answer was lost. A refusal leaves no open record.
+      const mayBeOwn = wasRepeated && request.refusal === null
+      if (answer.kind === 'earlier' && !(mayBeOwn && isInProgress(scope, answer.earlier))) {
+        return replayOf(scope, answer.earlier, answer.payment, asked)
+      }
+      return await resultOf(deps, scope, { payment: answer.payment, asked, expected, startedMs })
     }
     return { kind: 'not_found' }
   } finally {

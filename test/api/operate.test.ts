@@ -101,6 +101,22 @@ describe('a capture or cancel', () => {
     expect(await commands()).to.equal(0)
   })
 
+  it('that is in doubt is not refused when its repeat reaches Redis at the second try only', async () => {
+    const id = await created(approvedAndCaptured, { kind: 'ambiguous', reason: 'timeout' })
+    await path.payments.cancel(aScope('refund-1'), id, 600)
+    await worker.work()
+    expect((await read(id)).progress.status).to.equal('refunding')
+    const { acceptOperation } = path.deps.store
+    let isFirst = true
+    path.deps.store.acceptOperation = async (...request) => {
+      if (!isFirst) return await acceptOperation(...request)
+      isFirst = false
+      throw new Error('Connection is closed.')
+    }
+    const answer = await path.payments.cancel(aScope('refund-1'), id, 600)
+    expect(answer).to.deep.include({ kind: 'in_progress', isReplay: true })
+  })
+
   it('may come again with a key that was forgotten, also when the last operation had that key', async () => {
     const id = await created(approvedAndCaptured, approvedAndCaptured, approvedAndCaptured)
     for (const refunded of [100, 200]) {

@@ -18,6 +18,7 @@ import type { TestRedis } from './redis.js'
 const PARTITIONS = PARTITION + 1
 const DELIVERIES_MAX = 3
 const KEY_LIFE_MS = 60_000
+const AUTHORISE_WITHIN_MS = 900_000
 const CONSUMER = 'worker-of-the-test'
 
 /** Makes a worker; `changes` replaces parts of it. */
@@ -83,7 +84,8 @@ export class TestWorker {
     await ensureGroups(this.#test.redis, PARTITIONS)
     const payment = aPayment({ terms: { captureMode: mode }, idempotencyKey: `key-${Math.random()}` })
     const { idempotencyKey } = payment.progress.operation
-    await this.#store.acceptPayment(payment, createCommand, anAcceptance({ idempotencyKey }))
+    const command = { ...createCommand, authoriseByMs: this.clock.atMs + AUTHORISE_WITHIN_MS }
+    await this.#store.acceptPayment(payment, command, anAcceptance({ idempotencyKey }))
     return payment
   }
 

@@ -38,6 +38,7 @@ describe('delivery of webhooks', () => {
       'amount_cents',
       'captured_cents',
       'refunded_cents',
+      'operation',
       'occurred_at'
     )
     expect(request.event['event_id']).to.match(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
