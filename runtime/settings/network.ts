@@ -79,6 +79,7 @@ export const networkSettings = {
   ),
   reconcilePerSecond: integer(
     'RECONCILE_PER_SECOND',
+    ['payments', 'timers'],
     250,
     [1, 10_000],
     'Questions about unknown outcomes that all workers together ask the card network in a second, at the most.'

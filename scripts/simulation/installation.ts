@@ -20,7 +20,7 @@ import { createWebhookEndpointStore } from '../../redis/webhook-endpoints.js'
 import { createWebhookQueue } from '../../redis/webhook-queue.js'
 import { createWebhookSwitches } from '../../redis/webhook-switches.js'
 import { systemClock } from '../../runtime/clock.js'
-import { type Config, lockTtlMs, readConfig } from '../../runtime/config.js'
+import { type Config, lockTtlMs } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
 import type { SealedCard, TypedCard } from '../../vault/box.js'
 import { createCardData } from '../../workers/payments/card-data.js'
@@ -39,30 +39,9 @@ import { SimulatedNetwork } from './network.js'
 import { Receivers } from './receivers.js'
 import { asRedis, type ClientRole, RedisClient } from './redis-client.js'
 import { RedisServer } from './redis-server.js'
+import { simulatedConfig } from './settings.js'
 import { Process, type World } from './world.js'
 
-/** The times of production, a good deal shorter, and in the same relation to each other. */
-const SETTINGS = {
-  SERVICE_ENV: 'test',
-  PARTITIONS: '2',
-  HEARTBEAT_MS: '500',
-  TAKEOVER_AFTER_MS: '2000',
-  TIMERS_INTERVAL_MS: '500',
-  NETWORK_CONNECT_TIMEOUT_MS: '1000',
-  NETWORK_AUTHORISE_TIMEOUT_MS: '5000',
-  NETWORK_TIMEOUT_MS: '3000',
-  NETWORK_RETRY_MS: '1000',
-  NOT_FOUND_HORIZON_MS: '40000',
-  RECONCILE_DELAYS_MS: '500,1500,4000,10000,40000,160000',
-  WORKER_CONCURRENCY: '3',
-  WEBHOOK_TIMEOUT_MS: '2500',
-  WEBHOOK_POLL_MS: '500',
-  // Many, so that no trouble lasts until an event is given up.
-  WEBHOOK_RETRY_DELAYS_MS: `500,1000,2000${',4000'.repeat(40)}`,
-  AUTHORISE_WITHIN_MS: '20000'
-}
-/** A window of 84,375 ms, in days that a binary fraction can hold. */
-const WINDOW_DAYS = 1 / 1024
 const DAY_MS = 24 * 3_600_000
 /** Longer than any trouble of the network, as 72 h are. */
 const GIVE_NOTICE_UP_AFTER_MS = 700_000
@@ -78,7 +57,7 @@ export interface Api {
 }
 
 export class Installation {
-  readonly config: Config = { ...readConfig(SETTINGS), preauthTtlDays: WINDOW_DAYS }
+  readonly config: Config = simulatedConfig()
   readonly durable: RedisServer
   readonly secrets: RedisServer
   readonly network: SimulatedNetwork

@@ -8,7 +8,7 @@ import { UNANSWERED_GAP_MAX_MS } from '../../../machines/payment/reconcile-sched
 import { readConfig } from '../../../runtime/config.js'
 import { aPayment, CREATED_MS } from '../../support/payments.js'
 
-const policy = readConfig({})
+const policy = readConfig({ SERVICE_ENV: 'test' })
 const { notFoundHorizonMs } = policy
 const HOUR_MS = 3_600_000
 const DOUBT_MAX_MS = notFoundHorizonMs + UNANSWERED_GAP_MAX_MS

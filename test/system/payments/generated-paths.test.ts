@@ -100,7 +100,7 @@ const drivable = [...toStates.map(({ driven }) => driven), ...overTransitions].f
 
 /** The paths' own sales are answered by their tests alone: none of them may become the control of an absence. */
 async function noteKnownSale(redis: Redis): Promise<void> {
-  const { networkMerchantId: account } = readConfig({})
+  const { networkMerchantId: account } = readConfig({ SERVICE_ENV: 'test' })
   const sale: KnownSale = { account, orderId: KNOWN_ORDER, accountSinceMs: 0, notedAtMs: Number.MAX_SAFE_INTEGER }
   await redis.set(keys.knownSale(), JSON.stringify(sale))
 }

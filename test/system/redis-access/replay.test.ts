@@ -76,7 +76,12 @@ describe('a durable Redis with a user per process that is restarted', function (
         version: payment.version + 1,
         progress: { ...payment.progress, status: 'captured' as const }
       }
-      const write = { payment: captured, statusBefore: payment.progress.status, wakeAtMs: null, conclusion: null }
+      const write = {
+        payment: captured,
+        statusBefore: payment.progress.status,
+        wake: { expiryAtMs: null, reconcileAtMs: null },
+        conclusion: null
+      }
       await commits.commit({ ...write, nowMs: Date.now(), ends: null, begins: null }, PARTITION)
     }
     for (let first = 0; first < count; first += PORTION)

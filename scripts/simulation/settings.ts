@@ -1,0 +1,29 @@
+/** The configuration of a simulated installation. */
+import { type Config, readConfig } from '../../runtime/config.js'
+
+/** The times of production, a good deal shorter, and in the same relation to each other. */
+const SETTINGS = {
+  SERVICE_ENV: 'test',
+  PARTITIONS: '2',
+  HEARTBEAT_MS: '500',
+  TAKEOVER_AFTER_MS: '2000',
+  TIMERS_INTERVAL_MS: '500',
+  NETWORK_CONNECT_TIMEOUT_MS: '1000',
+  NETWORK_AUTHORISE_TIMEOUT_MS: '5000',
+  NETWORK_TIMEOUT_MS: '3000',
+  NETWORK_RETRY_MS: '1000',
+  NOT_FOUND_HORIZON_MS: '40000',
+  RECONCILE_DELAYS_MS: '500,1500,4000,10000,40000,160000',
+  WORKER_CONCURRENCY: '3',
+  WEBHOOK_TIMEOUT_MS: '2500',
+  WEBHOOK_POLL_MS: '500',
+  // Many, so that no trouble lasts until an event is given up.
+  WEBHOOK_RETRY_DELAYS_MS: `500,1000,2000${',4000'.repeat(40)}`,
+  AUTHORISE_WITHIN_MS: '20000'
+}
+/** A window of 84,375 ms, in days that a binary fraction can hold. */
+const WINDOW_DAYS = 1 / 1024
+
+export function simulatedConfig(): Config {
+  return { ...readConfig(SETTINGS), preauthTtlDays: WINDOW_DAYS }
+}
