@@ -71,16 +71,15 @@ function recorded({ config }: SubmitDeps, scope: RequestScope): RecordedScope {
 async function create(deps: SubmitDeps, scope: RecordedScope, request: CreateRequest): Promise<Submission> {
   const startedMs = performance.now()
   const { partition, record } = scope
-  const card = await findCard(deps, scope, request.source)
-  if (card === null) {
-    // A repeated request finds its payment even though its token is used up.
+  let payment: Payment
+  try {
+    payment = await preparePayment(deps, scope, request)
+  } catch (reason) {
+    // A repeated request finds its payment, though its token is used up or the memory-only Redis is away.
     const earlier = await deps.store.readIdempotency(partition, record)
     if (earlier !== null) return await replay(deps, scope, earlier)
-    throw new ServiceError(request.source.type === 'token' ? 'invalid_token' : 'unknown_card')
+    throw reason
   }
-
-  const payment = newPayment(termsOf(deps, scope.merchantId, partition, request, card), scope.idempotencyKey)
-  await keepCvv(deps, payment.terms, request)
   const authoriseByMs = payment.terms.createdAtMs + deps.config.authoriseWithinMs
   const command: Command = { kind: 'create', buyer: request.buyer, source: request.source, authoriseByMs }
   const expected = deps.replies.expect(payment.terms.id)
@@ -96,6 +95,15 @@ async function create(deps: SubmitDeps, scope: RecordedScope, request: CreateReq
   } finally {
     expected.dispose()
   }
+}
+
+/** The new payment, once it has its card and the CVV that came with it. Nothing is accepted yet. */
+async function preparePayment(deps: SubmitDeps, scope: RecordedScope, request: CreateRequest): Promise<Payment> {
+  const card = await findCard(deps, scope, request.source)
+  if (card === null) throw new ServiceError(request.source.type === 'token' ? 'invalid_token' : 'unknown_card')
+  const payment = newPayment(termsOf(deps, scope.merchantId, scope.partition, request, card), scope.idempotencyKey)
+  await keepCvv(deps, payment.terms, request)
+  return payment
 }
 
 /**

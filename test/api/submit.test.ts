@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { RequestScope } from '../../api/payments-port.js'
 import type { CardSource } from '../../machines/commands.js'
 import { requeueCommand } from '../../redis/command-stream.js'
+import { RedisUnavailable } from '../../redis/errors.js'
 import { idempotencyRecord, keys, partitionOf } from '../../redis/keys.js'
 import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../support/command-path.js'
 import { until } from '../support/conditions.js'
@@ -169,6 +170,35 @@ describe('the window of a new payment', () => {
       const created = await path.payments.create(aScope(`k${days}`), aCreateRequest(await path.token()))
       expect(created).to.have.nested.property('terms.card.brand', 'visa')
       expect(created).to.have.nested.property('terms.preauthTtlMs', days * DAY_MS)
+    }
+  })
+})
+
+describe('a create while the memory-only Redis is away', () => {
+  const test = useRedis()
+
+  it('is replayed when it is finished, is a conflict with another body, and is refused when it is new', async () => {
+    const path = await aCommandPath(test)
+    const worker = path.worker()
+    const [token, card] = [await path.token(), await path.storedCard()]
+    const create = async (key: string, source: CardSource, body?: string) =>
+      await path.payments.create(aScope(key, body), aCreateRequest(source, source.type === 'card' ? '123' : null))
+    worker.network.willAnswer(approvedAndCaptured, approvedAndCaptured)
+    await create('k1', token)
+    await create('k2', card)
+    await worker.work()
+    const isAway = () => Promise.reject(new RedisUnavailable('away'))
+    Object.assign(path.tokens, { claim: isAway, putCvv: isAway })
+    for (const [key, source] of [
+      ['k1', token],
+      ['k2', card]
+    ] as const) {
+      const replayed = await create(key, source)
+      expect(replayed).to.have.nested.property('result.progress.status', 'captured')
+      expect(replayed).to.have.property('isReplay', true)
+      expect(await create(key, source, 'another')).to.deep.equal({ kind: 'conflict' })
+      const failure = await create(`new ${key}`, source).catch((error: unknown) => error)
+      expect(failure).to.be.instanceOf(RedisUnavailable)
     }
   })
 })
