@@ -43,7 +43,7 @@ await runProcess('api', async context => {
   await requireOwnKeys(durable, 'webhook', webhookSecrets, context, true)
   const subscriber = await connect(config.redisUrl, 'subscriber', log)
   onStop('subscriber', () => disconnect(subscriber))
-  const secrets = await openMemoryOnly(context, installation)
+  const secrets = await openMemoryOnly(context, installation, 'optional')
   const clock = await followClock(durable, config.environment, { process: context })
   const metrics = apiMetrics()
   const admission = new Admission(config.maxInFlight)

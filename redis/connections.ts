@@ -24,14 +24,16 @@ export interface Redis extends RedisCommander<{ type: 'default'; mapping: 'resp2
 
 /**
  * - `commands`: scripts and reads; fails fast, never resends
+ * - `secrets`: the same at the memory-only Redis, which has no disk to wait for: `SECRETS_COMMAND_TIMEOUT_MS`
  * - `blocking`: XREADGROUP BLOCK; waits for the server to come back (blocking-reads.ts)
  * - `subscriber`: pub/sub; resubscribes by itself
  * - `lock`: Redlock; every command ends within `LOCK_COMMAND_TIMEOUT_MS`
  */
-export type Role = 'commands' | 'blocking' | 'subscriber' | 'lock'
+export type Role = 'commands' | 'secrets' | 'blocking' | 'subscriber' | 'lock'
 
 /** A write that takes longer has an unknown fate; its caller asks. Above the slowest fsync that is worth waiting for. */
 const COMMAND_TIMEOUT_MS = 5_000
+const SECRETS_COMMAND_TIMEOUT_MS = 2_000
 const LOCK_COMMAND_TIMEOUT_MS = 1_000
 const RECONNECT_DELAY_MAX_MS = 500
 const LOADING_RETRY_MS = 50
@@ -39,6 +41,7 @@ const START_DEADLINE_MS = 10_000
 
 const roleOptions: Record<Role, RedisOptions> = {
   commands: { maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS, enableOfflineQueue: false },
+  secrets: { maxRetriesPerRequest: 0, commandTimeout: SECRETS_COMMAND_TIMEOUT_MS, enableOfflineQueue: false },
   blocking: { maxRetriesPerRequest: null },
   subscriber: { maxRetriesPerRequest: null },
   lock: { maxRetriesPerRequest: 0, commandTimeout: LOCK_COMMAND_TIMEOUT_MS, enableOfflineQueue: false }

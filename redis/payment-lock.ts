@@ -2,10 +2,12 @@
  * The lock that keeps two workers off one payment, by Redlock (decision 1).
  *
  * It is a courtesy that saves network calls; the truth is the version compare of commit.lua. A lost lock aborts the
- * holder's signal, which stops new calls only: a call that has begun runs to its end, and its result is committed.
+ * holder's signal, which stops new calls only: a call that has begun runs to its end, and its result is committed. While
+ * the lock servers are away, work goes on without a lock once every earlier one has expired (decision 25).
  */
 import type { Redis as Single } from 'ioredis'
 import Redlock, { ExecutionError, type Lock, ResourceLockedError } from 'redlock'
+import { delay } from '../runtime/delay.js'
 import type { Logger } from '../runtime/log.js'
 import type { Redis } from './connections.js'
 import { keys } from './keys.js'
@@ -14,13 +16,16 @@ export interface PaymentLock {
   /**
    * Runs `work` under the lock of the payment. `held` aborts when the lock is lost or may be; it serves others when the
    * work is done, so whoever listens to it stops listening by then.
-   * Answers `taken` without running anything when somebody else has it. Throws when the lock servers do not answer.
+   * Answers `taken` without running anything when another holder has it. Throws while the lock servers have been away
+   * for less than the life of a lock; afterwards `work` runs without one.
    */
   hold<T>(compact: string, work: (held: AbortSignal) => Promise<T>): Promise<T | 'taken'>
 }
 
 /** A renewal that failed is tried again after this part of the lock's time. */
 const RENEWALS_AGAIN = 20
+/** How often lock servers that are away are tried (ms). */
+const PROBE_MS = 500
 
 /** `clients`: 1, 3 or 5 independent masters. `ttlMs`: how long a dead holder blocks a payment. */
 export function createPaymentLock(clients: readonly Redis[], ttlMs: number, log: Logger): PaymentLock {
@@ -30,16 +35,65 @@ export function createPaymentLock(clients: readonly Redis[], ttlMs: number, log:
     if (!(error instanceof ResourceLockedError)) log.debug({ err: error }, 'lock server did not answer')
   })
   const controllers: AbortController[] = []
+  const outage = watchOutage(ttlMs, log, async () => {
+    // Only our own disconnect ends a client: the process stops.
+    if (clients.some(client => client.status === 'end')) return
+    await (await acquire(redlock, 'probe', ttlMs))?.release()
+  })
   return {
     async hold(compact, work) {
-      const lock = await acquire(redlock, compact, ttlMs)
+      const lock = outage.isDown() ? 'none' : await acquire(redlock, compact, ttlMs).catch(outage.failed)
       if (lock === null) return 'taken'
-      const keeper = keepAlive(lock, ttlMs, controllers)
+      const keeper = lock === 'none' ? withoutLock(controllers) : keepAlive(lock, ttlMs, controllers)
       try {
         return await work(keeper.signal)
       } finally {
         keeper.release()
       }
+    }
+  }
+}
+
+/**
+ * Follows an outage of the lock servers. It is over when `probe` has resolved for the whole life of a lock: servers that
+ * are started again and again must not keep payments waiting.
+ */
+function watchOutage(
+  ttlMs: number,
+  log: Logger,
+  probe: () => Promise<void>
+): {
+  /** Whether it is of no use to ask for a lock. */
+  isDown(): boolean
+  /** What to do about an error: to wait (it throws), or to work without a lock. */
+  failed(error: unknown): 'none'
+} {
+  let sinceMs: number | null = null
+  let wellSinceMs: number | null = null
+  const isLong = (): boolean => sinceMs !== null && performance.now() - sinceMs >= ttlMs
+  const untilOver = async (): Promise<void> => {
+    while (sinceMs !== null) {
+      await delay(PROBE_MS)
+      const nowMs = performance.now()
+      wellSinceMs = await probe().then(
+        () => wellSinceMs ?? nowMs,
+        () => null
+      )
+      if (wellSinceMs !== null && nowMs - wellSinceMs >= ttlMs) sinceMs = null
+    }
+    log.info('payments are locked again')
+  }
+  return {
+    isDown: () => isLong() && wellSinceMs === null,
+    failed(error) {
+      if (isLong()) return 'none'
+      if (sinceMs === null) {
+        sinceMs = performance.now()
+        wellSinceMs = null
+        log.warn({ err: error, lock_ttl_ms: ttlMs }, 'payments cannot be locked: they wait, then go on without locks')
+        void untilOver()
+      }
+      throw error
     }
   }
 }
@@ -70,6 +124,12 @@ async function isTaken(error: unknown): Promise<boolean> {
 async function votesAgainst(error: ExecutionError): Promise<Error[]> {
   const attempts = await Promise.all(error.attempts)
   return attempts.flatMap(attempt => [...attempt.votesAgainst.values()])
+}
+
+/** Nothing to renew, lose or release. */
+function withoutLock(unused: AbortController[]): { signal: AbortSignal; release: () => void } {
+  const controller = unused.pop() ?? new AbortController()
+  return { signal: controller.signal, release: () => void unused.push(controller) }
 }
 
 /**

@@ -33,7 +33,10 @@ interface Need {
   readonly tries: readonly (readonly string[])[]
 }
 
-/** Throws in the live environment when a permission is missing; everywhere it makes that a condition of /readyz. */
+/**
+ * Throws in the live environment when a permission is missing; everywhere it makes that a condition of /readyz.
+ * `isThere`: false for a server that may be away, and is.
+ */
 export async function requirePermissions(
   redis: Redis,
   server: keyof typeof servers,
@@ -42,9 +45,11 @@ export async function requirePermissions(
     onReadyCheck
   }: Pick<ProcessContext, 'onReadyCheck'> & {
     readonly config: Pick<Config, 'environment' | 'redisUrl' | 'secretsRedisUrl'>
-  }
+  },
+  isThere = async (): Promise<boolean> => true
 ): Promise<void> {
-  const check = (): Promise<string | undefined> => permissionProblem(redis, server, config[servers[server].setting])
+  const check = async (): Promise<string | undefined> =>
+    (await isThere()) ? await permissionProblem(redis, server, config[servers[server].setting]) : undefined
   const problem = await check()
   if (config.environment === 'live' && problem !== undefined) throw new Error(problem)
   onReadyCheck(`permissions (${servers[server].variable})`, check)

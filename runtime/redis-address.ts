@@ -1,5 +1,5 @@
 /**
- * What an address of the durable Redis may look like, and what it means:
+ * What an address of a Redis may look like, and what it means:
  *
  *   redis://user:password@host:port/db                          one server
  *   redis-sentinel://user:password@host:port,host:port/name     the master that these Sentinels name

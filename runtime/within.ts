@@ -1,8 +1,11 @@
-/** The promise's result, or a rejection after `ms`. What was begun goes on; its late result is dropped. */
+/** The rejection of `within`. */
+export class NoAnswer extends Error {}
+
+/** The promise's result, or a rejection with `NoAnswer` after `ms`. What was begun goes on; its late result is dropped. */
 export async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
+    timer = setTimeout(() => reject(new NoAnswer(`no answer within ${ms} ms`)), ms)
   })
   try {
     return await Promise.race([promise, deadline])

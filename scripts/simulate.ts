@@ -21,6 +21,7 @@ interface SimulateOptions {
   readonly failover?: boolean
   readonly byHand?: boolean
   readonly network?: NetworkTrouble
+  readonly secrets?: 'lockless' | 'away'
   readonly matrix?: boolean
   readonly json?: boolean
 }
@@ -54,11 +55,16 @@ const command = toolCommand({
     'away: the card network is away for ten minutes; denying: questions reach a host that denies every sale',
     oneOf(['away', 'denying'] satisfies NetworkTrouble[])
   )
+  .option(
+    '--secrets <trouble>',
+    'the memory-only Redis: `lockless` (no payment is ever locked) or `away` (for longer than a new payment may wait)',
+    oneOf(['lockless', 'away'])
+  )
   .addOption(
     new Option(
       '--matrix',
       'no random faults, but a death or a long sleep at every point of every operation, and a second death after it'
-    ).conflicts(['seeds', 'from', 'seed', 'mutant', 'failover', 'byHand', 'network', 'json'])
+    ).conflicts(['seeds', 'from', 'seed', 'mutant', 'failover', 'byHand', 'network', 'secrets', 'json'])
   )
   .option('--json', 'print JSON')
 const { options } = readCommandLine<SimulateOptions>(command)
@@ -67,6 +73,7 @@ const chosen = {
   isFailingOver: options.failover ?? false,
   isTouched: options.byHand ?? false,
   ...(options.network === undefined ? {} : { trouble: options.network }),
+  ...(options.secrets === undefined ? {} : { secrets: options.secrets }),
   ...(options.mutant === undefined ? {} : { mutant: options.mutant })
 }
 if (options.seed !== undefined) {

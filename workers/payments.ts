@@ -37,7 +37,7 @@ await runProcess('payments', async context => {
   await requireOwnKeys(durable, 'vault', opener, context, true)
   const blocking = await connect(config.redisUrl, 'blocking', log)
   onStop('blocking reads', () => disconnect(blocking))
-  const secrets = await openMemoryOnly(context, installation)
+  const secrets = await openMemoryOnly(context, installation, 'optional')
   const network = createCardNetwork(config, context)
   const inWork = { commands: 0 }
   const metrics = createWorkerMetrics(() => inWork.commands)
@@ -48,7 +48,7 @@ await runProcess('payments', async context => {
     payments: createPaymentStore(durable),
     commits: createCommitStore(durable, writes),
     queue: meterQueue(createCommandQueue(durable), metrics),
-    lock: createPaymentLock(await openLockServers(context), lockTtlMs(config), log),
+    lock: createPaymentLock(openLockServers(context), lockTtlMs(config), log),
     network: createReconcilingNetwork(network, {
       knownSales: createKnownSaleStore(durable),
       pace: createReconcilePace(durable, config.reconcilePerSecond),

@@ -23,7 +23,7 @@ await runProcess('tokens', async context => {
   const { durable, installation } = await connectDurable(context, redis => awaitInstallation(redis, context))
   await watchClock(durable, { process: context })
   await requireOwnKeys(durable, 'vault', sealer, context)
-  const secrets = await openMemoryOnly(context, installation)
+  const secrets = await openMemoryOnly(context, installation, 'required')
 
   const merchants = new MerchantStore(durable, config.environment)
   const limit = { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }

@@ -20,10 +20,14 @@ interface Running {
 export class RedisNode {
   readonly port: number
   readonly busPort: number
-  readonly #start: () => Promise<Running>
+  readonly #start: (more?: readonly string[]) => Promise<Running>
   #running: Running
 
-  private constructor(ports: { port: number; busPort: number }, start: () => Promise<Running>, running: Running) {
+  private constructor(
+    ports: { port: number; busPort: number },
+    start: (more?: readonly string[]) => Promise<Running>,
+    running: Running
+  ) {
     this.port = ports.port
     this.busPort = ports.busPort
     this.#start = start
@@ -41,8 +45,8 @@ export class RedisNode {
     const isCluster = settings.includes('--cluster-enabled')
     const bus = isCluster ? ['--cluster-port', String(ports.busPort)] : []
     const own = ['--port', String(ports.port), '--bind', '127.0.0.1', '--dir', dir, '--set-proc-title', 'no', ...bus]
-    const start = async (): Promise<Running> => {
-      const child = spawnRedis(binary, [...own, ...DURABLE, '--repl-diskless-sync-delay', '0', ...settings])
+    const start = async (more: readonly string[] = []): Promise<Running> => {
+      const child = spawnRedis(binary, [...own, ...DURABLE, '--repl-diskless-sync-delay', '0', ...settings, ...more])
       const admin = await connect(
         `redis://127.0.0.1:${ports.port}`,
         'commands',
@@ -57,9 +61,9 @@ export class RedisNode {
     return new RedisNode(ports, start, await start())
   }
 
-  /** Starts the server again on its files, after `kill`. */
-  async restart(): Promise<void> {
-    this.#running = await this.#start()
+  /** Starts the server again on its files, after `kill`; `more` settings count until the next restart. */
+  async restart(more: readonly string[] = []): Promise<void> {
+    this.#running = await this.#start(more)
   }
 
   /** One command of an administrator. */

@@ -11,7 +11,7 @@ import { createCommitStore } from '../../redis/commits.js'
 import type { Redis } from '../../redis/connections.js'
 import { createNoticeStore } from '../../redis/notices.js'
 import { createPartitionLeases } from '../../redis/partition-leases.js'
-import { createPaymentLock } from '../../redis/payment-lock.js'
+import { createPaymentLock, type PaymentLock } from '../../redis/payment-lock.js'
 import { createPaymentStore } from '../../redis/payments.js'
 import { createReconcilePace } from '../../redis/reconcile-pace.js'
 import { listenForReplies } from '../../redis/replies.js'
@@ -70,13 +70,16 @@ export class Installation {
   readonly #world: World
   readonly faults: Faults
   readonly #mutant: Mutant | null
+  readonly #isLockless: boolean
   readonly #log = createLogger('simulation', 'silent')
   readonly #living = new Set<Process>()
   #generation = 0
   #workersAwayUntilMs = 0
 
-  constructor(world: World, faults: Faults, mutant: Mutant | null) {
+  /** `isLockless`: every worker works on any payment at any time, as if the lock servers had long been away. */
+  constructor(world: World, faults: Faults, mutant: Mutant | null, isLockless = false) {
     this.#world = world
+    this.#isLockless = isLockless
     this.faults = faults
     this.#mutant = mutant
     const mutate = mutant?.script
@@ -153,7 +156,7 @@ export class Installation {
           return queue.bury(entry, burial)
         }
       },
-      lock: createPaymentLock([lockRedis], lockTtlMs(config), this.#log),
+      lock: this.#isLockless ? noLock : createPaymentLock([lockRedis], lockTtlMs(config), this.#log),
       network: reconcilingNetwork(network, redis, { config, clock, log: this.#log, world: this.#world }),
       cardData: createCardData(tokens, createCardStore(redis, config.partitions), openerOfTexts),
       policy: config,
@@ -276,6 +279,8 @@ export class Installation {
     return log as WorkerDeps['log']
   }
 }
+
+const noLock: PaymentLock = { hold: (_, work) => work(new AbortController().signal) }
 
 /** Boxes of the simulation are plain texts: sealing is proved elsewhere, and costs time. */
 const openerOfTexts = {

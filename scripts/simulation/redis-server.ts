@@ -28,6 +28,8 @@ export interface ServerOptions {
 export class RedisServer {
   data = new RedisData()
   isDown = false
+  /** Down until further notice: `restart` does nothing. */
+  isLost = false
   /** A slow disk: commands wait until then (ms of the world). */
   stalledUntilMs = 0
   /** What its clock is ahead of the world's (ms). */
@@ -91,7 +93,7 @@ export class RedisServer {
   }
 
   restart(): void {
-    this.isDown = false
+    this.isDown = this.isLost
   }
 
   /** A replica takes over that has not got the last `count` commands. */

@@ -9,6 +9,7 @@ import { MerchantClient } from './merchant.js'
 import { type Mutant, type MutantName, mutants } from './mutants.js'
 import { beginTrouble, type NetworkTrouble, outliveTrouble, watchFailures } from './network-trouble.js'
 import type { RedisData } from './redis-data.js'
+import { outliveOutage, takeSecretsAway } from './secrets-away.js'
 import { announce } from './stage.js'
 import { play } from './story.js'
 import { Process, World } from './world.js'
@@ -22,6 +23,8 @@ export interface RunOptions {
   readonly isTouched?: boolean
   /** Long trouble of the whole card network; a mutant may need it to show. */
   readonly trouble?: NetworkTrouble
+  /** `lockless`: no payment is ever locked. `away`: the memory-only Redis is, for longer than a new payment may wait. */
+  readonly secrets?: 'lockless' | 'away'
   /** Gets every line of what happens. */
   readonly trace?: (line: string) => void
 }
@@ -52,29 +55,21 @@ const AWAKE_MS = 1_000
 export const PEACE_MAX_MS = 900_000
 
 /** Runs a seed; the same seed gives the same run. Rejects only for a mistake of the simulation itself. */
-export async function runSeed({
-  seed,
-  mutant: name,
-  isFailingOver,
-  isTouched,
-  trouble,
-  trace
-}: RunOptions): Promise<RunResult> {
-  const mutant: Mutant | null = name === undefined ? null : mutants[name]
+export async function runSeed(options: RunOptions): Promise<RunResult> {
+  const { seed, isFailingOver, isTouched, trace } = options
   const world = new World(seed, trace ?? null)
   const faults = drawFaults(world.random)
   if (isFailingOver) faults.failoverLoses = FAILOVER_LOSES_MAX
   if (isTouched) Object.assign(faults, { byHand: BY_HAND, unfinished: UNFINISHED })
-  return await inside(world, () => runWorld(world, faults, { seed, mutant, trouble: trouble ?? mutant?.trouble }))
+  return await inside(world, () => runWorld(world, faults, options))
 }
 
-async function runWorld(
-  world: World,
-  faults: Faults,
-  { seed, mutant, trouble }: { seed: number; mutant: Mutant | null; trouble: NetworkTrouble | undefined }
-): Promise<RunResult> {
+async function runWorld(world: World, faults: Faults, options: RunOptions): Promise<RunResult> {
+  const { seed, secrets } = options
+  const mutant: Mutant | null = options.mutant === undefined ? null : mutants[options.mutant]
+  const trouble = options.trouble ?? mutant?.trouble
   const { random } = world
-  const installation = new Installation(world, faults, mutant)
+  const installation = new Installation(world, faults, mutant, secrets === 'lockless')
   const violations = new Set<string>()
   watchWrites(installation, violations)
   const outside = new Process('outside', true)
@@ -99,8 +94,10 @@ async function runWorld(
   if (faults.byHand > 0) touchSales(world, installation, outside)
   makeTrouble(world, installation, faults)
   if (trouble !== undefined) beginTrouble(world, installation, trouble)
+  if (secrets === 'away') takeSecretsAway(world, installation)
   await world.turn(() => false, TROUBLE_MS)
   makePeace(world, installation, faults)
+  if (secrets === 'away') for (const problem of await outliveOutage(world, installation)) violations.add(problem)
   world.quietUntilMs = () => quietUntilMs(installation, merchants)
   if (trouble !== undefined) {
     for (const problem of await outliveTrouble(world, installation, trouble)) violations.add(problem)

@@ -82,13 +82,65 @@ describe('payment lock', () => {
     })
   })
 
-  it('rejects, and does not say "taken", when the lock server is away', async () => {
-    const lock = await lockWith(5_000)
-    clients[0]?.disconnect()
-    const failure = await lock.hold('p1', async () => 'never').catch((error: Error) => error)
-    expect(failure).to.be.instanceOf(Error)
+  it('rejects while an earlier lock may live, works without one afterwards, and locks again when the server is back', async () => {
+    const server = new Switched(test.secrets)
+    const lock = createPaymentLock([server.client], 400, log)
+    const tried = () => lock.hold('p1', async held => held.aborted).catch((error: Error) => error.message)
+    expect(await tried()).to.equal(false)
+    server.isAway = true
+    const startedMs = performance.now()
+    expect(await tried()).to.equal('Connection is closed.')
+    await until('the work is done without a lock', async () => (await tried()) === false)
+    expect(performance.now() - startedMs).to.be.at.least(400)
+    await lock.hold('p1', () => until('another one works too', async () => (await tried()) === false))
+    server.isAway = false
+    await until('payments are locked again', async () => {
+      const found = await lock.hold('p1', tried).catch(() => false)
+      return found === 'taken'
+    })
+  })
+
+  it('goes on without a lock at servers that come back for moments only', async () => {
+    const server = new Switched(test.secrets)
+    const lock = createPaymentLock([server.client], 700, log)
+    const tried = () => lock.hold('p1', async () => 'done').catch((error: Error) => error.message)
+    server.isAway = true
+    const blinking = setInterval(() => {
+      server.isAway = !server.isAway
+    }, 300)
+    await until('the work is done', async () => server.isAway && (await tried()) === 'done', 5_000)
+    clearInterval(blinking)
+    server.isAway = false
+  })
+
+  it('counts a new outage from its own beginning', async () => {
+    const server = new Switched(test.secrets)
+    const lock = createPaymentLock([server.client], 400, log)
+    const tried = () => lock.hold('p1', async () => 'done').catch((error: Error) => error.message)
+    for (const _ of [1, 2]) {
+      server.isAway = true
+      expect(await tried()).to.equal('Connection is closed.')
+      await until('the work is done without a lock', async () => (await tried()) === 'done')
+      server.isAway = false
+      const endsMs = performance.now() + 2_000
+      await until('the outage is over', () => performance.now() > endsMs)
+    }
   })
 })
+
+/** A lock server that can be taken away. */
+class Switched {
+  isAway = false
+  readonly client: Redis
+  constructor(redis: Redis) {
+    this.client = {
+      status: 'ready',
+      evalsha: (...args: Parameters<Redis['evalsha']>) =>
+        this.isAway ? Promise.reject(new Error('Connection is closed.')) : redis.evalsha(...args),
+      eval: (...args: Parameters<Redis['eval']>) => redis.eval(...args)
+    } as unknown as Redis
+  }
+}
 
 /** A lock server that grants everything, but does not answer the first renewal until it is told to. */
 class SlowToRenew {

@@ -1,11 +1,9 @@
 import { expect } from 'chai'
 import { connect, disconnect, type Redis } from '../../redis/connections.js'
-import { evictionWarning } from '../../redis/memory-only.js'
 import { watchReplicas } from '../../redis/replicas.js'
 import { createLogger } from '../../runtime/log.js'
 import { until } from '../support/conditions.js'
 import { ConditionsUnderTest } from '../support/conditions-of.js'
-import { useRedis } from '../support/redis.js'
 import { ReplicatedRedis } from '../support/sentinels.js'
 
 describe('a process whose writes wait for a replica', function () {
@@ -68,19 +66,5 @@ describe('a process whose writes wait for a replica', function () {
     await until('the master notices', async () => 'replicas' in (await process.health()).problems)
     await servers.replica.restart()
     await until('it is back', async () => Object.keys((await process.health()).problems).length === 0, 15_000)
-  })
-})
-
-describe('a process on a memory-only Redis that evicts keys', () => {
-  const test = useRedis()
-
-  it('warns that tokens, CVVs and locks may vanish', async () => {
-    expect(await evictionWarning(test.secrets)).to.equal(undefined)
-    await test.secrets.config('SET', 'maxmemory-policy', 'allkeys-lru')
-    const warning = await evictionWarning(test.secrets)
-    await test.secrets.config('SET', 'maxmemory-policy', 'noeviction')
-    expect(warning).to.equal(
-      'The Redis of SECRETS_REDIS_URL may evict one-use tokens, CVVs and locks: maxmemory-policy is allkeys-lru; set noeviction.'
-    )
   })
 })

@@ -1,9 +1,6 @@
 import { expect } from 'chai'
-import { connect } from '../../redis/connections.js'
 import { keys } from '../../redis/keys.js'
-import { assertMemoryOnly } from '../../redis/memory-only.js'
 import { createTokenStore, newTokenId, type TokenStore } from '../../redis/tokens.js'
-import { createLogger } from '../../runtime/log.js'
 import { aToken } from '../support/cards.js'
 import { useRedis } from '../support/redis.js'
 
@@ -143,15 +140,5 @@ describe('token store', () => {
     expect(await test.secrets.pttl(keys.cvv(PAYMENT_ID))).to.be.within(CLAIM_TTL_MS - 10_000, CLAIM_TTL_MS)
     await store.dropCvv(PAYMENT_ID)
     expect(await store.readCvv(PAYMENT_ID)).to.equal(null)
-  })
-
-  it('accepts the memory-only Redis, and refuses one that persists with the settings to change', async () => {
-    expect(await assertMemoryOnly(test.secrets)).to.equal(undefined)
-    const problem = await assertMemoryOnly(test.redis).then(String, String)
-    expect(problem).to.match(/SECRETS_REDIS_URL must not persist: .*appendonly yes.*set appendonly no/)
-
-    const unreachable = await connect(test.secretsUrl, 'commands', createLogger('test', 'silent'))
-    unreachable.disconnect()
-    expect(await assertMemoryOnly(unreachable).then(String, String)).to.match(/must be up and allow CONFIG GET/)
   })
 })

@@ -8,6 +8,7 @@ import type { ScenarioName } from '../../scripts/simulation/scenarios.js'
 const SEEDS = 100
 const TOUCHED_SEEDS = 40
 const TROUBLED_SEEDS = 20
+const SECRETS_SEEDS = 15
 /** A planted mistake must show within so many runs. */
 const MUTANT_SEEDS_MAX = 100
 
@@ -83,6 +84,21 @@ describe('simulated worlds', () => {
     })
   }
 
+  for (const secrets of ['lockless', 'away'] as const) {
+    it(`keep them while the memory-only Redis is ${secrets}`, async function () {
+      this.timeout(120_000)
+      for (let seed = 1; seed <= SECRETS_SEEDS; seed++) {
+        const { violations } = await runSeed({ seed, secrets })
+        expect(violations, `npm run simulate -- --secrets ${secrets} --seed ${seed}`).to.deep.equal([])
+      }
+    })
+  }
+
+  it('show, where no payment is ever locked, that commits do not compare versions', async function () {
+    this.timeout(60_000)
+    expect(await firstFailure('no-version-compare', SECRETS_SEEDS, 'lockless')).to.be.within(1, SECRETS_SEEDS)
+  })
+
   it('are the same for the same seed', async () => {
     const summary = ({ counts, events, requests }: RunResult): unknown => [[...counts], events, requests]
     const [first, second] = [await runSeed({ seed: 7 }), await runSeed({ seed: 7 })]
@@ -117,9 +133,10 @@ async function hasFailingLife(scenario: ScenarioName, mutant: Mutant): Promise<b
   return false
 }
 
-async function firstFailure(mutant: MutantName, seedsMax: number): Promise<number> {
+async function firstFailure(mutant: MutantName, seedsMax: number, secrets?: 'lockless'): Promise<number> {
   for (let seed = 1; seed <= seedsMax; seed++) {
-    if ((await runSeed({ seed, mutant })).violations.length > 0) return seed
+    const world = secrets === undefined ? { seed, mutant } : { seed, mutant, secrets }
+    if ((await runSeed(world)).violations.length > 0) return seed
   }
   return Number.POSITIVE_INFINITY
 }

@@ -21,7 +21,13 @@ export function testBinary(): Promise<RedisBinary> {
   return obtainRedis(resolve('.vendor'), line => process.stderr.write(`${line}\n`))
 }
 
-/** A durable server and one that follows it. */
+/** What each server of a memory-only pair is told (docs/REDIS.md, The memory-only Redis). */
+const MEMORY_ONLY = [
+  ...['--appendonly', 'no', '--repl-diskless-sync', 'yes', '--repl-diskless-load', 'swapdb'],
+  ...['--crash-log-enabled', 'no']
+]
+
+/** A server and one that follows it. */
 export class ReplicatedRedis {
   readonly master: RedisNode
   readonly replica: RedisNode
@@ -33,11 +39,13 @@ export class ReplicatedRedis {
     this.dir = dir
   }
 
-  static async start(): Promise<ReplicatedRedis> {
+  static async start(kind: 'durable' | 'memory-only' = 'durable'): Promise<ReplicatedRedis> {
+    const settings = kind === 'durable' ? [] : MEMORY_ONLY
     const binary = await testBinary()
     const dir = await mkdtemp(join(tmpdir(), 'payments-replicas-'))
-    const master = await RedisNode.start(binary, join(dir, 'master'), [])
+    const master = await RedisNode.start(binary, join(dir, 'master'), settings)
     const replica = await RedisNode.start(binary, join(dir, 'replica'), [
+      ...settings,
       ...['--replicaof', `127.0.0.1 ${master.port}`],
       ...['--repl-ping-replica-period', '1']
     ])

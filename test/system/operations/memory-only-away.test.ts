@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'chai'
+import { until } from '../../support/conditions.js'
+import { type ApiAnswer, Merchant } from '../../support/merchant.js'
+import { type ServiceUnderTest, startService } from '../../support/service.js'
+
+/** Life of a payment's lock in these tests: work goes on without a lock so long after the loss (ms). */
+const LOCK_TTL_MS = 2_000
+/** The lock's life, a connection to a silent server that is cut after 5 s, and a busy machine (ms). */
+const RECOVERY_MAX_MS = 15_000
+
+describe('when the memory-only Redis is away', function () {
+  this.timeout(90_000)
+  let service: ServiceUnderTest
+  const merchant = new Merchant(() => service)
+  before(async () => {
+    service = await startService({
+      env: { LOG_LEVEL: 'warn', TAKEOVER_AFTER_MS: String(LOCK_TTL_MS), HEARTBEAT_MS: '500' }
+    })
+  })
+  after(() => service?.stop())
+
+  const readiness = async (instance: string): Promise<{ status: number; warnings: Record<string, string> }> => {
+    const { status, text } = await service.ops(instance, '/readyz')
+    return { status, warnings: (JSON.parse(text) as { warnings: Record<string, string> }).warnings }
+  }
+  const storedCard = async (): Promise<string> => {
+    const { payment } = await merchant.post('/v1/cards', { token_id: await merchant.token() })
+    return (payment as unknown as { card_id: string }).card_id
+  }
+  const timed = async <T>(work: Promise<T>): Promise<{ value: T; ms: number }> => {
+    const startedMs = performance.now()
+    return { value: await work, ms: performance.now() - startedMs }
+  }
+  const expectRefused = ({ value, ms }: { value: ApiAnswer; ms: number }, withinMs: number): void => {
+    expect([value.status, value.error.code]).to.deep.equal([503, 'service_unavailable'])
+    expect(Number(value.headers.get('Retry-After'))).to.be.at.least(1)
+    expect(ms).to.be.below(withinMs)
+  }
+
+  for (const [what, signal] of [
+    ['silent', 'SIGSTOP'],
+    ['refuses connections', 'SIGKILL']
+  ] as const) {
+    it(`(${what}) all but typed cards goes on, and those are refused at once`, async () => {
+      const [held, sold] = [await merchant.create({ capture: false }), await merchant.create()]
+      const [cardId, token, key] = [await storedCard(), await merchant.token(), randomUUID()]
+      const finished = await merchant.create({ token, key })
+      const source = { source_type: 'card', card_id: cardId }
+      const keepAway = setInterval(() => service.kill('secrets-redis', signal), 20)
+      try {
+        service.kill('secrets-redis', signal)
+        expect((await merchant.create({ token, key })).payment.id, 'replay').to.equal(finished.payment.id)
+        expect((await merchant.read(held.payment.id)).status).to.equal('pre_authorized')
+        const list = await fetch(`${service.baseUrl}/v1/payments`, {
+          headers: { Authorization: `Bearer ${service.apiKey}` }
+        })
+        expect(list.status).to.equal(200)
+        await merchant.capture(held.payment.id, { waitS: 0 })
+        await merchant.cancel(sold.payment.id, { amount: 100, waitS: 0 })
+        const bought = await merchant.create({ source, waitS: 0 })
+        await Promise.all([
+          merchant.settled(held.payment.id, 'captured', RECOVERY_MAX_MS),
+          merchant.settled(sold.payment.id, 'partially_refunded', RECOVERY_MAX_MS),
+          merchant.settled(bought.payment.id, 'captured', RECOVERY_MAX_MS)
+        ])
+        expectRefused(await timed(merchant.create({ token: 'tok_00000000000000000000000000' })), 1_000)
+        expectRefused(await timed(merchant.create({ source: { ...source, cvv: '123' } })), 1_000)
+        expectRefused(await timed(merchant.create({ token })), 1_000)
+
+        for (const instance of ['api.1', 'payments.1']) {
+          const { status, warnings } = await readiness(instance)
+          expect([instance, status]).to.deep.equal([instance, 200])
+          expect(warnings['memory-only redis']).to.match(/SECRETS_REDIS_URL/)
+        }
+        expect((await readiness('tokens.1')).status).to.equal(503)
+      } finally {
+        clearInterval(keepAway)
+        service.kill('secrets-redis', 'SIGCONT')
+      }
+      await service.untilReady()
+      await until('typed cards are taken again', async () => {
+        const answer = await merchant.create().catch(() => null)
+        return answer?.status === 201
+      })
+    })
+  }
+})
