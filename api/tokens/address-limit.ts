@@ -4,13 +4,14 @@
  *
  * - an address is limited whatever it sends;
  * - only a good card counts for the key;
- * - half of the key's requests stay for networks that send little.
+ * - half of the key's requests stay for networks that send little;
+ * - the tokens of one key must not fill the memory that all merchants share.
  */
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Redis } from '../../redis/connections.js'
 import { createRateLimiter, type RateLimit, type RateLimiter } from '../../redis/rate-limit.js'
 import type { Logger } from '../../runtime/log.js'
-import type { RequestContext, RequestMiddleware } from '../context.js'
+import { principalOf, type RequestContext, type RequestMiddleware } from '../context.js'
 import { rateLimited, takeOfKey } from '../middleware/rate-limit.js'
 
 /** The part of a key's limit that one address may send, to all routes. */
@@ -19,38 +20,56 @@ const ADDRESS_SHARE = 0.5
 const NETWORK_SHARE = 0.02
 const RESERVE = 0.5
 
+/** A limiter is null where there is no such limit. */
 export interface TokenLimits {
-  readonly key: RateLimiter
-  readonly address: RateLimiter
-  readonly network: RateLimiter
+  readonly key: RateLimiter | null
+  readonly address: RateLimiter | null
+  readonly network: RateLimiter | null
+  /** Bounds the live tokens of a key. */
+  readonly alive: RateLimiter | null
 }
 
-/** `limit` is that of a key. Null: no limits. */
-export function createTokenLimits(redis: Redis, limit: RateLimit, log: Logger): TokenLimits | null {
+/**
+ * Makes at most `max` tokens in any time of `ttlMs`: half of them at once, the other half over that time. No limit when
+ * `max` is 0, and where the limit of requests of the key is tighter.
+ */
+export function aliveLimit({ perSecond, burst }: RateLimit, max: number, ttlMs: number): RateLimit {
+  const isTighter = perSecond > 0 && burst + (perSecond * ttlMs) / 1_000 <= max
+  return isTighter ? { perSecond: 0, burst: 0 } : { perSecond: max / 2 / (ttlMs / 1_000), burst: Math.ceil(max / 2) }
+}
+
+/** `limit` is that of the requests of a key, `alive` that of its live tokens. */
+export function createTokenLimits(redis: Redis, limit: RateLimit, alive: RateLimit, log: Logger): TokenLimits {
   const shareOf = ({ perSecond, burst }: RateLimit, share: number): RateLimit => ({
     perSecond: perSecond * share,
     burst: Math.ceil(burst * share)
   })
-  const key = createRateLimiter(redis, limit, log)
-  const address = createRateLimiter(redis, shareOf(limit, ADDRESS_SHARE), log)
-  const network = createRateLimiter(redis, shareOf(limit, NETWORK_SHARE), log)
-  return key === null || address === null || network === null ? null : { key, address, network }
+  return {
+    key: createRateLimiter(redis, limit, log),
+    address: createRateLimiter(redis, shareOf(limit, ADDRESS_SHARE), log),
+    network: createRateLimiter(redis, shareOf(limit, NETWORK_SHARE), log),
+    alive: createRateLimiter(redis, alive, log)
+  }
 }
 
 /** Comes before authentication, so that guessing of keys is limited too. Throws `rate_limited` with `Retry-After`. */
-export function limitAddress(limits: TokenLimits | null): RequestMiddleware {
+export function limitAddress({ address }: TokenLimits): RequestMiddleware {
   return async (ctx, next) => {
-    const grant = await limits?.address.take(`address:${addressGroup(ctx.ip)}`)
+    const grant = await address?.take(`address:${addressGroup(ctx.ip)}`)
     if (grant?.isAllowed === false) throw rateLimited(grant)
     return next()
   }
 }
 
 /** Counts a good card for the key of its request. Throws `rate_limited` with `Retry-After`. */
-export async function limitTokens(ctx: RequestContext, { key, network }: TokenLimits): Promise<void> {
-  const grant = await network.take(`network:${addressGroup(ctx.ip, NETWORK_GROUPS)}`)
-  const isHeavy = grant?.isAllowed === false
-  await takeOfKey(ctx, key, isHeavy ? Math.floor(key.burst * RESERVE) : 0)
+export async function limitTokens(ctx: RequestContext, { key, network, alive }: TokenLimits): Promise<void> {
+  if (key !== null) {
+    const grant = await network?.take(`network:${addressGroup(ctx.ip, NETWORK_GROUPS)}`)
+    const isHeavy = grant?.isAllowed === false
+    await takeOfKey(ctx, key, isHeavy ? Math.floor(key.burst * RESERVE) : 0)
+  }
+  const grant = await alive?.take(`alive:${principalOf(ctx).keyId}`)
+  if (grant?.isAllowed === false) throw rateLimited(grant)
 }
 
 /** Of the eight groups of an IPv6 address: a client chooses freely within its /64, and may be given a whole /48. */

@@ -23,8 +23,7 @@ import type { HostedFields } from './hosted-fields.js'
 export interface TokensAppDeps extends CreateTokenDeps {
   readonly authenticator: Authenticator
   readonly environment: Environment
-  /** Null: no limits. */
-  readonly limits: TokenLimits | null
+  readonly limits: TokenLimits
   /** Proxies in front of this process that add to `X-Forwarded-For`; 0: the connection tells the client's address. */
   readonly trustedProxies: number
   readonly hostedFields: HostedFields
@@ -42,7 +41,7 @@ export function createTokensApp(deps: TokensAppDeps): Koa<RequestState> {
     jsonBody({ isOptional: false }),
     async ctx => {
       const card = readCardInput(ctx.state.body, { environment: deps.environment, nowMs: Date.now() })
-      if (deps.limits !== null) await limitTokens(ctx, deps.limits)
+      await limitTokens(ctx, deps.limits)
       ctx.body = await createToken(deps, principalOf(ctx).merchantId, card)
       ctx.status = 201
     }

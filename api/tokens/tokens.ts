@@ -12,7 +12,7 @@ import { runProcess } from '../../runtime/lifecycle.js'
 import { loadSealer } from '../../vault/sealer.js'
 import { createAuthenticator } from '../authenticator.js'
 import { serve } from '../http-server.js'
-import { createTokenLimits } from './address-limit.js'
+import { aliveLimit, createTokenLimits } from './address-limit.js'
 import { createTokensApp } from './app.js'
 import { loadHostedFields } from './hosted-fields.js'
 
@@ -36,7 +36,7 @@ await runProcess('tokens', async context => {
       environment: config.environment,
       findKey: keyId => merchants.findKey(keyId)
     }),
-    limits: createTokenLimits(secrets, limit, log),
+    limits: createTokenLimits(secrets, limit, aliveLimit(limit, config.tokensMaxPerKey, config.tokenTtlMs), log),
     trustedProxies: config.trustedProxies,
     hostedFields: loadHostedFields(config.fieldsReleasesDir),
     log

@@ -77,6 +77,13 @@ export const paymentSettings = {
     'How long the key of a capture or cancel is remembered (days).'
   ),
   tokenTtlMs: integer('TOKEN_TTL_MS', ['tokens'], 900_000, [1_000, 24 * HOUR_MS], 'Life of a one-use token (ms).'),
+  tokensMaxPerKey: integer(
+    'TOKENS_MAX_PER_KEY',
+    ['tokens'],
+    100_000,
+    [0, 100_000_000],
+    'Tokens that one publishable key can have alive: beyond it 429. Each takes about 1.3 KB of the memory-only Redis. 0: no limit.'
+  ),
   workerConcurrency: integer(
     'WORKER_CONCURRENCY',
     ['payments'],

@@ -12,7 +12,7 @@ export const redisSettings = {
     'SECRETS_REDIS_URL',
     ['api', 'tokens', 'payments'],
     'redis://127.0.0.1:6380',
-    'The memory-only Redis: one-use tokens and CVVs. Must not persist.'
+    'The memory-only Redis: one-use tokens and CVVs. One server or Sentinels, none of which may persist (docs/REDIS.md).'
   ),
   redlockUrls: setting(
     'REDLOCK_URLS',

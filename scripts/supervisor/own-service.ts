@@ -26,7 +26,8 @@ const OWN = {
   TOKENS_PORT: '0',
   NETWORK_PORT: '0',
   NOTIFICATIONS_PORT: '0',
-  RATE_LIMIT_PER_SECOND: '0'
+  RATE_LIMIT_PER_SECOND: '0',
+  TOKENS_MAX_PER_KEY: '0'
 }
 
 /** Plans it; `start` it, and `stop` it in any case. Nothing of the caller's environment reaches it but `PATH`. */

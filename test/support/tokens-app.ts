@@ -9,6 +9,7 @@ import { createTokenLimits } from '../../api/tokens/address-limit.js'
 import { createTokensApp } from '../../api/tokens/app.js'
 import { loadHostedFields } from '../../api/tokens/hosted-fields.js'
 import { MerchantStore } from '../../redis/merchants.js'
+import type { RateLimit } from '../../redis/rate-limit.js'
 import { createTokenStore } from '../../redis/tokens.js'
 import { createLogger } from '../../runtime/log.js'
 import { ensureKeyFiles, keyFilesIn } from '../../vault/key-files.js'
@@ -86,7 +87,7 @@ class TokensAppUnderTest {
   }
 
   /** Starts one more copy of the application, with its own limits; returns its URL. */
-  async start(limit: { perSecond: number; burst: number }, trustedProxies = 0): Promise<string> {
+  async start(limit: RateLimit, trustedProxies = 0, alive: RateLimit = { perSecond: 0, burst: 1 }): Promise<string> {
     const log = createLogger('tokens', 'debug', this.#logDestination())
     const app = createTokensApp({
       environment: 'test',
@@ -94,7 +95,7 @@ class TokensAppUnderTest {
       tokens: createTokenStore(this.redis.secrets),
       tokenTtlMs: TOKEN_TTL_MS,
       authenticator: createAuthenticator({ environment: 'test', findKey: keyId => this.merchants.findKey(keyId) }),
-      limits: createTokenLimits(this.redis.secrets, limit, log),
+      limits: createTokenLimits(this.redis.secrets, limit, alive, log),
       trustedProxies,
       hostedFields: loadHostedFields(''),
       log

@@ -1,0 +1,46 @@
+import { expect } from 'chai'
+import { aliveLimit } from '../../../api/tokens/address-limit.js'
+import { codeOf, TOKEN_TTL_MS, typedCard, useTokensApp } from '../../support/tokens-app.js'
+
+const MAX = 100
+/** What a flood may take of the memory of all; some 2 KB a token (bytes). */
+const ROOM = 1_000_000
+const FLOOD = 1_500
+const NO_LIMIT = { perSecond: 0, burst: 1 }
+
+describe('the live tokens of a publishable key', function () {
+  this.timeout(60_000)
+  const app = useTokensApp()
+  const { redis } = app
+
+  it('do not fill the memory-only Redis: a flood of one merchant leaves room for another', async () => {
+    const url = await app.start(NO_LIMIT, 0, aliveLimit(NO_LIMIT, MAX, TOKEN_TTL_MS))
+    const { merchantId } = await app.merchants.createMerchant('Vizinha')
+    const neighbour = { Authorization: `Bearer ${await app.newKey(merchantId)}` }
+    const used = Number(/^used_memory:(\d+)/m.exec(await redis.secrets.info('memory'))?.[1])
+    await redis.secrets.config('SET', 'maxmemory', used + ROOM)
+    try {
+      const answers: Response[] = []
+      while (answers.length < FLOOD) {
+        answers.push(...(await Promise.all(Array.from({ length: 100 }, () => app.post(typedCard, {}, url)))))
+      }
+      expect(answers.filter(({ status }) => status === 201).length).to.be.within(MAX / 2, MAX)
+      const refused = answers.filter(({ status }) => status !== 201)
+      expect(new Set(refused.map(({ status }) => status))).to.deep.equal(new Set([429]))
+      const last = refused.at(-1)
+      if (last === undefined) throw new Error('nothing was refused')
+      expect(Number(last.headers.get('Retry-After'))).to.be.at.least(1)
+      expect(await codeOf(last)).to.equal('rate_limited')
+      expect((await app.post(typedCard, neighbour, url)).status).to.equal(201)
+    } finally {
+      await redis.secrets.config('SET', 'maxmemory', 0)
+    }
+  })
+
+  it('are not counted where the limit of requests is tighter, or there is none', () => {
+    const limit = { perSecond: 100, burst: 200 }
+    expect(aliveLimit(limit, 100_000, TOKEN_TTL_MS).perSecond).to.equal(0)
+    expect(aliveLimit(NO_LIMIT, 0, TOKEN_TTL_MS).perSecond).to.equal(0)
+    expect(aliveLimit(limit, 9_000, TOKEN_TTL_MS)).to.deep.equal({ perSecond: 5, burst: 4_500 })
+  })
+})
