@@ -109,7 +109,7 @@ function textOf(
   { workers, notices }: { workers: number; notices: number }
 ): string {
   const busy = rows.filter(row => row.length + row.scheduled + row.deadLetters + row.attention > 0)
-  const header = ['PARTITION', 'WAITING', 'IN WORK', 'OLDEST', 'ALARMS', 'DUE', 'TO ASK', 'DEAD', 'ATTENTION']
+  const header = ['PARTITION', 'WAITING', 'IN WORK', 'OLDEST', 'ALARMS', 'DUE', 'TO RECONCILE', 'DEAD', 'ATTENTION']
   const lines = [...busy.map(row => cells(String(row.partition), row)), cells('all', total)]
   return `${table(header, lines, '')}\n\nLiving workers, each of which reads all partitions: ${workers}.\nNotices of the network whose payment is not found yet: ${notices}.`
 }

@@ -64,7 +64,7 @@ describe('an operator', function () {
     expect(total['oldest_age_ms']).to.be.within(0, 5_000)
     expect((await run('queue', 'oldest')).out).to.match(new RegExp(`^PARTITION .*\\n\\d+ .* ${id} +create +0 `))
     const { out } = await run('queue', 'status')
-    expect(out).to.match(/^PARTITION +WAITING +IN WORK +OLDEST +ALARMS +DUE +DEAD +ATTENTION\n/)
+    expect(out).to.match(/^PARTITION +WAITING +IN WORK +OLDEST +ALARMS +DUE +TO RECONCILE +DEAD +ATTENTION\n/)
     expect(out)
       .to.match(/\nall +\d+ +\d+ /)
       .and.to.match(/\nLiving workers, .*: [2-9]\.\n/)
