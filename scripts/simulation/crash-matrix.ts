@@ -100,7 +100,7 @@ async function live(
       if (blowsAt.includes(points.length - 1)) await blow(world, world.current)
     })
     try {
-      return { points, violations: await play(world, name, planted[name] ?? mutant) }
+      return { points, violations: await play(world, name, mutant) }
     } finally {
       armCrashPoints(null)
     }
@@ -108,10 +108,10 @@ async function live(
 }
 
 async function play(world: World, name: ScenarioName, mutant: Mutant | null): Promise<string[]> {
-  const installation = new Installation(world, NO_FAULTS, mutant)
+  const outside = new Process('outside', true)
+  const installation = new Installation(world, NO_FAULTS, planted[name]?.(world, outside) ?? mutant)
   const violations = new Set<string>()
   watchWrites(installation, violations)
-  const outside = new Process('outside', true)
   const client = new MerchantClient(world, installation, outside, MERCHANT)
   registerWebhooks(installation, [client])
   installation.start({ payments: 2, api: 1, timers: 1, webhooks: 1 })
@@ -157,8 +157,11 @@ const unreachable: Mutant = {
   })
 }
 
-/** What a void does reaches the sale seconds after its caller has given up: nobody can tell whether it will. */
-const lateVoids: Mutant = {
+/**
+ * A void reaches the sale seconds after its caller has given up: the service can not know whether it will. It is an event of the
+ * outside, because what a process waits for is moved when a world skips a quiet time.
+ */
+const lateVoids = (world: World, outside: Process): Mutant => ({
   description: 'The network gives no answer to a void, and books it later.',
   worker: deps => ({
     ...deps,
@@ -166,17 +169,17 @@ const lateVoids: Mutant = {
       ...deps.network,
       void: async (saleId, amountCents) => {
         const unaborted = new AbortController().signal
-        setTimeout(() => void deps.network.void(saleId, amountCents, unaborted), LATE_MS)
+        world.after(LATE_MS, outside, () => void deps.network.void(saleId, amountCents, unaborted))
         return { kind: 'ambiguous', reason: PLANTED }
       }
     }
   })
-}
+})
 
 /** Scenarios that need trouble of their own. */
-const planted: Partial<Record<ScenarioName, Mutant>> = {
-  'a command that no worker can end': poisoned,
-  'a network out of reach, then another key': unreachable,
+const planted: Partial<Record<ScenarioName, (world: World, outside: Process) => Mutant>> = {
+  'a command that no worker can end': () => poisoned,
+  'a network out of reach, then another key': () => unreachable,
   'expiry of a hold that is captured by hand while its release is late': lateVoids
 }
 
