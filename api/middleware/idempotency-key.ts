@@ -1,4 +1,8 @@
-/** The `Idempotency-Key` of every payment POST (interface 5.1): 1 to 255 printable ASCII characters. */
+/**
+ * The `Idempotency-Key` of every payment POST: 1 to 255 printable ASCII characters, and no card number (decision 22),
+ * because the key is stored with the operation and shown in answers and webhooks.
+ */
+import { isCardNumber } from '../../machines/card-data-in-text.js'
 import { ServiceError } from '../../runtime/errors.js'
 import type { RequestMiddleware } from '../context.js'
 
@@ -15,6 +19,11 @@ export function idempotencyKey(): RequestMiddleware {
         fields: [
           { path: 'header Idempotency-Key', message: 'must be sent once, with 1 to 255 printable ASCII characters' }
         ]
+      })
+    }
+    if (isCardNumber(key)) {
+      throw new ServiceError('invalid_request', {
+        fields: [{ path: 'header Idempotency-Key', message: 'must be more than a card number; put a letter before it' }]
       })
     }
     ctx.state.idempotencyKey = key

@@ -13,7 +13,7 @@ export const parameterComponents: Readonly<Record<string, Json>> = {
     in: 'header',
     required: true,
     description:
-      'New for each intention to move money, written down before the request is sent, and the same for each repetition of it. 1 to 255 printable ASCII characters.',
+      'New for each intention to move money, written down before the request is sent, and the same for each repetition of it. 1 to 255 printable ASCII characters; a key that is a card number and nothing else is refused.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]{1,255}$' }
   },
   CorrelationId: {
