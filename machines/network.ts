@@ -91,7 +91,7 @@ export interface AuthoriseRequest {
   readonly buyer: Buyer
 }
 
-/** The card network. No method throws: whatever goes wrong is an outcome. `signal` stops
+/** The card network. No method throws: every failure is an outcome. `signal` stops
  * a call before it starts, and a question also while it is under way. */
 export interface CardNetwork {
   authorise(request: AuthoriseRequest, signal: AbortSignal): Promise<CallOutcome>

@@ -36,10 +36,17 @@ export function encodeEntry(entry: Omit<CommandEntry, 'entryId' | 'partition' | 
   return fields
 }
 
-/** What the service asks of the workers by itself: nobody waits for the result. */
+/** What the service asks of the workers by itself: no request waits for the result. */
 export function encodeServiceCommand(paymentId: string, command: Command): string[] {
-  const nobody = { idempotencyKey: null, record: null, replyTo: null, correlationId: null, handedOut: 0, dueAtMs: null }
-  return encodeEntry({ compact: compactId(paymentId), command, ...nobody })
+  const unrequested = {
+    idempotencyKey: null,
+    record: null,
+    replyTo: null,
+    correlationId: null,
+    handedOut: 0,
+    dueAtMs: null
+  }
+  return encodeEntry({ compact: compactId(paymentId), command, ...unrequested })
 }
 
 /**

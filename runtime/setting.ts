@@ -12,7 +12,7 @@ export type ProcessName = (typeof everyProcess)[number] | 'operator' | 'tools'
 /** How one environment variable becomes a value. `parse` throws a message that says what is expected. */
 export interface Setting<T> {
   variable: string
-  /** No other process reads the variable, is told of it by `npm start`, or has to be given it. */
+  /** No other process reads the variable, gets it from `npm start`, or needs it. */
   usedBy: readonly ProcessName[]
   /** A text like those of the environment, and parsed like them. */
   fallback: string

@@ -2,7 +2,7 @@
  * Who may make how many tokens with a publishable key. The key stands in the shop's page, so an attacker has it too and
  * must not use it up for the shop's buyers:
  *
- * - an address is limited whatever it sends;
+ * - an address is limited by all that it sends;
  * - only a good card counts for the key;
  * - half of the key's requests stay for networks that send little;
  * - the tokens of one key must not fill the memory that all merchants share.

@@ -24,7 +24,7 @@ export function auditLedger({ payments, ledger, installation: { network, config 
   return problems
 }
 
-/** No sale is made of a payment that has waited for too long. A worker may fall asleep between its look at the clock and the call. */
+/** No sale is made of a payment that has waited for too long. A worker may be suspended between its look at the clock and the call. */
 function auditAge({ terms }: Payment, sale: LedgerSale | undefined, withinMs: number): string[] {
   const ageMs = (sale?.receivedAtMs ?? 0) - terms.createdAtMs
   return ageMs > withinMs + ASLEEP_MS ? [`${terms.id}: authorised at the age of ${ageMs} ms`] : []

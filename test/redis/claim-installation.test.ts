@@ -41,7 +41,7 @@ describe('the durable data', () => {
     })
   }
 
-  it('is born once, whoever comes at the same moment', async () => {
+  it('is born once when several processes start at the same moment', async () => {
     const claims = await Promise.allSettled(
       Array.from({ length: 20 }, (_, index) => claimInstallation(test.redis, index % 2 === 0 ? LIVE : TEST))
     )

@@ -1,4 +1,4 @@
-/** The operator's command line works in the environment of the data, whatever its own environment forgets. */
+/** The operator's command line works in the environment of the data, also without SERVICE_ENV. */
 import { expect } from 'chai'
 import { claimInstallation } from '../../../redis/installation.js'
 import { connectionOf } from '../../../scripts/operator/connection.js'

@@ -157,7 +157,7 @@ describe('generated paths over HTTP', function () {
     await acquirer.start()
     await withRedis(service(), noteKnownSale)
     // In walks of their own: once transactions are refused, they are for everybody, and a death hits every call. A command
-    // that it hits is found again together with the alarm of its payment, and which is first is a matter of chance.
+    // that it hits is redelivered together with the wake-up of its payment, in either order.
     for (const isRefusedHere of [false, true]) {
       for (const isResumedHere of [false, true]) {
         await walk(drivable.filter(path => isRefused(path) === isRefusedHere && isResumed(path) === isResumedHere))

@@ -89,7 +89,7 @@ describe('a durable Redis with a user per process that is restarted', function (
     await Promise.all([disconnect(api), disconnect(worker)])
   }
 
-  it(`has every key of ${PAYMENTS} payments, and lets nobody in without a password`, async () => {
+  it(`has every key of ${PAYMENTS} payments, and refuses a login without a password`, async () => {
     const acl = await aclText('durable')
     await start(acl)
     await pay(PAYMENTS)

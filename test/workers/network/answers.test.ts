@@ -112,7 +112,7 @@ describe('the answer to a capture', () => {
       Links: [{ Rel: 'self', Href: `https://h/1/sales/${saleId}/void` }]
     })
 
-  it('is ambiguous when its links are those of another sale, whatever it says', () => {
+  it('is ambiguous when its links are those of another sale, also with a clear status', () => {
     for (const code of ['6', '842']) expect(readCapture(withLink(2, code, other), ours).kind).to.equal('ambiguous')
     expect(readVoid(withLink(10, '9', other), ours, { isWhole: true }).kind).to.equal('ambiguous')
     expect(readCapture(withLink(2, '6', ours.toUpperCase()), ours).kind).to.equal('approved')
