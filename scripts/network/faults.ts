@@ -2,13 +2,17 @@
  * Misbehaviour on order: `PUT /simulator/faults`.
  *
  * Each probability is thrown for each request to the acquirer's routes, on its own. Where several come up at once, the
- * one that hides more wins: `drop_before`, `error_before`, then (the request is booked) `late` delays what follows,
- * `drop_after`, `error_after`.
+ * one that hides more wins: `throttle`, `gateway_down`, `drop_before`, `error_before`, then (the request is booked) `late`
+ * delays what follows, `drop_after`, `error_after`.
  */
 import { isRecord } from '../../runtime/json.js'
 
 /** The fault set as it stands on the wire; all probabilities from 0 to 1. */
 export interface Faults {
+  /** The gateway answers 429 with `Retry-After: 1`; nothing booked. */
+  readonly throttle: number
+  /** The gateway answers 503; nothing booked. */
+  readonly gateway_down: number
   /** Connection cut, nothing booked. */
   readonly drop_before: number
   /** Booked, then connection cut. */
@@ -27,6 +31,8 @@ export interface Faults {
 }
 
 export const NO_FAULTS: Faults = {
+  throttle: 0,
+  gateway_down: 0,
   drop_before: 0,
   drop_after: 0,
   error_before: 0,
@@ -39,7 +45,7 @@ export const NO_FAULTS: Faults = {
 
 /** What one request is to suffer. */
 export interface Fate {
-  readonly before: 'drop' | 'error' | null
+  readonly before: 'throttle' | 'gateway_down' | 'drop' | 'error' | null
   readonly after: 'drop' | 'error' | null
   readonly isDenied: boolean
   readonly lateMs: number
@@ -56,6 +62,8 @@ const LATENCY_MS_MAX = 600_000
 const P99_DEVIATIONS = 2.3263
 
 const fieldRules: Readonly<Record<keyof Faults, { isValid: (value: unknown) => boolean; expected: string }>> = {
+  throttle: probability(),
+  gateway_down: probability(),
   drop_before: probability(),
   drop_after: probability(),
   error_before: probability(),
@@ -83,11 +91,17 @@ export function parseFaults(body: unknown): { faults: Faults } | { problems: rea
 /** Throws the dice for one request. `random` gives numbers from 0 up to, but not including, 1. */
 export function fateOf(faults: Faults, random: () => number): Fate {
   const happens = (chance: number) => chance > 0 && random() < chance
-  const before = happens(faults.drop_before) ? 'drop' : happens(faults.error_before) ? 'error' : null
+  const before = beforeBooking(faults, happens)
   const lateMs = happens(faults.late) ? faults.late_ms : 0
   const after = happens(faults.drop_after) ? 'drop' : happens(faults.error_after) ? 'error' : null
   const isDenied = happens(faults.deny_queries)
   return { before, after, isDenied, lateMs, latencyMs: latencyOf(faults.latency_ms, random) }
+}
+
+function beforeBooking(faults: Faults, happens: (chance: number) => boolean): Fate['before'] {
+  if (happens(faults.throttle)) return 'throttle'
+  if (happens(faults.gateway_down)) return 'gateway_down'
+  return happens(faults.drop_before) ? 'drop' : happens(faults.error_before) ? 'error' : null
 }
 
 function latencyOf(latency: Faults['latency_ms'], random: () => number): number {

@@ -116,6 +116,9 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   return simulator
 }
 
+/** What is answered without booking. */
+const statusBefore = { throttle: 429, gateway_down: 503, error: 500 } as const
+
 /** Lets one request suffer its fate around `answer`, which books. */
 async function serve(
   fate: Fate,
@@ -125,7 +128,10 @@ async function serve(
 ): Promise<void> {
   if (fate.latencyMs > 0) await delay(fate.latencyMs / 2, undefined, { signal })
   if (fate.before === 'drop') return cut(response)
-  if (fate.before === 'error') return send(response, 500, '')
+  if (fate.before !== null) {
+    if (fate.before === 'throttle') response.setHeader('Retry-After', '1')
+    return send(response, statusBefore[fate.before], '')
+  }
   const { status, body, isLost } = await answer()
   if (fate.latencyMs > 0 || fate.lateMs > 0) await delay(fate.latencyMs / 2 + fate.lateMs, undefined, { signal })
   if (isLost || fate.after === 'drop') return cut(response)
