@@ -19,14 +19,15 @@ export interface NetworkReferences {
  * - `approved`: done. For an authorisation `isCaptured` tells whether the sale was captured in the same step.
  * - `declined`: the issuer said no; nothing was charged.
  * - `rejected`: the network refused the operation as such; nothing changed. `isTooLate`: the time for it is over.
- * - `not_sent`: surely nothing happened (no connection, or no byte of the request left).
+ * - `not_sent`: surely nothing happened (no connection, or no byte of the request left). `isCircuitOpen`: our own circuit
+ *   refused the call; it stays open for longer than a retry may take.
  * - `ambiguous`: anything else (timeout, cut connection, 5xx, nonsense, "not finished"): must be asked about.
  */
 export type CallOutcome =
   | { readonly kind: 'approved'; readonly isCaptured: boolean; readonly references: NetworkReferences }
   | { readonly kind: 'declined'; readonly code: string; readonly references: NetworkReferences }
   | { readonly kind: 'rejected'; readonly code: string; readonly isTooLate?: boolean }
-  | { readonly kind: 'not_sent'; readonly reason: string }
+  | { readonly kind: 'not_sent'; readonly reason: string; readonly isCircuitOpen?: true }
   | { readonly kind: 'ambiguous'; readonly reason: string }
 
 /** A sale as the network's query shows it. */

@@ -40,7 +40,7 @@ await runProcess('payments', async context => {
   const secrets = await openMemoryOnly(context, installation, 'optional')
   const network = createCardNetwork(config, context)
   const inWork = { commands: 0 }
-  const metrics = createWorkerMetrics(() => inWork.commands)
+  const metrics = createWorkerMetrics({ inWork: () => inWork.commands, isCircuitOpen: network.isCircuitOpen })
   onStop('card network', () => network.close())
 
   const clock = await followClock(durable, config.environment, { process: context })

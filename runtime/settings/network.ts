@@ -63,6 +63,13 @@ export const networkSettings = {
     [1, 10_000],
     'Connections that one process keeps to the card network.'
   ),
+  networkCircuitFailures: integer(
+    'NETWORK_CIRCUIT_FAILURES',
+    ['payments'],
+    5,
+    [1, 1_000_000],
+    'Calls in a row to NETWORK_TRANSACTION_URL without an answer (429, 5xx, timeout, cut connection) after which a process refuses new payments, but for a trial each 1 to 10 s.'
+  ),
   notFoundHorizonMs: integer(
     'NOT_FOUND_HORIZON_MS',
     ['payments', 'operator'],

@@ -81,6 +81,12 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         lines: [[rate('network_call_seconds_count', 'operation, outcome'), '{{operation}} {{outcome}}']]
       },
       {
+        title: 'Circuit of the card network',
+        description: 'Workers that refuse new payments, because the card network gives no answers.',
+        unit: 'short',
+        lines: [['sum (network_circuit_open)', 'open']]
+      },
+      {
         title: 'Waiting for the result',
         description: '`none`: answered 202 because the wait was over.',
         unit: 'reqps',

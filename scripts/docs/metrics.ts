@@ -36,7 +36,7 @@ const groups: readonly [processes: string, fill: (registry: Registry) => void][]
       publishAdmission(registry, () => ({ inFlight: 0, merchants: 0 }))
     }
   ],
-  ['`payments`', registry => createWorkerMetrics(() => 0, registry)],
+  ['`payments`', registry => createWorkerMetrics({ inWork: () => 0, isCircuitOpen: () => false }, registry)],
   [
     '`timers`',
     registry => {

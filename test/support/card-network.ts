@@ -19,6 +19,8 @@ export function networkConfig(url: string, changes: Partial<NetworkConfig> = {})
     networkAuthoriseTimeoutMs: 2_000,
     networkTimeoutMs: 2_000,
     networkConnections: 4,
+    networkCircuitFailures: 5,
+    environment: 'test',
     ...changes
   }
 }

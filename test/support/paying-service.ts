@@ -27,7 +27,10 @@ export const NETWORK_TIMEOUT_MS = 1_200
 /** For tests that hold calls and look on: no pause of the machine is taken for a network that does not answer (ms). */
 export const PATIENT_TIMEOUT_MS = 10_000
 
-const optionsFor = (networkTimeoutMs: number): ServiceOptions => ({
+/** For tests in which every sale must be sent, whatever became of the ones before. */
+const ALWAYS_SENT = 1_000_000
+
+const optionsFor = (networkTimeoutMs: number, circuitFailures: number): ServiceOptions => ({
   procfile: readFileSync('Procfile', 'utf8').replace(/^network:.*\n/m, ''),
   scale: ['payments=2'],
   env: {
@@ -40,6 +43,7 @@ const optionsFor = (networkTimeoutMs: number): ServiceOptions => ({
     NETWORK_AUTHORISE_TIMEOUT_MS: String(networkTimeoutMs),
     NETWORK_TIMEOUT_MS: String(networkTimeoutMs),
     NETWORK_RETRY_MS: '300',
+    NETWORK_CIRCUIT_FAILURES: String(circuitFailures),
     RECONCILE_DELAYS_MS: '150,250,400',
     HEARTBEAT_MS: '200',
     TAKEOVER_AFTER_MS: '1000',
@@ -155,10 +159,10 @@ export interface PayingService {
 }
 
 /** Call it inside a `describe`. The network behaves at the start of each test. */
-export function usePayingService(networkTimeoutMs = NETWORK_TIMEOUT_MS): PayingService {
+export function usePayingService(networkTimeoutMs = NETWORK_TIMEOUT_MS, circuitFailures = ALWAYS_SENT): PayingService {
   const network = new TestNetwork()
   before(() => network.start())
-  const service = useService(optionsFor(networkTimeoutMs))
+  const service = useService(optionsFor(networkTimeoutMs, circuitFailures))
   const merchant = new Merchant(service)
   beforeEach(async () => {
     await network.start()

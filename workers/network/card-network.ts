@@ -8,7 +8,7 @@ import type { CardNetwork, QueryOutcome } from '../../machines/network.js'
 import type { Config } from '../../runtime/config.js'
 import { withCrashPoints } from '../../runtime/crash-points.js'
 import { readAuthorisation, readCapture, readVoid } from './answers.js'
-import { WatchedTransport, type WatchingProcess, watchNetwork } from './network-watch.js'
+import { type WatchedOptions, WatchedTransport, type WatchingProcess, watchNetwork } from './network-watch.js'
 import { type FoundSale, type NoAnswer, readSale, readSaleIds } from './query-answers.js'
 import { saleBody } from './sale-request.js'
 import { createTransport, type Transport } from './transport.js'
@@ -23,6 +23,8 @@ export type NetworkConfig = Pick<
   | 'networkAuthoriseTimeoutMs'
   | 'networkTimeoutMs'
   | 'networkConnections'
+  | 'networkCircuitFailures'
+  | 'environment'
 >
 
 /** A query of this order books nothing and finds nothing: no payment has the nil UUID. */
@@ -30,13 +32,13 @@ const PROBE_OF_QUERIES = `/1/sales?merchantOrderId=${'0'.repeat(32)}`
 
 /**
  * Opens connections on demand. `process` warns of what the calls tell of the network. `close` ends after the calls under
- * way; abort them first if it must be quick.
+ * way; abort them first if it must be quick. `isCircuitOpen`: new sales are refused before they are sent.
  */
 export function createCardNetwork(
   config: NetworkConfig,
   process?: WatchingProcess
-): CardNetwork & { close(): Promise<void> } {
-  const transportTo = (baseUrl: string, probePath: string) => {
+): CardNetwork & { close(): Promise<void>; isCircuitOpen(): boolean } {
+  const transportTo = (baseUrl: string, probePath: string, circuit: Partial<WatchedOptions> = {}) => {
     const transport = createTransport({
       baseUrl,
       headers: {
@@ -48,12 +50,14 @@ export function createCardNetwork(
       connections: config.networkConnections,
       connectTimeoutMs: config.networkConnectTimeoutMs
     })
-    return new WatchedTransport(transport, { baseUrl, probePath, timeoutMs: config.networkTimeoutMs })
+    return new WatchedTransport(transport, { baseUrl, probePath, timeoutMs: config.networkTimeoutMs, ...circuit })
   }
-  const transactions = transportTo(config.networkTransactionUrl, '/')
+  const { networkCircuitFailures: circuitFailures, environment } = config
+  const circuit = { circuitFailures, environment, ...(process && { log: process.log }) }
+  const transactions = transportTo(config.networkTransactionUrl, '/', circuit)
   const queries = transportTo(config.networkQueryUrl, PROBE_OF_QUERIES)
   if (process !== undefined) watchNetwork([transactions, queries], process)
-  return networkOver(transactions, queries, config)
+  return { ...networkOver(transactions, queries, config), isCircuitOpen: () => transactions.isCircuitOpen }
 }
 
 /** The same over transports of the caller's: how the simulation runs this adapter without a socket. */

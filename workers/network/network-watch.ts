@@ -4,9 +4,14 @@
  * Both are warnings of /readyz and no problems: reconciliation, expiry and captures of other sales go on, and a restart
  * mends nothing. Where no call was made for a while, a probe is sent that books nothing: to the query host a query for
  * an order that does not exist, to the transaction host `GET /`, of which only the fact of an answer counts.
+ *
+ * The same count of calls without an answer opens a circuit: each new sale would end in doubt, so it is refused before
+ * anything is sent (docs/decisions/0026-a-circuit-for-new-sales.md).
  */
-import { type Clock, systemClock } from '../../runtime/clock.js'
+import type { Environment } from '../../machines/model.js'
+import type { Clock } from '../../runtime/clock.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
+import type { Logger } from '../../runtime/log.js'
 import type { Exchange, Transport, WireRequest } from './transport.js'
 
 /** A single call may time out because of its issuer; so many in a row, without any answer between, are the network. */
@@ -16,11 +21,31 @@ const IDLE_MS = 30_000
 const IDLE_AFTER_FAILURE_MS = 5_000
 const TICK_MS = 1_000
 
+/** Trials of an open circuit: the first pause before one, and the longest, by itself and by `Retry-After` (ms). */
+const TRIAL_PAUSE_MS = 1_000
+const TRIAL_PAUSE_MAX_MS = 10_000
+const RETRY_AFTER_MAX_MS = 60_000
+
 const REFUSING_HTTP = [401, 403]
 const SALES_PATH = '/1/sales'
 
 /** The process that warns, and that ends the probes with itself. */
-export type WatchingProcess = Pick<ProcessContext, 'signal' | 'onStop' | 'onWarning'>
+export type WatchingProcess = Pick<ProcessContext, 'signal' | 'onStop' | 'onWarning' | 'log'>
+
+export interface WatchedOptions {
+  readonly baseUrl: string
+  /** What to ask for while there are no calls. */
+  readonly probePath: string
+  readonly timeoutMs: number
+  /** Calls in a row without an answer that open the circuit for new sales. Without it, no sale is refused. */
+  readonly circuitFailures?: number
+  /** In the test environment, where cards of the simulator cut their connections, a cut alone opens no circuit. */
+  readonly environment?: Environment
+  /** Told when the circuit opens and closes. */
+  readonly log?: Logger
+  /** Monotonic time, unless a test has its own. */
+  readonly clock?: Clock
+}
 
 /** One address of the card network: its transport, watched. */
 export class WatchedTransport implements Transport {
@@ -36,17 +61,31 @@ export class WatchedTransport implements Transport {
   /** Calls in a row whose credentials were refused. */
   #refusals = 0
   #refusal = 0
+  readonly #circuitFailures: number
+  readonly #isCutOpening: boolean
+  readonly #log: Logger | undefined
+  /** Null: the circuit is closed. */
+  #openedMs: number | null = null
+  /** The next sale at or after this time is a trial. */
+  #trialMs = 0
+  #trialPauseMs = 0
 
-  /** `probePath`: what to ask for while there are no calls. */
-  constructor(transport: Transport, options: { baseUrl: string; probePath: string; timeoutMs: number; clock?: Clock }) {
+  constructor(transport: Transport, options: WatchedOptions) {
     this.#transport = transport
-    this.#clock = options.clock ?? systemClock
+    this.#clock = options.clock ?? { now: () => performance.now() }
+    this.#circuitFailures = options.circuitFailures ?? Number.POSITIVE_INFINITY
+    this.#isCutOpening = options.environment !== 'test'
+    this.#log = options.log
     this.#host = new URL(options.baseUrl).host
     this.#probe = { method: 'GET', path: options.probePath, body: null, timeoutMs: options.timeoutMs }
     this.#lastMs = this.#clock.now()
   }
 
+  /** A new sale is not sent while the circuit is open, unless it is a trial. */
   async send(request: WireRequest, signal: AbortSignal): Promise<Exchange> {
+    if (request.method === 'POST' && !this.#admitsSale()) {
+      return { kind: 'not_sent', reason: `circuit open after ${this.#failure}`, isCircuitOpen: true }
+    }
     const exchange = await this.#transport.send(request, signal)
     // A call that its caller gave up tells nothing about the network.
     if (!signal.aborted) this.#note(request.path, exchange)
@@ -69,7 +108,13 @@ export class WatchedTransport implements Transport {
   /** The sentence about a network that does not answer, or undefined. */
   unreachable(): string | undefined {
     if (this.#failures < FAILURES_MIN) return undefined
-    return `The last ${this.#failures} calls to the card network at ${this.#host} got no answer (${this.#failure}).`
+    const refusing = this.isCircuitOpen ? ' New payments are refused, but for a trial each few seconds.' : ''
+    return `The last ${this.#failures} calls to the card network at ${this.#host} got no answer (${this.#failure}).${refusing}`
+  }
+
+  /** Whether new sales are refused. */
+  get isCircuitOpen(): boolean {
+    return this.#openedMs !== null
   }
 
   /** The sentence about a network that refuses our credentials, or undefined. */
@@ -84,20 +129,63 @@ export class WatchedTransport implements Transport {
     if (failure !== null) {
       this.#failures++
       this.#failure = failure
+      this.#openOrDelayTrial(exchange)
       return
     }
+    // A gateway may answer for the root of the host, and turn all sales away.
+    if (this.isCircuitOpen && !path.startsWith(SALES_PATH)) return
     this.#failures = 0
-    // The root of a host may refuse everybody.
+    this.#closeCircuit()
+    // The root of a host may refuse every client.
     if (exchange.kind !== 'answered' || !path.startsWith(SALES_PATH)) return
     this.#refusals = REFUSING_HTTP.includes(exchange.status) ? this.#refusals + 1 : 0
     this.#refusal = exchange.status
   }
+
+  /** Trials follow each other after growing pauses, whether the one before has ended or not. */
+  #admitsSale(): boolean {
+    if (!this.isCircuitOpen) return true
+    const nowMs = this.#clock.now()
+    if (nowMs < this.#trialMs) return false
+    this.#trialPauseMs = Math.min(2 * this.#trialPauseMs, TRIAL_PAUSE_MAX_MS)
+    this.#trialMs = nowMs + this.#trialPauseMs
+    return true
+  }
+
+  /** After a failure: opens the circuit when it is one too many, and waits for as long as the answer asks. */
+  #openOrDelayTrial(exchange: Exchange): void {
+    const nowMs = this.#clock.now()
+    if (!this.isCircuitOpen) {
+      // A call that was not sent is retried, and leaves nothing in doubt.
+      if (exchange.kind === 'not_sent' || this.#failures < this.#circuitFailures) return
+      if (exchange.kind === 'ambiguous' && exchange.isCut && !this.#isCutOpening) return
+      this.#openedMs = nowMs
+      this.#trialPauseMs = TRIAL_PAUSE_MS
+      this.#trialMs = nowMs + TRIAL_PAUSE_MS
+      const fields = { host: this.#host, failures: this.#failures, reason: this.#failure }
+      this.#log?.warn(fields, 'the card network does not answer, new payments are refused')
+    }
+    const askedMs = exchange.kind === 'answered' ? (exchange.retryAfterMs ?? 0) : 0
+    this.#trialMs = Math.max(this.#trialMs, nowMs + Math.min(askedMs, RETRY_AFTER_MAX_MS))
+  }
+
+  #closeCircuit(): void {
+    if (this.#openedMs === null) return
+    const fields = { host: this.#host, open_ms: Math.round(this.#clock.now() - this.#openedMs) }
+    this.#openedMs = null
+    this.#log?.info(fields, 'the card network answers again, new payments are sent')
+  }
 }
 
-/** Why an exchange counts as no answer; null for one that counts. A gateway answers 5xx for a network that is away. */
+const TOO_MANY_REQUESTS = 429
+
+/**
+ * Why an exchange counts as no answer; null for one that counts. A gateway answers 429 or 5xx instead of the acquirer.
+ * The meaning of the answer is another matter: it stays ambiguous, because the sale may be booked (answers.ts).
+ */
 function failureOf(exchange: Exchange): string | null {
   if (exchange.kind !== 'answered') return exchange.reason
-  return exchange.status >= 500 ? `HTTP ${exchange.status}` : null
+  return exchange.status >= 500 || exchange.status === TOO_MANY_REQUESTS ? `HTTP ${exchange.status}` : null
 }
 
 /** Makes the card network a warning of /readyz, and probes it while there are no calls. */

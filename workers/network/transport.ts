@@ -8,6 +8,7 @@
  */
 import { setMaxListeners } from 'node:events'
 import { type Dispatcher, Pool } from 'undici'
+import { retryAfterMs } from '../../runtime/retry-after.js'
 
 export interface WireRequest {
   readonly method: 'GET' | 'POST' | 'PUT'
@@ -20,9 +21,16 @@ export interface WireRequest {
 
 /** `reason` is for logs and operators; it never holds anything of the request's or the answer's body. */
 export type Exchange =
-  | { readonly kind: 'answered'; readonly status: number; readonly text: string }
-  | { readonly kind: 'not_sent'; readonly reason: string }
-  | { readonly kind: 'ambiguous'; readonly reason: string }
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      readonly text: string
+      /** What the answer says in `Retry-After`, from its arrival. */
+      readonly retryAfterMs?: number
+    }
+  | { readonly kind: 'not_sent'; readonly reason: string; readonly isCircuitOpen?: true }
+  /** `isCut`: the connection broke before the whole answer. */
+  | { readonly kind: 'ambiguous'; readonly reason: string; readonly isCut?: true }
 
 export interface Transport {
   /**
@@ -88,6 +96,7 @@ class Call implements Dispatcher.DispatchHandler {
   /** Set from the moment in which bytes may have left. */
   #controller: Dispatcher.DispatchController | null = null
   #status = 0
+  #retryAfterMs: number | null = null
   #bytes = 0
   readonly #chunks: Buffer[] = []
 
@@ -124,8 +133,13 @@ class Call implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(() => this.#giveUp(`no whole answer within ${this.#timeoutMs} ms`), this.#timeoutMs)
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>
+  ): void {
     this.#status = status
+    this.#retryAfterMs = retryAfterMs(headers['retry-after'], Date.now())
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -135,11 +149,17 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#settle({ kind: 'answered', status: this.#status, text: Buffer.concat(this.#chunks).toString('utf8') })
+    this.#settle({
+      kind: 'answered',
+      status: this.#status,
+      text: Buffer.concat(this.#chunks).toString('utf8'),
+      ...(this.#retryAfterMs === null ? {} : { retryAfterMs: this.#retryAfterMs })
+    })
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#giveUp(nameOf(error))
+    if (this.#controller === null) this.#giveUp(nameOf(error))
+    else this.#settle({ kind: 'ambiguous', reason: nameOf(error), isCut: true })
   }
 
   #giveUp(reason: string): void {

@@ -21,14 +21,27 @@ export interface WorkerMetrics {
 
 const LONG_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60]
 
-/** Registers the figures; once per register. `inWork`: commands that this process works on at the moment. */
-export function createWorkerMetrics(inWork: () => number, registry: Registry = register): WorkerMetrics {
+/** What is read at the moment of a scrape. */
+export interface WorkerState {
+  /** Commands that this process works on. */
+  inWork(): number
+  isCircuitOpen(): boolean
+}
+
+/** Registers the figures; once per register. */
+export function createWorkerMetrics(state: WorkerState, registry: Registry = register): WorkerMetrics {
   const registers = [registry]
   const running: Gauge = new Gauge({
     name: 'commands_in_work',
     help: 'Commands that this process works on; WORKER_CONCURRENCY bounds it.',
     registers,
-    collect: () => running.set(inWork())
+    collect: () => running.set(state.inWork())
+  })
+  const circuit: Gauge = new Gauge({
+    name: 'network_circuit_open',
+    help: 'Whether this process refuses new payments (1) before anything is sent, because NETWORK_CIRCUIT_FAILURES calls in a row to the card network got no answer.',
+    registers,
+    collect: () => circuit.set(state.isCircuitOpen() ? 1 : 0)
   })
   const queue = new Histogram({
     name: 'command_queue_seconds',

@@ -130,12 +130,13 @@ async function pauseAfterRefund({ progress }: Payment, deps: WorkerDeps, held: A
   if (leftMs > 0) await delay(Math.min(leftMs, REFUND_GAP_MS[deps.environment]), held)
 }
 
-/** A call that surely did not leave may be made again: for `networkRetryMs`, with growing pauses. */
+/** Retries a call that was not sent: for `networkRetryMs`, with growing pauses. An open circuit ends the retries. */
 async function untilSent(deps: WorkerDeps, held: AbortSignal, call: () => Promise<CallOutcome>): Promise<CallOutcome> {
   const deadlineMs = performance.now() + deps.networkRetryMs
   for (let pauseMs = RETRY_FIRST_MS; ; pauseMs *= 2) {
     const outcome = await call()
-    if (outcome.kind !== 'not_sent' || held.aborted || performance.now() + pauseMs > deadlineMs) return outcome
+    if (outcome.kind !== 'not_sent' || outcome.isCircuitOpen || held.aborted) return outcome
+    if (performance.now() + pauseMs > deadlineMs) return outcome
     await delay(pauseMs, held)
   }
 }

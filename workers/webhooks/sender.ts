@@ -7,6 +7,7 @@
 import { isIP } from 'node:net'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 import type { NetworkPolicy } from '../../runtime/network-policy.js'
+import { retryAfterMs } from '../../runtime/retry-after.js'
 import { assertAllowed, checkedLookup, type Resolve } from './resolver.js'
 
 export type SendOutcome =
@@ -148,14 +149,6 @@ class Exchange implements Dispatcher.DispatchHandler {
     const note = oneLine(this.#start.toString('utf8'))
     this.#done(this.#answer === null ? { kind: 'unanswered', reason } : { kind: 'answered', ...this.#answer, note })
   }
-}
-
-/** `Retry-After` as seconds or as a date, from now (ms); null when there is none that can be read. */
-export function retryAfterMs(header: string | string[] | undefined, nowMs: number): number | null {
-  const text = (Array.isArray(header) ? header[0] : header)?.trim() ?? ''
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000
-  const atMs = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs)
 }
 
 /** What a receiver says may be anything; it is kept short, on one line and without control characters. */

@@ -6,7 +6,7 @@ import { type Config, readConfig } from '../../../runtime/config.js'
 const SENTENCES: readonly (readonly [page: string, setting: keyof Config, words: string])[] = [
   ['API', 'resultWaitMs', '(without it, or with any other: 8 s)'],
   ['API', 'tokenTtlMs', 'lives 15 minutes and can be used once'],
-  ['DESIGN', 'networkRetryMs', 'calls that surely did not leave are repeated for 4 s'],
+  ['DESIGN', 'networkRetryMs', 'calls that were not sent are retried for 4 s'],
   ['DESIGN', 'notFoundHorizonMs', '"Not found" counts only beyond the horizon (10 min'],
   ['DESIGN', 'reconcileDelaysMs', 'after 2 s, then 5 s, 15 s, 1 min, 5 min, 15 min, 1 h, hourly'],
   ['DESIGN', 'reconcileListAfterMs', 'after 72 h the payment is listed'],

@@ -12,6 +12,8 @@ export const QUICK: ServiceOptions = {
     NETWORK_CONNECT_TIMEOUT_MS: '500',
     NETWORK_AUTHORISE_TIMEOUT_MS: '2000',
     NETWORK_TIMEOUT_MS: '2000',
+    // Every sale is sent while the network misbehaves.
+    NETWORK_CIRCUIT_FAILURES: '1000000',
     NOT_FOUND_HORIZON_MS: '2600',
     HEARTBEAT_MS: '200',
     TAKEOVER_AFTER_MS: '800'

@@ -167,7 +167,15 @@ describe('the card network adapter', () => {
   })
 
   describe('with faults', () => {
-    const booked = { drop_before: 0, drop_after: 1, error_before: 0, error_after: 1, late: 1 }
+    const booked = {
+      throttle: 0,
+      gateway_down: 0,
+      drop_before: 0,
+      drop_after: 1,
+      error_before: 0,
+      error_after: 1,
+      late: 1
+    }
     for (const [fault, sales] of Object.entries(booked)) {
       it(`calls every operation ambiguous under ${fault}, ${sales ? 'done once' : 'not done'}`, async () => {
         await authorise(false)

@@ -39,7 +39,7 @@ function slowDeps(): { deps: WorkerDeps; sent: WorkerTimes[] } {
 describe('the figures of a command', () => {
   it('tell what it waited for, in the register and with its reply', async () => {
     const registry = new Registry()
-    const metrics = createWorkerMetrics(() => 3, registry)
+    const metrics = createWorkerMetrics({ inWork: () => 3, isCircuitOpen: () => true }, registry)
     const { deps, sent } = slowDeps()
     const payment = aPayment()
     const entry = anEntry(payment, { entryId: `${Date.now() - 2_000}-0` })
@@ -59,6 +59,7 @@ describe('the figures of a command', () => {
     const text = await registry.metrics()
     for (const line of [
       'commands_in_work 3',
+      'network_circuit_open 1',
       'command_queue_seconds_count{command="create"} 1',
       'command_seconds_count{command="create"} 1',
       'payment_lock_seconds_count{outcome="taken"} 1',
@@ -72,7 +73,7 @@ describe('the figures of a command', () => {
 
   it('count a lock whose servers fail, and a command that fails', async () => {
     const registry = new Registry()
-    const metrics = createWorkerMetrics(() => 0, registry)
+    const metrics = createWorkerMetrics({ inWork: () => 0, isCircuitOpen: () => false }, registry)
     const failing = { lock: { hold: () => Promise.reject(new Error('away')) } } as unknown as WorkerDeps
     const work = (deps: WorkerDeps): Promise<void> => deps.lock.hold('x', async () => undefined).then(() => undefined)
     const failure = await measureCommand(anEntry(aPayment()), failing, metrics, work).catch(String)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createNetworkPolicy } from '../../../runtime/network-policy.js'
-import { createSender, retryAfterMs, type SendOutcome } from '../../../workers/webhooks/sender.js'
+import { createSender, type SendOutcome } from '../../../workers/webhooks/sender.js'
 import { signatureHeader } from '../../../workers/webhooks/signature.js'
 import { type Receiver, receiverTls, startReceiver } from '../../support/receiver.js'
 
@@ -72,14 +72,6 @@ describe('targets of webhooks', () => {
   it('must have a certificate for their name', async () => {
     const outcome = await post(`https://shop.example:${port}/`, ['127.0.0.1'], ['127.0.0.0/8'])
     expect(reasonOf(outcome)).to.equal('ERR_TLS_CERT_ALTNAME_INVALID')
-  })
-
-  it('may ask for time in seconds or by date', () => {
-    const nowMs = Date.UTC(2026, 0, 2)
-    expect(retryAfterMs('120', nowMs)).to.equal(120_000)
-    expect(retryAfterMs('Fri, 02 Jan 2026 00:05:00 GMT', nowMs)).to.equal(300_000)
-    expect(retryAfterMs('Thu, 01 Jan 2026 00:00:00 GMT', nowMs)).to.equal(0)
-    for (const text of [undefined, '', '-5', '1.5', 'soon']) expect(retryAfterMs(text, nowMs), `${text}`).to.equal(null)
   })
 })
 
