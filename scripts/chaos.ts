@@ -77,6 +77,7 @@ function sentences({ findings, ...figures }: Verdict): string {
     `${figures.payments} payments, ${figures.requests} requests, ${figures.tries} tries in ${figures.seconds} s; ${figures.deliveries} webhooks`,
     `killed: ${listing(figures.kills)}`,
     `stopped and continued: ${listing(figures.stops)}`,
+    `gateway of the network answered 429 or 503 for a while: ${figures.bursts} times`,
     `lives with a clock that was 90 s wrong: ${figures.shiftedClocks}`,
     ...(figures.crashes.length === 0 ? [] : [`died at: ${figures.crashes.join(', ')}`]),
     `longest outage seen by a client: ${figures.longestOutageMs} ms (99 % below ${figures.outageP99Ms} ms)`,

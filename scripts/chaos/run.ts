@@ -43,6 +43,8 @@ export interface Verdict extends Reckoning {
   readonly deliveries: number
   readonly kills: Readonly<Record<string, number>>
   readonly stops: Readonly<Record<string, number>>
+  /** Times in which a gateway of the network turned everything away. */
+  readonly bursts: number
   /** Lives of a process with a wrong clock. */
   readonly shiftedClocks: number
   readonly longestOutageStory: readonly string[]
@@ -185,6 +187,7 @@ async function runOn(
     deliveries: receiver.deliveries(),
     kills: trouble.kills,
     stops: trouble.stops,
+    bursts: trouble.bursts(),
     crashes: await readdir(join(dataDir, CRASH_MARKS)).catch(() => []),
     longestOutageStory: longestOutageStory(client.records, trouble.strikes)
   }

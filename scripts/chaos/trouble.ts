@@ -12,6 +12,9 @@ const NETWORK_FAULTS = {
   late_ms: 2_500,
   latency_ms: { median: 20, p99: 300 }
 }
+/** Now and then a gateway turns everything away until the next strike. */
+const BURSTS = [{ throttle: 1 }, { gateway_down: 1 }] as const
+const BURST_CHANCE = 0.15
 /** Strikes that kill; the others stop a process for a while. */
 const KILL_CHANCE = 0.7
 /** A Redis that is only stopped for longer than a command may take is as bad as a dead one; both are tried. */
@@ -31,6 +34,8 @@ export interface Trouble {
   readonly kills: Readonly<Record<string, number>>
   readonly stops: Readonly<Record<string, number>>
   readonly strikes: readonly Strike[]
+  /** How often the gateway of the network answered everything with 429 or 503 for a while. */
+  bursts(): number
   /** No more trouble; what was stopped goes on. */
   end(): Promise<void>
 }
@@ -47,9 +52,14 @@ export function makeTrouble(
   const kills: Record<string, number> = {}
   const stops: Record<string, number> = {}
   const strikes: Strike[] = []
+  let bursts = 0
+  const nextFaults = (): object => {
+    if (random() >= BURST_CHANCE) return NETWORK_FAULTS
+    return BURSTS[bursts++ % BURSTS.length] ?? NETWORK_FAULTS
+  }
   const strike = async (): Promise<void> => {
     while (!ending.signal.aborted) {
-      await putFaults(networkUrl, NETWORK_FAULTS)
+      await putFaults(networkUrl, nextFaults())
       await delay(everyMs * (0.5 + random()), ending.signal)
       if (ending.signal.aborted) return
       const all = processes()
@@ -74,6 +84,7 @@ export function makeTrouble(
     kills,
     stops,
     strikes,
+    bursts: () => bursts,
     async end() {
       ending.abort()
       await running
@@ -84,7 +95,7 @@ export function makeTrouble(
 
 /** No trouble but what the service was told to make itself. */
 export function noTrouble(): Trouble {
-  return { kills: {}, stops: {}, strikes: [], end: () => Promise.resolve() }
+  return { kills: {}, stops: {}, strikes: [], bursts: () => 0, end: () => Promise.resolve() }
 }
 
 /** Replaces the whole fault set of the simulator, if it runs just now. */
