@@ -139,6 +139,21 @@ redis.call('XADD', KEYS[3], '*', 's'`
       }
     })
   },
+  'throttled-is-not-sent': {
+    description: 'An authorisation that a gateway answered with 429 or 503 counts as not sent.',
+    trouble: 'throttled',
+    worker: deps => ({
+      ...deps,
+      network: {
+        ...deps.network,
+        authorise: async (...args) => {
+          const outcome = await deps.network.authorise(...args)
+          const isTurnedAway = outcome.kind === 'ambiguous' && /HTTP (429|503)/.test(outcome.reason)
+          return isTurnedAway ? { kind: 'not_sent', reason: outcome.reason } : outcome
+        }
+      }
+    })
+  },
   'refund-not-compared': {
     description: 'A refund in doubt is sent again without a look at what is booked.',
     worker: deps => ({

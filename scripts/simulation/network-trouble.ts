@@ -1,6 +1,7 @@
 /**
- * Long trouble of the whole card network: it is away for ten minutes, or all questions reach a host that
- * denies every sale, for the equivalent of two hours. What must hold then, and when it is over.
+ * Long trouble of the whole card network: it is away for ten minutes, or all questions reach a host that denies every
+ * sale, for the equivalent of two hours, or a gateway answers 429 and 503 for two minutes, while more buyers come.
+ * What must hold then, and when it is over.
  */
 import { orderIdOf } from '../../machines/network.js'
 import { expandId, keys, partitionNumbers } from '../../redis/keys.js'
@@ -13,15 +14,17 @@ import type { World } from './world.js'
 
 export type NetworkTrouble = Exclude<NetworkState, 'well'>
 
-const BEGINS_AFTER_MS = 10_000
+export const TROUBLE_BEGINS_AFTER_MS = 10_000
 /** The horizon of a world is a fifteenth of the real one: eight minutes are two hours there. */
-const LASTS_MS: Readonly<Record<NetworkTrouble, number>> = { away: 600_000, denying: 480_000 }
+const LASTS_MS: Readonly<Record<NetworkTrouble, number>> = { away: 600_000, denying: 480_000, throttled: 120_000 }
+/** Payments that are begun in the trouble, beside those of every world: enough to open the circuit of a worker. */
+export const STORIES_IN_TROUBLE: Readonly<Record<NetworkTrouble, number>> = { away: 0, denying: 0, throttled: 16 }
 /** Once the network answers again, everything in doubt is asked about within this time (docs/PAYMENTS.md). */
 const ASKED_WITHIN_MS = 60_000
 
 /** Begins in the middle of all other faults. */
 export function beginTrouble(world: World, { network }: Installation, trouble: NetworkTrouble): void {
-  world.after(BEGINS_AFTER_MS, null, () => {
+  world.after(TROUBLE_BEGINS_AFTER_MS, null, () => {
     world.note(`network ${trouble}`)
     network.state = trouble
   })

@@ -3,7 +3,9 @@
  * doubles what it carries. The service's own adapter (workers/network/card-network.ts) speaks to it.
  */
 import type { CardNetwork } from '../../machines/network.js'
+import type { Config } from '../../runtime/config.js'
 import { networkOver } from '../../workers/network/card-network.js'
+import { WatchedTransport } from '../../workers/network/network-watch.js'
 import type { Exchange, Transport, WireRequest } from '../../workers/network/transport.js'
 import { Acquirer, type AcquirerAnswer } from '../network/acquirer.js'
 import { Ledger } from '../network/ledger.js'
@@ -20,8 +22,14 @@ const READ_BEHIND = 0.7
 /** The same for what is announced: the books may be behind for almost a horizon. */
 const BEHIND_MAX_MS = 20_000
 
-/** `away`: no request arrives. `denying`: questions arrive at a host that knows none of our sales. */
-export type NetworkState = 'well' | 'away' | 'denying'
+/** The gateway may have handed a request on before it answers 429 or 503. */
+const BOOKED_BEHIND_GATEWAY = 0.3
+
+/**
+ * `away`: no request arrives. `denying`: questions arrive at a host that knows none of our sales. `throttled`: a gateway
+ * answers 429 or 503 to everything.
+ */
+export type NetworkState = 'well' | 'away' | 'denying' | 'throttled'
 
 export class SimulatedNetwork {
   readonly ledger = new Ledger(null)
@@ -63,13 +71,20 @@ export class SimulatedNetwork {
     return this.#byHand.get(saleId) ?? 0
   }
 
-  /** The adapter as one worker has it. */
-  connect(process: Process, timeouts: { networkAuthoriseTimeoutMs: number; networkTimeoutMs: number }): CardNetwork {
+  /** The adapter as one worker has it, with its circuit. */
+  connect(process: Process, config: Config): CardNetwork {
     const transport: Transport = {
       send: (request, signal) => this.#send(process, request, signal),
       close: () => Promise.resolve()
     }
-    return networkOver(transport, transport, timeouts)
+    const transactions = new WatchedTransport(transport, {
+      baseUrl: 'http://network',
+      probePath: '/',
+      timeoutMs: config.networkTimeoutMs,
+      circuitFailures: config.networkCircuitFailures,
+      log: { warn: () => this.#world.note('circuit opens'), info: () => this.#world.note('circuit closes') }
+    })
+    return networkOver(transactions, transport, config)
   }
 
   #send(process: Process, request: WireRequest, signal: AbortSignal): Promise<Exchange> {
@@ -98,6 +113,7 @@ export class SimulatedNetwork {
     const cut = (): void => settle({ kind: 'ambiguous', reason: 'ECONNRESET' })
     // The caller's own timeout tells it half of the time, which is what a host that went silent looks like.
     if (this.state === 'away') return void (world.random.chance(0.5) && world.after(this.#latencyMs(), process, cut))
+    if (this.state === 'throttled') return void this.#turnAway(process, request, settle)
     if (this.#happens('dropBefore')) return void world.after(this.#latencyMs(), process, cut)
     const isLate = this.#happens('late')
     const wayMs = isLate
@@ -115,6 +131,16 @@ export class SimulatedNetwork {
       world.after(this.#latencyMs(), process, () => {
         if (!strike(world, this.#faults, process, () => `after ${request.method} ${request.path}`)) settle(exchange)
       })
+    })
+  }
+
+  #turnAway(process: Process, request: WireRequest, settle: (exchange: Exchange) => void): void {
+    const world = this.#world
+    const isHandedOn = request.method !== 'GET' && world.random.chance(BOOKED_BEHIND_GATEWAY)
+    world.after(this.#latencyMs(), null, () => {
+      if (isHandedOn) this.#reach(request, false)
+      const status = world.random.pick([429, 503])
+      world.after(this.#latencyMs(), process, () => settle({ kind: 'answered', status, text: '' }))
     })
   }
 

@@ -7,7 +7,14 @@ import { inside } from './globals.js'
 import { Installation } from './installation.js'
 import { MerchantClient } from './merchant.js'
 import { type Mutant, type MutantName, mutants } from './mutants.js'
-import { beginTrouble, type NetworkTrouble, outliveTrouble, watchFailures } from './network-trouble.js'
+import {
+  beginTrouble,
+  type NetworkTrouble,
+  outliveTrouble,
+  STORIES_IN_TROUBLE,
+  TROUBLE_BEGINS_AFTER_MS,
+  watchFailures
+} from './network-trouble.js'
 import type { RedisData } from './redis-data.js'
 import { outliveOutage, takeSecretsAway } from './secrets-away.js'
 import { announce } from './stage.js'
@@ -82,15 +89,18 @@ async function runWorld(world: World, faults: Faults, options: RunOptions): Prom
     webhooks: 2
   })
 
-  const stories = random.between(2, 7)
+  const early = random.between(2, 7)
+  const stories = early + (trouble === undefined ? 0 : STORIES_IN_TROUBLE[trouble])
   let ended = 0
-  world.spawn(outside, () => {
-    for (let i = 0; i < stories; i++) {
+  const begin = (from: number, to: number): void => {
+    for (let i = from; i < to; i++) {
       const client = merchants[i % merchants.length]
       if (client === undefined) continue
       void play({ world, installation, client, outside }, `p${i}`).then(() => ended++)
     }
-  })
+  }
+  world.spawn(outside, () => begin(0, early))
+  if (stories > early) world.after(TROUBLE_BEGINS_AFTER_MS, outside, () => begin(early, stories))
   if (faults.byHand > 0) touchSales(world, installation, outside)
   makeTrouble(world, installation, faults)
   if (trouble !== undefined) beginTrouble(world, installation, trouble)

@@ -71,15 +71,19 @@ describe('simulated worlds', () => {
     ])
   })
 
-  for (const trouble of ['away', 'denying'] as const) {
+  for (const trouble of ['away', 'denying', 'throttled'] as const) {
     it(`keep them while the card network is ${trouble} for long, and ask about everything in doubt within a minute after it`, async function () {
       this.timeout(120_000)
       let inTrouble = 0
+      const circuit = { opens: 0, closes: 0 }
       for (let seed = 1; seed <= TROUBLED_SEEDS; seed++) {
         const { violations, counts } = await runSeed({ seed, trouble })
         expect(violations, `npm run simulate -- --network ${trouble} --seed ${seed}`).to.deep.equal([])
         inTrouble += counts.get(`network ${trouble}`) ?? 0
+        circuit.opens += counts.get('circuit opens') ?? 0
+        circuit.closes += counts.get('circuit closes') ?? 0
       }
+      if (trouble === 'throttled') expect(Math.min(circuit.opens, circuit.closes)).to.be.above(0)
       expect(inTrouble).to.equal(TROUBLED_SEEDS)
     })
   }

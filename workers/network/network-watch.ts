@@ -42,7 +42,7 @@ export interface WatchedOptions {
   /** In the test environment, where cards of the simulator cut their connections, a cut alone opens no circuit. */
   readonly environment?: Environment
   /** Told when the circuit opens and closes. */
-  readonly log?: Logger
+  readonly log?: Pick<Logger, 'warn' | 'info'>
   /** Monotonic time, unless a test has its own. */
   readonly clock?: Clock
 }
@@ -63,7 +63,7 @@ export class WatchedTransport implements Transport {
   #refusal = 0
   readonly #circuitFailures: number
   readonly #isCutOpening: boolean
-  readonly #log: Logger | undefined
+  readonly #log: WatchedOptions['log']
   /** Null: the circuit is closed. */
   #openedMs: number | null = null
   /** The next sale at or after this time is a trial. */
