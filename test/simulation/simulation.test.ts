@@ -6,7 +6,7 @@ import { type RunResult, runSeed } from '../../scripts/simulation/run.js'
 import type { ScenarioName } from '../../scripts/simulation/scenarios.js'
 
 const SEEDS = 100
-const TOUCHED_SEEDS = 80
+const TOUCHED_SEEDS = 100
 const TROUBLED_SEEDS = 20
 const SECRETS_SEEDS = 15
 /** A planted mistake must show within so many runs. */
