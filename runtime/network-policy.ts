@@ -2,7 +2,7 @@
  * Which addresses the service may call on behalf of a merchant: public ones, and what the operator allows by name.
  *
  * The list of special-purpose networks is ipaddr.js's, which follows the IANA registries; what is in none of its ranges
- * and, for IPv6, inside the one block that is handed out to the public (2000::/3), is public. Some providers give
+ * and, for IPv6, inside the one block of public addresses (2000::/3), is public. Some providers give
  * their machines services at addresses that the registries call public: those are refused by name.
  */
 import ipaddr from 'ipaddr.js'

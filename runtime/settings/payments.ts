@@ -96,7 +96,7 @@ export const paymentSettings = {
     ['payments'],
     5,
     [2, 100],
-    'Times a command is handed out before it goes to the dead-letter stream.'
+    'Deliveries of a command before it goes to the dead-letter stream.'
   ),
   heartbeatMs: integer(
     'HEARTBEAT_MS',

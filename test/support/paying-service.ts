@@ -27,7 +27,7 @@ export const NETWORK_TIMEOUT_MS = 1_200
 /** For tests that hold calls and look on: no pause of the machine is taken for a network that does not answer (ms). */
 export const PATIENT_TIMEOUT_MS = 10_000
 
-/** For tests in which every sale must be sent, whatever became of the ones before. */
+/** For tests in which every sale must be sent, also after calls without an answer. */
 const ALWAYS_SENT = 1_000_000
 
 const optionsFor = (networkTimeoutMs: number, circuitFailures: number): ServiceOptions => ({
