@@ -11,7 +11,8 @@ import { type Faults, NO_FAULTS } from '../../scripts/network/faults.js'
 import type { LedgerSale } from '../../scripts/network/ledger.js'
 import { type Moment, type Simulator, startSimulator } from '../../scripts/network/simulator.js'
 import { freePort } from '../../scripts/supervisor/ports.js'
-import { Merchant } from './merchant.js'
+import { noteKnownSale } from './known-sale.js'
+import { Merchant, withRedis } from './merchant.js'
 import { type ServiceOptions, type ServiceUnderTest, useService } from './service.js'
 
 const networkPort = await freePort()
@@ -172,7 +173,9 @@ export function usePayingService(networkTimeoutMs = NETWORK_TIMEOUT_MS, circuitF
   // Without any sale that the network has surely booked, no absence would be believed.
   before(async () => {
     network.faults()
-    await merchant.create()
+    const { id } = (await merchant.create()).payment
+    const known = { account: credentials.merchantId, orderId: orderIdOf(id) }
+    await withRedis(service(), redis => noteKnownSale(redis, known))
   })
   after(() => network.stop())
   return { service, merchant, network }

@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { type Announcement, placeOf } from '../../../machines/model.js'
-import type { Redis } from '../../../redis/connections.js'
-import { keys } from '../../../redis/keys.js'
-import type { KnownSale } from '../../../redis/known-sale.js'
 import { createPaymentStore } from '../../../redis/payments.js'
 import { readConfig } from '../../../runtime/config.js'
 import { endOf } from '../../../scripts/payment-paths/payment-paths.js'
 import { freePort } from '../../../scripts/supervisor/ports.js'
+import { noteKnownSale } from '../../support/known-sale.js'
 import { Merchant, withRedis } from '../../support/merchant.js'
 import { driverSettings, inWordsOfTheWire, PathDriver } from '../../support/path-driver.js'
 import {
@@ -98,12 +96,7 @@ const toStates = pathsToStates().map(path => ({ path, driven: inWordsOfTheWire(p
 const overTransitions = pathsOverTransitions()
 const drivable = [...toStates.map(({ driven }) => driven), ...overTransitions].filter(isReachable)
 
-/** The paths' own sales are answered by their tests alone: none of them may become the control of an absence. */
-async function noteKnownSale(redis: Redis): Promise<void> {
-  const { networkMerchantId: account } = readConfig({ SERVICE_ENV: 'test' })
-  const sale: KnownSale = { account, orderId: KNOWN_ORDER, accountSinceMs: 0, notedAtMs: Number.MAX_SAFE_INTEGER }
-  await redis.set(keys.knownSale(), JSON.stringify(sale))
-}
+const { networkMerchantId: account } = readConfig({ SERVICE_ENV: 'test' })
 
 /** Paths of the same events differ in the last transition: what it is for tells them apart. */
 function titleOf(path: TitledPath): string {
@@ -155,7 +148,8 @@ describe('generated paths over HTTP', function () {
 
   before(async () => {
     await acquirer.start()
-    await withRedis(service(), noteKnownSale)
+    // The paths' own sales are answered by their tests alone.
+    await withRedis(service(), redis => noteKnownSale(redis, { account, orderId: KNOWN_ORDER }))
     // In walks of their own: once transactions are refused, they are for everybody, and a death hits every call. A command
     // that it hits is redelivered together with the wake-up of its payment, in either order.
     for (const isRefusedHere of [false, true]) {

@@ -1,0 +1,13 @@
+/** Which sale proves an absence in tests that take the books of the network into their own hands. */
+import type { Redis } from '../../redis/connections.js'
+import { keys } from '../../redis/keys.js'
+import type { KnownSale } from '../../redis/known-sale.js'
+
+/** Notes that sale for good. No sale that the test rewrites or removes can then become the control of an absence. */
+export async function noteKnownSale(
+  redis: Redis,
+  { account, orderId }: Pick<KnownSale, 'account' | 'orderId'>
+): Promise<void> {
+  const sale: KnownSale = { account, orderId, accountSinceMs: 0, notedAtMs: Number.MAX_SAFE_INTEGER }
+  await redis.set(keys.knownSale(), JSON.stringify(sale))
+}
