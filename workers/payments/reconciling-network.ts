@@ -29,6 +29,9 @@ export interface ReconcilingOptions {
 /** How long one control confirms the absences that come with it (ms). */
 const CONTROL_FRESH_MS = 5_000
 
+/** So long after a change of the account, a worker that was not stopped may have sent payments under the old one (ms). */
+const ACCOUNT_CHANGE_MS = 3_600_000
+
 type Absence = Exclude<QueryOutcome, { kind: 'found' }>
 
 /** The same network, with an `authorise` that notes known sales, and a `query` that asks for one. */
@@ -66,7 +69,7 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
     const known = await knownSales.read()
     if (known?.account !== account) return unconfirmed('no_known_sale', 'No sale is known that proves an absence.')
     const paymentId = paymentIdOf(orderId)
-    if (paymentId === null || createdAtMs(paymentId) < known.accountSinceMs) {
+    if (paymentId === null || createdAtMs(paymentId) < known.accountSinceMs + ACCOUNT_CHANGE_MS) {
       return unconfirmed('older_than_account', 'The payment is older than the account that is asked.')
     }
     const outcome = await askForKnown(known.orderId)

@@ -121,19 +121,24 @@ describe('an absence at the card network', () => {
     expect(unconfirmed).to.deep.equal([])
   })
 
-  it('never ends a payment that is older than the account which is asked', async () => {
-    const before = workerOf()
-    await paid(before)
-    const payment = await inDoubt(before)
-    const after = workerOf('account-2')
-    after.clock.atMs = Date.now() + HOUR_MS
-    const known = await paid(after)
-    after.clock.atMs = before.clock.atMs
-    host.answerTo = orderId => (orderId === orderIdOf(known.terms.id) ? found : absent)
-    await reconcileFor(after, payment, HOUR_MS)
-    expect(await statusOf(after, payment)).to.equal('unknown')
-    expect(new Set(unconfirmed)).to.deep.equal(new Set(['older_than_account']))
-  })
+  for (const [what, sinceMs] of [
+    ['is older than the account which is asked', HOUR_MS],
+    ['may come from a worker that still has the old account', -HOUR_MS / 2]
+  ] as const) {
+    it(`never ends a payment that ${what}`, async () => {
+      const before = workerOf()
+      await paid(before)
+      const payment = await inDoubt(before)
+      const after = workerOf('account-2')
+      after.clock.atMs = Date.now() + sinceMs
+      const known = await paid(after)
+      after.clock.atMs = before.clock.atMs
+      host.answerTo = orderId => (orderId === orderIdOf(known.terms.id) ? found : absent)
+      await reconcileFor(after, payment, HOUR_MS)
+      expect(await statusOf(after, payment)).to.equal('unknown')
+      expect(new Set(unconfirmed)).to.deep.equal(new Set(['older_than_account']))
+    })
+  }
 
   it('costs one control for many payments at once, and none for a payment that is found', async () => {
     const worker = workerOf()
