@@ -13,8 +13,9 @@ const paceReconciliations = defineScript('pace_reconciliations')
 export interface ReconcilePace {
   /** How many of `wanted` questions may be asked now: each of them must be asked, or given back. */
   take(wanted: number): Promise<number>
+  /** What was not asked; also 1 for an answer that is not believed. */
   giveBack(count: number): Promise<void>
-  /** The network answered a question. */
+  /** The network answered a question, and the answer is believed. */
   noteAnswer(): Promise<void>
 }
 

@@ -18,7 +18,7 @@ export type Unconfirmed = 'denied' | 'no_known_sale' | 'older_than_account'
 
 export interface ReconcilingOptions {
   readonly knownSales: KnownSaleStore
-  readonly pace: Pick<ReconcilePace, 'noteAnswer'>
+  readonly pace: Pick<ReconcilePace, 'noteAnswer' | 'giveBack'>
   /** Our account at the network. */
   readonly account: string
   readonly onUnconfirmed: (reason: Unconfirmed) => void
@@ -92,8 +92,11 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
     async query(orderId, signal) {
       const answer = await network.query(orderId, signal)
       const outcome = answer.kind === 'absent' ? await judgeAbsence(orderId) : answer
+      if (answer.kind === 'no_answer') return answer
+      // An absence that is not believed was answered all the same: it must neither slow the questions nor speed them up.
+      const noted = outcome.kind === 'no_answer' ? pace.giveBack(1) : pace.noteAnswer()
       // A pace that is not told of an answer is slower, nothing else.
-      if (outcome.kind !== 'no_answer') await pace.noteAnswer().catch(() => undefined)
+      await noted.catch(() => undefined)
       return outcome
     }
   }

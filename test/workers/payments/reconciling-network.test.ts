@@ -33,10 +33,12 @@ describe('an absence at the card network', () => {
   let host: HostByOrder
   let unconfirmed: Unconfirmed[]
   let answers: number
+  let givenBack: number
   beforeEach(() => {
     host = new HostByOrder()
     unconfirmed = []
     answers = 0
+    givenBack = 0
   })
   afterEach(() => test.redis.flushdb())
 
@@ -44,7 +46,12 @@ describe('an absence at the card network', () => {
     aWorker(test, deps => ({
       network: createReconcilingNetwork(host, {
         knownSales: createKnownSaleStore(test.redis),
-        pace: { noteAnswer: async () => void answers++ },
+        pace: {
+          noteAnswer: async () => void answers++,
+          giveBack: async count => {
+            givenBack += count
+          }
+        },
         account,
         onUnconfirmed: reason => void unconfirmed.push(reason),
         clock: deps.clock,
@@ -84,6 +91,8 @@ describe('an absence at the card network', () => {
     expect(await statusOf(worker, payment)).to.equal('unknown')
     expect(new Set(unconfirmed)).to.deep.equal(new Set(['denied']))
     expect(answers, 'a denial must not speed up the questions').to.equal(0)
+    const asked = host.queried.filter(orderId => orderId === orderIdOf(payment.terms.id)).length
+    expect(givenBack, 'nor slow down those about other payments').to.equal(asked)
     host.answerTo = () => found
     await reconcileFor(worker, payment, 60_000)
     expect(await statusOf(worker, payment)).to.equal('captured')
