@@ -45,6 +45,8 @@ export async function reconcileRound(
     .sort((a, b) => a.count - b.count || a.order - b.order)
   const wanted = due.reduce((sum, { count }) => sum + count, 0)
   const granted = wanted === 0 ? 0 : await pace.take(wanted)
+  // Not enough for one each: chance decides, or those with the most questions would get none.
+  if (granted < due.length) due.sort((a, b) => a.order - b.order)
   let fired = 0
   try {
     await inEach([...due.entries()], async ([place, { partition }]) => {

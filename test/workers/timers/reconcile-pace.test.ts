@@ -67,6 +67,15 @@ describe('the pace of reconciliation', function () {
     expect(left).to.deep.equal([1_000 - PER_SECOND + 8, 0, 0])
   })
 
+  it('starves no partition while it may ask one question a round', async () => {
+    await schedule(0, 500)
+    await schedule(1, 60)
+    const oneByOne: ReconcilePace = { ...pace, take: async () => 1 }
+    for (let round = 0; round < 40; round++) await reconcileRound(test.redis, oneByOne, PARTITIONS, NOW_MS)
+    expect(await test.redis.zcard(keys.reconcile(0))).to.be.within(461, 499)
+    expect(await test.redis.zcard(keys.reconcile(1))).to.be.within(21, 59)
+  })
+
   it('gives back what it could not hand out, and does not keep other partitions waiting', async () => {
     await test.redis.set(keys.reconcile(0), 'no list')
     await schedule(1, 500)
