@@ -34,7 +34,7 @@ export function createPaymentLock(clients: readonly Redis[], ttlMs: number, log:
   redlock.on('error', error => {
     if (!(error instanceof ResourceLockedError)) log.debug({ err: error }, 'lock server did not answer')
   })
-  const controllers: AbortController[] = []
+  const unused: Hold[] = []
   const outage = watchOutage(ttlMs, log, async () => {
     // Only our own disconnect ends a client: the process stops.
     if (clients.some(client => client.status === 'end')) return
@@ -44,7 +44,7 @@ export function createPaymentLock(clients: readonly Redis[], ttlMs: number, log:
     async hold(compact, work) {
       const lock = outage.isDown() ? 'none' : await acquire(redlock, compact, ttlMs).catch(outage.failed)
       if (lock === null) return 'taken'
-      const keeper = lock === 'none' ? withoutLock(controllers) : keepAlive(lock, ttlMs, controllers)
+      const keeper = keepAlive(lock === 'none' ? leaseOfTime(ttlMs) : lock, ttlMs, unused)
       try {
         return await work(keeper.signal)
       } finally {
@@ -126,29 +126,70 @@ async function votesAgainst(error: ExecutionError): Promise<Error[]> {
   return attempts.flatMap(attempt => [...attempt.votesAgainst.values()])
 }
 
-/** Nothing to renew, lose or release. */
-function withoutLock(unused: AbortController[]): { signal: AbortSignal; release: () => void } {
-  const controller = unused.pop() ?? new AbortController()
-  return { signal: controller.signal, release: () => void unused.push(controller) }
+/** What is renewed while the work goes on; `expiration` is wall time (ms). */
+interface Lease {
+  readonly expiration: number
+  extend(ttlMs: number): Promise<Lease>
+  release(): Promise<unknown>
+}
+
+/**
+ * Stands in for a lock while the lock servers are away. A process that was suspended for `ttlMs` can't renew it: another
+ * worker may have taken its command over.
+ */
+function leaseOfTime(ttlMs: number): Lease {
+  const expiration = Date.now() + ttlMs
+  return {
+    expiration,
+    extend: async () => {
+      if (Date.now() >= expiration) throw new Error('the process was suspended for longer than the life of a lock')
+      return leaseOfTime(ttlMs)
+    },
+    release: async () => undefined
+  }
+}
+
+/**
+ * The signal of a holder. Its `aborted` compares the time itself: after a suspension Node handles the answers that wait
+ * on sockets before its timers, so a timer alone would abort after the next call has begun.
+ */
+class Hold {
+  /** Wall time (ms). */
+  expiresAtMs = Number.POSITIVE_INFINITY
+  isLost = false
+  readonly #controller = new AbortController()
+  readonly signal = this.#controller.signal
+
+  constructor() {
+    Object.defineProperty(this.signal, 'aborted', {
+      get: () => {
+        if (Date.now() >= this.expiresAtMs) this.lose()
+        return this.isLost
+      }
+    })
+  }
+
+  lose(): void {
+    if (this.isLost) return
+    this.isLost = true
+    this.#controller.abort(new Error('the lock of the payment expired'))
+  }
 }
 
 /**
  * Renews at half time, and aborts when the lock's own time is over or a server says that the lock is gone. A renewal
  * without an answer is tried again until then: a server that stalls for a second has taken nothing away from the holder.
  *
- * `unused` are the controllers that aborted nothing: they serve again. Node puts each signal, 740 bytes, straight into
- * old space (measured), which only a full collection frees; one for each payment would bring that on all the time.
+ * `unused` are the signals that aborted nothing: they serve again. Node puts each signal, 740 bytes, straight into old
+ * space (measured), which only a full collection frees; one for each payment would bring that on all the time.
  */
-function keepAlive(
-  first: Lock,
-  ttlMs: number,
-  unused: AbortController[]
-): { signal: AbortSignal; release: () => void } {
-  const lost = unused.pop() ?? new AbortController()
+function keepAlive(first: Lease, ttlMs: number, unused: Hold[]): { signal: AbortSignal; release: () => void } {
+  const hold = unused.pop() ?? new Hold()
   let lock = first
   let renewal: NodeJS.Timeout
   let expiry: NodeJS.Timeout
   const schedule = (): void => {
+    hold.expiresAtMs = lock.expiration
     renewal = setTimeout(() => void renew(), ttlMs / 2)
     expiry = setTimeout(lose, lock.expiration - Date.now())
   }
@@ -159,22 +200,23 @@ function keepAlive(
       if (!isReleased) schedule()
     } catch (error) {
       if (await isTaken(error)) lose()
-      else if (!isReleased && !lost.signal.aborted) renewal = setTimeout(() => void renew(), ttlMs / RENEWALS_AGAIN)
+      else if (!isReleased && !hold.isLost) renewal = setTimeout(() => void renew(), ttlMs / RENEWALS_AGAIN)
     }
   }
   const lose = (): void => {
-    // After the release the controller is another holder's.
-    if (!isReleased) lost.abort(new Error('the lock of the payment expired'))
+    // After the release the signal is another holder's.
+    if (!isReleased) hold.lose()
   }
   let isReleased = false
   schedule()
   return {
-    signal: lost.signal,
+    signal: hold.signal,
     release: () => {
       isReleased = true
       clearTimeout(renewal)
       clearTimeout(expiry)
-      if (!lost.signal.aborted) unused.push(lost)
+      hold.expiresAtMs = Number.POSITIVE_INFINITY
+      if (!hold.isLost) unused.push(hold)
       // Not awaited: an unreleased lock ends by itself, and a result must not wait for it.
       lock.release().catch(() => undefined)
     }

@@ -128,6 +128,47 @@ describe('payment lock', () => {
   })
 })
 
+describe('payment lock of a process that was suspended', () => {
+  const test = useRedis()
+  let server: Switched
+  beforeEach(() => {
+    server = new Switched(test.secrets)
+  })
+  // A client that was disconnected is not probed any more.
+  afterEach(() => {
+    server.isAway = false
+    Object.assign(server.client, { status: 'end' })
+  })
+
+  it('lets a process that was suspended begin no call, before any timer runs: with a lock, and without one', async () => {
+    const lock = createPaymentLock([server.client], 300, log)
+    const suspended = () =>
+      lock
+        .hold('p1', async held => {
+          const endsMs = Date.now() + 400
+          while (Date.now() < endsMs);
+          return held.aborted
+        })
+        .catch((error: Error) => error.message)
+    expect(await suspended()).to.equal(true)
+    server.isAway = true
+    await until('the work is done without a lock', async () => (await suspended()) === true)
+    expect(await lock.hold('p1', async held => held.aborted), 'the next holder').to.equal(false)
+  })
+
+  it('renews the time of a holder without a lock for as long as its process runs', async () => {
+    const lock = createPaymentLock([server.client], 400, log)
+    const tried = () => lock.hold('p1', async () => 'done').catch((error: Error) => error.message)
+    server.isAway = true
+    await until('the work is done without a lock', async () => (await tried()) === 'done')
+    await lock.hold('p1', async held => {
+      const ends = Date.now() + 1_000
+      await until('two lives of a lock are over', () => Date.now() > ends)
+      expect(held.aborted).to.equal(false)
+    })
+  })
+})
+
 /** A lock server that can be taken away. */
 class Switched {
   isAway = false

@@ -123,8 +123,9 @@ class Call implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     const isSecondStart = this.#controller !== null
     if (isSecondStart) this.#giveUp('the connection was lost before the answer')
-    // Aborting here, before anything is written, keeps the request from leaving.
-    if (this.isSettled) {
+    // Aborting here, before anything is written, keeps the request from leaving. A lock can expire while the call waits for
+    // a connection, and the signal of a lock may abort only when it is read.
+    if (this.#signal.aborted || this.isSettled) {
       controller.abort(new Error('The call was given up.'))
       return
     }

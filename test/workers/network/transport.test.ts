@@ -167,3 +167,28 @@ describe('the transport to the card network', () => {
     expect(server.requestLines.length).to.be.within(answered, maySent)
   })
 })
+
+describe('the transport to the card network, with the signal of a lock', () => {
+  it('does not send when the signal, read once there is a connection, says that the lock has expired', async () => {
+    const server = await startRawServer({ onRequest: socket => socket.write(httpAnswer(200, '{}')) })
+    const baseUrl = `http://127.0.0.1:${server.port}`
+    const transport = createTransport({ baseUrl, headers: {}, connections: 1, connectTimeoutMs: LONG_MS })
+    const caller = new AbortController()
+    let reads = 0
+    Object.defineProperty(caller.signal, 'aborted', {
+      get: () => {
+        reads++
+        if (reads === 2) caller.abort()
+        return reads >= 2
+      }
+    })
+    const request = { method: 'PUT', path: '/1/sales/x/void', body: null, timeoutMs: LONG_MS } as const
+    expect(await transport.send(request, caller.signal)).to.deep.equal({
+      kind: 'not_sent',
+      reason: 'the caller gave up'
+    })
+    expect(server.requestLines).to.be.empty
+    await server.stop()
+    await transport.close()
+  })
+})
