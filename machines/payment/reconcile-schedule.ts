@@ -8,9 +8,12 @@ import type { PaymentEvent, Policy } from './events.js'
  */
 export function firstInquiry(earlier: Inquiry | null, policy: Policy, { nowMs }: PaymentEvent): Inquiry {
   const attempts = earlier === null ? 0 : earlier.attempts + 1
-  const gapMs = Math.min(gapAfter(attempts, policy), unansweredGapMaxMs(policy))
+  const gapMs = Math.min(gapAfter(attempts, policy), earlier === null ? unansweredGapMaxMs(policy) : RETRY_GAP_MAX_MS)
   return { sinceMs: nowMs, attempts, nextAtMs: nowMs + gapMs }
 }
+
+/** The longest gap between two tries of one operation, each without an answer (ms). */
+const RETRY_GAP_MAX_MS = 300_000
 
 /**
  * When to reconcile next. An answer lengthens the gap. No answer leaves it, so that an outage of the network delays

@@ -6,7 +6,7 @@ import { decide, wakeAtMs } from '../../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../../machines/payment/events.js'
 import { UNANSWERED_GAP_MAX_MS } from '../../../machines/payment/reconcile-schedule.js'
 import { readConfig } from '../../../runtime/config.js'
-import { aPayment, CREATED_MS } from '../../support/payments.js'
+import { aPayment, aSale, CREATED_MS } from '../../support/payments.js'
 
 const policy = readConfig({ SERVICE_ENV: 'test' })
 const { notFoundHorizonMs } = policy
@@ -45,6 +45,26 @@ describe('the schedule of reconciliation', () => {
       expect(Math.max(...gaps)).to.equal(30_000)
     })
   }
+
+  it('tries a capture ever more rarely when each try gets no answer, though questions do', () => {
+    const references = { saleId: 'sale-1', tid: null, nsu: null, authorizationCode: null }
+    let nowMs = CREATED_MS
+    let payment = taken(aPayment({ terms: { captureMode: 'auto' } }), {
+      type: 'APPROVED',
+      isCaptured: false,
+      references,
+      nowMs
+    })
+    const sale = aSale({ status: 'authorised', capturedCents: 0 })
+    const gaps = Array.from({ length: 7 }, () => {
+      payment = taken(payment, { type: 'AMBIGUOUS', reason: 'http_500', nowMs })
+      const gapMs = (wakeAtMs(payment.progress) ?? 0) - nowMs
+      nowMs += gapMs
+      payment = taken(payment, { type: 'FOUND_AUTHORISED', sale, surplusSaleId: null, nowMs })
+      return gapMs
+    })
+    expect(gaps).to.deep.equal([2_000, 5_000, 15_000, 60_000, 300_000, 300_000, 300_000])
+  })
 
   it('does not count a question without an answer: the gaps after it are those of the answers before it', () => {
     const { askedMs } = reconciledUntilFinal(question => (question === 1 || question === 2 ? 'NO_ANSWER' : 'ABSENT'))
