@@ -153,7 +153,17 @@ export const failed = paymentSetup.createStateConfig({
         NETWORK_NOTICE: { actions: 'askNetwork', description: 'The network speaks of a sale: look at once.' }
       }
     },
-    watched: { description: 'Unknown to the network for the whole horizon; looked for once more, much later.' }
+    watched: {
+      description: 'Unknown to the network for the whole horizon; looked for once more, much later.',
+      on: {
+        OPERATION_CONCLUDED: {
+          guard: 'isConcludedAsMissing',
+          target: 'settled',
+          actions: ['endInquiry', 'settleAttention'],
+          description: 'A person has seen that there is no sale, or that it was undone.'
+        }
+      }
+    }
   },
   on: {
     RECONCILE: { actions: 'askNetwork', description: 'Look whether a sale turned up after all.' },

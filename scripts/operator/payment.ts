@@ -139,9 +139,10 @@ async function settle(connection: OperatorConnection, id: string): Promise<void>
 async function conclude(connection: OperatorConnection, id: string, isBooked: boolean): Promise<PaymentProgress> {
   const payment = await paymentOf(connection, id)
   const { status, phase, operation } = payment.progress
-  if (phase !== 'asking' && status !== 'unknown')
+  const isAuthorisation = status === 'unknown' || phase === 'watched'
+  if (phase !== 'asking' && !isAuthorisation)
     throw new Error(`Payment ${id} is ${status}: nothing of it is in doubt.`)
-  if (status === 'unknown' && isBooked) {
+  if (isAuthorisation && isBooked) {
     throw new Error(
       `The service knows no sale of payment ${id}, and could neither capture nor refund it. Have the acquirer void it, then say --not-booked.`
     )
@@ -157,7 +158,7 @@ async function conclude(connection: OperatorConnection, id: string, isBooked: bo
   const deadlineMs = performance.now() + CONCLUDE_WAIT_MS
   for (;;) {
     const { progress: after } = await paymentOf(connection, id)
-    if (after.status !== status) return after
+    if (after.status !== status || after.phase === 'settled') return after
     if (performance.now() > deadlineMs) {
       throw new Error(
         `No worker ended the ${operation.kind} of payment ${id} within ${CONCLUDE_WAIT_MS} ms; one will when it runs.`

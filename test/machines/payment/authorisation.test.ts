@@ -270,6 +270,18 @@ const failed: Row[] = [
     { phase: 'watched', wake: 2_000 }
   ],
   [
+    'is settled by a person who has seen that there is no sale',
+    inStatus('failed', { ...watched, attention: 'unresolved_for_long' }),
+    { type: 'OPERATION_CONCLUDED', isBooked: false, nowMs: LATER },
+    { status: 'failed', phase: 'settled', wake: null, attention: null, result: null }
+  ],
+  [
+    'is never called booked: the service has no sale of it',
+    inStatus('failed', watched),
+    { type: 'OPERATION_CONCLUDED', isBooked: true, nowMs: LATER },
+    { refused: 'invalid_state' }
+  ],
+  [
     'takes no capture',
     inStatus('failed'),
     { type: 'CAPTURE', amountCents: null, idempotencyKey: 'r' },

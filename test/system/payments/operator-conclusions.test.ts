@@ -1,5 +1,6 @@
 /** An operator says at the end of a doubt what the acquirer's books do not tell. */
 import { expect } from 'chai'
+import { until } from '../../support/conditions.js'
 import { asOperator } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
@@ -36,6 +37,19 @@ describe('an operator who has looked at the acquirer', function () {
       network.faults()
     })
   }
+
+  it('ends the last look for a payment that has failed', async () => {
+    await paid()
+    network.faults({ drop_before: 1 })
+    const { id } = (await merchant.create()).payment
+    network.faults()
+    await run('clock', 'advance', '11m')
+    await until('it has failed', async () => (await merchant.read(id)).status === 'failed')
+    await run('clock', 'advance', '11m')
+    expect((await run('payment', 'conclude', id, '--booked')).err).to.contain('Have the acquirer void it')
+    expect((await run('payment', 'conclude', id, '--not-booked')).out).to.contain('the payment is failed.')
+    expect((await run('payment', 'conclude', id, '--not-booked')).err).to.contain('of it is in doubt')
+  })
 
   it('ends an authorisation that the network never tells of, but not as one that nobody could capture or refund', async () => {
     network.faults({ drop_before: 1 })
