@@ -7,7 +7,7 @@ import type { Config } from '../runtime/config.js'
 import type { ProcessContext } from '../runtime/lifecycle.js'
 import { mastersOf } from './cluster-nodes.js'
 import type { Redis } from './connections.js'
-import { reasonOf } from './errors.js'
+import { isRefusal, reasonOf } from './errors.js'
 
 const servers = {
   durable: { file: 'ops/redis/durable.acl', setting: 'redisUrl', variable: 'REDIS_URL' },
@@ -64,9 +64,17 @@ async function permissionProblem(redis: Redis, server: keyof typeof servers, url
   )
   if (needs === '[]') return undefined
   const denied = Promise.all(mastersOf(redis).map(async node => (await node.eval(FIND_DENIED, 0, needs)) as string[]))
-  const found = new Set((await denied.catch((error: unknown) => [[`EVAL (${reasonOf(error)})`]])).flat())
+  const found = new Set((await denied.catch(rejectUnlessDenied(variable))).flat())
   if (found.size === 0) return undefined
   return `The user ${user} of ${variable} is not allowed: ${[...found].join(', ')}. Load ${file} of this release (ACL LOAD), then start again.`
+}
+
+/** A server that can not be asked is no missing permission: the advice would be wrong. */
+function rejectUnlessDenied(variable: string): (error: unknown) => string[][] {
+  return error => {
+    if (isRefusal(error)) return [['EVAL']]
+    throw new Error(`The Redis of ${variable} can't be asked what its user may do (${reasonOf(error)}).`)
+  }
 }
 
 /** What the line of a user gives: its commands, and the keys that its scripts change. */

@@ -36,22 +36,17 @@ export const replayedCommands: readonly (readonly [name: string, ...args: string
 ]
 
 /**
- * Makes it a condition of /readyz that the default user may run everything: a problem in the live environment, where it
- * also refuses the start, and a warning in the test environment.
+ * Throws in the live environment when the default user may not run everything. Once a process has started it is a
+ * warning: the danger is the next restart of Redis, and a replica that takes over must not stop all processes at once.
  */
 export async function requireReplay(
   redis: Redis,
-  {
-    config,
-    onReadyCheck,
-    onWarning
-  }: Pick<ProcessContext, 'onReadyCheck' | 'onWarning'> & { readonly config: Pick<Config, 'environment'> }
+  { config, onWarning }: Pick<ProcessContext, 'onWarning'> & { readonly config: Pick<Config, 'environment'> }
 ): Promise<void> {
   const check = (): Promise<string | undefined> => replayProblem(redis)
-  if (config.environment === 'test') return onWarning('replay', check)
-  const problem = await check()
+  const problem = config.environment === 'live' ? await check() : undefined
   if (problem !== undefined) throw new Error(problem)
-  onReadyCheck('replay', check)
+  onWarning('replay', check)
 }
 
 /** The sentence about a default user that can't replay the append-only file, or undefined. Of a Cluster all masters are asked. */

@@ -3,6 +3,7 @@
  *
  * Each round may run in any number of processes at once: every step is one script that does its work once.
  */
+import { mastersOf } from '../../redis/cluster-nodes.js'
 import { requeueCommand, requeueEntry } from '../../redis/command-stream.js'
 import type { Redis } from '../../redis/connections.js'
 import { countReconciliations, FIRE_MAX, fireExpiries, fireReconciliations } from '../../redis/due.js'
@@ -14,7 +15,7 @@ import { orphanedCommands } from '../../redis/takeover.js'
 /** Fires every expiry that is due. Returns the number of commands written. */
 export async function expiryRound(redis: Redis, partitions: number, nowMs: number): Promise<number> {
   let fired = 0
-  await inEach(partitionNumbers(partitions), async partition => {
+  await inEach(redis, partitionNumbers(partitions), async partition => {
     let count: number
     do {
       count = await fireExpiries(redis, partition, nowMs)
@@ -49,7 +50,7 @@ export async function reconcileRound(
   if (granted < due.length) due.sort((a, b) => a.order - b.order)
   let fired = 0
   try {
-    await inEach([...due.entries()], async ([place, { partition }]) => {
+    await inEach(redis, [...due.entries()], async ([place, { partition }]) => {
       const max = Math.ceil((granted - fired) / (due.length - place))
       if (max > 0) fired += await fireReconciliations(redis, { partition, nowMs, max })
     })
@@ -69,7 +70,7 @@ export async function takeoverRound(
   living: ReadonlySet<string>,
   tookOver: (worker: string) => void
 ): Promise<void> {
-  await inEach(partitionNumbers(partitions), async partition => {
+  await inEach(redis, partitionNumbers(partitions), async partition => {
     for (const { consumer, entries, unreadable } of await orphanedCommands(redis, partition, living)) {
       for (const entry of entries) if (await requeueCommand(redis, entry)) tookOver(consumer)
       for (const entry of unreadable) if (await requeueEntry(redis, entry)) tookOver(consumer)
@@ -77,14 +78,18 @@ export async function takeoverRound(
   })
 }
 
-/** A partition with a fault of its own does not keep the others waiting; the round fails when they are done. */
-async function inEach<T>(places: readonly T[], work: (place: T) => Promise<void>): Promise<void> {
+/**
+ * A partition with a fault of its own does not keep the others waiting; the round fails when they are done. A server that
+ * is away is the fault of all partitions, but of a Cluster only one master is.
+ */
+async function inEach<T>(redis: Redis, places: readonly T[], work: (place: T) => Promise<void>): Promise<void> {
   const faults: unknown[] = []
+  const isOneServer = mastersOf(redis).length === 1
   for (const place of places) {
     try {
       await work(place)
     } catch (error) {
-      if (isRedisUnavailable(error)) throw error
+      if (isOneServer && isRedisUnavailable(error)) throw error
       faults.push(error)
     }
   }
