@@ -44,7 +44,8 @@ else
   redis.call('HDEL', attention, member)
 end
 if doubtMs ~= '' then
-  redis.call('ZADD', inDoubt, doubtMs, member)
+  -- A further try of the operation begins a new horizon; the doubt of the merchant goes on since the first.
+  redis.call('ZADD', inDoubt, 'NX', doubtMs, member)
 else
   redis.call('ZREM', inDoubt, member)
 end

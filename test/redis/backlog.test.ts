@@ -56,13 +56,16 @@ describe('the backlog', () => {
     expect(await inDoubt()).to.deep.equal([0, 0, 0, 0, 0])
     expect(await commit(2, nowMs - 700_000)).to.equal('committed')
     expect(await inDoubt()).to.deep.equal([1, 1, 1, 0, 0])
-    expect(await commit(3, null)).to.equal('committed')
+    // The capture is tried again, and gets no answer again.
+    expect(await commit(3, nowMs)).to.equal('committed')
+    expect(await inDoubt()).to.deep.equal([1, 1, 1, 0, 0])
+    expect(await commit(4, null)).to.equal('committed')
     expect(await inDoubt()).to.deep.equal([0, 0, 0, 0, 0])
     // Failed by the silence of the network, and looked for once more an hour later: no reason to call anybody.
     const late = { sinceMs: nowMs, attempts: 0, nextAtMs: nowMs + 3_600_000 }
-    expect(await commit(4, null, { phase: 'watched', inquiry: late })).to.equal('committed')
+    expect(await commit(5, null, { phase: 'watched', inquiry: late })).to.equal('committed')
     expect(await inDoubt()).to.deep.equal([0, 0, 0, 0, 0])
-    expect(await commit(5, null, { phase: 'watched', inquiry: { ...late, attempts: 1 } })).to.equal('committed')
+    expect(await commit(6, null, { phase: 'watched', inquiry: { ...late, attempts: 1 } })).to.equal('committed')
     expect(await inDoubt()).to.deep.equal([1, 0, 0, 0, 0])
   })
 })
