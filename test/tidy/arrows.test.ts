@@ -52,7 +52,9 @@ const DEVELOPMENT = [
   'scripts/simulation/',
   'scripts/diagrams/',
   'scripts/payment-paths/',
-  'scripts/inspector/'
+  'scripts/inspector/',
+  'scripts/shop/',
+  'scripts/supervisor/'
 ]
 
 /** A decision depends on its input alone: time, chance and ids come in with the event. */
