@@ -5,7 +5,7 @@ import { keys, PAYMENTS_GROUP } from '../../redis/keys.js'
 import { createPaymentLock } from '../../redis/payment-lock.js'
 import { delay } from '../../runtime/delay.js'
 import { createLogger } from '../../runtime/log.js'
-import { type BlackholeProxy, startBlackholeProxy } from '../support/blackhole-proxy.js'
+import { type BlackholeProxy, startBlackholeProxy } from '../../scripts/chaos/blackhole-proxy.js'
 import { useRedis } from '../support/redis.js'
 
 /** A host that vanishes sends neither FIN nor RST. The kernel gives such a connection up after about 15 minutes. */
@@ -18,7 +18,7 @@ describe('connections to a Redis that goes silent without closing them', () => {
   let proxy: BlackholeProxy
 
   beforeEach(async () => {
-    proxy = await startBlackholeProxy(Number(new URL(test.url).port))
+    proxy = await startBlackholeProxy(test.url)
   })
   afterEach(async () => {
     for (const redis of opened.splice(0)) redis.disconnect()
@@ -26,9 +26,7 @@ describe('connections to a Redis that goes silent without closing them', () => {
   })
 
   const open = async (role: Role): Promise<Redis> => {
-    const url = new URL(test.url)
-    url.port = String(proxy.port)
-    const redis = await connect(url.href, role, log)
+    const redis = await connect(proxy.url, role, log)
     opened.push(redis)
     return redis
   }
