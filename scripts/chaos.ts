@@ -16,11 +16,15 @@ interface ChaosArguments {
   readonly rate: number
   readonly seed: number
   readonly every: number
+  readonly silenceEvery: number
   readonly killsOnly?: boolean
   readonly crashPoints: readonly CrashPoint[]
   readonly json?: boolean
   readonly log?: string
 }
+
+/** Sleeps and calls together stay below the horizon. */
+const STOPPED_MAX_MS = 5_000
 
 const command = toolCommand({
   name: 'chaos',
@@ -35,12 +39,13 @@ const command = toolCommand({
   .option('--rate <number>', 'new payments per second', decimalNumber(0.1, 10_000), 50)
   .option('--seed <number>', 'of the dice: who is struck, and when', wholeNumber(0), 1)
   .option('--every <seconds>', 'between two strikes, on average', decimalNumber(0.1, 3_600), 2)
-  .option('--kills-only', 'stop and continue nothing')
+  .option('--silence-every <seconds>', 'between two silences of a Redis', decimalNumber(0.1, 3_600), 15)
+  .option('--kills-only', 'stop and silence nothing')
   .addOption(
     new Option('--crash-points <names>', 'no strikes: processes kill themselves at these points, once each')
       .argParser(listOf(crashPoint))
       .default([], 'none')
-      .conflicts(['every', 'killsOnly'])
+      .conflicts(['every', 'silenceEvery', 'killsOnly'])
   )
   .option('--json', 'print JSON')
   .option('--log <file>', 'append all that the processes print', logFile)
@@ -54,7 +59,8 @@ const verdict = await runChaos({
   seed: options.seed,
   pace: 'full',
   strikeEveryMs: options.every * 1_000,
-  isKillsOnly: options.killsOnly ?? false,
+  stoppedMaxMs: options.killsOnly ? null : STOPPED_MAX_MS,
+  silenceEveryMs: options.killsOnly ? null : options.silenceEvery * 1_000,
   crashPoints: options.crashPoints,
   output: text => {
     if (options.log !== undefined) appendFileSync(options.log, text)
@@ -75,13 +81,12 @@ function crashPoint(text: string): CrashPoint {
 function sentences({ findings, ...figures }: Verdict): string {
   const lines = [
     `${figures.payments} payments, ${figures.requests} requests, ${figures.tries} tries in ${figures.seconds} s; ${figures.deliveries} webhooks`,
-    `killed: ${listing(figures.kills)}`,
-    `stopped and continued: ${listing(figures.stops)}`,
-    `gateway of the network answered 429 or 503 for a while: ${figures.bursts} times`,
+    ...Object.entries(figures.struck).map(([kind, counts]) => `${kind}: ${listing(counts)}`),
     `lives with a clock that was 90 s wrong: ${figures.shiftedClocks}`,
     ...(figures.crashes.length === 0 ? [] : [`died at: ${figures.crashes.join(', ')}`]),
     `longest outage seen by a client: ${figures.longestOutageMs} ms (99 % below ${figures.outageP99Ms} ms)`,
-    `  ${figures.longestKillOutageMs} ms while no process was asleep`,
+    `  ${figures.longestKillOutageMs} ms while no process was asleep and no connection silent`,
+    `  ${figures.longestSilenceOutageMs} ms while a connection was silent and no process asleep`,
     ...figures.longestOutageStory.map(line => `  ${line}`),
     ...Object.entries(findings).map(([kind, found]) => `${kind}: ${found.length}`),
     ...Object.values(findings).flatMap((found: readonly string[]) => found.slice(0, 20).map(line => `  ${line}`))

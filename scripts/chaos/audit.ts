@@ -17,6 +17,8 @@ export interface Findings {
   readonly stuck: string[]
   /** Status changes that the merchant was not told of, or not in their order. */
   readonly untold: string[]
+  /** Answered too late after connections went silent. */
+  readonly late: string[]
 }
 
 /** What becomes of the operations that the client asks for. */
@@ -28,7 +30,7 @@ export function auditChaos(
   sales: readonly SaleLine[],
   events: ReadonlyMap<string, readonly ReceivedEvent[]>
 ): Findings {
-  const findings: Findings = { duplicates: [], lost: [], wrong: [], stuck: [], untold: [] }
+  const findings: Findings = { duplicates: [], lost: [], wrong: [], stuck: [], untold: [], late: [] }
   for (const record of records) auditRecord(record, findings)
   const salesOf = groupBy(sales, ({ merchant_order_id }) => [merchant_order_id])
   const recordsOf = groupBy(records, ({ paymentIds }) => [...paymentIds])

@@ -3,7 +3,7 @@ import { isOpen } from '../../machines/model.js'
 import { delay } from '../../runtime/delay.js'
 import { auditChaos, type Findings } from './audit.js'
 import type { ChaosClient } from './client.js'
-import { type Outages, outagesOf } from './outages.js'
+import { type Outages, outagesOf, SILENCE_MAX_MS } from './outages.js'
 import type { ChaosReceiver } from './receiver.js'
 import type { PaymentView, RequestRecord, SaleLine } from './record.js'
 import type { Strike } from './trouble.js'
@@ -36,12 +36,16 @@ export async function reckon(
   strikes: readonly Strike[]
 ): Promise<Reckoning> {
   const { records, payments, sales } = await closeBooks(clients, receiver, networkUrl)
+  const outages = outagesOf(records, strikes)
+  const findings = auditChaos(records, payments, sales, receiver.events)
+  const silentMs = outages.longestSilenceOutageMs
+  if (silentMs > SILENCE_MAX_MS) findings.late.push(`${silentMs} ms without an answer after connections went silent`)
   return {
     payments: payments.size,
     requests: records.length,
     tries: records.reduce((sum, { tries }) => sum + tries, 0),
-    ...outagesOf(records, strikes),
-    findings: auditChaos(records, payments, sales, receiver.events)
+    ...outages,
+    findings
   }
 }
 

@@ -88,6 +88,7 @@ export class ChaosClient {
   }
 
   async #play(name: string): Promise<void> {
+    const beganMs = performance.now()
     const token = await this.#token(this.#pick(CARDS))
     if (token === null) return
     const isManual = this.#random() < 0.4
@@ -98,7 +99,7 @@ export class ChaosClient {
       payment_source: { source_type: 'token', token_id: token },
       customer: demoCustomer
     }
-    const created = await this.#ask('create', `${name}-create`, '/v1/payments', body, AMOUNT_CENTS)
+    const created = await this.#ask('create', `${name}-create`, '/v1/payments', body, AMOUNT_CENTS, beganMs)
     const id = created.answer?.id
     if (id === undefined || created.answer?.status === 'failed') return
     if (isManual) await this.#operate(this.#random() < 0.8 ? 'capture' : 'cancel', name, 0, id, null)
@@ -135,7 +136,8 @@ export class ChaosClient {
     key: string,
     path: string,
     body: object,
-    amountCents: number | null
+    amountCents: number | null,
+    beganMs = performance.now()
   ): Promise<RequestRecord> {
     const record: RequestRecord = {
       key,
@@ -145,7 +147,7 @@ export class ChaosClient {
       status: null,
       answer: null,
       tries: 0,
-      beganMs: performance.now(),
+      beganMs,
       outageMs: null,
       failures: []
     }

@@ -10,7 +10,7 @@ export interface RequestRecord {
   /** The answered payment, when it was one. */
   answer: PaymentView | null
   tries: number
-  /** The first try, as `performance.now()` tells it. */
+  /** The first try, as `performance.now()` tells it; of a create, the first try for its token. */
   readonly beganMs: number
   /**
    * From the first try to the first answer that was more than an error of the connection or a 5xx (ms). It holds the

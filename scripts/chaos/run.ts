@@ -11,27 +11,26 @@ import { readLoopbackTls } from '../supervisor/loopback-tls.js'
 import { ownService } from '../supervisor/own-service.js'
 import { parseProcfile } from '../supervisor/procfile.js'
 import type { RunningService, Service } from '../supervisor/service.js'
+import { type BlackholeProxy, startBlackholeProxy } from './blackhole-proxy.js'
 import { type Reckoning, reckon } from './books.js'
 import { ChaosClient } from './client.js'
 import { openLoop } from './open-loop.js'
 import { longestOutageStory } from './outages.js'
 import { type ChaosReceiver, startReceiver } from './receiver.js'
-import { makeTrouble, noTrouble, putFaults } from './trouble.js'
+import { countStrikes, makeTrouble, noTrouble, type Pace, putFaults, type Victims } from './trouble.js'
 
-export interface ChaosOptions {
+export interface ChaosOptions extends Pace {
   readonly root: string
   readonly seconds: number
   /** New payments per second. */
   readonly rate: number
   readonly seed: number
-  /** `brief`: shorter times at the network, and with them shorter stops. For tests. */
+  /** `brief`: shorter times at the network. For tests. */
   readonly pace: 'full' | 'brief'
-  /** The mean time between two strikes. */
-  readonly strikeEveryMs: number
-  /** Nothing is stopped and continued. */
-  readonly isKillsOnly: boolean
   /** Instead of kills from outside: points at which processes kill themselves, once each. */
   readonly crashPoints: readonly CrashPoint[]
+  /** Environment of the processes, on top of the run's own. */
+  readonly env?: Readonly<Record<string, string>>
   /** Gets all that the processes print. */
   readonly output: (text: string) => void
   readonly progress: (line: string) => void
@@ -41,10 +40,7 @@ export interface Verdict extends Reckoning {
   readonly seconds: number
   /** Webhooks that arrived, repeated ones included. */
   readonly deliveries: number
-  readonly kills: Readonly<Record<string, number>>
-  readonly stops: Readonly<Record<string, number>>
-  /** Times in which a gateway of the network turned everything away. */
-  readonly bursts: number
+  readonly struck: ReturnType<typeof countStrikes>
   /** Lives of a process with a wrong clock. */
   readonly shiftedClocks: number
   readonly longestOutageStory: readonly string[]
@@ -74,8 +70,6 @@ const BRIEF = {
   NOT_FOUND_HORIZON_MS: '7000',
   RECONCILE_DELAYS_MS: '300,600,1200'
 }
-/** Sleeps and calls together stay below the horizon. */
-const STOPPED_MAX_MS = { full: 5_000, brief: 1_500 }
 /** Between two lines of progress while payments are sent. */
 const PROGRESS_EVERY_S = 15
 const SCALE = ['api=2', 'tokens=2', 'payments=2', 'timers=2']
@@ -85,6 +79,12 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
   const place = await temporaryFolder('payments-chaos-')
   const dataDir = place.path
   let shiftedClocks = 0
+  const proxies = new Map<string, BlackholeProxy>()
+  const behindProxy = async (name: string, url: string): Promise<string> => {
+    const proxy = await startBlackholeProxy(url)
+    proxies.set(name, proxy)
+    return proxy.url
+  }
   const service = await ownService({
     root: options.root,
     dataDir,
@@ -93,8 +93,13 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
     env: {
       ...SETTINGS,
       ...(options.pace === 'brief' ? BRIEF : {}),
+      ...options.env,
       CRASH_POINTS: options.crashPoints.join()
     },
+    redisSeenAt: async ({ redisUrl, secretsRedisUrl }) => ({
+      redisUrl: await behindProxy('redis', redisUrl),
+      secretsRedisUrl: await behindProxy('secrets-redis', secretsRedisUrl)
+    }),
     write: text => {
       shiftedClocks += text.includes(SHIFTED) ? 1 : 0
       options.output(text)
@@ -104,9 +109,10 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
   const killAll = (): void => service.killAll()
   process.once('exit', killAll)
   try {
-    return { ...(await runWith(service, dataDir, options)), shiftedClocks }
+    return { ...(await runWith({ service, dataDir, proxies }, options)), shiftedClocks }
   } finally {
     await service.stop()
+    for (const proxy of proxies.values()) await proxy.stop()
     process.off('exit', killAll)
     await place.remove()
   }
@@ -127,21 +133,26 @@ async function procfileWithShiftedClocks(root: string): Promise<string> {
 
 type Observed = Omit<Verdict, 'shiftedClocks'>
 
-async function runWith(service: Service, dataDir: string, options: ChaosOptions): Promise<Observed> {
-  const running = await service.start()
+interface Stage {
+  readonly service: Service
+  readonly dataDir: string
+  readonly proxies: Victims['proxies']
+}
+
+async function runWith(stage: Stage, options: ChaosOptions): Promise<Observed> {
+  const running = await stage.service.start()
   const random = createRandom(options.seed)
-  const receiver = await startReceiver(await readLoopbackTls(dataDir), () => random.next())
+  const receiver = await startReceiver(await readLoopbackTls(stage.dataDir), () => random.next())
   try {
-    return await runOn(service, running, dataDir, receiver, () => random.next(), options)
+    return await runOn(stage, running, receiver, () => random.next(), options)
   } finally {
     await receiver.stop()
   }
 }
 
 async function runOn(
-  service: Service,
+  { service, dataDir, proxies }: Stage,
   { ports, urls }: RunningService,
-  dataDir: string,
   receiver: ChaosReceiver,
   dice: () => number,
   options: ChaosOptions
@@ -164,12 +175,7 @@ async function runOn(
   const trouble =
     options.crashPoints.length > 0
       ? noTrouble()
-      : makeTrouble(
-          () => service.processes,
-          urls.network_url,
-          { everyMs: options.strikeEveryMs, stoppedMaxMs: options.isKillsOnly ? null : STOPPED_MAX_MS[options.pace] },
-          dice
-        )
+      : makeTrouble({ processes: () => service.processes, networkUrl: urls.network_url, proxies }, options, dice)
   const { seconds, rate, progress } = options
   const begun = await openLoop(options, index => {
     client.begin(`order-${index}`)
@@ -185,9 +191,7 @@ async function runOn(
     ...reckoning,
     seconds,
     deliveries: receiver.deliveries(),
-    kills: trouble.kills,
-    stops: trouble.stops,
-    bursts: trouble.bursts(),
+    struck: countStrikes(trouble.strikes),
     crashes: await readdir(join(dataDir, CRASH_MARKS)).catch(() => []),
     longestOutageStory: longestOutageStory(client.records, trouble.strikes)
   }

@@ -1,6 +1,7 @@
-/** Trouble for a running service: kills, stops, and a card network that misbehaves. */
+/** Trouble for a running service: kills, stops, silent connections to Redis, and a card network that misbehaves. */
 import { delay } from '../../runtime/delay.js'
 import type { SupervisedProcess } from '../supervisor/supervised-process.js'
+import type { BlackholeProxy } from './blackhole-proxy.js'
 
 /** A fifth of the network's answers are lost, late or errors. */
 const NETWORK_FAULTS = {
@@ -20,82 +21,113 @@ const KILL_CHANCE = 0.7
 /** A Redis that is only stopped for longer than a command may take is as bad as a dead one; both are tried. */
 const REDIS_STOPPED_MAX_MS = 2_000
 
+/** `silenced`: connections to a Redis stay open and carry nothing. `throttled`: a gateway turns every call away. */
+type StrikeKind = 'killed' | 'stopped' | 'silenced' | 'throttled'
+
 export interface Strike {
   /** As `performance.now()` tells it. */
   readonly atMs: number
-  /** Such as `killed api.1`. */
-  readonly what: string
-  /** How long the process sleeps; 0: it was killed. */
+  readonly kind: StrikeKind
+  /** Such as `api.1`. */
+  readonly victim: string
+  /** How long a stopped process sleeps; 0 otherwise. */
   readonly asleepMs: number
 }
 
 export interface Trouble {
-  /** How often each class was killed or stopped. */
-  readonly kills: Readonly<Record<string, number>>
-  readonly stops: Readonly<Record<string, number>>
   readonly strikes: readonly Strike[]
-  /** How often the gateway of the network answered everything with 429 or 503 for a while. */
-  bursts(): number
-  /** No more trouble; what was stopped goes on. */
+  /** No more trouble; what was stopped goes on, and silenced connections are reset. */
   end(): Promise<void>
 }
 
-/** Starts at once. `processes` is asked before each strike, because restarts change it. */
+/** What is struck. */
+export interface Victims {
+  /** Asked before each strike, because restarts change it. */
+  readonly processes: () => readonly SupervisedProcess[]
+  readonly networkUrl: string
+  /** Between the processes and a Redis, by the name of the server. */
+  readonly proxies: ReadonlyMap<string, BlackholeProxy>
+}
+
+export interface Pace {
+  /** The mean time between two strikes. */
+  readonly strikeEveryMs: number
+  /** How long a process is stopped; with the calls below the horizon. Null: only kills. */
+  readonly stoppedMaxMs: number | null
+  /** The time between two silences, of each Redis in turn. Null: none. */
+  readonly silenceEveryMs: number | null
+}
+
+/** Starts at once. */
 export function makeTrouble(
-  processes: () => readonly SupervisedProcess[],
-  networkUrl: string,
-  /** `everyMs`: the mean time between two strikes. `stoppedMaxMs` null: only kills. */
-  { everyMs, stoppedMaxMs }: { readonly everyMs: number; readonly stoppedMaxMs: number | null },
+  { processes, networkUrl, proxies }: Victims,
+  { strikeEveryMs, stoppedMaxMs, silenceEveryMs }: Pace,
   random: () => number
 ): Trouble {
   const ending = new AbortController()
-  const kills: Record<string, number> = {}
-  const stops: Record<string, number> = {}
   const strikes: Strike[] = []
+  const note = (kind: StrikeKind, victim: string, asleepMs = 0): void =>
+    void strikes.push({ atMs: performance.now(), kind, victim, asleepMs })
   let bursts = 0
   const nextFaults = (): object => {
-    if (random() >= BURST_CHANCE) return NETWORK_FAULTS
+    // A payment in doubt ends only once the network has booked a sale.
+    if (strikes.length === 0 || random() >= BURST_CHANCE) return NETWORK_FAULTS
+    note('throttled', 'network')
     return BURSTS[bursts++ % BURSTS.length] ?? NETWORK_FAULTS
   }
   const strike = async (): Promise<void> => {
     while (!ending.signal.aborted) {
       await putFaults(networkUrl, nextFaults())
-      await delay(everyMs * (0.5 + random()), ending.signal)
+      await delay(strikeEveryMs * (0.5 + random()), ending.signal)
       if (ending.signal.aborted) return
       const all = processes()
       const victim = all[Math.floor(random() * all.length)]
       if (victim === undefined) continue
-      const kind = victim.name.split('.')[0] ?? victim.name
       if (stoppedMaxMs === null || random() < KILL_CHANCE) {
-        if (!victim.signal('SIGKILL')) continue
-        kills[kind] = (kills[kind] ?? 0) + 1
-        strikes.push({ atMs: performance.now(), what: `killed ${victim.name}`, asleepMs: 0 })
+        if (victim.signal('SIGKILL')) note('killed', victim.name)
       } else if (victim.signal('SIGSTOP')) {
-        stops[kind] = (stops[kind] ?? 0) + 1
-        const longestMs = kind.includes('redis') ? Math.min(REDIS_STOPPED_MAX_MS, stoppedMaxMs) : stoppedMaxMs
+        const longestMs = victim.name.includes('redis') ? Math.min(REDIS_STOPPED_MAX_MS, stoppedMaxMs) : stoppedMaxMs
         const stoppedMs = 200 + longestMs * random()
-        strikes.push({ atMs: performance.now(), what: `stopped ${victim.name}`, asleepMs: stoppedMs })
+        note('stopped', victim.name, stoppedMs)
         void delay(stoppedMs, ending.signal).then(() => victim.signal('SIGCONT'))
       }
     }
   }
-  const running = strike()
+  const silence = async (everyMs: number): Promise<void> => {
+    while (!ending.signal.aborted) {
+      for (const [name, proxy] of proxies) {
+        await delay(everyMs, ending.signal)
+        if (ending.signal.aborted) return
+        proxy.blackhole()
+        note('silenced', name)
+      }
+    }
+  }
+  const running = [strike(), ...(silenceEveryMs === null ? [] : [silence(silenceEveryMs)])]
   return {
-    kills,
-    stops,
     strikes,
-    bursts: () => bursts,
     async end() {
       ending.abort()
-      await running
+      await Promise.all(running)
       for (const process of processes()) process.signal('SIGCONT')
+      for (const [, proxy] of proxies) proxy.restore()
     }
   }
 }
 
+/** How often each kind of strike hit each class of process, such as `api`. */
+export function countStrikes(strikes: readonly Strike[]): Record<StrikeKind, Record<string, number>> {
+  const counts: Record<StrikeKind, Record<string, number>> = { killed: {}, stopped: {}, silenced: {}, throttled: {} }
+  for (const { kind, victim } of strikes) {
+    const [name = ''] = victim.split('.')
+    counts[kind][name] = (counts[kind][name] ?? 0) + 1
+  }
+  return counts
+}
+
 /** No trouble but what the service was told to make itself. */
 export function noTrouble(): Trouble {
-  return { kills: {}, stops: {}, strikes: [], bursts: () => 0, end: () => Promise.resolve() }
+  return { strikes: [], end: () => Promise.resolve() }
 }
 
 /** Replaces the whole fault set of the simulator, if it runs just now. */

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { prepareFor } from './demo.js'
+import type { RedisUrls } from './redis-pair.js'
 import { Service } from './service.js'
 
 export interface OwnServiceOptions {
@@ -17,6 +18,8 @@ export interface OwnServiceOptions {
   readonly write: (text: string) => void
   /** Text of a Procfile; the project's own when absent. */
   readonly procfile?: string
+  /** Answers the addresses at which the processes reach both Redis; the real ones when absent. */
+  readonly redisSeenAt?: (redis: RedisUrls) => Promise<RedisUrls>
 }
 
 /** The test environment, on free ports, without a limit of requests. */
@@ -40,6 +43,9 @@ export async function ownService({ root, dataDir, ...options }: OwnServiceOption
     env,
     isColoured: false,
     write: options.write,
-    prepare: prepareFor(env)
+    prepare: async place => ({
+      ...(await prepareFor(env)(place)),
+      ...(await options.redisSeenAt?.(place.redis))
+    })
   })
 }

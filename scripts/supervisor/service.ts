@@ -24,12 +24,12 @@ import { type RedisUrls, startRedisPair, vendorDir } from './redis-pair.js'
 import { SupervisedProcess } from './supervised-process.js'
 import { Supervisor } from './supervisor.js'
 
-/** What must exist before the processes start; made once Redis answers. */
+/** What must exist before the processes start; made once Redis answers. Addresses of Redis replace the real ones. */
 export type Preparation = (place: {
   readonly dataDir: string
   readonly redis: RedisUrls
   readonly urls: ServiceUrls
-}) => Promise<Pick<Surroundings, 'vault' | 'webhooks'>>
+}) => Promise<Pick<Surroundings, 'vault' | 'webhooks'> & Partial<RedisUrls>>
 
 export interface ServiceOptions {
   /** The checkout: commands of the Procfile run here. */
@@ -164,7 +164,7 @@ export class Service {
     })
     const urls = serviceUrls(ports)
     const prepared = await prepare({ dataDir, redis, urls })
-    const around: Surroundings = { given: env, ports, dataDir, ...prepared, ...redis }
+    const around: Surroundings = { given: env, ports, dataDir, ...redis, ...prepared }
     for (const instance of instances) await this.#run(instance, around, drainMsOf(instance.name, config))
     await this.untilReady()
     this.#isReady = true

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { CrashPoint } from '../../runtime/crash-points.js'
 import { type ChaosOptions, runChaos } from '../../scripts/chaos/run.js'
 
-const CLEAN = { duplicates: [], lost: [], wrong: [], stuck: [], untold: [] }
+const CLEAN = { duplicates: [], lost: [], wrong: [], stuck: [], untold: [], late: [] }
 
 /** One point of each process, and the worker's most delicate ones. All of them: `npm run chaos -- --crash-points`. */
 const POINTS: readonly CrashPoint[] = [
@@ -22,6 +22,20 @@ const POINTS: readonly CrashPoint[] = [
   'fire_due.after'
 ]
 
+/** Loaded before each process: redis/silent-connections.ts protects nothing. */
+const UNCUT = moduleUrl(`
+  import { register } from 'node:module'
+  register(${JSON.stringify(
+    moduleUrl(`export const load = async (url, context, next) => ({
+      ...(await next(url, context)),
+      ...(url.endsWith('/redis/silent-connections.js') ? { source: 'export const cutWhenSilent = redis => redis' } : {})
+    })`)
+  )})`)
+
+function moduleUrl(code: string): string {
+  return `data:text/javascript,${encodeURIComponent(code)}`
+}
+
 function options(changes: Partial<ChaosOptions>): ChaosOptions {
   return {
     root: process.cwd(),
@@ -30,7 +44,8 @@ function options(changes: Partial<ChaosOptions>): ChaosOptions {
     seed: 1,
     pace: 'brief',
     strikeEveryMs: 1_000,
-    isKillsOnly: false,
+    stoppedMaxMs: 1_500,
+    silenceEveryMs: null,
     crashPoints: [],
     output: () => undefined,
     progress: () => undefined,
@@ -42,9 +57,9 @@ describe('a running service under chaos', function () {
   this.timeout(120_000)
 
   it('keeps its books when processes and both Redis are killed at random', async () => {
-    const { findings, kills, payments, shiftedClocks } = await runChaos(options({}))
+    const { findings, struck, payments, shiftedClocks } = await runChaos(options({}))
     expect(findings).to.deep.equal(CLEAN)
-    expect(Object.keys(kills)).to.not.be.empty
+    expect(Object.keys(struck.killed)).to.not.be.empty
     expect(payments).to.be.above(30)
     expect(shiftedClocks).to.be.above(0)
   })
@@ -53,5 +68,23 @@ describe('a running service under chaos', function () {
     const { findings, crashes } = await runChaos(options({ crashPoints: POINTS, rate: 8 }))
     expect(findings).to.deep.equal(CLEAN)
     expect(crashes).to.have.members(POINTS)
+  })
+
+  describe('when the connections to Redis go silent', () => {
+    /** The first silence begins after 8 s: an outage that lasts until the end is beyond the bound. */
+    const silent = { seconds: 20, silenceEveryMs: 8_000, strikeEveryMs: 60_000 }
+
+    it('answers again within 10 s', async () => {
+      const { findings, struck, longestSilenceOutageMs } = await runChaos(options(silent))
+      expect(findings).to.deep.equal(CLEAN)
+      expect(struck.silenced).to.include.keys('redis', 'secrets-redis')
+      expect(longestSilenceOutageMs).to.be.within(1_000, 10_000)
+    })
+
+    it('is found to be late when silent connections are not cut', async () => {
+      const { findings } = await runChaos(options({ ...silent, env: { NODE_OPTIONS: `--import ${UNCUT}` } }))
+      expect(findings.late).to.have.lengthOf(1)
+      expect({ ...findings, late: [] }).to.deep.equal(CLEAN)
+    })
   })
 })

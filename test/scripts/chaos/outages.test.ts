@@ -20,17 +20,24 @@ function aRecord(key: string, beganMs: number, outageMs: number, failures: Reque
 
 describe('the outages of a chaos run', () => {
   const failure = { atMs: 20_000, tookMs: 40, what: 'no answer' }
-  const records = [aRecord('a', 1_000, 30), aRecord('b', 10_000, 6_000), aRecord('c', 20_000, 900, [failure])]
-  const strikes = [
-    { atMs: 9_500, what: 'stopped api.1', asleepMs: 5_000 },
-    { atMs: 19_900, what: 'killed redis', asleepMs: 0 }
+  const records = [
+    aRecord('a', 1_000, 30),
+    aRecord('b', 10_000, 6_000),
+    aRecord('c', 20_000, 900, [failure]),
+    aRecord('d', 41_000, 5_500)
   ]
+  const strikes = [
+    { atMs: 9_500, kind: 'stopped', victim: 'api.1', asleepMs: 5_000 },
+    { atMs: 19_900, kind: 'killed', victim: 'redis', asleepMs: 0 },
+    { atMs: 40_000, kind: 'silenced', victim: 'redis', asleepMs: 0 }
+  ] as const
 
-  it('are told with and without those of processes that were asleep', () => {
+  it('are told apart for kills and for silent connections, without processes that were asleep', () => {
     expect(outagesOf(records, strikes)).to.deep.equal({
       longestOutageMs: 6_000,
       outageP99Ms: 6_000,
-      longestKillOutageMs: 900
+      longestKillOutageMs: 900,
+      longestSilenceOutageMs: 5_500
     })
   })
 
@@ -39,7 +46,7 @@ describe('the outages of a chaos run', () => {
       '-0.50 s: stopped api.1 for 5000 ms',
       '6.00 s: b was answered'
     ])
-    expect(longestOutageStory(records.slice(2), strikes)).to.deep.equal([
+    expect(longestOutageStory(records.slice(2, 3), strikes)).to.deep.equal([
       '-0.10 s: killed redis',
       '0.00 s: no answer, after 40 ms',
       '0.90 s: c was answered'
