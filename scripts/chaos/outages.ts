@@ -13,33 +13,44 @@ export interface Outages {
   readonly outageP99Ms: number
   /** Of the requests during which no process was asleep and no connection silent: what kills alone cost. */
   readonly longestKillOutageMs: number
-  /** Of the requests during which a connection was silent, and no process asleep. */
+  /** Of the requests that met a silent connection, without the time in which a process was asleep. */
   readonly longestSilenceOutageMs: number
 }
 
 export function outagesOf(records: readonly RequestRecord[], strikes: readonly Strike[]): Outages {
-  const meets = (kind: Strike['kind'], lastsMs: number): ((record: RequestRecord) => boolean) => {
-    const some = strikes.filter(strike => strike.kind === kind)
+  const meeting = (kind: Strike['kind'], lastsMs: number): ((record: RequestRecord) => boolean) => {
+    const ofKind = strikes.filter(strike => strike.kind === kind)
     return ({ beganMs, outageMs }) =>
-      some.some(({ atMs, asleepMs }) => atMs <= beganMs + (outageMs ?? 0) && atMs + asleepMs + lastsMs >= beganMs)
+      ofKind.some(({ atMs, asleepMs }) => atMs <= beganMs + (outageMs ?? 0) && atMs + asleepMs + lastsMs >= beganMs)
   }
-  const [isAsleep, isSilent] = [meets('stopped', FELT_FOR_MS), meets('silenced', SILENCE_MAX_MS)]
-  const awake = records.filter(record => !isAsleep(record))
+  const [isAsleep, isSilent] = [meeting('stopped', FELT_FOR_MS), meeting('silenced', SILENCE_MAX_MS)]
+  const outages = sortedOutages(records)
   return {
-    longestOutageMs: outageAt(records, 1),
-    outageP99Ms: outageAt(records, 0.99),
-    longestKillOutageMs: outageAt(
-      awake.filter(record => !isSilent(record)),
-      1
+    longestOutageMs: Math.round(outages.at(-1) ?? 0),
+    outageP99Ms: Math.round(outages[Math.floor(outages.length * 0.99)] ?? 0),
+    longestKillOutageMs: Math.round(
+      sortedOutages(records.filter(record => !isAsleep(record) && !isSilent(record))).at(-1) ?? 0
     ),
-    longestSilenceOutageMs: outageAt(awake.filter(isSilent), 1)
+    longestSilenceOutageMs: Math.round(
+      Math.max(0, ...records.filter(isSilent).map(record => (record.outageMs ?? 0) - asleepMsDuring(record, strikes)))
+    )
   }
 }
 
-/** The outage that this share of the requests did not exceed (ms); 0 without requests. */
-function outageAt(records: readonly RequestRecord[], share: number): number {
-  const sorted = records.flatMap(({ outageMs }) => outageMs ?? []).sort((a, b) => a - b)
-  return Math.round(sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? 0)
+function sortedOutages(records: readonly RequestRecord[]): number[] {
+  return records.flatMap(({ outageMs }) => outageMs ?? []).sort((a, b) => a - b)
+}
+
+/** For how long at least one process was asleep while the request was not answered. */
+function asleepMsDuring({ beganMs, outageMs }: RequestRecord, strikes: readonly Strike[]): number {
+  let totalMs = 0
+  let countedToMs = beganMs
+  for (const { atMs, asleepMs } of strikes) {
+    const endMs = Math.min(atMs + asleepMs, beganMs + (outageMs ?? 0))
+    totalMs += Math.max(0, endMs - Math.max(atMs, countedToMs))
+    countedToMs = Math.max(countedToMs, endMs)
+  }
+  return totalMs
 }
 
 /** The story of the longest outage: its tries and the strikes around them, in order, by seconds from the first try. */
