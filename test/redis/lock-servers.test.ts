@@ -9,6 +9,9 @@ import { until } from '../support/conditions.js'
 import { ConditionsUnderTest } from '../support/conditions-of.js'
 import { testBinary } from '../support/sentinels.js'
 
+/** To take a lock, work and release it: a silent server's command times out after 1 s. */
+const HOLD_MAX_MS = 2_500
+
 describe('a worker with three lock servers', function () {
   this.timeout(40_000)
   const servers: RedisNode[] = []
@@ -50,6 +53,30 @@ describe('a worker with three lock servers', function () {
     await restart(servers[0])
     await until('all three answer', async () => !('locks' in (await process.health()).warnings))
   })
+
+  for (const [how, signal] of [
+    ['falls silent', 'SIGSTOP'],
+    ['is killed', 'SIGKILL']
+  ] as const) {
+    it(`holds locks when one of them ${how} while it runs`, async () => {
+      const [a, b] = [createPaymentLock(open(), 5_000, process.log), createPaymentLock(open(), 5_000, process.log)]
+      const isHeld = async (): Promise<boolean> =>
+        (await a.hold('p3', () => b.hold('p3', async () => 'done')).catch(() => null)) === 'taken'
+      await until('all three answer', async () => !('locks' in (await process.health()).warnings))
+      await until('locks hold', isHeld)
+      servers[0]?.signal(signal)
+      try {
+        for (let times = 0; times < 3; times++) {
+          const startedMs = performance.now()
+          expect(await isHeld()).to.equal(true)
+          expect(performance.now() - startedMs).to.be.below(HOLD_MAX_MS)
+        }
+      } finally {
+        if (signal === 'SIGSTOP') servers[0]?.signal('SIGCONT')
+        else await servers[0]?.kill().then(() => restart(servers[0]))
+      }
+    })
+  }
 
   it('works without locks when two of them are away, and warns of it', async () => {
     await Promise.all([servers[0]?.kill(), servers[1]?.kill()])
