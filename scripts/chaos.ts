@@ -39,7 +39,7 @@ const command = toolCommand({
   .option('--rate <number>', 'new payments per second', decimalNumber(0.1, 10_000), 50)
   .option('--seed <number>', 'of the dice: who is struck, and when', wholeNumber(0), 1)
   .option('--every <seconds>', 'between two strikes, on average', decimalNumber(0.1, 3_600), 2)
-  .option('--silence-every <seconds>', 'between two silences of a Redis', decimalNumber(0.1, 3_600), 15)
+  .option('--silence-every <seconds>', 'between two silences of a Redis', decimalNumber(0.1, 3_600), 30)
   .option('--kills-only', 'stop and silence nothing')
   .addOption(
     new Option('--crash-points <names>', 'no strikes: processes kill themselves at these points, once each')

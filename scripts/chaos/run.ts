@@ -11,11 +11,11 @@ import { readLoopbackTls } from '../supervisor/loopback-tls.js'
 import { ownService } from '../supervisor/own-service.js'
 import { parseProcfile } from '../supervisor/procfile.js'
 import type { RunningService, Service } from '../supervisor/service.js'
-import { type BlackholeProxy, startBlackholeProxy } from './blackhole-proxy.js'
 import { type Reckoning, reckon } from './books.js'
 import { ChaosClient } from './client.js'
 import { openLoop } from './open-loop.js'
 import { longestOutageStory } from './outages.js'
+import { type ProxyThread, startProxyThread } from './proxy-thread.js'
 import { type ChaosReceiver, startReceiver } from './receiver.js'
 import { countStrikes, makeTrouble, noTrouble, type Pace, putFaults, type Victims } from './trouble.js'
 
@@ -79,9 +79,9 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
   const place = await temporaryFolder('payments-chaos-')
   const dataDir = place.path
   let shiftedClocks = 0
-  const proxies = new Map<string, BlackholeProxy>()
+  const proxies = new Map<string, ProxyThread>()
   const behindProxy = async (name: string, url: string): Promise<string> => {
-    const proxy = await startBlackholeProxy(url)
+    const proxy = await startProxyThread(url)
     proxies.set(name, proxy)
     return proxy.url
   }

@@ -1,7 +1,7 @@
 /** Trouble for a running service: kills, stops, silent connections to Redis, and a card network that misbehaves. */
 import { delay } from '../../runtime/delay.js'
 import type { SupervisedProcess } from '../supervisor/supervised-process.js'
-import type { BlackholeProxy } from './blackhole-proxy.js'
+import type { ProxyThread } from './proxy-thread.js'
 
 /** A fifth of the network's answers are lost, late or errors. */
 const NETWORK_FAULTS = {
@@ -46,7 +46,7 @@ export interface Victims {
   readonly processes: () => readonly SupervisedProcess[]
   readonly networkUrl: string
   /** Between the processes and a Redis, by the name of the server. */
-  readonly proxies: ReadonlyMap<string, BlackholeProxy>
+  readonly proxies: ReadonlyMap<string, ProxyThread>
 }
 
 export interface Pace {
