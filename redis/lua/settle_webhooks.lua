@@ -58,6 +58,8 @@ for i = 8, #ARGV, 7 do
       redis.call('ZREM', dueTimes, payment)
     elseif line ~= wasLine then
       redis.call('HSET', lines, payment, line)
+      -- What is given up is old; the next one has a whole span of its own. `n` of a record is its due time.
+      due = move == 'undeliverable' and string.match(line, '"n":(%d+)') or due
       -- A fresh event at the end of a line does not hurry its head.
       redis.call('ZADD', dueTimes, unpack(entry ~= '' and wasLine and {'NX', due, payment} or {due, payment}))
     end

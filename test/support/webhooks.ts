@@ -136,15 +136,17 @@ export async function emit(
   test: Pick<TestRedis, 'redis'>,
   merchantId: string,
   statuses: readonly PaymentStatus[],
-  paymentId = newPaymentId(PARTITION, Date.now())
+  paymentId = newPaymentId(PARTITION, Date.now()),
+  firstVersion = 2
 ): Promise<string> {
   const outbox = keys.outbox(partitionOfPayment(paymentId))
   const pipeline = test.redis.pipeline()
   statuses.forEach((status, index) => {
     const figures = { status, capturedCents: 0, refundedCents: 0, operation: AN_OPERATION }
-    const change = { paymentId, version: index + 2, occurredAtMs: START_MS, ...figures }
+    const version = index + firstVersion
+    const change = { paymentId, version, occurredAtMs: START_MS, ...figures }
     const body = encodeEvent(change, { externalReference: 'order-1', amountCents: 1_000 })
-    const fields = ['m', merchantId, 'p', compactId(paymentId), 'v', index + 2, 'e', body]
+    const fields = ['m', merchantId, 'p', compactId(paymentId), 'v', version, 'e', body]
     pipeline.xadd(outbox, '*', ...fields)
   })
   await pipeline.exec()

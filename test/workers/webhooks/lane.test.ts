@@ -2,29 +2,32 @@ import { Writable } from 'node:stream'
 import { expect } from 'chai'
 import type { PaymentStatus } from '../../../machines/model.js'
 import { keys } from '../../../redis/keys.js'
-import { createLogger } from '../../../runtime/log.js'
+import { delay } from '../../../runtime/delay.js'
+import { createLogger, type Logger } from '../../../runtime/log.js'
 import { until } from '../../support/conditions.js'
 import { startReceiver } from '../../support/receiver.js'
 import { emit, PARTITION, registerEndpoint, useDelivery } from '../../support/webhooks.js'
+
+function collectingLog(level: 'warn' | 'error'): { log: Logger; lines: string[] } {
+  const lines: string[] = []
+  const destination = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk))
+      done()
+    }
+  })
+  return { log: createLogger('webhooks', level, destination), lines }
+}
 
 describe('the log of webhooks', () => {
   const rig = useDelivery()
 
   it('names each merchant with an endpoint that is down once in a while, not every event', async () => {
-    const lines: string[] = []
-    const destination = new Writable({
-      write(chunk, _encoding, done) {
-        lines.push(String(chunk))
-        done()
-      }
-    })
+    const { log, lines } = collectingLog('warn')
     const { stop, url } = await startReceiver()
     await stop()
     for (const merchant of ['m_1', 'm_2']) await registerEndpoint(rig.test, merchant, url)
-    await rig.deliverer({
-      retries: { delaysMs: [1_000], jitter: 0 },
-      log: createLogger('webhooks', 'warn', destination)
-    })
+    await rig.deliverer({ retries: { delaysMs: [1_000], jitter: 0 }, log })
     for (let count = 0; count < 20; count++) await emit(rig.test, 'm_1', ['captured'])
     await emit(rig.test, 'm_2', ['captured'])
     const givenUp = async (merchant: string): Promise<number> => (await rig.undeliverable(merchant)).length
@@ -57,5 +60,34 @@ describe('a payment with very many events', () => {
     expect(line.split('\n')).to.have.length(100)
     const versions = undeliverable.map(({ version }) => version).sort((a, b) => a - b)
     expect(versions).to.deep.equal(Array.from({ length: 150 }, (_, n) => n + 102))
+  })
+})
+
+describe('the events of one payment behind a dead endpoint', () => {
+  const rig = useDelivery()
+
+  it('are given up each after a whole span of its own', async () => {
+    const { stop, url } = await startReceiver()
+    await stop()
+    await registerEndpoint(rig.test, 'm_dead', url)
+    const { log, lines } = collectingLog('warn')
+    await rig.deliverer({ retries: { delaysMs: [1_000_000], jitter: 0 }, log })
+    const ids = await Promise.all(Array.from({ length: 50 }, () => emit(rig.test, 'm_dead', ['captured'])))
+    await until('all wait', async () => (await rig.waiting('m_dead')).length === 50)
+    rig.advance(600_000)
+    await Promise.all(ids.map(id => emit(rig.test, 'm_dead', ['refunded'], id, 3)))
+    await until('the later ones wait', async () => (await rig.test.redis.xlen(keys.outbox(PARTITION))) === 0)
+    rig.advance(500_000)
+    await until('the untried ones are given up', async () => (await rig.undeliverable('m_dead')).length > 0)
+    for (let looks = 0; looks < 10; looks++) {
+      rig.advance(31_000)
+      await delay(20)
+    }
+    const statuses = (await rig.undeliverable('m_dead')).map(({ status }) => status)
+    expect(new Set(statuses)).to.deep.equal(new Set(['captured']))
+    const ticking = setInterval(() => rig.advance(50_000), 10)
+    await rig.noneRemains('m_dead').finally(() => clearInterval(ticking))
+    expect(await rig.undeliverable('m_dead')).to.have.length(100)
+    expect(lines.filter(line => !line.includes('a webhook event is undeliverable'))).to.deep.equal([])
   })
 })
