@@ -10,6 +10,7 @@ import type { Conclusion, WakeTimes } from '../machines/payment/decide.js'
 import type { CommandEntry } from './command-entry.js'
 import type { Redis } from './connections.js'
 import { compactId, idempotencyRecord, keys, PAYMENTS_GROUP } from './keys.js'
+import { INDEX_KEY_MAX, leafMarks, statusIndex, withLeaves } from './payment-indexes.js'
 import { encodePayment, encodeResult } from './payment-record.js'
 import { encodeReply, type WorkerTimes } from './replies.js'
 import { defineScript } from './scripts.js'
@@ -51,7 +52,11 @@ export interface CommitStore {
 }
 
 /** What is written goes through `writes`; `redis` wakes those who wait. */
-export function createCommitStore(redis: Redis, writes: Writes = createWrites(redis, 0)): CommitStore {
+export function createCommitStore(
+  redis: Redis,
+  writes: Writes = createWrites(redis, 0),
+  indexMax: number = INDEX_KEY_MAX
+): CommitStore {
   /** A wake-up is a part of the script, but not where it must not come before the replicas have what it tells of. */
   const inScript = (reply: Reply): Reply => (writes.isReplicated ? NO_REPLY : reply)
   const wakeAfterwards = async (reply: Reply): Promise<void> => {
@@ -70,7 +75,7 @@ export function createCommitStore(redis: Redis, writes: Writes = createWrites(re
     async commit(write, partition) {
       const reply = replyOf(write)
       const places = placesOf(write, partition)
-      const values = valuesOf(write, inScript(reply))
+      const values = [...valuesOf(write, inScript(reply)), indexMax]
       const answer = await writes.run(keys.commands(partition), node => commit(node, places, values))
       if (answer === 1) await wakeAfterwards(reply)
       if (answer === -2) return 'taken_over'
@@ -109,12 +114,12 @@ function replyOf({ payment, conclusion, ends, times }: Commit): Reply {
 /** KEYS of commit.lua. */
 function placesOf({ payment, statusBefore, conclusion }: Commit, partition: number): string[] {
   const { terms, progress } = payment
+  const compact = compactId(terms.id)
+  const marks = leafMarks(compact)
   return [
-    keys.payment(partition, compactId(terms.id)),
+    keys.payment(partition, compact),
     keys.due(partition),
     keys.attention(partition),
-    keys.byStatus(partition, terms.merchantId, statusBefore),
-    keys.byStatus(partition, terms.merchantId, progress.status),
     keys.webhookEndpoint(partition, terms.merchantId),
     keys.outbox(partition),
     keys.idempotency(
@@ -123,20 +128,23 @@ function placesOf({ payment, statusBefore, conclusion }: Commit, partition: numb
     ),
     keys.commands(partition),
     keys.inDoubt(partition),
-    keys.sales(partition),
-    keys.reconcile(partition)
+    keys.sales(partition, saleOf(progress)),
+    keys.reconcile(partition),
+    ...withLeaves(statusIndex(partition, terms.merchantId, statusBefore), marks),
+    ...withLeaves(statusIndex(partition, terms.merchantId, progress.status), marks)
   ]
 }
 
-/** ARGV of commit.lua. */
+/** ARGV of commit.lua, but for the last one. */
 function valuesOf(write: Commit, reply: Reply): (string | number)[] {
   const { payment, statusBefore, conclusion } = write
   const { terms, progress } = payment
   const isStatusChanged = statusBefore !== progress.status
+  const compact = compactId(terms.id)
   return [
     payment.version - 1,
     encodePayment(payment),
-    compactId(terms.id),
+    compact,
     write.wake.expiryAtMs ?? '',
     progress.attention ?? '',
     isStatusChanged ? encodeEvent(statusChangeOf(payment, write.nowMs), terms) : '',
@@ -148,9 +156,15 @@ function valuesOf(write: Commit, reply: Reply): (string | number)[] {
     write.begins?.entryId ?? '',
     terms.merchantId,
     inDoubtSinceMs(progress) ?? '',
-    progress.references.saleId?.toLowerCase() ?? '',
-    write.wake.reconcileAtMs ?? ''
+    saleOf(progress),
+    write.wake.reconcileAtMs ?? '',
+    ...leafMarks(compact)
   ]
+}
+
+/** The network's sale id, or '' while it is not known. */
+function saleOf({ references }: PaymentProgress): string {
+  return references.saleId?.toLowerCase() ?? ''
 }
 
 /** Null for a payment that has its outcome, and is only looked for once more (`failed.watched`): nobody need worry. */

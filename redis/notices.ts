@@ -73,8 +73,9 @@ export function createNoticeStore(
 
     async findPayment(saleId) {
       // A sale id says nothing about the merchant. Notices are rare: all partitions are asked.
-      const indexes = partitionNumbers(partitions).map(keys.sales)
-      const found = await Promise.all(indexes.map(index => redis.hget(index, saleId.toLowerCase())))
+      const sale = saleId.toLowerCase()
+      const indexes = partitionNumbers(partitions).map(partition => keys.sales(partition, sale))
+      const found = await Promise.all(indexes.map(index => redis.hget(index, sale)))
       const compact = found.find(id => id !== null)
       return compact === undefined || compact === null ? null : expandId(compact)
     },

@@ -9,13 +9,21 @@ import { encodeEntry } from './command-entry.js'
 import type { Redis } from './connections.js'
 import { decodeIdempotency, encodeIdempotency, type IdempotencyValue } from './idempotency.js'
 import { compactId, expandId, keys } from './keys.js'
+import {
+  INDEX_KEY_MAX,
+  leafMarks,
+  newestOf,
+  referenceIndex,
+  referencePrefix,
+  statusIndex,
+  withLeaves
+} from './payment-indexes.js'
 import { decodePayment, encodePayment } from './payment-record.js'
 import { defineScript } from './scripts.js'
 import { createWrites, type Writes } from './writes.js'
 
 const acceptPayment = defineScript('accept_payment')
 const acceptOperation = defineScript('accept_operation')
-const listPayments = defineScript('list_payments')
 
 /** What every accepted request carries besides its command. */
 export interface Acceptance {
@@ -77,22 +85,28 @@ export interface ListQuery extends ListFilter {
 }
 
 /** What is accepted goes through `writes`; everything is read from `redis`. */
-export function createPaymentStore(redis: Redis, writes: Writes = createWrites(redis, 0)): PaymentStore {
+export function createPaymentStore(
+  redis: Redis,
+  writes: Writes = createWrites(redis, 0),
+  indexMax: number = INDEX_KEY_MAX
+): PaymentStore {
   return {
     async acceptPayment(payment, command, acceptance) {
       const { partition, record } = acceptance
       const { id, merchantId, externalReference } = payment.terms
       const compact = compactId(id)
+      const marks = leafMarks(compact)
       const value = encodeIdempotency({ fingerprint: acceptance.fingerprint, compact, kind: 'create', result: null })
       const entry = acceptedEntry(compact, command, acceptance)
       const places = [
         keys.idempotency(partition, record),
         keys.payment(partition, compact),
         keys.commands(partition),
-        keys.byStatus(partition, merchantId, 'pending'),
-        keys.byReference(partition, merchantId)
+        ...withLeaves(statusIndex(partition, merchantId, 'pending'), marks),
+        ...withLeaves(referenceIndex(partition, merchantId, externalReference), marks)
       ]
-      const values = [value, encodePayment(payment), compact, `${externalReference}\n${compact}`, ...entry]
+      const prefix = referencePrefix(externalReference)
+      const values = [value, encodePayment(payment), compact, ...marks, prefix, indexMax, ...entry]
       const earlier = await writes.run(keys.commands(partition), node => acceptPayment(node, places, values))
       return typeof earlier === 'string' ? decodeIdempotency(earlier) : null
     },
@@ -122,7 +136,10 @@ export function createPaymentStore(redis: Redis, writes: Writes = createWrites(r
       return stored === null ? null : decodePayment(stored, compact)
     },
 
-    list: query => (query.externalReference === null ? listByStatus(redis, query) : listByReference(redis, query))
+    list: query =>
+      query.externalReference === null
+        ? listByStatus(redis, query)
+        : listByReference(redis, query, query.externalReference)
   }
 }
 
@@ -131,19 +148,25 @@ function acceptedEntry(compact: string, command: Command, acceptance: Acceptance
   return encodeEntry({ ...acceptance, compact, command, handedOut: 0, dueAtMs: null })
 }
 
-/** Which payments come into question is told by an index; `taken` of it are looked through for one page at the most. */
+/** The indexes name the payments that come into question. */
 async function listByStatus(redis: Redis, query: ListQuery): Promise<PaymentPage> {
-  const taken = query.limit + 1
-  return await readPage(redis, query, await idsByStatus(redis, query), taken)
+  const { partition, merchantId, status, afterId } = query
+  const statuses = status === null ? paymentStatuses : [status]
+  const indexes = statuses.map(one => statusIndex(partition, merchantId, one))
+  const count = query.limit + 1
+  return await readPage(redis, query, await newestOf(redis, indexes, { prefix: '', afterId, count }), count)
 }
 
 /**
  * All payments of one order id: a handful as a rule, so the status filter may come after loading. Of an order id that is
  * used for thousands, one page looks through `REFERENCE_SCAN_MAX`, and the next one goes on behind them.
  */
-async function listByReference(redis: Redis, query: ListQuery): Promise<PaymentPage> {
-  const taken = query.status === null ? query.limit + 1 : REFERENCE_SCAN_MAX
-  return await readPage(redis, query, await idsByReference(redis, query, taken), taken)
+async function listByReference(redis: Redis, query: ListQuery, externalReference: string): Promise<PaymentPage> {
+  const { partition, merchantId, status, afterId } = query
+  const indexes = [referenceIndex(partition, merchantId, externalReference)]
+  const prefix = referencePrefix(externalReference)
+  const count = status === null ? query.limit + 1 : REFERENCE_SCAN_MAX
+  return await readPage(redis, query, await newestOf(redis, indexes, { prefix, afterId, count }), count)
 }
 
 /** More than the largest page. */
@@ -162,7 +185,7 @@ const READ_AT_ONCE = 25
  */
 async function readPage(
   redis: Redis,
-  { partition, status, limit }: ListQuery,
+  { partition, status, externalReference, limit }: ListQuery,
   ids: readonly string[],
   taken: number
 ): Promise<PaymentPage> {
@@ -179,24 +202,10 @@ async function readPage(
       const record = records[index] ?? ''
       characters += record.length
       const payment = record === '' ? null : decodePayment(record, compact)
-      if (payment !== null && (status === null || payment.progress.status === status)) payments.push(payment)
+      if (payment === null || (status !== null && payment.progress.status !== status)) continue
+      if (externalReference === null || payment.terms.externalReference === externalReference) payments.push(payment)
     }
   }
   const last = seen < ids.length || ids.length === taken ? ids[seen - 1] : undefined
   return { payments, nextAfterId: last === undefined ? null : expandId(last) }
-}
-
-async function idsByStatus(redis: Redis, query: ListQuery): Promise<string[]> {
-  const statuses = query.status === null ? paymentStatuses : [query.status]
-  const indexes = statuses.map(status => keys.byStatus(query.partition, query.merchantId, status))
-  const bound = query.afterId === null ? '+' : `(${compactId(query.afterId)}`
-  return (await listPayments(redis, indexes, [bound, query.limit])) as string[]
-}
-
-async function idsByReference(redis: Redis, query: ListQuery, take: number): Promise<string[]> {
-  const prefix = `${query.externalReference}\n`
-  const upper = query.afterId === null ? `(${query.externalReference}\u000b` : `(${prefix}${compactId(query.afterId)}`
-  const index = keys.byReference(query.partition, query.merchantId)
-  const members = await redis.zrevrangebylex(index, upper, `[${prefix}`, 'LIMIT', 0, take)
-  return members.map(member => member.slice(prefix.length))
 }

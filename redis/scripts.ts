@@ -10,9 +10,10 @@ export type Script = (redis: Redis, keys: readonly string[], args: readonly (str
 
 const folder = new URL('../../redis/lua/', import.meta.url)
 
-/** The text of `redis/lua/<name>.lua`. Throws when there is no such script. */
+/** The text of `redis/lua/<name>.lua`, with what it includes. Throws when there is no such script. */
 export function loadLua(name: string): string {
-  return readFileSync(new URL(`${name}.lua`, folder), 'utf8')
+  const text = readFileSync(new URL(`${name}.lua`, folder), 'utf8')
+  return text.replace(/^-- include (\w+)$/gm, (_, included: string) => loadLua(included))
 }
 
 /**

@@ -1,23 +1,23 @@
 -- Commits one decision about one payment: all of it, or nothing.
 --
 -- KEYS[1] payment               string    KEYS[2] due list                 zset
--- KEYS[3] attention list        hash      KEYS[4] index of status before   zset
--- KEYS[5] index of status after zset      KEYS[6] webhook endpoint         string
--- KEYS[7] outbox                stream    KEYS[8] idempotency record       string
--- KEYS[9] commands              stream    KEYS[10] payments in doubt       zset
--- KEYS[11] payments by sale     hash      KEYS[12] to reconcile           zset
+-- KEYS[3] attention list        hash      KEYS[4] webhook endpoint         string
+-- KEYS[5] outbox                stream    KEYS[6] idempotency record       string
+-- KEYS[7] commands              stream    KEYS[8] payments in doubt        zset
+-- KEYS[9] payments by sale      hash      KEYS[10] to reconcile            zset
+-- KEYS[11], KEYS[12], KEYS[13] index of status before and its leaves; KEYS[14], KEYS[15], KEYS[16] of status after (zsets)
 -- ARGV[1] expected version      ARGV[2] payment record       ARGV[3] member (compact id)
 -- ARGV[4] expiry, ms, or ''     ARGV[5] attention or ''      ARGV[6] event (JSON) or ''
--- ARGV[7] result of the command or ''
--- ARGV[8] consumer group        ARGV[9] entry id to acknowledge or ''
--- ARGV[10] reply channel or ''  ARGV[11] reply
--- ARGV[12] entry id that must still be with its worker, or ''   ARGV[13] merchant id
--- ARGV[14] since when the outcome is in doubt, ms, or ''       ARGV[15] the network's sale id or ''
--- ARGV[16] next question to the network, ms, or ''
+-- ARGV[7] result of the command or ''                        ARGV[8] consumer group
+-- ARGV[9] entry id to acknowledge or ''                      ARGV[10] reply channel or ''
+-- ARGV[11] reply                ARGV[12] entry id that must still be with its worker, or ''
+-- ARGV[13] merchant id          ARGV[14] since when the outcome is in doubt, ms, or ''
+-- ARGV[15] sale id or ''        ARGV[16] next question to the network, ms, or ''
+-- ARGV[17], ARGV[18] marks of the leaves                     ARGV[19] most members of an index
 --
 -- Returns 1, -1 VERSION_CONFLICT, or -2 TAKEN_OVER: the entry is not with any worker any more.
-local payment, due, attention, indexBefore, indexAfter, endpoint, outbox, idempotency, commands, inDoubt, sales, reconcile =
-  unpack(KEYS)
+-- include add_to_index
+local payment, due, attention, endpoint, outbox, idempotency, commands, inDoubt, sales, reconcile = unpack(KEYS, 1, 10)
 local version, record, member, expiryMs, reason, event, result, group, ended, channel, reply, begun, merchant, doubtMs, sale, reconcileMs =
   unpack(ARGV)
 local head = redis.call('GETRANGE', payment, 0, 15)
@@ -28,15 +28,12 @@ if begun ~= '' and #redis.call('XPENDING', commands, group, begun, begun, 1) == 
   return -2
 end
 redis.call('SET', payment, record)
-if expiryMs ~= '' then
-  redis.call('ZADD', due, expiryMs, member)
-else
-  redis.call('ZREM', due, member)
-end
-if reconcileMs ~= '' then
-  redis.call('ZADD', reconcile, reconcileMs, member)
-else
-  redis.call('ZREM', reconcile, member)
+for list, atMs in pairs({ [due] = expiryMs, [reconcile] = reconcileMs }) do
+  if atMs ~= '' then
+    redis.call('ZADD', list, atMs, member)
+  else
+    redis.call('ZREM', list, member)
+  end
 end
 if reason ~= '' then
   redis.call('HSET', attention, member, reason)
@@ -49,9 +46,17 @@ if doubtMs ~= '' then
 else
   redis.call('ZREM', inDoubt, member)
 end
-if indexBefore ~= indexAfter then
-  redis.call('ZREM', indexBefore, member)
-  redis.call('ZADD', indexAfter, 0, member)
+if KEYS[11] ~= KEYS[14] then
+  local before, marks = { KEYS[11], KEYS[12], KEYS[13] }, { ARGV[17], ARGV[18] }
+  if redis.call('ZREM', KEYS[11], member) == 0 then
+    for leaf = 2, 1, -1 do
+      redis.call('ZREM', before[leaf + 1], member)
+      if redis.call('EXISTS', before[leaf + 1]) == 0 then
+        redis.call('ZREM', before[leaf], marks[leaf])
+      end
+    end
+  end
+  addToIndex({ KEYS[14], KEYS[15], KEYS[16] }, marks, '', member, ARGV[19])
 end
 if sale ~= '' then
   redis.call('HSET', sales, sale, member)

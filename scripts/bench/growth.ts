@@ -7,6 +7,7 @@ import { createCommitStore } from '../../redis/commits.js'
 import type { Redis } from '../../redis/connections.js'
 import { encodeIdempotency } from '../../redis/idempotency.js'
 import { compactId, idempotencyRecord, keys, newPaymentId, partitionOf, shortHash } from '../../redis/keys.js'
+import { INDEX_KEY_MAX, referenceIndex, referencePrefix } from '../../redis/payment-indexes.js'
 import { encodePayment } from '../../redis/payment-record.js'
 import { readConfig } from '../../runtime/config.js'
 import { untilAtRest, untilDiskIsCalm, watchingFsync } from './disk.js'
@@ -126,6 +127,8 @@ async function writeAccepted(redis: Redis, partition: number, payment: Payment):
   const { id, merchantId, externalReference } = payment.terms
   const compact = compactId(id)
   const record = idempotencyRecord(merchantId, payment.progress.operation.idempotencyKey)
+  const [index, bucket = index] = referenceIndex(partition, merchantId, externalReference)
+  const hasRoom = (await redis.zcard(index)) < INDEX_KEY_MAX
   await redis
     .multi()
     .set(
@@ -134,7 +137,7 @@ async function writeAccepted(redis: Redis, partition: number, payment: Payment):
     )
     .set(keys.payment(partition, compact), encodePayment(payment))
     .zadd(keys.byStatus(partition, merchantId, 'pending'), 0, compact)
-    .zadd(keys.byReference(partition, merchantId), 0, `${externalReference}\n${compact}`)
+    .zadd(hasRoom ? index : bucket, 0, `${referencePrefix(externalReference)}${compact}`)
     .exec()
 }
 

@@ -9,6 +9,7 @@ import { decodeIdempotency } from '../../redis/idempotency.js'
 import { compactId, expandId, idempotencyRecord, keys, PAYMENTS_GROUP, partitionOf } from '../../redis/keys.js'
 import { decodePayment } from '../../redis/payment-record.js'
 import { type Ledger, LedgerStatus } from '../network/ledger.js'
+import { auditIndexes } from './audit-indexes.js'
 import { auditLedger } from './audit-ledger.js'
 import { auditUndelivered, auditWebhooks } from './audit-webhooks.js'
 import type { Installation } from './installation.js'
@@ -29,6 +30,7 @@ export function audit(installation: Installation, merchants: readonly Merchant[]
     ...merchants.flatMap(merchant => merchant.complaints),
     ...merchants.flatMap(merchant => merchant.records.flatMap(record => auditRequest(books, merchant, record))),
     ...[...books.payments.values()].flatMap(payment => auditPayment(books, payment, merchants)),
+    ...auditIndexes(books),
     ...auditLedger(books),
     ...auditLeftovers(books),
     ...auditUndelivered(books)
@@ -73,19 +75,10 @@ function auditRequest({ payments, installation, ledger }: Books, merchant: Merch
 }
 
 function auditPayment(books: Books, payment: Payment, merchants: readonly Merchant[]): string[] {
-  const { id, merchantId } = payment.terms
+  const { id } = payment.terms
   const { status, capturedCents, refundedCents, phase } = payment.progress
   const problems = auditWebhooks(books, payment)
   if (!FINAL.has(status) || phase === 'releasing') problems.push(`${id}: stuck in ${status} ${phase ?? ''}`)
-  const data = books.installation.durable.data
-  const partition = partitionOf(merchantId, books.installation.config.partitions)
-  for (const [key, value] of data.values) {
-    if (!key.includes(`:st:${merchantId}:`) || value.type !== 'zset') continue
-    const isHere = value.zset.has(compactId(id))
-    if (isHere !== (key === keys.byStatus(partition, merchantId, status))) {
-      problems.push(`${id}: is ${status}, and ${isHere ? 'also listed' : 'not listed'} under ${key}`)
-    }
-  }
   problems.push(...auditRest(books, payment))
   const records = merchants.flatMap(merchant => merchant.records).filter(record => record.paymentId === id)
   return [...problems, ...auditSums(id, records, { status, capturedCents, refundedCents })]

@@ -47,6 +47,8 @@ const DAY_MS = 24 * 3_600_000
 const GIVE_NOTICE_UP_AFTER_MS = 700_000
 const WEBHOOK_JITTER = 0.2
 const WORKER = 'payments.'
+/** Payments in one key of an index. Few, so that worlds have leaves, too. */
+const INDEX_MAX = 1
 /** Whose clock nobody moves: in the test environment each process would ask for that five times a second. */
 const ENVIRONMENT = 'live'
 
@@ -148,7 +150,7 @@ export class Installation {
     const network = this.network.connect(process, config)
     const deps: WorkerDeps = {
       payments: createPaymentStore(redis),
-      commits: createCommitStore(redis),
+      commits: createCommitStore(redis, undefined, INDEX_MAX),
       queue: {
         ...queue,
         bury: (entry, burial) => {
@@ -253,7 +255,7 @@ export class Installation {
     api.payments = createPayments({
       config,
       clock: await followClock(redis, ENVIRONMENT),
-      store: createPaymentStore(redis),
+      store: createPaymentStore(redis, undefined, INDEX_MAX),
       tokens: createTokenStore(this.connect(process, this.secrets)),
       cards: createCardStore(redis, config.partitions),
       sealer: { sealCard: card => JSON.stringify(card), sealTyped: card => JSON.stringify(card), sealCvv: cvv => cvv },

@@ -51,6 +51,14 @@ export const mutants = {
     description: 'A change of status writes no event.',
     script: replace("redis.call('XADD', outbox, '*', 'm', merchant, 'p', member, 'v', version + 1, 'e', event)", '')
   },
+  'forgotten-leaf-mark': {
+    description: 'A payment that goes into a leaf of an index leaves no mark.',
+    script: replace("redis.call('ZADD', places[i - 1], 0, prefix .. mark)", '')
+  },
+  'left-in-leaf': {
+    description: 'A payment whose status changes stays in the leaf of the status before.',
+    script: replace("redis.call('ZREM', before[leaf + 1], member)", '')
+  },
   'dropped-webhook': {
     description: 'A webhook event that was not delivered leaves the outbox without a place to wait.',
     script: replace("line = line and line .. '\\n' .. record or record", '')
@@ -98,7 +106,7 @@ return 1`
     showsAsleep: 'create while all workers are away',
     script: replace(
       "redis.call('XADD', KEYS[3], '*', 's'",
-      `for i = 5, #ARGV do
+      `for i = 8, #ARGV do
   ARGV[i] = string.gsub(ARGV[i], '"authoriseByMs":', '"authoriseByMs":9')
 end
 redis.call('XADD', KEYS[3], '*', 's'`

@@ -131,7 +131,7 @@ describe('commits', () => {
 
   it('write down whose sale it is, as soon as the network has named it', async () => {
     const { payment } = await accepted()
-    const sales = (): Promise<Record<string, string>> => test.redis.hgetall(keys.sales(PARTITION))
+    const sales = (): Promise<Record<string, string>> => test.redis.hgetall(keys.sales(PARTITION, 'abc-1'))
     const unnamed = { ...payment, version: payment.version + 1 }
     await commits().commit(write(unnamed), PARTITION)
     expect(await sales()).to.deep.equal({})

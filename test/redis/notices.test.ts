@@ -51,7 +51,7 @@ describe('notices of the card network', () => {
   it('need nobody who is asked when the payment of the sale is known here', async () => {
     const network = new FakeNetwork()
     const paymentId = newPaymentId(PARTITION, Date.now())
-    await test.redis.hset(keys.sales(PARTITION), 'sale-1', compactId(paymentId))
+    await test.redis.hset(keys.sales(PARTITION, 'sale-1'), 'sale-1', compactId(paymentId))
     await store().note({ saleId: 'sale-1', announced: 'chargeback' }, NOW)
     expect(await aRound(network, NOW)).to.equal(1)
     expect(await store().count()).to.equal(0)

@@ -1,0 +1,72 @@
+/** Payments at chosen times in chosen states, and all pages of a list of them. */
+import type { Payment, PaymentStatus } from '../../machines/model.js'
+import { type CommitOutcome, createCommitStore } from '../../redis/commits.js'
+import type { Redis } from '../../redis/connections.js'
+import { newPaymentId } from '../../redis/keys.js'
+import { createPaymentStore, type ListQuery } from '../../redis/payments.js'
+import { anAcceptance, aPayment, createCommand, MERCHANT, PARTITION, references } from './payments.js'
+
+export interface Wanted {
+  readonly atMs: number
+  readonly status?: PaymentStatus
+  readonly externalReference?: string
+  readonly saleId?: string
+}
+
+/** What `api` and `payments` write of a payment. `indexMax`: most payments in a key of an index. */
+export async function storePayment(redis: Redis, wanted: Wanted, indexMax?: number): Promise<Payment> {
+  const id = newPaymentId(PARTITION, wanted.atMs)
+  const { status = 'pending', externalReference = 'a', saleId } = wanted
+  const payment = aPayment({ terms: { id, externalReference }, idempotencyKey: id })
+  await createPaymentStore(redis, undefined, indexMax).acceptPayment(
+    payment,
+    createCommand,
+    anAcceptance({ idempotencyKey: id })
+  )
+  if (status === 'pending') return payment
+  await moveTo(redis, payment, status, indexMax, saleId)
+  return payment
+}
+
+/** The commit that gives a pending payment another status. */
+export function moveTo(
+  redis: Redis,
+  payment: Payment,
+  status: PaymentStatus,
+  indexMax?: number,
+  saleId?: string
+): Promise<CommitOutcome> {
+  const { version, progress } = payment
+  const named = saleId === undefined ? progress.references : { ...references, saleId }
+  return createCommitStore(redis, undefined, indexMax).commit(
+    {
+      payment: { ...payment, version: version + 1, progress: { ...progress, status, references: named } },
+      statusBefore: progress.status,
+      wake: { expiryAtMs: null, reconcileAtMs: null },
+      conclusion: null,
+      nowMs: 0,
+      ends: null,
+      begins: null
+    },
+    PARTITION
+  )
+}
+
+/** The ids of each page, from the first to the last. `between` runs after each page. */
+export async function listedPages(
+  redis: Redis,
+  changes: Partial<ListQuery>,
+  between: (page: number) => Promise<unknown> = async () => undefined
+): Promise<string[][]> {
+  const store = createPaymentStore(redis)
+  const all = { partition: PARTITION, merchantId: MERCHANT, status: null, externalReference: null, limit: 2 }
+  const pages: string[][] = []
+  let afterId: string | null = null
+  do {
+    const page = await store.list({ ...all, ...changes, afterId })
+    pages.push(page.payments.map(({ terms }) => terms.id))
+    afterId = page.nextAfterId
+    await between(pages.length)
+  } while (afterId !== null)
+  return pages
+}
