@@ -1,8 +1,8 @@
 /**
  * The acquirer's answers to calls that move money, in our words: exchange in, `CallOutcome` out. Pure.
  *
- * A 2xx is no success: the body decides. Fields come and go, types vary; whatever cannot be read for certain is
- * `ambiguous`, never a refusal.
+ * A 2xx is no success: the body decides. Fields come and go, types vary. An answer that cannot be read for certain
+ * is `ambiguous`, never a refusal.
  */
 import type { AuthoriseRequest, CallOutcome, NetworkReferences } from '../../machines/network.js'
 import { isRecord, parseJson } from '../../runtime/json.js'
@@ -17,7 +17,7 @@ import {
 import type { Exchange } from './transport.js'
 import { integerIn, isGiven, type Json, SaleStatus, textIn } from './wire-fields.js'
 
-/** HTTP answers that the acquirer gives before it looks at a sale; nothing was booked, whatever the body says. */
+/** HTTP answers that the acquirer gives before it looks at a sale: nothing was booked, regardless of the body. */
 const REFUSING_HTTP = [401, 403, 404, 405]
 
 /** What was asked for: an answer that speaks of anything else decides nothing. */
@@ -57,7 +57,7 @@ function saleOutcome(body: unknown, asked: Asked): CallOutcome {
   }
   const isCaptured = status === SaleStatus.captured
   if (!isCaptured && status !== SaleStatus.authorised) return ambiguous(`a sale in status ${status}`)
-  // The query tells the amount that counts; until then nobody is told of one.
+  // The query returns the amount that counts; until then no amount is reported.
   const amounts = isCaptured ? ['Amount', 'CapturedAmount'] : ['Amount']
   if (amounts.some(field => isGiven(payment, field) && integerIn(payment, field) !== asked.amountCents)) {
     return ambiguous('a sale of another amount')

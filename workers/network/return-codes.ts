@@ -1,9 +1,9 @@
 /**
  * What the acquirer's codes mean to a call that moves money. Pure.
  *
- * Three groups only: done, refused for certain, and everything else, which is asked about. "Wrong state" is in the last
- * group on purpose: the sale may be in that state because an earlier copy of this very request did it. So is every code
- * that is in no table: a code that nobody knows proves nothing.
+ * Three groups only: done, refused for certain, and everything else, which is reconciled. "Wrong state" is in the last
+ * group on purpose: the sale may be in that state because an earlier copy of this very request did it. So is every
+ * code that is in no table: an unknown code proves nothing.
  */
 
 export type CodeMeaning = 'done' | 'refused' | 'ask'

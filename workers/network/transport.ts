@@ -1,10 +1,10 @@
 /**
  * One HTTP exchange with the card network, at most once, and what is surely known about it afterwards.
  *
- * A call is handed to undici's dispatcher with a handler of our own, because only the handler sees the moment that
- * matters: `onRequestStart` runs right before the first byte of the request is written. Whatever goes wrong earlier is
- * `not_sent`; whatever goes wrong from then on is `ambiguous`. undici may hand a request to a second connection when
- * the first one closes; a second start is refused here, so that nothing that moves money is sent twice.
+ * undici's dispatcher gets a handler of our own, because only the handler sees the moment that matters:
+ * `onRequestStart` runs right before the first byte of the request is written. An earlier failure is `not_sent`; a
+ * later one is `ambiguous`. undici may move a request to a second connection when the first one closes. This handler
+ * refuses a second start, so that nothing that moves money is sent twice.
  */
 import { setMaxListeners } from 'node:events'
 import { type Dispatcher, Pool } from 'undici'

@@ -100,7 +100,7 @@ async function readUntil(
   }
 }
 
-/** Takes what was handed out while the connection broke, and would wait for this worker's death otherwise. */
+/** Takes entries that Redis delivered while the connection broke. They would wait for this worker's death otherwise. */
 async function searchUntil(stopping: AbortSignal, options: CommandLoopOptions, intake: Intake): Promise<void> {
   while (!stopping.aborted) {
     await delay(LOST_INTERVAL_MS, stopping)

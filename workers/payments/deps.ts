@@ -22,9 +22,9 @@ export interface WorkerDeps {
   readonly environment: Environment
   /** How long a call that surely did not reach the network is tried again (ms). */
   readonly networkRetryMs: number
-  /** Times a command is handed out before it is buried. */
+  /** Deliveries of a command before it is buried. */
   readonly deliveriesMax: number
-  /** Told of every decision while a developer looks on (`npm run inspect`). */
+  /** Receives every decision while a developer looks on (`npm run inspect`). */
   readonly inspection?: Inspection
   readonly clock: Clock
   readonly log: Logger

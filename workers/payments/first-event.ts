@@ -7,8 +7,8 @@ import type { CommandEntry } from '../../redis/command-entry.js'
 
 /**
  * Null: nothing is left to do. `isAnswered`: the result of the merchant's request is stored already; it matters for
- * commands found again, whose first worker may have ended them at the last moment. Throws `WrittenByNewer` for a command
- * that this version does not know.
+ * redelivered commands, whose first worker may have ended them at the last moment. Throws `WrittenByNewer` for a
+ * command that this version does not know.
  */
 export function firstEvent(
   payment: Payment,

@@ -2,8 +2,8 @@
  * Around one command: the lock, and what happens when something is in the way.
  *
  * - the payment is locked: a command that would be refused anyway is answered at once, any other waits its turn
- * - a Redis is away: the same worker goes on when it is back; that is nobody's fault and does not count
- * - anything else fails: the command is given back, and buried after `deliveriesMax` times
+ * - a Redis is away: the same worker goes on when it is back; the outage does not count as a delivery
+ * - anything else fails: the command is requeued, and buried after `deliveriesMax` deliveries
  */
 import type { CommandResult } from '../../machines/commands.js'
 import { isOpenFor } from '../../machines/model.js'
@@ -16,7 +16,7 @@ import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import type { WorkerDeps } from './deps.js'
 import type { HandlingOutcome } from './intake.js'
-import { HandedOutByNobody, LockLost, loadPaymentAndEvent, runCommand, timeFor } from './run-command.js'
+import { DeliveryLost, LockLost, loadPaymentAndEvent, runCommand, timeFor } from './run-command.js'
 
 const LOCKED_RETRY_MS = 25
 const LOCKED_RETRY_MAX_MS = 500
@@ -27,8 +27,8 @@ const FAILED_RETRY_MS = 500
 const BURIED_WAKE_MS = 60_000
 
 /**
- * Brings a command to its end, or back into the stream. Never rejects. `stopping` ends the waiting. Answers
- * `handed_out_by_nobody` when nothing was done because the server does not know any more that it has handed the command out.
+ * Brings a command to its end, or back into the stream. Never rejects. `stopping` ends the waiting. Returns
+ * `delivery_lost` when nothing was done because a failover lost this delivery.
  */
 export async function handleCommand(
   first: CommandEntry,
@@ -36,7 +36,7 @@ export async function handleCommand(
   stopping: AbortSignal
 ): Promise<HandlingOutcome> {
   let entry = first
-  // Once begun, the network may have been called: the command counts as found again.
+  // Once begun, the network may have been called: the command counts as redelivered.
   const onBegin = (): void => {
     entry = { ...first, handedOut: Math.max(first.handedOut, 1) }
   }
@@ -47,7 +47,7 @@ export async function handleCommand(
       else if (!(await runWhenFree(entry, deps, stopping, onBegin))) break
       return 'ended'
     } catch (error) {
-      if (error instanceof HandedOutByNobody) return 'handed_out_by_nobody'
+      if (error instanceof DeliveryLost) return 'delivery_lost'
       if (isRedisUnavailable(error)) {
         warnRateLimited(deps.log, { ...idsOf(first), err: error }, 'a Redis is away, the command waits')
         await delay(UNAVAILABLE_RETRY_MS, stopping)
@@ -69,7 +69,7 @@ export async function handleCommand(
   return isBegun() ? 'ended' : await giveBackUnbegun(() => deps.queue.release(first), first, deps)
 }
 
-/** Not begun: taken over, it would count as found again, and a payment that nobody sent as unknown. */
+/** Keeps the delivery count: a higher one makes the next worker assume that the authorisation was sent. */
 async function giveBackUnbegun(
   giveBack: () => Promise<boolean>,
   entry: CommandEntry,
@@ -91,7 +91,7 @@ function idsOf({ compact, command, correlationId }: CommandEntry): Readonly<Reco
   return correlationId === null ? ids : { ...ids, correlation_id: correlationId }
 }
 
-/** Until Redis takes it: a command that its living worker has forgotten would be nobody's. */
+/** Repeats until Redis takes it: only a dead worker's entries are taken over, and this worker lives. */
 async function giveBack(entry: CommandEntry, deps: WorkerDeps, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     try {
@@ -119,7 +119,7 @@ async function runWhenFree(
   return false
 }
 
-/** A refusal changes nothing, so it needs no lock: a merchant is not kept waiting for somebody else's network call. */
+/** A refusal changes nothing, so it needs no lock: a merchant does not wait for another worker's network call. */
 async function refuseNow(entry: CommandEntry, deps: WorkerDeps): Promise<boolean> {
   if (entry.record === null) return false
   const start = await loadPaymentAndEvent(entry, deps)
@@ -145,7 +145,7 @@ async function buryPoison(entry: CommandEntry, deps: WorkerDeps): Promise<void> 
   await deps.queue.bury(entry, { reason, nowMs, ...(await owedAfterBurial(entry, nowMs, deps)) })
 }
 
-/** False when somebody else wrote the payment meanwhile: it has to be looked at again. */
+/** False when another worker wrote the payment meanwhile: read it again. */
 async function notePoison(entry: CommandEntry, deps: WorkerDeps): Promise<boolean> {
   const payment = await deps.payments.load(entry.partition, entry.compact)
   if (payment === null) return true
@@ -161,7 +161,7 @@ async function notePoison(entry: CommandEntry, deps: WorkerDeps): Promise<boolea
   return written === 'committed'
 }
 
-/** What is left to do for a command that is buried: when its payment is looked at next, and what its request is told. */
+/** What is left to do for a buried command: when its payment is looked at next, and the result of its request. */
 async function owedAfterBurial(
   entry: CommandEntry,
   nowMs: number,

@@ -6,10 +6,10 @@ import type { Logger } from '../../runtime/log.js'
 import type { Slots } from './slots.js'
 
 /**
- * What became of a command that was handled. `handed_out_by_nobody`: nothing was done, it will be handed out again as new.
- * `ended`: any other end, to be given back included; if this entry comes again, it may have been sent.
+ * How the handling of a command ended. `delivery_lost`: nothing was done, Redis delivers the entry again as new.
+ * `ended`: any other end, a release included; if this entry is delivered again, its call may have been sent.
  */
-export type HandlingOutcome = 'ended' | 'handed_out_by_nobody'
+export type HandlingOutcome = 'ended' | 'delivery_lost'
 
 /** Commands that a worker remembers after their end: those of many seconds, longer than a failover takes. */
 const ENDED_MAX = 20_000
@@ -41,7 +41,7 @@ export function createIntake(options: IntakeOptions, slots: Slots, stopping: Abo
   const handle = (entry: CommandEntry): void => {
     const name = nameOf(entry.partition, entry.entryId)
     running.add(name)
-    // A master that fails over without its last writes hands out again what was ended here: that is to be asked about.
+    // A failover that loses the last writes redelivers, as new, commands that ended here: those are to be reconciled.
     const known = ended.has(name) ? { ...entry, handedOut: Math.max(entry.handedOut, 1) } : entry
     slots.run(async () => {
       const outcome = await options.handle(known, stopping).finally(() => running.delete(name))

@@ -92,7 +92,7 @@ function meterLock(lock: PaymentLock, times: CommandTimes, metrics: WorkerMetric
   }
 }
 
-/** Times every call to the card network; `onTime` is told each duration (ms). */
+/** Times every call to the card network; `onTime` receives each duration (ms). */
 export function meterNetwork(
   network: CardNetwork,
   metrics: Pick<WorkerMetrics, 'called'>,

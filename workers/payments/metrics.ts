@@ -9,7 +9,7 @@ export type GivenBack = 'requeued' | 'released' | 'left' | 'buried'
 export interface WorkerMetrics {
   queued(command: string, waitedMs: number): void
   handled(command: string, durationMs: number): void
-  /** One try to get the lock of a payment: `held`, `taken` by somebody else, or `failed`. */
+  /** One try to get the lock of a payment: `held`, `taken` by another worker, or `failed`. */
   lockTried(outcome: 'held' | 'taken' | 'failed', durationMs: number): void
   called(operation: string, outcome: string, durationMs: number): void
   committed(outcome: string, durationMs: number): void
@@ -101,7 +101,7 @@ function createCounters(registers: Registry[]) {
   })
   const unplaced = new Counter({
     name: 'notices_given_up_total',
-    help: 'Notices of the card network whose payment was never found: it may be a chargeback that nobody is told of.',
+    help: 'Notices of the card network whose payment was never found: one may be a chargeback that no merchant sees.',
     registers
   })
   const unconfirmed = new Counter({

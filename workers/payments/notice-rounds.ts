@@ -18,7 +18,7 @@ export interface NoticeDeps {
   readonly giveUpAfterMs: number
   /** After this time a notice counts as abandoned by its taker; longer than any question to the network (ms). */
   readonly leaseMs: number
-  /** Told of each notice whose payment was never found. */
+  /** Runs for each notice whose payment was never found. */
   readonly onGivenUp: () => void
 }
 
@@ -63,7 +63,7 @@ async function resolveNotice(
   const orderId = await deps.network.findOrderId(saleId, signal)
   if (orderId !== null) {
     const paymentId = paymentIdOf(orderId)
-    if (paymentId === null) log.warn({ network_payment_id: saleId }, 'a notice is about a sale of somebody else')
+    if (paymentId === null) log.warn({ network_payment_id: saleId }, 'a notice is about a sale of another system')
     else await notices.announce(paymentId, announced)
     return await notices.drop(notice, againAtMs)
   }

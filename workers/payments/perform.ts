@@ -19,7 +19,7 @@ const RETRY_FIRST_MS = 100
 const REFUND_GAP_MS: Readonly<Record<Environment, number>> = { live: 5_000, test: 0 }
 
 /**
- * `held` aborts when the lock may be lost: no further call is begun then. `beforeSending` is told before an
+ * `held` aborts when the lock may be lost: no further call is begun then. `beforeSending` runs before an
  * authorisation may leave. Never rejects for what the network does.
  */
 export async function perform(
@@ -53,8 +53,8 @@ export async function perform(
 }
 
 /**
- * Whoever calls the network at night should know what it did. No warning for what a merchant's request may earn by
- * itself, such as a capture that is refused; a refused authorisation may be our credentials.
+ * Logs trouble for the operator who calls the acquirer at night. No warning for an ordinary refusal of a merchant's
+ * request, such as a refused capture. A refused authorisation is logged: our credentials may be wrong.
  */
 function warnOfTrouble(
   operation: Effect['kind'],
@@ -116,8 +116,8 @@ async function authorise(
     )
   )
   warnOfTrouble('authorise', outcome, payment, deps)
-  // A merchant that is told that nothing was sent may use the token at once. Who dies in between leaves a payment that is
-  // asked about and never sent: nobody else needs the token.
+  // A merchant whose result says that nothing was sent may use the token at once. A worker that dies in between leaves a
+  // payment that is reconciled and never sent, so no other worker needs the token.
   if (outcome.kind === 'not_sent') await giveBack()
   // Not awaited: tokens and CVVs end by themselves, and the result must not wait for their removal.
   else deps.cardData.forget(terms, command.source).catch(onFailure)

@@ -95,7 +95,7 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
       if (answer.kind === 'no_answer') return answer
       // An absence that is not believed was answered all the same: it must neither slow the questions nor speed them up.
       const noted = outcome.kind === 'no_answer' ? pace.giveBack(1) : pace.noteAnswer()
-      // A pace that is not told of an answer is slower, nothing else.
+      // A pace that misses an answer is slower, nothing else.
       await noted.catch(() => undefined)
       return outcome
     }

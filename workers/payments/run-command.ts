@@ -2,8 +2,8 @@
  * One command, from the stream to its committed result: decide, commit, then act, turn by turn.
  *
  * The intent is on disk before the network hears of it. The last commit also stores the result, acknowledges the
- * command and wakes the waiting request. Safe to run again with the same entry, at any time, by anybody: what was
- * begun is asked about, and a commit that comes late meets another version.
+ * command and wakes the waiting request. Safe to run again with the same entry, at any time, in any worker: a begun
+ * call is reconciled, and a late commit meets another version.
  */
 import type { Payment, RefusalCode } from '../../machines/model.js'
 import { type Decision, decide, isUnderWay, wakeTimes } from '../../machines/payment/decide.js'
@@ -30,8 +30,8 @@ type Taken = Extract<Decision, { kind: 'taken' }>
 export class LockLost extends Error {}
 
 /**
- * The network said what the payment can't take while it waits for an answer. To end the command here would leave the
- * payment to nobody: the command goes back, is found again, and the network is asked.
+ * The network gave an answer that the payment does not take in its state. If the command ended here, no command would
+ * work on the payment. So it is requeued and redelivered, and the network is asked.
  */
 class OutcomeNotTaken extends Error {
   constructor({ terms, progress }: Payment, event: PaymentEvent) {
@@ -39,12 +39,12 @@ class OutcomeNotTaken extends Error {
   }
 }
 
-/** The master that handed the command out is gone, and the new one does not know of it: it will be handed out again. */
-export class HandedOutByNobody extends Error {}
+/** A failover lost this delivery: the new master will deliver the entry again. */
+export class DeliveryLost extends Error {}
 
 /**
- * Runs a command to its end under the lock. Rejects with `LockLost` or `HandedOutByNobody`, and when a Redis is away.
- * `onBegin` is told before anything is changed or sent: a command that fails earlier is as good as new.
+ * Runs a command to its end under the lock. Rejects with `LockLost` or `DeliveryLost`, and when a Redis is away.
+ * `onBegin` runs before anything is changed or sent: a command that fails earlier is as good as new.
  */
 export async function runCommand(
   entry: CommandEntry,
@@ -77,7 +77,7 @@ export async function runCommand(
         continue
       }
     } else if (effect?.kind === 'authorise' && !(await deps.commits.begin(entry))) {
-      throw new HandedOutByNobody(`The entry ${entry.entryId} is with no worker.`)
+      throw new DeliveryLost(`The entry ${entry.entryId} is with no worker.`)
     }
     deps.inspection?.decided(payment, event, decision)
     if (effect === null) return
@@ -127,9 +127,9 @@ export function timeFor({ terms, history }: Payment, deps: Pick<WorkerDeps, 'clo
 }
 
 /**
- * A create command that was handed to nobody before brings its payment along: to read it again would tell nothing new.
- * Not when it has been on its way for long: a worker that was asleep may have lost it to another one, and what that one
- * did is told by the store. A short sleep is covered by the horizon, as it is after every read.
+ * A create command on its first delivery carries its payment, which saves a read. Not when the entry is old: a worker
+ * that was suspended may have lost it to another one, whose changes are in the store. The horizon covers a short
+ * suspension, as it does after every read.
  */
 function acceptedPayment({ accepted, handedOut, entryId, compact }: CommandEntry, nowMs: number): Payment | null {
   const isFresh = Math.abs(nowMs - Number.parseInt(entryId, 10)) < FRESH_MS
@@ -145,7 +145,7 @@ async function isRecordAnswered(entry: CommandEntry, deps: WorkerDeps): Promise<
   return value === null || value.result !== null
 }
 
-/** A merchant's command that is refused has a result; an outcome that nobody waits for any more has none. */
+/** A merchant's command that is refused has a result; an outcome that no request waits for has none. */
 async function finishRefused(
   entry: CommandEntry,
   code: RefusalCode,
@@ -157,9 +157,9 @@ async function finishRefused(
 }
 
 /**
- * Somebody else went on with the payment. A command is judged anew against what is true now. An outcome that comes too
- * late is real money: it is handed to reconciliation, which asks the network, rather than dropped. A payment that still
- * waits for this very outcome is asked about too: nobody else would wake it.
+ * Another worker changed the payment meanwhile. A command is decided again on the current payment. A late outcome is
+ * real money: reconciliation asks the network about it, it is not dropped. A payment that still waits for this very
+ * outcome is reconciled too: no other wake-up would reach it.
  */
 async function afterConflict(
   entry: CommandEntry,
@@ -192,7 +192,7 @@ async function commitSurely(
     nowMs,
     wake: wakeTimes(payment.progress),
     ends: effect === null ? entry : null,
-    // What comes of a call is written whoever has the command now; what has not begun is left to its new holder.
+    // The outcome of a call is written even after a takeover; a command that has not begun is left to its new owner.
     begins: isOutcome ? null : entry
   }
   for (let isRepeat = false; ; isRepeat = true) {

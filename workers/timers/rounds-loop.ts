@@ -35,7 +35,7 @@ export interface RoundsLoop {
 export function startRounds(options: RoundsOptions): RoundsLoop {
   const { redis, partitions, takeoverAfterMs, metrics, log, signal } = options
   const problems = new Map<string, string>()
-  // While Redis was away nobody could write a heartbeat: workers get their full silence anew after an outage.
+  // While Redis was away no worker could write a heartbeat: after an outage the time to a takeover starts again.
   let redisBackAtMs = performance.now()
 
   const repeat = async (name: string, intervalMs: number, round: () => Promise<void>): Promise<void> => {

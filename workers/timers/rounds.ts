@@ -61,8 +61,8 @@ export async function reconcileRound(
 }
 
 /**
- * Gives back what workers hold that are not among the living. `tookOver` is told the worker of each command, also when
- * the round fails later.
+ * Requeues the entries of dead workers. `tookOver` receives the worker of each command, also when the round fails
+ * later.
  */
 export async function takeoverRound(
   redis: Redis,

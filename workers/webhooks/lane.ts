@@ -152,7 +152,7 @@ export class Lane {
       if (target.isOff) await this.#forget(event)
       else {
         const outcome = await attemptDelivery(event, merchantId, target.endpoint, this.#deps, stopping)
-        // Interrupted: the event is where it was, and whoever has the partition next delivers it.
+        // Interrupted: the event is where it was, and the next owner of the partition delivers it.
         if (stopping.aborted) return
         this.#noteHealth(outcome)
         await this.#settle(outcome)
@@ -172,7 +172,7 @@ export class Lane {
     if (this.#circuit.isOpen) this.#putOffReady()
   }
 
-  /** Nobody wants it. It counts as a success, so that what waits behind a dead endpoint goes as soon as it is due. */
+  /** Webhooks are off. Counts as a success, so that events behind a dead endpoint go as soon as they are due. */
   async #forget(before: QueuedEvent): Promise<void> {
     this.#circuit.noteSuccess()
     this.#deps.metrics.forgot()

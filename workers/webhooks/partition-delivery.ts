@@ -91,7 +91,7 @@ export class PartitionDelivery {
     if (known !== undefined) return known
     const opening = this.#open(merchantId)
     this.#lanes.set(merchantId, opening)
-    // A failure is no lane: whoever needs it next opens it anew.
+    // A failed lane is not kept: the next caller opens a new one.
     opening.catch(() => this.#lanes.delete(merchantId))
     return opening
   }

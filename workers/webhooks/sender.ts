@@ -23,7 +23,7 @@ export type SendOutcome =
 export interface Sender {
   /** Never rejects. */
   post(url: string, headers: Readonly<Record<string, string>>, body: string, signal: AbortSignal): Promise<SendOutcome>
-  /** Cuts whatever is under way. */
+  /** Aborts the requests in flight. */
   close(): Promise<void>
 }
 
@@ -58,7 +58,7 @@ export function createSender({ policy, timeoutMs, ca, resolve }: SenderOptions):
     maxHeaderSize: 16 * 1_024,
     connect: (options, callback) => {
       try {
-        // An address in the place of a name is not looked up by anybody.
+        // An address in the place of a name skips the DNS lookup, which checks all others.
         if (isIP(bare(options.hostname)) !== 0) assertAllowed(policy, bare(options.hostname), bare(options.hostname))
         connectTls(options, callback)
       } catch (error) {

@@ -24,8 +24,8 @@ export class Settlements {
   readonly #pending = new Map<string, number>()
   #flushing: Promise<void> | null = null
   /**
-   * Why nothing is written any more. What was not written is still where it was, and a later event that is put off now
-   * would overtake it: whatever refused the first may let the second pass.
+   * Why nothing is written any more. What was not written is still where it was. A later event that is put off now
+   * would overtake it, because Redis may accept the second write after it refused the first.
    */
   #lost: Error | null = null
 
@@ -79,7 +79,7 @@ export class Settlements {
         else done(lines.get(move.before.compact) ?? false)
       }
     }
-    // In the same turn as the last look at the entries: whoever adds one after it starts anew.
+    // In the same turn as the last look at the entries: an entry added after it starts a new flush.
     this.#flushing = null
   }
 
@@ -94,7 +94,7 @@ export class Settlements {
           { err: error, moves: moves.length },
           'webhook results could not be written, trying again'
         )
-        // Nothing is lost: the events are where they were, and are delivered again by whoever comes next.
+        // Nothing is lost: the events are where they were, and the next owner of the partition delivers them again.
         if (!isRedisUnavailable(error)) return new PartitionLost('The results were not written.', { cause: error })
         await delay(RETRY_MS, this.#stopping)
       }

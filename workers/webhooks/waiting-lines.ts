@@ -1,8 +1,8 @@
 /** The payments of one merchant whose events wait in Redis, and how many, as far as this process knows: one at least. */
 
 /**
- * Events of one payment that may wait, in Redis as in memory: each one more means to write all of its line again. Nobody
- * gets his money back in so many parts; a merchant who did, with an endpoint that is down, would take all of Redis.
+ * Events of one payment that may wait, in Redis as in memory: each one more rewrites its whole line. Bounds memory for
+ * a dead endpoint. No real payment reaches 100 events.
  */
 export const LINE_LENGTH_MAX = 100
 

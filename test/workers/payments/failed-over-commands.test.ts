@@ -59,7 +59,7 @@ describe('a command that is handed out again as new, as by a master that took ov
   })
 
   it('is as good as new when the worker had done nothing', async () => {
-    await start('handed_out_by_nobody')
+    await start('delivery_lost')
     await test.redis.xadd(STREAM, '*', 'p', '0'.repeat(26), 'c', '{"kind":"wake"}')
     await until('the command is handled', () => seen.length === 1)
     await failOver()
@@ -76,7 +76,7 @@ describe('an authorisation where replicas are waited for', () => {
     const payment = await worker.accept()
     worker.network.willAnswer(approvedAndCaptured)
     expect(await handleCommand(await worker.takeOne(), worker.deps, new AbortController().signal)).to.equal(
-      'handed_out_by_nobody'
+      'delivery_lost'
     )
     expect(worker.network.asked).to.deep.equal([])
     expect((await worker.load(payment)).progress.status).to.equal('pending')
