@@ -1,5 +1,5 @@
 /**
- * Why an issuer declined, as far as a merchant is told: an expired card, or any other reason.
+ * Why an issuer declined, as far as a merchant sees it: an expired card, or any other reason.
  *
  * Return codes mean different things by brand, and in the acquirer's test environment other things again: 57 is an
  * expired card there, and "not permitted for this card" in production. Hence one table per environment.
@@ -14,7 +14,7 @@ const EXPIRED_BY_DEFAULT = ['54']
 const EXPIRED_BY_BRAND: Readonly<Record<string, readonly string[]>> = { amex: ['101', 'BV', '54'] }
 
 /**
- * The error code for a declined authorisation (interface 7).
+ * The error code for a declined authorisation (docs/API.md#errors).
  *
  * @param brand our brand name in lower case, as in `AuthoriseRequest`
  * @param code the return code as the network wrote it, leading zeros included

@@ -1,14 +1,14 @@
 /**
  * The words of the domain: a payment, what was asked for, how far it is. Pure data, no behaviour.
  *
- * Amounts are cents, times are ms since the epoch. Sources: interface 2.1, 2.2 and 3; docs/PAYMENTS.md.
+ * Amounts are cents, times are ms since the epoch. Sources: docs/API.md#the-payment, docs/PAYMENTS.md.
  */
 import type { NetworkReferences } from './network.js'
 
 /** In `test` no money moves: the card network is a simulated one, with test cards and codes of its own. */
 export type Environment = 'test' | 'live'
 
-/** Interface section 3, in the order of a payment's life. */
+/** In the order of a payment's life (docs/PAYMENTS.md#what-each-status-means). */
 export const paymentStatuses = [
   'pending',
   'pre_authorized',
@@ -137,7 +137,7 @@ export type Attention =
 export interface PaymentProgress extends PaymentPlace {
   readonly capturedCents: number
   readonly refundedCents: number
-  /** Voided at the network by somebody else, as its books showed: refunds are compared with what was there before. */
+  /** Voided outside this service, by the acquirer's record: refunds are compared with what was there before. */
   readonly voidedElsewhereCents: number
   readonly references: NetworkReferences
   readonly declinedCode: string | null
@@ -158,7 +158,7 @@ export interface PaymentProgress extends PaymentPlace {
 export interface HistoryEntry extends PaymentPlace {
   readonly atMs: number
   readonly event: string
-  /** Network code, sale id, amount, reason: whatever explains the line. */
+  /** What explains the line: network code, sale id, amount or reason. */
   readonly detail: string | null
   /** How often the same thing happened in a row (questions without an answer). */
   readonly times: number

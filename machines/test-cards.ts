@@ -1,5 +1,5 @@
 /**
- * The published test cards of the test environment (interface 7.1; docs/API.md lists them). The last digit decides the
+ * The published test cards of the test environment (docs/API.md#post-v1tokens lists them). The last digit decides the
  * outcome, on each of three bases: Visa, Mastercard, Elo. No other number is accepted there, so that a real card typed
  * by mistake is never kept.
  */

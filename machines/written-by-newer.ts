@@ -1,2 +1,2 @@
-/** Something was written by a newer version. It is not broken: whoever runs that version can read it. */
+/** A newer version wrote the value. It is not broken: a process of that version can read it. */
 export class WrittenByNewer extends Error {}

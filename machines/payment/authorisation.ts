@@ -74,12 +74,12 @@ export const pending = paymentSetup.createStateConfig({
     RESUMED: {
       target: 'unknown',
       actions: 'beginInquiry',
-      description: 'Found again after a crash: it may have been sent.'
+      description: 'Redelivered after a crash: it may have been sent.'
     },
     POISONED: {
       target: 'unknown',
       actions: ['beginInquiry', 'callForPoison'],
-      description: 'Handed out too often: ask, and tell a person.'
+      description: 'Delivered too often: ask, and tell a person.'
     },
     ...remembersNotice
   }

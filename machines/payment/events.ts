@@ -19,15 +19,15 @@ export type CommandEvent =
   | AskedEvent
   | ({ readonly type: 'EXPIRE' } & At)
   | ({ readonly type: 'RECONCILE' } & At)
-  /** A command is found again after the worker that had it died: what it did is not known. */
+  /** A command is redelivered after its worker died: what that worker did is not known. */
   | ({ readonly type: 'RESUMED' } & At)
-  /** A command was handed out too often; a person has to look. */
+  /** A command was delivered too often; a person has to look. */
   | ({ readonly type: 'POISONED' } & At)
   /** The network announced that something happened to the sale. A hint, nothing more: it is asked. */
   | ({ readonly type: 'NETWORK_NOTICE'; readonly announced: Announcement } & At)
   /** A person has looked at what the payment was listed for. */
   | ({ readonly type: 'ATTENTION_SETTLED' } & At)
-  /** A person has seen at the acquirer what became of the operation that nobody could find out about. */
+  /** A person has seen at the acquirer how an operation ended that the service could not reconcile. */
   | ({ readonly type: 'OPERATION_CONCLUDED'; readonly isBooked: boolean } & At)
 
 export type CallEvent =

@@ -25,7 +25,7 @@ export const expired = paymentSetup.createStateConfig({
           },
           notVoided.REJECTED
         ],
-        RESUMED: { actions: 'beginReleaseInquiry', description: 'Found again after a crash: ask.' },
+        RESUMED: { actions: 'beginReleaseInquiry', description: 'Redelivered after a crash: ask.' },
         RECONCILE: { actions: 'askNetwork', description: 'Ask by our order id.' },
         NETWORK_NOTICE: {
           actions: ['noteNotice', 'askNetwork'],
@@ -36,7 +36,7 @@ export const expired = paymentSetup.createStateConfig({
             guard: 'isChangeAwaited',
             actions: 'askLater',
             description:
-              'What was announced a moment ago may be a capture that the books do not show yet: no void before.'
+              'What was announced a moment ago may be a capture that the record does not show yet: no void before.'
           },
           {
             actions: ['beginReleaseInquiry', 'voidSale'],
@@ -75,7 +75,7 @@ export const expired = paymentSetup.createStateConfig({
             guard: 'isBeyondHorizon',
             target: '#payment.captured',
             actions: ['noteCaptured', 'endInquiry', 'noteNotice', 'callForFigures'],
-            description: 'Captured without us, and no void came in the whole horizon: its books rule, tell a person.'
+            description: 'Captured without us, and no void in the whole horizon: take over its record, tell a person.'
           },
           {
             actions: ['askLater', 'callForFigures'],
@@ -85,7 +85,7 @@ export const expired = paymentSetup.createStateConfig({
         ...stillOpen,
         POISONED: {
           actions: ['beginReleaseInquiry', 'callForPoison'],
-          description: 'Handed out too often: ask, and tell a person.'
+          description: 'Delivered too often: ask, and tell a person.'
         }
       }
     },

@@ -17,7 +17,7 @@ export const asksAboutHold = {
   ...stillOpen
 } as const
 
-/** A sale that was authorised is denied in the books, and may be so for a moment only. */
+/** The acquirer's record denies a sale that was authorised; that may be so for a moment only. */
 export const deniedForNow = {
   actions: ['askLater', 'callForFigures'],
   description: 'Contradicts the authorisation: tell a person, and ask again later.'
@@ -34,11 +34,11 @@ export const concludedAsMissing = {
 /** A call that may or may not have been booked is asked about, never repeated blindly. */
 export const inDoubt = {
   AMBIGUOUS: { target: 'asking', actions: 'beginInquiry', description: 'No conclusive answer: ask.' },
-  RESUMED: { target: 'asking', actions: 'beginInquiry', description: 'Found again after a crash: ask.' },
+  RESUMED: { target: 'asking', actions: 'beginInquiry', description: 'Redelivered after a crash: ask.' },
   POISONED: {
     target: 'asking',
     actions: ['beginInquiry', 'callForPoison'],
-    description: 'Handed out too often: ask, and tell a person.'
+    description: 'Delivered too often: ask, and tell a person.'
   }
 } as const
 

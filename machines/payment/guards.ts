@@ -9,12 +9,12 @@ const NETWORK_MEMORY_MS = 89 * 24 * 3_600_000
 
 type Guard = (context: PaymentContext, event: PaymentEvent) => boolean
 
-/** The network captured in the same step (or captured a sale that was only to be authorised: its books rule). */
+/** The network captured in the same step (or captured a sale that was only to be authorised: its record counts). */
 export const isCapturedAtNetwork: Guard = (_, event) => event.type === 'APPROVED' && event.isCaptured
 
 export const isManual: Guard = ({ terms }) => terms.captureMode === 'manual'
 
-/** Interface 4.2: inside the window, and not above the authorised amount. */
+/** Inside the window, and not above the authorised amount (docs/API.md#post-v1paymentsidcapture). */
 export const isCapturable: Guard = ({ terms, figures }, event) =>
   event.type === 'CAPTURE' &&
   (event.amountCents ?? terms.amountCents) <= terms.amountCents &&
@@ -47,11 +47,11 @@ export const isEarlierTryInDoubt: Guard = (context, event) =>
 /** More than one sale under one order: the buyer must not pay twice. */
 export const hasSurplus: Guard = (_, event) => isFound(event) && event.surplusSaleId !== null
 
-/** The network's books contain the refund at hand (they are cumulative). */
+/** The acquirer's record contains the refund at hand (it is cumulative). */
 export const isRefundBooked: Guard = ({ figures }, event) =>
   isFound(event) && event.sale.voidedCents >= knownVoidedCents(figures) + figures.operation.amountCents
 
-/** The books show exactly what was voided before: the refund at hand is not in them. */
+/** The record shows exactly what was voided before: the refund at hand is not in it. */
 export const isRefundMissing: Guard = ({ figures }, event) =>
   isFound(event) && event.sale.voidedCents === knownVoidedCents(figures)
 
@@ -67,7 +67,7 @@ export const isChargedBack: Guard = (_, event) => isFound(event) && event.sale.i
 /** The payment is on the list of those that need a person. */
 export const isListed: Guard = ({ figures }) => figures.attention !== null
 
-/** A refund that the network had approved is not in its books any more: it was denied afterwards. */
+/** A refund that the network had approved is not in its record any more: it was denied afterwards. */
 export const isRefundUndone: Guard = ({ figures }, event) =>
   isFound(event) && figures.refundedCents > 0 && event.sale.voidedCents < knownVoidedCents(figures)
 
@@ -76,7 +76,7 @@ export const isEveryRefundUndone: Guard = (context, event) =>
   isRefundUndone(context, event) && isFound(event) && event.sale.voidedCents <= context.figures.voidedElsewhereCents
 
 /**
- * The books have less than was refunded, and may be behind: they are read from another host than the one that approved a
+ * The record has less than was refunded, and may be behind: it is read from another host than the one that approved a
  * refund a moment ago, and each of its answers may be older than the last one. Unless a denial was announced.
  */
 export const isRefundStillToShow: Guard = (context, event) => {
@@ -86,21 +86,21 @@ export const isRefundStillToShow: Guard = (context, event) => {
   return notice?.announced !== 'denied_refund' && isChangeAwaited(context, event)
 }
 
-/** What was captured a moment ago, and the books may not show yet. */
+/** What was captured a moment ago, and the record may not show yet. */
 export const isCaptureStillToShow: Guard = (context, event) =>
   isWithinHorizon(context.figures.capturedAtMs, context, event)
 
-/** What was canceled a moment ago, and the books may not show yet. */
+/** What was canceled a moment ago, and the record may not show yet. */
 export const isCancelStillToShow: Guard = (context, event) =>
   isWithinHorizon(context.figures.canceledAtMs, context, event)
 
-/** The books show more than we know of, or less though nothing of it was ours: somebody else did that. */
+/** The record shows more voided than we know of, or less though none of it was ours: done outside this service. */
 export const isVoidedElsewhere: Guard = ({ figures }, event) =>
   isFound(event) && event.sale.voidedCents !== knownVoidedCents(figures)
 
 /**
- * The books show another captured amount than ours. One that can't be taken over as it is, is told to a person once. Not
- * what is ours less what was given back, while some of it is left: no document says that the acquirer does not count like that.
+ * The record shows another captured amount than ours. One that can't be taken over as it is, is listed for a person
+ * once. Ignores captured − refunded while some of it is left: the acquirer may report net amounts.
  */
 export const isCapturedOtherwise: Guard = (context, event) => {
   const { capturedCents, attention } = context.figures
@@ -115,15 +115,15 @@ export const isCapturedOtherwise: Guard = (context, event) => {
 export const isCapturedAsFarAsRefunded: Guard = (context, event) =>
   isCapturedOtherwise(context, event) && shownCapturedCents(context, event) <= knownVoidedCents(context.figures)
 
-/** The network announced more than "something", and its books may still be behind: they are read from another host. */
+/** The network announced more than "something", and its record may still be behind: it is read from another host. */
 export const isNoticeAwaited: Guard = ({ figures, policy }, event) =>
   isNoticeUnshown(figures.notice, event) && event.nowMs < figures.notice.sinceMs + policy.reconcileListAfterMs
 
-/** Something was announced so lately that the books may not show it yet. */
+/** Something was announced so lately that the record may not show it yet. */
 export const isChangeAwaited: Guard = (context, event) =>
   isWithinHorizon(context.figures.notice?.sinceMs ?? null, context, event)
 
-/** The network announced more than "something", and its books never showed it. */
+/** The network announced more than "something", and its record never showed it. */
 export const isNoticeUnconfirmed: Guard = ({ figures }, event) => isNoticeUnshown(figures.notice, event)
 
 /** The network should find the sale again: it is recent, and so is what was announced about it. */

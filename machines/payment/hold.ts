@@ -75,7 +75,7 @@ export const preAuthorized = paymentSetup.createStateConfig({
       {
         target: 'captured',
         actions: ['noteCaptured', 'callForFigures'],
-        description: 'Captured without us: its books rule, tell a person.'
+        description: 'Captured without us: take over its record, tell a person.'
       }
     ],
     FOUND_VOIDED: [
@@ -89,7 +89,7 @@ export const preAuthorized = paymentSetup.createStateConfig({
       {
         target: 'canceled',
         actions: ['noteCanceled', 'endNotice', 'callForFigures'],
-        description: 'Undone without us: its books rule, tell a person.'
+        description: 'Undone without us: take over its record, tell a person.'
       }
     ],
     FOUND_DENIED: [
@@ -156,7 +156,7 @@ export const capturing = paymentSetup.createStateConfig({
             guard: 'isBeyondHorizon',
             target: '#payment.canceled',
             actions: ['noteCanceled', 'fail', 'noteNotice', 'callForFigures'],
-            description: 'Still denied after the horizon: there is no hold to capture. Its books rule, tell a person.'
+            description: 'Still denied after the horizon: no hold to capture. Take over the record, tell a person.'
           },
           deniedForNow
         ],
@@ -218,7 +218,7 @@ export const cancelling = paymentSetup.createStateConfig({
             guard: 'isBeyondHorizon',
             target: '#payment.captured',
             actions: ['noteCaptured', 'fail', 'callForFigures'],
-            description: 'Captured without us, and no void came in the whole horizon: its books rule, tell a person.'
+            description: 'Captured without us, and no void in the whole horizon: take over its record, tell a person.'
           },
           {
             actions: ['askLater', 'callForFigures'],
@@ -231,7 +231,7 @@ export const cancelling = paymentSetup.createStateConfig({
             guard: 'isBeyondHorizon',
             target: '#payment.canceled',
             actions: ['noteCanceled', 'succeed', 'noteNotice', 'callForFigures'],
-            description: 'Still denied after the horizon: the hold is gone. Its books rule, tell a person.'
+            description: 'Still denied after the horizon: the hold is gone. Take over the record, tell a person.'
           },
           deniedForNow
         ],
@@ -260,7 +260,7 @@ export const canceled = paymentSetup.createStateConfig({
       {
         guard: 'isCancelStillToShow',
         actions: 'verifyNoticeLater',
-        description: 'The books do not show a cancellation of a moment ago: they may be behind, verify later.'
+        description: 'The record does not show a cancellation of a moment ago: it may be behind, verify later.'
       },
       heldAgain
     ]

@@ -1,10 +1,10 @@
 /**
  * The life of a payment, as a statechart.
  *
- * States are the statuses of interface section 3; a status with substates keeps one public name. The machine never
- * calls anybody: an action is either a change of figures (progress.ts) or the name of one effect, which decide.ts hands
- * to the worker as data. A network answer comes back as an event. An event that a state does not take is refused, not
- * lost.
+ * States are the statuses of docs/PAYMENTS.md#what-each-status-means; a status with substates keeps one public name.
+ * The machine makes no calls: an action is either a change of figures (progress.ts) or the name of one effect, which
+ * decide.ts returns to the worker as data. A network answer comes back as an event. An event that a state does not take
+ * is refused, not lost.
  */
 import { failed, pending, unknown } from './authorisation.js'
 import { expired } from './expiry.js'

@@ -1,6 +1,6 @@
 /**
- * What the network announces. A notice is only a hint, and it may be lost, late or false: the network is asked, and what
- * its books show is what counts. They are read from another host than the one that announced it, and may be behind.
+ * What the network announces. A notice is only a hint, and it may be lost, late or false: the network is asked, and its
+ * record of the sale counts. It is read from another host than the one that announced it, and may be behind.
  */
 
 /** While an operation runs, what the network announces is left for its end. */
@@ -14,7 +14,7 @@ export const asksAboutNotice = {
   RECONCILE: { actions: 'askNetwork', description: 'Verify again what was announced.' }
 } as const
 
-/** Not found where it must be: the books that are read may be behind. */
+/** Not found where it must be: the record that is read may be behind. */
 export const notFoundNow = {
   actions: 'verifyNoticeLater',
   description: 'The network does not find the sale now: verify later.'
@@ -62,24 +62,24 @@ export const surplusWasVoided = {
   AMBIGUOUS: { actions: 'verifyNoticeLater', description: 'Whether it is voided is not known: look later.' }
 } as const
 
-/** The books show what we know. They may be behind, so whether that is the end of it depends on what was announced, and when. */
+/** The record shows what we know. It may be behind: what was announced, and when, decides whether that is the end. */
 export const nothingNew = [
   {
     guard: 'isNoticeAwaited',
     actions: 'verifyNoticeLater',
-    description: 'The books do not show yet what was announced: verify later.'
+    description: 'The record does not show yet what was announced: verify later.'
   },
   {
     guard: 'isNoticeUnconfirmed',
     actions: ['endNotice', 'callForNotice'],
-    description: 'The books never showed what was announced: tell a person.'
+    description: 'The record never showed what was announced: tell a person.'
   },
   {
     guard: 'isChangeAwaited',
     actions: 'verifyChangeLater',
-    description: 'The books show what we know, and may be behind: look again.'
+    description: 'The record shows what we know, and may be behind: look again.'
   },
-  { actions: 'endNotice', description: 'The books show what we know.' }
+  { actions: 'endNotice', description: 'The record shows what we know.' }
 ] as const
 
 export const heldAgain = {

@@ -22,8 +22,8 @@ export interface PaymentContext {
 type Change = (context: PaymentContext, event: PaymentEvent) => Partial<Figures>
 
 /**
- * The issuer authorised: references, and for a pre-authorisation the end of its window. Books that show another amount
- * than was asked for are shown to a person: what can be captured is not what the merchant counts on.
+ * The issuer authorised: references, and for a pre-authorisation the end of its window. A record of another amount
+ * than was asked for is shown to a person: what can be captured is not what the merchant counts on.
  */
 export const noteAuthorised: Change = ({ terms, figures }, event) => ({
   references: referencesOf(event) ?? figures.references,
@@ -34,8 +34,8 @@ export const noteAuthorised: Change = ({ terms, figures }, event) => ({
 })
 
 /**
- * The amount that the running operation asked for is captured, or what the network's own books say; never more than the
- * payment is about. Books that say anything but what was asked for are shown to a person.
+ * The amount that the running operation asked for is captured, or what the acquirer's record says; never more than the
+ * payment is about. A record that differs from what was asked for is shown to a person.
  */
 export const noteCaptured: Change = ({ terms, figures, policy }, event) => {
   const askedCents = figures.operation.amountCents
@@ -53,7 +53,7 @@ export const noteCaptured: Change = ({ terms, figures, policy }, event) => {
 /** The hold is gone. What the network announced before is still to be looked at: it may be about another sale. */
 export const noteCanceled: Change = (_, event) => ({ canceledAtMs: event.nowMs })
 
-/** The refund at hand is done. Books that show even more given back do not undo that, but a person has to look. */
+/** The refund at hand is done. A record that shows even more refunded does not undo that, but a person has to look. */
 export const noteRefunded: Change = ({ terms, figures, policy }, event) => {
   const refundedCents = figures.refundedCents + figures.operation.amountCents
   const after = { ...figures, refundedCents }
@@ -69,11 +69,11 @@ export const noteRefunded: Change = ({ terms, figures, policy }, event) => {
 export const noteRefundUndone: Change = ({ figures }, event) =>
   isFound(event) ? { refundedCents: Math.max(0, event.sale.voidedCents - figures.voidedElsewhereCents) } : {}
 
-/** What the network's books show beyond our own refunds was voided by somebody else. */
+/** What the acquirer's record shows beyond our own refunds was voided outside this service. */
 export const noteVoidedElsewhere: Change = ({ figures }, event) =>
   isFound(event) ? { voidedElsewhereCents: Math.max(0, event.sale.voidedCents - figures.refundedCents) } : {}
 
-/** What was captured is another amount in the network's books. */
+/** The acquirer's record has another captured amount. */
 export const noteCapturedOtherwise: Change = (context, event) => ({ capturedCents: shownCapturedCents(context, event) })
 
 /** Takes the network's references without any other change. */
@@ -132,7 +132,7 @@ export const beginInquiry: Change = ({ figures, policy }, event) => ({
 
 /**
  * The hold of an expired pre-authorisation is not surely released, and a void may have left until this very moment; the
- * operation of the merchant is not touched. Each try begins a new doubt, so a person is told by the age of the expiry.
+ * operation of the merchant is not touched. Each try begins a new doubt, so the age of the expiry lists the payment.
  */
 export const beginReleaseInquiry: Change = ({ figures, policy }, event) => ({
   ...openLonger(figures, figures.expiresAtMs ?? event.nowMs, policy, event),
@@ -182,8 +182,8 @@ export const verifyNoticeLater: Change = ({ figures, policy }, event) => {
 }
 
 /**
- * Something was announced, and the books show nothing new. The network announces what the service did itself in the same
- * words, so this is looked at twice more only: after a moment, and when the books can't be behind any more.
+ * Something was announced, and the record shows nothing new. The network announces what the service did itself in the
+ * same words, so this is looked at twice more only: after a moment, and when the record can't be behind any more.
  */
 export const verifyChangeLater: Change = (context, event) => {
   const { notice } = context.figures

@@ -1,4 +1,4 @@
-/** Why a payment does not take a command: the reason that the merchant is told (interface 7; docs/API.md, Errors). */
+/** Why a payment does not take a command: the reason that the merchant sees (docs/API.md#errors). */
 import { isOpen, type Payment, type PaymentStatus, type RefusalCode } from '../model.js'
 import type { PaymentEvent } from './events.js'
 import { refundableCents } from './sums.js'
@@ -6,7 +6,7 @@ import { refundableCents } from './sums.js'
 /** Statuses of a payment that was taken and whose refunds are the service's to make. */
 const statusesWithBalance: ReadonlySet<PaymentStatus> = new Set(['captured', 'partially_refunded', 'refunded'])
 
-/** Only called for events that the chart refused; the order of the questions is the order of interface 4.2 and 4.3. */
+/** Only called for events that the chart refused; the order of the questions is the order of the contract. */
 export function refusalOf(payment: Payment, event: PaymentEvent): RefusalCode {
   const { status, expiresAtMs, operation } = payment.progress
   if (isOpen(operation)) return 'operation_in_progress'
@@ -18,7 +18,7 @@ export function refusalOf(payment: Payment, event: PaymentEvent): RefusalCode {
   }
   if (event.type === 'CANCEL') {
     if (status === 'pre_authorized') return 'partial_void'
-    // Interface 4.3: above the balance is above the balance, also when nothing of it is left, by whomever.
+    // Above the balance is above the balance, also when nothing of it is left, and regardless of who refunded it.
     const { amountCents } = event
     const isAbove = amountCents === null ? status !== 'refunded' : amountCents > refundableCents(payment.progress)
     return statusesWithBalance.has(status) && isAbove ? 'amount_exceeds_refundable' : 'invalid_state'

@@ -22,23 +22,23 @@ const confirmedChargeback = {
 const refundStillToShow = {
   guard: 'isRefundStillToShow',
   actions: 'verifyNoticeLater',
-  description: 'The books show less than was refunded, and may be behind: verify later.'
+  description: 'The record shows less than was refunded, and may be behind: verify later.'
 } as const
 
-/** A refund that was approved may be denied afterwards: the books rule, and the merchant is told. */
+/** A refund that was approved may be denied afterwards: the record counts, and the merchant gets an event. */
 const refundsUndone = [
   refundStillToShow,
   {
     guard: 'isEveryRefundUndone',
     target: '#payment.captured',
     actions: ['noteRefundUndone', 'callForFigures', 'askNetwork'],
-    description: 'The network undid what was refunded: its books rule. Tell a person, and look again.'
+    description: 'The network undid what was refunded: take over its record, tell a person, and look again.'
   },
   {
     guard: 'isRefundUndone',
     target: '#payment.partially_refunded',
     actions: ['noteRefundUndone', 'callForFigures', 'askNetwork'],
-    description: 'The network undid a part of what was refunded: its books rule. Tell a person, and look again.'
+    description: 'The network undid a part of what was refunded: take over its record, tell a person, and look again.'
   }
 ] as const
 
@@ -48,14 +48,14 @@ const refundsUndoneInDispute = [
   {
     guard: 'isRefundUndone',
     actions: ['noteRefundUndone', 'callForFigures', 'askNetwork'],
-    description: 'The network undid refunds of a disputed sale: its books rule. Tell a person, and look again.'
+    description: 'The network undid refunds of a disputed sale: take over its record, tell a person, and look again.'
   }
 ] as const
 
 const capturedOtherwise = {
   guard: 'isCapturedOtherwise',
   actions: ['noteCapturedOtherwise', 'callForFigures', 'askNetwork'],
-  description: 'Another amount was captured than we know of: the books rule. Tell a person, and look again.'
+  description: 'Another amount was captured than we know of: take over the record, tell a person, and look again.'
 } as const
 
 /** The same of a sale that was refunded: whether that was all of it may be another matter now. */
@@ -69,27 +69,27 @@ const contradictsCapture = [
   {
     guard: 'isCaptureStillToShow',
     actions: 'verifyNoticeLater',
-    description: 'The books do not show a capture of a moment ago: they may be behind, verify later.'
+    description: 'The record does not show a capture of a moment ago: it may be behind, verify later.'
   },
   { actions: ['endNotice', 'callForFigures'], description: 'Contradicts the capture: tell a person.' }
 ] as const
 
-/** What a settled, captured payment does about what the network announced. `changes`: what the books may change first. */
+/** What a settled, captured payment does about a notice. `changes`: what the acquirer's record may change first. */
 function verifiesNotice<Changes extends readonly object[]>(changes: Changes) {
-  const judgedByTheBooks = [
+  const judgedByRecord = [
     surplusTurnedUp,
     ...changes,
     {
       guard: 'isVoidedElsewhere',
       actions: ['noteVoidedElsewhere', 'callForFigures', 'askNetwork'],
-      description: 'Somebody else gave money back: remember it, tell a person, and look again.'
+      description: 'Money was refunded outside this service: remember it, tell a person, and look again.'
     },
     ...nothingNew
   ] as const
   return {
     ...asksAboutNotice,
-    FOUND_CAPTURED: judgedByTheBooks,
-    FOUND_VOIDED: judgedByTheBooks,
+    FOUND_CAPTURED: judgedByRecord,
+    FOUND_VOIDED: judgedByRecord,
     FOUND_AUTHORISED: contradictsCapture,
     FOUND_DENIED: contradictsCapture,
     ...surplusWasVoided,
@@ -185,7 +185,7 @@ export const refunding = paymentSetup.createStateConfig({
           },
           {
             actions: ['askLater', 'callForFigures'],
-            description: 'The books show neither that it is booked nor that it is missing: tell a person.'
+            description: 'The record shows neither that it is booked nor that it is missing: tell a person.'
           }
         ],
         FOUND_VOIDED: [

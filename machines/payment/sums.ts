@@ -1,4 +1,4 @@
-/** What figures of a payment and of the network's books come to: pure arithmetic for guards.ts, progress.ts and refusals.ts. */
+/** Sums over the figures of a payment and the acquirer's record: pure, for guards.ts, progress.ts and refusals.ts. */
 import type { Found, PaymentEvent } from './events.js'
 import type { Figures, PaymentContext } from './progress.js'
 
@@ -6,7 +6,7 @@ export function isFound(event: PaymentEvent): event is Extract<PaymentEvent, Fou
   return 'sale' in event
 }
 
-/** What the network's books show as voided if they know what we know. */
+/** What the acquirer's record shows as voided if it knows what we know. */
 export function knownVoidedCents({ refundedCents, voidedElsewhereCents }: Figures): number {
   return refundedCents + voidedElsewhereCents
 }
@@ -21,7 +21,7 @@ export function refundAmountCents(figures: Figures, event: PaymentEvent): number
   return (event.type === 'CANCEL' ? event.amountCents : null) ?? refundableCents(figures)
 }
 
-/** What the books show as captured, as far as the money adds up with it. Those of a voided sale may leave it out. */
+/** What the record shows as captured, as far as the money adds up with it. That of a voided sale may leave it out. */
 export function shownCapturedCents({ terms, figures }: PaymentContext, event: PaymentEvent): number {
   if (!isFound(event) || event.sale.capturedCents === 0) return figures.capturedCents
   return Math.min(Math.max(event.sale.capturedCents, figures.refundedCents), terms.amountCents)
