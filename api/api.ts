@@ -94,6 +94,6 @@ await runProcess('api', async context => {
   })
   const server = await serve(app, { host: config.host, port: config.port, log, drainDelayMs: config.drainDelayMs })
   onStop('http server', () => server.stop())
-  // A request may wait for 30 s, a stop may not: who waits too long is told 202, and finds the result by reading.
+  // A request may wait for 30 s, a stop may not: a client that waits too long gets 202, and reads the result later.
   onStop('long waits', () => void setTimeout(() => replies.stopWaiting(), config.drainDelayMs + STOP_PATIENCE_MS))
 })

@@ -1,5 +1,5 @@
 /**
- * Who is asking, and may they: interface section 5.
+ * Authenticates the API key of a request and its permissions (docs/API.md#keys).
  *
  * Lookups are cached for `CACHE_AGE_MS`, misses too, so that a revoked key or a disabled merchant is refused within
  * 1 s in every process, and a flood of made-up keys costs no more Redis than a real client.

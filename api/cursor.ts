@@ -1,8 +1,8 @@
 /**
  * The opaque cursor of a list: the id of the last payment of a page, and a mark of the merchant that it belongs to.
  *
- * The mark is no secret: a list shows its own merchant's payments whatever the cursor says. It turns a cursor that
- * was mixed up into a clear error instead of a wrong page.
+ * The mark is no secret: a list shows only its own merchant's payments, for any cursor. It turns another merchant's
+ * cursor into a clear error instead of a wrong page.
  */
 import { createHash } from 'node:crypto'
 import { orderIdOf, paymentIdOf } from '../machines/network.js'

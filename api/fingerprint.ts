@@ -1,4 +1,4 @@
-/** "Same body" of interface 5.1: the same method, path and JSON value. Key order and spaces don't matter. */
+/** "Same body" (docs/API.md#idempotency): the same method, path and JSON value. Key order and spaces don't matter. */
 import { shortHash } from '../redis/keys.js'
 import { isRecord } from '../runtime/json.js'
 

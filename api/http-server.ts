@@ -120,7 +120,7 @@ async function drain(server: Server, delayMs: number): Promise<void> {
 
 const SWEEP_MS = 50
 
-/** RFC 9112, section 3.2: a request of HTTP/1.1 has one Host. With two keys, it would be anybody's guess whose request it is. */
+/** RFC 9112, section 3.2: a request of HTTP/1.1 has one Host. Two keys would leave the merchant of the request open. */
 const ONCE = ['Host', 'Authorization']
 
 interface HeaderProblem {

@@ -8,7 +8,7 @@ export type ShedReason = 'full' | 'merchant_share' | 'backlog'
 export interface ApiMetrics {
   answered(request: { method: string; route: string; status: number }, durationMs: number): void
   accepted(operation: 'create' | 'operation', outcome: string, durationMs: number): void
-  /** `lateMs`: from the worker's last step to here; null when nobody told. */
+  /** `lateMs`: from the worker's last step to here; null without a reply that carries the worker's times. */
   waited(outcome: 'ended' | 'open' | 'none', waitedMs: number, lateMs: number | null): void
   shed(reason: ShedReason): void
   rateLimited(): void

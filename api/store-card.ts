@@ -1,8 +1,8 @@
 /**
- * The use case behind POST /v1/cards: a one-use token becomes a stored card (interface 4.6).
+ * The use case behind POST /v1/cards: a one-use token becomes a stored card (docs/API.md#post-v1cards).
  *
- * Three steps, each of which can be repeated: claim the token, store its card, drop the token. Whoever dies between
- * two of them leaves a token that only this route can claim again, and a repeated request ends in the same card.
+ * Three steps, each of which can be repeated: claim the token, store its card, drop the token. A process that dies
+ * between two steps leaves a token that only this route can claim again. A repeated request ends in the same card.
  */
 import type { CardStore, StoredCard } from '../redis/cards.js'
 import { CARD_OWNER, type TokenStore, type TokenSummary } from '../redis/tokens.js'

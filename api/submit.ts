@@ -206,7 +206,7 @@ function isInProgress(scope: RequestScope, earlier: IdempotencyValue): boolean {
   return earlier.fingerprint === scope.fingerprint && earlier.result === null
 }
 
-/** Interface 5.1: the original result, a conflict, or "still in progress". */
+/** The original result, a conflict, or "still in progress" (docs/API.md#idempotency). */
 function replayOf(
   scope: RecordedScope,
   earlier: IdempotencyValue,

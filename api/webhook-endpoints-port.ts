@@ -1,6 +1,6 @@
 /** What the routes of the webhook endpoint need. api/webhook-endpoints.ts implements it. */
 
-/** Interface 2.4. */
+/** docs/API.md#put-v1webhook-endpoint */
 export interface WebhookEndpoint {
   readonly url: string
   readonly secret: string

@@ -19,7 +19,7 @@ export function createWebhookEndpoints(
     register: async (merchantId, url, isRotation) => {
       const request = { merchantId, url, isRotation, keyId: secrets.keyIds().current, nowMs: clock.now() }
       const registered = await store.register(request)
-      // Whoever registers wants events, also where an operator had switched them off. Without an answer it is repeated.
+      // A registration asks for events, so it also ends an operator's switch-off. The client repeats an unanswered one.
       await switches.switchOn(merchantId)
       return withSecret(merchantId, registered)
     },

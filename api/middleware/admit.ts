@@ -1,4 +1,4 @@
-/** Beyond what the process can work on, a request is answered 503 at once: waiting would help nobody. */
+/** Beyond the capacity of the process, a request gets 503 at once: a wait would only delay the client's retry. */
 import { ServiceError } from '../../runtime/errors.js'
 import type { Admission } from '../admission.js'
 import { principalOf, type RequestMiddleware } from '../context.js'

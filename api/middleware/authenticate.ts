@@ -4,11 +4,11 @@ import { ServiceError } from '../../runtime/errors.js'
 import type { Authenticator } from '../authenticator.js'
 import type { RequestMiddleware } from '../context.js'
 
-/** Leaves the key's merchant in `ctx.state.principal`, or throws 401 / 403 (interface section 5). */
+/** Leaves the key's merchant in `ctx.state.principal`, or throws 401 / 403 (docs/API.md#keys). */
 export function authenticate(authenticator: Authenticator, permission: Permission): RequestMiddleware {
   return async (ctx, next) => {
     const principal = await authenticator.authenticate(ctx.get('Authorization') || undefined)
-    // Also of a key that may not do this: whoever looks at the request afterwards should know whose it was.
+    // Also for a key without the permission: browser-use.ts looks at the key of every request.
     ctx.state.principal = principal
     if (!principal.permissions.includes(permission)) {
       const message = `must be a key with the permission ${permission}`

@@ -1,6 +1,7 @@
 /**
- * Notices a secret key in a browser. Browsers name the page with `Origin`, servers have no reason to: whoever opens
- * that page can read the key. The request itself is answered as always; the operator and the developer are told.
+ * Notices a secret key in a browser: every visitor of that page can read the key. Browsers name the page with `Origin`,
+ * servers have no reason to. The request itself is answered as always, with a header that warns the developer. A log
+ * line warns the operator.
  */
 import type { Logger } from '../../runtime/log.js'
 import type { RequestMiddleware } from '../context.js'

@@ -21,7 +21,7 @@ const headersOfCode: Partial<Record<ErrorCode, Readonly<Record<string, string>>>
   card_unreadable: { 'Retry-After': String(RETRY_AFTER_S) }
 }
 
-/** Catches whatever the inner middleware throws and answers with the envelope. */
+/** Catches every error of the inner middleware and answers with the envelope. */
 export function errorEnvelope(log: Logger): RequestMiddleware {
   return async (ctx, next) => {
     try {
@@ -30,7 +30,7 @@ export function errorEnvelope(log: Logger): RequestMiddleware {
       const context = { request_id: ctx.state.requestId, method: ctx.method, route: matchedRoute(ctx) }
       if (isClientGone(thrown, ctx.req)) {
         log.debug(context, 'the client went away before its request was read')
-        // Nobody reads it, but access logs of proxies know 499 as "client closed request".
+        // The client is gone, but access logs of proxies know 499 as "client closed request".
         ctx.status = 499
         return
       }

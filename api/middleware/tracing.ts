@@ -1,4 +1,4 @@
-/** Names for one request: ours (`X-Request-Id`), and the client's (`X-Correlation-Id`, interface 5.2). */
+/** Names for one request: ours (`X-Request-Id`), and the client's (`X-Correlation-Id`, docs/API.md#headers). */
 import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../../runtime/errors.js'
 import { isUuid } from '../../runtime/uuid.js'

@@ -1,4 +1,4 @@
-/** A stored card as merchants see it: interface 2.3. */
+/** A stored card as merchants see it: docs/API.md#post-v1cards. */
 import type { StoredCard } from '../cards-port.js'
 
 export function presentCard(card: StoredCard): Record<string, unknown> {

@@ -1,4 +1,4 @@
-/** A payment as merchants see it: interface 2.1. The buyer's document, phone and address are not even in the terms. */
+/** A payment as merchants see it (docs/API.md#the-payment). The terms lack the buyer's document, phone and address. */
 import type { FailureCode, PaymentProgress, PaymentTerms } from '../../machines/model.js'
 import { presentOperation } from '../../redis/webhook-event.js'
 import { type ErrorSpec, errorCatalogue } from '../../runtime/errors.js'

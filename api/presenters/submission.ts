@@ -1,4 +1,4 @@
-/** What became of a payment POST, as an answer: interface sections 4.1 to 4.3, 5.1 and 5.3. */
+/** The answer to a payment POST: docs/API.md#idempotency, docs/PAYMENTS.md#an-answer-of-202. */
 import type { CommandResult } from '../../machines/commands.js'
 import type { PaymentTerms } from '../../machines/model.js'
 import { ServiceError } from '../../runtime/errors.js'
@@ -43,7 +43,7 @@ export function answerSubmission(ctx: RequestContext, submission: Submission, fi
   ctx.body = presentPayment(terms, submission.result.progress)
 }
 
-/** Interface 5.3: `operation` names what is pending, also while it waits for a worker. The rest is as it stands. */
+/** `operation` names what is pending, also while it waits for a worker. The rest is the payment as it stands. */
 function presentInProgress(submission: Submission & { kind: 'in_progress' }): Record<string, unknown> {
   const { terms, progress, waiting } = submission
   return presentPayment(terms, waiting === null ? progress : { ...progress, operation: waiting, error: null })

@@ -1,4 +1,4 @@
-/** A webhook endpoint as merchants see it: interface 2.4. */
+/** A webhook endpoint as merchants see it: docs/API.md#put-v1webhook-endpoint. */
 import type { WebhookEndpoint } from '../webhook-endpoints-port.js'
 
 const SIGNATURE_HEADER = 'X-Service-Signature'

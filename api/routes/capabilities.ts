@@ -1,4 +1,4 @@
-/** GET /v1/capabilities (interface 2.5; docs/API.md for the fields beyond it). */
+/** GET /v1/capabilities (docs/API.md#get-v1capabilities). */
 import type { Config } from '../../runtime/config.js'
 import type { MerchantRoute } from '../route.js'
 import { CURRENCY, INSTALLMENTS_MAX } from '../schemas/fields.js'

@@ -1,4 +1,4 @@
-/** POST /v1/payments (interface 4.1). */
+/** POST /v1/payments (docs/API.md#post-v1payments). */
 import { answerSubmission } from '../presenters/submission.js'
 import { scopeOf } from '../request-scope.js'
 import type { MerchantRoute } from '../route.js'

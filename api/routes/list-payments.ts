@@ -1,4 +1,4 @@
-/** GET /v1/payments (interface 4.5): newest first, a page at a time. */
+/** GET /v1/payments (docs/API.md#get-v1payments): newest first, a page at a time. */
 import { principalOf } from '../context.js'
 import { encodeCursor } from '../cursor.js'
 import { presentPayment } from '../presenters/payment.js'

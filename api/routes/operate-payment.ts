@@ -1,6 +1,6 @@
 /**
- * POST /v1/payments/{id}/capture (interface 4.2): capture a pre-authorisation, in part or as a whole.
- * POST /v1/payments/{id}/cancel (interface 4.3): undo a pre-authorisation, or refund in parts or as a whole.
+ * POST /v1/payments/{id}/capture (docs/API.md#post-v1paymentsidcapture): captures a hold, in part or as a whole.
+ * POST /v1/payments/{id}/cancel (docs/API.md#post-v1paymentsidcancel): voids a hold, or refunds in part or as a whole.
  */
 import { answerSubmission } from '../presenters/submission.js'
 import { paymentIdInPath, scopeOf } from '../request-scope.js'

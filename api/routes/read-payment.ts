@@ -1,4 +1,4 @@
-/** GET /v1/payments/{id} (interface 4.4): the source of truth. */
+/** GET /v1/payments/{id} (docs/API.md#get-v1paymentsid): the source of truth. */
 import { ServiceError } from '../../runtime/errors.js'
 import { principalOf } from '../context.js'
 import { presentPayment } from '../presenters/payment.js'

@@ -1,4 +1,4 @@
-/** POST /v1/cards (interface 4.6): 201, or 200 when the same token was exchanged before. */
+/** POST /v1/cards (docs/API.md#post-v1cards): 201, or 200 when the same token was exchanged before. */
 import { principalOf } from '../context.js'
 import { presentCard } from '../presenters/card.js'
 import type { MerchantRoute } from '../route.js'

@@ -1,4 +1,4 @@
-/** PUT and GET /v1/webhook-endpoint (interface 4.7 and 4.8). */
+/** PUT and GET /v1/webhook-endpoint (docs/API.md#put-v1webhook-endpoint). */
 import { ServiceError } from '../../runtime/errors.js'
 import { createNetworkPolicy } from '../../runtime/network-policy.js'
 import { principalOf } from '../context.js'

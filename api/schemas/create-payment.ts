@@ -1,4 +1,4 @@
-/** Body of POST /v1/payments: every rule of interface 2.2 and 8; docs/API.md has those of metadata. */
+/** Body of POST /v1/payments (docs/API.md#post-v1payments). */
 import type { CardSource } from '../../machines/commands.js'
 import type { MetadataValue } from '../../machines/model.js'
 import type { CreateRequest } from '../payments-port.js'

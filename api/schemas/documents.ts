@@ -1,8 +1,8 @@
 /**
- * CPF and CNPJ as interface 2.2 wants them: digits only, with valid check digits.
+ * CPF and CNPJ (docs/API.md#post-v1payments): digits only, with valid check digits.
  *
  * The library computes the check digits; its own `isValid` is not used, because it accepts masks and the letters of the
- * new CNPJ, which the interface does not, and refuses 123.456.789-09, which has valid check digits.
+ * new CNPJ, which our contract does not, and refuses 123.456.789-09, which has valid check digits.
  */
 import { cnpj, cpf } from 'cpf-cnpj-validator'
 

@@ -1,15 +1,15 @@
-/** Fields that several requests have, and the words for the most common rules. Limits: interface sections 2.2 and 8. */
+/** Fields that several requests have, and the words for the most common rules. Limits: docs/API.md#post-v1payments. */
 import type { Schema } from './rules.js'
 
 /**
- * Cents. The interface names no upper bound; this one (almost ten billion reais) keeps every sum exact and fits the
+ * Cents. The contract names no upper bound; this one (almost ten billion reais) keeps every sum exact and fits the
  * card network's field of 15 digits.
  */
 const AMOUNT_CENTS_MAX = 999_999_999_999
 
 export const INSTALLMENTS_MAX = 18
 
-/** The only currency (interface 2.2). */
+/** The only currency (docs/API.md#post-v1payments). */
 export const CURRENCY = 'BRL'
 
 export const amountCents: Schema = {

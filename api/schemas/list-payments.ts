@@ -1,4 +1,4 @@
-/** Query of GET /v1/payments (interface 4.5). A parameter given twice is an array, and so breaks its rule. */
+/** Query of GET /v1/payments (docs/API.md#get-v1payments). A repeated parameter is an array, which breaks its rule. */
 import { parse as parseQuery } from 'node:querystring'
 import { type PaymentStatus, paymentStatuses } from '../../machines/model.js'
 import type { ListFilter } from '../../redis/payments.js'

@@ -1,4 +1,4 @@
-/** Body of capture and cancel: `amount_cents` or nothing (interface 4.2, 4.3). */
+/** Body of capture and cancel: `amount_cents` or nothing (docs/API.md#post-v1paymentsidcapture). */
 import { amountCents, object } from './fields.js'
 import { parserOf } from './rules.js'
 

@@ -1,8 +1,8 @@
 /**
  * From a JSON schema to a parser: unknown in, typed out, or one 400 that names every problem.
  *
- * Every field of a schema carries its rule as a sentence (`rule`), which is what the client reads: whatever is wrong
- * with the field, the sentence says what is right. A value is never repeated in a message.
+ * Every field of a schema carries its rule as a sentence (`rule`), which the client reads: it says what is right, for
+ * every mistake in the field. A value is never repeated in a message.
  */
 import { Ajv, type ErrorObject } from 'ajv'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
@@ -14,7 +14,7 @@ import { isCnpj, isCpf } from './documents.js'
 const UNWANTED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
 const EMAIL = fullFormats.email as RegExp
 
-/** More problems than this help nobody, and the answer must not be larger than the request. */
+/** Enough problems for one answer, which must not be larger than the request. */
 const PROBLEMS_MAX = 50
 const PATH_LENGTH_MAX = 120
 

@@ -1,4 +1,4 @@
-/** Body of POST /v1/cards (interface 4.6). */
+/** Body of POST /v1/cards (docs/API.md#post-v1cards). */
 import { givenId, object } from './fields.js'
 import { parserOf } from './rules.js'
 

@@ -1,4 +1,4 @@
-/** Body of PUT /v1/webhook-endpoint (interface 4.7). */
+/** Body of PUT /v1/webhook-endpoint (docs/API.md#put-v1webhook-endpoint). */
 import { isIP } from 'node:net'
 import { ServiceError } from '../../runtime/errors.js'
 import type { NetworkPolicy } from '../../runtime/network-policy.js'

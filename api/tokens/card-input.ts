@@ -1,7 +1,7 @@
 /**
  * The rules of a card that a buyer has typed: all broken ones at once, so that a form can mark every field.
  *
- * No message repeats a value: whatever stands in a wrong field may be a card number.
+ * No message repeats a value: any wrong field may hold a card number.
  */
 import { brandOf, type CardBrand, isExpired, isLuhnValid, mayHoldNumber } from '../../machines/card-brands.js'
 import type { Environment } from '../../machines/model.js'

@@ -34,7 +34,7 @@ export interface CardForm {
   mark(problems: Readonly<Partial<Record<FieldName, ProblemCode>>>): void
   /** While a card is on its way nothing can be changed. */
   lock(isLocked: boolean): void
-  /** Empties the code, which nobody may keep, after the card became a token. */
+  /** Empties the security code after the card became a token: PCI DSS forbids to keep it. */
   forgetCvv(): void
   focus(): void
 }

@@ -163,7 +163,7 @@ function connectOf({ publishableKey, style }: FieldsOptions, locale: string): Co
   return { type: CONNECT, publishableKey, locale, style: { ...style } }
 }
 
-/** The channel has the frame at its other end, and nobody else. */
+/** Only the frame is at the other end of the channel. */
 function take(
   report: Report,
   place: { frame: HTMLIFrameElement; waiting: Map<number, Waiting>; element: HTMLElement; options: FieldsOptions }

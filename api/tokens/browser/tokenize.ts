@@ -1,4 +1,4 @@
-/** The one request of the frame: the typed card goes to `tokens`, the frame's own origin, and to nobody else. */
+/** The one request of the frame: the typed card goes to `tokens` only, the frame's own origin. */
 import type { FieldName, ProblemCode, TypedCard } from './card-rules.js'
 import { isRecord, type Token } from './protocol.js'
 import type { FailureCode } from './texts.js'

@@ -25,7 +25,7 @@ export function layoutOf(digits: string): BrandLayout {
   return (brand === null ? undefined : LAYOUTS[brand]) ?? COMMON
 }
 
-/** The digits of a text, whatever stands between them. */
+/** The digits of a text, without all other characters. */
 export function digitsOf(text: string): string {
   return text.replace(/\D/g, '')
 }
@@ -47,7 +47,7 @@ export function formatNumber(text: string): string {
 export function formatExpiry(text: string): string {
   const [, isoYear, isoMonth] = /^\s*(\d{4})-(\d{2})\s*$/.exec(text) ?? []
   if (isoYear !== undefined && isoMonth !== undefined) return `${isoMonth} / ${isoYear.slice(2)}`
-  // The last space of `12 / ` was deleted: the slash, which nobody typed, goes with it.
+  // The last space of `12 / ` was deleted: the slash, which the buyer did not type, goes with it.
   if (/^\d\d \/$/.test(text)) return text.slice(0, 2)
   const [, single, years] = /^\s*(\d)\s*\/\s*(\d*)/.exec(text) ?? []
   let digits = single === undefined ? digitsOf(text) : `0${single}${years}`
