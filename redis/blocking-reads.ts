@@ -16,8 +16,8 @@ export interface BlockingReads {
   /** The partitions in groups that one read can serve. */
   groups(partitions: readonly number[]): readonly (readonly number[])[]
   /**
-   * Runs a read of the streams of one group, `stream` being one of them. Rejects when the server is away; what was
-   * handed out with an answer that was lost is for the caller to look for.
+   * Runs a read of the streams of one group, `stream` being one of them. Rejects when the server is away; the caller
+   * looks for entries whose delivery was lost with an answer.
    */
   read<T>(stream: string, work: (redis: Redis) => Promise<T>): Promise<T>
   /** Cuts the connections that it made itself. */
@@ -69,7 +69,7 @@ class ClusterReads implements BlockingReads {
       readOnly: false,
       lazyConnect: false,
       enableOfflineQueue: true,
-      // A connection that is lost is made anew, to whoever is the master then.
+      // A lost connection is replaced by a new one, to the node that is the master then.
       retryStrategy: () => null
     })
     const connection = cutWhenSilent(duplicate)

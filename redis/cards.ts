@@ -36,7 +36,7 @@ export interface StoredCard extends NewCard {
 export interface CardStore {
   /** Stores a card. The same token again by the same merchant, within 30 days, gives the first card and `isNew` false. */
   store(card: NewCard): Promise<{ readonly card: StoredCard; readonly isNew: boolean }>
-  /** A card of this merchant; `null` when there is none, or it is another merchant's (interface 2.3). */
+  /** A card of this merchant; `null` when there is none, or it is another merchant's (docs/API.md#post-v1cards). */
   read(merchantId: string, cardId: string): Promise<StoredCard | null>
   /** The card that a token of this merchant has become, or `null`. */
   findByToken(merchantId: string, tokenId: string): Promise<StoredCard | null>

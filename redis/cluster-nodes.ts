@@ -52,7 +52,7 @@ export function findMastersAgain(cluster: Cluster): Promise<void> {
   return new Promise(resolve => cluster.refreshSlotsCache(() => resolve()))
 }
 
-/** Whether an answer says that somebody else has the key by now, and that nothing was done. */
+/** Whether an answer says that another node has the key by now, and that nothing was done. */
 export function isMovedError(error: unknown): boolean {
   return error instanceof Error && /^(MOVED|UNBLOCKED|READONLY) /.test(error.message)
 }

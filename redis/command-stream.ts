@@ -1,5 +1,5 @@
 /**
- * The command streams: one per partition, one consumer group, entries handed out to whoever has a free slot.
+ * The command streams: one per partition, one consumer group; any worker with a free slot gets the next entry.
  *
  * An entry leaves its stream only in the script that stores its result. Until then it belongs to the worker that read
  * it; a worker that is silent for too long loses its entries to the others (takeover.ts).
@@ -93,7 +93,7 @@ function collectEntry(result: ReadResult, partition: number, entryId: string, fi
   }
 }
 
-/** Gives a command back, marked as handed out once more. False when it was finished in the meantime. */
+/** Puts a command back with a delivery count one higher. False when it was finished in the meantime. */
 export async function requeueCommand(redis: Redis, entry: CommandEntry): Promise<boolean> {
   return await releaseCommand(redis, { ...entry, handedOut: entry.handedOut + 1 })
 }
@@ -164,7 +164,7 @@ async function buryFields(
 /** Where commands go that a worker can't end. All answer false for one that was finished in the meantime. */
 export interface CommandQueue {
   requeue(entry: CommandEntry): Promise<boolean>
-  /** For one that this worker has not begun: whoever takes it next may begin it. */
+  /** For one that this worker has not begun: keeps the delivery count, so the next worker may begin it. */
   release(entry: CommandEntry): Promise<boolean>
   /** The same for one that this version can't read: for a worker of a newer one. */
   leave(entry: CommandEntry): Promise<boolean>
@@ -185,8 +185,8 @@ const LOST_AFTER_MS = 1_000
 const LOST_MAX = 100
 
 /**
- * Entries that the server has handed to `consumer`, which does not know of them: the answer was lost with its
- * connection. Nobody else would ever take them, because their consumer is alive.
+ * Entries that the server has delivered to `consumer`, which does not know of them: the answer was lost with its
+ * connection. No other worker takes them over, because their consumer is alive.
  */
 export async function lostCommands(
   redis: Redis,

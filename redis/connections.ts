@@ -115,7 +115,7 @@ function clientFor(address: RedisAddress, role: Role, onErrorReply: (error: Erro
     // A server that still loads its data says "a second" however close it is; the client would wait that long.
     maxLoadingRetryTime: LOADING_RETRY_MS,
     connectionName: role,
-    // Older servers and narrow ACLs refuse CLIENT SETINFO, and nobody reads it.
+    // Older servers and narrow ACLs refuse CLIENT SETINFO, which nothing here needs.
     disableClientInfo: true,
     reconnectOnError: error => {
       onErrorReply(error)

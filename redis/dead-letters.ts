@@ -32,8 +32,8 @@ export async function listDeadLetters(redis: Redis, partitions: number): Promise
 }
 
 /**
- * Puts a letter back into its stream, marked as handed out before: whatever it may have done is asked about, not done
- * again. Throws when there is no such letter, or when it is not a command.
+ * Puts a letter back into its stream, marked as delivered before: a call that it may have sent is reconciled, not
+ * repeated. Throws when there is no such letter, or when it is not a command.
  */
 export async function replayDeadLetter(redis: Redis, letterId: string): Promise<DeadLetter> {
   const { letter, partition, entryId } = await findLetter(redis, letterId)
@@ -50,7 +50,7 @@ export async function replayDeadLetter(redis: Redis, letterId: string): Promise<
     [keys.deadLetters(partition), keys.commands(partition)],
     [entryId, ...fields, 'n', '1']
   )
-  if (moved !== 1) throw new Error(`The dead letter ${letterId} was replayed by somebody else just now.`)
+  if (moved !== 1) throw new Error(`The dead letter ${letterId} was replayed by another operator just now.`)
   return letter
 }
 

@@ -1,5 +1,5 @@
 /**
- * Lets a developer look on while payments move (`npm run inspect`), at no cost while nobody does.
+ * Lets a developer look on while payments move (`npm run inspect`), at no cost without an inspector.
  *
  * An inspector announces itself by a key that expires. Each worker looks for that key once a second; only while it is
  * there, decisions are published. What is published names its fields one by one: nothing about the buyer, the card

@@ -11,7 +11,7 @@ import type { Environment } from '../machines/model.js'
 import type { Redis } from './connections.js'
 import { keys } from './keys.js'
 
-/** Those of interface section 5, and `tokens:write`, the only one of publishable keys. */
+/** Those of docs/API.md#keys; `tokens:write` is the only one of publishable keys. */
 export const permissions = ['payments:read', 'payments:write', 'cards:write', 'webhooks:write', 'tokens:write'] as const
 export type Permission = (typeof permissions)[number]
 
@@ -44,8 +44,8 @@ export interface KeyRecord extends ApiKey {
 /** A wish that cannot be fulfilled, with a sentence for the operator who had it. */
 export class MerchantStoreError extends Error {}
 
-/** An id that is never given out: reading it makes an unknown key as slow as a known one. */
-const NOBODY = 'm_nobody'
+/** An id that no merchant gets: reading it makes an unknown key as slow as a known one. */
+const NO_MERCHANT = 'm_none'
 const NAME_LENGTH_MAX = 120
 
 export class MerchantStore {
@@ -151,7 +151,7 @@ export class MerchantStore {
   /** The record behind a key id, revoked ones included; null when there is none. Two reads in either case. */
   async findKey(keyId: string): Promise<KeyRecord | null> {
     const found = parseKey(keyId, await this.#redis.hgetall(keys.apiKey(keyId)))
-    const merchant = await this.findMerchant(found?.key.merchantId ?? NOBODY)
+    const merchant = await this.findMerchant(found?.key.merchantId ?? NO_MERCHANT)
     if (found === null) return null
     return { ...found.key, secretHash: found.secretHash, isMerchantEnabled: merchant?.isEnabled ?? false }
   }

@@ -9,7 +9,7 @@ export interface WaitingCommand {
   readonly entryId: string
   /** Since it came into the stream, by the clock of Redis (ms). */
   readonly ageMs: number
-  /** `host.pid.life` of the worker that has it; null when nobody has. */
+  /** `host.pid.life` of the worker that has it; null when no worker has. */
   readonly worker: string | null
   /** Null when the entry is not readable as a command. */
   readonly command: CommandEntry | null
@@ -46,7 +46,7 @@ function commandOf(partition: number, entryId: string, fields: readonly string[]
   }
 }
 
-/** A stream that no worker has ever read has no group, and nobody has its entries. */
+/** A stream that no worker has ever read has no group, and its entries have no worker. */
 async function workerOf(redis: Redis, partition: number, entryId: string): Promise<string | null> {
   const pending = (await redis
     .xpending(keys.commands(partition), PAYMENTS_GROUP, entryId, entryId, 1)

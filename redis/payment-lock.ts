@@ -14,8 +14,8 @@ import { keys } from './keys.js'
 
 export interface PaymentLock {
   /**
-   * Runs `work` under the lock of the payment. `held` aborts when the lock is lost or may be; it serves others when the
-   * work is done, so whoever listens to it stops listening by then.
+   * Runs `work` under the lock of the payment. `held` aborts when the lock is lost or may be. The signal is used again
+   * after the work is done, so its listeners must be removed by then.
    * Answers `taken` without running anything when another holder has it. Throws while the lock servers have been away
    * for less than the life of a lock; afterwards `work` runs without one.
    */

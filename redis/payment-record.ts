@@ -120,7 +120,7 @@ export function decodeResult(text: string): CommandResult {
   return readResult(JSON.parse(text) as CodedResult)
 }
 
-/** The short form of a result, for whatever it travels in (redis/replies.ts). */
+/** The short form of a result, for the record and for replies (redis/replies.ts). */
 export function codeResult(result: CommandResult): CodedResult {
   if (result.kind === 'succeeded') return { p: encodeProgress(result.progress) }
   return result.kind === 'failed' ? { f: result.code } : { r: result.code }

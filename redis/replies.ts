@@ -34,7 +34,7 @@ export type Reply = (
   | { readonly kind: 'open'; readonly progress: PaymentProgress }
 ) & { readonly times: WorkerTimes | null }
 
-/** Beside the fields of a result or a progress; whoever does not know it passes it over. */
+/** Beside the fields of a result or a progress; a reader that does not know it ignores it. */
 type Timed = { ms?: [queue: number, lock: number, network: number, work: number] }
 
 /** `<command id> D <result>` or `<command id> O <progress>`; '' when there is nothing to say. */

@@ -20,7 +20,7 @@ export interface SealedCards {
 }
 
 const ALL_CARDS = '{p*}:card:*'
-/** Keys that one step of the walk looks at: few enough to hold nobody up. */
+/** Keys that one step of the scan looks at: few enough not to delay other commands of the server. */
 const SCAN_COUNT = 500
 
 /** On a connection to the durable Redis. */

@@ -40,7 +40,7 @@ function watch(redis: Single): void {
 
 /**
  * Cuts with RST where it can, which TLS can't: after a FIN the kernel would go on sending what the server has not
- * acknowledged, and a write could arrive long after its caller was told of its failure.
+ * acknowledged, and a write could arrive long after its caller got the error.
  */
 function cut(stream: Single['stream']): void {
   if (!('encrypted' in stream)) stream.resetAndDestroy()

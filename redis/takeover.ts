@@ -1,9 +1,9 @@
 /**
- * Signs of life of the workers, and what happens to the commands of one that gives none.
+ * Heartbeats of the workers, and the takeover of a dead worker's commands.
  *
- * A heartbeat is written by the clock of Redis, so that the clocks of machines don't matter. Handing the entries of a
- * dead worker over is safe even if it only slept: an entry found again is asked about, never sent again, and a sleeper
- * that wakes up meets the version of the payment.
+ * A heartbeat is written by the clock of Redis, so that the clocks of machines don't matter. Taking over the entries of
+ * a worker is safe even if it was only suspended: a redelivered entry is reconciled, never sent again. The commit of
+ * the resumed worker fails, because the version of the payment has changed.
  */
 import { heldEntries, type ReadResult } from './command-stream.js'
 import type { Redis } from './connections.js'
@@ -19,7 +19,7 @@ const dropConsumer = defineScript('drop_consumer')
 /** Entries that one call takes from one consumer; the next call goes on. */
 const TAKE_MAX = 200
 
-/** Far above every silence that counts as death (`TAKEOVER_AFTER_MS`): who is forgotten was dead long before. */
+/** Far above every silence that counts as death (`TAKEOVER_AFTER_MS`): a forgotten worker was dead long before. */
 const FORGET_AFTER_MS = 24 * 3_600_000
 
 /** Says that a worker is alive. `heartbeats`: the list of the workers' kind. */
@@ -41,7 +41,7 @@ export async function livingConsumers(
   return new Set((await findLiving(redis, [heartbeats], [silenceMs])) as string[])
 }
 
-/** The same for those who act on it: rejects while nobody could write a heartbeat, which is not the workers' silence. */
+/** Like `livingConsumers`, but rejects while Redis refuses writes, so that an outage is not mistaken for dead workers. */
 export async function watchWorkers(redis: Redis, silenceMs: number): Promise<ReadonlySet<string>> {
   const living = await watchScript(redis, [keys.heartbeats(), keys.timersHeartbeats()], [silenceMs, 'timers'])
   return new Set(living as string[])

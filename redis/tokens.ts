@@ -27,7 +27,7 @@ export interface NewToken extends Omit<TokenSummary, 'owner'> {
 /**
  * - `claimed`: the caller owns the token now, or did already
  * - `missing`: there is no such token, or it is another merchant's
- * - `taken`: somebody else owns it
+ * - `taken`: another owner has it
  */
 export type Claim =
   | {
@@ -51,8 +51,8 @@ export interface TokenStore {
   peek(tokenId: string): Promise<TokenSummary | null>
   /**
    * Makes `owner` the only one who can use the token, and keeps it for `CLAIM_TTL_MS` at least. `request` (the
-   * fingerprint of a request) is who may give the token back: nobody but a worker when it is '', or when two different
-   * requests of one owner have claimed the token.
+   * fingerprint of a request) may release the token. Only a worker may when it is '', or when two different requests of
+   * one owner have claimed the token.
    */
   claim(tokenId: string, merchantId: string, owner: string, request?: string): Promise<Claim>
   /**

@@ -125,7 +125,7 @@ export class WebhookArchive {
     for (const event of events.sort(byTime)) if (!wanted.has(event.eventId)) wanted.set(event.eventId, event)
     const waiting = [...wanted.values()].filter(event => event.state === 'waiting')
     for (const event of waiting) await this.#hurry(merchantId, event.change)
-    // One list of all others, so that the events of a payment keep their order whatever became of them at first.
+    // One list of all others, so that the events of a payment keep their order, delivered or not.
     const others = [...wanted.values()].filter(event => event.state !== 'waiting')
     const changes = others.map(event => event.change)
     return waiting.length + (await this.#putBack(merchantId, 'delivered', changes))

@@ -1,5 +1,6 @@
 /**
- * The webhook event of a change of status (interface 6.2), and the short form in which delivered events are remembered.
+ * The webhook event of a change of status (docs/WEBHOOKS.md#what-arrives), and the short form in which delivered
+ * events are kept.
  *
  * Its id follows from the payment and the version that the change gave it, so an event that is made again from the
  * short form is the same event: a receiver that has seen it discards it. Like a payment id, an event id sorts by time
@@ -16,7 +17,7 @@ import {
 } from '../machines/model.js'
 import { compactId, expandId } from './keys.js'
 
-/** The type of all events (interface 6), in their bodies and in the header that comes with them. */
+/** The type of all events (docs/WEBHOOKS.md#what-arrives), in their bodies and in the header that comes with them. */
 export const EVENT_TYPE = 'payment.status_changed'
 
 /** What an event says beyond what is fixed for the whole life of its payment. */

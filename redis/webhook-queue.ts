@@ -32,7 +32,7 @@ const READ_COUNT = 256
 const ATTEMPTS_KEPT = 1_000
 const LOAD_COUNT = 1_000
 
-/** The partition has another holder by now: whatever this one holds of it is not its business any more. */
+/** The lease of the partition has another owner by now: this process must stop working on it. */
 export class PartitionLost extends Error {}
 
 export interface FreshEvent {

@@ -1,6 +1,6 @@
 /**
- * The webhooks of a merchant, switched off by an operator because nobody receives them any more: events are then neither
- * sent nor kept. The merchant's next registration switches them on again.
+ * The webhooks of a merchant, switched off by an operator because no endpoint receives them any more: events are then
+ * neither sent nor kept. The merchant's next registration switches them on again.
  *
  * Beside the endpoint and not in it: a merchant who never registered one can be switched off too.
  */

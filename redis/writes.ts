@@ -7,7 +7,7 @@
  * server holds by then, also what an earlier connection wrote and a repeated request only finds.
  *
  * The write and its WAIT go to one server over one connection. A master that dies, or is a master no more, between the
- * two confirms nothing, whoever takes its place.
+ * two confirms nothing, regardless of its successor.
  */
 import { Cluster, type Redis as Single } from 'ioredis'
 import type { Logger } from '../runtime/log.js'
@@ -27,7 +27,7 @@ export interface Writes {
   run<T>(key: string, work: (redis: Redis) => Promise<T>): Promise<T>
 }
 
-/** How long replicas may take. Less than a command may, so that the one is told from the other (ms). */
+/** How long replicas may take (ms). Less than a command may, so that the two timeouts can be told apart. */
 const WAIT_MS = 1_000
 const FENCE_LIFE_MS = 60_000
 const MOVES_MAX = 3
