@@ -116,8 +116,8 @@ export function describeSettings(): {
 }
 
 /**
- * How long the lock of a payment outlives its holder. Holders renew it, so it may be shorter than a network call; it is
- * as long as the silence after which a worker counts as dead, so that whoever takes over finds it free.
+ * How long the lock of a payment outlives its holder. Holders renew it, so it may be shorter than a network call. It is
+ * as long as the silence after which a worker counts as dead, so that the lock is free at the takeover.
  */
 export function lockTtlMs(config: Config): number {
   return config.takeoverAfterMs

@@ -1,6 +1,6 @@
 /**
  * Named points on the way of a command at which a test lets a process die: before and after every script and every
- * call to the card network, so between any two steps that somebody else can see.
+ * call to the card network, so between any two steps that another process can see.
  *
  * Off, a point is one comparison. The list is closed: a script or a call without a point does not compile, or fails
  * test/runtime/crash-points.test.ts.
@@ -13,12 +13,12 @@ export const crashSteps = {
   release_token:
     'A token is given back: before, it belongs to a request that has no use for it; after, another key can claim it.',
   accept_payment:
-    'A new payment is accepted: before, nothing is known of it; after, it is durable and nobody was told.',
+    'A new payment is accepted: before, nothing is known of it; after, it is durable and its request has no answer.',
   accept_operation: 'A capture or cancel is accepted: before, nothing is known of it; after, it is durable.',
-  read_commands: 'Commands are handed out: before, they wait; after, they belong to a worker that has done nothing.',
+  read_commands: 'Commands are delivered: before, they wait; after, they belong to a worker that has done nothing.',
   commit: 'A decision is written: before, nothing has changed; after, an effect is due, or the command has ended.',
   finish:
-    'A command ends without a change: before, it is found again; after, its result is stored and nobody was told.',
+    'A command ends without a change: before, it is redelivered; after, its result is stored and its request waits.',
   requeue: 'A command is given back: before, it belongs to a worker; after, to the stream.',
   bury: 'A command is taken out of circulation.',
   fire_due: 'Alarms become commands: before, they are due; after, they wait in the stream.',
@@ -29,7 +29,7 @@ export const crashSteps = {
   drop_notice:
     'A notice that was announced to its payment is dropped: before, it comes up again and is announced twice.',
   'network.authorise':
-    'An authorisation is sent: before, nobody knows of it; after, its outcome is known to nobody else.',
+    'An authorisation is sent: before, the network has no sale; after, only the dead worker knows the outcome.',
   'network.capture': 'A capture is sent; its intent is committed.',
   'network.void': 'A void or refund is sent; its intent is committed.',
   'network.query': 'The network is asked about an order.',

@@ -1,4 +1,4 @@
-/** How a process ends: what it promises to whoever started it. */
+/** How a process ends: its contract with its supervisor. */
 
 /**
  * From the signal to the end, after the drain. `npm start` promises to be gone within 15 s and the drain; the rest is for

@@ -2,13 +2,13 @@
  * The one catalogue of errors that a merchant can meet. docs/ERRORS.md is generated from it.
  *
  * `retryable` answers one question: may the same request, with a new Idempotency-Key if it needs one, succeed later
- * without a change? Source: interface section 7; what goes beyond it was decided here.
+ * without a change? Source: the contract with merchants; what goes beyond it was decided here.
  */
 
 export interface ErrorSpec {
   readonly status: number
   readonly retryable: boolean
-  /** What happened and what to do, in one or two sentences, safe to show to anybody. */
+  /** What happened and what to do, in one or two sentences, safe to show to any client. */
   readonly message: string
   /** The code that merchants see, where it differs from the name of the row. */
   readonly publicCode?: string

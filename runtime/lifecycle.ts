@@ -27,7 +27,7 @@ export interface ProcessContext {
   onWarning(part: string, check: Check): void
 }
 
-/** Runs one process of the Procfile until it is told to stop. Never returns an error: it logs and exits. */
+/** Runs one process of the Procfile until a signal stops it. Never returns an error: it logs and exits. */
 export async function runProcess(name: ProcessName, start: (context: ProcessContext) => Promise<void>): Promise<void> {
   const config = configOrExit(name)
   const log = createLogger(name, config.logLevel)

@@ -1,7 +1,7 @@
 /**
  * Structured logs: one JSON object a line on standard output, a constant sentence as message, the data as fields.
  *
- * Nothing that identifies a card or authenticates anybody may be logged. The paths below are the last line of
+ * Nothing that identifies a card or authenticates a client may be logged. The paths below are the last line of
  * defence, not the first: callers pass ids, never requests or commands.
  */
 import { format } from 'node:util'
@@ -26,7 +26,7 @@ const SECRET_FIELDS = [
  * One logger per process; derive children with ids: `log.child({ payment_id })`. `destination`: standard output unless
  * it is given.
  *
- * Standard output means `process.stdout`, not pino's own destination: that one, when whoever reads the output is gone,
+ * Standard output means `process.stdout`, not pino's own destination. When the reader of the output is gone, the latter
  * tries for ever to write its last lines at exit, and the process stays (measured with sonic-boom 4.2.1).
  */
 export function createLogger(processName: string, level: string, destination?: DestinationStream): Logger {
@@ -43,7 +43,7 @@ export function createLogger(processName: string, level: string, destination?: D
 
 let isReaderWatched = false
 
-/** Without a reader there is nobody to tell; the process goes on until it is told to stop. */
+/** An error of standard output is ignored: without a reader the process goes on until it is stopped. */
 function standardOutput(): DestinationStream {
   if (!isReaderWatched) process.stdout.on('error', () => undefined)
   isReaderWatched = true

@@ -9,7 +9,7 @@ export interface SecretFile {
 
 const RIGHTS_OF_OTHERS = 0o007
 
-/** The sentence about files whose mode gives rights to every user, or undefined. What is not there is told elsewhere. */
+/** The sentence about files whose mode gives rights to every user, or undefined. Missing files are reported elsewhere. */
 export async function openFilesWarning(files: readonly SecretFile[]): Promise<string | undefined> {
   const found = await Promise.all(
     files.map(async ({ variable, file }) => {

@@ -89,7 +89,7 @@ export function initKeyFiles(files: RingFiles, access: Access): string {
 export interface Rotation {
   /** Adds a key only while this one is the current one, so that a rotation which was cut off can be repeated. */
   readonly ifCurrent?: string | undefined
-  /** Is told the id of the new key before any file has it. When it rejects, nothing is written. */
+  /** Receives the id of the new key before any file has it. When it rejects, nothing is written. */
   announce(keyId: string): Promise<void>
 }
 

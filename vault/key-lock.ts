@@ -16,7 +16,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
  * Does `work` while no other process may change the files. A process that is killed leaves its lock behind: only a person can
- * tell that from one that is asleep. Rejects with `VaultError` `locked`, and as `work` does.
+ * tell that from one that is suspended. Rejects with `VaultError` `locked`, and as `work` does.
  */
 export async function withKeyLock<T>(
   files: KeyFiles | WebhookKeyFile,

@@ -27,7 +27,7 @@ export const redisSettings = {
     ['api', 'notifications', 'payments', 'timers', 'webhooks', 'operator'],
     16,
     [1, 4096],
-    'Number of partitions; fixed when the data is born. `operator` is told by the data.'
+    'Number of partitions; fixed when the data is born. `operator` reads it from the data.'
   ),
   installationId: text(
     'INSTALLATION_ID',

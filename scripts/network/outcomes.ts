@@ -1,6 +1,7 @@
 /**
- * What the simulated network does with a card or an amount: the test environment's contract (interface 7.1, and more
- * cards and amounts), in the acquirer's sandbox codes. The acquirer's own sandbox always answers; losing an answer is our extension.
+ * What the simulated network does with a card or an amount: the test environment's contract (docs/API.md#post-v1tokens,
+ * and more cards and amounts), in the acquirer's sandbox codes. The acquirer's own sandbox always answers; losing an
+ * answer is our extension.
  */
 
 export interface CardOutcome {

@@ -2,8 +2,8 @@
  * The one place where card data is opened (invariant 7): just before an authorisation, for the length of one call.
  *
  * A token belongs to the request that claimed it; a worker gets the boxes by claiming it again. Card and CVV are
- * deleted as soon as the authorisation was sent: it is never sent a second time, regardless of the answer. A token of an
- * authorisation that was not sent is released: the merchant may use it with another Idempotency-Key.
+ * deleted as soon as the authorisation was sent: it is never sent a second time, regardless of the answer. The token
+ * of an authorisation that was not sent is released: the merchant may use it with another Idempotency-Key.
  */
 import type { CardSource } from '../../machines/commands.js'
 import type { PaymentTerms } from '../../machines/model.js'

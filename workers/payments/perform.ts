@@ -116,8 +116,8 @@ async function authorise(
     )
   )
   warnOfTrouble('authorise', outcome, payment, deps)
-  // A merchant whose result says that nothing was sent may use the token at once. A worker that dies in between leaves a
-  // payment that is reconciled and never sent, so no other worker needs the token.
+  // A merchant whose result says that nothing was sent may use the token at once. A worker that dies in between leaves
+  // a payment that is reconciled and never sent, so no other worker needs the token.
   if (outcome.kind === 'not_sent') await giveBack()
   // Not awaited: tokens and CVVs end by themselves, and the result must not wait for their removal.
   else deps.cardData.forget(terms, command.source).catch(onFailure)

@@ -1,4 +1,4 @@
-/** The header that proves where a webhook comes from and when it was sent (interface 6.3). */
+/** The header that proves the sender of a webhook and when it was sent (docs/WEBHOOKS.md#what-arrives). */
 import { createHmac } from 'node:crypto'
 
 /**
