@@ -14,13 +14,13 @@ import { fieldTable, tokenFieldTable } from './fields.js'
 export const API_PAGE = 'docs/API.md'
 const PART = /<!-- made: (\S+) -->\n.*?<!-- end -->/gs
 
-/** The page as it must be. Throws when it lacks a part, or has one that nobody makes. */
+/** The page as it must be. Throws when it lacks a part, or has an unknown one. */
 export function apiPage(): string {
   const parts = madeParts()
   const unused = new Set(parts.keys())
   const page = readFileSync(API_PAGE, 'utf8').replace(PART, (_, name: string) => {
     const made = parts.get(name)
-    if (made === undefined) throw new Error(`${API_PAGE} asks for a part "${name}", which nobody makes.`)
+    if (made === undefined) throw new Error(`${API_PAGE} asks for a part "${name}", which does not exist.`)
     unused.delete(name)
     return `<!-- made: ${name} -->\n\n${made.trim()}\n\n<!-- end -->`
   })

@@ -46,7 +46,7 @@ export const requestWords: Readonly<Record<string, Readonly<Record<string, strin
     'customer.address.district': 'district',
     'customer.address.city': 'city',
     'customer.address.state': 'state',
-    metadata: 'whatever you want to find again when you read the payment',
+    metadata: 'your own data, returned when you read the payment',
     'metadata.*': 'one pair; never card data'
   },
   'POST /v1/payments/{id}/capture': { amount_cents: 'what to capture; absent: the whole authorised amount' },
