@@ -1,4 +1,4 @@
-/** `npm run build`: bootstrap.mjs has built before it comes here, whatever the age of the files. */
+/** `npm run build`: bootstrap.mjs has built before it comes here, regardless of the age of the files. */
 import { readCommandLine, toolCommand } from './command-line/tool.js'
 
 readCommandLine(

@@ -2,7 +2,7 @@
 import { connectionOf } from './operator/connection.js'
 import { runOperator } from './operator/program.js'
 
-// Closed by whoever reads it (`| head`): what was done is done.
+// The reader may close it (`| head`): what was done is done.
 process.stdout.on('error', () => undefined)
 process.exitCode = await runOperator(process.argv.slice(2), {
   connect: () => connectionOf(),

@@ -82,7 +82,7 @@ function stopWhenTold(service: Service): void {
       void stop(signal, 0)
     })
   }
-  // Whatever ends this process, nothing that it started stays.
+  // Nothing that this process started outlives it.
   process.on('exit', () => service.killAll())
   process.stdout.on('error', () => void stop('output closed', 1))
   process.stderr.on('error', () => undefined)

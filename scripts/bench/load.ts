@@ -67,7 +67,7 @@ export async function runOpenLoop(url: string, arrivals: Arrivals, source: Reque
   return recorder.result()
 }
 
-/** Sends every request, and waits for every answer; `onAnswer` is told its status (0: there was none) and its time. */
+/** Sends every request, and waits for every answer; `onAnswer` receives its status (0: there was none) and its time. */
 export async function sendByTheClock(
   url: string,
   options: Arrivals,

@@ -1,4 +1,4 @@
-/** Requests offered by the clock, whatever becomes of them: those that are paid and those that are refused, apart. */
+/** Requests offered by the clock, regardless of their answers; counts paid and refused ones apart. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OPS_FILE } from '../supervisor/data-dir.js'

@@ -14,7 +14,7 @@ export interface Stage {
 
 /**
  * Runs `work` with the service and its rivals, whose data lie in a new folder below `parentDir`; stops all of them and
- * removes the folder, whatever becomes of the work.
+ * removes the folder, also when the work fails.
  */
 export async function onStage<T>(
   parentDir: string,

@@ -119,7 +119,7 @@ async function paymentsOf(
 ): Promise<RequestSource> {
   const payerOf = (index: number): Payer => {
     const payer = payers[index % payers.length]
-    if (payer === undefined) throw new Error('unreachable: somebody pays')
+    if (payer === undefined) throw new Error('unreachable: there is a payer')
     return payer
   }
   const merchantIds = Array.from({ length: total }, (_, index) => payerOf(index).merchant_id)

@@ -2,7 +2,7 @@
  * A service on a Redis Cluster under load, whose masters are killed; then the audit of everybody's books.
  *
  * `cutMs`: before it is killed a master loses its replica for so long and goes on alone. What it confirms meanwhile is
- * lost with it, which is what asynchronous replication may do to anybody at any time; here it surely happens.
+ * lost with it, which asynchronous replication may do at any time; here it surely happens.
  */
 import { connect, disconnect } from '../../redis/connections.js'
 import { keys, partitionOf } from '../../redis/keys.js'
@@ -148,7 +148,7 @@ async function killMaster(cluster: RedisCluster, key: string, cutMs: number): Pr
   const master = await cluster.masterOf(key)
   const replica = await cluster.replicaOf(master)
   if (cutMs > 0) {
-    // The replica sleeps, its link is cut behind its back, and what is written from here on stays with the master.
+    // The replica is suspended, its link is cut, and what is written from here on stays with the master.
     replica.signal('SIGSTOP')
     await master.ask('CLIENT', 'KILL', 'TYPE', 'replica')
     await delay(cutMs)

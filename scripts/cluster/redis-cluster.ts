@@ -79,7 +79,7 @@ export class RedisCluster {
   async moveSlotOf(key: string): Promise<void> {
     const from = await this.masterOf(key)
     const to = this.nodes.find(node => node !== from)
-    if (to === undefined) throw new Error('A Cluster of one node has nobody to give a slot to.')
+    if (to === undefined) throw new Error('A Cluster of one node has no other node to give a slot to.')
     const slot = String(await from.ask('CLUSTER', 'KEYSLOT', key))
     const [fromId, toId] = [String(await from.ask('CLUSTER', 'MYID')), String(await to.ask('CLUSTER', 'MYID'))]
     await to.ask('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId)

@@ -1,4 +1,4 @@
-/** One durable Redis of a Cluster or of a group with Sentinels, started by hand so that nobody starts it anew. */
+/** One durable Redis of a Cluster or of a group with Sentinels, started by hand so that no supervisor restarts it. */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { spawnRedis } from '../supervisor/embedded-redis.js'
 import { freePort } from '../supervisor/ports.js'
 import type { RedisBinary } from '../supervisor/redis-binary.js'
 
-/** What every durable node is told (docs/REDIS.md, Settings). */
+/** The settings of every durable node (docs/REDIS.md, Settings). */
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction', '--save', '']
 
 interface Running {

@@ -14,7 +14,7 @@ const MISTAKES = [TypeError, RangeError, ReferenceError, SyntaxError, EvalError,
 
 /**
  * What is shown of an error. What can be expected (a port in use, a Redis that does not answer) is a sentence; a mistake in
- * the program keeps its stack, because somebody has to find it.
+ * the program keeps its stack, because a developer has to find it.
  */
 export function wordsOf(error: unknown): string {
   if (isMistake(error)) return `${error.stack ?? error.message}\n`
@@ -33,7 +33,7 @@ export function complain(error: unknown): number {
   return error instanceof UsageError ? 2 : 1
 }
 
-/** From now on an error that nobody catches ends this process with its words, and so does an output that nobody reads. */
+/** From now on an uncaught error ends this process with its words, and so does an output without a reader. */
 export function endWithWords(): void {
   process.on('uncaughtException', error => process.exit(complain(error)))
   process.stdout.on('error', () => process.exit(1))

@@ -1,4 +1,4 @@
-/** What is on a picture: boxes and arrows, before anybody decides how they look. */
+/** What is on a picture: boxes and arrows, without their look. */
 import { type Chart, type ChartState, type ChartTransition, entered } from '../../machines/chart.js'
 import type { ChartView } from './views.js'
 

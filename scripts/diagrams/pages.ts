@@ -108,7 +108,7 @@ function stateSection({ state, description, taken, refused }: StateRows): string
   ]
 }
 
-/** Only merchants are told why; a late answer or an alarm that is refused is nobody's question. */
+/** Only merchants see a reason; a refused late answer or alarm needs none. */
 function isCommand(event: string): boolean {
   return event === 'CAPTURE' || event === 'CANCEL'
 }

@@ -18,7 +18,7 @@ export interface InspectorOptions {
   readonly port: number
   /** Also offers `/hosted`, which hands everything to the inspector at stately.ai. */
   readonly isHostedAllowed: boolean
-  /** What somebody who begins to look on is told first. */
+  /** What a new viewer receives first. */
   readonly replay: () => readonly StatelyInspectionEvent[]
   /** Sentence about the connection to the service, shown on the page. */
   readonly status: () => string

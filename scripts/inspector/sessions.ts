@@ -26,9 +26,9 @@ interface Session {
 export interface Sessions {
   /** Messages that a decision means for those who look on already. */
   observe(decision: ObservedDecision): StatelyInspectionEvent[]
-  /** Adds a payment that nobody has decided on since; messages as for `observe`. */
+  /** Adds a payment without a decision since; messages as for `observe`. */
   add(payment: ObservedPayment): StatelyInspectionEvent[]
-  /** Messages for somebody who begins to look on: every payment as it stands, the oldest first. */
+  /** Messages for a new viewer: every payment as it stands, the oldest first. */
   replay(): StatelyInspectionEvent[]
 }
 

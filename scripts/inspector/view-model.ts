@@ -14,7 +14,7 @@ export interface HistoryLine {
   readonly reference: string | null
   /** Why the event changed nothing. */
   readonly refusal: string | null
-  /** The process that decided; null for what happened before anybody looked. */
+  /** The process that decided; null for what happened before the inspector was open. */
   readonly worker: string | null
 }
 
@@ -65,7 +65,7 @@ export interface MachineView {
 export interface Choice {
   readonly id: string
   readonly label: string
-  /** Whether it could really come now, or only if somebody made it up. */
+  /** Whether it could really come now, or only if it were made up. */
   readonly isTimely: boolean
   readonly next: string | null
   readonly effect: string | null

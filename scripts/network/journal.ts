@@ -2,7 +2,7 @@
  * The ledger's file: one JSON object a line, the last line of a sale counts.
  *
  * A line is written before the network answers, with one synchronous write into the kernel: a simulator that is killed
- * has forgotten nothing that it told anybody. A power loss may cost the last lines; this is a test network.
+ * has forgotten nothing that it has answered. A power loss may cost the last lines; this is a test network.
  */
 import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs'
 import { isRecord, parseJson } from '../../runtime/json.js'

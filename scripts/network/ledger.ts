@@ -1,5 +1,5 @@
 /**
- * The network's own books: every sale, whatever became of its answer. Tests audit the service against it.
+ * The network's ledger: every sale, also one whose answer was lost. Tests audit the service against it.
  *
  * Card numbers are masked before they get here. The whole ledger is in memory, about 1 KiB a sale.
  */

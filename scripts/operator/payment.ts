@@ -88,7 +88,7 @@ function addConclusion(noun: Command, action: ActionMaker): void {
         const id = idOf(args, options.payment)
         const isBooked = options.booked === true
         if (isBooked === (options.notBooked === true)) {
-          throw new UsageError('say either --booked or --not-booked: nobody else can know')
+          throw new UsageError('say either --booked or --not-booked: the service cannot find out')
         }
         const { status, operation } = await conclude(connection, id, isBooked)
         return {
@@ -105,7 +105,7 @@ const meaningOfAttention = {
   figures_differ: "our figures and the network's books differ; compare them",
   sale_after_failure: 'a sale turned up after the payment had failed; it is voided, find out why',
   notice_unconfirmed:
-    'the books never showed what the network announced (a chargeback, a denied refund); ask the acquirer',
+    'the record never showed what the network announced (a chargeback, a denied refund); ask the acquirer',
   poisoned: 'a command failed again and again; see `dead-letter list` and the log'
 } as const
 
@@ -146,7 +146,7 @@ async function conclude(connection: OperatorConnection, id: string, isBooked: bo
       `The service knows no sale of payment ${id}, and could neither capture nor refund it. Have the acquirer void it, then say --not-booked.`
     )
   }
-  // The chart decides; asked here as well, because a worker has nobody to tell why it refuses.
+  // The chart decides; asked here as well, because a worker has no reply channel for its reason.
   const event = { type: 'OPERATION_CONCLUDED', isBooked, nowMs: await serviceNowMs(connection) } as const
   if (decide(payment, event, connection.config).kind === 'refused') {
     throw new Error(

@@ -47,7 +47,7 @@ const WHAT_TO_DO =
 export async function runOperator(args: readonly string[], world: OperatorWorld): Promise<number> {
   const program = new Command('operator')
     .description(
-      'Merchants, keys and whatever else an operator looks after. The service is the one of REDIS_URL, or the `npm start` of this DATA_DIR (.data).'
+      'Merchants, keys, payments, queues and webhooks, for an operator. The service is the one of REDIS_URL, or the `npm start` of this DATA_DIR (.data).'
     )
     .addHelpText('after', EXAMPLES)
     .showHelpAfterError(HELP_HINT)

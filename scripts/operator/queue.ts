@@ -38,14 +38,14 @@ export function queueCommand(action: ActionMaker): Command {
     .action(
       action(async ({ redis, config }) => {
         const rows = (await listOldestCommands(redis, config.partitions, OLDEST_MAX)).map(presentCommand)
-        const header = ['PARTITION', 'AGE', 'PAYMENT', 'COMMAND', 'HANDED OUT BEFORE', 'WORKER (HOST.PID.LIFE)']
+        const header = ['PARTITION', 'AGE', 'PAYMENT', 'COMMAND', 'DELIVERIES BEFORE', 'WORKER (HOST.PID.LIFE)']
         const lines = rows.map(row => [
           String(row.partition),
           `${(row.age_ms / 1_000).toFixed(1)} s`,
           row.payment_id ?? '-',
           row.command ?? 'not readable',
           String(row.handed_out_before ?? '-'),
-          row.worker ?? 'nobody yet'
+          row.worker ?? 'none yet'
         ])
         return { json: rows, text: table(header, lines, 'Every command has its result.') }
       })

@@ -96,7 +96,7 @@ async function rotate({ redis, config }: OperatorConnection, ifCurrent: string |
     let resealed = 0
     let kept = 0
     for await (const record of cards.all()) {
-      // Opened whatever its id says: a card counts as sealed with the current key only if that key opens it.
+      // Opened regardless of its key id: a card counts as sealed with the current key only if that key opens it.
       const card = opened(opener, record)
       if (card === null) unopened.set(keyOf(record), (unopened.get(keyOf(record)) ?? 0) + 1)
       else if (keyOf(record) === keyId) kept++

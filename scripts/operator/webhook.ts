@@ -92,7 +92,7 @@ async function list(
   const found: ArchivedEvent[] = []
   const lastAnswers = new Map<string, string>()
   const merchants = merchant === undefined ? await merchantIds(connection) : [merchant]
-  // One more than is shown: whoever repairs fifty events should know that there are more.
+  // One more than is shown: an operator who repairs fifty events should know that there are more.
   const max = limit + 1
   for (const merchantId of merchants) {
     if (found.length >= max) break

@@ -46,7 +46,7 @@ export function beyondHorizon(make: Make): Make {
   }
 }
 
-/** When the books can't be behind with the last refund, or with what was announced, any more. */
+/** When the record can't be behind with the last refund, or with what was announced, any more. */
 export function onceShown(make: Make): Make {
   return (payment, nowMs) => {
     const { refundedAtMs, notice } = payment.progress
@@ -94,5 +94,5 @@ export function approved(isCaptured: boolean): Make {
   return (_, nowMs) => ({ type: 'APPROVED', isCaptured, references, nowMs })
 }
 
-/** What the books show once the refund at hand is in them. */
+/** What the record shows once the refund at hand is in it. */
 export const bookedCents = ({ progress }: Payment): number => progress.refundedCents + progress.operation.amountCents

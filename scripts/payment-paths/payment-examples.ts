@@ -82,7 +82,7 @@ export const exampleEvents: readonly ExampleEvent[] = [
     type: 'RECONCILE',
     nowMs: Math.max(nowMs, payment.progress.inquiry?.nextAtMs ?? nowMs)
   })),
-  example('RESUMED', 'found again after a crash', (_, nowMs) => ({ type: 'RESUMED', nowMs })),
+  example('RESUMED', 'redelivered after a crash', (_, nowMs) => ({ type: 'RESUMED', nowMs })),
   example('NETWORK_NOTICE', 'something announced', (_, nowMs) => ({
     type: 'NETWORK_NOTICE',
     announced: 'change',
@@ -258,7 +258,7 @@ export const exampleEvents: readonly ExampleEvent[] = [
     reason: 'connection refused',
     nowMs
   })),
-  example('POISONED', 'handed out too often', (_, nowMs) => ({ type: 'POISONED', nowMs }))
+  example('POISONED', 'delivered too often', (_, nowMs) => ({ type: 'POISONED', nowMs }))
 ]
 
 /** Finds an example by its id. Throws on one that does not exist. */

@@ -38,7 +38,7 @@ export function nextMomentMs({ atMs }: World): number {
   return atMs + STEP_MS
 }
 
-/** Whether this could come now, whatever the payment makes of it. */
+/** Whether this could come now, taken by the payment or not. */
 export function isTimely({ type }: ExampleEvent, { payment, underWay }: World): boolean {
   if (underWay !== null) return answersTo[underWay.kind].includes(type)
   switch (type) {

@@ -24,7 +24,7 @@ export class OrderBook {
     return this.#orders.get(id)
   }
 
-  /** Orders that somebody has tried to pay, latest first. */
+  /** Orders with at least one try to pay, latest first. */
   list(): Order[] {
     return [...this.#orders.values()].filter(order => order.attempts > 0).reverse()
   }
@@ -58,7 +58,7 @@ export class OrderBook {
 
   async #send(order: Order, next: ReturnType<typeof withPayment>): Promise<Order> {
     if (next === null) return order
-    // Kept before it is sent: whatever happens now, the same request can be sent again.
+    // Kept before it is sent: the same request can be sent again after any failure.
     this.#keep(next)
     return this.#keep(afterAnswer(next, await this.#client.send(next.pending), 'answer'))
   }

@@ -37,7 +37,7 @@ export interface Order {
 const NOT_CHARGED = 'The card could not be charged. Please try again, or use another card.'
 const DECLINED = 'The card was declined. Nothing was charged; please use another card.'
 
-/** The API's messages are for the merchant's engineers; these are for whoever looks at the page. */
+/** The API's messages are for the merchant's engineers; these are for the buyer. */
 const NOTICES: Readonly<Record<string, string>> = {
   card_declined: DECLINED,
   card_expired: 'This card has expired. Nothing was charged; please use another card.',

@@ -32,7 +32,7 @@ function auditAge({ terms }: Payment, sale: LedgerSale | undefined, withinMs: nu
 
 /**
  * What is ascribed to others was done by others: a refund or void of the service must not be mistaken for theirs. While a
- * refund is in doubt nobody can tell it from one of the same amount that somebody else made.
+ * refund is in doubt it cannot be told from one of the same amount that was made outside the service.
  */
 function auditOthers({ terms, progress, history }: Payment, byHandCents: number): string[] {
   const { status, voidedElsewhereCents } = progress

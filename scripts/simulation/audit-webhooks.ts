@@ -11,7 +11,7 @@ interface WrittenEvent {
   readonly body: string
 }
 
-/** What was put into the outboxes, whatever has become of it since. */
+/** What was put into the outboxes, delivered or not. */
 export class WrittenEvents {
   /** By payment (compact id), in the order of writing. */
   readonly #events = new Map<string, WrittenEvent[]>()

@@ -132,7 +132,7 @@ function auditLeftovers({ installation }: Books): string[] {
     const pending = stream?.groups.get(PAYMENTS_GROUP)?.pending.size ?? 0
     if ((stream?.entries.size ?? 0) > 0)
       problems.push(`partition ${partition}: ${stream?.entries.size} commands are left`)
-    if (pending > 0) problems.push(`partition ${partition}: ${pending} commands are handed out and never ended`)
+    if (pending > 0) problems.push(`partition ${partition}: ${pending} commands are delivered and never ended`)
     const due = (data.zset(keys.due(partition))?.size ?? 0) + (data.zset(keys.reconcile(partition))?.size ?? 0)
     if (due > 0) problems.push(`partition ${partition}: ${due} alarms are left`)
   }

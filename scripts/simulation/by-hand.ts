@@ -1,6 +1,6 @@
 /**
- * What people do to a sale beside the service (`--by-hand`): somebody in the acquirer's portal captures, voids or refunds it, and
- * an operator of the service works off the list of payments that need a person.
+ * What people do to a sale beside the service (`--by-hand`): a user of the acquirer's portal captures, voids or refunds
+ * it, and an operator of the service works off the list of payments that need a person.
  */
 import type { PaymentProgress } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
@@ -15,7 +15,7 @@ import type { Process, World } from './world.js'
 const OPERATOR_LOOKS_EVERY_MS = 15_000
 /** How often a captured sale gets another captured amount, instead of being refunded. */
 const CORRECTED = 0.3
-/** How often the books do not show at once what was done by hand. */
+/** How often the record does not show at once what was done by hand. */
 const BOOKS_BEHIND = 0.5
 
 /** One thing that a person may do to the sale as it stands. The network says that something happened to it. */

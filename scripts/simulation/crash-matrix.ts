@@ -32,7 +32,7 @@ const POLLS: readonly string[] = ['read_commands', 'fire_due', 'take_notices']
 /** Steps that follow a death. */
 const AFTERMATH: readonly string[] = ['requeue', 'drop_consumer']
 const MERCHANT = 'm_one'
-/** Enough for others to end whatever the sleeper had begun, answers that are lost included; far below the horizon. */
+/** Enough for other workers to end what the suspended one began, lost answers included; far below the horizon. */
 const SLEEP_MS = 12_000
 
 /** Yields one life after the other. `hasSecondDeaths`: also those with a second death in the aftermath of the first. */
@@ -58,7 +58,7 @@ export async function* crashMatrix(
 }
 
 /**
- * Yields one life after the other, in each of which a process falls asleep at another point, for so long that its lock
+ * Yields one life after the other, in each of which a process is suspended at another point, for so long that its lock
  * is gone and others have ended what it had in its hands when it goes on.
  */
 export async function* sleepMatrix(name: ScenarioName, mutant: Mutant | null = null): AsyncGenerator<Deaths> {

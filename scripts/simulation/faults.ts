@@ -8,7 +8,7 @@ export interface Faults {
   /** A process is stopped there, and goes on later (SIGSTOP, a long collection, a sleeping machine). */
   sleep: number
   sleepMaxMs: number
-  /** All locks vanish soon after a process fell asleep, as its own would if it slept for long enough. */
+  /** All locks vanish soon after a process was suspended, as its own would after a long suspension. */
   sleepLosesLocks: number
   /** A connection to Redis breaks: the command may or may not have run. */
   cut: number
@@ -50,7 +50,7 @@ export interface Faults {
   noticeLateMaxMs: number
   /** Durable writes that a failover loses; 0: there is none. */
   failoverLoses: number
-  /** Somebody captures, voids or refunds a sale in the acquirer's portal, instead of an operation of the merchant. */
+  /** A sale is captured, voided or refunded in the acquirer's portal, instead of by an operation of the merchant. */
   byHand: number
   /** The network does not know yet what becomes of a sale that it has booked: status 0, for a while. */
   unfinished: number

@@ -49,7 +49,7 @@ const WEBHOOK_JITTER = 0.2
 const WORKER = 'payments.'
 /** Payments in one key of an index. Few, so that worlds have leaves, too. */
 const INDEX_MAX = 1
-/** Whose clock nobody moves: in the test environment each process would ask for that five times a second. */
+/** Has no moved clock: in the test environment each process would read that clock five times a second. */
 const ENVIRONMENT = 'live'
 
 export interface Api {

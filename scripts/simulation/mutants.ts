@@ -14,7 +14,7 @@ export interface Mutant {
   readonly description: string
   /** Within how many runs it must show; 100 unless few worlds bring it about. */
   readonly seedsMax?: number
-  /** Instead of in runs it shows in lives of this kind, when a worker falls asleep at the right point. */
+  /** Instead of in runs it shows in lives of this kind, when a worker is suspended at the right point. */
   readonly showsAsleep?: ScenarioName
   /** The trouble of the network in which it shows. */
   readonly trouble?: NetworkTrouble
@@ -27,12 +27,12 @@ export interface Mutant {
 
 export const mutants = {
   'no-version-compare': {
-    description: 'A commit overwrites whatever is stored.',
+    description: 'A commit overwrites any stored version.',
     script: replace("if string.match(head, '^(%d+) ') ~= version then", 'if false then')
   },
   'no-fence': {
     description: 'A worker that was taken over begins its command all the same.',
-    // It takes a refund in part, and a worker that falls asleep right before it: one world in several hundred.
+    // It takes a refund in part, and a worker that is suspended right before it: one world in several hundred.
     showsAsleep: 'refund whose answer is lost',
     script: replace("if begun ~= '' and", 'if false and')
   },
@@ -75,7 +75,7 @@ export const mutants = {
     webhooks: (deps, redis) => ({ ...deps, queue: settlingEarly(deps.queue, redis) })
   },
   'forgotten-waiting-line': {
-    description: 'Whoever takes a partition over does not know which payments have events that wait.',
+    description: 'The next owner of a partition does not know which payments have events that wait.',
     webhooks: deps => ({ ...deps, queue: { ...deps.queue, waitingPayments: () => Promise.resolve([]) } })
   },
   'silence-is-delivery': {

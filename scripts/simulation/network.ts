@@ -17,9 +17,9 @@ const LATENCY_MEAN_MS = 120
 const LATE_MAX_MS = 8_000
 /** How long a query may not show what was booked. */
 const STALE_MS = 2_000
-/** The books are read from several hosts, and not all are behind: an answer may be older than the one before. */
+/** The record is read from several hosts, and not all are behind: an answer may be older than the one before. */
 const READ_BEHIND = 0.7
-/** The same for what is announced: the books may be behind for almost a horizon. */
+/** The same for what is announced: the record may be behind for almost a horizon. */
 const BEHIND_MAX_MS = 20_000
 
 /** The gateway may have handed a request on before it answers 429 or 503. */
@@ -47,10 +47,10 @@ export class SimulatedNetwork {
     this.#faults = faults
   }
 
-  /** Told of each operation that reached a sale. */
+  /** Receives each operation that reached a sale. */
   onBooked: (saleId: string) => void = () => undefined
 
-  /** Before a sale changes: the books go on showing it as it was. */
+  /** Before a sale changes: queries go on showing it as it was. */
   keepStale(saleId: string): void {
     const path = `/1/sales/${saleId}`
     const answer = this.#acquirer.answer('GET', path, new URLSearchParams(), '')
@@ -119,7 +119,7 @@ export class SimulatedNetwork {
     const wayMs = isLate
       ? request.timeoutMs + world.random.next() * (LATE_MAX_MS - request.timeoutMs)
       : this.#latencyMs()
-    // Of two copies, no network refuses one for certain and books the other: whoever hears only the refusal is lied to.
+    // Of two copies, no network refuses one for certain and books the other: the refusal alone would be false.
     const isDoubled = this.#isDoublable(request) && this.#happens('twice')
     if (isDoubled) {
       world.after(this.#latencyMs() + world.random.next() * LATE_MAX_MS, null, () => this.#reach(request, isDoubled))
@@ -162,7 +162,7 @@ export class SimulatedNetwork {
     return this.#happens('error') ? broken() : answer
   }
 
-  /** The books show seconds later what becomes of the sale; some are undone by then (the acquirer's cancellation guarantee). */
+  /** Queries show seconds later how the sale ends; some are undone by then (the acquirer's cancellation guarantee). */
   #leaveUnfinished(answer: AcquirerAnswer): AcquirerAnswer {
     const world = this.#world
     const body = JSON.parse(answer.body) as { Payment: { PaymentId: string; Status: number; ReturnCode: string } }
@@ -195,7 +195,7 @@ export class SimulatedNetwork {
     return answer
   }
 
-  /** What a gateway may do twice without anybody being able to tell: not sales, and not refunds of a part. */
+  /** What a gateway may do twice without an effect: not sales, and not refunds of a part. */
   #isDoublable({ method, path }: WireRequest): boolean {
     return method === 'PUT' && (path.includes('/capture') || path.endsWith('/void'))
   }

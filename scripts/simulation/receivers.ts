@@ -1,6 +1,6 @@
 /**
  * The merchants' receivers of webhooks in a world, and the wires to them: they answer 2xx, fail, are silent or slow,
- * and note whatever arrives, in the order in which it arrives.
+ * and note everything that arrives, in the order in which it arrives.
  */
 import type { Sender, SendOutcome } from '../../workers/webhooks/sender.js'
 import { type Faults, strike } from './faults.js'
@@ -73,7 +73,7 @@ export class Receivers {
       if (signal.aborted) return onAbort()
       if (strike(world, this.#faults, process, () => `before a webhook: ${body}`, POST_WEIGHT)) return
       signal.addEventListener('abort', onAbort)
-      // Whoever is stopped while it connects sends late.
+      // A process that is suspended while it connects sends late.
       world.after(this.#latencyMs(), process, () => {
         if (isSettled) return
         if (this.awayUntilMs > world.nowMs) unanswered('ECONNREFUSED')

@@ -11,7 +11,7 @@ import type { World } from './world.js'
 /** Called with each command that a client or a script runs, before it runs. Throws to say that something is wrong. */
 export type Watch = (args: readonly string[], data: RedisData) => void
 
-/** A reader that waits for entries. It is gone when the server has noticed that nobody listens any more. */
+/** A reader that waits for entries. It is gone when the server has noticed that its client is gone. */
 export interface BlockedReader {
   readonly args: readonly string[]
   readonly answer: (reply: Reply) => void

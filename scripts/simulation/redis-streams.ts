@@ -206,7 +206,7 @@ function createGroup(data: RedisData, [key = '', name = '', start = '']: readonl
   return 'OK'
 }
 
-/** What the consumer holds is forgotten, as in Redis: it stays in the stream and is never handed out again. */
+/** What the consumer holds is forgotten, as in Redis: it stays in the stream and is never delivered again. */
 function dropConsumer(data: RedisData, [key = '', name = '', consumer = '']: readonly string[]): Reply {
   const group = groupOf(data, key, name)
   const held = [...group.pending].filter(([, row]) => row.consumer === consumer)

@@ -155,7 +155,7 @@ export function watchWrites(installation: Installation, violations: Set<string>)
   }
 }
 
-/** Invariant 5: each write of a payment follows the one before, whoever makes it. */
+/** Invariant 5: each write of a payment follows the one before, by any process. */
 function watchVersions(args: readonly string[], data: RedisData, violations: Set<string>): void {
   const [name, key = '', text = ''] = args
   if (name !== 'SET' || !key.includes(':pay:')) return
@@ -225,7 +225,7 @@ function makeTrouble(world: World, installation: Installation, faults: Faults): 
   every(() => faults.locksVanishEveryMs, world.onLocksVanish)
 }
 
-/** From here on nothing goes wrong any more. What sleeps wakes up by itself. */
+/** From here on nothing goes wrong any more. Suspended processes resume by themselves. */
 function makePeace(world: World, { durable, secrets }: Installation, faults: Faults): void {
   world.trace('peace', '')
   Object.assign(faults, NO_FAULTS)
@@ -251,7 +251,7 @@ export function quietUntilMs(installation: Installation, merchants: readonly Mer
   return nextMs
 }
 
-/** Who sleeps until the end of the world can do no harm in it: all are awake, and have had time to act on what they held. */
+/** A process suspended until the end could do no harm: so all run, and have had time to act on what they held. */
 export function isEverybodyAwake({ nowMs }: World, installation: Installation): boolean {
   return installation.living().every(process => process.sleepsUntilMs + AWAKE_MS < nowMs)
 }

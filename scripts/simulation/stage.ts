@@ -12,7 +12,7 @@ export interface Stage {
   readonly outside: Process
 }
 
-/** The card network says that something happened to a sale, until somebody listens. `isPatient`: it may say so much later. */
+/** The card network posts that something happened to a sale, until a post is taken. `isPatient`: perhaps much later. */
 export async function announce(
   { world, installation, outside }: Omit<Stage, 'client'>,
   notice: Announced,

@@ -3,7 +3,7 @@
  * of their steps.
  *
  * Real code runs in it unchanged. While a world turns, the globals that tell time, set timers and throw dice are its
- * own. Whatever a process waits for is an event of the queue; one event is delivered at a time, and everything that
+ * own. Everything a process waits for is an event of the queue; one event is delivered at a time, and everything that
  * follows from it without waiting runs before the next. A killed process gets no event any more, which is all that
  * death is to code that waits.
  */
@@ -61,7 +61,7 @@ export class World {
   readonly counts = new Map<string, number>()
   /** Tells when the next thing will happen that matters, while nothing does; null while something does. */
   quietUntilMs: (() => number | null) | null = null
-  /** Takes all locks away; set by whoever has the lock server. */
+  /** Takes all locks away; set by the owner of the lock server. */
   onLocksVanish: () => void = () => undefined
   #heap: ScheduledEvent[] = []
   readonly #trace: ((line: string) => void) | null
@@ -76,7 +76,7 @@ export class World {
     return this.nowMs - EPOCH_MS
   }
 
-  /** Counts something that was made to happen, and tells it to whoever traces. */
+  /** Counts something that was made to happen, and passes it to the trace. */
   note(kind: string, detail = ''): void {
     this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1)
     this.trace(kind, detail)
@@ -143,7 +143,7 @@ export class World {
       const { owner } = event
       if (event.isCancelled || owner?.isDead) continue
       if (owner !== null && owner.sleepsUntilMs > this.nowMs) {
-        // After a sleep everything is there at once, in any order.
+        // After a suspension everything is there at once, in any order.
         event.atMs = owner.sleepsUntilMs + this.random.next()
         push(this.#heap, event)
         continue

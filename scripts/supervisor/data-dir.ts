@@ -17,7 +17,7 @@ export interface DataDirLock {
 }
 
 /**
- * Makes sure that `dir` exists and that nobody else uses it: two Redis on one append-only file would destroy it.
+ * Makes sure that `dir` exists and that no other process uses it: two Redis on one append-only file would destroy it.
  * The lock is a listening socket, which the kernel takes back however its holder ends. Rejects with the holder's pid.
  */
 export async function lockDataDir(dir: string): Promise<DataDirLock> {

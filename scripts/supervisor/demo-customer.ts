@@ -1,4 +1,4 @@
-/** The buyer of everything that this project tries out: her document has valid check digits and is nobody's. */
+/** The buyer of everything that this project tries out: her document has valid check digits and is fictitious. */
 export const demoCustomer = {
   name: 'Ada Lovelace',
   email: 'ada@example.com',

@@ -36,7 +36,7 @@ kill "$watcher" 2>/dev/null
 exit "$status"
 `
 
-/** A server by hand, which nobody starts anew; it ends with this process, whatever becomes of it. */
+/** A server by hand, without a supervisor; it ends with this process, also after a crash. */
 export function spawnRedis(binary: RedisBinary, args: readonly string[]): ChildProcess {
   return spawn('sh', ['-c', GUARD, 'sh', binary.file, ...args], {
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -132,7 +132,7 @@ export async function waitUntilUnused(dir: string, port: number): Promise<void> 
   }
 }
 
-/** The first bytes of the answer to one inline command, or undefined when nobody answers. */
+/** The first bytes of the answer to one inline command, or undefined without an answer. */
 function askRedis(port: number, command: string): Promise<string | undefined> {
   return new Promise(resolve => {
     const socket = createConnection({ host: '127.0.0.1', port })

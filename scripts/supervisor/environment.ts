@@ -1,4 +1,4 @@
-/** What each process is told by environment variables: the same names that any other runner would set. */
+/** The environment variables of each process: the same names that any other runner would set. */
 import { join } from 'node:path'
 import { type Config, variablesKeptFrom } from '../../runtime/config.js'
 import { assignPorts, portVariables } from './ports.js'

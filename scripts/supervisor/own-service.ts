@@ -1,4 +1,4 @@
-/** A service of a tool's or a test's own: the real processes, beside whatever else runs on this machine. */
+/** A service of a tool's or a test's own: the real processes, beside all others on this machine. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { prepareFor } from './demo.js'
@@ -8,7 +8,7 @@ import { Service } from './service.js'
 export interface OwnServiceOptions {
   /** The checkout. */
   readonly root: string
-  /** A folder that is nobody else's; whoever made it removes it after `stop`. */
+  /** A folder for this service alone; its maker removes it after `stop`. */
   readonly dataDir: string
   /** On top of free ports and no limit of requests. */
   readonly env: Readonly<Record<string, string>>

@@ -15,7 +15,7 @@ export function probePort(port: number, host: string): Promise<number | undefine
   })
 }
 
-/** What this process has handed out: a port stays free until its new owner listens, and must not get two of them. */
+/** The ports that this process has assigned: a port stays free until its owner listens, and must not get two. */
 const handedOut = new Set<number>()
 
 /**

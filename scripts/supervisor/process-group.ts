@@ -30,7 +30,7 @@ export interface ProcessGroup {
   readonly ended: Promise<Ending>
   /** Sends to every process of the group; false when there is none left. */
   signal(signal: NodeJS.Signals): boolean
-  /** TERM, then KILL for whatever is left after `graceMs`. Resolves when nothing of the group is left. */
+  /** TERM, then KILL for every process that is left after `graceMs`. Resolves when nothing of the group is left. */
   stop(graceMs: number): Promise<void>
 }
 

@@ -25,7 +25,7 @@ const INSTALL_COMMANDS: readonly (readonly [program: string, command: string])[]
   ['pacman', 'pacman -S valkey']
 ]
 
-/** `vendorDir` keeps what was fetched; `say` is told about anything that takes longer than a moment. */
+/** `vendorDir` keeps what was fetched; `say` receives a sentence about anything that takes longer than a moment. */
 export async function obtainRedis(vendorDir: string, say: (line: string) => void): Promise<RedisBinary> {
   const installed = SERVER_NAMES.map(findOnPath).find(file => file !== undefined)
   if (installed !== undefined) return { file: installed, libraryPath: undefined }

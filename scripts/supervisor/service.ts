@@ -99,7 +99,7 @@ export class Service {
 
   /**
    * Restarts every process that works for merchants, one after the other: the next one when all are ready again. With
-   * two instances of what listens nobody is turned away. Rejects when one does not become ready; the rest go on as they are.
+   * two instances of what listens no client is refused. Rejects when one does not become ready; the rest go on.
    * Asked for while one is under way, another follows: some processes may have begun before what is to be deployed was built.
    */
   rollingRestart(): Promise<void> {

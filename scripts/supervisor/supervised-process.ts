@@ -23,7 +23,7 @@ export interface ProcessSpec {
   /** Asked before every start, so that what may not be reused (a free port) can change. */
   readonly environment: () => Promise<NodeJS.ProcessEnv>
   readonly onOutput: (text: string) => void
-  /** Told about every end that nobody asked for, and how long the next start waits. */
+  /** Receives every unexpected end, and how long the next start waits. */
   readonly onEnd: (ending: Ending, pauseMs: number) => void
 }
 

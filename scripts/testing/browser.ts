@@ -1,4 +1,4 @@
-/** A headless Chromium that talks to nobody but the pages it is shown. */
+/** A headless Chromium that connects to nothing but the pages it is shown. */
 import { type Browser, chromium } from 'playwright-core'
 import { obtainChromium } from './chromium-binary.js'
 

@@ -24,7 +24,7 @@ export interface Listener {
   stop(): Promise<void>
 }
 
-/** What the service is told then: it tries again. */
+/** The status that the service gets then: it tries again. */
 const UNANSWERED = 502
 const PASSED_ON = ['content-type', 'user-agent', 'x-service-event', 'x-service-signature']
 
@@ -37,9 +37,7 @@ export async function startListener({ tls, forwardTo, write, ...options }: Liste
     request.on('end', async () => {
       const body = Buffer.concat(chunks)
       const status = forwardTo === null ? 204 : await forward(forwardTo, request.headers, body)
-      write(
-        describe(request.headers, body, secret, forwardTo === null ? '' : ` -> ${status ?? 'nobody answers there'}`)
-      )
+      write(describe(request.headers, body, secret, forwardTo === null ? '' : ` -> ${status ?? 'no answer there'}`))
       response.writeHead(status ?? UNANSWERED).end()
     })
   })
@@ -64,7 +62,7 @@ export function forwardTarget(text: string): URL {
   throw new InvalidArgumentError('Give an http address, such as http://localhost:8080/hook.')
 }
 
-/** The raw bytes and the headers that matter, so that the signature stays valid. Null: nobody answers there. */
+/** The raw bytes and the headers that matter, so that the signature stays valid. Null: no answer there. */
 async function forward(target: URL, headers: IncomingHttpHeaders, body: Buffer): Promise<number | null> {
   const passed = PASSED_ON.flatMap((name): [string, string][] => {
     const value = headers[name]

@@ -14,7 +14,7 @@ type Picture = MachineView['pictures'][number]
 /** The picture that changes with the payment: always the part in which it is. */
 const FOLLOW = 'follow'
 
-/** Shows `position` in the pictures of a machine, one picture at a time; null: nobody is in it. */
+/** Shows `position` in the pictures of a machine, one picture at a time; null: no payment is in it. */
 export class ChartPanel {
   readonly #root: HTMLElement
   #machine: MachineView | undefined

@@ -99,7 +99,7 @@ for (const tab of document.querySelectorAll('[data-mode]')) {
 }
 listen(
   seen => {
-    // Whoever moved last stands last; the list shows it first.
+    // The payment that moved last stands last; the list shows it first.
     payments.delete(seen.id)
     payments.set(seen.id, seen)
     selected ??= seen.id

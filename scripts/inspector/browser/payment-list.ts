@@ -35,7 +35,7 @@ export class PaymentList {
     this.#arrange()
   }
 
-  /** While somebody points at a line, all keep their places, and new ones come last: else another one would be pressed. */
+  /** While the pointer is on a line, all keep their places and new ones come last: else a click hits another one. */
   #arrange(): void {
     const lines = [...this.#items.values()].map(({ line }) => line)
     const isInUse = this.#lines.matches(':hover') || this.#lines.querySelector(':focus-visible') !== null

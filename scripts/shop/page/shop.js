@@ -94,7 +94,7 @@ function show(order) {
 
 let shownOrders = '[]'
 
-/** Draws them anew only when they have changed: somebody may be typing an amount there. */
+/** Draws them anew only when they have changed: the merchant may be typing an amount there. */
 async function showOrders() {
   const orders = await get('/merchant/orders')
   if (JSON.stringify(orders) === shownOrders) return
@@ -152,7 +152,7 @@ function refundForm(order) {
   return refund
 }
 
-/** Not `disabled`: that would take the focus away from whoever has just pressed it with a key. */
+/** Not `disabled`: that would take the focus away after a press with a key. */
 function setBusy(isBusy) {
   button.setAttribute('aria-disabled', String(isBusy))
   button.setAttribute('aria-busy', String(isBusy))
@@ -189,7 +189,7 @@ function find(selector) {
   return found
 }
 
-// Whoever reloads the page while paying, or comes back to it, must see that order and not an empty form.
+// A buyer who reloads the page while paying, or comes back to it, must see that order and not an empty form.
 await follow()
 if (fields === undefined) say('The card fields could not be loaded. Please reload the page.')
 // Fields that are late may still come: the button then says whether they have.
