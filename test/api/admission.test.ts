@@ -29,7 +29,7 @@ describe('admission', () => {
     expect(fill(admission, 'late')).to.be.at.least(5)
   })
 
-  it('is full at its limit, whoever comes, and open again when somebody leaves', () => {
+  it('is full at its limit for every merchant, and open again when a request ends', () => {
     const admission = new Admission(4)
     for (const merchant of ['a', 'b', 'c', 'd']) expect(admission.enter(merchant)).to.equal(undefined)
     expect(admission.enter('e')).to.equal('full')

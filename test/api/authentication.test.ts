@@ -17,7 +17,7 @@ const routes: readonly [method: string, path: string, permission: Permission, bo
 
 const keyIdFor = (permission: Permission): string => permission.replace(':', '-')
 
-describe('authentication and permissions over HTTP, interface 5', () => {
+describe('authentication and permissions over HTTP', () => {
   let api: RunningApi
   before(async () => {
     api = await startApi()
@@ -35,7 +35,7 @@ describe('authentication and permissions over HTTP, interface 5', () => {
     ['another scheme', `Basic ${API_KEY}`],
     ['text that is no key', 'Bearer abc'],
     ['too many parts', `Bearer ${API_KEY}.x`],
-    ['an unknown key id', `Bearer svc_test.k_nobody.${SECRET}`],
+    ['an unknown key id', `Bearer svc_test.k_unknown.${SECRET}`],
     ['a wrong secret', 'Bearer svc_test.k_full.wrong'],
     ['an empty secret', 'Bearer svc_test.k_full.'],
     ['a secret key without its secret', 'Bearer svc_test.k_full'],

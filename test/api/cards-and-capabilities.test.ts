@@ -14,7 +14,7 @@ const card = {
   cardBox: 'sealed'
 }
 
-describe('POST /v1/cards, interface 4.6', () => {
+describe('POST /v1/cards', () => {
   let api: RunningApi
   beforeEach(async () => {
     api = await startApi()
@@ -69,7 +69,7 @@ describe('POST /v1/cards, interface 4.6', () => {
   }
 })
 
-describe('GET /v1/capabilities, interface 2.5 and 4.9', () => {
+describe('GET /v1/capabilities', () => {
   const capabilitiesWith = async (env: NodeJS.ProcessEnv): Promise<Record<string, unknown>> => {
     const api = await startApi({ env })
     try {

@@ -84,7 +84,7 @@ const rules: readonly [path: string, good: readonly unknown[], bad: readonly unk
   ]
 ]
 
-describe('POST /v1/payments, interface 2.2 and 8: the rule of each field', () => {
+describe('POST /v1/payments: the rule of each field', () => {
   let api: RunningApi
   before(async () => {
     api = await startApi()

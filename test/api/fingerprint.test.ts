@@ -3,7 +3,7 @@ import { fingerprintOf } from '../../api/fingerprint.js'
 
 const CREATE = 'POST /v1/payments'
 
-describe('fingerprint of a request, interface 5.1', () => {
+describe('fingerprint of a request', () => {
   const same: readonly [string, unknown, unknown][] = [
     ['another order of keys, at every level', { a: 1, b: { c: 2, d: [3] } }, { b: { d: [3], c: 2 }, a: 1 }],
     ['another way to write a number', JSON.parse('{"a":100}'), JSON.parse('{"a":1e2}')],

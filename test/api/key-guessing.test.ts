@@ -24,7 +24,7 @@ describe('guessing keys', () => {
       `svc_test.k_none.${SECRET}`
     ]
     const costs = guesses.map((): number[] => [])
-    // One after the other, so that whatever else the machine does meets all alike.
+    // One after the other, so that other load of the machine affects all alike.
     for (let round = 0; round < ROUNDS; round++) {
       for (const [index, guess] of guesses.entries()) costs[index]?.push(await costOf(guess))
     }

@@ -8,7 +8,7 @@ import { type RunningApi, startApi } from './running-api.js'
 const log = createLogger('test', 'silent')
 const grant: Grant = { isAllowed: true, remaining: 41, retryAfterMs: 0, fullAfterMs: 1_580 }
 
-describe('rate limit over HTTP, interface 5 and 7', () => {
+describe('rate limit over HTTP', () => {
   let api: RunningApi
   let next: Grant | null
   const taken: string[] = []

@@ -65,7 +65,7 @@ describe('reading payments', () => {
     expect(body).not.to.have.property('error')
   })
 
-  it('4.4: asks for the payment of the key’s merchant, whatever the case of the id', async () => {
+  it('4.4: asks for the payment of the key’s merchant, with an id in any case', async () => {
     api.payments.payment = aPayment()
     const answer = await api.request('GET', `/v1/payments/${PAYMENT_ID.toUpperCase()}`)
     expect(answer.status).to.equal(200)
@@ -105,7 +105,7 @@ describe('reading payments', () => {
   })
 })
 
-describe('listing payments, interface 4.5', () => {
+describe('listing payments', () => {
   let api: RunningApi
   beforeEach(async () => {
     api = await startApi()

@@ -4,7 +4,7 @@ import { aCreateBody, aPayment, capturedProgress } from './builders.js'
 import { startApi } from './running-api.js'
 
 describe('Server-Timing', () => {
-  it('divides the whole time of a request: what nobody else took is that of the store', () => {
+  it('divides the whole time of a request: the rest is the time of the store', () => {
     const times = stepTimes(1_530, { queueMs: 4, lockMs: 1, networkMs: 1_502, workMs: 1_510 })
     expect(times).to.deep.equal({ queueMs: 4, lockMs: 1, networkMs: 1_502, storeMs: 23 })
   })

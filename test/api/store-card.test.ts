@@ -14,7 +14,7 @@ type Step = (typeof STEPS)[number]
 
 class Crash extends Error {}
 
-describe('storing a card (interface 4.6)', () => {
+describe('storing a card', () => {
   const test = useRedis()
   let deps: StoreCardDeps
   let dropFailures: unknown[]

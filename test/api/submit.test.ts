@@ -40,7 +40,7 @@ describe('the token of a request that was not accepted', () => {
     expect(await create(next, 'k2', 'another')).to.equal('in_progress')
   })
 
-  it('stays with a payment that needs it, whatever else comes with its key', async () => {
+  it('stays with a payment that needs it, for every other request with its key', async () => {
     const worker = path.worker()
     const token = await path.token()
     const answers = await Promise.all(['a', 'b', 'c', 'a'].map(body => create(token, 'k1', body)))
@@ -57,7 +57,7 @@ describe('the token of a request that was not accepted', () => {
       const worker = path.worker()
       const token = await path.token()
       await create(token, 'k1')
-      // As if the worker had died after its call: nobody has removed the token.
+      // As if the worker had died after its call: the token was not removed.
       path.tokens.drop = async () => undefined
       worker.network.willAnswer(outcome)
       await worker.work()
@@ -122,7 +122,7 @@ describe('the token of an authorisation that did not leave', () => {
     void dying.handle(entry)
     const isFree = async () => (await path.tokens.peek(token.tokenId))?.owner === null
     await until('the token is given back', isFree)
-    // The worker is dead, its lock has run out, and its entry is handed out again.
+    // The worker is dead, its lock has run out, and its entry is redelivered.
     dying.deps.commits.commit = commit
     await test.secrets.del(keys.paymentLock(entry.compact))
     await requeueCommand(test.redis, { ...entry, handedOut: 1 })
@@ -130,7 +130,7 @@ describe('the token of an authorisation that did not leave', () => {
     const worker = path.worker()
     worker.network.willAnswer(approvedAndCaptured)
     await worker.work()
-    // Of the first payment it is only known that somebody had it: it is asked about later, and never sent.
+    // A worker had the first command: it may have sent it, so the payment is reconciled and never sent.
     expect(worker.network.asked).to.deep.equal(['authorise'])
     expect(await create(token, 'k1')).to.have.nested.property('progress.status', 'unknown')
     expect(await create(token, 'k2')).to.have.nested.property('result.progress.status', 'captured')

@@ -13,7 +13,7 @@ import { aKey, type RunningApi, SECRET, startApi } from './running-api.js'
 const PATH = '/v1/webhook-endpoint'
 const HOOK = 'https://shop.example/hooks?shop=1'
 
-describe('the webhook endpoint (interface 4.7 and 4.8)', () => {
+describe('the webhook endpoint', () => {
   const test = useRedis()
   let api: RunningApi
   let dir = ''

@@ -61,7 +61,7 @@ for (const machine of machines) {
       expect(leaves.filter(state => !canLeave(state)).map(({ path }) => path)).to.deep.equal(finals)
     })
 
-    it('asks unguarded candidates last: whatever comes after one is never taken', () => {
+    it('asks unguarded candidates last: a candidate after one is never taken', () => {
       const shadowed = chart.transitions.filter(({ source, event }, index) =>
         chart.transitions
           .slice(0, index)

@@ -25,7 +25,7 @@ describe('the delivery of one webhook event', () => {
     })
   }
 
-  it('waits when nobody answers', () => {
+  it('waits without an answer', () => {
     const event: DeliveryEvent = { type: 'NO_ANSWER', nowMs: NOW_MS, random: 0.5 }
     expect(decided(sending, event)).to.include({ state: 'waiting', attempts: 1, nextAtMs: NOW_MS + 5_000 })
   })

@@ -61,7 +61,7 @@ describe('the backlog', () => {
     expect(await inDoubt()).to.deep.equal([1, 1, 1, 0, 0])
     expect(await commit(4, null)).to.equal('committed')
     expect(await inDoubt()).to.deep.equal([0, 0, 0, 0, 0])
-    // Failed by the silence of the network, and looked for once more an hour later: no reason to call anybody.
+    // Failed by the silence of the network, and looked for once more an hour later: no reason for an alert.
     const late = { sinceMs: nowMs, attempts: 0, nextAtMs: nowMs + 3_600_000 }
     expect(await commit(5, null, { phase: 'watched', inquiry: late })).to.equal('committed')
     expect(await inDoubt()).to.deep.equal([0, 0, 0, 0, 0])

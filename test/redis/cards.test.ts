@@ -28,9 +28,9 @@ describe('card store', () => {
     expect(await store.findByToken('m_1', given.tokenId)).to.deep.equal(card)
   })
 
-  it('gives the first card for the same token, whatever comes with it', async () => {
+  it('gives the first card for the same token, with any other data', async () => {
     const first = await store.store(aCard())
-    const again = await store.store({ ...first.card, holderName: 'Somebody Else' })
+    const again = await store.store({ ...first.card, holderName: 'Another Holder' })
     expect(again).to.deep.equal({ card: first.card, isNew: false })
     expect(await test.redis.keys('*:card:*')).to.have.lengthOf(1)
   })

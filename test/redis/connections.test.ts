@@ -9,7 +9,7 @@ describe('a connection to a Redis that still loads its data', () => {
   let server: Server
   afterEach(() => server.close())
 
-  it('is ready as soon as the server is, whatever the server guessed', async () => {
+  it('is ready as soon as the server is, regardless of the estimate of the server', async () => {
     let asked = 0
     server = createServer(socket => {
       socket.on('data', data => {

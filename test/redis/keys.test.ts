@@ -77,7 +77,7 @@ describe('payment ids', () => {
     expect(ids.map(compactId).sort()).to.deep.equal(ids.map(compactId))
   })
 
-  it('sort by the time that they were given, whatever the machine takes for the time', () => {
+  it('sort by the time that they were given, with any clock of the machine', () => {
     const hours = [3, 1, 2].map(hour => newPaymentId(9, Date.now() + hour * 3_600_000))
     expect([...hours].sort()).to.deep.equal([hours[1], hours[2], hours[0]])
   })

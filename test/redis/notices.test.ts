@@ -48,7 +48,7 @@ describe('notices of the card network', () => {
     expect(await aRound(network, NOW + LEASE_MS)).to.equal(0)
   })
 
-  it('need nobody who is asked when the payment of the sale is known here', async () => {
+  it('need no query when the payment of the sale is known here', async () => {
     const network = new FakeNetwork()
     const paymentId = newPaymentId(PARTITION, Date.now())
     await test.redis.hset(keys.sales(PARTITION, 'sale-1'), 'sale-1', compactId(paymentId))
@@ -113,7 +113,7 @@ describe('notices of the card network', () => {
 
   it('of orders that are not payments of this installation are dropped', async () => {
     const network = new FakeNetwork()
-    network.orderIds.set('sale-1', 'order-of-somebody-else')
+    network.orderIds.set('sale-1', 'order-of-another-system')
     network.orderIds.set('sale-2', newPaymentId(PARTITION + 1, Date.now()).replaceAll('-', ''))
     await store().note(sale1, NOW)
     await store().note(sale2, NOW)

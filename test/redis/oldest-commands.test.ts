@@ -26,7 +26,7 @@ describe('the commands that have waited longest', () => {
     expect((await listOldestCommands(test.redis, PARTITIONS, 1)).map(({ partition }) => partition)).to.deep.equal([0])
   })
 
-  it("are nobody's in a stream that no worker has ever read", async () => {
+  it('have no worker in a stream that no worker has ever read', async () => {
     await test.redis.xadd(keys.commands(0), '*', 'nonsense', '1')
     expect((await listOldestCommands(test.redis, PARTITIONS, 5)).map(({ worker }) => worker)).to.deep.equal([null])
   })

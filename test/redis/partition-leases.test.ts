@@ -27,7 +27,7 @@ describe('the lease of a partition of webhooks', () => {
     expect(await b.take(PARTITION)).to.deep.equal({ partition: PARTITION, holder: 'ab 2' })
   })
 
-  it('is not kept once it has run out, though nobody else wanted it', async () => {
+  it('is not kept once it has expired, though no other process took it', async () => {
     const leases = leasesOf('a', 20)
     const lease = taken(await leases.take(PARTITION))
     await until('it has run out', async () => (await test.redis.exists(keys.webhookLease(PARTITION))) === 0)

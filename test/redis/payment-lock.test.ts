@@ -53,10 +53,10 @@ describe('payment lock', () => {
   it('tells its holder when it is lost', async () => {
     const lock = await lockWith(300)
     await lock.hold('p1', async held => {
-      await test.secrets.set(keys.paymentLock('p1'), 'somebody else')
+      await test.secrets.set(keys.paymentLock('p1'), 'another holder')
       await until('the holder hears of it', () => held.aborted, 2_000)
     })
-    expect(await test.secrets.get(keys.paymentLock('p1'))).to.equal('somebody else')
+    expect(await test.secrets.get(keys.paymentLock('p1'))).to.equal('another holder')
   })
 
   it('stays with its holder while a server that does not answer a renewal may still have it', async () => {
@@ -71,12 +71,12 @@ describe('payment lock', () => {
     })
   })
 
-  it('tells nobody of a loss that comes after the release: the next holder may have the same signal', async () => {
+  it('ignores a loss that comes after the release: the next holder may have the same signal', async () => {
     const server = new SlowToRenew()
     const lock = createPaymentLock([server.client], 100, log)
     await lock.hold('p1', () => until('the lock is being renewed', () => server.renewal !== null))
     await lock.hold('p2', async held => {
-      server.renewal?.reject(new Error('somebody else has the lock'))
+      server.renewal?.reject(new Error('another holder has the lock'))
       await new Promise(resolve => setImmediate(resolve))
       expect(held.aborted).to.equal(false)
     })

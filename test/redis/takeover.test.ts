@@ -16,7 +16,7 @@ import { useRedis } from '../support/redis.js'
 
 const SILENCE_MS = 60_000
 const DAY_MS = 24 * 3_600_000
-const burial = { reason: 'handed out 5 times', nowMs: 77, wakeAtMs: null, result: null }
+const burial = { reason: 'delivered 5 times', nowMs: 77, wakeAtMs: null, result: null }
 
 describe('signs of life of workers', () => {
   const test = useRedis()
@@ -98,7 +98,7 @@ describe('command streams', () => {
     expect(await read('a')).to.have.lengthOf(1)
   })
 
-  it("give a dead worker's command to a living one, marked as handed out before", async () => {
+  it("give a dead worker's command to a living one, marked as redelivered", async () => {
     await acceptOne()
     await writeHeartbeat(test.redis, 'b')
     const [held] = await read('a')
@@ -140,7 +140,7 @@ describe('command streams', () => {
     if (entry === undefined) throw new Error('nothing was read')
     expect(await buryCommand(test.redis, entry, burial)).to.equal(true)
     const [letter] = await test.redis.xrange(keys.deadLetters(PARTITION), '-', '+')
-    expect(letter?.[1]).to.include.members(['reason', 'handed out 5 times', 'buried_at', '77'])
+    expect(letter?.[1]).to.include.members(['reason', 'delivered 5 times', 'buried_at', '77'])
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(0)
   })
 

@@ -44,7 +44,7 @@ describe('token store', () => {
     expect(await store.claim('tok_short', 'm_1', PAYMENT_ID)).to.deep.equal({ kind: 'missing' })
   })
 
-  it('gives a token to the first owner, again if asked, and to nobody else', async () => {
+  it('gives a token to the first owner, again if asked, and to no other owner', async () => {
     const token = aToken()
     await store.put(token, 60_000)
     const { cardBox, typedBox, brand, last4 } = token

@@ -28,7 +28,7 @@ describe('reading an outbox', () => {
     await test.redis.flushdb()
   })
 
-  it('begins at the start for whoever took the partition anew, even while a read of the holder before was waiting', async () => {
+  it('begins at the start for the next owner of the partition, also while a read of the last one waits', async () => {
     const queue = queueOn(test.redis, await open('blocking'))
     const cursors = new Map([[PARTITION, BEGINNING]])
     const first = await emit(test, 'm_1', ['captured'])

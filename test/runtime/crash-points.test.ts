@@ -32,7 +32,7 @@ describe('crash points', () => {
     expect(scripts).to.include.members([...steps, ...Object.keys(scriptsBesideTheWay)])
   })
 
-  it('are passed without a trace when nobody armed them', async () => {
+  it('are passed without a trace when they are not armed', async () => {
     const result = { done: true }
     const work = Promise.resolve(result)
     expect(withCrashPoints('commit', () => work)).to.equal(work)

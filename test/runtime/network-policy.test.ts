@@ -37,7 +37,7 @@ describe('addresses that may be called', () => {
 
   it('what is no address may not', () => expect(policy.refusalOf('localhost')).to.equal('not an address'))
 
-  it('a network that is allowed by name may, in whatever form, and its neighbours may not', () => {
+  it('a network that is allowed by name may, in every form, and its neighbours may not', () => {
     const allowing = createNetworkPolicy(['127.0.0.0/8', 'fd00::/8'])
     for (const address of ['127.0.0.1', '::ffff:127.9.9.9', 'fd12::1'])
       expect(allowing.refusalOf(address)).to.equal(null)

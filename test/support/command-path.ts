@@ -1,6 +1,6 @@
 /**
  * The command path of the API in this process, up to the stream: the real stores and scripts on a real Redis. Boxes are
- * plain texts, and nobody waits for replies: a test lets a worker work, and repeats the request for its result.
+ * plain texts, and no request waits for replies: a test lets a worker work, and repeats the request for its result.
  */
 import type { CreateRequest, Payments, RequestScope } from '../../api/payments-port.js'
 import { createPayments, type SubmitDeps } from '../../api/submit.js'

@@ -1,4 +1,4 @@
-/** Which sale proves an absence in tests that take the books of the network into their own hands. */
+/** Which sale proves an absence in tests that change the ledger of the network themselves. */
 import type { Redis } from '../../redis/connections.js'
 import { keys } from '../../redis/keys.js'
 import type { KnownSale } from '../../redis/known-sale.js'

@@ -18,7 +18,7 @@ export const testCards = {
   silentlyApproved: '4024007153760029'
 } as const
 
-/** A payment as merchants see it (interface 2.1); the fields that these tests look at. */
+/** A payment as merchants see it (docs/API.md#the-payment); the fields that these tests look at. */
 export interface PaymentView {
   readonly id: string
   readonly status: string

@@ -82,7 +82,7 @@ export async function startReceiver(
   return receiver
 }
 
-/** Which `v1` of a request's signature are valid under a secret, by a second implementation of interface 6.3. */
+/** Which `v1` of a request's signature are valid under a secret, by a second implementation (docs/WEBHOOKS.md). */
 export function isSignedWith(secret: string, { headers, body }: Received): boolean {
   const header = String(headers['x-service-signature'])
   const t = /^t=(\d+),/.exec(header)?.[1] ?? ''

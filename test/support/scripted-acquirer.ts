@@ -64,7 +64,7 @@ export class ScriptedAcquirer {
     if (!this.#transactions.listening) await listen(this.#transactions, this.#ports.transactions)
   }
 
-  /** From now on nobody gets a connection for a call that moves money. Calls that are held can still be answered. */
+  /** From now on a call that moves money gets no connection. Calls that are held can still be answered. */
   refuseTransactions(): void {
     this.#transactions.close()
   }
@@ -105,7 +105,7 @@ export class ScriptedAcquirer {
     this.answer(paymentId, { status: 200, body: { Payments: list } })
   }
 
-  /** The test of this payment is over: whatever still comes is answered with an error. */
+  /** The test of this payment is over: a later call is answered with an error. */
   forget(paymentId: string): void {
     const orderId = orderIdOf(paymentId)
     this.#forgotten.add(orderId)
@@ -131,7 +131,7 @@ export class ScriptedAcquirer {
     })
   }
 
-  /** Notices name a sale that nobody has asked about: then only its order counts. */
+  /** Notices name a sale without a query about it: then only its order counts. */
   #saleAnswer(paymentId: string, saleId: string): WireAnswer {
     const orderId = orderIdOf(paymentId)
     const shown = this.#sales.get(orderId)?.find(row => isRecord(row) && row['PaymentId'] === saleId)

@@ -3,7 +3,7 @@
  * of `npm start` with a data directory and ports of their own.
  *
  * Test files that ask for the same options one after the other share one running service, because starting it costs a
- * second or two: whoever kills something waits for `untilReady` before the test ends.
+ * second or two: a test that kills a process waits for `untilReady` before it ends.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -151,7 +151,7 @@ export class ServiceUnderTest {
 
 let shared: { key: string; service: ServiceUnderTest } | undefined
 
-/** Starts a service that nobody shares; the caller stops it. */
+/** Starts a service for this caller alone, who stops it. */
 export async function startService(options: ServiceOptions = {}): Promise<ServiceUnderTest> {
   const service = new ServiceUnderTest(await mkdtemp(join(tmpdir(), 'payments-system-')), options)
   try {

@@ -153,7 +153,7 @@ export async function emit(
   return paymentId
 }
 
-/** What the tests of one `describe` work with; whatever they start is stopped after each test. */
+/** What the tests of one `describe` work with; everything they start is stopped after each test. */
 export interface DeliveryRig {
   readonly test: TestRedis
   /** Moves the clock of all deliverers. */

@@ -104,7 +104,7 @@ function namesTaken(node: Node, from: string): { from: string; name: string }[] 
   })
 }
 
-/** Types are left out: one that stands in an exported signature is part of it, whoever imports it. */
+/** Types are left out: one that stands in an exported signature is part of it, imported or not. */
 function namesDeclared(declaration: Node): string[] {
   if (!/^(VariableDeclaration|FunctionDeclaration|ClassDeclaration)$/.test(declaration.type)) return []
   const declared = declaration.type === 'VariableDeclaration' ? childrenOf(declaration) : [declaration]

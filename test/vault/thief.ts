@@ -1,4 +1,4 @@
-/** What somebody with a stolen private key can do with a box, without any code of ours. */
+/** What a thief of the private key can do with a box, without any code of ours. */
 import sodium from 'sodium-native'
 import type { StoredKey } from '../../vault/key-ring.js'
 

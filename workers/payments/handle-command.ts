@@ -139,7 +139,7 @@ async function refuseNow(entry: CommandEntry, deps: WorkerDeps): Promise<boolean
  */
 async function buryPoison(entry: CommandEntry, deps: WorkerDeps): Promise<void> {
   while (!(await notePoison(entry, deps)));
-  const reason = `handed out ${entry.handedOut} times without a result`
+  const reason = `delivered ${entry.handedOut} times without a result`
   deps.log.error({ payment_id: expandId(entry.compact), command: entry.command.kind, reason }, 'a command is buried')
   const nowMs = deps.clock.now()
   await deps.queue.bury(entry, { reason, nowMs, ...(await owedAfterBurial(entry, nowMs, deps)) })

@@ -75,7 +75,7 @@ describe('files of the hosted fields', () => {
     expect(Object.values(policy).join(' ')).not.to.match(/unsafe|https?:|data:/)
   })
 
-  it('load nothing from anybody else', async () => {
+  it('load nothing from another origin', async () => {
     const html = await (await fetch(`${url}/v1/fields/frame`)).text()
     expect(html).not.to.match(/(src|href|action)=|url\(|@import|https?:\/\//)
     expect(await (await fetch(`${url}/v1/fields.js`)).text()).not.to.match(/https?:\/\//)

@@ -1,4 +1,4 @@
-/** What the network announces about a payment that nobody waits for any more. */
+/** What the network announces about a payment without a waiting request. */
 import { expect } from 'chai'
 import { type EventInput, found, inDoubt, inStatus, type Meaning, meaningOf, NOW } from '../../support/decisions.js'
 
@@ -127,7 +127,7 @@ const took = (capturedCents: number, more: object = {}): EventInput =>
   found('FOUND_CAPTURED', { capturedCents, ...more })
 const nothingToTell = { effect: null, attention: null } as const
 
-/** Each is looked at once more, so that what else the books show is taken over, too. */
+/** Each is looked at once more, so that what else the record shows is taken over, too. */
 const corrected: Row[] = [
   [
     'less than we know of',

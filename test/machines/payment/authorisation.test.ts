@@ -86,7 +86,7 @@ const pending: Row[] = [
     { status: 'unknown', operation: 'authorization unknown', wake: 2_000, result: null, effect: null }
   ],
   [
-    'is unknown when found again',
+    'is unknown when redelivered',
     inStatus('pending'),
     { type: 'RESUMED' },
     { status: 'unknown', effect: null, wake: 2_000 }
@@ -102,19 +102,19 @@ const pending: Row[] = [
 const unknown: Row[] = [
   ['asks', inStatus('unknown'), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
   [
-    'is captured as the books say',
+    'is captured as the record says',
     inStatus('unknown'),
     found('FOUND_CAPTURED'),
     { status: 'captured', captured: 1_000, result: 'succeeded' }
   ],
   [
-    'holds what the books hold; the window counts from the creation',
+    'holds what the record holds; the window counts from the creation',
     inStatus('unknown', { mode: 'manual' }),
     found('FOUND_AUTHORISED', { status: 'authorised', capturedCents: 0 }),
     { status: 'pre_authorized', wake: 7 * 86_400_000 - 3_600_000 }
   ],
   [
-    'tells a person when the books hold another amount',
+    'tells a person when the record holds another amount',
     inStatus('unknown', { mode: 'manual' }),
     found('FOUND_AUTHORISED', { status: 'authorised', amountCents: 900, capturedCents: 0 }),
     { status: 'pre_authorized', attention: 'figures_differ' }

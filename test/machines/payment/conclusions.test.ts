@@ -1,4 +1,4 @@
-/** How an operation in doubt ends when the books contradict the hold, or a person has looked. */
+/** How an operation in doubt ends when the record contradicts the hold, or a person has looked. */
 import { expect } from 'chai'
 import {
   type EventInput,
@@ -25,7 +25,7 @@ const refundInDoubt = (refundedCents = 0) =>
   inStatus('refunding', { ...inDoubt('refund', 300), refundedCents, attention: 'figures_differ' })
 
 const tables: Record<string, Row[]> = {
-  'a sale that the books call denied': [
+  'a sale that the record calls denied': [
     [
       'is asked about before the horizon',
       capturing,
@@ -58,9 +58,9 @@ const tables: Record<string, Row[]> = {
       { phase: 'asking', effect: 'void', attention: 'surplus_sale' }
     ]
   ],
-  'a refund that nobody can find out about': [
+  'a refund that can not be reconciled': [
     [
-      'is told to a person when the books fit neither way',
+      'is told to a person when the record fits neither way',
       refundInDoubt(300),
       books(450),
       { phase: 'asking', attention: 'figures_differ', wake: 5_000 }
@@ -95,9 +95,9 @@ const tables: Record<string, Row[]> = {
       concluded(true, NOW),
       { refused: 'operation_in_progress' }
     ],
-    ['is none that anybody doubts', inStatus('captured'), concluded(true), { refused: 'invalid_state' }]
+    ['is refused without a doubt', inStatus('captured'), concluded(true), { refused: 'invalid_state' }]
   ],
-  'a capture that nobody can find out about': [
+  'a capture that can not be reconciled': [
     [
       'is booked, says the person',
       capturing,
@@ -118,7 +118,7 @@ const tables: Record<string, Row[]> = {
     ],
     ['may still arrive: the person is too early', capturing, concluded(true, NOW), { refused: 'operation_in_progress' }]
   ],
-  'an authorisation that nobody can find out about': [
+  'an authorisation that can not be reconciled': [
     [
       'is not booked, says the person: it has failed, and another key is safe',
       inStatus('unknown', { attention: 'unresolved_for_long' }),
@@ -126,7 +126,7 @@ const tables: Record<string, Row[]> = {
       { status: 'failed', result: 'failed', error: 'network_unavailable', attention: null, wake: null }
     ],
     [
-      'can not be booked, because nobody could capture or refund it',
+      'can not be booked, because it could not be captured or refunded',
       inStatus('unknown'),
       concluded(true),
       { refused: 'operation_in_progress' }
@@ -138,7 +138,7 @@ const tables: Record<string, Row[]> = {
       { refused: 'operation_in_progress' }
     ]
   ],
-  'a cancellation that nobody can find out about': [
+  'a cancellation that can not be reconciled': [
     [
       'is booked, says the person',
       cancelling,

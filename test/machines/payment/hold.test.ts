@@ -152,7 +152,7 @@ const tables: Record<string, Row[]> = {
       { status: 'capturing', phase: 'asking', operation: 'capture unknown', wake: 2_000, result: null }
     ],
     [
-      'is asked about when found again',
+      'is asked about when redelivered',
       capturing('sending'),
       { type: 'RESUMED' },
       { phase: 'asking', effect: null, wake: 2_000 }
@@ -182,7 +182,7 @@ const tables: Record<string, Row[]> = {
   'capturing (asking)': [
     ['asks', capturing('asking'), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
     [
-      'is captured as the books say',
+      'is captured as the record says',
       capturing('asking'),
       found('FOUND_CAPTURED', { capturedCents: 600 }),
       { status: 'captured', captured: 600, result: 'succeeded', wake: null }
@@ -258,7 +258,7 @@ const tables: Record<string, Row[]> = {
       { status: 'cancelling', phase: 'asking', result: null, wake: 5_000, attention: 'figures_differ' }
     ],
     [
-      'is captured when the books still say so after the horizon',
+      'is captured when the record still says so after the horizon',
       cancelling('asking'),
       { ...found('FOUND_CAPTURED'), nowMs: LATER },
       { status: 'captured', captured: 1_000, result: 'failed', attention: 'figures_differ' }
@@ -275,7 +275,7 @@ const tables: Record<string, Row[]> = {
     ['tries the release again: not sent', inStatus('expired'), notSent, { phase: 'releasing', wake: 2_000 }],
     ['asks what became of the release: no answer', inStatus('expired'), ambiguous, { phase: 'releasing', wake: 2_000 }],
     [
-      'asks when found again',
+      'asks when redelivered',
       inStatus('expired'),
       { type: 'RESUMED' },
       { phase: 'releasing', effect: null, wake: 2_000 }

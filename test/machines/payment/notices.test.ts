@@ -1,4 +1,4 @@
-/** What the network announces, what its books show later, and what somebody else did to a sale. */
+/** What the network announces, what its record shows later, and what was done to a sale outside this service. */
 import { expect } from 'chai'
 import {
   type EventInput,
@@ -43,13 +43,13 @@ const tables: Record<string, Row[]> = {
       { effect: 'query' }
     ],
     [
-      'is verified again when the books show nothing new: they may be behind',
+      'is verified again when the record shows nothing new: it may be behind',
       inStatus('pre_authorized', noticed('change')),
       found('FOUND_AUTHORISED', held),
       { status: 'pre_authorized', effect: null, wake: 5_000 }
     ],
     [
-      'is verified a last time when the books can not be behind any more',
+      'is verified a last time when the record can not be behind any more',
       inStatus('pre_authorized', verified),
       found('FOUND_AUTHORISED', held),
       { status: 'pre_authorized', effect: null, wake: policy.notFoundHorizonMs - 1_000 }
@@ -97,7 +97,7 @@ const tables: Record<string, Row[]> = {
       { status: 'pre_authorized', wake: 2_000 }
     ]
   ],
-  'a chargeback that the books do not show yet': [
+  'a chargeback that the record does not show yet': [
     [
       'is verified later',
       inStatus('captured', noticed('chargeback')),
@@ -150,7 +150,7 @@ const tables: Record<string, Row[]> = {
       { status: 'captured', wake: null, attention: 'notice_unconfirmed' }
     ],
     [
-      'after three months: a late refund of ours bothers nobody',
+      'after three months: a late refund of ours is not listed',
       inStatus('refunded', noticed('change', MONTHS_LATER)),
       absent(MONTHS_LATER),
       { status: 'refunded', wake: null, attention: null }
@@ -158,7 +158,7 @@ const tables: Record<string, Row[]> = {
   ],
   'a refund that was denied afterwards': [
     [
-      'is verified later while the books still have it',
+      'is verified later while the record still has it',
       inStatus('refunded', noticed('denied_refund')),
       books(1_000),
       { status: 'refunded', wake: 5_000 }
@@ -176,7 +176,7 @@ const tables: Record<string, Row[]> = {
       { status: 'partially_refunded', refunded: 400, attention: 'figures_differ' }
     ],
     [
-      'beside what somebody else gave back',
+      'beside what was refunded outside this service',
       inStatus('partially_refunded', { ...noticed('denied_refund'), voidedElsewhereCents: 200 }),
       books(200),
       { status: 'captured', refunded: 0 }
@@ -220,7 +220,7 @@ const tables: Record<string, Row[]> = {
       { status: 'canceled', wake: 5_000, attention: null }
     ]
   ],
-  'money that somebody else gave back': [
+  'money that was refunded outside this service': [
     [
       'is remembered, and told to a person',
       inStatus('captured', noticed('change')),
@@ -260,13 +260,13 @@ const tables: Record<string, Row[]> = {
       { status: 'charged_back', effect: null, wake: 5_000 }
     ],
     [
-      'has nothing more to wait for when its books show the chargeback',
+      'has nothing more to wait for when its record shows the chargeback',
       inStatus('charged_back', noticed('chargeback')),
       { ...found('FOUND_CAPTURED', { isChargedBack: true }), nowMs: LATER },
       { status: 'charged_back', wake: null, attention: null }
     ],
     [
-      'shows what somebody else gave back of it',
+      'shows what was refunded of it outside this service',
       inStatus('charged_back', noticed('change')),
       found('FOUND_CAPTURED', { isChargedBack: true, voidedCents: 300 }),
       { status: 'charged_back', refunded: 0, attention: 'figures_differ', effect: 'query' }

@@ -20,7 +20,7 @@ import {
 } from '../../support/payment-paths.js'
 
 const edges = allPaths()
-/** Statuses in which an operation goes on, by interface section 3. */
+/** Statuses in which an operation goes on (docs/PAYMENTS.md#what-each-status-means). */
 const IN_PROGRESS = ['pending', 'unknown', 'capturing', 'cancelling', 'refunding']
 /** Statuses that take refunds, as long as something is left. */
 const PAID = ['captured', 'partially_refunded', 'refunded']
@@ -129,7 +129,7 @@ describe('wherever a path leads', () => {
     }
   })
 
-  it('every answer that a call can get is taken: a refused one would end the command and leave the payment to nobody', () => {
+  it('every answer that a call can get is taken: a refused one would end the command without a result', () => {
     for (const world of situations().filter(({ underWay }) => underWay !== null)) {
       for (const example of exampleEvents.filter(candidate => isTimely(candidate, world))) {
         // A worker says RESUMED of a call only; a question is simply asked again.
@@ -141,7 +141,7 @@ describe('wherever a path leads', () => {
     }
   })
 
-  it('a request is owed its result exactly as long as its operation goes on (interface 5.1)', () => {
+  it('a request is owed its result exactly as long as its operation goes on', () => {
     for (const { payment, underWay } of worlds) {
       const { operation } = payment.progress
       if (isOpen(operation) && underWay === null) expect(AT_REST).not.to.include(placeOf(payment.progress))

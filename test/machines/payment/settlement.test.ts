@@ -140,7 +140,7 @@ const tables: Record<string, Row[]> = {
       ambiguous,
       { status: 'refunding', phase: 'asking', operation: 'refund unknown', wake: 2_000, result: null }
     ],
-    ['is asked about when found again', inStatus('refunding'), { type: 'RESUMED' }, { phase: 'asking', effect: null }],
+    ['is asked about when redelivered', inStatus('refunding'), { type: 'RESUMED' }, { phase: 'asking', effect: null }],
     ['takes no second refund', inStatus('refunding'), cancel(1), { refused: 'operation_in_progress' }],
     [
       'remembers a chargeback, which waits',
@@ -182,7 +182,7 @@ const tables: Record<string, Row[]> = {
       { phase: 'sending', effect: 'refund 300' }
     ],
     [
-      'is not sent again when the books show something else',
+      'is not sent again when the record shows something else',
       asking(300),
       books(450, LATER),
       { phase: 'asking', effect: null }
@@ -230,7 +230,7 @@ const tables: Record<string, Row[]> = {
     ],
     ['is verified later when not found', inStatus('captured', noticed), { type: 'ABSENT' }, { wake: 5_000 }],
     [
-      'is listed when nobody answers for days',
+      'is listed without an answer for days',
       inStatus('captured', noticed),
       { type: 'NO_ANSWER', reason: 'cut', nowMs: NOW + policy.reconcileListAfterMs },
       { status: 'captured', attention: 'unresolved_for_long' }

@@ -33,11 +33,11 @@ describe('the end of a tool', () => {
     expect(wordsOf(new Error('Port 4000 is taken.'))).to.equal('error: Port 4000 is taken.\n')
     expect(wordsOf(new UsageError('No.'))).to.equal('error: No.\n(add --help for the options)\n')
     expect(wordsOf(new TypeError('x is not a function'))).to.match(/^TypeError: x is not a function\n +at /)
-    expect(wordsOf(new Error('unreachable: nobody pays'))).to.match(/\n +at /)
+    expect(wordsOf(new Error('unreachable: there is no payer'))).to.match(/\n +at /)
     expect(wordsOf('thrown text')).to.equal('error: thrown text\n')
   })
 
-  it('tells what nobody caught', async () => {
+  it('prints an uncaught error', async () => {
     const { exitCode, err } = await run(
       `import { endWithWords } from '${HERE}/ending.js'; endWithWords(); throw new Error('No Redis answers.')`
     )
@@ -79,7 +79,7 @@ describe('the end of a tool', () => {
     expect(stuck.exitCode).to.equal(130)
   })
 
-  it('is quiet when nobody reads on', async () => {
+  it('is quiet when the reader is gone', async () => {
     const text = `import { endWithWords } from '${HERE}/ending.js'
       endWithWords(); setInterval(() => process.stdout.write('line\\n'), 10)`
     const { exitCode, err } = await run(text, child => child.stdout?.destroy())

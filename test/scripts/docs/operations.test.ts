@@ -7,7 +7,7 @@ const WORDS_OF_PROMQL = new Set(
   'sum max min count by on or and rate increase absent histogram_quantile max_over_time le job instance'.split(' ')
 )
 
-/** Names of series in a query: whatever is neither a word of the language, nor a label, a text, a range or a number. */
+/** Names of series in a query: what is neither a word of the language, nor a label, a text, a range or a number. */
 function seriesOf(query: string): string[] {
   const bare = query
     .replace(/"[^"]*"/g, '')
@@ -37,14 +37,14 @@ describe('dashboard and alerts', () => {
     expect(unknown).to.deep.equal([])
   })
 
-  it('leave out no figure of ours: one that nobody looks at is not worth its cost', () => {
+  it('leave out no figure of ours: an unused one is not worth its cost', () => {
     const asked = new Set([...dashboardQueries(), ...alerts.map(({ query }) => query)].flatMap(seriesOf))
     const ours = metricGroups().flatMap(({ rows }) => rows.map(({ name }) => name))
     const unseen = ours.filter(name => ![name, `${name}_bucket`, `${name}_count`].some(series => asked.has(series)))
     expect(unseen).to.deep.equal([])
   })
 
-  it('miss every process that serves a merchant: a figure that nobody tells fires no other alert', () => {
+  it('miss every process that serves a merchant: an absent figure fires no other alert', () => {
     const processes = [...readFileSync('Procfile', 'utf8').matchAll(/^(\w+):/gm)].map(([, name = '']) => name)
     const missed = alerts.find(({ name }) => name === 'ProcessMissing')?.query ?? ''
     const named = [...missed.matchAll(/absent\(build_info\{process="(\w+)"\}\)/g)].map(([, name = '']) => name)

@@ -94,7 +94,7 @@ describe('the inspector', function () {
     await chip('partially_refunded')
   })
 
-  it('finds a payment that nobody saw moving', async () => {
+  it('finds a payment that has not moved while the page was open', async () => {
     const other = await startInspector({
       port: 0,
       isHostedAllowed: false,

@@ -41,7 +41,7 @@ describe('the connection of the inspector', function () {
     server = await start()
     await says('Connected to Redis')
 
-    // Ctrl-C while it is away: nobody waits for it.
+    // Ctrl-C while it is away: the end does not wait for it.
     await server.process.stop(2_000)
     await says('does not answer any more')
     const askedMs = Date.now()

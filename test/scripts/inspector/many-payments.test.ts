@@ -1,4 +1,4 @@
-/** The page while payments stream by: it stays of use to somebody who looks at one of them. */
+/** The page while payments stream by: a viewer can still follow one of them. */
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { type ObservedPayment, observePayment } from '../../../redis/inspection.js'
@@ -46,7 +46,7 @@ describe('the inspector of many payments', function () {
     expect(await line(1).getAttribute('aria-pressed')).to.equal('true')
   })
 
-  it('misses no move that comes while the page is told of all the others', async () => {
+  it('misses no move that comes while the page receives all the others', async () => {
     const sessions = createSessions()
     const other = await startInspectorServer({
       port: 0,

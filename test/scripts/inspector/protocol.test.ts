@@ -98,7 +98,7 @@ describe('inspection', () => {
     for (const secret of [...secrets, progress.operation.idempotencyKey]) expect(text).not.to.contain(secret)
   })
 
-  it('costs nothing while nobody looks on: nothing is published, nothing is even put into words', async () => {
+  it('costs nothing without an inspector: nothing is published, nothing is even put into words', async () => {
     const stopping = new AbortController()
     await test.redis.del('inspector')
     const inspection = createInspection(test.redis, 'payments 1', log, stopping.signal)

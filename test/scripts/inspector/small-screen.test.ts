@@ -8,7 +8,7 @@ describe('the inspector on a small screen', function () {
   const browser = useBrowser()
   let inspector: Inspector
   before(async () => {
-    // Nobody answers there: what-if needs no service.
+    // No server listens there: what-if needs no service.
     inspector = await startInspector({
       port: 0,
       isHostedAllowed: false,

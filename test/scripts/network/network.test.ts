@@ -1,4 +1,4 @@
-/** The process itself: what it told anybody survives being killed, and it stays out of the live environment. */
+/** The process itself: its answers survive a kill, and it stays out of the live environment. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -9,7 +9,7 @@ const signature = (secret = SECRET, body = BODY): string =>
   createHmac('sha256', secret).update(`${SENT_AT_S}.`).update(body).digest('hex')
 const check = (header: string, laterS = 0): boolean => isAuthentic(header, BODY, SECRET, (SENT_AT_S + laterS) * 1_000)
 
-describe('webhooks in the demo shop (interface 6.3)', () => {
+describe('webhooks in the demo shop', () => {
   it('are believed when they are signed with the secret', () => {
     expect(check(`t=${SENT_AT_S},v1=${signature()}`)).to.equal(true)
     expect(check(`t=${SENT_AT_S},v1=${signature('old')},v1=${signature()}`, 299)).to.equal(true)

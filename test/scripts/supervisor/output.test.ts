@@ -14,7 +14,7 @@ describe('output of npm start', () => {
     expect(written.join('')).to.equal('api.1      | one\napi.1      | two\npayments.1 | three\n')
   })
 
-  it('writes whole lines only, whatever pieces they come in', () => {
+  it('writes whole lines only, for any pieces that they come in', () => {
     const { sinkOf, written } = collect(false)
     const api = sinkOf('api.1')
     api('be')

@@ -15,13 +15,13 @@ describe('webhooks:listen', () => {
     }
   })
 
-  it('says when nobody answers there, and lets the service try again', async () => {
+  it('says when there is no answer, and lets the service try again', async () => {
     const tls = await makeLoopbackTls()
     const lines: string[] = []
     const forwardTo = new URL(`http://127.0.0.1:${await freePort()}/hook`)
     listener = await startListener({ tls, port: 0, forwardTo, write: line => lines.push(line) })
     expect(await post(listener.url, tls.ca)).to.equal(502)
-    expect(lines.join()).to.contain('-> nobody answers there')
+    expect(lines.join()).to.contain('-> no answer there')
   })
 })
 

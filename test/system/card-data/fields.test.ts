@@ -31,7 +31,7 @@ describe('hosted fields in a merchant’s page', function () {
     expect(inside).to.equal('SecurityError')
   })
 
-  it('listen to the page that opened the channel, and to nobody after it', async () => {
+  it('listen to the page that opened the channel, and to no later one', async () => {
     const page = await visit()
     await page.evaluate(`
       heard = []
@@ -148,7 +148,7 @@ describe('hosted fields that a page moves or takes away', function () {
     expect(await page.evaluate('tokenized()')).to.equal('visa')
   })
 
-  it('leave nobody waiting whose card was on its way when they were moved', async () => {
+  it('end the wait of a buyer whose card was on its way when they were moved', async () => {
     const page = await visit()
     await typedInto(page)
     const answer = page.evaluate(`(() => {

@@ -1,4 +1,4 @@
-/** Everything that a running service leaves where somebody could read it: files, Redis, processes, ops servers. */
+/** Everything that a running service leaves where it could be read: files, Redis, processes, ops servers. */
 import { openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { scanKeys } from '../../../redis/cluster-nodes.js'

@@ -123,10 +123,14 @@ describe('demo shop in a real browser', function () {
     await pay(page)
     await outcome(page, 'Thank you!')
     const order = await orderOf(page)
-    const refused = await sendEvent(url(), { external_reference: order, status: 'refunded' }, 'whsec_of_somebody_else')
+    const refused = await sendEvent(
+      url(),
+      { external_reference: order, status: 'refunded' },
+      'whsec_of_another_merchant'
+    )
     expect(refused.status).to.equal(401)
     expect((await sendEvent(url(), { external_reference: order, status: 'refunded' }, SECRET)).status).to.equal(204)
-    // The payment is captured, whatever the event says.
+    // The payment is captured, although the event says otherwise.
     expect(await learnsByWebhook(order)).to.include({ status: 'paid', refunded_cents: 0 })
   })
 

@@ -6,7 +6,7 @@ import { type ServiceUnderTest, startService } from '../../support/service.js'
 
 const MAX_IN_FLIGHT = 24
 const FLOOD = 120
-/** How long the network takes: whoever waits for it is told from whoever is refused at once. */
+/** How long the network takes: so requests that wait for it differ from those refused at once. */
 const NETWORK_MS = 2_500
 
 describe('more requests than the service can work on', function () {

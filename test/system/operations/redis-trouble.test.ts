@@ -62,7 +62,7 @@ describe('when the durable Redis is in trouble', function () {
     await service.untilReady()
   })
 
-  it('silent for two seconds, as with a slow disk: everybody waits, nobody fails', async () => {
+  it('silent for two seconds, as with a slow disk: all requests wait, none fails', async () => {
     const answers = await payThrough(30, async () => {
       service.kill('redis', 'SIGSTOP')
       await delay(2_000)

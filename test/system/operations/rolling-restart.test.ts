@@ -56,7 +56,7 @@ describe('a rolling restart under load', function () {
     expect(pidsAfter.filter(pid => pidsBefore.includes(pid))).to.deep.equal([])
   })
 
-  it('tells 202 to whoever would wait longer than a stop may last', async () => {
+  it('answers 202 to a request that would wait longer than a stop may last', async () => {
     const merchant = new Merchant(() => service)
     const token = await merchant.token()
     service.kill('payments', 'SIGSTOP')

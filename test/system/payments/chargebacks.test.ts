@@ -92,7 +92,7 @@ describe('a chargeback', function () {
   })
 
   it('of a sale that is not ours goes away; one that the network does not know is asked about again', async () => {
-    const foreign = { ...saleOf(await paid()), paymentId: randomUUID(), merchantOrderId: 'order-of-somebody-else' }
+    const foreign = { ...saleOf(await paid()), paymentId: randomUUID(), merchantOrderId: 'order-of-another-system' }
     network.book(foreign)
     await until('nothing waits', async () => (await queued()).notices === 0)
     await network.notify({ PaymentId: foreign.paymentId, ChangeType: CHARGEBACK })
@@ -106,7 +106,7 @@ describe('a chargeback', function () {
     const id = await paid()
     await merchant.cancel(id, { amount: 1_000 })
     network.book({ ...saleOf(id), voidedAmount: 0 })
-    // A refund of a moment ago may just not be in the books yet.
+    // A refund of a moment ago may just not be in the record yet.
     await asOperator(service(), 'clock', 'advance', '11m')
     await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CANCELLATION_DENIED })
     await until('it is listed', async () =>

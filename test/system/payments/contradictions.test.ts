@@ -18,7 +18,7 @@ describe('books of the network that say something unexpected', function () {
 
   const { hold, paid, rewrite, doubtful, onOne, isListed, wasFound } = tampering(paying)
 
-  /** What the books say first, what the payment does about it, what they say then, and how it ends. */
+  /** What the record says first, what the payment does about it, what it says then, and how it ends. */
   const rows: {
     name: string
     begin: () => Promise<string>
@@ -136,7 +136,7 @@ describe('books of the network that change after the end of a payment', function
   const { service, merchant, network } = paying
   const { hold, paid, rewrite, saleOf, doubtful, onOne, isListed, wasFound } = tampering(paying)
 
-  it('end as captured when somebody captures the hold of a payment that has expired', async () => {
+  it('end as captured when the hold of an expired payment is captured by hand', async () => {
     const id = await hold()
     network.faults({ error_before: 1 })
     await asOperator(service(), 'clock', 'advance', '8d')
@@ -150,7 +150,7 @@ describe('books of the network that change after the end of a payment', function
     expect(await isListed(id, 'figures_differ')).to.equal(true)
   })
 
-  it('end as captured when somebody captures a hold whose window ends: a void would give all of it back', async () => {
+  it('end as captured when a hold whose window ends is captured by hand: a void would refund it', async () => {
     const id = await hold()
     rewrite(id, captured)
     await asOperator(service(), 'clock', 'advance', '8d')
@@ -159,7 +159,7 @@ describe('books of the network that change after the end of a payment', function
     expect(await isListed(id, 'figures_differ')).to.equal(true)
   })
 
-  it('end as captured when somebody captures a hold whose cancellation never arrives', async () => {
+  it('end as captured when a hold whose cancellation never arrives is captured by hand', async () => {
     const id = await onOne(hold, held => merchant.cancel(held))
     rewrite(id, captured)
     network.faults()
@@ -213,7 +213,7 @@ describe('books of the network that change after the end of a payment', function
     expect((await merchant.cancel(id, { amount: 4_000 })).payment).to.include({ refunded_cents: 4_000 })
   })
 
-  it('do not count money that somebody else gave back as the refund that got lost', async () => {
+  it('do not count money refunded outside this service as the refund that got lost', async () => {
     const id = await paid()
     rewrite(id, { voidedAmount: 3_000, voidedAtMs: Date.now() })
     await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: 25 })

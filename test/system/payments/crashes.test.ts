@@ -5,7 +5,7 @@ import { until } from '../../support/conditions.js'
 import { type ApiAnswer, asOperator, type PaymentView } from '../../support/merchant.js'
 import { NETWORK_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 
-/** Longer than the workers wait: whatever is under way is in doubt. */
+/** Longer than the workers wait: every call in flight is in doubt. */
 const LATENCY_MS = 1.6 * NETWORK_TIMEOUT_MS
 
 describe('a worker that is killed in the middle of a call', function () {
@@ -91,7 +91,7 @@ describe('a worker that is killed in the middle of a call', function () {
     await service().untilReady()
   })
 
-  it('is replaced by another one within seconds: the command is found again and asked about', async () => {
+  it('is replaced by another one within seconds: the command is redelivered and reconciled', async () => {
     network.hold('booked')
     const { id } = (await merchant.create({ waitS: 0 })).payment
     await until('it is booked', () => booksOf(network, id).sales === 1)

@@ -32,7 +32,7 @@ describe('the window of a pre-authorisation', function () {
     expectBooksToAgree(network, await merchant.read(captured))
   })
 
-  it('refuses a capture from its very end, before anybody has noticed the end', async () => {
+  it('refuses a capture from its very end, before a worker has noticed the end', async () => {
     const id = await held()
     service().kill('timers', 'SIGSTOP')
     try {

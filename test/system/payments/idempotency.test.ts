@@ -34,7 +34,7 @@ describe('a repeated request', function () {
     expect(booksOf(network, first.payment.id).sales).to.equal(1)
   })
 
-  it('gets the original result, whatever has happened to the payment since', async () => {
+  it('gets the original result, after any later change of the payment', async () => {
     const create = { token: await merchant.token(), key: randomUUID(), capture: false }
     const created = await merchant.create(create)
     const { id } = created.payment

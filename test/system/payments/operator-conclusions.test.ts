@@ -51,7 +51,7 @@ describe('an operator who has looked at the acquirer', function () {
     expect((await run('payment', 'conclude', id, '--not-booked')).err).to.contain('of it is in doubt')
   })
 
-  it('ends an authorisation that the network never tells of, but not as one that nobody could capture or refund', async () => {
+  it('ends an authorisation that the network never reports, and refuses to end it as booked', async () => {
     network.faults({ drop_before: 1 })
     const created = await merchant.create()
     const { id } = created.payment

@@ -4,7 +4,7 @@ import { expectBooksToAgree } from '../../support/books.js'
 import type { Merchant, PaymentView } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
-/** Interface 7.1, and docs/API.md for all ten digits: what the last digit of a card number decides. */
+/** What the last digit of a card number decides (docs/API.md#post-v1tokens). */
 const answers: Readonly<Record<string, readonly [status: number, word: string]>> = {
   0: [201, 'approved'],
   1: [201, 'approved'],
@@ -18,7 +18,7 @@ const answers: Readonly<Record<string, readonly [status: number, word: string]>>
   9: [202, 'unknown']
 }
 
-describe('the published test cards in a running service, interface 7.1', function () {
+describe('the published test cards in a running service', function () {
   this.timeout(60_000)
   const { merchant, network } = usePayingService()
 

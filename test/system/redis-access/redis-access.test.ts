@@ -173,7 +173,7 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
         .once('error', answer)
         .once('secureConnect', answer)
     })
-    expect(refusal, 'nobody told this process to trust the certificate').to.be.an('error')
+    expect(refusal, 'this process does not trust the certificate').to.be.an('error')
   })
 
   for (const [user, server, ...command] of DENIED) {
@@ -186,7 +186,7 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
     })
   }
 
-  it('lets nobody in with another password', async () => {
+  it('lets no client in with another password', async () => {
     for (const user of ['api', 'payments', 'operator']) {
       expect(await admins[0]?.call('AUTH', user, 'another').catch(String)).to.contain('WRONGPASS')
     }

@@ -7,7 +7,7 @@ import { type Receiver, startReceiver } from '../../support/receiver.js'
 import { useService } from '../../support/service.js'
 import { SERVICE_SETTINGS } from '../../support/webhooks.js'
 
-/** A receiver tolerates 300 s (interface 6.3). */
+/** A receiver tolerates 300 s (docs/WEBHOOKS.md). */
 const TOLERATED_MS = 300_000
 
 describe('webhooks while the clock of the test environment is ahead', function () {

@@ -54,7 +54,7 @@ describe('the answer to an authorisation', () => {
   const doubts: [string, Exchange][] = [
     ['status 0', answer(201, { Payment: { ...ids, Status: 0, ReturnCode: '99', ReturnMessage: 'Timeout' } })],
     ['status 12', answer(201, { Payment: { ...ids, Status: 12 } })],
-    ['a status nobody knows', answer(201, { Payment: { ...ids, Status: 77 } })],
+    ['an unknown status', answer(201, { Payment: { ...ids, Status: 77 } })],
     ['no status', answer(201, { Payment: ids })],
     ['an approval without an id', answer(201, { Payment: { Status: 1, ReturnCode: '4' } })],
     ['a sale that is voided already', answer(201, { Payment: { ...ids, Status: 10 } })],
@@ -139,7 +139,7 @@ describe('the answer to a void', () => {
     ['no balance', flat(2, '76'), 'rejected'],
     ['41, wrong state', flat(2, '41'), 'ambiguous'],
     ['476, another one in processing', flat(2, '476'), 'ambiguous'],
-    ['a code nobody knows', flat(2, 'ZZ'), 'ambiguous'],
+    ['an unknown code', flat(2, 'ZZ'), 'ambiguous'],
     ['309, not available to void', answer(400, [{ Code: 309 }]), 'ambiguous']
   ]
   for (const [description, exchange, kind] of meanings) {

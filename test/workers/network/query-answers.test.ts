@@ -7,7 +7,7 @@ function answer(status: number, body: unknown): Exchange {
 }
 
 describe("the answer to the question for an order's sales", () => {
-  it('lists them oldest first, whatever the order and spelling on the wire', () => {
+  it('lists them oldest first, with any order and spelling on the wire', () => {
     const current = {
       ReasonCode: 0,
       Payments: [

@@ -37,7 +37,7 @@ describe('a dead letter', () => {
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
   })
 
-  it('of a payment that is still pending makes it unknown, although somebody else wrote it meanwhile', async () => {
+  it('of a payment that is still pending makes it unknown, although another worker wrote it meanwhile', async () => {
     let loads = 0
     const worker = aWorker(test, deps => ({
       payments: {

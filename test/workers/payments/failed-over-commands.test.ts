@@ -14,7 +14,7 @@ import { aWorker } from '../../support/worker.js'
 const log = createLogger('test', 'silent')
 const STREAM = keys.commands(0)
 
-describe('a command that is handed out again as new, as by a master that took over without its last writes', () => {
+describe('a command that is delivered again as new, as by a master that took over without its last writes', () => {
   const test = useRedis()
   let blocking: Redis
   let loop: CommandLoop
@@ -49,7 +49,7 @@ describe('a command that is handed out again as new, as by a master that took ov
   after(() => disconnect(blocking))
   afterEach(() => loop.stop())
 
-  it('is found again by a worker that has ended it before: it is asked about, not done twice', async () => {
+  it('is reconciled, not done twice, by a worker that has ended it before', async () => {
     await start('ended')
     await test.redis.xadd(STREAM, '*', 'p', '0'.repeat(26), 'c', '{"kind":"wake"}')
     await until('the command is handled', () => seen.length === 1)
@@ -71,7 +71,7 @@ describe('a command that is handed out again as new, as by a master that took ov
 describe('an authorisation where replicas are waited for', () => {
   const test = useRedis()
 
-  it('is not sent by a worker whose command the new master has handed to nobody', async () => {
+  it('is not sent by a worker whose delivery the new master does not know', async () => {
     const worker = aWorker(test, ({ commits }) => ({ commits: { ...commits, begin: async () => false } }))
     const payment = await worker.accept()
     worker.network.willAnswer(approvedAndCaptured)

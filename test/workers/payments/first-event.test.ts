@@ -9,7 +9,7 @@ const wake: Command = { kind: 'wake' }
 const DUE = CREATED_MS + 7 * DAY_MS
 
 /**
- * What a command means to a payment in a status; `again`: handed out before; `foreign`: another request's operation is
+ * What a command means to a payment in a status; `again`: redelivered; `foreign`: another request's operation is
  * the one that runs; `answered`: its result is stored; `at`: the moment.
  */
 const rows: [
@@ -20,21 +20,21 @@ const rows: [
   event: string | null
 ][] = [
   ['a new payment is authorised', inStatus('pending'), createCommand, {}, 'AUTHORISE'],
-  ['found again, it may have been sent', inStatus('pending'), createCommand, { again: true }, 'RESUMED'],
+  ['redelivered, it may have been sent', inStatus('pending'), createCommand, { again: true }, 'RESUMED'],
   [
-    'found again when it is unknown, it is asked about by its alarm',
+    'redelivered when it is unknown, it is asked about by its alarm',
     inStatus('unknown'),
     createCommand,
     { again: true },
     null
   ],
-  ['found again when it has ended', inStatus('captured'), createCommand, { again: true }, null],
-  ['found again in the capture that it went on with', inStatus('capturing'), createCommand, { again: true }, 'RESUMED'],
+  ['redelivered when it has ended', inStatus('captured'), createCommand, { again: true }, null],
+  ['redelivered in the capture that it went on with', inStatus('capturing'), createCommand, { again: true }, 'RESUMED'],
   ['a capture is new', inStatus('pre_authorized'), capture, {}, 'CAPTURE'],
-  ['a capture found again before it was begun', inStatus('pre_authorized'), capture, { again: true }, 'CAPTURE'],
-  ['a capture found again in its own capture', inStatus('capturing'), capture, { again: true }, 'RESUMED'],
+  ['a capture redelivered before it was begun', inStatus('pre_authorized'), capture, { again: true }, 'CAPTURE'],
+  ['a capture redelivered in its own capture', inStatus('capturing'), capture, { again: true }, 'RESUMED'],
   [
-    'a capture found again while it is asked about',
+    'a capture redelivered while it is asked about',
     inStatus('capturing', inDoubt('capture', 600)),
     capture,
     { again: true },
@@ -48,11 +48,11 @@ const rows: [
   ['the end of a window', inStatus('pre_authorized'), wake, { at: DUE }, 'EXPIRE'],
   ['an alarm that was moved meanwhile', inStatus('pre_authorized'), wake, { at: DUE - 1 }, null],
   ['a question that is due', inStatus('unknown'), wake, {}, 'RECONCILE'],
-  ['a question found again', inStatus('unknown'), wake, { again: true }, 'RECONCILE'],
+  ['a question redelivered', inStatus('unknown'), wake, { again: true }, 'RECONCILE'],
   ['an alarm of a payment that needs none', inStatus('captured'), wake, {}, null],
   ['an alarm during a call of another worker', inStatus('capturing'), wake, {}, null],
-  ['a release found again', inStatus('expired'), wake, { again: true }, 'RESUMED'],
-  ['a re-send found again', inStatus('capturing'), wake, { again: true }, 'RESUMED'],
+  ['a release redelivered', inStatus('expired'), wake, { again: true }, 'RESUMED'],
+  ['a re-send redelivered', inStatus('capturing'), wake, { again: true }, 'RESUMED'],
   ['an alarm never touches a payment that is not begun', inStatus('pending'), wake, { again: true }, null]
 ]
 

@@ -83,7 +83,7 @@ describe('a payments worker', () => {
     expect(worker.forgotten).to.deep.equal([payment.terms.id])
   })
 
-  it('notes nothing before what was noted last, whatever its clock says', async () => {
+  it('notes nothing before what was noted last, with any clock', async () => {
     const worker = aWorker(test)
     const payment = await held(worker)
     const heldAtMs = (await worker.load(payment)).history.at(-1)?.atMs ?? 0
@@ -283,7 +283,7 @@ describe('a payments worker beside one of a newer version', () => {
 describe('a payments worker whose network gives no id of the sale', () => {
   const test = useRedis()
 
-  it('asks for it, and does not leave the payment to nobody when that finds it further than thought', async () => {
+  it('asks for it, and goes on with the payment when that finds it further than thought', async () => {
     const worker = aWorker(test)
     const payment = await worker.accept()
     worker.network
@@ -356,7 +356,7 @@ describe('a command that fails again and again', () => {
     await aWorker(test, () => ({ lock: { hold: () => Promise.reject(new Error('a fault')) } })).work()
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 1 })
     const [[, fields] = ['', []]] = await test.redis.xrange(keys.deadLetters(PARTITION), '-', '+')
-    expect(fields).to.include('handed out 3 times without a result')
+    expect(fields).to.include('delivered 3 times without a result')
     expect((await worker.load(payment)).progress).to.include({ status: 'captured', attention: 'poisoned' })
     expect(await test.redis.hget(keys.attention(PARTITION), compact)).to.equal('poisoned')
     expect(await worker.alarmOf(payment)).to.be.above(worker.clock.atMs)

@@ -163,7 +163,7 @@ describe('a receiver of webhooks that asks to be left alone', () => {
       await until('the event waits', async () => (await rig.waiting('m_1'))[0]?.history.length === 1)
       await emit(rig.test, 'm_1', ['captured'])
       await until('the other one waits', async () => (await rig.waiting('m_1')).length === 2)
-      // Several rounds of the loop: it is not that nobody has looked yet.
+      // Several rounds of the loop, so that a missing round is not the reason.
       await delay(100)
       expect(hook.received).to.have.length(1)
       rig.advance(20_000)

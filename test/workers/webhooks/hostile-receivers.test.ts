@@ -44,14 +44,14 @@ describe('receivers that misbehave', function () {
     expect(await notesOf('m_bad')).to.include('UND_ERR_SOCKET')
   })
 
-  it('redirects: nobody follows', async () => {
+  it('redirects: the service does not follow', async () => {
     const inside = await rig.receiver()
     await besideHealthy(response => response.writeHead(307, { Location: inside.url }).end())
     expect(await notesOf('m_bad')).to.deep.equal([307])
     expect(inside.received).to.have.length(0)
   })
 
-  it('has a certificate that nobody vouches for', async () => {
+  it('has a certificate of an unknown authority', async () => {
     const bad = await besideHealthy(response => response.writeHead(204).end(), await makeLoopbackTls())
     expect((await notesOf('m_bad')).join()).to.match(/SELF_SIGNED|UNABLE_TO_VERIFY|CERT/)
     expect(bad.received).to.have.length(0)
@@ -122,7 +122,7 @@ describe('a dead endpoint with 10,000 events', function () {
   this.timeout(60_000)
   const rig = useDelivery()
 
-  it('delays nobody, costs a probe now and then, and gets everything when it is back', async () => {
+  it('delays no other endpoint, costs a probe now and then, and gets everything when it is back', async () => {
     const dead = await rig.receiver(() => undefined)
     const healthy = await rig.receiver()
     await registerEndpoint(rig.test, 'm_dead', dead.url)

@@ -8,7 +8,7 @@ import { until } from '../../support/conditions.js'
 const OWNER = 'me'
 const PARTITION = 0
 
-/** Leases that nobody else wants. */
+/** Leases without another taker. */
 function leasesWith(others: Partial<PartitionLeases>): PartitionLeases {
   let takings = 0
   return {
