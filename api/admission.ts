@@ -2,7 +2,7 @@
  * Who may come in when many want to: a bound on the requests that one process works on, shared fairly by merchants.
  *
  * A merchant may have `SHARE` times as many requests under way as places are free. Alone it gets three quarters of all
- * places; n merchants that send without end get equal parts, and a part of the places stays free for everybody else.
+ * places; n merchants that send without end get equal parts, and a part of the places stays free for all others.
  * So no merchant's flood fills the process, and nothing has to be known about who sends how much. (Dynamic thresholds,
  * Choudhury and Hahne 1998.)
  */

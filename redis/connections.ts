@@ -13,7 +13,7 @@ import { parseAddress, type RedisAddress, safeAddress } from '../runtime/redis-a
 import { explainRefusal, isRefusal, type RedisVariable, reasonOf } from './errors.js'
 import { cutWhenSilent } from './silent-connections.js'
 
-/** A connection as everybody but this folder's wiring sees it: the commands, in the shapes of RESP2. */
+/** A connection as seen outside the wiring of this folder: the commands, in the shapes of RESP2. */
 export interface Redis extends RedisCommander<{ type: 'default'; mapping: 'resp2' }> {
   readonly status: string
   multi(): ChainableCommander

@@ -1,5 +1,5 @@
--- Says that a worker is alive, by the clock of Redis, which all workers share, and forgets those that died long ago: they
--- count as dead with or without an entry, and each start has a name of its own.
+-- Writes the heartbeat of a worker, by the clock of Redis, which all workers share. Forgets workers that died long ago:
+-- they count as dead with or without an entry, and each start has a name of its own.
 --
 -- KEYS[1] heartbeats zset
 -- ARGV[1] consumer name   ARGV[2] silence after which a worker is forgotten, ms

@@ -1,5 +1,5 @@
--- Moves a command that cannot be carried out (handed out too often, or unreadable) to the dead-letter stream, where an
--- operator finds it. What it stood for is not lost: a payment keeps its alarm, a request that was not begun gets its result.
+-- Moves a command that cannot be carried out (delivered too often, or unreadable) to the dead-letter stream, where an
+-- operator finds it. Its payment keeps its alarm, and a request that was not begun gets its result.
 --
 -- KEYS[1] commands stream   KEYS[2] dead letters stream
 -- KEYS[3] due list zset     KEYS[4] idempotency record string

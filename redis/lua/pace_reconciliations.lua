@@ -1,8 +1,8 @@
 -- Bounds the questions that all workers ask the card network together: by a rate, and by how many answers are open.
 --
 -- Each question takes one from an allowance. Each answer gives two back, up to a full allowance, and one when it is an
--- absence that is not believed; without answers it fills by one a second. So a network that answers is asked at the full rate, a silent one once a second, and one that
--- has come back twice as much with each round of answers.
+-- absence that is not believed; without answers it fills by one a second. So a network that answers is asked at the
+-- full rate, a silent one once a second, and one that has come back twice as much with each round of answers.
 --
 -- KEYS[1] the pace: "<tokens of the rate> <allowance> <ms>"; absent means full
 -- ARGV[1] questions per second, which is also a full allowance

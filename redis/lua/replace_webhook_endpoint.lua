@@ -1,4 +1,4 @@
--- Replaces the webhook endpoint of a merchant, unless somebody else has replaced it since it was read.
+-- Replaces the webhook endpoint of a merchant, unless another request has replaced it since it was read.
 --
 -- KEYS[1] webhook endpoint   string
 -- ARGV[1] record as it was read, '' for none   ARGV[2] new record

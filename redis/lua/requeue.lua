@@ -1,5 +1,5 @@
--- Puts an entry that its worker did not finish back into the stream, as a new one: its fields say how often it was handed
--- out. That is one more for a command that may have been begun, and as before for one that was not.
+-- Puts an entry that its worker did not finish back into the stream, as a new one: its fields hold
+-- the delivery count. That is one more for a command that may have been begun, and unchanged for one that was not.
 --
 -- KEYS[1] commands stream
 -- ARGV[1] consumer group   ARGV[2] entry id   ARGV[3..] fields of the new entry, in pairs

@@ -1,4 +1,4 @@
-/** What the disk does to a measurement: with `appendfsync always` everybody waits for it, readers too. */
+/** What the disk does to a measurement: with `appendfsync always` all requests wait for it, reads too. */
 import type { Redis } from '../../redis/connections.js'
 import { delay } from '../../runtime/delay.js'
 import { withRedis } from './with-redis.js'

@@ -20,7 +20,7 @@ import { withRedis } from './with-redis.js'
 export interface Times {
   readonly p50Ms: number
   readonly p99Ms: number
-  /** The longest that Redis waited for its disk meanwhile: everybody waits with it, readers too (ms). */
+  /** The longest that Redis waited for its disk meanwhile: all requests wait with it, reads too (ms). */
   readonly slowestFsyncMs: number
 }
 

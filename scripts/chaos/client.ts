@@ -1,6 +1,6 @@
 /**
- * A merchant under chaos: sends at its own pace whatever the service does (open loop), and repeats a request with the
- * same key until it is answered for good, as every merchant should.
+ * A merchant under chaos: sends at its own pace, unaffected by the service (open loop). Like every merchant should, it
+ * repeats a request with the same key until it has a final answer.
  */
 import { Agent, request } from 'undici'
 import { isOpen } from '../../machines/model.js'
@@ -120,7 +120,7 @@ export class ChaosClient {
     await this.#ask(kind, `${name}-${kind}-${step}`, `/v1/payments/${id}/${kind}`, body, amountCents)
   }
 
-  /** The buyer disputes at the bank, whatever became of the payment. */
+  /** The buyer disputes at the bank, in any status of the payment. */
   async #dispute(id: string): Promise<void> {
     await fetch(`${this.#target.networkUrl}/simulator/chargebacks`, {
       method: 'POST',

@@ -30,7 +30,7 @@ export interface Failure {
   readonly what: string
 }
 
-/** A payment as merchants see it (interface 2.1), as far as the audit looks. */
+/** A payment as merchants see it (docs/API.md#the-payment), as far as the audit looks. */
 export interface PaymentView {
   readonly id: string
   readonly status: string

@@ -1,5 +1,5 @@
 /**
- * A service on a Redis Cluster under load, whose masters are killed; then the audit of everybody's books.
+ * A service on a Redis Cluster under load, whose masters are killed; then the audit of all records (clients, service, network).
  *
  * `cutMs`: before it is killed a master loses its replica for so long and goes on alone. What it confirms meanwhile is
  * lost with it, which asynchronous replication may do at any time; here it surely happens.

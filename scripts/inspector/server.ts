@@ -28,7 +28,7 @@ export interface InspectorOptions {
 
 export interface InspectorServer {
   readonly url: string
-  /** Tells everybody who looks on. */
+  /** Tells all viewers. */
   send(messages: readonly StatelyInspectionEvent[]): void
   stop(): Promise<void>
 }

@@ -7,7 +7,7 @@ const WORK_GRACE_MS = STOP_DEADLINE_MS + 300
 
 /**
  * The order of stopping. First everything that works for merchants, all at once; then the simulator, which answers
- * calls that are still under way; then Redis, which everybody needed until now. The sum stays below
+ * calls that are still under way; then Redis, which all processes needed until now. The sum stays below
  * the promised 15 s; processes that drain first (DRAIN_DELAY_MS) get that time on top.
  */
 const STAGES = [

@@ -48,7 +48,7 @@ describe('npm start', function () {
     for (const name of ['base_url', 'merchant_id', 'api_key', 'publishable_key']) expect(output).to.contain(demo[name])
   })
 
-  it('restarts its processes for everybody who asks, also while it is at it', async () => {
+  it('restarts its processes for every request, also during a restart', async () => {
     const restart = (): Promise<[number | null, string]> => {
       const tool = spawn(process.execPath, ['scripts/bootstrap.mjs', 'rolling-restart'], {
         env: { ...process.env, DATA_DIR: dir },

@@ -77,7 +77,7 @@ const pt: Texts = {
 
 export const texts: Readonly<Record<Locale, Texts>> = { en, 'pt-BR': pt }
 
-/** The language for a tag such as `pt`, `pt-PT` or `en-GB`: Portuguese or, for everybody else, English. */
+/** The language for a tag such as `pt`, `pt-PT` or `en-GB`: Portuguese, or English for every other tag. */
 export function localeFor(tag: string): Locale {
   return /^pt\b/i.test(tag) ? 'pt-BR' : 'en'
 }

@@ -173,7 +173,7 @@ describe('POST /v1/tokens: who may, and how often', () => {
     expect((await app.post(typedCard, otherKey, limited)).status).to.equal(201)
   })
 
-  it('leaves a publishable key, which everybody can read, to others when one address sends without end', async () => {
+  it('leaves a publishable key, which is public, to others when one address sends without end', async () => {
     const limited = await app.start({ perSecond: 0.001, burst: 4 }, 1)
     const from = async (address: string) => (await app.post(typedCard, { 'X-Forwarded-For': address }, limited)).status
     const flood: number[] = []

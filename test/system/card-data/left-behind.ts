@@ -55,7 +55,7 @@ export async function metricsOf(dataDir: string): Promise<string> {
   return pages.join('\n')
 }
 
-/** What `ps` shows of a process to everybody, and its environment. */
+/** What `ps` shows of a process to every user, and its environment. */
 export function surfaceOf(pid: number): string {
   return ['cmdline', 'environ'].map(name => readFileSync(`/proc/${pid}/${name}`, 'latin1')).join('\n')
 }

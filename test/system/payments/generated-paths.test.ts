@@ -150,7 +150,7 @@ describe('generated paths over HTTP', function () {
     await acquirer.start()
     // The paths' own sales are answered by their tests alone.
     await withRedis(service(), redis => noteKnownSale(redis, { account, orderId: KNOWN_ORDER }))
-    // In walks of their own: once transactions are refused, they are for everybody, and a death hits every call. A command
+    // In walks of their own: once transactions are refused, they are for all payments, and a death hits every call. A command
     // that it hits is redelivered together with the wake-up of its payment, in either order.
     for (const isRefusedHere of [false, true]) {
       for (const isResumedHere of [false, true]) {
