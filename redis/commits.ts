@@ -37,17 +37,17 @@ export interface Commit {
   readonly times?: WorkerTimes
 }
 
-/** `taken_over`: the command that was to begin belongs to somebody else by now. Nothing was written then. */
+/** `taken_over`: the command that was to begin belongs to another worker by now. Nothing was written then. */
 export type CommitOutcome = 'committed' | 'version_conflict' | 'taken_over'
 
 export interface CommitStore {
   /**
    * Whether a command that changes nothing at first is still with this worker, so surely that something may be done
-   * that can't be undone. True at once where no replicas are waited for: one server knows what it has handed out.
+   * that can't be undone. True at once where no replicas are waited for: one server knows its deliveries.
    */
   begin(entry: CommandEntry): Promise<boolean>
   commit(write: Commit, partition: number): Promise<CommitOutcome>
-  /** Ends a command without a change, if it is still with this worker; `result` null: nothing is owed to anybody. */
+  /** Ends a command without a change, if it is still with this worker; `result` null: no request waits for one. */
   finish(entry: CommandEntry, result: CommandResult | null, times?: WorkerTimes): Promise<void>
 }
 
@@ -97,7 +97,7 @@ export function createCommitStore(
   }
 }
 
-/** A wake-up on its way; channel '': nobody waits. */
+/** A wake-up on its way; channel '': no request waits. */
 interface Reply {
   readonly channel: string
   readonly message: string
@@ -167,7 +167,7 @@ function saleOf({ references }: PaymentProgress): string {
   return references.saleId?.toLowerCase() ?? ''
 }
 
-/** Null for a payment that has its outcome, and is only looked for once more (`failed.watched`): nobody need worry. */
+/** Null for a payment that has its outcome, and is only looked for once more (`failed.watched`): not in doubt. */
 function inDoubtSinceMs({ phase, inquiry }: PaymentProgress): number | null {
   if (inquiry === null || (phase === 'watched' && inquiry.attempts === 0)) return null
   return inquiry.sinceMs

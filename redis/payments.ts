@@ -1,7 +1,7 @@
 /**
  * Payments on the durable Redis: reading them, and accepting what merchants ask of them.
  *
- * Accepting is one script: after it the request is durable and will end in a result, whoever dies.
+ * Accepting is one script: after it the request is durable and will end in a result, also after a crash.
  */
 import type { Command } from '../machines/commands.js'
 import { type Payment, type PaymentStatus, paymentStatuses, type RefusalCode } from '../machines/model.js'

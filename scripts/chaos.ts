@@ -28,7 +28,7 @@ const STOPPED_MAX_MS = 5_000
 
 const command = toolCommand({
   name: 'chaos',
-  does: "Runs a service of its own under load, kills and stops its processes at random, and compares the records of clients, service and network at the end. Needs no `npm start`, and does not touch the data of one. Exit code 0: nothing was found.",
+  does: 'Runs a service of its own under load, kills and stops its processes at random, and compares the records of clients, service and network at the end. Needs no `npm start`, and does not touch the data of one. Exit code 0: nothing was found.',
   takes: '--minutes, and up to two more until everything is settled.',
   examples: [
     ['--minutes 10 --rate 100', 'the long one'],

@@ -25,7 +25,7 @@ interface DrillArguments {
 
 const command = toolCommand({
   name: 'cluster-drill',
-  does: "Runs a service of its own on a Redis Cluster under load, kills masters, and compares the records of clients, service and network: with WAIT_REPLICAS and without, with a replica in step and after losing it. Needs no `npm start`. Exit code 0: the runs that wait lost nothing.",
+  does: 'Runs a service of its own on a Redis Cluster under load, kills masters, and compares the records of clients, service and network: with WAIT_REPLICAS and without, with a replica in step and after losing it. Needs no `npm start`. Exit code 0: the runs that wait lost nothing.',
   takes: 'four runs of --seconds, and up to two minutes after each until everything is settled.',
   examples: [['--seconds 20 --rate 20 --kills 2 --log drill.log', 'a short one, with what the processes print']]
 })

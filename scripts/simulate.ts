@@ -28,7 +28,7 @@ interface SimulateOptions {
 
 const command = toolCommand({
   name: 'simulate',
-  does: "Runs the real code in simulated worlds with faults of all kinds, and compares the records of clients, service and network after each. A seed is a world: the same number is the same run. Needs no `npm start` and no Redis. Exit code 0: no violation.",
+  does: 'Runs the real code in simulated worlds with faults of all kinds, and compares the records of clients, service and network after each. A seed is a world: the same number is the same run. Needs no `npm start` and no Redis. Exit code 0: no violation.',
   takes: 'some minutes for 1000 seeds, and for --matrix.',
   examples: [
     ['--seeds 10000', 'the proof'],

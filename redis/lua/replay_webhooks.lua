@@ -1,4 +1,4 @@
--- Puts events back into the outbox: they are delivered like fresh ones, behind whatever of their payment is waiting.
+-- Puts events back into the outbox: they are delivered like fresh ones, behind the waiting events of their payment.
 --
 -- KEYS[1] outbox                stream
 -- KEYS[2] undeliverable         zset, by time of the event
