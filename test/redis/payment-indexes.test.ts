@@ -28,7 +28,7 @@ describe('the indexes of payments', () => {
     await test.redis.flushdb()
   })
 
-  it('give the pages of all payments in order, whatever the leaves, statuses and references', async function () {
+  it('give the pages of all payments in order, with any leaves, statuses and references', async function () {
     this.timeout(30_000)
     const random = createRandom(1)
     const pick = <T>(values: readonly T[]): T => values[Math.floor(random.next() * values.length)] as T

@@ -17,6 +17,12 @@ const PLACEHOLDER = 'scripts/X.ts'
 /** docs/SECURITY.md leaves the first folder of tests out. */
 const isThere = (file: string): boolean => existsSync(file) || existsSync(`test/${file}`) || file === PLACEHOLDER
 
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(text: string): Set<string> {
+  const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading.toLowerCase())
+  return new Set(headings.map(heading => heading.replace(/[^\w -]/g, '').replaceAll(' ', '-')))
+}
+
 describe('files that comments and docs name', () => {
   it('exist', () => {
     const cited = [...pages, ...comments, ...scripts].flatMap(({ path, text }) =>
@@ -24,6 +30,15 @@ describe('files that comments and docs name', () => {
     )
     expect(cited.length).to.be.greaterThan(150)
     expect(cited.filter(({ file }) => !isThere(file)).map(({ path, file }) => `${path}: ${file}`)).to.deep.equal([])
+  })
+
+  it('have the headings that comments name', () => {
+    const cited = comments.flatMap(({ path, text }) =>
+      [...text.matchAll(/\b(docs\/\w+\.md)#([\w-]+)/g)].map(([, page = '', anchor = '']) => ({ path, page, anchor }))
+    )
+    const anchors = new Map(pages.map(({ path, text }) => [path, anchorsOf(text)]))
+    expect(cited.length).to.be.greaterThan(30)
+    expect(cited.filter(({ page, anchor }) => !anchors.get(page)?.has(anchor))).to.deep.equal([])
   })
 })
 

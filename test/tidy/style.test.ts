@@ -33,7 +33,7 @@ describe('style', () => {
     expect(sources.filter(({ uses }) => uses.has('any')).map(({ path }) => path)).to.deep.equal([])
   })
 
-  it('logs through the logger: console is for nobody', () => {
+  it('logs through the logger, never through console', () => {
     const wrong = sources.filter(({ uses }) => [...uses].some(name => name.startsWith('console.')))
     expect(wrong.map(({ path }) => path)).to.deep.equal([])
   })
@@ -82,7 +82,13 @@ describe('texts of the project', () => {
 
   it('cite nothing that a reader does not have', () => {
     // Papers that the service was built from. docs/DESIGN.md says what may be cited by number, and how.
-    expect(linesWith(/\bdesign (section )?\d|\bstack[ -]facts|\bnetwork[ -]protocol\b/i)).to.deep.equal([])
+    const papers = /\bdesign (section )?\d|\binterface (sections? )?\d|\bstack[ -]facts|\bnetwork[ -]protocol\b/i
+    expect(linesWith(papers)).to.deep.equal([])
+  })
+
+  it('name the actor (worker, operator, merchant …) and use the term of the field (redelivered …)', () => {
+    const vague = /(no|some|any)body|(who|whom|what)ever|found\sagain|handed\sout|books\srule/i
+    expect(linesWith(vague)).to.deep.equal([])
   })
 
   it('name no folder of the machine that they were written on', () => {
