@@ -11,6 +11,8 @@ export interface ChartState {
   readonly kind: 'atomic' | 'compound' | 'final'
   /** Path of the substate that is entered first; null for a state without substates. */
   readonly initial: string | null
+  /** Its own properties; those of the states around it come on top. */
+  readonly tags: readonly string[]
 }
 
 export interface ChartTransition {
@@ -114,7 +116,8 @@ function stateOf(node: AnyStateNode): ChartState {
     parent: node.parent === undefined || node.parent.path.length === 0 ? null : pathOf(node.parent),
     description: node.description ?? '',
     kind: node.type,
-    initial: initial === undefined ? null : pathOf(initial)
+    initial: initial === undefined ? null : pathOf(initial),
+    tags: node.tags
   }
 }
 

@@ -43,6 +43,11 @@ export interface Sale {
   readonly isChargedBack: boolean
 }
 
+/** Whether the sale holds or has taken the buyer's money. */
+export function isLive({ status }: Sale): boolean {
+  return status === 'authorised' || status === 'captured'
+}
+
 /** The meaning of a question about an order. `sales` is newest last; more than one is a duplicate at the network. */
 export type QueryOutcome =
   | { readonly kind: 'found'; readonly sales: readonly [Sale, ...Sale[]] }

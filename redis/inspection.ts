@@ -7,7 +7,7 @@
  */
 import type { HistoryEntry, Payment, PaymentProgress, RefusalCode } from '../machines/model.js'
 import type { Decision } from '../machines/payment/decide.js'
-import type { Effect, PaymentEvent } from '../machines/payment/events.js'
+import type { Effect, LifecycleEvent, PaymentEvent } from '../machines/payment/events.js'
 import type { Logger } from '../runtime/log.js'
 import { databaseOf, type Redis } from './connections.js'
 import { keys } from './keys.js'
@@ -30,7 +30,7 @@ export interface ObservedPayment {
 /** One decision of one worker. */
 export interface ObservedDecision {
   readonly worker: string
-  readonly event: PaymentEvent['type']
+  readonly event: PaymentEvent['type'] | LifecycleEvent['type']
   readonly atMs: number
   /** Why nothing changed; null when the event was taken. */
   readonly refusal: RefusalCode | null
@@ -119,7 +119,7 @@ export function observePayment({ terms, version, progress, history }: Payment): 
 function observe(worker: string, payment: Payment, event: PaymentEvent, decision: Decision): ObservedDecision {
   return {
     worker,
-    event: event.type,
+    event: decision.kind === 'refused' ? event.type : decision.event,
     atMs: event.nowMs,
     refusal: decision.kind === 'refused' ? decision.code : null,
     effect: decision.kind === 'refused' ? null : (decision.effect?.kind ?? null),

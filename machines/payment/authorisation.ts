@@ -1,41 +1,15 @@
 /**
  * From the accepted request to the answer of the issuer: `pending`, `unknown`, `failed`.
  */
-import { notVoided, stillOpen, surplusVoided } from './fragments.js'
-import { remembersNotice } from './notices.js'
-import { paymentSetup } from './setup.js'
+import { authorise, captureSale, queryNetwork, review, voidDuplicate, voidSale } from './effects.js'
+import type { PaymentState } from './setup.js'
+import { inDoubt, noticeForLater } from './verification.js'
 
-/** The issuer has said yes, and the network has not captured. */
-const heldOrCaptured = [
-  {
-    guard: 'isManual',
-    target: 'pre_authorized',
-    actions: ['noteAuthorised', 'succeed'],
-    description: 'The amount is held on the card.'
-  },
-  {
-    target: 'capturing',
-    actions: ['noteAuthorised', 'continueWithCapture', 'captureSale'],
-    description: 'Only authorised: send the capture that was asked for.'
-  }
-] as const
-
-const surplusOfUnknown = {
-  guard: 'hasSurplus',
-  actions: ['noteReferences', 'callForSurplus', 'voidSurplus'],
-  description: 'More than one sale: void the surplus first.'
-} as const
-
-const lateSale = {
-  target: '.watched',
-  actions: ['noteReferences', 'askLater', 'callForLateSale', 'voidSale'],
-  description: 'A sale turned up late: void it.'
-} as const
-
-export const pending = paymentSetup.createStateConfig({
+export const pending: PaymentState = {
   description: 'Accepted; the authorisation is not finished.',
+  tags: ['in_progress', 'in_flight'],
   on: {
-    AUTHORISE: { actions: 'authorise', description: 'First delivery of the command: ask the issuer.' },
+    AUTHORISE: { actions: authorise, description: 'First delivery of the command: ask the issuer.' },
     APPROVED: [
       {
         guard: 'isCapturedAtNetwork',
@@ -43,7 +17,17 @@ export const pending = paymentSetup.createStateConfig({
         actions: ['noteAuthorised', 'noteCaptured', 'succeed'],
         description: 'Authorised and captured in one step.'
       },
-      ...heldOrCaptured
+      {
+        guard: 'isManual',
+        target: 'pre_authorized',
+        actions: ['noteAuthorised', 'succeed'],
+        description: 'The amount is held on the card.'
+      },
+      {
+        target: 'capturing',
+        actions: ['noteAuthorised', 'continueWithCapture', captureSale],
+        description: 'Only authorised: send the capture that was asked for.'
+      }
     ],
     DECLINED: { target: 'failed', actions: ['noteDeclined', 'fail', 'endNotice'], description: 'The issuer said no.' },
     REJECTED: {
@@ -66,138 +50,99 @@ export const pending = paymentSetup.createStateConfig({
       actions: ['fail', 'endNotice'],
       description: 'The card data is gone or can not be opened; nothing was sent.'
     },
-    AMBIGUOUS: {
-      target: 'unknown',
-      actions: 'beginInquiry',
-      description: 'No conclusive answer: never guess, ask.'
-    },
+    AMBIGUOUS: { target: 'unknown', actions: 'beginDoubt', description: 'No conclusive answer: reconcile.' },
     RESUMED: {
       target: 'unknown',
-      actions: 'beginInquiry',
+      actions: 'beginDoubt',
       description: 'Redelivered after a crash: it may have been sent.'
     },
     POISONED: {
       target: 'unknown',
-      actions: ['beginInquiry', 'callForPoison'],
-      description: 'Delivered too often: ask, and tell a person.'
+      actions: ['beginDoubt', review('poisoned')],
+      description: 'Delivered too often: reconcile, and list the payment for manual review.'
     },
-    ...remembersNotice
+    NETWORK_NOTICE: noticeForLater
   }
-})
+}
 
-export const unknown = paymentSetup.createStateConfig({
-  description: 'The outcome of the authorisation is not known; the network is asked until it is.',
+export const unknown = inDoubt({
+  description: 'The authorisation is in doubt; it is reconciled until the network tells.',
+  tags: ['in_progress'],
   on: {
-    RECONCILE: { actions: 'askNetwork', description: 'Ask by our order id.' },
-    FOUND_CAPTURED: [
-      surplusOfUnknown,
-      {
-        target: 'captured',
-        actions: ['noteAuthorised', 'noteCaptured', 'succeed'],
-        description: 'It was captured.'
-      }
-    ],
-    FOUND_AUTHORISED: [surplusOfUnknown, ...heldOrCaptured],
-    FOUND_DENIED: [
-      {
-        guard: 'hasSurplus',
-        actions: ['callForSurplus', 'voidSurplus'],
-        description: 'Denied, and there is another sale that is not: void that first.'
-      },
-      {
-        target: 'failed',
-        actions: ['noteDeclined', 'fail', 'endNotice'],
-        description: 'The issuer had said no.'
-      }
-    ],
-    FOUND_VOIDED: [
-      {
-        guard: 'hasSurplus',
-        actions: ['callForSurplus', 'voidSurplus'],
-        description: 'Undone, and there is another sale that is not: void that first.'
-      },
-      {
-        target: 'failed',
-        actions: ['noteDeclined', 'fail', 'endNotice'],
-        description: 'The sale was undone; nothing is charged.'
-      }
-    ],
-    ABSENT: [
-      {
-        guard: 'isBeyondHorizon',
-        target: 'failed.watched',
-        actions: ['fail', 'endNotice', 'watch'],
-        description: 'Unknown to the network for the whole horizon: it never arrived.'
-      },
-      { actions: 'askLater', description: 'It may still arrive: ask again later.' }
-    ],
-    OPERATION_CONCLUDED: {
-      guard: 'isConcludedAsMissing',
-      target: 'failed',
-      actions: ['fail', 'endNotice', 'settleAttention'],
-      description: 'A person has seen that there is no sale, or that it was undone.'
+    SALE_CAPTURED: {
+      target: 'captured',
+      actions: ['noteAuthorised', 'noteCaptured', 'succeed'],
+      description: 'It was captured.'
     },
-    ...surplusVoided,
-    ...stillOpen,
-    ...remembersNotice
+    SALE_AUTHORISED: [
+      {
+        guard: 'isManual',
+        target: 'pre_authorized',
+        actions: ['noteAuthorised', 'succeed'],
+        description: 'The amount is held on the card.'
+      },
+      {
+        target: 'capturing',
+        actions: ['noteAuthorised', 'continueWithCapture', captureSale],
+        description: 'Only authorised: send the capture that was asked for.'
+      }
+    ],
+    SALE_GONE: {
+      target: 'failed',
+      actions: ['noteDeclined', 'fail', 'endNotice'],
+      description: 'The issuer had said no, or the sale was voided; nothing is charged.'
+    },
+    SALE_ABSENT: {
+      target: 'failed.watched',
+      actions: ['fail', 'endNotice', 'watch'],
+      description: 'Unknown to the network for the whole horizon: it never arrived.'
+    },
+    DUPLICATE_SALE: {
+      actions: ['noteReferences', review('surplus_sale'), voidDuplicate],
+      description: 'More than one sale: void the duplicate first.'
+    },
+    RESOLVED_AS_MISSING: {
+      target: 'failed',
+      actions: ['fail', 'endNotice', 'endReview'],
+      description: 'An operator has seen that there is no sale, or that it was voided.'
+    },
+    NETWORK_NOTICE: noticeForLater
   }
 })
 
-export const failed = paymentSetup.createStateConfig({
+export const failed = inDoubt({
   description: 'Not authorised; nothing charged.',
   initial: 'settled',
   states: {
     settled: {
       description: 'The network said so, or nothing was ever sent.',
+      tags: ['resting'],
       on: {
-        NETWORK_NOTICE: { actions: 'askNetwork', description: 'The network speaks of a sale: look at once.' }
+        NETWORK_NOTICE: { actions: queryNetwork, description: 'The network speaks of a sale: look at once.' }
       }
     },
     watched: {
       description: 'Unknown to the network for the whole horizon; looked for once more, much later.',
       on: {
-        OPERATION_CONCLUDED: {
-          guard: 'isConcludedAsMissing',
+        RESOLVED_AS_MISSING: {
           target: 'settled',
-          actions: ['endInquiry', 'settleAttention'],
-          description: 'A person has seen that there is no sale, or that it was undone.'
+          actions: ['endDoubt', 'endReview'],
+          description: 'An operator has seen that there is no sale, or that it was voided.'
         }
       }
     }
   },
   on: {
-    RECONCILE: { actions: 'askNetwork', description: 'Look whether a sale turned up after all.' },
-    FOUND_AUTHORISED: lateSale,
-    FOUND_CAPTURED: lateSale,
-    FOUND_DENIED: [
-      {
-        guard: 'hasSurplus',
-        target: '.watched',
-        actions: ['askLater', 'callForLateSale', 'voidSurplus'],
-        description: 'Denied, and there is another sale that is not: void it.'
-      },
-      { target: '.settled', actions: 'endInquiry', description: 'Nothing is charged.' }
-    ],
-    FOUND_VOIDED: [
-      {
-        guard: 'hasSurplus',
-        actions: ['askLater', 'voidSurplus'],
-        description: 'The late sale is voided, and there is another one: void that too.'
-      },
-      { target: '.settled', actions: 'endInquiry', description: 'Nothing is charged any more.' }
-    ],
-    ABSENT: { target: '.settled', actions: 'endInquiry', description: 'There is no sale.' },
-    APPROVED: { actions: 'askNetwork', description: 'The late sale is voided: look again.' },
-    ...notVoided,
-    REJECTED: [
-      {
-        guard: 'isTooLate',
-        target: '.settled',
-        actions: 'endInquiry',
-        description: 'The network does not void it any more: it is left to the person who was told.'
-      },
-      notVoided.REJECTED
-    ],
-    ...stillOpen
+    SALE_GONE: { target: '.settled', actions: 'endDoubt', description: 'There is no sale, or nothing is charged.' },
+    LATE_SALE: {
+      target: '.watched',
+      actions: ['noteReferences', 'reconcileLater', review('sale_after_failure'), voidSale],
+      description: 'A sale turned up late: void it.'
+    },
+    DUPLICATE_SALE: {
+      target: '.watched',
+      actions: ['reconcileLater', review('sale_after_failure'), voidDuplicate],
+      description: 'There is another sale that is live: void it.'
+    }
   }
 })

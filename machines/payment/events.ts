@@ -1,8 +1,11 @@
 /**
  * Everything that can happen to a payment. Commands come from merchants, timers and the network's notifications;
  * outcomes are what calls to the network meant. `nowMs` travels with each event: machines have no clock.
+ *
+ * `PaymentEvent` is what `decide` is given. classify.ts compares it with the payment and makes the `LifecycleEvent`
+ * of it that the chart takes.
  */
-import type { Announcement, Environment } from '../model.js'
+import type { Announcement, Attention, Environment } from '../model.js'
 import type { NetworkReferences, Sale } from '../network.js'
 
 type At = { readonly nowMs: number }
@@ -14,21 +17,22 @@ export type AskedEvent = {
   readonly idempotencyKey: string
 } & At
 
-export type CommandEvent =
+type CommandEvent =
   | ({ readonly type: 'AUTHORISE' } & At)
   | AskedEvent
   | ({ readonly type: 'EXPIRE' } & At)
   | ({ readonly type: 'RECONCILE' } & At)
-  /** A command is redelivered after its worker died: what that worker did is not known. */
+  /** The command is redelivered after its worker died: whether the call was made is not known. */
   | ({ readonly type: 'RESUMED' } & At)
-  /** A command was delivered too often; a person has to look. */
+  /** A command was delivered too often without a result. */
   | ({ readonly type: 'POISONED' } & At)
-  /** The network announced that something happened to the sale. A hint, nothing more: it is asked. */
+  /** The network announced that something happened to the sale. A hint, nothing more: the network is queried. */
   | ({ readonly type: 'NETWORK_NOTICE'; readonly announced: Announcement } & At)
-  /** A person has looked at what the payment was listed for. */
+  /** An operator has looked at what the payment was listed for. */
   | ({ readonly type: 'ATTENTION_SETTLED' } & At)
-  /** A person has seen at the acquirer how an operation ended that the service could not reconcile. */
-  | ({ readonly type: 'OPERATION_CONCLUDED'; readonly isBooked: boolean } & At)
+
+/** An operator has seen at the acquirer whether the operation in doubt is booked. */
+type ReviewEvent = { readonly type: 'OPERATION_CONCLUDED'; readonly isBooked: boolean } & At
 
 export type CallEvent =
   | ({ readonly type: 'APPROVED'; readonly isCaptured: boolean; readonly references: NetworkReferences } & At)
@@ -46,18 +50,77 @@ export type CallEvent =
   /** The time to authorise was over before anything was sent. */
   | ({ readonly type: 'OVERDUE' } & At)
 
-export type Found = { readonly sale: Sale; readonly surplusSaleId: string | null } & At
+/** `sale`: the one that the payment owns. `duplicateSaleId`: a live second sale under its order. */
+export type FoundEvent = {
+  readonly type: 'FOUND'
+  readonly sale: Sale
+  readonly duplicateSaleId: string | null
+} & At
 
-export type QueryEvent =
-  | ({ readonly type: 'FOUND_AUTHORISED' } & Found)
-  | ({ readonly type: 'FOUND_CAPTURED' } & Found)
-  | ({ readonly type: 'FOUND_DENIED' } & Found)
-  | ({ readonly type: 'FOUND_VOIDED' } & Found)
-  | ({ readonly type: 'FOUND_UNFINISHED' } & Found)
-  | ({ readonly type: 'ABSENT' } & At)
-  | ({ readonly type: 'NO_ANSWER'; readonly reason: string } & At)
+type NoAnswer = { readonly type: 'NO_ANSWER'; readonly reason: string } & At
 
-export type PaymentEvent = CommandEvent | CallEvent | QueryEvent
+export type QueryEvent = FoundEvent | ({ readonly type: 'ABSENT' } & At) | NoAnswer
+
+/** What happens to a payment: the input of `decide`. */
+export type PaymentEvent = CommandEvent | ReviewEvent | CallEvent | QueryEvent
+
+/** An answer about a sale, with the figures of the acquirer's record. */
+type Shown = { readonly sale: Sale } & At
+/** The same where the network may have told of no sale. */
+type MaybeShown = { readonly sale?: Sale } & At
+
+/** What an answer of the network means to a payment, once it is compared with it. */
+export type Finding =
+  /** The record has nothing new to tell, and is not behind any more. */
+  | ({ readonly type: 'NOTHING_NEW' } & MaybeShown)
+  /**
+   * The record may be behind. `isAgreeing`: it shows what we know, a moment after a change was announced. `note` explains
+   * an answer without figures.
+   */
+  | ({ readonly type: 'RECORD_LAGS'; readonly isAgreeing?: true; readonly note?: string } & MaybeShown)
+  | NoAnswer
+  /** The record and the payment can't both be right. `reason`: why an operator must look. */
+  | ({ readonly type: 'CONTRADICTED'; readonly reason: Attention } & MaybeShown)
+  /** A second live sale under our order: the buyer must not pay twice. */
+  | ({ readonly type: 'DUPLICATE_SALE'; readonly duplicateSaleId: string } & Shown)
+  /** A live sale of a payment that has failed. */
+  | ({ readonly type: 'LATE_SALE' } & Shown)
+  | ({ readonly type: 'SALE_AUTHORISED' } & Shown)
+  | ({ readonly type: 'SALE_CAPTURED' } & Shown)
+  /** There is no hold and no charge: the sale was voided or denied, or there is none. */
+  | ({ readonly type: 'SALE_GONE' } & MaybeShown)
+  /** A sale that was authorised is denied, also after the not-found horizon. */
+  | ({ readonly type: 'SALE_DENIED' } & Shown)
+  /** The network did not know the sale for the whole not-found horizon. */
+  | ({ readonly type: 'SALE_ABSENT' } & At)
+  /** The window is over, and the sale is still authorised. */
+  | ({ readonly type: 'HOLD_LAPSED' } & Shown)
+  /** The window is over, and the record does not tell how the sale stands. */
+  | ({ readonly type: 'HOLD_UNCLEAR' } & At)
+  /** What was asked for is in the record. */
+  | ({ readonly type: 'OPERATION_BOOKED' } & Shown)
+  /** It is not in the record, and safe to send again. */
+  | ({ readonly type: 'OPERATION_MISSING' } & Shown)
+  | ({ readonly type: 'CHARGED_BACK' } & Shown)
+  /** Another amount was captured. `isRefunded`: nothing of it is left to refund. */
+  | ({ readonly type: 'AMOUNT_CORRECTED'; readonly isRefunded: boolean } & Shown)
+  /** Refunds that were approved are denied afterwards; `refundedCents` are left. */
+  | ({ readonly type: 'REFUND_REVERSED'; readonly refundedCents: number } & Shown)
+  /** The acquirer gave money back without a refund of ours. */
+  | ({ readonly type: 'REFUNDED_EXTERNALLY' } & Shown)
+
+/** What the outcome of a capture, void or refund means while it runs. */
+type OperationEvent =
+  /** It surely did not happen; `outcome` says why. */
+  | ({ readonly type: 'OPERATION_FAILED'; readonly outcome: CallEvent } & At)
+  /** This try surely did not happen, but an earlier one may still arrive. */
+  | ({ readonly type: 'EARLIER_TRY_IN_DOUBT'; readonly outcome: CallEvent } & At)
+
+/** What an operator found out about the operation in doubt, when no copy of its request can arrive any more. */
+type ResolvedEvent = { readonly type: 'RESOLVED_AS_BOOKED' | 'RESOLVED_AS_MISSING' } & At
+
+/** What the chart takes. None of its conditions compares figures of the acquirer's record. */
+export type LifecycleEvent = CommandEvent | CallEvent | Finding | OperationEvent | ResolvedEvent
 
 /** What a decision asks the worker to do: at most one call to the network. Its outcome comes back as an event. */
 export type Effect =

@@ -1,30 +1,37 @@
 /** Why an operation did not do what was asked, by what the network said about it. */
 import { declineReason } from '../declines.js'
 import type { FailureCode, Operation, PaymentTerms } from '../model.js'
-import type { PaymentEvent, Policy } from './events.js'
+import type { LifecycleEvent, Policy } from './events.js'
 
 /** The row of the error catalogue for an operation that ended with this event. */
-export function failureOf(terms: PaymentTerms, operation: Operation, event: PaymentEvent, policy: Policy): FailureCode {
+export function failureOf(
+  terms: PaymentTerms,
+  operation: Operation,
+  event: LifecycleEvent,
+  policy: Policy
+): FailureCode {
   switch (event.type) {
+    case 'OPERATION_FAILED':
+      return failureOf(terms, operation, event.outcome, policy)
     case 'DECLINED':
       return isCaptureOfCreate(terms, operation) ? 'capture_rejected' : declinedAs(terms, event.code, policy)
     case 'REJECTED':
       return isCaptureOfCreate(terms, operation) ? 'capture_rejected' : 'provider_rejected'
     case 'NOT_SENT':
       return isCaptureOfCreate(terms, operation) ? 'capture_not_sent' : 'network_unavailable'
-    case 'OPERATION_CONCLUDED':
+    case 'RESOLVED_AS_MISSING':
       if (operation.kind === 'authorization') return 'network_unavailable'
       return isCaptureOfCreate(terms, operation) ? 'capture_rejected' : 'provider_rejected'
-    case 'FOUND_DENIED':
-      return operation.kind === 'authorization'
+    case 'SALE_GONE':
+      return operation.kind === 'authorization' && event.sale?.status === 'denied'
         ? declinedAs(terms, event.sale.declinedCode, policy)
         : 'provider_rejected'
+    case 'SALE_ABSENT':
+      return 'network_unavailable'
     case 'OVERDUE':
       return 'authorization_overdue'
     case 'CARD_MISSING':
       return event.failure
-    case 'ABSENT':
-      return 'network_unavailable'
     default:
       return 'provider_rejected'
   }

@@ -1,85 +1,47 @@
 /**
- * An authorised amount until it is captured, let go, or out of time:
- * `pre_authorized`, `capturing`, `cancelling`, `canceled`; `expired` is in expiry.ts.
+ * An authorised amount until it is captured, voided, or out of time:
+ * `pre_authorized`, `capturing`, `cancelling`, `canceled`, `expired`.
  */
-import {
-  asksAboutHold,
-  backToHold,
-  concludedAsMissing,
-  deniedForNow,
-  inDoubt,
-  surplusFirst,
-  surplusVoided
-} from './fragments.js'
-import {
-  asksAboutNotice,
-  heldAgain,
-  notFoundNow,
-  nothingNew,
-  noticeStillOpen,
-  remembersNotice,
-  surplusTurnedUp,
-  surplusWasVoided,
-  verifiedGone
-} from './notices.js'
-import { paymentSetup } from './setup.js'
+import { captureSale, queryNetwork, review, voidSale } from './effects.js'
+import type { PaymentState } from './setup.js'
+import { contradicted, duplicateFirst, inDoubt, noticeForLater, sending, verifiable } from './verification.js'
 
-/** The window is over, and the network does not say how the sale stands: no blind void, it may have been captured. */
-const expiresUnseen = {
-  guard: 'isDue',
-  target: 'expired',
-  actions: 'beginReleaseInquiry',
-  description: 'The window is over. How the sale stands is not known: release the hold as soon as it is.'
-} as const
-
-export const preAuthorized = paymentSetup.createStateConfig({
+export const preAuthorized = verifiable({
   description: 'The amount is held on the card and waits for its capture.',
   on: {
     CAPTURE: {
       guard: 'isCapturable',
       target: 'capturing',
-      actions: ['beginOperation', 'captureSale'],
+      actions: ['beginOperation', captureSale],
       description: 'Take the amount or a part of it.'
     },
     CANCEL: {
       guard: 'isWholeAmount',
       target: 'cancelling',
-      actions: ['beginOperation', 'voidSale'],
-      description: 'Let the hold go.'
+      actions: ['beginOperation', voidSale],
+      description: 'Void the hold.'
     },
     EXPIRE: {
       guard: 'isDue',
-      actions: 'askNetwork',
-      description: 'The window is over. Ask before the hold is voided: to void a captured sale refunds it.'
+      actions: queryNetwork,
+      description: 'The window is over. Query before the hold is voided: to void a captured sale refunds it.'
     },
-    ...asksAboutNotice,
-    FOUND_AUTHORISED: [
-      surplusTurnedUp,
-      {
-        guard: 'isDueWithChangeAwaited',
-        target: 'expired',
-        actions: 'beginReleaseInquiry',
-        description:
-          'The window is over, and what was announced a moment ago may be a capture: no void before that is clear.'
-      },
-      {
-        guard: 'isDue',
-        target: 'expired',
-        actions: ['endNotice', 'voidSale'],
-        description: 'The window is over, and it was not captured: release the hold.'
-      },
-      ...nothingNew
-    ],
-    FOUND_CAPTURED: [
-      surplusTurnedUp,
-      {
-        target: 'captured',
-        actions: ['noteCaptured', 'callForFigures'],
-        description: 'Captured without us: take over its record, tell a person.'
-      }
-    ],
-    FOUND_VOIDED: [
-      surplusTurnedUp,
+    HOLD_LAPSED: {
+      target: 'expired',
+      actions: ['endNotice', voidSale],
+      description: 'The window is over, and it was not captured: void the hold.'
+    },
+    HOLD_UNCLEAR: {
+      target: 'expired',
+      actions: 'beginReleaseDoubt',
+      description: 'The window is over. How the sale stands is not known: void the hold as soon as it is.'
+    },
+    SALE_CAPTURED: {
+      target: 'captured',
+      actions: ['noteCaptured', review('figures_differ')],
+      description: 'Captured without us: the record counts. List the payment for manual review.'
+    },
+    SALE_GONE: [
       {
         guard: 'isDue',
         target: 'expired.released',
@@ -88,100 +50,95 @@ export const preAuthorized = paymentSetup.createStateConfig({
       },
       {
         target: 'canceled',
-        actions: ['noteCanceled', 'endNotice', 'callForFigures'],
-        description: 'Undone without us: take over its record, tell a person.'
+        actions: ['noteCanceled', 'endNotice', review('figures_differ')],
+        description: 'Voided without us: the record counts. List the payment for manual review.'
       }
     ],
-    FOUND_DENIED: [
-      surplusTurnedUp,
-      {
-        guard: 'isDue',
-        target: 'expired.released',
-        actions: ['endNotice', 'callForFigures'],
-        description: 'Contradicts the authorisation, and the window is over: there is no hold. Tell a person.'
-      },
-      { actions: ['endNotice', 'callForFigures'], description: 'Contradicts the authorisation: tell a person.' }
-    ],
-    ...surplusWasVoided,
-    FOUND_UNFINISHED: [expiresUnseen, noticeStillOpen.FOUND_UNFINISHED],
-    ABSENT: [expiresUnseen, notFoundNow],
-    NO_ANSWER: [expiresUnseen, noticeStillOpen.NO_ANSWER],
-    POISONED: [{ ...expiresUnseen, actions: ['beginReleaseInquiry', 'callForPoison'] }, noticeStillOpen.POISONED]
-  }
-})
-
-export const capturing = paymentSetup.createStateConfig({
-  description: 'The capture is in progress.',
-  initial: 'sending',
-  on: { ...remembersNotice },
-  states: {
-    sending: {
-      description: 'The capture is on its way to the network.',
-      on: {
-        APPROVED: { target: '#payment.captured', actions: ['noteCaptured', 'succeed'], description: 'Captured.' },
-        ...backToHold,
-        ...inDoubt
-      }
+    CONTRADICTED: {
+      guard: 'isDue',
+      target: 'expired.released',
+      actions: ['endNotice', review('figures_differ')],
+      description: 'Denied after all, and the window is over: there is no hold. List the payment for manual review.'
     },
-    asking: {
-      description: 'Whether the capture is booked is not known; the network is asked.',
-      on: {
-        FOUND_CAPTURED: [
-          surplusFirst,
-          {
-            target: '#payment.captured',
-            actions: ['noteCaptured', 'succeed'],
-            description: 'It was captured.'
-          }
-        ],
-        FOUND_AUTHORISED: [
-          surplusFirst,
-          {
-            target: 'sending',
-            actions: ['resend', 'captureSale'],
-            description: 'Not captured. The network takes one capture only: safe to send again.'
-          }
-        ],
-        FOUND_VOIDED: [
-          surplusFirst,
-          {
-            target: '#payment.canceled',
-            actions: ['noteCanceled', 'fail', 'callForFigures'],
-            description: 'The network undid the sale by itself.'
-          }
-        ],
-        FOUND_DENIED: [
-          surplusFirst,
-          {
-            guard: 'isBeyondHorizon',
-            target: '#payment.canceled',
-            actions: ['noteCanceled', 'fail', 'noteNotice', 'callForFigures'],
-            description: 'Still denied after the horizon: no hold to capture. Take over the record, tell a person.'
-          },
-          deniedForNow
-        ],
-        OPERATION_CONCLUDED: [
-          {
-            guard: 'isConcludedAsBooked',
-            target: '#payment.captured',
-            actions: ['noteCaptured', 'succeed', 'settleAttention'],
-            description: 'A person has seen that it is captured.'
-          },
-          concludedAsMissing
-        ],
-        ...surplusVoided,
-        ...asksAboutHold
-      }
+    POISONED: {
+      guard: 'isDue',
+      target: 'expired',
+      actions: ['beginReleaseDoubt', review('poisoned')],
+      description: 'The window is over, and the query failed too often: void the hold when it is clear how it stands.'
     }
   }
 })
 
-export const cancelling = paymentSetup.createStateConfig({
-  description: 'The cancellation of the pre-authorisation is in progress.',
+export const capturing: PaymentState = {
+  description: 'The capture is in progress.',
+  tags: ['in_progress'],
   initial: 'sending',
-  on: { ...remembersNotice },
+  on: { NETWORK_NOTICE: noticeForLater },
   states: {
-    sending: {
+    sending: sending({
+      description: 'The capture is on its way to the network.',
+      on: {
+        APPROVED: { target: '#payment.captured', actions: ['noteCaptured', 'succeed'], description: 'Captured.' },
+        OPERATION_FAILED: {
+          target: '#payment.pre_authorized',
+          actions: 'fail',
+          description: 'Refused, or not sent: the hold stays.'
+        },
+        EARLIER_TRY_IN_DOUBT: {
+          target: 'asking',
+          actions: 'keepDoubt',
+          description: 'This try did not capture, but an earlier one may still arrive: reconcile.'
+        }
+      }
+    }),
+    asking: inDoubt({
+      description: 'The capture is in doubt; it is reconciled.',
+      on: {
+        OPERATION_BOOKED: {
+          target: '#payment.captured',
+          actions: ['noteCaptured', 'succeed'],
+          description: 'It was captured.'
+        },
+        OPERATION_MISSING: {
+          target: 'sending',
+          actions: ['resend', captureSale],
+          description: 'Not captured. The network takes one capture only: safe to send again.'
+        },
+        SALE_GONE: {
+          target: '#payment.canceled',
+          actions: ['noteCanceled', 'fail', review('figures_differ')],
+          description: 'The network voided the sale by itself.'
+        },
+        SALE_DENIED: {
+          target: '#payment.canceled',
+          actions: ['noteCanceled', 'fail', 'noteNotice', review('figures_differ')],
+          description:
+            'Still denied after the horizon: there is no hold to capture. List the payment for manual review.'
+        },
+        CONTRADICTED: contradicted,
+        DUPLICATE_SALE: duplicateFirst,
+        RESOLVED_AS_BOOKED: {
+          target: '#payment.captured',
+          actions: ['noteCaptured', 'succeed', 'endReview'],
+          description: 'An operator has seen that it is captured.'
+        },
+        RESOLVED_AS_MISSING: {
+          target: '#payment.pre_authorized',
+          actions: ['fail', 'endReview', 'noteNotice'],
+          description: 'An operator has seen that it is not captured: back to the hold, and verify how it stands.'
+        }
+      }
+    })
+  }
+}
+
+export const cancelling: PaymentState = {
+  description: 'The cancellation of the pre-authorisation is in progress.',
+  tags: ['in_progress'],
+  initial: 'sending',
+  on: { NETWORK_NOTICE: noticeForLater },
+  states: {
+    sending: sending({
       description: 'The void is on its way to the network.',
       on: {
         APPROVED: {
@@ -189,80 +146,106 @@ export const cancelling = paymentSetup.createStateConfig({
           actions: ['noteCanceled', 'succeed'],
           description: 'The hold is gone.'
         },
-        ...backToHold,
-        ...inDoubt
+        OPERATION_FAILED: {
+          target: '#payment.pre_authorized',
+          actions: 'fail',
+          description: 'Refused, or not sent: the hold stays.'
+        },
+        EARLIER_TRY_IN_DOUBT: {
+          target: 'asking',
+          actions: 'keepDoubt',
+          description: 'This try did not void, but an earlier one may still arrive: reconcile.'
+        }
       }
-    },
-    asking: {
-      description: 'Whether the hold is gone is not known; the network is asked.',
+    }),
+    asking: inDoubt({
+      description: 'The void is in doubt; it is reconciled.',
       on: {
-        FOUND_VOIDED: [
-          surplusFirst,
-          {
-            target: '#payment.canceled',
-            actions: ['noteCanceled', 'succeed'],
-            description: 'The hold is gone.'
-          }
-        ],
-        FOUND_AUTHORISED: [
-          surplusFirst,
-          {
-            target: 'sending',
-            actions: ['resend', 'voidSale'],
-            description: 'Still held. A whole void works once only: safe to send again.'
-          }
-        ],
-        FOUND_CAPTURED: [
-          surplusFirst,
-          {
-            guard: 'isBeyondHorizon',
-            target: '#payment.captured',
-            actions: ['noteCaptured', 'fail', 'callForFigures'],
-            description: 'Captured without us, and no void in the whole horizon: take over its record, tell a person.'
-          },
-          {
-            actions: ['askLater', 'callForFigures'],
-            description: 'Captured without us, and the void may still arrive and refund it: ask again later.'
-          }
-        ],
-        FOUND_DENIED: [
-          surplusFirst,
-          {
-            guard: 'isBeyondHorizon',
-            target: '#payment.canceled',
-            actions: ['noteCanceled', 'succeed', 'noteNotice', 'callForFigures'],
-            description: 'Still denied after the horizon: the hold is gone. Take over the record, tell a person.'
-          },
-          deniedForNow
-        ],
-        OPERATION_CONCLUDED: [
-          {
-            guard: 'isConcludedAsBooked',
-            target: '#payment.canceled',
-            actions: ['noteCanceled', 'succeed', 'settleAttention'],
-            description: 'A person has seen that the hold is gone.'
-          },
-          concludedAsMissing
-        ],
-        ...surplusVoided,
-        ...asksAboutHold
+        OPERATION_BOOKED: {
+          target: '#payment.canceled',
+          actions: ['noteCanceled', 'succeed'],
+          description: 'The hold is gone.'
+        },
+        OPERATION_MISSING: {
+          target: 'sending',
+          actions: ['resend', voidSale],
+          description: 'Still held. A whole void works once only: safe to send again.'
+        },
+        SALE_CAPTURED: {
+          target: '#payment.captured',
+          actions: ['noteCaptured', 'fail', review('figures_differ')],
+          description: 'Captured without us, and no void came in the whole horizon: list the payment for manual review.'
+        },
+        SALE_DENIED: {
+          target: '#payment.canceled',
+          actions: ['noteCanceled', 'succeed', 'noteNotice', review('figures_differ')],
+          description: 'Still denied after the horizon: the hold is gone. List the payment for manual review.'
+        },
+        CONTRADICTED: contradicted,
+        DUPLICATE_SALE: duplicateFirst,
+        RESOLVED_AS_BOOKED: {
+          target: '#payment.canceled',
+          actions: ['noteCanceled', 'succeed', 'endReview'],
+          description: 'An operator has seen that the hold is gone.'
+        },
+        RESOLVED_AS_MISSING: {
+          target: '#payment.pre_authorized',
+          actions: ['fail', 'endReview', 'noteNotice'],
+          description: 'An operator has seen that it is not voided: back to the hold, and verify how it stands.'
+        }
       }
-    }
+    })
   }
+}
+
+export const canceled = verifiable({
+  description: 'The pre-authorisation is voided; nothing was charged.',
+  tags: ['resting']
 })
 
-export const canceled = paymentSetup.createStateConfig({
-  description: 'The pre-authorisation is undone; nothing was charged.',
-  on: {
-    ...verifiedGone,
-    FOUND_AUTHORISED: [
-      surplusTurnedUp,
-      {
-        guard: 'isCancelStillToShow',
-        actions: 'verifyNoticeLater',
-        description: 'The record does not show a cancellation of a moment ago: it may be behind, verify later.'
-      },
-      heldAgain
-    ]
+export const expired: PaymentState = {
+  description: 'Not captured within the window.',
+  initial: 'releasing',
+  states: {
+    releasing: {
+      description: 'The hold is voided at the network, and tried again until it is.',
+      tags: ['in_flight'],
+      on: {
+        APPROVED: { target: 'released', actions: 'endDoubt', description: 'The hold is gone.' },
+        AMBIGUOUS: {
+          actions: 'beginReleaseDoubt',
+          description: 'Whether it is voided is not known, and the void may still arrive: reconcile.'
+        },
+        RESUMED: { actions: 'beginReleaseDoubt', description: 'Redelivered after a crash: reconcile.' },
+        NETWORK_NOTICE: {
+          actions: ['noteNotice', queryNetwork],
+          description: 'Something happened to the sale: look at once.'
+        },
+        OPERATION_MISSING: {
+          actions: ['beginReleaseDoubt', voidSale],
+          description: 'Still held: a whole void works once only, send it again.'
+        },
+        SALE_GONE: { target: 'released', actions: 'endDoubt', description: 'There is no hold any more.' },
+        DUPLICATE_SALE: {
+          target: 'released',
+          actions: ['endDoubt', 'noteNotice'],
+          description: 'There is no hold, but a second sale: look at that next.'
+        },
+        SALE_CAPTURED: {
+          target: '#payment.captured',
+          actions: ['noteCaptured', 'endDoubt', 'noteNotice', review('figures_differ')],
+          description: 'Captured without us, and no void came in the whole horizon: list the payment for manual review.'
+        },
+        CONTRADICTED: contradicted,
+        RECONCILE: { actions: queryNetwork, description: 'Query by our order id.' },
+        RECORD_LAGS: { actions: 'reconcileLater', description: 'The record does not tell yet: reconcile again later.' },
+        NO_ANSWER: { actions: 'reconcileLater', description: 'The network does not answer: reconcile again later.' },
+        POISONED: {
+          actions: ['beginReleaseDoubt', review('poisoned')],
+          description: 'Delivered too often: reconcile, and list the payment for manual review.'
+        }
+      }
+    },
+    released: verifiable({ description: 'The buyer has the money back.', tags: ['resting'] })
   }
-})
+}

@@ -1,16 +1,17 @@
 /**
  * The life of a payment, as a statechart.
  *
- * States are the statuses of docs/PAYMENTS.md#what-each-status-means; a status with substates keeps one public name.
- * The machine makes no calls: an action is either a change of figures (progress.ts) or the name of one effect, which
- * decide.ts returns to the worker as data. A network answer comes back as an event. An event that a state does not take
- * is refused, not lost.
+ * States are the statuses that merchants see (docs/PAYMENTS.md#what-each-status-means); a status with substates keeps one public name. The
+ * machine never calls the network: an action is either a change of figures (progress.ts) or an effect (effects.ts), which
+ * decide.ts hands to the worker as data. An answer comes back as an event, which classify.ts compares with the payment
+ * first. An event that a state does not take is refused.
  */
+import type { AnyStateNode } from 'xstate'
+import type { PaymentPlace } from '../model.js'
 import { failed, pending, unknown } from './authorisation.js'
-import { expired } from './expiry.js'
-import { canceled, cancelling, capturing, preAuthorized } from './hold.js'
-import { captured, chargedBack, partiallyRefunded, refunded, refunding } from './settlement.js'
-import { paymentSetup } from './setup.js'
+import { captured, chargedBack, partiallyRefunded, refunded, refunding } from './charge.js'
+import { canceled, cancelling, capturing, expired, preAuthorized } from './hold.js'
+import { type PaymentTag, paymentSetup } from './setup.js'
 
 export const paymentMachine = paymentSetup.createMachine({
   id: 'payment',
@@ -20,8 +21,8 @@ export const paymentMachine = paymentSetup.createMachine({
   on: {
     ATTENTION_SETTLED: {
       guard: 'isListed',
-      actions: 'settleAttention',
-      description: 'A person has looked: off the list.'
+      actions: 'endReview',
+      description: 'An operator has looked: off the list for manual review.'
     }
   },
   states: {
@@ -40,3 +41,9 @@ export const paymentMachine = paymentSetup.createMachine({
     failed
   }
 })
+
+/** Whether the chart gives the place this property: the status itself, or its phase. */
+export function hasTag({ status, phase }: PaymentPlace, tag: PaymentTag): boolean {
+  const node: AnyStateNode | undefined = paymentMachine.root.states[status]
+  return node?.tags.includes(tag) === true || (phase !== null && node?.states[phase]?.tags.includes(tag) === true)
+}

@@ -1,12 +1,12 @@
 /** When the network is asked next about an outcome that is not known. Pure. */
 import type { Inquiry } from '../model.js'
-import type { PaymentEvent, Policy } from './events.js'
+import type { LifecycleEvent, Policy } from './events.js'
 
 /**
  * The doubt that a request without an answer begins. Each further try of one operation lengthens the gap, so that a
  * request which always fails backs off.
  */
-export function firstInquiry(earlier: Inquiry | null, policy: Policy, { nowMs }: PaymentEvent): Inquiry {
+export function firstInquiry(earlier: Inquiry | null, policy: Policy, { nowMs }: LifecycleEvent): Inquiry {
   const attempts = earlier === null ? 0 : earlier.attempts + 1
   const gapMs = Math.min(gapAfter(attempts, policy), earlier === null ? unansweredGapMaxMs(policy) : RETRY_GAP_MAX_MS)
   return { sinceMs: nowMs, attempts, nextAtMs: nowMs + gapMs }
@@ -22,9 +22,10 @@ const RETRY_GAP_MAX_MS = 300_000
 export function nextInquiry(
   { sinceMs, attempts }: Pick<Inquiry, 'sinceMs' | 'attempts'>,
   policy: Policy,
-  { type, nowMs }: PaymentEvent
+  event: LifecycleEvent
 ): Inquiry {
-  const isAnswered = !UNANSWERED.has(type)
+  const { nowMs } = event
+  const isAnswered = !isUnanswered(event)
   const answered = isAnswered ? attempts + 1 : attempts
   const gapMs = isAnswered ? gapAfter(answered, policy) : unansweredGapMs(nowMs - sinceMs, policy)
   const horizonMs = sinceMs + policy.notFoundHorizonMs
@@ -32,8 +33,10 @@ export function nextInquiry(
   return { sinceMs, attempts: answered, nextAtMs }
 }
 
-/** The network gave no answer to a question, or to a request that was sent in its course. */
-const UNANSWERED: ReadonlySet<PaymentEvent['type']> = new Set(['NO_ANSWER', 'NOT_SENT', 'AMBIGUOUS'])
+/** The network gave no answer to a query, or to a request that was sent in its course. */
+function isUnanswered(event: LifecycleEvent): boolean {
+  return event.type === 'NO_ANSWER' || (event.type === 'EARLIER_TRY_IN_DOUBT' && event.outcome.type === 'NOT_SENT')
+}
 
 /** The longest gap after a question without an answer (ms). Within it, all that is in doubt is due after an outage. */
 export const UNANSWERED_GAP_MAX_MS = 30_000

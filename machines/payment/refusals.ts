@@ -1,10 +1,8 @@
 /** Why a payment does not take a command: the reason that the merchant sees (docs/API.md#errors). */
-import { isOpen, type Payment, type PaymentStatus, type RefusalCode } from '../model.js'
+import { isOpen, type Payment, type RefusalCode } from '../model.js'
 import type { PaymentEvent } from './events.js'
+import { hasTag } from './machine.js'
 import { refundableCents } from './sums.js'
-
-/** Statuses of a payment that was taken and whose refunds are the service's to make. */
-const statusesWithBalance: ReadonlySet<PaymentStatus> = new Set(['captured', 'partially_refunded', 'refunded'])
 
 /** Only called for events that the chart refused; the order of the questions is the order of the contract. */
 export function refusalOf(payment: Payment, event: PaymentEvent): RefusalCode {
@@ -21,7 +19,7 @@ export function refusalOf(payment: Payment, event: PaymentEvent): RefusalCode {
     // Above the balance is above the balance, also when nothing of it is left, and regardless of who refunded it.
     const { amountCents } = event
     const isAbove = amountCents === null ? status !== 'refunded' : amountCents > refundableCents(payment.progress)
-    return statusesWithBalance.has(status) && isAbove ? 'amount_exceeds_refundable' : 'invalid_state'
+    return hasTag(payment.progress, 'refundable') && isAbove ? 'amount_exceeds_refundable' : 'invalid_state'
   }
   return 'invalid_state'
 }

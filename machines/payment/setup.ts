@@ -1,100 +1,93 @@
 /**
- * The names that the chart of a payment may use: its conditions, its changes of figures, its effects.
+ * The names that the chart of a payment may use: conditions, changes of figures, effects, tags.
  *
- * Conditions and changes are pure functions of guards.ts and progress.ts. Effects do nothing here: decide.ts reads their
- * names and hands them to the worker as data.
+ * Conditions are about what the merchant asks for, the policy, and the data of the event. What the acquirer's record means
+ * was decided before, by classify.ts. Effects do nothing here: their params are what decide.ts hands to the worker.
  */
-import { setup } from 'xstate'
-import type { PaymentEvent } from './events.js'
-import * as guards from './guards.js'
-import type { PaymentContext } from './progress.js'
+import { assign, setup } from 'xstate'
+import type { Attention } from '../model.js'
+import type { Effect, LifecycleEvent } from './events.js'
+import type { Figures, PaymentArgs, PaymentContext } from './progress.js'
 import * as progress from './progress.js'
+import { refundAmountCents, refundableCents } from './sums.js'
 
-type Args = { context: PaymentContext; event: PaymentEvent }
+/** What is true of a place, for everything that asks: decisions, refusals, metrics, tests, documents. */
+export type PaymentTag =
+  /** An operation of the merchant has no result yet. */
+  | 'in_progress'
+  /** A call of the payment's own may be under way, and the payment waits for its outcome. */
+  | 'in_flight'
+  /** What the network announces is verified at once; elsewhere it waits until no operation runs. */
+  | 'verifiable'
+  /** Money was taken, and its refunds are the service's to make. */
+  | 'refundable'
+  /** Nothing is left to do, unless the merchant or the network asks for it. */
+  | 'resting'
 
 const base = setup({
   types: {
     context: {} as PaymentContext,
-    events: {} as PaymentEvent,
-    input: {} as PaymentContext
+    events: {} as LifecycleEvent,
+    input: {} as PaymentContext,
+    tags: {} as PaymentTag
   }
 })
 
-function figures(change: (context: PaymentContext, event: PaymentEvent) => Partial<progress.Figures>) {
-  return base.assign(({ context, event }) => ({ figures: { ...context.figures, ...change(context, event) } }))
+function figures(change: (args: PaymentArgs) => Partial<Figures>) {
+  return base.assign(args => ({ figures: { ...args.context.figures, ...change(args) } }))
 }
 
-function guard(condition: (context: PaymentContext, event: PaymentEvent) => boolean) {
-  return ({ context, event }: Args) => condition(context, event)
-}
+type Review = { readonly reason: Attention }
 
-function effect() {
-  return () => undefined
-}
+const listForReview = assign<PaymentContext, LifecycleEvent, Review, LifecycleEvent, never>(
+  ({ context }, { reason }) => ({ figures: { ...context.figures, ...progress.listFor(context.figures, reason) } })
+)
+
+const effect = (_: PaymentArgs, _effect: Effect): void => undefined
 
 export const paymentSetup = base.extend({
   guards: {
-    isCapturedAtNetwork: guard(guards.isCapturedAtNetwork),
-    isManual: guard(guards.isManual),
-    isCapturable: guard(guards.isCapturable),
-    isWholeAmount: guard(guards.isWholeAmount),
-    isRefundable: guard(guards.isRefundable),
-    isDue: guard(guards.isDue),
-    isLastRefund: guard(guards.isLastRefund),
-    isPartlyRefunded: guard(guards.isPartlyRefunded),
-    isBeyondHorizon: guard(guards.isBeyondHorizon),
-    isEarlierTryInDoubt: guard(guards.isEarlierTryInDoubt),
-    hasSurplus: guard(guards.hasSurplus),
-    isRefundBooked: guard(guards.isRefundBooked),
-    isRefundBookedWhole: guard(
-      (context, event) => guards.isRefundBooked(context, event) && guards.isLastRefund(context, event)
-    ),
-    isRefundSurelyMissing: guard(
-      (context, event) => guards.isRefundMissing(context, event) && guards.isBeyondHorizon(context, event)
-    ),
-    isRefundMissing: guard(guards.isRefundMissing),
-    isConcludedAsBooked: guard(guards.isConcludedAsBooked),
-    isConcludedAsBookedWhole: guard(
-      (context, event) => guards.isConcludedAsBooked(context, event) && guards.isLastRefund(context, event)
-    ),
-    isConcludedAsMissing: guard(guards.isConcludedAsMissing),
-    isConcludedAsMissingAfterOthers: guard(
-      (context, event) => guards.isConcludedAsMissing(context, event) && guards.isPartlyRefunded(context, event)
-    ),
-    isChargedBack: guard(guards.isChargedBack),
-    isEveryRefundUndone: guard(guards.isEveryRefundUndone),
-    isRefundUndone: guard(guards.isRefundUndone),
-    isRefundStillToShow: guard(guards.isRefundStillToShow),
-    isCaptureStillToShow: guard(guards.isCaptureStillToShow),
-    isCancelStillToShow: guard(guards.isCancelStillToShow),
-    isVoidedElsewhere: guard(guards.isVoidedElsewhere),
-    isCapturedOtherwise: guard(guards.isCapturedOtherwise),
-    isCapturedAsFarAsRefunded: guard(guards.isCapturedAsFarAsRefunded),
-    isNoticeAwaited: guard(guards.isNoticeAwaited),
-    isChangeAwaited: guard(guards.isChangeAwaited),
-    isDueWithChangeAwaited: guard(
-      (context, event) => guards.isDue(context, event) && guards.isChangeAwaited(context, event)
-    ),
-    isNoticeUnconfirmed: guard(guards.isNoticeUnconfirmed),
-    isAbsencePassing: guard(guards.isAbsencePassing),
-    isChangeForgotten: guard(guards.isChangeForgotten),
-    isTooLate: guard(guards.isTooLate),
-    isListed: guard(guards.isListed)
+    /** The network captured in the same step. */
+    isCapturedAtNetwork: ({ event }) => event.type === 'APPROVED' && event.isCaptured,
+    isManual: ({ context }) => context.terms.captureMode === 'manual',
+    /** Inside the window, and not above the authorised amount (docs/API.md#post-v1paymentsidcapture). */
+    isCapturable: ({ context: { terms, figures }, event }) =>
+      event.type === 'CAPTURE' &&
+      (event.amountCents ?? terms.amountCents) <= terms.amountCents &&
+      (figures.expiresAtMs === null || event.nowMs < figures.expiresAtMs),
+    /** The network voids a pre-authorisation as a whole only, by the acquirer's documents. */
+    isWholeAmount: ({ context: { terms }, event }) =>
+      event.type === 'CANCEL' && (event.amountCents ?? terms.amountCents) === terms.amountCents,
+    isRefundable: ({ context: { figures }, event }) => {
+      const amountCents = event.type === 'CANCEL' ? refundAmountCents(figures, event) : 0
+      return amountCents >= 1 && amountCents <= refundableCents(figures)
+    },
+    /** The window of the hold is over. */
+    isDue: ({ context: { figures }, event }) => figures.expiresAtMs !== null && event.nowMs >= figures.expiresAtMs,
+    /** With the refund at hand, nothing of the captured amount is left. */
+    isLastRefund: ({ context: { figures } }) => figures.operation.amountCents >= refundableCents(figures),
+    isPartlyRefunded: ({ context: { figures } }) => figures.refundedCents > 0,
+    /** No refund is left after the reversal. */
+    isEveryRefundReversed: ({ event }) => event.type === 'REFUND_REVERSED' && event.refundedCents === 0,
+    /** Nothing of the corrected amount is left to refund. */
+    isRefundedWhole: ({ event }) => event.type === 'AMOUNT_CORRECTED' && event.isRefunded,
+    /** The payment is on the list for manual review. */
+    isListed: ({ context: { figures } }) => figures.attention !== null
   },
   actions: {
-    authorise: effect(),
-    captureSale: effect(),
-    voidSale: effect(),
-    voidSurplus: effect(),
-    refundSale: effect(),
-    askNetwork: effect(),
+    authorise: effect,
+    captureSale: effect,
+    voidSale: effect,
+    voidDuplicate: effect,
+    refundSale: effect,
+    queryNetwork: effect,
     noteAuthorised: figures(progress.noteAuthorised),
     noteCaptured: figures(progress.noteCaptured),
     noteCanceled: figures(progress.noteCanceled),
     noteRefunded: figures(progress.noteRefunded),
-    noteRefundUndone: figures(progress.noteRefundUndone),
+    noteRefundReversed: figures(progress.noteRefundReversed),
     noteVoidedElsewhere: figures(progress.noteVoidedElsewhere),
-    noteCapturedOtherwise: figures(progress.noteCapturedOtherwise),
+    noteCorrection: figures(progress.noteCorrection),
     noteReferences: figures(progress.noteReferences),
     noteDeclined: figures(progress.noteDeclined),
     beginOperation: figures(progress.beginOperation),
@@ -102,21 +95,19 @@ export const paymentSetup = base.extend({
     resend: figures(progress.resend),
     succeed: figures(progress.succeed),
     fail: figures(progress.fail),
-    beginInquiry: figures(progress.beginInquiry),
-    beginReleaseInquiry: figures(progress.beginReleaseInquiry),
-    askLater: figures(progress.askLater),
-    keepAsking: figures(progress.keepAsking),
+    beginDoubt: figures(progress.beginDoubt),
+    beginReleaseDoubt: figures(progress.beginReleaseDoubt),
+    reconcileLater: figures(progress.reconcileLater),
+    keepDoubt: figures(progress.keepDoubt),
+    endDoubt: figures(progress.endDoubt),
     watch: figures(progress.watch),
-    endInquiry: figures(progress.endInquiry),
     noteNotice: figures(progress.noteNotice),
-    verifyNoticeLater: figures(progress.verifyNoticeLater),
-    verifyChangeLater: figures(progress.verifyChangeLater),
+    verifyLater: figures(progress.verifyLater),
     endNotice: figures(progress.endNotice),
-    callForSurplus: figures(progress.callFor('surplus_sale')),
-    callForLateSale: figures(progress.callFor('sale_after_failure')),
-    callForFigures: figures(progress.callFor('figures_differ')),
-    callForNotice: figures(progress.callFor('notice_unconfirmed')),
-    callForPoison: figures(progress.callFor('poisoned')),
-    settleAttention: figures(progress.settleAttention)
+    listForReview,
+    endReview: figures(progress.endReview)
   }
 })
+
+/** What the chart's states are written in. */
+export type PaymentState = Parameters<typeof paymentSetup.createStateConfig>[0]

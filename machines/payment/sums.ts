@@ -1,13 +1,18 @@
-/** Sums over the figures of a payment and the acquirer's record: pure, for guards.ts, progress.ts and refusals.ts. */
-import type { Found, PaymentEvent } from './events.js'
+/** What figures of a payment and of the acquirer's record come to: pure arithmetic. */
+import type { Sale } from '../network.js'
+import type { AskedEvent, LifecycleEvent } from './events.js'
 import type { Figures, PaymentContext } from './progress.js'
 
-export function isFound(event: PaymentEvent): event is Extract<PaymentEvent, Found> {
-  return 'sale' in event
+/** The sale that the acquirer's record shows; null for an event that is no answer about a sale. */
+export function saleOf(event: LifecycleEvent): Sale | null {
+  return ('sale' in event ? event.sale : null) ?? null
 }
 
-/** What the acquirer's record shows as voided if it knows what we know. */
-export function knownVoidedCents({ refundedCents, voidedElsewhereCents }: Figures): number {
+/** What the record shows as voided if the acquirer knows what we know. */
+export function knownVoidedCents({
+  refundedCents,
+  voidedElsewhereCents
+}: Pick<Figures, 'refundedCents' | 'voidedElsewhereCents'>): number {
   return refundedCents + voidedElsewhereCents
 }
 
@@ -17,12 +22,12 @@ export function refundableCents(figures: Figures): number {
 }
 
 /** What a refund moves: the amount of the command, or the whole balance. */
-export function refundAmountCents(figures: Figures, event: PaymentEvent): number {
-  return (event.type === 'CANCEL' ? event.amountCents : null) ?? refundableCents(figures)
+export function refundAmountCents(figures: Figures, { amountCents }: AskedEvent): number {
+  return amountCents ?? refundableCents(figures)
 }
 
 /** What the record shows as captured, as far as the money adds up with it. That of a voided sale may leave it out. */
-export function shownCapturedCents({ terms, figures }: PaymentContext, event: PaymentEvent): number {
-  if (!isFound(event) || event.sale.capturedCents === 0) return figures.capturedCents
-  return Math.min(Math.max(event.sale.capturedCents, figures.refundedCents), terms.amountCents)
+export function shownCapturedCents({ terms, figures }: Pick<PaymentContext, 'terms' | 'figures'>, sale: Sale): number {
+  if (sale.capturedCents === 0) return figures.capturedCents
+  return Math.min(Math.max(sale.capturedCents, figures.refundedCents), terms.amountCents)
 }

@@ -54,10 +54,11 @@ function machineSection(chart: Chart): string[] {
     ...viewsOf(chart).flatMap(({ title, name }) => [`### ${title}`, `![${title}](machines/${name}.svg)`]),
     '### States',
     table(
-      ['State', 'Meaning'],
-      chart.states.map(({ path, description, kind }) => [
+      ['State', 'Meaning', 'Tags'],
+      chart.states.map(({ path, description, kind, tags }) => [
         `\`${path}\``,
-        kind === 'final' ? `${description} (End.)` : description
+        kind === 'final' ? `${description} (End.)` : description,
+        tags.map(tag => `\`${tag}\``).join(', ')
       ])
     ),
     '### As Mermaid',

@@ -1,12 +1,13 @@
 /** Every state of a payment x everything that can happen, as rows: what comes next, or why it is refused. */
 import { type ChartTransition, candidates, chartEvents, entered, leavesOf, readChart } from '../../machines/chart.js'
 import { placeOf, type RefusalCode } from '../../machines/model.js'
+import { effectKinds } from '../../machines/payment/effects.js'
+import type { PaymentEvent } from '../../machines/payment/events.js'
 import { paymentMachine } from '../../machines/payment/machine.js'
 import { exampleEvents } from '../payment-paths/payment-examples.js'
 import { endOf, shortestPaths } from '../payment-paths/payment-paths.js'
 import { happen, nextMomentMs, type World } from '../payment-paths/payment-world.js'
 import { topOf } from './drawing.js'
-import { paymentEffects } from './views.js'
 
 /** One thing that an event does in a state. */
 export interface TakenRow {
@@ -21,7 +22,7 @@ export interface TakenRow {
   readonly description: string
 }
 
-/** An event that a state does not take, or takes under a condition only. */
+/** A command that a state does not take, or takes under a condition only. */
 export interface RefusedRow {
   readonly event: string
   /** What examples of the event were answered with. */
@@ -37,20 +38,31 @@ export interface StateRows {
 
 const chart = readChart(paymentMachine)
 
+/** What merchants, operators, timers and the network's notifications bring; all else answers a call of the worker. */
+const commands = [
+  'CAPTURE',
+  'CANCEL',
+  'EXPIRE',
+  'RECONCILE',
+  'NETWORK_NOTICE',
+  'ATTENTION_SETTLED',
+  'OPERATION_CONCLUDED'
+] as const satisfies readonly PaymentEvent['type'][]
+
 /** One entry per innermost state. Throws when there is one that no generated path reaches. */
 export function paymentTransitions(): StateRows[] {
   const situations = [...shortestPaths('manual'), ...shortestPaths('auto')].map(endOf)
   return leavesOf(chart).map(({ path, description }) => {
     const here = situations.filter(({ payment }) => placeOf(payment.progress) === path)
     if (here.length === 0) throw new Error(`No path leads to ${path}; add an example event that does.`)
-    const rows = chartEvents(chart).map(event => ({ event, found: candidates(chart, path, event) }))
+    const refusals = commands.map(event => ({ event, codes: refusalCodes(event, here) }))
     return {
       state: path,
       description,
-      taken: rows.flatMap(({ found }) => found.map(transition => takenRow(path, transition))),
-      refused: rows
-        .filter(({ found }) => found.every(({ guard }) => guard !== null))
-        .map(({ event }) => ({ event, codes: refusalCodes(event, here) }))
+      taken: chartEvents(chart).flatMap(event =>
+        candidates(chart, path, event).map(transition => takenRow(path, transition))
+      ),
+      refused: refusals.filter(({ codes }) => codes.length > 0)
     }
   })
 }
@@ -61,7 +73,7 @@ function takenRow(path: string, { event, guard, target, actions, description }: 
     event,
     guard,
     next,
-    effect: actions.map(action => paymentEffects[action]).find(effect => effect !== undefined) ?? null,
+    effect: actions.map(action => effectKinds[action]).find(effect => effect !== undefined) ?? null,
     told: topOf(next) === topOf(path) ? null : topOf(next),
     description
   }

@@ -3,6 +3,7 @@
  * one picture with all its states.
  */
 import type { Chart } from '../../machines/chart.js'
+import { effectKinds } from '../../machines/payment/effects.js'
 
 export type Tone = 'good' | 'doubt' | 'bad' | 'plain'
 
@@ -55,20 +56,10 @@ const paymentMainPath: ChartView['mainPath'] = [
   ['refunding', 'refunded']
 ]
 
-/** Actions of the payment machine that name an effect for the worker (machines/payment/decide.ts). */
-export const paymentEffects: Readonly<Record<string, string>> = {
-  authorise: 'authorise',
-  askNetwork: 'ask',
-  captureSale: 'capture',
-  voidSale: 'void',
-  voidSurplus: 'void surplus',
-  refundSale: 'refund'
-}
-
 const payment = {
   mainPath: paymentMainPath,
   tones: paymentTones,
-  effects: paymentEffects,
+  effects: effectKinds,
   failures: ['fail'],
   rows: []
 } as const

@@ -1,12 +1,12 @@
 /** The history of a payment as a developer reads it: where each event came from, and what followed. */
 import { type Chart, candidates, entered } from '../../machines/chart.js'
 import { type HistoryEntry, placeOf } from '../../machines/model.js'
+import { effectKinds } from '../../machines/payment/effects.js'
 import type { ObservedPayment } from '../../redis/inspection.js'
-import { paymentEffects } from '../diagrams/views.js'
 import type { HistoryLine } from './view-model.js'
 
 /** Events that are answers of the network about a sale. */
-const ANSWERS = /^(APPROVED|DECLINED|REJECTED|FOUND_\w+)$/
+const ANSWERS = /^(APPROVED|DECLINED|REJECTED|[A-Z]+_SALE|SALE_\w+|OPERATION_(BOOKED|MISSING))$/
 
 /**
  * The lines of a stored history. What is not stored is read off the chart: where a line begins is where the one before
@@ -17,7 +17,7 @@ export function historyLines(payment: ObservedPayment, chart: Chart): HistoryLin
   const first: HistoryLine = {
     ...plain(payment.createdAtMs, 'accepted', chart.initial),
     from: '',
-    effect: paymentEffects['authorise'] ?? null
+    effect: effectKinds['authorise'] ?? null
   }
   let from = chart.initial
   const lines = payment.history.map(entry => {
@@ -57,5 +57,5 @@ function effectOf(chart: Chart, from: string, entry: HistoryEntry): string | nul
   const taken = candidates(chart, from, entry.event).find(
     ({ target }) => (target === null ? from : entered(chart, target)) === to
   )
-  return taken?.actions.flatMap(action => paymentEffects[action] ?? [])[0] ?? null
+  return taken?.actions.flatMap(action => effectKinds[action] ?? [])[0] ?? null
 }

@@ -1,9 +1,10 @@
 /** Each machine as the page needs it: its pictures, and what may happen in each state. */
 import { machines } from '../../machines/catalogue.js'
 import { type Chart, entered, leavesOf, outgoing, readChart } from '../../machines/chart.js'
+import { effectKinds } from '../../machines/payment/effects.js'
 import { guardWords } from '../diagrams/drawing.js'
 import { svgOf } from '../diagrams/svg.js'
-import { paymentEffects, viewsOf } from '../diagrams/views.js'
+import { viewsOf } from '../diagrams/views.js'
 import type { MachineView, NextStep } from './view-model.js'
 import { beginningsOf } from './what-if.js'
 
@@ -34,7 +35,7 @@ function nextSteps(chart: Chart, path: string): NextStep[] {
     event,
     guard: guard === null ? null : guardWords(guard),
     next: target === null ? path : entered(chart, target),
-    effect: actions.flatMap(action => paymentEffects[action] ?? [])[0] ?? null,
+    effect: actions.flatMap(action => effectKinds[action] ?? [])[0] ?? null,
     description
   }))
 }

@@ -25,17 +25,15 @@ function sale(payment: Payment, status: Sale['status'], changes: Partial<Sale> =
 }
 
 export function found(
-  type: Extract<PaymentEvent, { sale: Sale }>['type'],
   status: Sale['status'],
   changes: (payment: Payment) => Partial<Sale> = () => ({}),
-  surplusSaleId: string | null = null
+  duplicateSaleId: string | null = null
 ): Make {
-  return (payment, nowMs) => ({ type, sale: sale(payment, status, changes(payment)), surplusSaleId, nowMs })
+  return (payment, nowMs) => ({ type: 'FOUND', sale: sale(payment, status, changes(payment)), duplicateSaleId, nowMs })
 }
 
-export function capturedOtherwise(type: 'FOUND_CAPTURED' | 'FOUND_VOIDED', cents: (payment: Payment) => number): Make {
-  const status = type === 'FOUND_CAPTURED' ? 'captured' : 'voided'
-  return found(type, status, payment => ({ capturedCents: cents(payment) }))
+export function capturedOtherwise(status: 'captured' | 'voided', cents: (payment: Payment) => number): Make {
+  return found(status, payment => ({ capturedCents: cents(payment) }))
 }
 
 /** Later than the horizon of the open question. */

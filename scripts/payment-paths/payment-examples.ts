@@ -120,123 +120,107 @@ export const exampleEvents: readonly ExampleEvent[] = [
     nowMs
   })),
   example('OVERDUE', 'not authorised in time', (_, nowMs) => ({ type: 'OVERDUE', nowMs })),
-  example('FOUND_AUTHORISED', 'found authorised', found('FOUND_AUTHORISED', 'authorised')),
+  example('FOUND/authorised', 'found authorised', found('authorised')),
   example(
-    'FOUND_AUTHORISED/surplus',
+    'FOUND/authorised/surplus',
     'found twice, authorised',
-    found('FOUND_AUTHORISED', 'authorised', () => ({}), 'sale-2')
+    found('authorised', () => ({}), 'sale-2')
   ),
-  example('FOUND_CAPTURED', 'found captured', found('FOUND_CAPTURED', 'captured')),
+  example('FOUND/captured', 'found captured', found('captured')),
   example(
-    'FOUND_CAPTURED/surplus',
+    'FOUND/captured/surplus',
     'found twice, captured',
-    found('FOUND_CAPTURED', 'captured', () => ({}), 'sale-2')
+    found('captured', () => ({}), 'sale-2')
   ),
   example(
-    'FOUND_CAPTURED/refunded',
+    'FOUND/captured/refunded',
     'found with the refund booked',
-    found('FOUND_CAPTURED', 'captured', payment => ({ voidedCents: bookedCents(payment) }))
+    found('captured', payment => ({ voidedCents: bookedCents(payment) }))
   ),
+  example('FOUND/captured/silent', 'still without the refund, beyond the horizon', beyondHorizon(found('captured'))),
   example(
-    'FOUND_CAPTURED/silent',
-    'still without the refund, beyond the horizon',
-    beyondHorizon(found('FOUND_CAPTURED', 'captured'))
-  ),
-  example(
-    'FOUND_CAPTURED/disputed',
+    'FOUND/captured/disputed',
     'found charged back',
-    found('FOUND_CAPTURED', 'captured', () => ({ isChargedBack: true }))
+    found('captured', () => ({ isChargedBack: true }))
   ),
   example(
-    'FOUND_CAPTURED/undone',
+    'FOUND/captured/undone',
     'found with nothing given back',
-    onceShown(found('FOUND_CAPTURED', 'captured', () => ({ voidedCents: 0 })))
+    onceShown(found('captured', () => ({ voidedCents: 0 })))
   ),
   example(
-    'FOUND_CAPTURED/less',
+    'FOUND/captured/less',
     'found with less given back',
-    onceShown(
-      found('FOUND_CAPTURED', 'captured', ({ progress }) => ({ voidedCents: Math.max(progress.refundedCents - 1, 0) }))
-    )
+    onceShown(found('captured', ({ progress }) => ({ voidedCents: Math.max(progress.refundedCents - 1, 0) })))
   ),
-  ...(['FOUND_CAPTURED', 'FOUND_VOIDED'] as const).flatMap(type => [
+  ...(['captured', 'voided'] as const).flatMap(status => [
     example(
-      `${type}/lowered`,
+      `FOUND/${status}/lowered`,
       'found with less captured',
-      capturedOtherwise(type, ({ progress }) => progress.refundedCents || PART_OF_CAPTURE_CENTS)
+      capturedOtherwise(status, ({ progress }) => progress.refundedCents || PART_OF_CAPTURE_CENTS)
     ),
     example(
-      `${type}/raised`,
+      `FOUND/${status}/raised`,
       'found with more captured',
-      capturedOtherwise(type, ({ terms }) => terms.amountCents + 1)
+      capturedOtherwise(status, ({ terms }) => terms.amountCents + 1)
     )
   ]),
   example(
-    'FOUND_CAPTURED/behind',
+    'FOUND/captured/behind',
     'found without the refund of a moment ago',
-    found('FOUND_CAPTURED', 'captured', () => ({ voidedCents: 0 }))
+    found('captured', () => ({ voidedCents: 0 }))
   ),
   example(
-    'FOUND_VOIDED/more',
+    'FOUND/voided/more',
     'found voided, with more given back',
-    found('FOUND_VOIDED', 'voided', ({ progress }) => ({ voidedCents: progress.refundedCents + 1 }))
+    found('voided', ({ progress }) => ({ voidedCents: progress.refundedCents + 1 }))
   ),
   example(
-    'FOUND_VOIDED/undone',
+    'FOUND/voided/undone',
     'found voided, with nothing given back',
-    onceShown(found('FOUND_VOIDED', 'voided', () => ({ voidedCents: 0 })))
+    onceShown(found('voided', () => ({ voidedCents: 0 })))
   ),
   example(
-    'FOUND_VOIDED/unconfirmed',
+    'FOUND/voided/unconfirmed',
     'still voided, days after the notice',
-    daysLater(found('FOUND_VOIDED', 'voided', ({ progress }) => ({ voidedCents: progress.refundedCents })))
+    daysLater(found('voided', ({ progress }) => ({ voidedCents: progress.refundedCents })))
   ),
+  example('FOUND/captured/unconfirmed', 'still as it was, days after the notice', daysLater(found('captured'))),
+  example('FOUND/authorised/unconfirmed', 'still authorised, days after the notice', daysLater(found('authorised'))),
+  example('FOUND/denied', 'found denied', found('denied')),
+  example('FOUND/denied/still', 'still denied, beyond the horizon', beyondHorizon(found('denied'))),
   example(
-    'FOUND_CAPTURED/unconfirmed',
-    'still as it was, days after the notice',
-    daysLater(found('FOUND_CAPTURED', 'captured'))
-  ),
-  example(
-    'FOUND_AUTHORISED/unconfirmed',
-    'still authorised, days after the notice',
-    daysLater(found('FOUND_AUTHORISED', 'authorised'))
-  ),
-  example('FOUND_DENIED', 'found denied', found('FOUND_DENIED', 'denied')),
-  example('FOUND_DENIED/still', 'still denied, beyond the horizon', beyondHorizon(found('FOUND_DENIED', 'denied'))),
-  example(
-    'FOUND_DENIED/surplus',
+    'FOUND/denied/surplus',
     'found denied, and another one',
-    found('FOUND_DENIED', 'denied', () => ({}), 'sale-2')
+    found('denied', () => ({}), 'sale-2')
   ),
-  example('FOUND_VOIDED', 'found voided', found('FOUND_VOIDED', 'voided')),
+  example('FOUND/voided', 'found voided', found('voided')),
   example(
-    'FOUND_VOIDED/less',
+    'FOUND/voided/less',
     'found voided, with other figures',
-    onceShown(
-      found('FOUND_VOIDED', 'voided', ({ progress }) => ({ voidedCents: Math.max(progress.refundedCents - 1, 0) }))
-    )
+    onceShown(found('voided', ({ progress }) => ({ voidedCents: Math.max(progress.refundedCents - 1, 0) })))
   ),
   example(
-    'FOUND_VOIDED/behind',
+    'FOUND/voided/behind',
     'found voided, without the refund of a moment ago',
-    found('FOUND_VOIDED', 'voided', () => ({ voidedCents: 0 }))
+    found('voided', () => ({ voidedCents: 0 }))
   ),
   example(
-    'FOUND_VOIDED/same',
+    'FOUND/voided/same',
     'found voided, as far as refunded',
-    found('FOUND_VOIDED', 'voided', ({ progress }) => ({ voidedCents: progress.refundedCents }))
+    found('voided', ({ progress }) => ({ voidedCents: progress.refundedCents }))
   ),
   example(
-    'FOUND_VOIDED/surplus',
+    'FOUND/voided/surplus',
     'found voided, and another one',
-    found('FOUND_VOIDED', 'voided', () => ({}), 'sale-2')
+    found('voided', () => ({}), 'sale-2')
   ),
   example(
-    'FOUND_VOIDED/disputed',
+    'FOUND/voided/disputed',
     'found voided and charged back',
-    found('FOUND_VOIDED', 'voided', () => ({ isChargedBack: true }))
+    found('voided', () => ({ isChargedBack: true }))
   ),
-  example('FOUND_UNFINISHED', 'the network does not know yet', found('FOUND_UNFINISHED', 'unfinished')),
+  example('FOUND/unfinished', 'the network does not know yet', found('unfinished')),
   example('ABSENT', 'not found', (_, nowMs) => ({ type: 'ABSENT', nowMs })),
   example(
     'ABSENT/beyond',

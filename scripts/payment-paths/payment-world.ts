@@ -89,14 +89,5 @@ const answersTo: Readonly<Record<Effect['kind'], readonly EventType[]>> = {
   capture: answersToCall,
   void: answersToCall,
   refund: answersToCall,
-  query: [
-    'FOUND_AUTHORISED',
-    'FOUND_CAPTURED',
-    'FOUND_DENIED',
-    'FOUND_VOIDED',
-    'FOUND_UNFINISHED',
-    'ABSENT',
-    'NO_ANSWER',
-    'POISONED'
-  ]
+  query: ['FOUND', 'ABSENT', 'NO_ANSWER', 'POISONED']
 }

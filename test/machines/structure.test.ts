@@ -6,7 +6,7 @@ import { type Chart, type ChartState, entered, lineage, readChart } from '../../
 import { paymentPhases, paymentStatuses } from '../../machines/model.js'
 import { paymentMachine } from '../../machines/payment/machine.js'
 
-const STATE_KEYS = ['description', 'type', 'initial', 'states', 'on']
+const STATE_KEYS = ['description', 'type', 'initial', 'states', 'on', 'tags']
 const MACHINE_KEYS = [...STATE_KEYS, 'id', 'context', 'schemas']
 const TRANSITION_KEYS = ['target', 'guard', 'actions', 'description']
 
@@ -76,6 +76,13 @@ for (const machine of machines) {
     })
   })
 }
+
+describe('the chart of a payment', () => {
+  it('stays small enough to be read: at most 200 transitions and 15 conditions', () => {
+    expect(readChart(paymentMachine).transitions).to.have.length.at.most(200)
+    expect(Object.keys(paymentMachine.implementations.guards)).to.have.length.at.most(15)
+  })
+})
 
 describe('the words of a payment', () => {
   it('are the statuses and phases of the chart, and no others', () => {

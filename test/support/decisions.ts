@@ -1,5 +1,6 @@
 /** One event on one payment, and what it changed: tables of meaning compare only what they name. */
 import type { PaymentProgress, PaymentStatus } from '../../machines/model.js'
+import type { Sale } from '../../machines/network.js'
 import { type Decision, decide, wakeAtMs } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import { aPayment, aSale, CREATED_MS, DAY_MS, policy, references } from './payments.js'
@@ -74,10 +75,9 @@ export const inDoubt = (kind: PaymentProgress['operation']['kind'], amountCents:
 /** Beyond the horizon of such a doubt. */
 export const LATER = NOW + policy.notFoundHorizonMs
 
-export function found(type: FoundType, sale: Parameters<typeof aSale>[0] = {}, more: object = {}): EventInput {
-  return { type, sale: aSale(sale), surplusSaleId: null, ...more } as EventInput
+export function found(status: Sale['status'], sale: Partial<Sale> = {}, more: object = {}): EventInput {
+  return { type: 'FOUND', sale: aSale({ status, ...sale }), duplicateSaleId: null, ...more }
 }
-type FoundType = 'FOUND_CAPTURED' | 'FOUND_AUTHORISED' | 'FOUND_DENIED' | 'FOUND_VOIDED' | 'FOUND_UNFINISHED'
 
 /** Decides, and says what it meant in the words of the expectation. */
 export function meaningOf(given: ReturnType<typeof inStatus>, input: EventInput, wanted: Meaning): Meaning {

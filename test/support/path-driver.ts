@@ -111,7 +111,7 @@ export class PathDriver {
 
   #answer(event: PaymentEvent, call: Effect | null): void {
     if ('sale' in event) {
-      const surplus = event.surplusSaleId === null ? [] : [surplusSale(event.sale, event.surplusSaleId)]
+      const surplus = event.duplicateSaleId === null ? [] : [surplusSale(event.sale, event.duplicateSaleId)]
       this.#on.acquirer.show(this.paymentId, [event.sale, ...surplus])
     } else this.#on.acquirer.answer(this.paymentId, wireAnswer(event, call, this.paymentId))
   }

@@ -5,6 +5,7 @@
  */
 import { type ChartTransition, candidates, readChart } from '../../machines/chart.js'
 import { type PaymentStatus, placeOf } from '../../machines/model.js'
+import { classify } from '../../machines/payment/classify.js'
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
 import { paymentMachine } from '../../machines/payment/machine.js'
 import { examplePolicy } from '../../scripts/payment-paths/example-payment.js'
@@ -33,14 +34,21 @@ export function pathsToStates(): TitledPath[] {
   })
 }
 
-/** Paths that together take every transition of the chart that can be taken, each as short as it gets. */
+/**
+ * Paths that together take every transition of the chart that can be taken, by each kind of event that is classified as
+ * the transition's own; each path as short as it gets.
+ */
 export function pathsOverTransitions(): TitledPath[] {
-  const chosen = new Map<ChartTransition, PaymentPath>()
+  const chosen = new Map<ChartTransition, Map<string, PaymentPath>>()
   for (const path of byLength(modes.flatMap(allEdges))) {
     const last = lastTransition(path)
-    if (last !== null && !chosen.has(last)) chosen.set(last, path)
+    const happened = path.steps.map(({ event }) => wordsOf(event)).at(-1)
+    if (last === null || happened === undefined) continue
+    const byEvent = chosen.get(last) ?? new Map<string, PaymentPath>()
+    if (!byEvent.has(happened)) byEvent.set(happened, path)
+    chosen.set(last, byEvent)
   }
-  return [...chosen.values()].map(titled)
+  return [...chosen.values()].flatMap(byEvent => [...byEvent.values()]).map(titled)
 }
 
 /** Every path that is one event longer than the shortest way to a situation. */
@@ -65,7 +73,9 @@ export function before(path: PaymentPath, index: number): World {
 }
 
 /** The transition of the chart that an event takes; null when it is refused. */
-export function transitionTaken(world: World, event: PaymentEvent): ChartTransition | null {
+export function transitionTaken(world: World, happened: PaymentEvent): ChartTransition | null {
+  const event = classify(world.payment, happened, examplePolicy)
+  if (event === null) return null
   const { status: _, phase: __, ...figures } = world.payment.progress
   const context = { terms: world.payment.terms, figures, policy: examplePolicy }
   const guards: Readonly<Record<string, unknown>> = paymentMachine.implementations.guards
@@ -89,9 +99,14 @@ function byLength<T extends PaymentPath>(paths: readonly T[]): T[] {
   return paths.toSorted((one, other) => one.steps.length - other.steps.length)
 }
 
+function wordsOf(event: PaymentEvent): string {
+  if (event.type === 'FOUND') return `found ${event.sale.status}`
+  return event.type.toLowerCase().replaceAll('_', ' ')
+}
+
 function titled(path: PaymentPath): TitledPath {
   const { payment } = endOf(path)
-  const events = path.steps.map(({ event }) => event.type.toLowerCase().replaceAll('_', ' '))
+  const events = path.steps.map(({ event }) => wordsOf(event))
   const way = events.length === 0 ? 'accepted' : events.join(', ')
   return {
     ...path,

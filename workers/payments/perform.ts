@@ -2,7 +2,7 @@
 import type { Environment, Payment } from '../../machines/model.js'
 import { type CallOutcome, orderIdOf, type QueryOutcome } from '../../machines/network.js'
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
-import { callEvent, queryEvent } from '../../machines/payment/inquiry.js'
+import { callEvent, queryEvent } from '../../machines/payment/outcomes.js'
 import type { CommandEntry } from '../../redis/command-entry.js'
 import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'

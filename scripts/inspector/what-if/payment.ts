@@ -3,7 +3,6 @@ import { readChart } from '../../../machines/chart.js'
 import { placeOf } from '../../../machines/model.js'
 import { paymentMachine } from '../../../machines/payment/machine.js'
 import { observePayment } from '../../../redis/inspection.js'
-import { effectWords } from '../../payment-paths/effect-words.js'
 import { type ExampleEvent, exampleEvents, exampleOf } from '../../payment-paths/payment-examples.js'
 import { firstWorld, happen, isTimely, nextMomentMs, type World } from '../../payment-paths/payment-world.js'
 import { historyLines, plain } from '../history.js'
@@ -39,7 +38,7 @@ function unstoredLine(example: ExampleEvent, world: World): HistoryLine | null {
   const line = plain(nextMomentMs(world), example.type, placeOf(world.payment.progress))
   if (decision.kind === 'refused') return { ...line, refusal: decision.code }
   if (decision.isChanged) return null
-  return { ...line, effect: decision.effect === null ? null : effectWords[decision.effect.kind] }
+  return { ...line, effect: decision.effect?.kind ?? null }
 }
 
 function choiceOf(example: ExampleEvent, world: World): Choice {
@@ -50,7 +49,7 @@ function choiceOf(example: ExampleEvent, world: World): Choice {
     label: example.label,
     isTimely: isTimely(example, world),
     next: isTaken ? placeOf(decision.payment.progress) : null,
-    effect: isTaken && decision.effect !== null ? effectWords[decision.effect.kind] : null,
+    effect: isTaken ? (decision.effect?.kind ?? null) : null,
     refusal: isTaken ? null : decision.code
   }
 }

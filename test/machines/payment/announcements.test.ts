@@ -7,7 +7,7 @@ type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput,
 const notice: EventInput = { type: 'NETWORK_NOTICE', announced: 'change' }
 const announced = { notice: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW, announced: 'change' as const } }
 const held = { status: 'authorised', capturedCents: 0 } as const
-const surplus = { surplusSaleId: 'sale-2' }
+const surplus = { duplicateSaleId: 'sale-2' }
 const noAnswer: EventInput = { type: 'NO_ANSWER', reason: 'cut' }
 const watched = { phase: 'watched' as const, inquiry: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW + 60_000 } }
 
@@ -15,17 +15,17 @@ const released = { phase: 'released' as const, ...announced }
 
 const rows: Row[] = [
   ['canceled: the network is asked', inStatus('canceled'), notice, { status: 'canceled', effect: 'query', wake: 0 }],
-  ['canceled: it is gone', inStatus('canceled', announced), found('FOUND_VOIDED'), { wake: 5_000, attention: null }],
+  ['canceled: it is gone', inStatus('canceled', announced), found('voided'), { wake: 5_000, attention: null }],
   [
     'canceled: the network took the cancellation back',
     inStatus('canceled', announced),
-    found('FOUND_AUTHORISED', held),
+    found('authorised', held),
     { status: 'canceled', wake: null, attention: 'figures_differ' }
   ],
   [
     'canceled: it was captured all the same',
     inStatus('canceled', announced),
-    found('FOUND_CAPTURED'),
+    found('captured'),
     { status: 'canceled', captured: 0, wake: null, attention: 'figures_differ' }
   ],
   ['canceled: without an answer', inStatus('canceled', announced), noAnswer, { status: 'canceled', wake: 2_000 }],
@@ -34,34 +34,34 @@ const rows: Row[] = [
   [
     'expired: the hold is there again',
     inStatus('expired', released),
-    found('FOUND_AUTHORISED', held),
+    found('authorised', held),
     { status: 'expired', phase: 'released', wake: null, attention: 'figures_differ' }
   ],
   ['expired: while it is released', inStatus('expired'), notice, { phase: 'releasing', effect: 'query' }],
   ['failed: the network is asked', inStatus('failed'), notice, { status: 'failed', effect: 'query' }],
-  ['failed: it was denied', inStatus('failed'), found('FOUND_DENIED'), { phase: 'settled', wake: null }],
+  ['failed: it was denied', inStatus('failed'), found('denied'), { phase: 'settled', wake: null }],
   [
     'failed: there is a sale after all',
     inStatus('failed'),
-    found('FOUND_CAPTURED'),
+    found('captured'),
     { status: 'failed', effect: 'void', wake: 5_000, attention: 'sale_after_failure' }
   ],
   [
     'failed: it was denied, and booked a second time',
     inStatus('failed'),
-    found('FOUND_DENIED', {}, surplus),
+    found('denied', {}, surplus),
     { status: 'failed', phase: 'watched', effect: 'void', wake: 5_000, attention: 'sale_after_failure' }
   ],
   [
     'unknown: it was denied, and booked a second time',
     inStatus('unknown'),
-    found('FOUND_DENIED', {}, surplus),
+    found('denied', {}, surplus),
     { status: 'unknown', effect: 'void', attention: 'surplus_sale', result: null }
   ],
   [
     'unknown: it was undone, and booked a second time',
     inStatus('unknown'),
-    found('FOUND_VOIDED', {}, surplus),
+    found('voided', {}, surplus),
     { status: 'unknown', effect: 'void', attention: 'surplus_sale', result: null }
   ],
   ['failed: without an answer', inStatus('failed'), noAnswer, { phase: 'settled', wake: 2_000 }],
@@ -80,37 +80,37 @@ const surprises: Row[] = [
   [
     'captured more than the payment: no more than its amount counts',
     inStatus('capturing', inDoubt('capture', 600)),
-    found('FOUND_CAPTURED', { capturedCents: 1_200 }),
+    found('captured', { capturedCents: 1_200 }),
     { status: 'captured', captured: 1_000, attention: 'figures_differ' }
   ],
   [
     'captured another part than was asked for',
     inStatus('capturing', inDoubt('capture', 600)),
-    found('FOUND_CAPTURED', { capturedCents: 500 }),
+    found('captured', { capturedCents: 500 }),
     { status: 'captured', captured: 500, attention: 'figures_differ' }
   ],
   [
     'captured, and gave some of it back',
     inStatus('unknown'),
-    found('FOUND_CAPTURED', { voidedCents: 200 }),
+    found('captured', { voidedCents: 200 }),
     { status: 'captured', captured: 1_000, refunded: 0, attention: 'figures_differ' }
   ],
   [
     'captured what was asked for',
     inStatus('capturing', inDoubt('capture', 600)),
-    found('FOUND_CAPTURED', { capturedCents: 600 }),
+    found('captured', { capturedCents: 600 }),
     { status: 'captured', captured: 600, attention: null }
   ],
   [
     'gave back more than was asked for',
     inStatus('refunding', inDoubt('refund', 300)),
-    found('FOUND_CAPTURED', { voidedCents: 500 }),
+    found('captured', { voidedCents: 500 }),
     { status: 'partially_refunded', refunded: 300, attention: 'figures_differ' }
   ],
   [
     'gave back what was asked for',
     inStatus('refunding', inDoubt('refund', 300)),
-    found('FOUND_CAPTURED', { voidedCents: 300 }),
+    found('captured', { voidedCents: 300 }),
     { status: 'partially_refunded', refunded: 300, attention: null }
   ]
 ]
@@ -123,8 +123,7 @@ describe('books in which the network', () => {
   }
 })
 
-const took = (capturedCents: number, more: object = {}): EventInput =>
-  found('FOUND_CAPTURED', { capturedCents, ...more })
+const took = (capturedCents: number, more: object = {}): EventInput => found('captured', { capturedCents, ...more })
 const nothingToTell = { effect: null, attention: null } as const
 
 /** Each is looked at once more, so that what else the record shows is taken over, too. */
@@ -162,7 +161,7 @@ const corrected: Row[] = [
   [
     'half of what we know of, and all of that is given back',
     inStatus('partially_refunded', { ...announced, refundedCents: 500 }),
-    found('FOUND_VOIDED', { status: 'voided', capturedCents: 500, voidedCents: 500 }),
+    found('voided', { status: 'voided', capturedCents: 500, voidedCents: 500 }),
     { status: 'refunded', captured: 500, refunded: 500, attention: 'figures_differ' }
   ],
   [
@@ -193,7 +192,7 @@ const corrected: Row[] = [
   [
     'nothing, because the sale is voided and they leave it out',
     inStatus('refunded', announced),
-    found('FOUND_VOIDED', { status: 'voided', capturedCents: 0, voidedCents: 1_000 }),
+    found('voided', { status: 'voided', capturedCents: 0, voidedCents: 1_000 }),
     { status: 'refunded', captured: 1_000, ...nothingToTell }
   ]
 ]

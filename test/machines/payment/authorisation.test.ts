@@ -6,7 +6,7 @@ const approved = (isCaptured: boolean): EventInput => ({ type: 'APPROVED', isCap
 const declined: EventInput = { type: 'DECLINED', code: '05', references }
 const ambiguous: EventInput = { type: 'AMBIGUOUS', reason: 'cut' }
 const horizonMs = policy.notFoundHorizonMs
-const surplus = { surplusSaleId: 'another-sale' }
+const surplus = { duplicateSaleId: 'another-sale' }
 const watched = { phase: 'watched' as const, inquiry: { sinceMs: NOW, attempts: 0, nextAtMs: NOW } }
 
 type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
@@ -104,49 +104,44 @@ const unknown: Row[] = [
   [
     'is captured as the record says',
     inStatus('unknown'),
-    found('FOUND_CAPTURED'),
+    found('captured'),
     { status: 'captured', captured: 1_000, result: 'succeeded' }
   ],
   [
     'holds what the record holds; the window counts from the creation',
     inStatus('unknown', { mode: 'manual' }),
-    found('FOUND_AUTHORISED', { status: 'authorised', capturedCents: 0 }),
+    found('authorised', { status: 'authorised', capturedCents: 0 }),
     { status: 'pre_authorized', wake: 7 * 86_400_000 - 3_600_000 }
   ],
   [
     'tells a person when the record holds another amount',
     inStatus('unknown', { mode: 'manual' }),
-    found('FOUND_AUTHORISED', { status: 'authorised', amountCents: 900, capturedCents: 0 }),
+    found('authorised', { status: 'authorised', amountCents: 900, capturedCents: 0 }),
     { status: 'pre_authorized', attention: 'figures_differ' }
   ],
   [
     'tells of what was captured, and a person when that is not what was asked for',
     inStatus('unknown'),
-    found('FOUND_CAPTURED', { amountCents: 900, capturedCents: 900 }),
+    found('captured', { amountCents: 900, capturedCents: 900 }),
     { status: 'captured', captured: 900, attention: 'figures_differ' }
   ],
   [
     'goes on with the capture that was asked for',
     inStatus('unknown'),
-    found('FOUND_AUTHORISED', { status: 'authorised', capturedCents: 0 }),
+    found('authorised', { status: 'authorised', capturedCents: 0 }),
     { status: 'capturing', effect: 'capture 1000', result: null }
   ],
   [
     'fails when it was denied',
     inStatus('unknown'),
-    found('FOUND_DENIED'),
+    found('denied'),
     { status: 'failed', error: 'card_declined', result: 'failed' }
   ],
-  [
-    'fails when it was undone',
-    inStatus('unknown'),
-    found('FOUND_VOIDED'),
-    { status: 'failed', error: 'provider_rejected' }
-  ],
+  ['fails when it was undone', inStatus('unknown'), found('voided'), { status: 'failed', error: 'provider_rejected' }],
   [
     'voids a surplus first',
     inStatus('unknown'),
-    found('FOUND_CAPTURED', {}, surplus),
+    found('captured', {}, surplus),
     { status: 'unknown', effect: 'void', attention: 'surplus_sale' }
   ],
   [
@@ -182,19 +177,19 @@ const unknown: Row[] = [
   [
     'is listed for what comes of a question, no longer for its age',
     inStatus('unknown', { attention: 'unresolved_for_long' }),
-    found('FOUND_CAPTURED', {}, surplus),
+    found('captured', {}, surplus),
     { status: 'unknown', effect: 'void', attention: 'surplus_sale' }
   ],
   [
     'asks on while the network does not know',
     inStatus('unknown'),
-    found('FOUND_UNFINISHED'),
+    found('unfinished'),
     { status: 'unknown', wake: 5_000 }
   ],
   [
     'reads a return code that was found as one that was answered at once',
     inStatus('unknown'),
-    found('FOUND_DENIED', { status: 'denied', capturedCents: 0, declinedCode: '57' }),
+    found('denied', { status: 'denied', capturedCents: 0, declinedCode: '57' }),
     { status: 'failed', error: 'card_expired', declinedCode: '57' }
   ],
   [
@@ -231,22 +226,17 @@ const failed: Row[] = [
     { type: 'ABSENT' },
     { phase: 'settled', wake: null, attention: null }
   ],
-  [
-    'is settled when it was denied',
-    inStatus('failed', watched),
-    found('FOUND_DENIED'),
-    { phase: 'settled', wake: null }
-  ],
+  ['is settled when it was denied', inStatus('failed', watched), found('denied'), { phase: 'settled', wake: null }],
   [
     'voids a late sale',
     inStatus('failed', watched),
-    found('FOUND_CAPTURED'),
+    found('captured'),
     { status: 'failed', effect: 'void', attention: 'sale_after_failure', wake: 5_000 }
   ],
   [
     'voids a late hold',
     inStatus('failed', watched),
-    found('FOUND_AUTHORISED'),
+    found('authorised'),
     { status: 'failed', effect: 'void', attention: 'sale_after_failure' }
   ],
   ['looks again after the void', inStatus('failed', watched), approved(false), { effect: 'query' }],
@@ -254,13 +244,13 @@ const failed: Row[] = [
   [
     'is settled when the late sale is gone',
     inStatus('failed', watched),
-    found('FOUND_VOIDED'),
+    found('voided'),
     { phase: 'settled', wake: null }
   ],
   [
     'voids a second late sale too',
     inStatus('failed', watched),
-    found('FOUND_VOIDED', {}, surplus),
+    found('voided', {}, surplus),
     { phase: 'watched', effect: 'void' }
   ],
   [

@@ -16,11 +16,11 @@ type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput,
 const capturing = inStatus('capturing', { mode: 'manual', ...inDoubt('capture', 600) })
 const captureOfCreate = inStatus('capturing', { mode: 'auto', ...inDoubt('capture', 1_000) })
 const cancelling = inStatus('cancelling', { ...inDoubt('cancel', 1_000), attention: 'figures_differ' })
-const denied = found('FOUND_DENIED', { status: 'denied', capturedCents: 0 })
+const denied = found('denied', { status: 'denied', capturedCents: 0 })
 const deniedStill: EventInput = { ...denied, nowMs: LATER }
-const deniedBesideAnother = found('FOUND_DENIED', { status: 'denied', capturedCents: 0 }, { surplusSaleId: 'sale-2' })
+const deniedBesideAnother = found('denied', { status: 'denied', capturedCents: 0 }, { duplicateSaleId: 'sale-2' })
 const concluded = (isBooked: boolean, nowMs = LATER): EventInput => ({ type: 'OPERATION_CONCLUDED', isBooked, nowMs })
-const books = (voidedCents: number): EventInput => found('FOUND_CAPTURED', { voidedCents })
+const books = (voidedCents: number): EventInput => found('captured', { voidedCents })
 const refundInDoubt = (refundedCents = 0) =>
   inStatus('refunding', { ...inDoubt('refund', 300), refundedCents, attention: 'figures_differ' })
 

@@ -65,7 +65,7 @@ describe('decide', () => {
     const life = live(
       manual,
       { type: 'AMBIGUOUS', reason: 'cut' },
-      { type: 'FOUND_AUTHORISED', sale: aSale({ status: 'authorised', capturedCents: 0 }), surplusSaleId: null },
+      { type: 'FOUND', sale: aSale({ status: 'authorised', capturedCents: 0 }), duplicateSaleId: null },
       { type: 'CAPTURE', amountCents: null, idempotencyKey: 'key-of-the-capture' },
       { type: 'REJECTED', code: '842' },
       { type: 'NETWORK_NOTICE' }
@@ -99,7 +99,7 @@ describe('decide', () => {
   })
 
   it('asks with growing gaps, the last of which repeats', () => {
-    const unfinished = { type: 'FOUND_UNFINISHED', sale: aSale(), surplusSaleId: null }
+    const unfinished = { type: 'FOUND', sale: aSale({ status: 'unfinished' }), duplicateSaleId: null }
     const life = live(manual, { type: 'AMBIGUOUS', reason: 'cut' }, unfinished, unfinished, unfinished)
     const gaps = life.map(({ payment }, index) => (payment.progress.inquiry?.nextAtMs ?? 0) - at(index + 1))
     expect(gaps).to.deep.equal([2_000, 5_000, 15_000, 15_000])
@@ -108,7 +108,7 @@ describe('decide', () => {
   it('counts the horizon from the last moment at which a request can have left', () => {
     const captured = live(aPayment(), { ...held, isCaptured: true })
     const refund = { type: 'CANCEL', amountCents: 300, idempotencyKey: 'r' }
-    const missing = { type: 'FOUND_CAPTURED', sale: aSale(), surplusSaleId: null }
+    const missing = { type: 'FOUND', sale: aSale(), duplicateSaleId: null }
     const later = policy.notFoundHorizonMs
     const lost = { type: 'AMBIGUOUS', reason: 'cut' }
     const life = live(
@@ -131,9 +131,9 @@ describe('decide', () => {
       { type: 'AMBIGUOUS', reason: 'cut' }
     )
     const stillHeld = {
-      type: 'FOUND_AUTHORISED',
+      type: 'FOUND',
       sale: aSale({ status: 'authorised', capturedCents: 0 }),
-      surplusSaleId: null
+      duplicateSaleId: null
     }
     const again = live(
       last(lost).payment,

@@ -86,19 +86,19 @@ const tables: Record<string, Row[]> = {
     [
       'expires when it was not captured, and is released',
       inStatus('pre_authorized'),
-      due(found('FOUND_AUTHORISED', authorised)),
+      due(found('authorised', authorised)),
       { status: 'expired', phase: 'releasing', effect: 'void' }
     ],
     [
       'does not expire when it was captured without us',
       inStatus('pre_authorized'),
-      due(found('FOUND_CAPTURED')),
+      due(found('captured')),
       { status: 'captured', captured: 1_000, effect: null, wake: null, attention: 'figures_differ' }
     ],
     [
       'expires without a void when the hold is gone already',
       inStatus('pre_authorized'),
-      due(found('FOUND_VOIDED')),
+      due(found('voided')),
       { status: 'expired', phase: 'released', effect: null, wake: null, attention: null }
     ],
     [
@@ -184,25 +184,25 @@ const tables: Record<string, Row[]> = {
     [
       'is captured as the record says',
       capturing('asking'),
-      found('FOUND_CAPTURED', { capturedCents: 600 }),
+      found('captured', { capturedCents: 600 }),
       { status: 'captured', captured: 600, result: 'succeeded', wake: null }
     ],
     [
       'is sent again when only held',
       capturing('asking'),
-      found('FOUND_AUTHORISED', authorised),
+      found('authorised', authorised),
       { phase: 'sending', effect: 'capture 600', operation: 'capture in_progress', result: null }
     ],
     [
       'is canceled when the network undid it',
       capturing('asking'),
-      found('FOUND_VOIDED'),
+      found('voided'),
       { status: 'canceled', result: 'failed', attention: 'figures_differ' }
     ],
     [
       'asks on when denied, and tells a person',
       capturing('asking'),
-      found('FOUND_DENIED'),
+      found('denied'),
       { phase: 'asking', attention: 'figures_differ', wake: 5_000 }
     ],
     ['asks on when absent', capturing('asking'), { type: 'ABSENT', nowMs: LATER }, { phase: 'asking', result: null }],
@@ -242,25 +242,25 @@ const tables: Record<string, Row[]> = {
     [
       'is canceled when found undone',
       cancelling('asking'),
-      found('FOUND_VOIDED'),
+      found('voided'),
       { status: 'canceled', result: 'succeeded' }
     ],
     [
       'is sent again when still held',
       cancelling('asking'),
-      found('FOUND_AUTHORISED', authorised),
+      found('authorised', authorised),
       { phase: 'sending', effect: 'void' }
     ],
     [
       'is not captured while the void may still arrive, which would refund it',
       cancelling('asking'),
-      found('FOUND_CAPTURED'),
+      found('captured'),
       { status: 'cancelling', phase: 'asking', result: null, wake: 5_000, attention: 'figures_differ' }
     ],
     [
       'is captured when the record still says so after the horizon',
       cancelling('asking'),
-      { ...found('FOUND_CAPTURED'), nowMs: LATER },
+      { ...found('captured'), nowMs: LATER },
       { status: 'captured', captured: 1_000, result: 'failed', attention: 'figures_differ' }
     ],
     ['asks on when absent', cancelling('asking'), { type: 'ABSENT', nowMs: LATER }, { phase: 'asking' }]
@@ -281,26 +281,26 @@ const tables: Record<string, Row[]> = {
       { phase: 'releasing', effect: null, wake: 2_000 }
     ],
     ['asks', releasing, { type: 'RECONCILE' }, { effect: 'query' }],
-    ['is sent again while held', releasing, found('FOUND_AUTHORISED', authorised), { effect: 'void', wake: 5_000 }],
-    ['is released when found undone', releasing, found('FOUND_VOIDED'), { phase: 'released', wake: null }],
+    ['is sent again while held', releasing, found('authorised', authorised), { effect: 'void', wake: 5_000 }],
+    ['is released when found undone', releasing, found('voided'), { phase: 'released', wake: null }],
     ['does not believe one absence', releasing, { type: 'ABSENT' }, { phase: 'releasing', wake: 5_000 }],
     ['believes it after the horizon', releasing, { type: 'ABSENT', nowMs: LATER }, { phase: 'released', wake: null }],
     [
       'is not captured yet when it was captured without us: the void may still arrive',
       releasing,
-      found('FOUND_CAPTURED'),
+      found('captured'),
       { status: 'expired', phase: 'releasing', wake: 5_000, attention: 'figures_differ' }
     ],
     [
       'is captured when no void came in the whole horizon, and a person is told',
       releasing,
-      { ...found('FOUND_CAPTURED'), nowMs: LATER },
+      { ...found('captured'), nowMs: LATER },
       { status: 'captured', captured: 1_000, wake: LATER - NOW, attention: 'figures_differ' }
     ],
     [
       'is not captured before the horizon of a void whose outcome is in doubt',
       releasingLater,
-      { ...found('FOUND_CAPTURED'), nowMs: LATER },
+      { ...found('captured'), nowMs: LATER },
       { phase: 'releasing' }
     ],
     [
@@ -318,7 +318,7 @@ const tables: Record<string, Row[]> = {
     [
       'is released with a second sale, which is looked at next',
       releasing,
-      found('FOUND_VOIDED', {}, { surplusSaleId: 'sale-2' }),
+      found('voided', {}, { duplicateSaleId: 'sale-2' }),
       { phase: 'released', wake: 0 }
     ],
     ['keeps its alarm when poisoned', releasing, { type: 'POISONED' }, { wake: 5_000, attention: 'poisoned' }],

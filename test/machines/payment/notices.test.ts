@@ -24,9 +24,9 @@ const verified = { notice: { sinceMs: NOW - 1_000, attempts: 1, nextAtMs: NOW, a
 const MONTHS_LATER = CREATED_MS + 100 * DAY_MS
 const justNow = (what: 'refundedAtMs' | 'capturedAtMs' | 'canceledAtMs') => ({ [what]: NOW - 1_000 })
 const LONG_AGO = NOW - policy.reconcileListAfterMs
-const books = (voidedCents: number): EventInput => found('FOUND_CAPTURED', { voidedCents })
+const books = (voidedCents: number): EventInput => found('captured', { voidedCents })
 const held = { status: 'authorised', capturedCents: 0 } as const
-const surplus = { surplusSaleId: 'sale-2' }
+const surplus = { duplicateSaleId: 'sale-2' }
 const approved: EventInput = { type: 'APPROVED', isCaptured: true, references }
 const tooLate: EventInput = { type: 'REJECTED', code: '101', isTooLate: true }
 const absent = (nowMs = NOW): EventInput => ({ type: 'ABSENT', nowMs })
@@ -45,49 +45,49 @@ const tables: Record<string, Row[]> = {
     [
       'is verified again when the record shows nothing new: it may be behind',
       inStatus('pre_authorized', noticed('change')),
-      found('FOUND_AUTHORISED', held),
+      found('authorised', held),
       { status: 'pre_authorized', effect: null, wake: 5_000 }
     ],
     [
       'is verified a last time when the record can not be behind any more',
       inStatus('pre_authorized', verified),
-      found('FOUND_AUTHORISED', held),
+      found('authorised', held),
       { status: 'pre_authorized', effect: null, wake: policy.notFoundHorizonMs - 1_000 }
     ],
     [
       'ends when the hold still stands then',
       inStatus('pre_authorized', verified),
-      { ...found('FOUND_AUTHORISED', held), nowMs: LATER },
+      { ...found('authorised', held), nowMs: LATER },
       { status: 'pre_authorized', effect: null, wake: DUE - NOW }
     ],
     [
       'keeps the end of the window from voiding what may be captured',
       inStatus('pre_authorized', { ...verified, expiresAtMs: NOW }),
-      found('FOUND_AUTHORISED', held),
+      found('authorised', held),
       { status: 'expired', phase: 'releasing', effect: null, wake: 2_000 }
     ],
     [
       'keeps the release from going on until it is clear',
       inStatus('expired', verified),
-      found('FOUND_AUTHORISED', held),
+      found('authorised', held),
       { phase: 'releasing', effect: null, wake: 5_000 }
     ],
     [
       'lets the release go on when the hold stands after all',
       inStatus('expired', verified),
-      { ...found('FOUND_AUTHORISED', held), nowMs: LATER },
+      { ...found('authorised', held), nowMs: LATER },
       { phase: 'releasing', effect: 'void' }
     ],
     [
       'tells of a capture by hand',
       inStatus('pre_authorized', noticed('change')),
-      found('FOUND_CAPTURED', { capturedCents: 600 }),
+      found('captured', { capturedCents: 600 }),
       { status: 'captured', captured: 600, attention: 'figures_differ' }
     ],
     [
       'tells of a void by hand',
       inStatus('pre_authorized', noticed('change')),
-      found('FOUND_VOIDED'),
+      found('voided'),
       { status: 'canceled', attention: 'figures_differ', wake: null }
     ],
     [
@@ -119,13 +119,13 @@ const tables: Record<string, Row[]> = {
     [
       'counts as soon as it shows',
       inStatus('captured', noticed('chargeback')),
-      found('FOUND_CAPTURED', { isChargedBack: true }),
+      found('captured', { isChargedBack: true }),
       { status: 'charged_back', wake: 5_000 }
     ],
     [
       'of a canceled payment is told to a person as soon as it shows',
       inStatus('canceled', noticed('chargeback')),
-      found('FOUND_VOIDED', { isChargedBack: true }),
+      found('voided', { isChargedBack: true }),
       { status: 'canceled', wake: null, attention: 'figures_differ' }
     ],
     [
@@ -210,13 +210,13 @@ const tables: Record<string, Row[]> = {
     [
       'do not call for a person about a capture of a moment ago',
       inStatus('captured', { ...noticed('chargeback'), ...justNow('capturedAtMs') }),
-      found('FOUND_AUTHORISED', held),
+      found('authorised', held),
       { status: 'captured', wake: 5_000, attention: null }
     ],
     [
       'do not call for a person about a cancellation of a moment ago',
       inStatus('canceled', { ...noticed('change'), ...justNow('canceledAtMs') }),
-      found('FOUND_AUTHORISED', held),
+      found('authorised', held),
       { status: 'canceled', wake: 5_000, attention: null }
     ]
   ],
@@ -256,31 +256,31 @@ const tables: Record<string, Row[]> = {
     [
       'is looked at again when the chargeback is confirmed',
       inStatus('captured', noticed('chargeback')),
-      found('FOUND_CAPTURED', { isChargedBack: true, voidedCents: 300 }),
+      found('captured', { isChargedBack: true, voidedCents: 300 }),
       { status: 'charged_back', effect: null, wake: 5_000 }
     ],
     [
       'has nothing more to wait for when its record shows the chargeback',
       inStatus('charged_back', noticed('chargeback')),
-      { ...found('FOUND_CAPTURED', { isChargedBack: true }), nowMs: LATER },
+      { ...found('captured', { isChargedBack: true }), nowMs: LATER },
       { status: 'charged_back', wake: null, attention: null }
     ],
     [
       'shows what was refunded of it outside this service',
       inStatus('charged_back', noticed('change')),
-      found('FOUND_CAPTURED', { isChargedBack: true, voidedCents: 300 }),
+      found('captured', { isChargedBack: true, voidedCents: 300 }),
       { status: 'charged_back', refunded: 0, attention: 'figures_differ', effect: 'query' }
     ],
     [
       'shows that a refund was denied afterwards',
       inStatus('charged_back', { ...noticed('denied_refund'), refundedCents: 300 }),
-      found('FOUND_CAPTURED', { isChargedBack: true }),
+      found('captured', { isChargedBack: true }),
       { status: 'charged_back', refunded: 0, attention: 'figures_differ', effect: 'query' }
     ],
     [
       'does not lose a refund of a moment ago to books that are behind',
       inStatus('charged_back', { ...noticed('change'), ...justNow('refundedAtMs'), refundedCents: 300 }),
-      found('FOUND_CAPTURED', { isChargedBack: true }),
+      found('captured', { isChargedBack: true }),
       { status: 'charged_back', refunded: 300, attention: null, wake: 5_000 }
     ]
   ],
@@ -288,13 +288,13 @@ const tables: Record<string, Row[]> = {
     [
       'of a captured payment is voided',
       inStatus('captured', noticed('change')),
-      found('FOUND_CAPTURED', {}, surplus),
+      found('captured', {}, surplus),
       { status: 'captured', effect: 'void', attention: 'surplus_sale', wake: 5_000 }
     ],
     [
       'of a refunded payment is voided',
       inStatus('refunded', noticed('change')),
-      found('FOUND_VOIDED', { voidedCents: 1_000 }, surplus),
+      found('voided', { voidedCents: 1_000 }, surplus),
       { status: 'refunded', effect: 'void', attention: 'surplus_sale' }
     ],
     [
@@ -306,31 +306,31 @@ const tables: Record<string, Row[]> = {
     [
       'of a hold is voided',
       inStatus('pre_authorized', noticed('change')),
-      found('FOUND_AUTHORISED', held, surplus),
+      found('authorised', held, surplus),
       { status: 'pre_authorized', effect: 'void', attention: 'surplus_sale' }
     ],
     [
       'of a canceled payment is voided',
       inStatus('canceled', noticed('change')),
-      found('FOUND_VOIDED', {}, surplus),
+      found('voided', {}, surplus),
       { status: 'canceled', effect: 'void', attention: 'surplus_sale' }
     ],
     [
       'is voided before the capture in doubt goes on',
       inStatus('capturing', inDoubt('capture', 600)),
-      found('FOUND_AUTHORISED', held, surplus),
+      found('authorised', held, surplus),
       { phase: 'asking', effect: 'void', attention: 'surplus_sale', wake: 5_000 }
     ],
     [
       'is voided before the cancellation in doubt goes on',
       inStatus('cancelling', inDoubt('cancel', 1_000)),
-      found('FOUND_VOIDED', {}, surplus),
+      found('voided', {}, surplus),
       { phase: 'asking', effect: 'void', result: null }
     ],
     [
       'is voided before the refund in doubt goes on',
       inStatus('refunding', inDoubt('refund', 300)),
-      found('FOUND_CAPTURED', { voidedCents: 300 }, surplus),
+      found('captured', { voidedCents: 300 }, surplus),
       { phase: 'asking', effect: 'void', result: null }
     ],
     [

@@ -1,10 +1,11 @@
 /** Paths generated from the machine, run against the machine; invariants that hold wherever they lead. */
 import { expect } from 'chai'
 import { leavesOf } from '../../../machines/chart.js'
-import { isOpen, type Payment, placeOf } from '../../../machines/model.js'
+import { isOpen, type Payment, type PaymentPhase, type PaymentStatus, placeOf } from '../../../machines/model.js'
 import { decide, isUnderWay, wakeAtMs } from '../../../machines/payment/decide.js'
-import { paymentEffects } from '../../../scripts/diagrams/views.js'
-import { effectWords } from '../../../scripts/payment-paths/effect-words.js'
+import { effectKinds } from '../../../machines/payment/effects.js'
+import { hasTag } from '../../../machines/payment/machine.js'
+import type { PaymentTag } from '../../../machines/payment/setup.js'
 import { examplePolicy } from '../../../scripts/payment-paths/example-payment.js'
 import { exampleEvents } from '../../../scripts/payment-paths/payment-examples.js'
 import { endOf, shortestPaths } from '../../../scripts/payment-paths/payment-paths.js'
@@ -20,20 +21,51 @@ import {
 } from '../../support/payment-paths.js'
 
 const edges = allPaths()
-/** Statuses in which an operation goes on (docs/PAYMENTS.md#what-each-status-means). */
-const IN_PROGRESS = ['pending', 'unknown', 'capturing', 'cancelling', 'refunding']
-/** Statuses that take refunds, as long as something is left. */
-const PAID = ['captured', 'partially_refunded', 'refunded']
-/** Where a payment may stay for ever. */
-const AT_REST = [
-  'captured',
-  'canceled',
-  'refunded',
-  'partially_refunded',
-  'charged_back',
-  'failed.settled',
-  'expired.released'
-]
+/** What each tag is true of; the machine is held against this list, and everything else asks for the tag. */
+const TAGGED: Readonly<Record<PaymentTag, readonly string[]>> = {
+  in_progress: [
+    'pending',
+    'unknown',
+    'capturing.sending',
+    'capturing.asking',
+    'cancelling.sending',
+    'cancelling.asking',
+    'refunding.sending',
+    'refunding.asking'
+  ],
+  in_flight: ['pending', 'capturing.sending', 'cancelling.sending', 'refunding.sending', 'expired.releasing'],
+  verifiable: [
+    'pre_authorized',
+    'captured',
+    'canceled',
+    'partially_refunded',
+    'refunded',
+    'charged_back',
+    'expired.released'
+  ],
+  refundable: ['captured', 'partially_refunded', 'refunded'],
+  resting: [
+    'captured',
+    'canceled',
+    'partially_refunded',
+    'refunded',
+    'charged_back',
+    'expired.released',
+    'failed.settled'
+  ]
+}
+
+describe('the tags of a place', () => {
+  for (const [tag, places] of Object.entries(TAGGED) as [PaymentTag, readonly string[]][]) {
+    it(`${tag}: ${places.join(', ')}`, () => {
+      const tagged = leavesOf(paymentChart).filter(({ path }) => {
+        const [status, phase = null] = path.split('.') as [PaymentStatus, PaymentPhase?]
+        return hasTag({ status, phase }, tag)
+      })
+      expect(tagged.map(({ path }) => path).sort()).to.deep.equal([...places].sort())
+    })
+  }
+})
 
 describe('paths through the life of a payment', () => {
   for (const path of pathsToStates()) {
@@ -109,15 +141,12 @@ describe('wherever a path leads', () => {
     for (const path of edges) {
       const start = before(path, path.steps.length - 1)
       const transition = transitionTaken(start, lastEvent(path))
-      const named = (transition?.actions ?? []).flatMap(action => paymentEffects[action] ?? [])
+      const named = (transition?.actions ?? []).flatMap(action => effectKinds[action] ?? [])
       expect(named).to.have.length.at.most(1)
       const { underWay } = endOf(path)
-      expect(
-        underWay === null ? [] : [effectWords[underWay.kind]],
-        path.steps.map(s => s.event.type).join()
-      ).to.satisfy(
+      expect(underWay === null ? [] : [underWay.kind], path.steps.map(s => s.event.type).join()).to.satisfy(
         // Without the id of a sale nothing can be sent: it is asked for first.
-        (words: string[]) => words.join() === named.join().replace(' surplus', '') || words.join() === 'ask'
+        (words: string[]) => words.join() === named.join() || words.join() === 'query'
       )
     }
   })
@@ -125,7 +154,7 @@ describe('wherever a path leads', () => {
   it('no payment is forgotten: it is at rest, waits for an answer, or will be woken (invariant 2)', () => {
     for (const { payment, underWay } of worlds) {
       const isCaredFor = underWay !== null || wakeAtMs(payment.progress) !== null
-      expect(isCaredFor || AT_REST.includes(placeOf(payment.progress)), JSON.stringify(payment.progress)).to.equal(true)
+      expect(isCaredFor || hasTag(payment.progress, 'resting'), JSON.stringify(payment.progress)).to.equal(true)
     }
   })
 
@@ -144,14 +173,14 @@ describe('wherever a path leads', () => {
   it('a request is owed its result exactly as long as its operation goes on', () => {
     for (const { payment, underWay } of worlds) {
       const { operation } = payment.progress
-      if (isOpen(operation) && underWay === null) expect(AT_REST).not.to.include(placeOf(payment.progress))
+      if (isOpen(operation) && underWay === null) expect(hasTag(payment.progress, 'resting')).to.equal(false)
     }
   })
 
   it('one operation at a time: while one is open, each other is refused as such, and else never', () => {
     for (const { payment } of worlds) {
       const { status, operation } = payment.progress
-      expect(isOpen(operation), status).to.equal(IN_PROGRESS.includes(status))
+      expect(isOpen(operation), status).to.equal(hasTag(payment.progress, 'in_progress'))
       for (const type of ['CAPTURE', 'CANCEL'] as const) {
         const nowMs = payment.history.at(-1)?.atMs ?? 0
         const decision = decide(payment, { type, amountCents: null, idempotencyKey: 'next', nowMs }, examplePolicy)
@@ -162,8 +191,8 @@ describe('wherever a path leads', () => {
   })
 
   it('what can be refunded is exactly what was captured and not given back (invariant 4)', () => {
-    const paid = worlds.filter(({ payment }) => PAID.includes(payment.progress.status))
-    expect(new Set(paid.map(({ payment }) => payment.progress.status)).size).to.equal(PAID.length)
+    const paid = worlds.filter(({ payment }) => hasTag(payment.progress, 'refundable'))
+    expect(new Set(paid.map(({ payment }) => payment.progress.status)).size).to.equal(TAGGED.refundable.length)
     for (const { payment } of paid) {
       const { capturedCents, refundedCents, voidedElsewhereCents } = payment.progress
       const restCents = capturedCents - refundedCents - voidedElsewhereCents

@@ -60,7 +60,7 @@ describe('the schedule of reconciliation', () => {
       payment = taken(payment, { type: 'AMBIGUOUS', reason: 'http_500', nowMs })
       const gapMs = (wakeAtMs(payment.progress) ?? 0) - nowMs
       nowMs += gapMs
-      payment = taken(payment, { type: 'FOUND_AUTHORISED', sale, surplusSaleId: null, nowMs })
+      payment = taken(payment, { type: 'FOUND', sale, duplicateSaleId: null, nowMs })
       return gapMs
     })
     expect(gaps).to.deep.equal([2_000, 5_000, 15_000, 60_000, 300_000, 300_000, 300_000])

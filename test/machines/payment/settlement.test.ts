@@ -18,9 +18,9 @@ const rejected: EventInput = { type: 'REJECTED', code: '100' }
 const declined: EventInput = { type: 'DECLINED', code: '05', references }
 const notSent: EventInput = { type: 'NOT_SENT', reason: 'refused' }
 const ambiguous: EventInput = { type: 'AMBIGUOUS', reason: 'cut' }
-const books = (voidedCents: number, nowMs = NOW): EventInput => ({ ...found('FOUND_CAPTURED', { voidedCents }), nowMs })
-const undone = (voidedCents: number): EventInput => found('FOUND_VOIDED', { status: 'voided', voidedCents })
-const chargedBack = (voidedCents: number): EventInput => found('FOUND_CAPTURED', { voidedCents, isChargedBack: true })
+const books = (voidedCents: number, nowMs = NOW): EventInput => ({ ...found('captured', { voidedCents }), nowMs })
+const undone = (voidedCents: number): EventInput => found('voided', { status: 'voided', voidedCents })
+const chargedBack = (voidedCents: number): EventInput => found('captured', { voidedCents, isChargedBack: true })
 
 const sendingLast = inStatus('refunding', {
   refundedCents: 700,
@@ -196,7 +196,7 @@ const tables: Record<string, Row[]> = {
     [
       'tells a person when it was never captured',
       asking(),
-      found('FOUND_AUTHORISED'),
+      found('authorised'),
       { phase: 'asking', attention: 'figures_differ' }
     ],
     ['never believes an absence', asking(), { type: 'ABSENT', nowMs: LATER }, { phase: 'asking', result: null }],
@@ -244,7 +244,7 @@ const tables: Record<string, Row[]> = {
     [
       'is listed when the network never captured',
       inStatus('captured', noticed),
-      found('FOUND_AUTHORISED'),
+      found('authorised'),
       { status: 'captured', attention: 'figures_differ' }
     ],
     [
@@ -276,7 +276,7 @@ const tables: Record<string, Row[]> = {
     [
       'as a whole, is charged back',
       inStatus('refunded', noticed),
-      found('FOUND_VOIDED', { voidedCents: 1_000, isChargedBack: true }),
+      found('voided', { voidedCents: 1_000, isChargedBack: true }),
       { status: 'charged_back' }
     ],
     [

@@ -57,7 +57,7 @@ describe('a chargeback', function () {
   it('is verified: a notification alone changes nothing', async () => {
     const id = await paid()
     expect(await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CHARGEBACK })).to.equal(200)
-    await until('it is verified', async () => (await historyOf(id)).includes('FOUND_CAPTURED'))
+    await until('it is verified', async () => (await historyOf(id)).includes('RECORD_LAGS'))
     expect((await merchant.read(id)).status).to.equal('captured')
   })
 
@@ -77,7 +77,7 @@ describe('a chargeback', function () {
     await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CHARGEBACK })
     await until('it is noted', async () => (await historyOf(id)).includes('NETWORK_NOTICE'))
     expect((await merchant.capture(id)).payment.status).to.equal('captured')
-    await until('it is verified', async () => (await historyOf(id)).includes('FOUND_CAPTURED'))
+    await until('it is verified', async () => (await historyOf(id)).includes('RECORD_LAGS'))
     expect((await merchant.read(id)).status).to.equal('captured')
   })
 

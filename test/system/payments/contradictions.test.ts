@@ -33,7 +33,7 @@ describe('books of the network that say something unexpected', function () {
       name: 'a capture, and the sale was undone',
       begin: () => onOne(hold, id => merchant.capture(id)),
       first: undone,
-      event: 'FOUND_VOIDED',
+      event: 'SALE_GONE',
       ends: { status: 'canceled', captured_cents: 0 },
       listed: true
     },
@@ -41,7 +41,7 @@ describe('books of the network that say something unexpected', function () {
       name: 'a capture, and the sale was denied',
       begin: () => onOne(hold, id => merchant.capture(id)),
       first: denied,
-      event: 'FOUND_DENIED',
+      event: 'CONTRADICTED',
       stays: 'capturing',
       later: captured,
       ends: { status: 'captured', captured_cents: 10_000 },
@@ -51,7 +51,7 @@ describe('books of the network that say something unexpected', function () {
       name: 'a cancellation, and the sale was captured',
       begin: () => onOne(hold, id => merchant.cancel(id)),
       first: captured,
-      event: 'FOUND_CAPTURED',
+      event: 'CONTRADICTED',
       // The void that is in doubt arrives after all, and gives everything back.
       stays: 'cancelling',
       later: undone,
@@ -62,7 +62,7 @@ describe('books of the network that say something unexpected', function () {
       name: 'a cancellation that the network has not finished',
       begin: () => onOne(hold, id => merchant.cancel(id)),
       first: unfinished,
-      event: 'FOUND_UNFINISHED',
+      event: 'RECORD_LAGS',
       stays: 'cancelling',
       later: undone,
       ends: { status: 'canceled' },
@@ -72,7 +72,7 @@ describe('books of the network that say something unexpected', function () {
       name: 'a refund of a part, and all was undone',
       begin: () => onOne(paid, id => merchant.cancel(id, { amount: 3_000 })),
       first: undone,
-      event: 'FOUND_VOIDED',
+      event: 'CONTRADICTED',
       stays: 'refunding',
       later: { ...captured, voidedAmount: 3_000, voidedAtMs: Date.now() },
       ends: { status: 'partially_refunded', refunded_cents: 3_000 },
@@ -82,7 +82,7 @@ describe('books of the network that say something unexpected', function () {
       name: 'a refund, and nothing was captured',
       begin: () => onOne(paid, id => merchant.cancel(id)),
       first: held,
-      event: 'FOUND_AUTHORISED',
+      event: 'CONTRADICTED',
       stays: 'refunding',
       later: { ...captured, ...undone },
       ends: { status: 'refunded', refunded_cents: 10_000 },
@@ -92,7 +92,7 @@ describe('books of the network that say something unexpected', function () {
       name: 'an authorisation that was undone',
       begin: () => doubtful(() => merchant.create(), 'drop_after'),
       first: undone,
-      event: 'FOUND_VOIDED',
+      event: 'SALE_GONE',
       ends: { status: 'failed', captured_cents: 0 },
       listed: false
     },
@@ -100,7 +100,7 @@ describe('books of the network that say something unexpected', function () {
       name: 'an authorisation that the network has not finished',
       begin: () => doubtful(() => merchant.create(), 'drop_after'),
       first: unfinished,
-      event: 'FOUND_UNFINISHED',
+      event: 'RECORD_LAGS',
       stays: 'unknown',
       later: captured,
       ends: { status: 'captured' },
@@ -110,7 +110,7 @@ describe('books of the network that say something unexpected', function () {
       name: 'an authorisation with capture that is only authorised',
       begin: () => doubtful(() => merchant.create(), 'drop_after'),
       first: held,
-      event: 'FOUND_AUTHORISED',
+      event: 'SALE_AUTHORISED',
       ends: { status: 'captured', captured_cents: 10_000 },
       listed: false
     }
@@ -143,7 +143,7 @@ describe('books of the network that change after the end of a payment', function
     await merchant.settled(id, 'expired')
     rewrite(id, captured)
     network.faults()
-    await until('they are read', () => wasFound(id, 'FOUND_CAPTURED'))
+    await until('they are read', () => wasFound(id, 'CONTRADICTED'))
     await asOperator(service(), 'clock', 'advance', '11m')
     const { captured_cents } = await merchant.settled(id, 'captured')
     expect([captured_cents, network.sales(id)[0]?.voidedAmount]).to.deep.equal([10_000, 0])
@@ -163,7 +163,7 @@ describe('books of the network that change after the end of a payment', function
     const id = await onOne(hold, held => merchant.cancel(held))
     rewrite(id, captured)
     network.faults()
-    await until('they are read', () => wasFound(id, 'FOUND_CAPTURED'))
+    await until('they are read', () => wasFound(id, 'CONTRADICTED'))
     await asOperator(service(), 'clock', 'advance', '11m')
     expect(await merchant.settled(id, 'captured')).to.include({ captured_cents: 10_000 })
     expect(saleOf(id).voidedAmount).to.equal(0)
@@ -195,7 +195,7 @@ describe('books of the network that change after the end of a payment', function
   it('are waited for when a chargeback is announced before they show it', async () => {
     const id = await paid()
     await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: 7 })
-    await until('they are read', () => wasFound(id, 'FOUND_CAPTURED'))
+    await until('they are read', () => wasFound(id, 'RECORD_LAGS'))
     rewrite(id, { chargebackCase: '1' })
     await merchant.settled(id, 'charged_back')
   })
@@ -205,7 +205,7 @@ describe('books of the network that change after the end of a payment', function
     await merchant.cancel(id)
     rewrite(id, { status: 2, voidedAmount: 0 })
     await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: 5 })
-    await until('they are read', () => wasFound(id, 'FOUND_CAPTURED'))
+    await until('they are read', () => wasFound(id, 'RECORD_LAGS'))
     // Until then they may just be behind.
     expect(await merchant.read(id)).to.include({ status: 'refunded', refunded_cents: 10_000 })
     await asOperator(service(), 'clock', 'advance', '11m')
@@ -220,7 +220,7 @@ describe('books of the network that change after the end of a payment', function
     await until('it is listed', () => isListed(id, 'figures_differ'))
     await doubtful(() => merchant.cancel(id, { amount: 3_000 }), 'drop_before')
     network.faults()
-    await until('they are compared', () => wasFound(id, /FOUND_CAPTURED +refunding/))
+    await until('they are compared', () => wasFound(id, /RECORD_LAGS +refunding/))
     expect((await merchant.read(id)).status).to.equal('refunding')
     await asOperator(service(), 'clock', 'advance', '11m')
     expect(await merchant.settled(id, 'partially_refunded')).to.include({ refunded_cents: 3_000 })

@@ -92,7 +92,7 @@ describe('a network that misbehaves', function () {
       if (!isBooked) {
         // An authorisation and a refund that never arrived are only believed not to have after the horizon.
         await until('it is asked about', async () =>
-          (await historyOf(idOf(answers.create))).some(line => line.event === 'ABSENT')
+          (await historyOf(idOf(answers.create))).some(line => line.event === 'RECORD_LAGS')
         )
         expect((await merchant.read(idOf(answers.create))).status).to.equal('unknown')
         expect((await merchant.read(idOf(answers.partRefund))).status).to.equal('refunding')

@@ -79,9 +79,9 @@ const unreachable: readonly { readonly reason: string; readonly isStep: Step }[]
     reason: 'a sale without money in it is not taken for the own one while another one has some',
     isStep: (path, index) => {
       const step = event(path, index)
-      const isSurplus = step !== undefined && 'surplusSaleId' in step && step.surplusSaleId !== null
-      const isDead = step?.type === 'FOUND_DENIED' || step?.type === 'FOUND_VOIDED'
-      return isSurplus && isDead && worldBefore(path, index).payment.progress.references.saleId === null
+      if (step?.type !== 'FOUND' || step.duplicateSaleId === null) return false
+      const isDead = step.sale.status === 'denied' || step.sale.status === 'voided'
+      return isDead && worldBefore(path, index).payment.progress.references.saleId === null
     }
   }
 ]

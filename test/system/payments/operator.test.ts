@@ -19,9 +19,15 @@ describe('an operator', function () {
     const lines = out.trimEnd().split('\n')
     expect(lines[0]).to.match(/^TIME +AFTER +EVENT +STATUS +DETAIL$/)
     expect(lines.slice(1).map(line => line.split(/ {2,}/).slice(-3).join(' ').trim())).to.satisfy((rows: string[]) =>
-      ['CAPTURE', 'REJECTED', 'pre_authorized', 'code 842', 'amount 6000', 'captured', 'refunding (sending)'].every(
-        word => rows.some(row => row.includes(word))
-      )
+      [
+        'CAPTURE',
+        'OPERATION_FAILED',
+        'pre_authorized',
+        'rejected: code 842',
+        'amount 6000',
+        'captured',
+        'refunding (sending)'
+      ].every(word => rows.some(row => row.includes(word)))
     )
     expect(lines[lines.length - 1]).to.match(/^\S+Z +\+\d+ ms +APPROVED +partially_refunded$/)
   })

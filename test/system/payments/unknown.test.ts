@@ -62,7 +62,9 @@ describe('a payment whose outcome is not known', function () {
     network.faults({ drop_before: 1 })
     const { payment } = await merchant.create({ token, key: 'never-arrived' })
     network.faults()
-    await until('it was asked about', async () => (await historyOf(payment.id)).some(line => line.event === 'ABSENT'))
+    await until('it was asked about', async () =>
+      (await historyOf(payment.id)).some(line => line.event === 'RECORD_LAGS')
+    )
     expect((await merchant.read(payment.id)).status).to.equal('unknown')
     await advance('9m')
     expect((await merchant.read(payment.id)).status).to.equal('unknown')

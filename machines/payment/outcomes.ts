@@ -1,9 +1,9 @@
 /**
  * From what calls and queries to the network meant (machines/network.ts) to events of the payment.
  *
- * A query may show several sales under one order id; a payment owns one of them, every other live one is a surplus.
+ * A query may show several sales under one order id; a payment owns one of them, every other live one is a duplicate.
  */
-import type { CallOutcome, QueryOutcome, Sale } from '../network.js'
+import { type CallOutcome, isLive, type QueryOutcome, type Sale } from '../network.js'
 import type { CallEvent, QueryEvent } from './events.js'
 
 /** The event that the outcome of a call is. */
@@ -22,21 +22,13 @@ export function callEvent(outcome: CallOutcome, nowMs: number): CallEvent {
   }
 }
 
-const foundEvents = {
-  authorised: 'FOUND_AUTHORISED',
-  captured: 'FOUND_CAPTURED',
-  denied: 'FOUND_DENIED',
-  voided: 'FOUND_VOIDED',
-  unfinished: 'FOUND_UNFINISHED'
-} as const satisfies Record<Sale['status'], QueryEvent['type']>
-
 /** The event that the answer to a question is. `ownSaleId`: the sale that this payment is known to own, if any. */
 export function queryEvent(outcome: QueryOutcome, ownSaleId: string | null, nowMs: number): QueryEvent {
   if (outcome.kind === 'absent') return { type: 'ABSENT', nowMs }
   if (outcome.kind === 'no_answer') return { type: 'NO_ANSWER', reason: outcome.reason, nowMs }
   const sale = ownSale(outcome.sales, ownSaleId)
   const surplus = outcome.sales.find(other => isLive(other) && other.references.saleId !== sale.references.saleId)
-  return { type: foundEvents[sale.status], sale, surplusSaleId: surplus?.references.saleId ?? null, nowMs }
+  return { type: 'FOUND', sale, duplicateSaleId: surplus?.references.saleId ?? null, nowMs }
 }
 
 /** The known one; else the first with money in it; else one that may still become live; else the last word. */
@@ -48,8 +40,4 @@ function ownSale(sales: readonly [Sale, ...Sale[]], ownSaleId: string | null): S
     sales[sales.length - 1] ??
     sales[0]
   )
-}
-
-function isLive(sale: Sale): boolean {
-  return sale.status === 'authorised' || sale.status === 'captured'
 }

@@ -1,0 +1,177 @@
+/**
+ * Money that was taken, its refunds, and what the network tells of it later:
+ * `captured`, `refunding`, `partially_refunded`, `refunded`, `charged_back`.
+ */
+import { queryNetwork, refundSale, review } from './effects.js'
+import type { PaymentState } from './setup.js'
+import { contradicted, duplicateFirst, inDoubt, noticeForLater, sending, verifiable } from './verification.js'
+
+const refund = {
+  guard: 'isRefundable',
+  target: 'refunding',
+  actions: ['beginOperation', refundSale],
+  description: 'Give back a part or the rest of the captured amount.'
+} as const
+
+const chargedBackNow = {
+  target: 'charged_back',
+  actions: 'verifyLater',
+  description: 'The network confirms the chargeback. Verify again later: money may have been given back as well.'
+} as const
+
+const refundedExternally = {
+  actions: ['noteVoidedElsewhere', review('figures_differ'), queryNetwork],
+  description: 'Others gave money back: remember it, list the payment for manual review, and look again.'
+} as const
+
+/** What a correction of the captured amount does, wherever it leads. */
+const corrected = {
+  actions: ['noteCorrection', review('figures_differ'), queryNetwork],
+  description: 'Another amount was captured: take it over, list the payment for manual review, and look again.'
+} as const
+
+const refundReversed = {
+  actions: ['noteRefundReversed', review('figures_differ'), queryNetwork],
+  description: 'The network reversed a refund: take that over, list the payment for manual review, and look again.'
+} as const
+
+const toWhatIsLeft = [
+  { guard: 'isEveryRefundReversed', target: 'captured', ...refundReversed },
+  { target: 'partially_refunded', ...refundReversed }
+] as const
+
+const toWhatIsRefunded = [
+  { guard: 'isRefundedWhole', target: 'refunded', ...corrected },
+  { target: 'partially_refunded', ...corrected }
+] as const
+
+export const captured = verifiable({
+  description: 'Paid.',
+  tags: ['refundable', 'resting'],
+  on: {
+    CANCEL: refund,
+    CHARGED_BACK: chargedBackNow,
+    AMOUNT_CORRECTED: corrected,
+    REFUNDED_EXTERNALLY: refundedExternally
+  }
+})
+
+export const refunding: PaymentState = {
+  description: 'A refund is in progress.',
+  tags: ['in_progress'],
+  initial: 'sending',
+  on: { NETWORK_NOTICE: noticeForLater },
+  states: {
+    sending: sending({
+      description: 'The refund is on its way to the network.',
+      on: {
+        APPROVED: [
+          {
+            guard: 'isLastRefund',
+            target: '#payment.refunded',
+            actions: ['noteRefunded', 'succeed'],
+            description: 'Nothing is left to refund.'
+          },
+          {
+            target: '#payment.partially_refunded',
+            actions: ['noteRefunded', 'succeed'],
+            description: 'A part is given back.'
+          }
+        ],
+        OPERATION_FAILED: [
+          {
+            guard: 'isPartlyRefunded',
+            target: '#payment.partially_refunded',
+            actions: 'fail',
+            description: 'Refused, or not sent: what was refunded before stays so.'
+          },
+          { target: '#payment.captured', actions: 'fail', description: 'Refused, or not sent.' }
+        ]
+      }
+    }),
+    asking: inDoubt({
+      description: 'The refund is in doubt; the voided amount at the network is compared.',
+      on: {
+        OPERATION_BOOKED: [
+          {
+            guard: 'isLastRefund',
+            target: '#payment.refunded',
+            actions: ['noteRefunded', 'succeed'],
+            description: 'It is booked; nothing is left to refund.'
+          },
+          {
+            target: '#payment.partially_refunded',
+            actions: ['noteRefunded', 'succeed'],
+            description: 'It is booked.'
+          }
+        ],
+        OPERATION_MISSING: {
+          target: 'sending',
+          actions: ['resend', refundSale],
+          description: 'Not booked for the whole horizon: send it again.'
+        },
+        CONTRADICTED: contradicted,
+        DUPLICATE_SALE: duplicateFirst,
+        RESOLVED_AS_BOOKED: [
+          {
+            guard: 'isLastRefund',
+            target: '#payment.refunded',
+            actions: ['noteRefunded', 'succeed', 'endReview'],
+            description: 'An operator has seen that it is booked; nothing is left to refund.'
+          },
+          {
+            target: '#payment.partially_refunded',
+            actions: ['noteRefunded', 'succeed', 'endReview'],
+            description: 'An operator has seen that it is booked.'
+          }
+        ],
+        RESOLVED_AS_MISSING: [
+          {
+            guard: 'isPartlyRefunded',
+            target: '#payment.partially_refunded',
+            actions: ['fail', 'endReview'],
+            description: 'An operator has seen that it is not booked.'
+          },
+          {
+            target: '#payment.captured',
+            actions: ['fail', 'endReview'],
+            description: 'An operator has seen that it is not booked.'
+          }
+        ]
+      }
+    })
+  }
+}
+
+export const partiallyRefunded = verifiable({
+  description: 'Part of the captured amount is given back.',
+  tags: ['refundable', 'resting'],
+  on: {
+    CANCEL: refund,
+    CHARGED_BACK: chargedBackNow,
+    REFUND_REVERSED: toWhatIsLeft,
+    AMOUNT_CORRECTED: toWhatIsRefunded,
+    REFUNDED_EXTERNALLY: refundedExternally
+  }
+})
+
+export const refunded = verifiable({
+  description: 'All of the captured amount is given back.',
+  tags: ['refundable', 'resting'],
+  on: {
+    CHARGED_BACK: chargedBackNow,
+    REFUND_REVERSED: toWhatIsLeft,
+    AMOUNT_CORRECTED: toWhatIsRefunded,
+    REFUNDED_EXTERNALLY: refundedExternally
+  }
+})
+
+export const chargedBack = verifiable({
+  description: 'The buyer disputed the purchase with the issuer.',
+  tags: ['resting'],
+  on: {
+    REFUND_REVERSED: refundReversed,
+    AMOUNT_CORRECTED: corrected,
+    REFUNDED_EXTERNALLY: refundedExternally
+  }
+})

@@ -1,0 +1,62 @@
+/**
+ * What the chart asks the worker to do: actions whose params are the effect. Without the id of a sale nothing can be
+ * sent: the network is queried for it first.
+ */
+import type { Attention } from '../model.js'
+import type { Effect } from './events.js'
+import type { PaymentArgs, PaymentContext } from './progress.js'
+
+/** The call that each of these actions asks for. */
+export const effectKinds: Readonly<Record<string, Effect['kind']>> = {
+  authorise: 'authorise',
+  queryNetwork: 'query',
+  captureSale: 'capture',
+  refundSale: 'refund',
+  voidSale: 'void',
+  voidDuplicate: 'void'
+}
+
+export const authorise = { type: 'authorise', params: { kind: 'authorise' } } as const
+
+export const queryNetwork = { type: 'queryNetwork', params: { kind: 'query' } } as const
+
+export const captureSale = {
+  type: 'captureSale',
+  params: ({ context }: PaymentArgs) =>
+    ofSale(context, saleId => ({ kind: 'capture', saleId, amountCents: context.figures.operation.amountCents }))
+} as const
+
+export const refundSale = {
+  type: 'refundSale',
+  params: ({ context }: PaymentArgs) =>
+    ofSale(context, saleId => ({ kind: 'refund', saleId, amountCents: context.figures.operation.amountCents }))
+} as const
+
+export const voidSale = {
+  type: 'voidSale',
+  params: ({ context }: PaymentArgs) => ofSale(context, saleId => ({ kind: 'void', saleId }))
+} as const
+
+export const voidDuplicate = {
+  type: 'voidDuplicate',
+  params: ({ event }: PaymentArgs): Effect =>
+    event.type === 'DUPLICATE_SALE' ? { kind: 'void', saleId: event.duplicateSaleId } : { kind: 'query' }
+} as const
+
+/** Lists the payment for manual review. */
+export function review<Reason extends Attention>(reason: Reason) {
+  return { type: 'listForReview', params: { reason } } as const
+}
+
+/** The same, for the reason that the record gives. */
+export const reviewContradiction = {
+  type: 'listForReview',
+  params: ({ event }: PaymentArgs): { reason: Attention } => ({
+    reason: event.type === 'CONTRADICTED' ? event.reason : 'figures_differ'
+  })
+} as const
+
+function ofSale({ figures }: PaymentContext, effect: (saleId: string) => Effect): Effect {
+  const { saleId } = figures.references
+  return saleId === null ? { kind: 'query' } : effect(saleId)
+}

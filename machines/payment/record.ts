@@ -1,0 +1,270 @@
+/**
+ * Compares the acquirer's record of a sale with the payment: one finding for each answer to a query.
+ *
+ * The record is read from another host than the one that takes captures and refunds, and each of its answers may be
+ * older than the one before. What it does not show yet is therefore no contradiction until the not-found horizon.
+ */
+import { type Inquiry, type Payment, placeOf } from '../model.js'
+import { isLive, type Sale } from '../network.js'
+import type { Finding, FoundEvent, Policy, QueryEvent } from './events.js'
+import { knownVoidedCents, refundableCents, shownCapturedCents } from './sums.js'
+
+/** The network answers queries about sales of the last three months (acquirer's manual, queries): at least this long. */
+const NETWORK_MEMORY_MS = 89 * 24 * 3_600_000
+
+interface Known extends Payment {
+  readonly policy: Policy
+}
+
+type Absent = Extract<QueryEvent, { type: 'ABSENT' }>
+type Compare = (known: Known, answer: FoundEvent) => Finding
+
+/** The finding that an answer is. Null: the payment waits for the outcome of its call, and for no such answer. */
+export function findingOf(known: Known, answer: QueryEvent): Finding | null {
+  const compare = comparisons[placeOf(known.progress)]
+  if (compare === undefined) return null
+  const isTold = answer.type === 'FOUND' && answer.sale.status !== 'unfinished'
+  if (!isTold && isLapsed(known, answer)) return unclear(answer)
+  if (answer.type === 'NO_ANSWER') return answer
+  if (answer.type === 'ABSENT') return ofAbsence(known, answer)
+  if (!isTold) return shown('RECORD_LAGS', answer)
+  const { duplicateSaleId } = answer
+  if (duplicateSaleId === null || isOwnVoidedFirst(known, answer)) return compare(known, answer)
+  return { ...shown('DUPLICATE_SALE', answer), duplicateSaleId }
+}
+
+/** Silence for so long that a request in doubt can no longer arrive (docs/DESIGN.md, 6). */
+export function isBeyondHorizon(inquiry: Inquiry | null, policy: Policy, nowMs: number): boolean {
+  return inquiry !== null && nowMs >= inquiry.sinceMs + policy.notFoundHorizonMs
+}
+
+/** A late sale and a lapsed hold are voided before a duplicate of theirs. */
+function isOwnVoidedFirst({ progress }: Known, { sale }: FoundEvent): boolean {
+  const isOwnToBeVoided = progress.status === 'failed' || progress.phase === 'releasing'
+  return isOwnToBeVoided && isLive(sale)
+}
+
+function ofAbsence(known: Known, answer: Absent): Finding {
+  const { nowMs } = answer
+  const lags = { type: 'RECORD_LAGS', note: 'not found', nowMs } as const
+  switch (placeOf(known.progress)) {
+    case 'unknown':
+      return isLate(known, answer) ? { type: 'SALE_ABSENT', nowMs } : lags
+    case 'expired.releasing':
+      return isLate(known, answer) ? { type: 'SALE_GONE', nowMs } : lags
+    case 'failed.settled':
+    case 'failed.watched':
+      return { type: 'SALE_GONE', nowMs }
+    case 'pre_authorized':
+    case 'capturing.asking':
+    case 'cancelling.asking':
+    case 'refunding.asking':
+      return lags
+  }
+  // After its memory the network finds no sale; what was announced about one then can't be confirmed.
+  const isForgotten = nowMs >= known.terms.createdAtMs + NETWORK_MEMORY_MS
+  if (!isForgotten && isListedLater(known, nowMs)) return lags
+  if (isForgotten && !isAnnounced(known)) return { type: 'NOTHING_NEW', nowMs }
+  return { type: 'CONTRADICTED', reason: 'notice_unconfirmed', nowMs }
+}
+
+const ofAuthorisation: Compare = (_, answer) => {
+  if (answer.sale.status === 'captured') return shown('SALE_CAPTURED', answer)
+  return shown(answer.sale.status === 'authorised' ? 'SALE_AUTHORISED' : 'SALE_GONE', answer)
+}
+
+const ofFailure: Compare = (_, answer) => shown(isLive(answer.sale) ? 'LATE_SALE' : 'SALE_GONE', answer)
+
+const ofHold: Compare = (known, answer) => {
+  switch (answer.sale.status) {
+    case 'authorised':
+      if (!isLapsed(known, answer)) return nothingNew(known, answer)
+      // What was announced a moment ago may be a capture that the record does not show yet: no void before that is clear.
+      return isChangeAwaited(known, answer) ? unclear(answer) : shown('HOLD_LAPSED', answer)
+    case 'captured':
+      return shown('SALE_CAPTURED', answer)
+    case 'voided':
+      return shown('SALE_GONE', answer)
+    default:
+      return contradicted(answer)
+  }
+}
+
+const ofCapture: Compare = (known, answer) => {
+  switch (answer.sale.status) {
+    case 'captured':
+      return shown('OPERATION_BOOKED', answer)
+    case 'authorised':
+      return shown('OPERATION_MISSING', answer)
+    case 'voided':
+      return shown('SALE_GONE', answer)
+    default:
+      return isLate(known, answer) ? shown('SALE_DENIED', answer) : contradicted(answer)
+  }
+}
+
+const ofCancellation: Compare = (known, answer) => {
+  switch (answer.sale.status) {
+    case 'voided':
+      return shown('OPERATION_BOOKED', answer)
+    case 'authorised':
+      return shown('OPERATION_MISSING', answer)
+    case 'captured':
+      // Until the horizon the void may still arrive and refund what was captured.
+      return isLate(known, answer) ? shown('SALE_CAPTURED', answer) : contradicted(answer)
+    default:
+      return isLate(known, answer) ? shown('SALE_DENIED', answer) : contradicted(answer)
+  }
+}
+
+/** The record is cumulative: it shows the refund in doubt on top of what was voided before. */
+const ofRefund: Compare = (known, answer) => {
+  const { progress } = known
+  const { amountCents } = progress.operation
+  const voidedBeforeCents = knownVoidedCents(progress)
+  const isBooked = answer.sale.voidedCents >= voidedBeforeCents + amountCents
+  const isLast = amountCents >= refundableCents(progress)
+  if (answer.sale.status === 'voided' && isBooked && isLast) return shown('OPERATION_BOOKED', answer)
+  if (answer.sale.status !== 'captured') return contradicted(answer)
+  if (isBooked) return shown('OPERATION_BOOKED', answer)
+  if (answer.sale.voidedCents !== voidedBeforeCents) return contradicted(answer)
+  // Refunds add up at the network: what may still arrive is not sent again.
+  return shown(isLate(known, answer) ? 'OPERATION_MISSING' : 'RECORD_LAGS', answer)
+}
+
+const ofRelease: Compare = (known, answer) => {
+  switch (answer.sale.status) {
+    case 'authorised':
+      return shown(isChangeAwaited(known, answer) ? 'RECORD_LAGS' : 'OPERATION_MISSING', answer)
+    case 'captured':
+      // Until the horizon a void may still arrive and refund what was captured.
+      return isLate(known, answer) ? shown('SALE_CAPTURED', answer) : contradicted(answer)
+    default:
+      return shown('SALE_GONE', answer)
+  }
+}
+
+/** A hold that was voided needs nothing more, but the network may take that back. */
+const ofVoidedHold: Compare = (known, answer) => {
+  switch (answer.sale.status) {
+    case 'voided':
+      return answer.sale.isChargedBack ? contradicted(answer) : nothingNew(known, answer)
+    case 'denied':
+      return shown('NOTHING_NEW', answer)
+    case 'authorised':
+      return isRecent(known.progress.canceledAtMs, known, answer) ? shown('RECORD_LAGS', answer) : contradicted(answer)
+    default:
+      return contradicted(answer)
+  }
+}
+
+const ofCharge: Compare = (known, answer) => {
+  const { progress } = known
+  if (answer.sale.status === 'authorised' || answer.sale.status === 'denied') {
+    return isRecent(progress.capturedAtMs, known, answer) ? shown('RECORD_LAGS', answer) : contradicted(answer)
+  }
+  const { sale } = answer
+  const knownCents = knownVoidedCents(progress)
+  if (sale.isChargedBack && progress.status !== 'charged_back') return shown('CHARGED_BACK', answer)
+  if (progress.refundedCents > 0 && sale.voidedCents < knownCents) {
+    if (isRefundStillToShow(known, answer)) return shown('RECORD_LAGS', answer)
+    const refundedCents = Math.max(0, sale.voidedCents - progress.voidedElsewhereCents)
+    return { ...shown('REFUND_REVERSED', answer), refundedCents }
+  }
+  if (isCapturedOtherwise(known, sale)) {
+    const capturedCents = shownCapturedCents({ terms: known.terms, figures: progress }, sale)
+    return { ...shown('AMOUNT_CORRECTED', answer), isRefunded: capturedCents <= knownCents }
+  }
+  return sale.voidedCents === knownCents ? nothingNew(known, answer) : shown('REFUNDED_EXTERNALLY', answer)
+}
+
+const comparisons: Readonly<Record<string, Compare>> = {
+  unknown: ofAuthorisation,
+  'failed.settled': ofFailure,
+  'failed.watched': ofFailure,
+  pre_authorized: ofHold,
+  'capturing.asking': ofCapture,
+  'cancelling.asking': ofCancellation,
+  'refunding.asking': ofRefund,
+  'expired.releasing': ofRelease,
+  'expired.released': ofVoidedHold,
+  canceled: ofVoidedHold,
+  captured: ofCharge,
+  partially_refunded: ofCharge,
+  refunded: ofCharge,
+  charged_back: ofCharge
+}
+
+function shown<T extends Finding['type']>(
+  type: T,
+  { sale, nowMs }: FoundEvent
+): { type: T; sale: Sale; nowMs: number } {
+  return { type, sale, nowMs }
+}
+
+function unclear({ nowMs }: QueryEvent): Finding {
+  return { type: 'HOLD_UNCLEAR', nowMs }
+}
+
+function contradicted(answer: FoundEvent): Finding {
+  return { ...shown('CONTRADICTED', answer), reason: 'figures_differ' }
+}
+
+/** The record shows what we know. Whether that is the end of it depends on what was announced, and when. */
+function nothingNew(known: Known, answer: FoundEvent): Finding {
+  const { notice } = known.progress
+  const isUnshown = isAnnounced(known) && !(notice?.announced === 'chargeback' && answer.sale.isChargedBack)
+  if (isUnshown && isListedLater(known, answer.nowMs)) return shown('RECORD_LAGS', answer)
+  if (isUnshown) return { ...shown('CONTRADICTED', answer), reason: 'notice_unconfirmed' }
+  if (isChangeAwaited(known, answer)) return { ...shown('RECORD_LAGS', answer), isAgreeing: true }
+  return shown('NOTHING_NEW', answer)
+}
+
+/** More than "something" was announced. */
+function isAnnounced({ progress: { notice } }: Known): boolean {
+  return notice !== null && notice.announced !== 'change'
+}
+
+/** What was announced is not yet so old that an operator must look. */
+function isListedLater({ progress: { notice }, policy }: Known, nowMs: number): boolean {
+  return nowMs < (notice?.sinceMs ?? nowMs) + policy.reconcileListAfterMs
+}
+
+/**
+ * A refund of a moment ago. Also any refund while something was announced a moment ago, unless that was the denial of a
+ * refund.
+ */
+function isRefundStillToShow(known: Known, answer: FoundEvent): boolean {
+  const { refundedAtMs, notice } = known.progress
+  if (isRecent(refundedAtMs, known, answer)) return true
+  return notice?.announced !== 'denied_refund' && isChangeAwaited(known, answer)
+}
+
+/**
+ * Another amount was captured than we know of. One that can't be taken over as it is, is told to an operator once.
+ * Ignores captured less voided: the acquirer may report net amounts.
+ */
+function isCapturedOtherwise({ terms, progress }: Known, sale: Sale): boolean {
+  const { capturedCents, attention } = progress
+  const netCents = sale.status === 'captured' ? capturedCents - sale.voidedCents : capturedCents
+  if ([0, capturedCents, netCents].includes(sale.capturedCents)) return false
+  return attention === null || shownCapturedCents({ terms, figures: progress }, sale) !== capturedCents
+}
+
+/** Something was announced so lately that the record may not show it yet. */
+function isChangeAwaited(known: Known, answer: FoundEvent): boolean {
+  return isRecent(known.progress.notice?.sinceMs ?? null, known, answer)
+}
+
+function isRecent(sinceMs: number | null, { policy }: Known, { nowMs }: FoundEvent): boolean {
+  return sinceMs !== null && nowMs < sinceMs + policy.notFoundHorizonMs
+}
+
+function isLate({ progress, policy }: Known, { nowMs }: FoundEvent | Absent): boolean {
+  return isBeyondHorizon(progress.inquiry, policy, nowMs)
+}
+
+/** The window of a hold is over. */
+function isLapsed({ progress }: Known, { nowMs }: QueryEvent): boolean {
+  return progress.status === 'pre_authorized' && progress.expiresAtMs !== null && nowMs >= progress.expiresAtMs
+}

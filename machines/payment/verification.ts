@@ -1,0 +1,90 @@
+/**
+ * The blocks that states share: `verifiable` adds what a payment does about an announcement of the network while no
+ * operation runs, `sending` what it does when a call of its own gets no answer, `inDoubt` what it does until the outcome
+ * is known. A state's own transitions are asked first.
+ */
+import { queryNetwork, review, reviewContradiction, voidDuplicate } from './effects.js'
+import type { PaymentState, PaymentTag } from './setup.js'
+
+/**
+ * An announcement is only a hint, and it may be lost, late or false: the network is queried, and the acquirer's record
+ * counts. What the record changes in the life of a payment stands in the states themselves.
+ */
+const verification = {
+  NETWORK_NOTICE: { actions: ['noteNotice', queryNetwork], description: 'A notice is only a hint: query the network.' },
+  RECONCILE: { actions: queryNetwork, description: 'Verify again what was announced.' },
+  NOTHING_NEW: { actions: 'endNotice', description: 'The record shows what we know: verified.' },
+  RECORD_LAGS: { actions: 'verifyLater', description: 'The record may be behind: verify later.' },
+  NO_ANSWER: { actions: 'verifyLater', description: 'The network does not answer: verify later.' },
+  CONTRADICTED: {
+    actions: ['endNotice', reviewContradiction],
+    description: 'The record contradicts the payment: list it for manual review.'
+  },
+  DUPLICATE_SALE: {
+    actions: ['verifyLater', review('surplus_sale'), voidDuplicate],
+    description: 'There is a second sale: void it, and list the payment for manual review.'
+  },
+  POISONED: {
+    actions: ['verifyLater', review('poisoned')],
+    description: 'The query failed too often: verify later, and list the payment for manual review.'
+  }
+} as const
+
+const noOutcome = {
+  AMBIGUOUS: { target: 'asking', actions: 'beginDoubt', description: 'No conclusive answer: reconcile.' },
+  RESUMED: { target: 'asking', actions: 'beginDoubt', description: 'Redelivered after a crash: reconcile.' },
+  POISONED: {
+    target: 'asking',
+    actions: ['beginDoubt', review('poisoned')],
+    description: 'Delivered too often: reconcile, and list the payment for manual review.'
+  }
+} as const
+
+const reconciliation = {
+  RECONCILE: { actions: queryNetwork, description: 'Query by our order id.' },
+  RECORD_LAGS: { actions: 'reconcileLater', description: 'The record does not tell yet: reconcile again later.' },
+  NO_ANSWER: { actions: 'reconcileLater', description: 'The network does not answer: reconcile again later.' },
+  POISONED: {
+    actions: ['reconcileLater', review('poisoned')],
+    description: 'The query failed too often: reconcile again later, and list the payment for manual review.'
+  }
+} as const
+
+/** A state in which no operation runs: what the network announces is verified at once. */
+export function verifiable(state: PaymentState): PaymentState {
+  return withBlock(state, verification, 'verifiable')
+}
+
+/** A state in which a call of the running operation is on its way to the network. It is never repeated blindly. */
+export function sending(state: PaymentState): PaymentState {
+  return withBlock(state, noOutcome, 'in_flight')
+}
+
+/** A state in which an outcome is not known. */
+export function inDoubt(state: PaymentState): PaymentState {
+  return withBlock(state, reconciliation)
+}
+
+/** A record that shows the operation in doubt neither as booked nor as missing. */
+export const contradicted = {
+  actions: ['reconcileLater', reviewContradiction],
+  description: 'The record contradicts the payment, for a moment perhaps: list it, and reconcile again later.'
+} as const
+
+/** A second live sale under our order, while an operation is in doubt: the buyer must not pay twice. */
+export const duplicateFirst = {
+  actions: ['reconcileLater', review('surplus_sale'), voidDuplicate],
+  description: 'There is a second sale: void it first, and list the payment for manual review.'
+} as const
+
+/** While an operation runs, an announcement is left for its end. */
+export const noticeForLater = {
+  actions: 'noteNotice',
+  description: 'Remembered until the running operation has ended.'
+} as const
+
+function withBlock(state: PaymentState, block: Readonly<Record<string, object>>, ...tags: PaymentTag[]): PaymentState {
+  const on: Record<string, unknown> = { ...state.on }
+  for (const [event, shared] of Object.entries(block)) on[event] = [on[event] ?? [], shared].flat()
+  return { ...state, tags: [state.tags ?? [], tags].flat(), on }
+}
