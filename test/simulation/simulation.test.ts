@@ -44,7 +44,7 @@ const FAULTS = [
 
 describe('simulated worlds', () => {
   it(`keep every invariant under ${SEEDS} different mixtures of faults, all of which happen`, async function () {
-    this.timeout(120_000)
+    this.timeout(300_000)
     const happened = new Set<string>()
     for (let seed = 1; seed <= SEEDS; seed++) {
       const { violations, counts } = await runSeed({ seed })
@@ -55,7 +55,7 @@ describe('simulated worlds', () => {
   })
 
   it(`keep them while people change sales by hand, and the network takes its time to make up its mind`, async function () {
-    this.timeout(120_000)
+    this.timeout(300_000)
     const happened = new Set<string>()
     for (let seed = 1; seed <= TOUCHED_SEEDS; seed++) {
       const { violations, counts } = await runSeed({ seed, isTouched: true })
@@ -73,7 +73,7 @@ describe('simulated worlds', () => {
 
   for (const trouble of ['away', 'denying', 'throttled'] as const) {
     it(`keep them while the card network is ${trouble} for long, and ask about everything in doubt within a minute after it`, async function () {
-      this.timeout(120_000)
+      this.timeout(300_000)
       let inTrouble = 0
       const circuit = { opens: 0, closes: 0 }
       for (let seed = 1; seed <= TROUBLED_SEEDS; seed++) {
@@ -90,7 +90,7 @@ describe('simulated worlds', () => {
 
   for (const secrets of ['lockless', 'away'] as const) {
     it(`keep them while the memory-only Redis is ${secrets}`, async function () {
-      this.timeout(120_000)
+      this.timeout(300_000)
       for (let seed = 1; seed <= SECRETS_SEEDS; seed++) {
         const { violations } = await runSeed({ seed, secrets })
         expect(violations, `npm run simulate -- --secrets ${secrets} --seed ${seed}`).to.deep.equal([])
@@ -99,7 +99,7 @@ describe('simulated worlds', () => {
   }
 
   it('show, where no payment is ever locked, that commits do not compare versions', async function () {
-    this.timeout(60_000)
+    this.timeout(120_000)
     expect(await firstFailure('no-version-compare', SECRETS_SEEDS, 'lockless')).to.be.within(1, SECRETS_SEEDS)
   })
 
@@ -120,7 +120,7 @@ describe('simulated worlds', () => {
     const { description, seedsMax = MUTANT_SEEDS_MAX, showsAsleep } = mutant
     if (showsAsleep !== undefined) {
       it(`show a planted mistake: ${description}`, async function () {
-        this.timeout(60_000)
+        this.timeout(120_000)
         expect(await hasFailingLife(showsAsleep, mutant)).to.equal(true)
       })
       continue
