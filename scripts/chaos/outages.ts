@@ -13,7 +13,7 @@ export interface Outages {
   readonly outageP99Ms: number
   /** Of the requests during which no process was asleep and no connection silent: what kills alone cost. */
   readonly longestKillOutageMs: number
-  /** Of the requests that met a silent connection, without the time in which a process was asleep. */
+  /** Of the requests that met a silent connection, without the time in which a process was asleep or just killed. */
   readonly longestSilenceOutageMs: number
 }
 
@@ -32,7 +32,7 @@ export function outagesOf(records: readonly RequestRecord[], strikes: readonly S
       sortedOutages(records.filter(record => !isAsleep(record) && !isSilent(record))).at(-1) ?? 0
     ),
     longestSilenceOutageMs: Math.round(
-      Math.max(0, ...records.filter(isSilent).map(record => (record.outageMs ?? 0) - asleepMsDuring(record, strikes)))
+      Math.max(0, ...records.filter(isSilent).map(record => (record.outageMs ?? 0) - awayMsDuring(record, strikes)))
     )
   }
 }
@@ -41,12 +41,13 @@ function sortedOutages(records: readonly RequestRecord[]): number[] {
   return records.flatMap(({ outageMs }) => outageMs ?? []).sort((a, b) => a - b)
 }
 
-/** For how long at least one process was asleep while the request was not answered. */
-function asleepMsDuring({ beganMs, outageMs }: RequestRecord, strikes: readonly Strike[]): number {
+/** For how long at least one process was asleep, or killed and not yet back, while the request was not answered. */
+function awayMsDuring({ beganMs, outageMs }: RequestRecord, strikes: readonly Strike[]): number {
   let totalMs = 0
   let countedToMs = beganMs
-  for (const { atMs, asleepMs } of strikes) {
-    const endMs = Math.min(atMs + asleepMs, beganMs + (outageMs ?? 0))
+  for (const { atMs, asleepMs, kind } of strikes) {
+    const awayMs = kind === 'killed' ? FELT_FOR_MS : asleepMs
+    const endMs = Math.min(atMs + awayMs, beganMs + (outageMs ?? 0))
     totalMs += Math.max(0, endMs - Math.max(atMs, countedToMs))
     countedToMs = Math.max(countedToMs, endMs)
   }

@@ -31,15 +31,16 @@ describe('the outages of a chaos run', () => {
     { atMs: 19_900, kind: 'killed', victim: 'redis', asleepMs: 0 },
     { atMs: 40_000, kind: 'silenced', victim: 'redis', asleepMs: 0 },
     { atMs: 42_000, kind: 'stopped', victim: 'api.1', asleepMs: 500 },
-    { atMs: 42_200, kind: 'stopped', victim: 'api.2', asleepMs: 800 }
+    { atMs: 42_200, kind: 'stopped', victim: 'api.2', asleepMs: 800 },
+    { atMs: 43_000, kind: 'killed', victim: 'tokens.1', asleepMs: 0 }
   ] as const
 
-  it('are told apart for kills and for silent connections, without the time in which processes were asleep', () => {
+  it('are told apart for kills and for silent connections, without the time in which processes were away', () => {
     expect(outagesOf(records, strikes)).to.deep.equal({
       longestOutageMs: 6_000,
       outageP99Ms: 6_000,
       longestKillOutageMs: 900,
-      longestSilenceOutageMs: 4_500
+      longestSilenceOutageMs: 1_500
     })
   })
 
