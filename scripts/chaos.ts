@@ -85,8 +85,8 @@ function sentences({ findings, ...figures }: Verdict): string {
     `lives with a clock that was 90 s wrong: ${figures.shiftedClocks}`,
     ...(figures.crashes.length === 0 ? [] : [`died at: ${figures.crashes.join(', ')}`]),
     `longest outage seen by a client: ${figures.longestOutageMs} ms (99 % below ${figures.outageP99Ms} ms)`,
-    `  ${figures.longestKillOutageMs} ms while no process was asleep and no connection silent`,
-    `  ${figures.longestSilenceOutageMs} ms with a silent connection, without the time in which a process was asleep`,
+    `  ${figures.longestKillOutageMs} ms while no process was suspended and no connection silent`,
+    `  ${figures.longestSilenceOutageMs} ms with a silent connection, without the time in which a process was suspended`,
     ...figures.longestOutageStory.map(line => `  ${line}`),
     ...Object.entries(findings).map(([kind, found]) => `${kind}: ${found.length}`),
     ...Object.values(findings).flatMap((found: readonly string[]) => found.slice(0, 20).map(line => `  ${line}`))

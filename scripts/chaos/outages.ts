@@ -11,9 +11,9 @@ export interface Outages {
   /** From the first try of a request to its first answer that was no error of the service (ms). */
   readonly longestOutageMs: number
   readonly outageP99Ms: number
-  /** Of the requests during which no process was asleep and no connection silent: what kills alone cost. */
+  /** Of the requests during which no process was suspended and no connection silent: what kills alone cost. */
   readonly longestKillOutageMs: number
-  /** Of the requests that met a silent connection, without the time in which a process was asleep or just killed. */
+  /** Of the requests that met a silent connection, without the time in which a process was suspended or just killed. */
   readonly longestSilenceOutageMs: number
 }
 
@@ -41,7 +41,7 @@ function sortedOutages(records: readonly RequestRecord[]): number[] {
   return records.flatMap(({ outageMs }) => outageMs ?? []).sort((a, b) => a - b)
 }
 
-/** For how long at least one process was asleep, or killed and not yet back, while the request was not answered. */
+/** For how long at least one process was suspended, or killed and not yet back, while the request was not answered. */
 function awayMsDuring({ beganMs, outageMs }: RequestRecord, strikes: readonly Strike[]): number {
   let totalMs = 0
   let countedToMs = beganMs

@@ -113,7 +113,7 @@ export async function startDeliverer(test: TestRedis, options: DelivererOptions 
   return { delivery, stop }
 }
 
-/** The secret of a seed, as good as any. */
+/** A secret that follows from the seed alone. */
 export function secretOf(seed: { readonly salt: string }): string {
   return `whsec_${seed.salt}`
 }
