@@ -3,11 +3,7 @@ import Router from '@koa/router'
 import Koa from 'koa'
 import type { Logger } from '../runtime/log.js'
 import type { RequestState } from './context.js'
-import { noticeBrowserUse } from './middleware/browser-use.js'
-import { errorEnvelope } from './middleware/error-envelope.js'
-import { measure } from './middleware/measure.js'
-import { securityHeaders } from './middleware/security-headers.js'
-import { correlationId, requestId } from './middleware/tracing.js'
+import { answerRequests } from './middleware/answer.js'
 import { unmatched } from './middleware/unmatched.js'
 import { type MerchantRoute, type Route, type RouteDeps, routeOf } from './route.js'
 import { capabilitiesRoute } from './routes/capabilities.js'
@@ -42,19 +38,18 @@ export function createApp(deps: RouteDeps & { readonly log: Logger }): Koa<Reque
 /** An application that speaks JSON with our envelope, headers and logs, and knows these routes. */
 export function createJsonApp(log: Logger, routes: readonly Route[]): Koa<RequestState> {
   const app = new Koa<RequestState>()
-  app.use(requestId())
-  app.use(measure(log))
-  app.use(errorEnvelope(log))
-  app.use(securityHeaders())
-  app.use(noticeBrowserUse(log))
-  app.use(correlationId())
+  app.use(answerRequests(log))
   app.use(routerOf(routes).routes())
   app.use(unmatched())
   return app
 }
 
-function routerOf(routes: readonly Route[]): Router<RequestState> {
+export function routerOf(routes: readonly Route[]): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true, strict: true })
-  for (const { method, path, handlers } of routes) router.register(path, [method], [...handlers])
+  for (const { method, path, answer } of routes) {
+    router.register(path, [method], async ctx => {
+      ctx.state.answer = await answer(ctx)
+    })
+  }
   return router
 }

@@ -1,6 +1,13 @@
-/** What the middleware leaves on `ctx.state` for those that come after it. */
+/** What a request carries on `ctx.state`, and what it is answered with. */
 import type { Middleware, ParameterizedContext } from 'koa'
 import type { Principal } from './authenticator.js'
+
+/** An answer in JSON. `body` undefined: none. `headers` come on top of those that every answer has. */
+export interface Answer {
+  readonly status: number
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
 
 export interface RequestState {
   requestId: string
@@ -8,10 +15,14 @@ export interface RequestState {
   correlationId: string | null
   /** Set by `authenticate`. */
   principal: Principal | null
-  /** The JSON value of the request's body, set by `jsonBody`; undefined when the body was empty. */
+  /** The JSON value of the request's body, set by `readJson`; undefined when the body was empty. */
   body: unknown
-  /** Set by `idempotencyKey`. */
+  /** Set by `readIdempotencyKey`. */
   idempotencyKey: string
+  /** Names and values in turn, for the answer to this request, also when it is an error. */
+  headers: string[]
+  /** Null: koa answers, from `ctx.body`. */
+  answer: Answer | null
 }
 
 export type RequestContext = ParameterizedContext<RequestState>
@@ -23,8 +34,8 @@ export function matchedRoute(ctx: RequestContext): string | null {
   return typeof path === 'string' ? path : null
 }
 
-/** The merchant's key behind the request. For routes behind `authenticate`. */
+/** The merchant's key behind the request. For routes that call `authenticate`. */
 export function principalOf(ctx: { state: RequestState }): Principal {
-  if (ctx.state.principal === null) throw new Error('This route has no `authenticate` before it.')
+  if (ctx.state.principal === null) throw new Error('This route does not call `authenticate`.')
   return ctx.state.principal
 }

@@ -6,10 +6,10 @@ import { fingerprintOf } from './fingerprint.js'
 import type { RequestScope } from './payments-port.js'
 import { preferredWaitS } from './prefer-wait.js'
 
-/** Comes after authentication, `idempotencyKey` and the body's parser. Answers `Preference-Applied`. */
+/** Comes after `authenticate`, `readIdempotencyKey` and `readJson`. Adds `Preference-Applied` to the answer. */
 export function scopeOf(ctx: RequestContext, operation: string, defaultWaitMs: number): RequestScope {
   const waitS = preferredWaitS(ctx.get('Prefer'))
-  if (waitS !== null) ctx.set('Preference-Applied', `wait=${waitS}`)
+  if (waitS !== null) ctx.state.headers.push('Preference-Applied', `wait=${waitS}`)
   return {
     merchantId: principalOf(ctx).merchantId,
     idempotencyKey: ctx.state.idempotencyKey,

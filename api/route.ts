@@ -5,12 +5,12 @@ import type { Config } from '../runtime/config.js'
 import type { Admission } from './admission.js'
 import type { Authenticator } from './authenticator.js'
 import type { Cards } from './cards-port.js'
-import type { RequestMiddleware } from './context.js'
-import { admit } from './middleware/admit.js'
+import type { Answer, RequestContext } from './context.js'
+import { admitted } from './middleware/admit.js'
 import { authenticate } from './middleware/authenticate.js'
-import { idempotencyKey } from './middleware/idempotency-key.js'
-import { jsonBody } from './middleware/json-body.js'
-import { rateLimit } from './middleware/rate-limit.js'
+import { readIdempotencyKey } from './middleware/idempotency-key.js'
+import { readJson } from './middleware/json-body.js'
+import { takeOfKey } from './middleware/rate-limit.js'
 import type { Payments } from './payments-port.js'
 import type { Schema } from './schemas/rules.js'
 import type { WebhookEndpoints } from './webhook-endpoints-port.js'
@@ -19,8 +19,7 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT'
   /** As the router writes it: `/v1/payments/:id`. */
   readonly path: string
-  /** In the order in which a request meets them; the last one answers. */
-  readonly handlers: readonly RequestMiddleware[]
+  answer(ctx: RequestContext): Answer | Promise<Answer>
 }
 
 /** A route of the merchant API as plain facts, from which docs/API.md is made too. */
@@ -31,7 +30,7 @@ export interface MerchantRoute extends Pick<Route, 'method' | 'path'> {
   readonly body: { readonly schema: Schema; readonly isOptional: boolean } | null
   /** Null: a query is not read. */
   readonly query: Schema | null
-  answer(deps: RouteDeps): RequestMiddleware
+  answer(deps: RouteDeps): Route['answer']
 }
 
 /** What the routes work with. */
@@ -50,8 +49,19 @@ export interface RouteDeps {
 /** The route for the router. Who is it, and is it not too much: before anything else of a request is looked at. */
 export function routeOf(route: MerchantRoute, deps: RouteDeps): Route {
   const { method, path, permission, needsIdempotencyKey, body } = route
-  const handlers = [authenticate(deps.authenticator, permission), admit(deps.admission), rateLimit(deps.rateLimiter)]
-  if (needsIdempotencyKey) handlers.push(idempotencyKey())
-  if (body !== null) handlers.push(jsonBody(body))
-  return { method, path, handlers: [...handlers, route.answer(deps)] }
+  const { authenticator, admission, rateLimiter } = deps
+  const answer = route.answer(deps)
+  return {
+    method,
+    path,
+    async answer(ctx) {
+      const { merchantId } = await authenticate(ctx, authenticator, permission)
+      return await admitted(admission, merchantId, async () => {
+        if (rateLimiter !== null) await takeOfKey(ctx, rateLimiter)
+        if (needsIdempotencyKey) readIdempotencyKey(ctx)
+        if (body !== null) await readJson(ctx, body)
+        return await answer(ctx)
+      })
+    }
+  }
 }

@@ -1,23 +1,19 @@
 /** Beyond the capacity of the process, a request gets 503 at once: a wait would only delay the client's retry. */
 import { ServiceError } from '../../runtime/errors.js'
 import type { Admission } from '../admission.js'
-import { principalOf, type RequestMiddleware } from '../context.js'
 import { apiMetrics } from '../metrics.js'
 
-/** Comes after `authenticate`. Throws `overloaded`. */
-export function admit(admission: Admission): RequestMiddleware {
-  return async (ctx, next) => {
-    const { merchantId } = principalOf(ctx)
-    const reason = admission.enter(merchantId)
-    if (reason !== undefined) {
-      apiMetrics().shed(reason)
-      throw overloaded()
-    }
-    try {
-      return await next()
-    } finally {
-      admission.leave(merchantId)
-    }
+/** Does `work` for a merchant within the capacity of the process. Throws `overloaded`. */
+export async function admitted<T>(admission: Admission, merchantId: string, work: () => Promise<T>): Promise<T> {
+  const reason = admission.enter(merchantId)
+  if (reason !== undefined) {
+    apiMetrics().shed(reason)
+    throw overloaded()
+  }
+  try {
+    return await work()
+  } finally {
+    admission.leave(merchantId)
   }
 }
 

@@ -4,31 +4,26 @@
  * line warns the operator.
  */
 import type { Logger } from '../../runtime/log.js'
-import type { RequestMiddleware } from '../context.js'
+import type { RequestContext } from '../context.js'
 
 /** One line a minute for each key is enough to act on, and cannot be used to fill the logs. */
 const SILENCE_MS = 60_000
 const KEYS_MAX = 1_000
 const ORIGIN_LENGTH_MAX = 200
 
-/** Outside of `authenticate`, whose result it looks at when the request is done. */
-export function noticeBrowserUse(log: Logger): RequestMiddleware {
+/** Called when the request is done: looks at the key that `authenticate` has found. */
+export function browserWarning(log: Logger): (ctx: RequestContext) => void {
   const toldAtMs = new Map<string, number>()
-  return async (ctx, next) => {
-    try {
-      await next()
-    } finally {
-      const { principal } = ctx.state
-      const origin = ctx.get('Origin')
-      if (principal !== null && !principal.isPublishable && origin !== '') {
-        ctx.set('X-Service-Warning', 'secret-key-in-browser')
-        if (isTime(toldAtMs, principal.keyId)) {
-          log.warn(
-            { key_id: principal.keyId, merchant_id: principal.merchantId, origin: origin.slice(0, ORIGIN_LENGTH_MAX) },
-            'a secret key is used in a browser: revoke it, and give the merchant a new one'
-          )
-        }
-      }
+  return ctx => {
+    const { origin } = ctx.req.headers
+    const { principal } = ctx.state
+    if (origin === undefined || origin === '' || principal === null || principal.isPublishable) return
+    ctx.state.headers.push('X-Service-Warning', 'secret-key-in-browser')
+    if (isTime(toldAtMs, principal.keyId)) {
+      log.warn(
+        { key_id: principal.keyId, merchant_id: principal.merchantId, origin: origin.slice(0, ORIGIN_LENGTH_MAX) },
+        'a secret key is used in a browser: revoke it, and give the merchant a new one'
+      )
     }
   }
 }

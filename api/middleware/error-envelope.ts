@@ -9,7 +9,7 @@ import { WrittenByNewer } from '../../machines/written-by-newer.js'
 import { isRedisUnavailable } from '../../redis/errors.js'
 import { type ErrorCode, errorCatalogue, ServiceError } from '../../runtime/errors.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
-import { matchedRoute, type RequestMiddleware, type RequestState } from '../context.js'
+import { type Answer, matchedRoute, type RequestContext, type RequestState } from '../context.js'
 
 /** How long a client should wait after a 503, in seconds: a restart of Redis takes about that long. */
 const RETRY_AFTER_S = 2
@@ -21,27 +21,22 @@ const headersOfCode: Partial<Record<ErrorCode, Readonly<Record<string, string>>>
   card_unreadable: { 'Retry-After': String(RETRY_AFTER_S) }
 }
 
-/** Catches every error of the inner middleware and answers with the envelope. */
-export function errorEnvelope(log: Logger): RequestMiddleware {
-  return async (ctx, next) => {
-    try {
-      await next()
-    } catch (thrown) {
-      const context = { request_id: ctx.state.requestId, method: ctx.method, route: matchedRoute(ctx) }
-      if (isClientGone(thrown, ctx.req)) {
-        log.debug(context, 'the client went away before its request was read')
-        // The client is gone, but access logs of proxies know 499 as "client closed request".
-        ctx.status = 499
-        return
-      }
-      const error = toServiceError(thrown)
-      if (error.code === 'internal_error') log.error({ ...context, err: thrown }, 'unexpected error in a request')
-      if (error.code === 'service_unavailable')
-        warnRateLimited(log, { ...context, err: thrown }, 'the store cannot be used')
-      ctx.status = errorCatalogue[error.code].status
-      ctx.set({ ...headersOfCode[error.code], ...error.headers })
-      ctx.body = presentError(error, ctx.state)
-    }
+/** The answer to an error that a request ended with; logs what its operator should know. */
+export function answerToError(thrown: unknown, ctx: RequestContext, log: Logger): Answer {
+  const context = { request_id: ctx.state.requestId, method: ctx.method, route: matchedRoute(ctx) }
+  if (isClientGone(thrown, ctx.req)) {
+    log.debug(context, 'the client went away before its request was read')
+    // The client is gone, but access logs of proxies know 499 as "client closed request".
+    return { status: 499 }
+  }
+  const error = toServiceError(thrown)
+  if (error.code === 'internal_error') log.error({ ...context, err: thrown }, 'unexpected error in a request')
+  if (error.code === 'service_unavailable')
+    warnRateLimited(log, { ...context, err: thrown }, 'the store cannot be used')
+  return {
+    status: errorCatalogue[error.code].status,
+    body: presentError(error, ctx.state),
+    headers: { ...headersOfCode[error.code], ...error.headers }
   }
 }
 

@@ -7,7 +7,7 @@
 import { koaBody } from 'koa-body'
 import { mayHoldNumber } from '../../machines/card-brands.js'
 import { ServiceError } from '../../runtime/errors.js'
-import type { RequestContext, RequestMiddleware } from '../context.js'
+import type { RequestContext } from '../context.js'
 import { hasRepeatedNames, roundedNumbers, structureOf } from '../json-text.js'
 
 /** 64 KiB: a create request with every field at its limit, in escapes, is a third of it. */
@@ -37,13 +37,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
  * @param isOptional whether the request may come without a body (capture and cancel)
  * @throws `unsupported_media_type`, `payload_too_large`, `invalid_request`
  */
-export function jsonBody({ isOptional }: { isOptional: boolean }): RequestMiddleware {
-  return async (ctx, next) => {
-    const bytes = await readBytes(ctx)
-    if (bytes.length > 0) ctx.state.body = parse(bytes)
-    else if (!isOptional) throw brokenBody('is missing: send a JSON object')
-    return next()
-  }
+export async function readJson(ctx: RequestContext, { isOptional }: { isOptional: boolean }): Promise<void> {
+  const bytes = await readBytes(ctx)
+  if (bytes.length > 0) ctx.state.body = parse(bytes)
+  else if (!isOptional) throw brokenBody('is missing: send a JSON object')
 }
 
 function refuseOtherMedia(ctx: RequestContext): void {

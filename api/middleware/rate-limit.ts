@@ -1,22 +1,14 @@
 /** Requests per API key: a token bucket, told to the client in the `RateLimit` headers. */
 import type { Grant, RateLimiter } from '../../redis/rate-limit.js'
 import { ServiceError } from '../../runtime/errors.js'
-import { principalOf, type RequestContext, type RequestMiddleware } from '../context.js'
+import { principalOf, type RequestContext } from '../context.js'
 
-/** Comes after `authenticate`. `limiter` null: no limit. Throws `rate_limited` with `Retry-After`. */
-export function rateLimit(limiter: RateLimiter | null): RequestMiddleware {
-  return async (ctx, next) => {
-    if (limiter !== null) await takeOfKey(ctx, limiter)
-    return next()
-  }
-}
-
-/** Counts the request for its key and tells what is left. Throws as `rateLimit`; see `take` for `reserve`. */
+/** Counts the request for its key and tells what is left. Throws `rate_limited` with `Retry-After`; see `take` for `reserve`. */
 export async function takeOfKey(ctx: RequestContext, limiter: RateLimiter, reserve?: number): Promise<void> {
   const grant = await limiter.take(principalOf(ctx).keyId, reserve)
   if (grant === null) return
-  ctx.set('RateLimit-Policy', `"key";q=${limiter.burst};w=${limiter.windowS}`)
-  ctx.set('RateLimit', `"key";r=${grant.remaining};t=${Math.ceil(grant.fullAfterMs / 1_000)}`)
+  ctx.state.headers.push('RateLimit-Policy', `"key";q=${limiter.burst};w=${limiter.windowS}`)
+  ctx.state.headers.push('RateLimit', `"key";r=${grant.remaining};t=${Math.ceil(grant.fullAfterMs / 1_000)}`)
   if (!grant.isAllowed) throw rateLimited(grant)
 }
 

@@ -9,9 +9,8 @@ export function unmatched(): RequestMiddleware {
     const matched: readonly Layer[] = ctx['matched'] ?? []
     const methods = new Set(matched.flatMap(layer => layer.methods))
     if (methods.size === 0) throw new ServiceError('not_found')
-    const allow = [...methods, 'OPTIONS'].sort().join(', ')
-    if (ctx.method !== 'OPTIONS') throw new ServiceError('method_not_allowed', { headers: { Allow: allow } })
-    ctx.set('Allow', allow)
-    ctx.status = 204
+    const headers = { Allow: [...methods, 'OPTIONS'].sort().join(', ') }
+    if (ctx.method !== 'OPTIONS') throw new ServiceError('method_not_allowed', { headers })
+    ctx.state.answer = { status: 204, headers }
   }
 }

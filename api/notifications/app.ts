@@ -10,8 +10,8 @@ import type { Clock } from '../../runtime/clock.js'
 import { ServiceError } from '../../runtime/errors.js'
 import type { Logger } from '../../runtime/log.js'
 import { createJsonApp } from '../app.js'
-import type { RequestMiddleware, RequestState } from '../context.js'
-import { jsonBody } from '../middleware/json-body.js'
+import type { RequestContext, RequestState } from '../context.js'
+import { readJson } from '../middleware/json-body.js'
 import type { Route } from '../route.js'
 import { announcedIn } from './notice-input.js'
 
@@ -29,32 +29,26 @@ export function createNotificationsApp(deps: NotificationsDeps): Koa<RequestStat
 }
 
 function notificationRoute(deps: NotificationsDeps): Route {
+  const expected = digest(deps.secret)
   return {
     method: 'POST',
     path: '/notifications',
-    handlers: [
-      requireSecret(deps.secret),
-      jsonBody({ isOptional: false }),
-      async ctx => {
-        const notice = announcedIn(ctx.state.body)
-        if (notice !== null) await deps.notices.note(notice, deps.clock.now())
-        ctx.status = 200
-        ctx.body = {}
-      }
-    ]
+    async answer(ctx) {
+      requireSecret(ctx, expected)
+      await readJson(ctx, { isOptional: false })
+      const notice = announcedIn(ctx.state.body)
+      if (notice !== null) await deps.notices.note(notice, deps.clock.now())
+      return { status: 200, body: {} }
+    }
   }
 }
 
-function requireSecret(secret: string): RequestMiddleware {
-  const expected = digest(secret)
-  return (ctx, next) => {
-    // Digests have one length, which timingSafeEqual asks for, and tell nothing about the length of the secret.
-    if (!timingSafeEqual(digest(ctx.get('X-Notification-Secret')), expected)) {
-      throw new ServiceError('unauthorized', {
-        fields: [{ path: 'header X-Notification-Secret', message: 'must be the secret of the card network' }]
-      })
-    }
-    return next()
+function requireSecret(ctx: RequestContext, expected: Buffer): void {
+  // Digests have one length, which timingSafeEqual asks for, and tell nothing about the length of the secret.
+  if (!timingSafeEqual(digest(ctx.get('X-Notification-Secret')), expected)) {
+    throw new ServiceError('unauthorized', {
+      fields: [{ path: 'header X-Notification-Secret', message: 'must be the secret of the card network' }]
+    })
   }
 }
 

@@ -2,7 +2,7 @@
 import type { CommandResult } from '../../machines/commands.js'
 import type { PaymentTerms } from '../../machines/model.js'
 import { ServiceError } from '../../runtime/errors.js'
-import type { RequestContext } from '../context.js'
+import type { Answer } from '../context.js'
 import { serverTiming } from '../server-timing.js'
 import type { Submission } from '../submission.js'
 import { failureRow } from './failure.js'
@@ -14,11 +14,11 @@ const RETRY_AFTER_S = 2
 const PARTIAL_VOID = { path: 'amount_cents', message: 'must be the whole authorised amount, or absent' }
 
 /**
- * Answers, or throws the `ServiceError` that the submission stands for.
+ * The answer. Throws the `ServiceError` that the submission stands for.
  *
  * @param firstStatus of the first success: 201 for a create, 200 for capture and cancel. A replay is 200.
  */
-export function answerSubmission(ctx: RequestContext, submission: Submission, firstStatus: 200 | 201): void {
+export function answerTo(submission: Submission, firstStatus: 200 | 201): Answer {
   if (submission.kind === 'conflict') throw new ServiceError('idempotency_conflict')
   if (submission.kind === 'not_found') throw new ServiceError('not_found')
   if (submission.kind === 'create_in_progress') {
@@ -28,19 +28,16 @@ export function answerSubmission(ctx: RequestContext, submission: Submission, fi
     })
   }
   const { terms, isReplay, times } = submission
-  ctx.set('Location', paymentPath(terms.id))
-  if (times !== undefined) ctx.set('Server-Timing', serverTiming(times))
-  if (isReplay) ctx.set('Idempotent-Replayed', 'true')
-
+  const headers: Record<string, string> = { Location: paymentPath(terms.id) }
+  if (times !== undefined) headers['Server-Timing'] = serverTiming(times)
+  if (isReplay) headers['Idempotent-Replayed'] = 'true'
   if (submission.kind === 'in_progress') {
-    ctx.status = 202
-    ctx.set('Retry-After', String(RETRY_AFTER_S))
-    ctx.body = presentInProgress(submission)
-    return
+    headers['Retry-After'] = String(RETRY_AFTER_S)
+    return { status: 202, body: presentInProgress(submission), headers }
   }
-  if (submission.result.kind !== 'succeeded') throw errorOf(submission.result, terms)
-  ctx.status = isReplay ? 200 : firstStatus
-  ctx.body = presentPayment(terms, submission.result.progress)
+  if (submission.result.kind !== 'succeeded') throw errorOf(submission.result, terms, headers)
+  const status = isReplay ? 200 : firstStatus
+  return { status, body: presentPayment(terms, submission.result.progress), headers }
 }
 
 /** `operation` names what is pending, also while it waits for a worker. The rest is the payment as it stands. */
@@ -54,9 +51,13 @@ function paymentPath(paymentId: string): string {
   return `/v1/payments/${paymentId}`
 }
 
-function errorOf(result: Exclude<CommandResult, { kind: 'succeeded' }>, terms: PaymentTerms): ServiceError {
+function errorOf(
+  result: Exclude<CommandResult, { kind: 'succeeded' }>,
+  terms: PaymentTerms,
+  headers: Record<string, string>
+): ServiceError {
   const paymentId = terms.id
-  if (result.kind === 'failed') return new ServiceError(failureRow(result.code, terms), { paymentId })
+  if (result.kind === 'failed') return new ServiceError(failureRow(result.code, terms), { paymentId, headers })
   const fields = result.code === 'partial_void' ? [PARTIAL_VOID] : undefined
-  return new ServiceError(result.code, { paymentId, ...(fields && { fields }) })
+  return new ServiceError(result.code, { paymentId, headers, ...(fields && { fields }) })
 }

@@ -11,10 +11,8 @@ export const capabilitiesRoute: MerchantRoute = {
   body: null,
   query: null,
   answer(deps) {
-    const capabilities = capabilitiesOf(deps.config)
-    return ctx => {
-      ctx.body = capabilities
-    }
+    const answer = { status: 200, body: capabilitiesOf(deps.config) }
+    return () => answer
   }
 }
 

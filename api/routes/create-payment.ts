@@ -1,5 +1,5 @@
 /** POST /v1/payments (docs/API.md#post-v1payments). */
-import { answerSubmission } from '../presenters/submission.js'
+import { answerTo } from '../presenters/submission.js'
 import { scopeOf } from '../request-scope.js'
 import type { MerchantRoute } from '../route.js'
 import { createPaymentBody, parseCreatePayment } from '../schemas/create-payment.js'
@@ -14,6 +14,6 @@ export const createPaymentRoute: MerchantRoute = {
   answer: deps => async ctx => {
     const request = parseCreatePayment(ctx.state.body)
     const scope = scopeOf(ctx, 'POST /v1/payments', deps.config.resultWaitMs)
-    answerSubmission(ctx, await deps.payments.create(scope, request), 201)
+    return answerTo(await deps.payments.create(scope, request), 201)
   }
 }

@@ -15,9 +15,10 @@ export const listPaymentsRoute: MerchantRoute = {
   answer: deps => async ctx => {
     const { merchantId } = principalOf(ctx)
     const page = await deps.payments.list(merchantId, parseListPayments(ctx.querystring, merchantId))
-    ctx.body = {
+    const body = {
       items: page.payments.map(payment => presentPayment(payment.terms, payment.progress)),
       next_cursor: page.nextAfterId === null ? null : encodeCursor(merchantId, page.nextAfterId)
     }
+    return { status: 200, body }
   }
 }

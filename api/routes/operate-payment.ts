@@ -2,7 +2,7 @@
  * POST /v1/payments/{id}/capture (docs/API.md#post-v1paymentsidcapture): captures a hold, in part or as a whole.
  * POST /v1/payments/{id}/cancel (docs/API.md#post-v1paymentsidcancel): voids a hold, or refunds in part or as a whole.
  */
-import { answerSubmission } from '../presenters/submission.js'
+import { answerTo } from '../presenters/submission.js'
 import { paymentIdInPath, scopeOf } from '../request-scope.js'
 import type { MerchantRoute } from '../route.js'
 import { parsePartialAmount, partialAmountBody } from '../schemas/partial-amount.js'
@@ -19,7 +19,7 @@ export function operatePaymentRoute(operation: 'capture' | 'cancel'): MerchantRo
       const paymentId = paymentIdInPath(ctx)
       const amountCents = parsePartialAmount(ctx.state.body)
       const scope = scopeOf(ctx, `POST /v1/payments/${paymentId}/${operation}`, deps.config.resultWaitMs)
-      answerSubmission(ctx, await deps.payments[operation](scope, paymentId, amountCents), 200)
+      return answerTo(await deps.payments[operation](scope, paymentId, amountCents), 200)
     }
   }
 }

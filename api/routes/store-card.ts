@@ -14,7 +14,6 @@ export const storeCardRoute: MerchantRoute = {
   answer: deps => async ctx => {
     const { token_id: tokenId } = parseStoreCard(ctx.state.body)
     const { card, isNew } = await deps.cards.store(principalOf(ctx).merchantId, tokenId)
-    ctx.status = isNew ? 201 : 200
-    ctx.body = presentCard(card)
+    return { status: isNew ? 201 : 200, body: presentCard(card) }
   }
 }

@@ -20,7 +20,7 @@ export const registerWebhookEndpointRoute: MerchantRoute = {
     return async ctx => {
       const { url, isRotation } = parseEndpointRequest(ctx.state.body, policy)
       const endpoint = await deps.webhookEndpoints.register(principalOf(ctx).merchantId, url, isRotation)
-      ctx.body = presentNewEndpoint(endpoint)
+      return { status: 200, body: presentNewEndpoint(endpoint) }
     }
   }
 }
@@ -35,6 +35,6 @@ export const readWebhookEndpointRoute: MerchantRoute = {
   answer: deps => async ctx => {
     const endpoint = await deps.webhookEndpoints.find(principalOf(ctx).merchantId)
     if (endpoint === null) throw new ServiceError('webhook_endpoint_missing')
-    ctx.body = presentEndpoint(endpoint)
+    return { status: 200, body: presentEndpoint(endpoint) }
   }
 }

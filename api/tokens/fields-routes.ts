@@ -2,6 +2,8 @@
 import type Router from '@koa/router'
 import { ServiceError } from '../../runtime/errors.js'
 import type { RequestContext, RequestState } from '../context.js'
+import { setHeaders } from '../middleware/answer.js'
+import { SECURITY_HEADERS } from '../middleware/security-headers.js'
 import type { FieldsRelease, HostedFields } from './hosted-fields.js'
 
 const FOREVER = 'public, max-age=31536000, immutable'
@@ -23,6 +25,7 @@ export function addFieldsRoutes(router: Router<RequestState>, { current, release
     sendScript(ctx, release, FOREVER)
   })
   router.get('/v1/fields.json', ctx => {
+    setHeaders(ctx, SECURITY_HEADERS)
     ctx.set('Cache-Control', BRIEFLY)
     ctx.body = {
       version: current.version,
@@ -31,6 +34,7 @@ export function addFieldsRoutes(router: Router<RequestState>, { current, release
     }
   })
   router.get('/v1/fields/frame', ctx => {
+    setHeaders(ctx, SECURITY_HEADERS)
     ctx.remove('X-Frame-Options')
     ctx.set({
       'Content-Security-Policy': page.contentSecurityPolicy,
@@ -44,6 +48,7 @@ export function addFieldsRoutes(router: Router<RequestState>, { current, release
 }
 
 function sendScript(ctx: RequestContext, release: FieldsRelease, cacheControl: string): void {
+  setHeaders(ctx, SECURITY_HEADERS)
   ctx.set({
     'Cache-Control': cacheControl,
     // Merchants load it from their own origin; without this, the browser refuses.

@@ -4,9 +4,8 @@ import { Writable } from 'node:stream'
 import { expect } from 'chai'
 import { register } from 'prom-client'
 import { createJsonApp } from '../../api/app.js'
-import type { RequestMiddleware } from '../../api/context.js'
 import { serve } from '../../api/http-server.js'
-import { jsonBody } from '../../api/middleware/json-body.js'
+import { readJson } from '../../api/middleware/json-body.js'
 import { createNotificationsApp } from '../../api/notifications/app.js'
 import type { Route } from '../../api/route.js'
 import { systemClock } from '../../runtime/clock.js'
@@ -71,11 +70,15 @@ describe('a client that is gone before its body was read', () => {
   })
 
   it('counts a client that is gone before the reading of its body begins', async () => {
-    const waitUntilGone: RequestMiddleware = async (ctx, next) => {
-      await new Promise(resolve => ctx.req.once('close', resolve))
-      return next()
+    const route: Route = {
+      method: 'POST',
+      path: '/x',
+      async answer(ctx) {
+        await new Promise(resolve => ctx.req.once('close', resolve))
+        await readJson(ctx, { isOptional: false })
+        return { status: 200 }
+      }
     }
-    const route: Route = { method: 'POST', path: '/x', handlers: [waitUntilGone, jsonBody({ isOptional: false })] }
     const log = createLogger('test', 'info', collector(lines))
     const server = await serve(createJsonApp(log, [route]), { host: '127.0.0.1', port: 0, log })
     stops.push(server.stop)

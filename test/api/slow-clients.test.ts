@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { expect } from 'chai'
 import { createJsonApp } from '../../api/app.js'
 import { type HttpLimits, type HttpServer, serve } from '../../api/http-server.js'
-import { jsonBody } from '../../api/middleware/json-body.js'
+import { readJson } from '../../api/middleware/json-body.js'
 import type { Route } from '../../api/route.js'
 import { createLogger } from '../../runtime/log.js'
 import { until } from '../support/conditions.js'
@@ -17,13 +17,16 @@ const HUGE = 32 * 1_024 * 1_024
 const answersMuch: Route = {
   method: 'GET',
   path: '/v1/much',
-  handlers: [
-    ctx => {
-      ctx.body = 'x'.repeat(HUGE)
-    }
-  ]
+  answer: () => ({ status: 200, body: 'x'.repeat(HUGE) })
 }
-const readsBody: Route = { method: 'POST', path: '/v1/x', handlers: [jsonBody({ isOptional: false })] }
+const readsBody: Route = {
+  method: 'POST',
+  path: '/v1/x',
+  async answer(ctx) {
+    await readJson(ctx, { isOptional: false })
+    return { status: 200 }
+  }
+}
 
 describe('the HTTP server against slow and many clients', () => {
   let server: HttpServer

@@ -7,9 +7,7 @@ import { expect } from 'chai'
 import Koa from 'koa'
 import type { RequestState } from '../../../api/context.js'
 import { type HttpServer, serve } from '../../../api/http-server.js'
-import { errorEnvelope } from '../../../api/middleware/error-envelope.js'
-import { securityHeaders } from '../../../api/middleware/security-headers.js'
-import { requestId } from '../../../api/middleware/tracing.js'
+import { answerRequests } from '../../../api/middleware/answer.js'
 import { addFieldsRoutes } from '../../../api/tokens/fields-routes.js'
 import { loadHostedFields } from '../../../api/tokens/hosted-fields.js'
 import { createLogger } from '../../../runtime/log.js'
@@ -29,7 +27,7 @@ describe('files of the hosted fields', () => {
     const router = new Router<RequestState>()
     addFieldsRoutes(router, loadHostedFields(releasesDir))
     const app = new Koa<RequestState>()
-    app.use(requestId()).use(securityHeaders()).use(errorEnvelope(log)).use(router.routes())
+    app.use(answerRequests(log)).use(router.routes())
     server = await serve(app, { host: '127.0.0.1', port: 0, log })
     url = `http://127.0.0.1:${server.port}`
   })
