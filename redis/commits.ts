@@ -10,7 +10,7 @@ import type { Conclusion, WakeTimes } from '../machines/payment/decide.js'
 import type { CommandEntry } from './command-entry.js'
 import type { Redis } from './connections.js'
 import { compactId, idempotencyRecord, keys, PAYMENTS_GROUP } from './keys.js'
-import { INDEX_KEY_MAX, leafMarks, statusIndex, withLeaves } from './payment-indexes.js'
+import { INDEX_KEY_MAX, leafMark, statusIndex, withLeaves } from './payment-indexes.js'
 import { encodePayment, encodeResult } from './payment-record.js'
 import { encodeReply, type WorkerTimes } from './replies.js'
 import { defineScript } from './scripts.js'
@@ -115,7 +115,7 @@ function replyOf({ payment, conclusion, ends, times }: Commit): Reply {
 function placesOf({ payment, statusBefore, conclusion }: Commit, partition: number): string[] {
   const { terms, progress } = payment
   const compact = compactId(terms.id)
-  const marks = leafMarks(compact)
+  const mark = leafMark(compact)
   return [
     keys.payment(partition, compact),
     keys.due(partition),
@@ -130,8 +130,8 @@ function placesOf({ payment, statusBefore, conclusion }: Commit, partition: numb
     keys.inDoubt(partition),
     keys.sales(partition, saleOf(progress)),
     keys.reconcile(partition),
-    ...withLeaves(statusIndex(partition, terms.merchantId, statusBefore), marks),
-    ...withLeaves(statusIndex(partition, terms.merchantId, progress.status), marks)
+    ...withLeaves(statusIndex(partition, terms.merchantId, statusBefore), mark),
+    ...withLeaves(statusIndex(partition, terms.merchantId, progress.status), mark)
   ]
 }
 
@@ -158,7 +158,7 @@ function valuesOf(write: Commit, reply: Reply): (string | number)[] {
     inDoubtSinceMs(progress) ?? '',
     saleOf(progress),
     write.wake.reconcileAtMs ?? '',
-    ...leafMarks(compact)
+    leafMark(compact)
   ]
 }
 

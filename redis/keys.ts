@@ -57,8 +57,8 @@ export const keys = {
   byStatus: (partition: number, merchantId: string, status: string) => `${tag(partition)}:st:${merchantId}:${status}`,
   byReference: (partition: number, merchantId: string) => `${tag(partition)}:ref:${merchantId}`,
   /** Takes what `byReference` has no room for. A hash of the reference chooses one of 65,536 buckets. */
-  byReferenceBucket: (partition: number, merchantId: string, externalReference: string) =>
-    `${tag(partition)}:ref:${merchantId}:${digest(externalReference, 4)}`,
+  byReferenceBucket: (partition: number, merchantId: string, bucket: string) =>
+    `${tag(partition)}:ref:${merchantId}:${bucket}`,
   /** Takes what `index` has no room for (payment-indexes.ts). */
   leaf: (index: string, start: string) => `${index}:${start}`,
   card: (partition: number, cardId: string) => `${tag(partition)}:card:${cardId}`,

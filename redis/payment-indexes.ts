@@ -2,8 +2,8 @@
  * The indexes of a merchant's payments by status and by external reference: zsets with score 0, sorted by payment key.
  *
  * A Cluster cannot move a slot that has a huge key, so each key takes `INDEX_KEY_MAX` payments. What comes later goes into
- * a leaf: the payments of 9 hours, or of 17 minutes when those of 9 hours are too many. The key before a leaf has its mark,
- * which sorts right behind the last payment of the leaf, so a page that meets a mark knows where to look (decision 27).
+ * a leaf: the payments of 17 minutes. The key before a leaf has its mark, which sorts right behind the last payment of the
+ * leaf, so a page that meets a mark knows where to look (decision 27).
  */
 import type { Redis } from './connections.js'
 import { compactId, digest, keys } from './keys.js'
@@ -13,8 +13,8 @@ const listPayments = defineScript('list_payments')
 
 /** Redis stops for about 200 ms to move a zset of this size. */
 export const INDEX_KEY_MAX = 100_000
-/** The first digits of a payment key are its time: 5 of them divide it by 2^25 ms, 9.3 hours, 6 by 2^20 ms, 17.5 minutes. */
-const LEAF_DIGITS = [5, 6]
+/** The first digits of a payment key are its time: 6 of them divide it by 2^20 ms, 17.5 minutes. */
+const LEAF_DIGITS = 6
 
 /** The keys of one index. A payment is in the first of them that had room, or else in a leaf of the last. */
 export type Index = readonly [string, ...string[]]
@@ -24,9 +24,9 @@ export function statusIndex(partition: number, merchantId: string, status: strin
   return [keys.byStatus(partition, merchantId, status)]
 }
 
-/** Its members are `referencePrefix` and a payment key. */
-export function referenceIndex(partition: number, merchantId: string, externalReference: string): Index {
-  return [keys.byReference(partition, merchantId), keys.byReferenceBucket(partition, merchantId, externalReference)]
+/** Its members are `prefix`, the `referencePrefix` of the reference, and a payment key. */
+export function referenceIndex(partition: number, merchantId: string, prefix: string): Index {
+  return [keys.byReference(partition, merchantId), keys.byReferenceBucket(partition, merchantId, prefix.slice(0, 4))]
 }
 
 /** Payments with other references may have the same prefix; the reader must compare. */
@@ -34,13 +34,13 @@ export function referencePrefix(externalReference: string): string {
   return digest(externalReference, 12)
 }
 
-/** The marks of the leaves that a payment may be in: after all payment keys of that time, before all later ones. */
-export function leafMarks(compact: string): string[] {
-  return LEAF_DIGITS.map(digits => `${compact.slice(0, digits)}~`)
+/** The mark of the leaf that a payment may be in: after all payment keys of that time, before all later ones. */
+export function leafMark(compact: string): string {
+  return `${compact.slice(0, LEAF_DIGITS)}~`
 }
 
 /** The keys of an index, and then its leaves with these marks. */
-export function withLeaves(index: Index, marks: readonly string[]): string[] {
+export function withLeaves(index: Index, ...marks: readonly string[]): string[] {
   const last = index.at(-1) ?? index[0]
   return [...index, ...marks.map(mark => keys.leaf(last, mark.slice(0, -1)))]
 }
@@ -52,10 +52,10 @@ export async function newestOf(
   { prefix, afterId, count }: { prefix: string; afterId: string | null; count: number }
 ): Promise<string[]> {
   const before = afterId === null ? '~' : compactId(afterId)
-  // The marks of the cursor's own leaves are newer than the cursor: the page would not meet them.
-  const opened = new Set(afterId === null ? [] : leafMarks(before))
+  // The mark of the cursor's own leaf is newer than the cursor: the page would not meet it.
+  const opened = new Set(afterId === null ? [] : [leafMark(before)])
   for (;;) {
-    const places = indexes.flatMap(index => withLeaves(index, [...opened]))
+    const places = indexes.flatMap(index => withLeaves(index, ...opened))
     const found = (await listPayments(redis, places, [before, count, prefix, ...opened])) as string[]
     const marks = found.filter(member => member.endsWith('~'))
     if (marks.length === 0) return found

@@ -11,7 +11,7 @@ import { decodeIdempotency, encodeIdempotency, type IdempotencyValue } from './i
 import { compactId, expandId, keys } from './keys.js'
 import {
   INDEX_KEY_MAX,
-  leafMarks,
+  leafMark,
   newestOf,
   referenceIndex,
   referencePrefix,
@@ -95,18 +95,18 @@ export function createPaymentStore(
       const { partition, record } = acceptance
       const { id, merchantId, externalReference } = payment.terms
       const compact = compactId(id)
-      const marks = leafMarks(compact)
+      const mark = leafMark(compact)
+      const prefix = referencePrefix(externalReference)
       const value = encodeIdempotency({ fingerprint: acceptance.fingerprint, compact, kind: 'create', result: null })
       const entry = acceptedEntry(compact, command, acceptance)
       const places = [
         keys.idempotency(partition, record),
         keys.payment(partition, compact),
         keys.commands(partition),
-        ...withLeaves(statusIndex(partition, merchantId, 'pending'), marks),
-        ...withLeaves(referenceIndex(partition, merchantId, externalReference), marks)
+        ...withLeaves(statusIndex(partition, merchantId, 'pending'), mark),
+        ...withLeaves(referenceIndex(partition, merchantId, prefix), mark)
       ]
-      const prefix = referencePrefix(externalReference)
-      const values = [value, encodePayment(payment), compact, ...marks, prefix, indexMax, ...entry]
+      const values = [value, encodePayment(payment), compact, mark, prefix, indexMax, ...entry]
       const earlier = await writes.run(keys.commands(partition), node => acceptPayment(node, places, values))
       return typeof earlier === 'string' ? decodeIdempotency(earlier) : null
     },
@@ -163,8 +163,8 @@ async function listByStatus(redis: Redis, query: ListQuery): Promise<PaymentPage
  */
 async function listByReference(redis: Redis, query: ListQuery, externalReference: string): Promise<PaymentPage> {
   const { partition, merchantId, status, afterId } = query
-  const indexes = [referenceIndex(partition, merchantId, externalReference)]
   const prefix = referencePrefix(externalReference)
+  const indexes = [referenceIndex(partition, merchantId, prefix)]
   const count = status === null ? query.limit + 1 : REFERENCE_SCAN_MAX
   return await readPage(redis, query, await newestOf(redis, indexes, { prefix, afterId, count }), count)
 }

@@ -5,7 +5,7 @@
 -- KEYS[5] outbox                stream    KEYS[6] idempotency record       string
 -- KEYS[7] commands              stream    KEYS[8] payments in doubt        zset
 -- KEYS[9] payments by sale      hash      KEYS[10] to reconcile            zset
--- KEYS[11], KEYS[12], KEYS[13] index of status before and its leaves; KEYS[14], KEYS[15], KEYS[16] of status after (zsets)
+-- KEYS[11], KEYS[12] index of status before and its leaf; KEYS[13], KEYS[14] of status after (zsets)
 -- ARGV[1] expected version      ARGV[2] payment record       ARGV[3] member (compact id)
 -- ARGV[4] expiry, ms, or ''     ARGV[5] attention or ''      ARGV[6] event (JSON) or ''
 -- ARGV[7] result of the command or ''                        ARGV[8] consumer group
@@ -13,12 +13,13 @@
 -- ARGV[11] reply                ARGV[12] entry id that must still be with its worker, or ''
 -- ARGV[13] merchant id          ARGV[14] since when the outcome is in doubt, ms, or ''
 -- ARGV[15] sale id or ''        ARGV[16] next question to the network, ms, or ''
--- ARGV[17], ARGV[18] marks of the leaves                     ARGV[19] most members of an index
+-- ARGV[17] mark of the leaf      ARGV[18] most members of an index
 --
 -- Returns 1, -1 VERSION_CONFLICT, or -2 TAKEN_OVER: the entry is not with any worker any more.
 -- include add_to_index
-local payment, due, attention, endpoint, outbox, idempotency, commands, inDoubt, sales, reconcile = unpack(KEYS, 1, 10)
-local version, record, member, expiryMs, reason, event, result, group, ended, channel, reply, begun, merchant, doubtMs, sale, reconcileMs =
+local payment, due, attention, endpoint, outbox, idempotency, commands, inDoubt, sales, reconcile, before, leaf, after, leafAfter =
+  unpack(KEYS)
+local version, record, member, expiryMs, reason, event, result, group, ended, channel, reply, begun, merchant, doubtMs, sale, reconcileMs, mark, max =
   unpack(ARGV)
 local head = redis.call('GETRANGE', payment, 0, 15)
 if string.match(head, '^(%d+) ') ~= version then
@@ -28,10 +29,12 @@ if begun ~= '' and #redis.call('XPENDING', commands, group, begun, begun, 1) == 
   return -2
 end
 redis.call('SET', payment, record)
+-- The first commit has nothing to take out: at most an alarm that burying has set, which rings once for nothing.
+local isFirst = version == '1'
 for list, atMs in pairs({ [due] = expiryMs, [reconcile] = reconcileMs }) do
   if atMs ~= '' then
     redis.call('ZADD', list, atMs, member)
-  else
+  elseif not isFirst then
     redis.call('ZREM', list, member)
   end
 end
@@ -43,20 +46,17 @@ end
 if doubtMs ~= '' then
   -- A further try of the operation begins a new horizon; the doubt of the merchant goes on since the first.
   redis.call('ZADD', inDoubt, 'NX', doubtMs, member)
-else
+elseif not isFirst then
   redis.call('ZREM', inDoubt, member)
 end
-if KEYS[11] ~= KEYS[14] then
-  local before, marks = { KEYS[11], KEYS[12], KEYS[13] }, { ARGV[17], ARGV[18] }
-  if redis.call('ZREM', KEYS[11], member) == 0 then
-    for leaf = 2, 1, -1 do
-      redis.call('ZREM', before[leaf + 1], member)
-      if redis.call('EXISTS', before[leaf + 1]) == 0 then
-        redis.call('ZREM', before[leaf], marks[leaf])
-      end
+if before ~= after then
+  if redis.call('ZREM', before, member) == 0 then
+    redis.call('ZREM', leaf, member)
+    if redis.call('EXISTS', leaf) == 0 then
+      redis.call('ZREM', before, mark)
     end
   end
-  addToIndex({ KEYS[14], KEYS[15], KEYS[16] }, marks, '', member, ARGV[19])
+  addToIndex({ after, leafAfter }, mark, '', member, max)
 end
 if sale ~= '' then
   redis.call('HSET', sales, sale, member)

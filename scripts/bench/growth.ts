@@ -127,7 +127,8 @@ async function writeAccepted(redis: Redis, partition: number, payment: Payment):
   const { id, merchantId, externalReference } = payment.terms
   const compact = compactId(id)
   const record = idempotencyRecord(merchantId, payment.progress.operation.idempotencyKey)
-  const [index, bucket = index] = referenceIndex(partition, merchantId, externalReference)
+  const prefix = referencePrefix(externalReference)
+  const [index, bucket = index] = referenceIndex(partition, merchantId, prefix)
   const hasRoom = (await redis.zcard(index)) < INDEX_KEY_MAX
   await redis
     .multi()
@@ -137,7 +138,7 @@ async function writeAccepted(redis: Redis, partition: number, payment: Payment):
     )
     .set(keys.payment(partition, compact), encodePayment(payment))
     .zadd(keys.byStatus(partition, merchantId, 'pending'), 0, compact)
-    .zadd(hasRoom ? index : bucket, 0, `${referencePrefix(externalReference)}${compact}`)
+    .zadd(hasRoom ? index : bucket, 0, `${prefix}${compact}`)
     .exec()
 }
 

@@ -1,6 +1,6 @@
 /** The audit of the indexes at the end of a run: lists and notices must find each payment, once. */
 import { compactId, keys, partitionOf } from '../../redis/keys.js'
-import { leafMarks, referenceIndex, referencePrefix, statusIndex, withLeaves } from '../../redis/payment-indexes.js'
+import { leafMark, referenceIndex, referencePrefix, statusIndex, withLeaves } from '../../redis/payment-indexes.js'
 import type { Books } from './audit.js'
 
 /**
@@ -19,17 +19,18 @@ export function auditIndexes({ payments, installation }: Books): string[] {
     const { id, merchantId, externalReference } = terms
     const partition = partitionOf(merchantId, installation.config.partitions)
     const compact = compactId(id)
+    const reference = referencePrefix(externalReference)
+    const mark = leafMark(compact)
     for (const { index, prefix } of [
       { index: statusIndex(partition, merchantId, progress.status), prefix: '' },
-      { index: referenceIndex(partition, merchantId, externalReference), prefix: referencePrefix(externalReference) }
+      { index: referenceIndex(partition, merchantId, reference), prefix: reference }
     ]) {
-      const marks = leafMarks(compact)
-      const places = withLeaves(index, marks)
+      const places = withLeaves(index, mark)
       const found = places.filter(key => members.get(key)?.delete(`${prefix}${compact}`))
       if (found.length !== 1) problems.push(`${id}: is ${progress.status}, and in ${found.length} keys of ${index[0]}`)
-      for (let at = index.length; at <= places.indexOf(found[0] ?? ''); at++) {
-        const mark = `${prefix}${marks[at - index.length]}`
-        leaves.set(`${places[at]} ${prefix}`, { before: places[at - 1] ?? '', mark })
+      const [key = ''] = found
+      if (places.indexOf(key) === index.length) {
+        leaves.set(`${key} ${prefix}`, { before: index.at(-1) ?? '', mark: `${prefix}${mark}` })
       }
     }
     const sale = progress.references.saleId?.toLowerCase()

@@ -36,7 +36,7 @@ const written: Readonly<Record<keyof typeof keys, string>> = {
   outbox: keys.outbox(0),
   byStatus: keys.byStatus(0, '<merchant>', '<status>'),
   byReference: keys.byReference(0, '<merchant>'),
-  byReferenceBucket: keys.byReferenceBucket(0, '<merchant>', 'a reference').replace(/[0-9a-f]{4}$/, '<bucket>'),
+  byReferenceBucket: keys.byReferenceBucket(0, '<merchant>', '<bucket>'),
   leaf: keys.leaf('<index>', '<start>'),
   card: keys.card(0, '<id>'),
   cardOfToken: keys.cardOfToken(0, '<token>'),

@@ -2,15 +2,16 @@ import { expect } from 'chai'
 import type { PaymentStatus } from '../../machines/model.js'
 import type { Redis } from '../../redis/connections.js'
 import { compactId, expandId, keys } from '../../redis/keys.js'
-import { leafMarks, referencePrefix, withLeaves } from '../../redis/payment-indexes.js'
+import { leafMark, referencePrefix, withLeaves } from '../../redis/payment-indexes.js'
 import { createRandom } from '../../scripts/simulation/random.js'
 import { listedPages, moveTo, storePayment, type Wanted } from '../support/listed-payments.js'
 import { MERCHANT, PARTITION } from '../support/payments.js'
 import { useRedis } from '../support/redis.js'
 
-const [WIDE_MS, LEAF_MS] = [2 ** 25, 2 ** 20]
-/** Where a leaf of either width begins. */
-const START_MS = Math.ceil(Date.UTC(2026, 0, 31, 23) / WIDE_MS) * WIDE_MS
+const LEAF_MS = 2 ** 20
+const DAY_MS = 24 * 3_600_000
+/** Where a leaf begins. */
+const START_MS = Math.ceil(Date.UTC(2026, 0, 31, 23) / LEAF_MS) * LEAF_MS
 const INDEX_MAX = 3
 
 describe('the indexes of payments', () => {
@@ -33,7 +34,7 @@ describe('the indexes of payments', () => {
     const random = createRandom(1)
     const pick = <T>(values: readonly T[]): T => values[Math.floor(random.next() * values.length)] as T
     // At both sides of the borders of leaves, and at the same moment.
-    const offsets = [-WIDE_MS, -LEAF_MS, -1, -1, 0, 0, 0, 1, LEAF_MS - 1, LEAF_MS, 2 * LEAF_MS, WIDE_MS - 1, WIDE_MS]
+    const offsets = [-DAY_MS, -LEAF_MS, -1, -1, 0, 0, 0, 1, LEAF_MS - 1, LEAF_MS, 2 * LEAF_MS, DAY_MS - 1, DAY_MS]
     const stored: { id: string; status: PaymentStatus; externalReference: string }[] = []
     for (let i = 0; i < 120; i++) {
       const status = pick(['pending', 'captured', 'captured', 'failed'] as const)
@@ -124,7 +125,7 @@ describe('the indexes of payments', () => {
     expect(await scriptsOfPages(test.redis, 100)).to.deep.equal([1])
     for (let i = 0; i < 30; i++) await captured(START_MS + i)
     expect((await scriptsOfPages(test.redis, 20))[0]).to.be.at.most(3)
-    for (let i = 1; i < 200; i++) await captured(START_MS + i * WIDE_MS)
+    for (let i = 1; i < 200; i++) await captured(START_MS + i * DAY_MS)
     expect(Math.max(...(await scriptsOfPages(test.redis, 20)))).to.be.at.most(5)
     expect(Math.max(...(await scriptsOfPages(test.redis, 100)))).to.be.at.most(6)
   })
@@ -136,13 +137,13 @@ describe('the indexes of payments', () => {
       payments.push(await storePayment(test.redis, { atMs: START_MS + i }, INDEX_MAX))
     }
     const index = keys.byStatus(PARTITION, MERCHANT, 'pending')
-    const marks = leafMarks(compactId(payments[0]?.terms.id ?? ''))
+    const mark = leafMark(compactId(payments[0]?.terms.id ?? ''))
     const sizes = (key: string): Promise<number[]> =>
-      Promise.all(withLeaves([key], marks).map(place => test.redis.zcard(place)))
-    expect(await sizes(index)).to.deep.equal([INDEX_MAX + 1, INDEX_MAX + 1, 2])
+      Promise.all(withLeaves([key], mark).map(place => test.redis.zcard(place)))
+    expect(await sizes(index)).to.deep.equal([INDEX_MAX + 1, INDEX_MAX + 2])
     for (const payment of payments) await moveTo(test.redis, payment, 'captured', INDEX_MAX)
-    expect(await sizes(index)).to.deep.equal([0, 0, 0])
-    expect(await sizes(capturedKey)).to.deep.equal([INDEX_MAX + 1, INDEX_MAX + 1, INDEX_MAX + 2])
+    expect(await sizes(index)).to.deep.equal([0, 0])
+    expect(await sizes(capturedKey)).to.deep.equal([INDEX_MAX + 1, 2 * INDEX_MAX + 2])
   })
 
   it('show no payment of another reference that has the same prefix', async () => {
@@ -155,10 +156,9 @@ describe('the indexes of payments', () => {
   it('divide time at the same moments for marks and payment keys', () => {
     const [before, first] = [START_MS - 1, START_MS].map(ms => ms.toString(16).padStart(12, '0').padEnd(32, '0'))
     const id = (hex = ''): string => expandId(BigInt(`0x${hex}`).toString(32).padStart(26, '0'))
-    for (const [level, mark] of leafMarks(compactId(id(before))).entries()) {
-      expect(mark).not.to.equal(leafMarks(compactId(id(first)))[level])
-      expect(mark > compactId(id(before)) && mark < compactId(id(first))).to.equal(true)
-    }
+    const mark = leafMark(compactId(id(before)))
+    expect(mark).not.to.equal(leafMark(compactId(id(first))))
+    expect(mark > compactId(id(before)) && mark < compactId(id(first))).to.equal(true)
   })
 })
 
