@@ -2,12 +2,11 @@
  * From the accepted request to the answer of the issuer: `pending`, `unknown`, `failed`.
  */
 import { authorise, captureSale, queryNetwork, review, voidDuplicate, voidSale } from './effects.js'
-import type { PaymentState } from './setup.js'
-import { inDoubt, noticeForLater } from './verification.js'
+import { inDoubt, noticeForLater, sending } from './verification.js'
 
-export const pending: PaymentState = {
+export const pending = sending('unknown', {
   description: 'Accepted; the authorisation is not finished.',
-  tags: ['in_progress', 'in_flight'],
+  tags: ['in_progress'],
   on: {
     AUTHORISE: { actions: authorise, description: 'First delivery of the command: ask the issuer.' },
     APPROVED: [
@@ -50,20 +49,9 @@ export const pending: PaymentState = {
       actions: ['fail', 'endNotice'],
       description: 'The card data is gone or can not be opened; nothing was sent.'
     },
-    AMBIGUOUS: { target: 'unknown', actions: 'beginDoubt', description: 'No conclusive answer: reconcile.' },
-    RESUMED: {
-      target: 'unknown',
-      actions: 'beginDoubt',
-      description: 'Redelivered after a crash: it may have been sent.'
-    },
-    POISONED: {
-      target: 'unknown',
-      actions: ['beginDoubt', review('poisoned')],
-      description: 'Delivered too often: reconcile, and list the payment for manual review.'
-    },
     NETWORK_NOTICE: noticeForLater
   }
-}
+})
 
 export const unknown = inDoubt({
   description: 'The authorisation is in doubt; it is reconciled until the network tells.',
