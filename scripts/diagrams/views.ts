@@ -67,7 +67,10 @@ const payment = {
   rows: []
 } as const
 
-/** What is not caused by the merchant and is no outcome of an operation: redelivery, reconciliation, manual review. */
+/**
+ * Redelivery, reconciliation of an operation, manual review: what no merchant causes. How `unknown` ends is not left out:
+ * it is the outcome of the authorisation.
+ */
 const verification = ['RESUMED', 'OPERATION_BOOKED', 'beginReleaseDoubt', 'listForReview', 'endReview']
 
 const paymentOverview = {
