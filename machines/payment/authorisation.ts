@@ -4,6 +4,20 @@
 import { authorise, captureSale, queryNetwork, review, voidDuplicate, voidSale } from './effects.js'
 import { inDoubt, noticeForLater, sending } from './verification.js'
 
+const toPreAuthorizedOrCapturing = [
+  {
+    guard: 'isManual',
+    target: 'pre_authorized',
+    actions: ['noteAuthorised', 'succeed'],
+    description: 'The amount is held on the card.'
+  },
+  {
+    target: 'capturing',
+    actions: ['noteAuthorised', 'continueWithCapture', captureSale],
+    description: 'Only authorised: send the capture that was asked for.'
+  }
+] as const
+
 export const pending = sending('unknown', {
   description: 'Accepted; the authorisation is not finished.',
   tags: ['in_progress'],
@@ -16,17 +30,7 @@ export const pending = sending('unknown', {
         actions: ['noteAuthorised', 'noteCaptured', 'succeed'],
         description: 'Authorised and captured in one step.'
       },
-      {
-        guard: 'isManual',
-        target: 'pre_authorized',
-        actions: ['noteAuthorised', 'succeed'],
-        description: 'The amount is held on the card.'
-      },
-      {
-        target: 'capturing',
-        actions: ['noteAuthorised', 'continueWithCapture', captureSale],
-        description: 'Only authorised: send the capture that was asked for.'
-      }
+      ...toPreAuthorizedOrCapturing
     ],
     DECLINED: { target: 'failed', actions: ['noteDeclined', 'fail', 'endNotice'], description: 'The issuer said no.' },
     REJECTED: {
@@ -62,19 +66,7 @@ export const unknown = inDoubt({
       actions: ['noteAuthorised', 'noteCaptured', 'succeed'],
       description: 'It was captured.'
     },
-    SALE_AUTHORISED: [
-      {
-        guard: 'isManual',
-        target: 'pre_authorized',
-        actions: ['noteAuthorised', 'succeed'],
-        description: 'The amount is held on the card.'
-      },
-      {
-        target: 'capturing',
-        actions: ['noteAuthorised', 'continueWithCapture', captureSale],
-        description: 'Only authorised: send the capture that was asked for.'
-      }
-    ],
+    SALE_AUTHORISED: toPreAuthorizedOrCapturing,
     SALE_GONE: {
       target: 'failed',
       actions: ['noteDeclined', 'fail', 'endNotice'],
