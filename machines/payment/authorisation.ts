@@ -2,12 +2,25 @@
  * From the accepted request to the answer of the issuer: `pending`, `unknown`, `failed`.
  */
 import { authorise, captureSale, queryNetwork, review, voidDuplicate, voidSale } from './effects.js'
-import type { PaymentState } from './setup.js'
-import { inDoubt, noticeForLater } from './verification.js'
+import { inDoubt, noticeForLater, sending } from './verification.js'
 
-export const pending: PaymentState = {
+const toPreAuthorizedOrCapturing = [
+  {
+    guard: 'isManual',
+    target: 'pre_authorized',
+    actions: ['noteAuthorised', 'succeed'],
+    description: 'The amount is held on the card.'
+  },
+  {
+    target: 'capturing',
+    actions: ['noteAuthorised', 'continueWithCapture', captureSale],
+    description: 'Only authorised: send the capture that was asked for.'
+  }
+] as const
+
+export const pending = sending('unknown', {
   description: 'Accepted; the authorisation is not finished.',
-  tags: ['in_progress', 'in_flight'],
+  tags: ['in_progress'],
   on: {
     AUTHORISE: { actions: authorise, description: 'First delivery of the command: ask the issuer.' },
     APPROVED: [
@@ -17,17 +30,7 @@ export const pending: PaymentState = {
         actions: ['noteAuthorised', 'noteCaptured', 'succeed'],
         description: 'Authorised and captured in one step.'
       },
-      {
-        guard: 'isManual',
-        target: 'pre_authorized',
-        actions: ['noteAuthorised', 'succeed'],
-        description: 'The amount is held on the card.'
-      },
-      {
-        target: 'capturing',
-        actions: ['noteAuthorised', 'continueWithCapture', captureSale],
-        description: 'Only authorised: send the capture that was asked for.'
-      }
+      ...toPreAuthorizedOrCapturing
     ],
     DECLINED: { target: 'failed', actions: ['noteDeclined', 'fail', 'endNotice'], description: 'The issuer said no.' },
     REJECTED: {
@@ -50,20 +53,9 @@ export const pending: PaymentState = {
       actions: ['fail', 'endNotice'],
       description: 'The card data is gone or can not be opened; nothing was sent.'
     },
-    AMBIGUOUS: { target: 'unknown', actions: 'beginDoubt', description: 'No conclusive answer: reconcile.' },
-    RESUMED: {
-      target: 'unknown',
-      actions: 'beginDoubt',
-      description: 'Redelivered after a crash: it may have been sent.'
-    },
-    POISONED: {
-      target: 'unknown',
-      actions: ['beginDoubt', review('poisoned')],
-      description: 'Delivered too often: reconcile, and list the payment for manual review.'
-    },
     NETWORK_NOTICE: noticeForLater
   }
-}
+})
 
 export const unknown = inDoubt({
   description: 'The authorisation is in doubt; it is reconciled until the network tells.',
@@ -74,19 +66,7 @@ export const unknown = inDoubt({
       actions: ['noteAuthorised', 'noteCaptured', 'succeed'],
       description: 'It was captured.'
     },
-    SALE_AUTHORISED: [
-      {
-        guard: 'isManual',
-        target: 'pre_authorized',
-        actions: ['noteAuthorised', 'succeed'],
-        description: 'The amount is held on the card.'
-      },
-      {
-        target: 'capturing',
-        actions: ['noteAuthorised', 'continueWithCapture', captureSale],
-        description: 'Only authorised: send the capture that was asked for.'
-      }
-    ],
+    SALE_AUTHORISED: toPreAuthorizedOrCapturing,
     SALE_GONE: {
       target: 'failed',
       actions: ['noteDeclined', 'fail', 'endNotice'],

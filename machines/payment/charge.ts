@@ -6,53 +6,54 @@ import { queryNetwork, refundSale, review } from './effects.js'
 import type { PaymentState } from './setup.js'
 import { contradicted, duplicateFirst, inDoubt, noticeForLater, sending, verifiable } from './verification.js'
 
-const refund = {
+const toRefunding = {
   guard: 'isRefundable',
   target: 'refunding',
   actions: ['beginOperation', refundSale],
   description: 'Give back a part or the rest of the captured amount.'
 } as const
 
-const chargedBackNow = {
+const toChargedBack = {
   target: 'charged_back',
   actions: 'verifyLater',
   description: 'The network confirms the chargeback. Verify again later: money may have been given back as well.'
 } as const
 
-const refundedExternally = {
+/** The status stays: it tells of the merchant's own refunds only. */
+const externalRefund = {
   actions: ['noteVoidedElsewhere', review('figures_differ'), queryNetwork],
   description: 'Others gave money back: remember it, list the payment for manual review, and look again.'
 } as const
 
 /** What a correction of the captured amount does, wherever it leads. */
-const corrected = {
+const amountCorrection = {
   actions: ['noteCorrection', review('figures_differ'), queryNetwork],
   description: 'Another amount was captured: take it over, list the payment for manual review, and look again.'
 } as const
 
-const refundReversed = {
+const refundReversal = {
   actions: ['noteRefundReversed', review('figures_differ'), queryNetwork],
   description: 'The network reversed a refund: take that over, list the payment for manual review, and look again.'
 } as const
 
-const toWhatIsLeft = [
-  { guard: 'isEveryRefundReversed', target: 'captured', ...refundReversed },
-  { target: 'partially_refunded', ...refundReversed }
+const toCapturedOrPartiallyRefunded = [
+  { guard: 'isEveryRefundReversed', target: 'captured', ...refundReversal },
+  { target: 'partially_refunded', ...refundReversal }
 ] as const
 
-const toWhatIsRefunded = [
-  { guard: 'isRefundedWhole', target: 'refunded', ...corrected },
-  { target: 'partially_refunded', ...corrected }
+const toRefundedOrPartiallyRefunded = [
+  { guard: 'isRefundedWhole', target: 'refunded', ...amountCorrection },
+  { target: 'partially_refunded', ...amountCorrection }
 ] as const
 
 export const captured = verifiable({
   description: 'Paid.',
   tags: ['refundable', 'resting'],
   on: {
-    CANCEL: refund,
-    CHARGED_BACK: chargedBackNow,
-    AMOUNT_CORRECTED: corrected,
-    REFUNDED_EXTERNALLY: refundedExternally
+    CANCEL: toRefunding,
+    CHARGED_BACK: toChargedBack,
+    AMOUNT_CORRECTED: amountCorrection,
+    REFUNDED_EXTERNALLY: externalRefund
   }
 })
 
@@ -62,7 +63,7 @@ export const refunding: PaymentState = {
   initial: 'sending',
   on: { NETWORK_NOTICE: noticeForLater },
   states: {
-    sending: sending({
+    sending: sending('asking', {
       description: 'The refund is on its way to the network.',
       on: {
         APPROVED: [
@@ -147,11 +148,11 @@ export const partiallyRefunded = verifiable({
   description: 'Part of the captured amount is given back.',
   tags: ['refundable', 'resting'],
   on: {
-    CANCEL: refund,
-    CHARGED_BACK: chargedBackNow,
-    REFUND_REVERSED: toWhatIsLeft,
-    AMOUNT_CORRECTED: toWhatIsRefunded,
-    REFUNDED_EXTERNALLY: refundedExternally
+    CANCEL: toRefunding,
+    CHARGED_BACK: toChargedBack,
+    REFUND_REVERSED: toCapturedOrPartiallyRefunded,
+    AMOUNT_CORRECTED: toRefundedOrPartiallyRefunded,
+    REFUNDED_EXTERNALLY: externalRefund
   }
 })
 
@@ -159,10 +160,10 @@ export const refunded = verifiable({
   description: 'All of the captured amount is given back.',
   tags: ['refundable', 'resting'],
   on: {
-    CHARGED_BACK: chargedBackNow,
-    REFUND_REVERSED: toWhatIsLeft,
-    AMOUNT_CORRECTED: toWhatIsRefunded,
-    REFUNDED_EXTERNALLY: refundedExternally
+    CHARGED_BACK: toChargedBack,
+    REFUND_REVERSED: toCapturedOrPartiallyRefunded,
+    AMOUNT_CORRECTED: toRefundedOrPartiallyRefunded,
+    REFUNDED_EXTERNALLY: externalRefund
   }
 })
 
@@ -170,8 +171,8 @@ export const chargedBack = verifiable({
   description: 'The buyer disputed the purchase with the issuer.',
   tags: ['resting'],
   on: {
-    REFUND_REVERSED: refundReversed,
-    AMOUNT_CORRECTED: corrected,
-    REFUNDED_EXTERNALLY: refundedExternally
+    REFUND_REVERSED: refundReversal,
+    AMOUNT_CORRECTED: amountCorrection,
+    REFUNDED_EXTERNALLY: externalRefund
   }
 })

@@ -75,7 +75,7 @@ export const capturing: PaymentState = {
   initial: 'sending',
   on: { NETWORK_NOTICE: noticeForLater },
   states: {
-    sending: sending({
+    sending: sending('asking', {
       description: 'The capture is on its way to the network.',
       on: {
         APPROVED: { target: '#payment.captured', actions: ['noteCaptured', 'succeed'], description: 'Captured.' },
@@ -138,7 +138,7 @@ export const cancelling: PaymentState = {
   initial: 'sending',
   on: { NETWORK_NOTICE: noticeForLater },
   states: {
-    sending: sending({
+    sending: sending('asking', {
       description: 'The void is on its way to the network.',
       on: {
         APPROVED: {
@@ -207,7 +207,7 @@ export const expired: PaymentState = {
   description: 'Not captured within the window.',
   initial: 'releasing',
   states: {
-    releasing: {
+    releasing: inDoubt({
       description: 'The hold is voided at the network, and tried again until it is.',
       tags: ['in_flight'],
       on: {
@@ -237,15 +237,13 @@ export const expired: PaymentState = {
           description: 'Captured without us, and no void came in the whole horizon: list the payment for manual review.'
         },
         CONTRADICTED: contradicted,
-        RECONCILE: { actions: queryNetwork, description: 'Query by our order id.' },
-        RECORD_LAGS: { actions: 'reconcileLater', description: 'The record does not tell yet: reconcile again later.' },
-        NO_ANSWER: { actions: 'reconcileLater', description: 'The network does not answer: reconcile again later.' },
         POISONED: {
           actions: ['beginReleaseDoubt', review('poisoned')],
-          description: 'Delivered too often: reconcile, and list the payment for manual review.'
+          description:
+            'Delivered too often: the void may have been sent, reconcile. List the payment for manual review.'
         }
       }
-    },
+    }),
     released: verifiable({ description: 'The buyer has the money back.', tags: ['resting'] })
   }
 }

@@ -12,6 +12,9 @@ import { knownVoidedCents, refundableCents, shownCapturedCents } from './sums.js
 /** The network answers queries about sales of the last three months (acquirer's manual, queries): at least this long. */
 const NETWORK_MEMORY_MS = 89 * 24 * 3_600_000
 
+/** After a change of our account, a worker that was not stopped may send payments under the old one for so long (ms). */
+const ACCOUNT_CHANGE_MS = 3_600_000
+
 interface Known extends Payment {
   readonly policy: Policy
 }
@@ -36,6 +39,14 @@ export function findingOf(known: Known, answer: QueryEvent): Finding | null {
 /** Silence for so long that a request in doubt can no longer arrive (docs/DESIGN.md, 6). */
 export function isBeyondHorizon(inquiry: Inquiry | null, policy: Policy, nowMs: number): boolean {
   return inquiry !== null && nowMs >= inquiry.sinceMs + policy.notFoundHorizonMs
+}
+
+/**
+ * Whether an absence in our present account says nothing about a payment: its sale may be in an account used before.
+ * `accountSinceMs`: since when the present one is in use; 0: no other one was in use before. Both by the service's clock.
+ */
+export function mayBeInEarlierAccount(createdAtMs: number, accountSinceMs: number): boolean {
+  return createdAtMs < accountSinceMs + ACCOUNT_CHANGE_MS
 }
 
 /** A late sale and a lapsed hold are voided before a duplicate of theirs. */

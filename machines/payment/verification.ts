@@ -1,7 +1,7 @@
 /**
  * The blocks that states share: `verifiable` adds what a payment does about an announcement of the network while no
  * operation runs, `sending` what it does when a call of its own gets no answer, `inDoubt` what it does until the outcome
- * is known. A state's own transitions are asked first.
+ * is known. A state's own transitions are asked first; one without a condition replaces the block's.
  */
 import { queryNetwork, review, reviewContradiction, voidDuplicate } from './effects.js'
 import type { PaymentState, PaymentTag } from './setup.js'
@@ -30,15 +30,19 @@ const verification = {
   }
 } as const
 
-const noOutcome = {
-  AMBIGUOUS: { target: 'asking', actions: 'beginDoubt', description: 'No conclusive answer: reconcile.' },
-  RESUMED: { target: 'asking', actions: 'beginDoubt', description: 'Redelivered after a crash: reconcile.' },
+const noOutcome = (target: 'asking' | 'unknown') => ({
+  AMBIGUOUS: { target, actions: 'beginDoubt', description: 'No conclusive answer: reconcile.' },
+  RESUMED: {
+    target,
+    actions: 'beginDoubt',
+    description: 'Redelivered after a crash: it may have been sent, reconcile.'
+  },
   POISONED: {
-    target: 'asking',
+    target,
     actions: ['beginDoubt', review('poisoned')],
     description: 'Delivered too often: reconcile, and list the payment for manual review.'
   }
-} as const
+})
 
 const reconciliation = {
   RECONCILE: { actions: queryNetwork, description: 'Query by our order id.' },
@@ -55,9 +59,9 @@ export function verifiable(state: PaymentState): PaymentState {
   return withBlock(state, verification, 'verifiable')
 }
 
-/** A state in which a call of the running operation is on its way to the network. It is never repeated blindly. */
-export function sending(state: PaymentState): PaymentState {
-  return withBlock(state, noOutcome, 'in_flight')
+/** A state in which a call of the running operation is on its way to the network. Without an outcome it goes to `doubt`. */
+export function sending(doubt: 'asking' | 'unknown', state: PaymentState): PaymentState {
+  return withBlock(state, noOutcome(doubt), 'in_flight')
 }
 
 /** A state in which an outcome is not known. */
@@ -85,6 +89,13 @@ export const noticeForLater = {
 
 function withBlock(state: PaymentState, block: Readonly<Record<string, object>>, ...tags: PaymentTag[]): PaymentState {
   const on: Record<string, unknown> = { ...state.on }
-  for (const [event, shared] of Object.entries(block)) on[event] = [on[event] ?? [], shared].flat()
+  for (const [event, shared] of Object.entries(block)) {
+    const own = [on[event] ?? []].flat()
+    if (own.every(hasGuard)) on[event] = [...own, shared]
+  }
   return { ...state, tags: [state.tags ?? [], tags].flat(), on }
+}
+
+function hasGuard(transition: unknown): boolean {
+  return typeof transition === 'object' && transition !== null && 'guard' in transition
 }

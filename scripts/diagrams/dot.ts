@@ -8,17 +8,20 @@ const FAINT = '#616e7c'
 const MAIN = '#1b7f4d'
 const FILLS: Readonly<Record<Tone, string>> = { good: '#e3f6ea', doubt: '#fff3d6', bad: '#fde4e1', plain: '#eef2f7' }
 const BORDERS: Readonly<Record<Tone, string>> = { good: '#1b7f4d', doubt: '#b7791f', bad: '#b83227', plain: '#52606d' }
-/** Longest line of a label, in characters. */
-const LABEL_WIDTH = 24
+/** Inches between neighbours: a group needs room for its name, an overview has to fit on a screen. */
+const NODE_GAPS: Readonly<Record<ChartView['level'], number>> = { overview: 0.15, detail: 0.3 }
+/** Longest line at an arrow, and in a box, in characters. */
+const ARROW_WIDTH = 18
+const BOX_WIDTH = 26
 
 /** Text of the picture in the DOT language. */
 export function dotOf(chart: Chart, view: ChartView): string {
   const { groups, elsewhere, arrows } = drawingOf(chart, view)
   return [
     `digraph ${quoted(view.name)} {`,
-    `graph [rankdir=${view.direction} bgcolor="white" pad=0.2 nodesep=0.4 ranksep=0.6 fontname="Helvetica" newrank=true]`,
-    `node [shape=box style="rounded,filled" fontname="Helvetica" fontsize=14 fontcolor="${INK}" margin="0.18,0.09"]`,
-    `edge [fontname="Helvetica" fontsize=11 fontcolor="${FAINT}" color="#9aa5b1" arrowsize=0.7]`,
+    `graph [rankdir=${view.direction} bgcolor="white" pad=0.1 nodesep=${NODE_GAPS[view.level]} ranksep=0.4 fontname="Helvetica" newrank=true]`,
+    `node [shape=box style="rounded,filled" fontname="Helvetica" fontsize=15 fontcolor="${INK}" margin="0.18,0.09"]`,
+    `edge [fontname="Helvetica" fontsize=13 fontcolor="${FAINT}" color="#9aa5b1" arrowsize=0.7]`,
     startMark(chart, view),
     ...groups.map(({ around, boxes }) => {
       const nodes = boxes.map(box => node(box, view))
@@ -43,7 +46,7 @@ function node({ state, stays }: Box, view: ChartView): string {
   const tone = view.tones[state.path] ?? 'plain'
   const border = `color="${BORDERS[tone]}" fillcolor="${FILLS[tone]}" peripheries=${state.kind === 'final' ? 2 : 1}`
   const name = state.parent === null ? state.path : state.path.slice(state.parent.length + 1)
-  const lines = view.level === 'detail' ? stays.flatMap(text => wrapped(text.split(' '), ' ')) : []
+  const lines = view.leftOut.length === 0 ? stays.flatMap(text => wrapped(text.split(' '), BOX_WIDTH)) : []
   const label = lines.length === 0 ? quoted(name) : tableLabel(name, lines)
   const names = `id=${quoted(`state:${state.path}`)} class="state" tooltip=${quoted(state.description)}`
   return `${quoted(state.path)} [label=${label} ${border} ${names}]`
@@ -52,12 +55,12 @@ function node({ state, stays }: Box, view: ChartView): string {
 /** The name, and below it in small letters what happens inside. */
 function tableLabel(name: string, lines: readonly string[]): string {
   const row = (content: string): string => `<tr><td>${content}</td></tr>`
-  const small = lines.map(line => row(`<font point-size="10" color="${FAINT}">${escaped(line)}</font>`))
+  const small = lines.map(line => row(`<font point-size="13" color="${FAINT}">${escaped(line)}</font>`))
   return `<<table border="0" cellspacing="0" cellpadding="1">${[row(escaped(name)), ...small].join('')}</table>>`
 }
 
 function cluster(path: string, nodes: readonly string[]): string {
-  const look = `labeljust=l fontsize=14 fontcolor="${INK}" style="rounded" color="#cbd2d9" bgcolor="#fafbfc" margin=14`
+  const look = `labeljust=l fontsize=15 fontcolor="${INK}" style="rounded" color="#cbd2d9" bgcolor="#fafbfc" margin=14`
   return [
     `subgraph ${quoted(`cluster_${path}`)} {`,
     `graph [label=${quoted(path)} ${look} id=${quoted(`group:${path}`)} class="group"]`,
@@ -68,7 +71,7 @@ function cluster(path: string, nodes: readonly string[]): string {
 
 /** A state of another picture: its status is enough. */
 function distantNode(path: string): string {
-  const look = `style="rounded,dashed" color="${FAINT}" fontcolor="${FAINT}" fontsize=12`
+  const look = `style="rounded,dashed" color="${FAINT}" fontcolor="${FAINT}" fontsize=13`
   return `${quoted(path)} [label=${quoted(topOf(path))} ${look} id=${quoted(`elsewhere:${path}`)} class="elsewhere"]`
 }
 
@@ -79,18 +82,19 @@ function row(states: readonly string[]): string[] {
 }
 
 function edge({ from, to, reasons, isMain }: Arrow): string {
-  const label = quoted(wrapped(reasons, ', ').join('\n'))
+  // Between reasons, and before a condition.
+  const label = quoted(wrapped(reasons.join(', ').split(/(?<=,) | (?=\[)/), ARROW_WIDTH).join('\n'))
   const look = isMain ? `color="${MAIN}" fontcolor="${MAIN}" penwidth=2.4 weight=5` : ''
   return `${quoted(from)} -> ${quoted(to)} [label=${label} ${look} id=${quoted(`arrow:${from}>${to}`)} class="arrow"]`
 }
 
-function wrapped(parts: readonly string[], separator: string): string[] {
+function wrapped(parts: readonly string[], width: number): string[] {
   const lines: string[] = []
   for (const part of parts) {
     const last = lines[lines.length - 1]
     if (last === undefined) lines.push(part)
-    else if (last.length + part.length > LABEL_WIDTH) lines.splice(-1, 1, last + separator.trimEnd(), part)
-    else lines[lines.length - 1] = last + separator + part
+    else if (last.length + part.length >= width) lines.push(part)
+    else lines[lines.length - 1] = `${last} ${part}`
   }
   return lines
 }

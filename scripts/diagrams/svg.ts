@@ -18,6 +18,6 @@ export async function svgOf(chart: Chart, view: ChartView): Promise<string> {
       // Graphviz wraps a box with a tooltip into a link that leads nowhere. A title shows the same text.
       .replace(/<g id="a_[^"]*"><a xlink:title="([^"]*)">\n([\s\S]*?)<\/a>\n<\/g>\n/g, '<title>$1</title>\n$2')
       .replaceAll('font-family="Helvetica,sans-Serif"', 'font-family="Helvetica,Arial,Liberation Sans,sans-serif"')
-      .replace(/font-size="(\d+)\.00"/g, (_, size: string) => `font-size="${Number(size) - 1}"`)
+      .replace(/font-size="(\d+)\.00"/g, (_, size: string) => `font-size="${Number(size) - 2}"`)
   )
 }

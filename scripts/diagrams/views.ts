@@ -24,6 +24,8 @@ export interface ChartView {
   readonly effects: Readonly<Record<string, string>>
   /** Actions that tell that an operation did not succeed. */
   readonly failures: readonly string[]
+  /** Events and actions whose transitions the picture leaves out. */
+  readonly leftOut: readonly string[]
   readonly tones: Readonly<Record<string, Tone>>
 }
 
@@ -61,7 +63,39 @@ const payment = {
   tones: paymentTones,
   effects: effectKinds,
   failures: ['fail'],
+  leftOut: [],
   rows: []
+} as const
+
+/**
+ * Redelivery, reconciliation of an operation, manual review: what no merchant causes. How `unknown` ends is not left out:
+ * it is the outcome of the authorisation.
+ */
+const verification = ['RESUMED', 'OPERATION_BOOKED', 'beginReleaseDoubt', 'listForReview', 'endReview']
+
+const paymentOverview = {
+  ...payment,
+  level: 'overview',
+  states: [
+    'pending',
+    'pre_authorized',
+    'capturing',
+    'captured',
+    'refunding',
+    'partially_refunded',
+    'refunded',
+    'unknown',
+    'failed',
+    'cancelling',
+    'canceled',
+    'expired',
+    'charged_back'
+  ],
+  direction: 'TB',
+  rows: [
+    ['expired', 'cancelling', 'capturing'],
+    ['canceled', 'captured']
+  ]
 } as const
 
 const webhook: ChartView = {
@@ -77,37 +111,14 @@ const webhook: ChartView = {
   rows: [],
   tones: { delivered: 'good', undeliverable: 'bad' },
   effects: {},
-  failures: []
+  failures: [],
+  leftOut: []
 }
 
 const views: Readonly<Record<string, readonly ChartView[]>> = {
   payment: [
-    {
-      ...payment,
-      name: 'payment',
-      title: 'The life of a payment',
-      level: 'overview',
-      states: [
-        'pending',
-        'pre_authorized',
-        'capturing',
-        'captured',
-        'refunding',
-        'partially_refunded',
-        'refunded',
-        'unknown',
-        'failed',
-        'cancelling',
-        'canceled',
-        'expired',
-        'charged_back'
-      ],
-      direction: 'TB',
-      rows: [
-        ['expired', 'cancelling', 'capturing'],
-        ['canceled', 'captured']
-      ]
-    },
+    { ...paymentOverview, name: 'payment', title: 'The life of a payment', leftOut: verification },
+    { ...paymentOverview, name: 'payment-verification', title: 'The life of a payment with its verification' },
     {
       ...payment,
       name: 'payment-authorisation',
@@ -150,7 +161,8 @@ export function viewsOf(chart: Chart): readonly ChartView[] {
         rows: [],
         tones: {},
         effects: {},
-        failures: []
+        failures: [],
+        leftOut: []
       }
     ]
   )

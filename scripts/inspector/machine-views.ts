@@ -15,9 +15,9 @@ export function machineViews(): Promise<MachineView[]> {
 
 async function viewOf(chart: Chart): Promise<MachineView> {
   const pictures = viewsOf(chart).map(async view => {
-    const { name, title, level, states } = view
+    const { name, title, level, states, leftOut } = view
     const drawn = await svgOf(chart, view)
-    return { name, title, level, states, svg: drawn.slice(drawn.indexOf('<svg')) }
+    return { name, title, level, isComplete: leftOut.length === 0, states, svg: drawn.slice(drawn.indexOf('<svg')) }
   })
   const leaves = leavesOf(chart)
   return {

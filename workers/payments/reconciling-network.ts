@@ -7,6 +7,7 @@
  * in doubt.
  */
 import { type CardNetwork, paymentIdOf, type QueryOutcome } from '../../machines/network.js'
+import { mayBeInEarlierAccount } from '../../machines/payment/record.js'
 import { createdAtMs } from '../../redis/keys.js'
 import { KNOWN_SALE_FRESH_MS, type KnownSaleStore } from '../../redis/known-sale.js'
 import type { ReconcilePace } from '../../redis/reconcile-pace.js'
@@ -28,9 +29,6 @@ export interface ReconcilingOptions {
 
 /** How long one control confirms the absences that come with it (ms). */
 const CONTROL_FRESH_MS = 5_000
-
-/** So long after a change of the account, a worker that was not stopped may have sent payments under the old one (ms). */
-const ACCOUNT_CHANGE_MS = 3_600_000
 
 type Absence = Exclude<QueryOutcome, { kind: 'found' }>
 
@@ -69,7 +67,7 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
     const known = await knownSales.read()
     if (known?.account !== account) return unconfirmed('no_known_sale', 'No sale is known that proves an absence.')
     const paymentId = paymentIdOf(orderId)
-    if (paymentId === null || createdAtMs(paymentId) < known.accountSinceMs + ACCOUNT_CHANGE_MS) {
+    if (paymentId === null || mayBeInEarlierAccount(createdAtMs(paymentId), known.accountSinceMs)) {
       return unconfirmed('older_than_account', 'The payment is older than the account that is asked.')
     }
     const outcome = await askForKnown(known.orderId)

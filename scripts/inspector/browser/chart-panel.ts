@@ -14,12 +14,16 @@ type Picture = MachineView['pictures'][number]
 /** The picture that changes with the payment: always the part in which it is. */
 const FOLLOW = 'follow'
 
+/** Part of the page's address while the overview shows verification too. */
+const VERIFICATION = 'verification'
+
 /** Shows `position` in the pictures of a machine, one picture at a time; null: no payment is in it. */
 export class ChartPanel {
   readonly #root: HTMLElement
   #machine: MachineView | undefined
-  /** Name of a picture, or `FOLLOW`. */
+  /** Key of a picture, or `FOLLOW`. */
   #chosen = ''
+  #hasVerification = new URL(location.href).searchParams.has(VERIFICATION)
   #position: Position | null = null
 
   constructor(root: HTMLElement) {
@@ -28,7 +32,7 @@ export class ChartPanel {
 
   show(machine: MachineView, position: Position | null): void {
     if (this.#machine?.id !== machine.id) {
-      this.#chosen = machine.pictures[0]?.name ?? ''
+      this.#chosen = keyOf(machine.pictures[0])
       this.#root.replaceChildren()
     }
     this.#machine = machine
@@ -37,14 +41,16 @@ export class ChartPanel {
   }
 
   #draw(): void {
-    const { pictures = [] } = this.#machine ?? {}
+    const pictures = (this.#machine?.pictures ?? []).filter(
+      ({ level, isComplete }) => level === 'detail' || isComplete === this.#hasVerification
+    )
     const picture =
-      this.#chosen === FOLLOW ? this.#partOf(pictures) : pictures.find(({ name }) => name === this.#chosen)
+      this.#chosen === FOLLOW ? this.#partOf(pictures) : pictures.find(picture => keyOf(picture) === this.#chosen)
     if (picture === undefined) return
     const shown = `${this.#chosen} ${picture.name}`
     if (this.#root.dataset['shown'] !== shown || this.#root.childElementCount === 0) {
       this.#root.dataset['shown'] = shown
-      redraw(this.#root, this.#tabs(pictures), drawingOf(picture))
+      redraw(this.#root, this.#tabs(pictures, picture), drawingOf(picture))
     }
     for (const svg of this.#root.querySelectorAll('svg')) light(svg, this.#position)
     bringIntoSight(this.#root.querySelector('.drawing'))
@@ -56,18 +62,40 @@ export class ChartPanel {
     return details.find(({ states }) => place !== undefined && states.includes(statusOf(place))) ?? details[0]
   }
 
-  #tabs(pictures: readonly Picture[]): HTMLElement {
-    const tab = (name: string, title: string): HTMLElement => {
+  #tabs(pictures: readonly Picture[], { level }: Picture): HTMLElement {
+    const tab = (chosen: string, words: string): HTMLElement => {
       const choose = (): void => {
-        this.#chosen = name
+        this.#chosen = chosen
         this.#draw()
       }
-      return button(title, choose, { 'aria-pressed': String(name === this.#chosen) })
+      return button(words, choose, { 'aria-pressed': String(chosen === this.#chosen) })
     }
-    const named = pictures.map(({ name, title }) => tab(name, title))
+    const named = pictures.map(picture => tab(keyOf(picture), picture.title))
     if (named.length > 1) named.splice(1, 0, tab(FOLLOW, 'Follow'))
-    return element('nav', { 'aria-label': 'Pictures' }, ...named)
+    const verification = level === 'overview' ? this.#verificationSwitch() : null
+    return element('nav', { 'aria-label': 'Pictures' }, ...named, verification)
   }
+
+  #verificationSwitch(): HTMLElement {
+    const flip = (): void => {
+      this.#hasVerification = !this.#hasVerification
+      const address = new URL(location.href)
+      if (this.#hasVerification) address.searchParams.set(VERIFICATION, 'shown')
+      else address.searchParams.delete(VERIFICATION)
+      history.replaceState(null, '', address)
+      this.#draw()
+    }
+    return button('Verification', flip, {
+      role: 'switch',
+      'aria-checked': String(this.#hasVerification),
+      title: 'Also what is done without the merchant: redelivery, reconciliation, manual review'
+    })
+  }
+}
+
+/** An overview stays chosen when it gets or loses its verification. */
+function keyOf(picture: Picture | undefined): string {
+  return picture?.level === 'overview' ? 'overview' : (picture?.name ?? '')
 }
 
 function drawingOf({ svg, title }: Picture): HTMLElement {
@@ -75,6 +103,11 @@ function drawingOf({ svg, title }: Picture): HTMLElement {
   const drawing = element('div', { class: 'drawing', role: 'region', 'aria-label': title, tabindex: '0' })
   // Drawn by our own server from the machine; nothing of a payment is in it.
   drawing.innerHTML = svg
+  // Smaller than it was laid out, its words can't be read: better to scroll.
+  for (const { style, viewBox } of drawing.querySelectorAll('svg')) {
+    style.minWidth = `${viewBox.baseVal.width}px`
+    style.minHeight = `${viewBox.baseVal.height}px`
+  }
   return drawing
 }
 

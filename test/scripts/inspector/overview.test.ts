@@ -1,0 +1,70 @@
+/** The overview on a screen of 1440 px: the lifecycle can be read at a glance, and verification is shown on request. */
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { type Inspector, startInspector } from '../../../scripts/inspector/inspector.js'
+import { useBrowser } from '../../support/browser.js'
+import { coveredLabels, smallestFontPx } from '../../support/picture-labels.js'
+
+const FONT_MIN_PX = 11
+
+describe("the inspector's overview of a payment", function () {
+  this.timeout(30_000)
+  const browser = useBrowser()
+  let inspector: Inspector
+  let page: Page
+  before(async () => {
+    inspector = await startInspector({
+      port: 0,
+      isHostedAllowed: false,
+      redisAddress: () => Promise.reject(new Error('There is no service.'))
+    })
+    page = await browser.open(inspector.url, { viewport: { width: 1_440, height: 900 } })
+  })
+  after(() => inspector?.stop())
+
+  const flip = (): Promise<void> => page.getByRole('switch', { name: 'Verification' }).click()
+  const words = async (): Promise<string> => (await page.locator('.edge text').allTextContents()).join(' ')
+  const isLegible = async (): Promise<void> => {
+    expect(await smallestFontPx(page)).to.be.at.least(FONT_MIN_PX)
+    expect(await coveredLabels(page)).to.deep.equal([])
+  }
+
+  it('shows the lifecycle first, all of it without scrolling', async () => {
+    await page.locator('.drawing svg').waitFor()
+    await isLegible()
+    const room = await page.evaluate(`(() => {
+      const { scrollWidth, clientWidth, scrollHeight, clientHeight } = document.querySelector('.drawing')
+      return [scrollWidth <= clientWidth, scrollHeight <= clientHeight]
+    })()`)
+    expect(room).to.deep.equal([true, true])
+    expect(await words())
+      .to.contain('capture')
+      .and.to.contain('operation failed')
+      .and.not.to.match(/resolved|reversed|resumed/)
+  })
+
+  it('shows what verification does when it is asked to, and in each state what the worker then does', async () => {
+    await flip()
+    await isLegible()
+    expect(await words())
+      .to.contain('resolved as booked')
+      .and.to.contain('refund reversed')
+    expect(await page.locator('[id="state:captured"] text').allTextContents()).to.include('duplicate sale: void')
+  })
+
+  it('remembers that in its address', async () => {
+    await page.reload()
+    await page.locator('.drawing svg').waitFor()
+    expect(await words()).to.contain('resolved as booked')
+    await flip()
+    expect(await words()).not.to.contain('resolved')
+    expect(page.url()).to.equal(inspector.url)
+  })
+
+  it('has the switch at the overview only', async () => {
+    await page.getByRole('button', { name: 'Authorisation' }).click()
+    expect(await page.getByRole('switch').count()).to.equal(0)
+    expect(await smallestFontPx(page)).to.be.at.least(FONT_MIN_PX)
+    expect(browser.problems).to.deep.equal([])
+  })
+})
