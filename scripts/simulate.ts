@@ -9,7 +9,7 @@ import { readCommandLine, toolCommand } from './command-line/tool.js'
 import { oneOf, wholeNumber } from './command-line/values.js'
 import { crashMatrix, sleepMatrix } from './simulation/crash-matrix.js'
 import { type MutantName, mutants } from './simulation/mutants.js'
-import type { NetworkTrouble } from './simulation/network-trouble.js'
+import type { NetworkTrouble } from './simulation/network.js'
 import { type RunResult, runSeed } from './simulation/run.js'
 import { type ScenarioName, scenarios } from './simulation/scenarios.js'
 

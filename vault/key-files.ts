@@ -23,7 +23,6 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { VaultError } from './errors.js'
-import type { KeyLock } from './key-lock.js'
 import { type KeyRing, publicHalf, readKeyRing, requireKey, withNewKey, withoutKey } from './key-ring.js'
 
 /** Where the two halves of the vault's ring are. */
@@ -46,6 +45,11 @@ export interface Access {
 }
 
 type RingFiles = KeyFiles | WebhookKeyFile
+
+/** The right to change the key files of a ring, while `withKeyLock` (key-lock.ts) lasts. */
+export interface KeyLock {
+  readonly files: RingFiles
+}
 
 const OWNER_ONLY: Access = { mode: 0o600 }
 

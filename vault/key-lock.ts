@@ -5,12 +5,7 @@
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { VaultError } from './errors.js'
-import type { KeyFiles, WebhookKeyFile } from './key-files.js'
-
-/** The right to change the key files of a ring, while `withKeyLock` lasts. */
-export interface KeyLock {
-  readonly files: KeyFiles | WebhookKeyFile
-}
+import type { KeyFiles, KeyLock, WebhookKeyFile } from './key-files.js'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 

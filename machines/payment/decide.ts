@@ -20,9 +20,9 @@ import {
 import { pureStepOf } from '../pure-transition.js'
 import { WrittenByNewer } from '../written-by-newer.js'
 import { classify } from './classify.js'
+import type { PaymentContext } from './context.js'
 import type { AskedEvent, Effect, LifecycleEvent, PaymentEvent, Policy } from './events.js'
 import { hasTag, paymentMachine } from './machine.js'
-import type { PaymentContext } from './progress.js'
 import { refusalOf } from './refusals.js'
 import { saleOf } from './sums.js'
 

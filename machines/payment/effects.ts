@@ -3,8 +3,8 @@
  * sent: the network is queried for it first.
  */
 import type { Attention } from '../model.js'
+import type { PaymentArgs, PaymentContext } from './context.js'
 import type { Effect } from './events.js'
-import type { PaymentArgs, PaymentContext } from './progress.js'
 
 /** The call that each of these actions asks for. */
 export const effectKinds: Readonly<Record<string, Effect['kind']>> = {

@@ -4,26 +4,13 @@
  * They know nothing of states; the chart decides when they run. Money: `0 <= refunded <= captured <= amount`.
  */
 
-import type { Attention, Operation, PaymentProgress, PaymentTerms } from '../model.js'
+import type { Attention, Operation, PaymentTerms } from '../model.js'
 import { isLive } from '../network.js'
+import type { Figures, PaymentArgs } from './context.js'
 import type { AskedEvent, LifecycleEvent, Policy } from './events.js'
 import { failureOf } from './failures.js'
 import { firstInquiry, nextInquiry } from './reconcile-schedule.js'
 import { knownVoidedCents, refundAmountCents, saleOf, shownCapturedCents } from './sums.js'
-
-/** The figures of a payment; its status and phase are the state of the machine. */
-export type Figures = Omit<PaymentProgress, 'status' | 'phase'>
-
-export interface PaymentContext {
-  readonly terms: PaymentTerms
-  readonly figures: Figures
-  readonly policy: Policy
-}
-
-export interface PaymentArgs {
-  readonly context: PaymentContext
-  readonly event: LifecycleEvent
-}
 
 type Change = (args: PaymentArgs) => Partial<Figures>
 

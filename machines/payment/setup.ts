@@ -6,8 +6,8 @@
  */
 import { assign, setup } from 'xstate'
 import type { Attention } from '../model.js'
+import type { Figures, PaymentArgs, PaymentContext } from './context.js'
 import type { Effect, LifecycleEvent } from './events.js'
-import type { Figures, PaymentArgs, PaymentContext } from './progress.js'
 import * as progress from './progress.js'
 import { refundAmountCents, refundableCents } from './sums.js'
 

@@ -1,7 +1,7 @@
 /** What figures of a payment and of the acquirer's record come to: pure arithmetic. */
 import type { Sale } from '../network.js'
+import type { Figures, PaymentContext } from './context.js'
 import type { AskedEvent, LifecycleEvent } from './events.js'
-import type { Figures, PaymentContext } from './progress.js'
 
 /** The sale that the acquirer's record shows; null for an event that is no answer about a sale. */
 export function saleOf(event: LifecycleEvent): Sale | null {

@@ -2,8 +2,14 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Redis } from '../../redis/connections.js'
 import { assertOwnKeys, type KeyKind, recordFirstKeys, recordNewKey } from '../../redis/key-record.js'
-import { type Access, addKey, initKeyFiles, type KeyFiles, type WebhookKeyFile } from '../../vault/key-files.js'
-import type { KeyLock } from '../../vault/key-lock.js'
+import {
+  type Access,
+  addKey,
+  initKeyFiles,
+  type KeyFiles,
+  type KeyLock,
+  type WebhookKeyFile
+} from '../../vault/key-files.js'
 import { type KeyRing, readKeyRing } from '../../vault/key-ring.js'
 import { type ActionMaker, type Output, subjectOf } from './action.js'
 

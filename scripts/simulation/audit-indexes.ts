@@ -1,7 +1,7 @@
 /** The audit of the indexes at the end of a run: lists and notices must find each payment, once. */
 import { compactId, keys, partitionOf } from '../../redis/keys.js'
 import { leafMark, referenceIndex, referencePrefix, statusIndex, withLeaves } from '../../redis/payment-indexes.js'
-import type { Books } from './audit.js'
+import type { Books } from './books.js'
 
 /**
  * Each payment is once in the index of its status, once in the index of its reference, and under its sale. Each leaf has

@@ -2,7 +2,7 @@
 import { type Payment, placeOf } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { type LedgerSale, LedgerStatus } from '../network/ledger.js'
-import type { Books } from './audit.js'
+import type { Books } from './books.js'
 import { KNOWN_ORDER } from './known-sale.js'
 
 /** Longer than a sleep, a late request and the difference of two clocks together, in the simulation. */

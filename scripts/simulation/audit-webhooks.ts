@@ -4,7 +4,19 @@
  */
 import type { Payment } from '../../machines/model.js'
 import { compactId, keys } from '../../redis/keys.js'
-import type { Books } from './audit.js'
+import type { Config } from '../../runtime/config.js'
+import type { Receivers } from './receivers.js'
+import type { RedisServer } from './redis-server.js'
+
+/** Where webhook events are: written, left and arrived. */
+interface Traces {
+  readonly installation: {
+    readonly written: WrittenEvents
+    readonly durable: RedisServer
+    readonly receivers: Receivers
+    readonly config: Config
+  }
+}
 
 interface WrittenEvent {
   readonly status: string
@@ -30,7 +42,7 @@ export class WrittenEvents {
   }
 }
 
-export function auditWebhooks({ installation }: Books, payment: Payment): string[] {
+export function auditWebhooks({ installation }: Traces, payment: Payment): string[] {
   const { id } = payment.terms
   const written = installation.written.of(compactId(id))
   const told = statusesOf(written)
@@ -49,7 +61,7 @@ function statusesOf(events: readonly { status: string }[]): string {
 }
 
 /** No event is left anywhere, and none was given up. */
-export function auditUndelivered({ installation }: Books): string[] {
+export function auditUndelivered({ installation }: Traces): string[] {
   const { durable, config, receivers } = installation
   const problems = [...receivers.complaints]
   for (let partition = 0; partition < config.partitions; partition++) {

@@ -8,18 +8,13 @@ import { decide } from '../../machines/payment/decide.js'
 import { decodeIdempotency } from '../../redis/idempotency.js'
 import { compactId, expandId, idempotencyRecord, keys, PAYMENTS_GROUP, partitionOf } from '../../redis/keys.js'
 import { decodePayment } from '../../redis/payment-record.js'
-import { type Ledger, LedgerStatus } from '../network/ledger.js'
+import { LedgerStatus } from '../network/ledger.js'
 import { auditIndexes } from './audit-indexes.js'
 import { auditLedger } from './audit-ledger.js'
 import { auditUndelivered, auditWebhooks } from './audit-webhooks.js'
+import type { Books } from './books.js'
 import type { Installation } from './installation.js'
 import type { Merchant, RequestRecord } from './merchant.js'
-
-export interface Books {
-  readonly payments: ReadonlyMap<string, Payment>
-  readonly ledger: Ledger
-  readonly installation: Installation
-}
 
 const FINAL = new Set(['captured', 'canceled', 'partially_refunded', 'refunded', 'charged_back', 'expired', 'failed'])
 

@@ -32,9 +32,9 @@ import { startRounds } from '../../workers/timers/rounds-loop.js'
 import { startWebhookDelivery } from '../../workers/webhooks/delivery.js'
 import type { DeliveryDeps } from '../../workers/webhooks/deps.js'
 import { WrittenEvents } from './audit-webhooks.js'
+import type { Exchange } from './exchange.js'
 import type { Faults } from './faults.js'
 import { bookKnownSale, reconcilingNetwork } from './known-sale.js'
-import type { Mutant } from './mutants.js'
 import { SimulatedNetwork } from './network.js'
 import { Receivers } from './receivers.js'
 import { asRedis, type ClientRole, RedisClient } from './redis-client.js'
@@ -71,7 +71,7 @@ export class Installation {
   readonly errors: string[] = []
   readonly #world: World
   readonly faults: Faults
-  readonly #mutant: Mutant | null
+  readonly #mutant: Exchange | null
   readonly #isLockless: boolean
   readonly #log = createLogger('simulation', 'silent')
   readonly #living = new Set<Process>()
@@ -79,7 +79,7 @@ export class Installation {
   #workersAwayUntilMs = 0
 
   /** `isLockless`: every worker works on any payment at any time, as if the lock servers had long been away. */
-  constructor(world: World, faults: Faults, mutant: Mutant | null, isLockless = false) {
+  constructor(world: World, faults: Faults, mutant: Exchange | null, isLockless = false) {
     this.#world = world
     this.#isLockless = isLockless
     this.faults = faults

@@ -7,10 +7,11 @@ import type { Redis } from '../../redis/connections.js'
 import { keys } from '../../redis/keys.js'
 import type { WorkerDeps } from '../../workers/payments/deps.js'
 import type { DeliveryDeps } from '../../workers/webhooks/deps.js'
-import type { NetworkTrouble } from './network-trouble.js'
+import type { Exchange } from './exchange.js'
+import type { NetworkTrouble } from './network.js'
 import type { ScenarioName } from './scenarios.js'
 
-export interface Mutant {
+export interface Mutant extends Exchange {
   readonly description: string
   /** Within how many runs it must show; 100 unless few worlds bring it about. */
   readonly seedsMax?: number
@@ -18,11 +19,6 @@ export interface Mutant {
   readonly showsAsleep?: ScenarioName
   /** The trouble of the network in which it shows. */
   readonly trouble?: NetworkTrouble
-  /** Exchanges the text of the script that it is about, and leaves the others. */
-  readonly script?: (lua: string) => string
-  readonly worker?: (deps: WorkerDeps) => WorkerDeps
-  /** `redis` is the process's own connection. */
-  readonly webhooks?: (deps: DeliveryDeps, redis: Redis) => DeliveryDeps
 }
 
 export const mutants = {

@@ -8,11 +8,9 @@ import { expandId, keys, partitionNumbers } from '../../redis/keys.js'
 import { decodePayment } from '../../redis/payment-record.js'
 import { LedgerStatus } from '../network/ledger.js'
 import type { Installation } from './installation.js'
-import type { NetworkState } from './network.js'
+import type { NetworkTrouble } from './network.js'
 import type { RedisData } from './redis-data.js'
 import type { World } from './world.js'
-
-export type NetworkTrouble = Exclude<NetworkState, 'well'>
 
 export const TROUBLE_BEGINS_AFTER_MS = 10_000
 /** The horizon of a world is a fifteenth of the real one: eight minutes are two hours there. */

@@ -29,11 +29,11 @@ const BOOKED_BEHIND_GATEWAY = 0.3
  * `away`: no request arrives. `denying`: questions arrive at a host that knows none of our sales. `throttled`: a gateway
  * answers 429 or 503 to everything.
  */
-export type NetworkState = 'well' | 'away' | 'denying' | 'throttled'
+export type NetworkTrouble = 'away' | 'denying' | 'throttled'
 
 export class SimulatedNetwork {
   readonly ledger = new Ledger(null)
-  state: NetworkState = 'well'
+  state: NetworkTrouble | 'well' = 'well'
   /** When the network was last asked about an order, in its right mind: order id -> ms of the world. */
   readonly askedAtMs = new Map<string, number>()
   readonly #acquirer = new Acquirer(this.ledger, 'http://network')

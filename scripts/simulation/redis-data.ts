@@ -15,7 +15,7 @@ export type Value =
   | { readonly type: 'zset'; readonly zset: SortedSet }
   | { readonly type: 'stream'; readonly stream: Stream }
 
-export type Command = (data: RedisData, args: readonly string[]) => Reply
+type Command = (data: RedisData, args: readonly string[]) => Reply
 
 export class RedisData {
   readonly values = new Map<string, Value>()

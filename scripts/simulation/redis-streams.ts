@@ -1,6 +1,5 @@
 /** Streams and their consumer groups, as far as the command path and the webhooks use them. */
 import { type Reply, ReplyError } from './lua.js'
-import type { Command, RedisData } from './redis-data.js'
 
 export interface Pending {
   consumer: string
@@ -20,6 +19,14 @@ export interface Stream {
   readonly groups: Map<string, Group>
 }
 
+/** What these commands need of the data of a server. */
+interface Streams {
+  /** The server's clock (ms). */
+  readonly nowMs: number
+  stream(key: string): Stream | undefined
+  ensureStream(key: string): Stream
+}
+
 export function createStream(): Stream {
   return { entries: new Map(), lastId: '0-0', groups: new Map() }
 }
@@ -30,7 +37,7 @@ export function blockMsOf(args: readonly string[]): number | null {
 }
 
 /** Entries behind the given ids; null when there are none. */
-function readStreams(data: RedisData, { keys, ids, count }: StreamRead): Reply {
+function readStreams(data: Streams, { keys, ids, count }: StreamRead): Reply {
   const found = keys.flatMap((key, index): Reply[] => {
     const after = ids[index] ?? '0'
     const rows = [...(data.stream(key)?.entries ?? [])].filter(([id]) => isAfter(id, after)).slice(0, count)
@@ -40,7 +47,7 @@ function readStreams(data: RedisData, { keys, ids, count }: StreamRead): Reply {
 }
 
 /** Hands new entries of the streams to a consumer; null when there are none. */
-function readGroup(data: RedisData, request: GroupRead): Reply {
+function readGroup(data: Streams, request: GroupRead): Reply {
   const found: Reply[] = []
   for (const [index, key] of request.keys.entries()) {
     const stream = data.stream(key)
@@ -93,7 +100,7 @@ function parseGroupRead(args: readonly string[]): GroupRead {
   return { ...parseRead(args), group: args[place + 1] ?? '', consumer: args[place + 2] ?? '' }
 }
 
-function newEntries(data: RedisData, stream: Stream, group: Group, request: GroupRead): Reply[] {
+function newEntries(data: Streams, stream: Stream, group: Group, request: GroupRead): Reply[] {
   const rows: Reply[] = []
   for (const [id, fields] of stream.entries) {
     if (rows.length >= request.count) break
@@ -105,7 +112,7 @@ function newEntries(data: RedisData, stream: Stream, group: Group, request: Grou
   return rows
 }
 
-function ownEntries(data: RedisData, stream: Stream, group: Group, request: GroupRead, after: string): Reply[] {
+function ownEntries(data: Streams, stream: Stream, group: Group, request: GroupRead, after: string): Reply[] {
   const rows: Reply[] = []
   for (const [id, pending] of group.pending) {
     if (rows.length >= request.count) break
@@ -118,7 +125,7 @@ function ownEntries(data: RedisData, stream: Stream, group: Group, request: Grou
   return rows
 }
 
-function noteConsumer(data: RedisData, group: Group, name: string): void {
+function noteConsumer(data: Streams, group: Group, name: string): void {
   group.consumers.set(name, { seenMs: data.nowMs })
 }
 
@@ -134,7 +141,7 @@ function parts(id: string): [number, number] {
   return [Number(ms), Number(count)]
 }
 
-export const streamCommands: Readonly<Record<string, Command>> = {
+export const streamCommands: Readonly<Record<string, (data: Streams, args: readonly string[]) => Reply>> = {
   XADD: (data, [key = '', ...args]) => {
     const [id = '', ...fields] = withoutTrimming(args)
     const stream = data.ensureStream(key)
@@ -193,13 +200,13 @@ function withoutTrimming(args: readonly string[]): readonly string[] {
   return isTrimming ? args.slice(3) : args
 }
 
-function groupOf(data: RedisData, key: string, name: string): Group {
+function groupOf(data: Streams, key: string, name: string): Group {
   const group = data.stream(key)?.groups.get(name)
   if (group === undefined) throw new ReplyError(`NOGROUP No such consumer group '${name}' for key name '${key}'`)
   return group
 }
 
-function createGroup(data: RedisData, [key = '', name = '', start = '']: readonly string[]): Reply {
+function createGroup(data: Streams, [key = '', name = '', start = '']: readonly string[]): Reply {
   const stream = data.ensureStream(key)
   if (stream.groups.has(name)) throw new ReplyError('BUSYGROUP Consumer Group name already exists')
   stream.groups.set(name, { lastId: start === '$' ? stream.lastId : '0-0', pending: new Map(), consumers: new Map() })
@@ -207,7 +214,7 @@ function createGroup(data: RedisData, [key = '', name = '', start = '']: readonl
 }
 
 /** What the consumer holds is forgotten, as in Redis: it stays in the stream and is never delivered again. */
-function dropConsumer(data: RedisData, [key = '', name = '', consumer = '']: readonly string[]): Reply {
+function dropConsumer(data: Streams, [key = '', name = '', consumer = '']: readonly string[]): Reply {
   const group = groupOf(data, key, name)
   const held = [...group.pending].filter(([, row]) => row.consumer === consumer)
   for (const [id] of held) group.pending.delete(id)

@@ -7,9 +7,9 @@ import { inside } from './globals.js'
 import { Installation } from './installation.js'
 import { MerchantClient } from './merchant.js'
 import { type Mutant, type MutantName, mutants } from './mutants.js'
+import type { NetworkTrouble } from './network.js'
 import {
   beginTrouble,
-  type NetworkTrouble,
   outliveTrouble,
   STORIES_IN_TROUBLE,
   TROUBLE_BEGINS_AFTER_MS,
