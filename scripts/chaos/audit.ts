@@ -2,8 +2,9 @@
 import { isOpen } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { LedgerStatus } from '../network/ledger.js'
+import type { SaleLine } from '../network/read-sales.js'
 import type { ReceivedEvent } from './receiver.js'
-import type { PaymentView, RequestRecord, SaleLine } from './record.js'
+import type { PaymentView, RequestRecord } from './record.js'
 
 /** What was found, one line each. All empty: the run is clean. */
 export interface Findings {

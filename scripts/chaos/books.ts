@@ -1,11 +1,12 @@
 /** What is left of a run when the trouble is over: the service's books, the merchants' and the network's, compared. */
 import { isOpen } from '../../machines/model.js'
 import { delay } from '../../runtime/delay.js'
+import { readSales, type SaleLine } from '../network/read-sales.js'
 import { auditChaos, type Findings } from './audit.js'
 import type { ChaosClient } from './client.js'
 import { type Outages, outagesOf, SILENCE_MAX_MS } from './outages.js'
 import type { ChaosReceiver } from './receiver.js'
-import type { PaymentView, RequestRecord, SaleLine } from './record.js'
+import type { PaymentView, RequestRecord } from './record.js'
 import type { Strike } from './trouble.js'
 
 /** Beyond the horizon and every gap between two questions. */
@@ -111,13 +112,4 @@ async function untilTold(
     await delay(POLL_MS)
     for (const id of ids) payments.set(id, (await read(id)) ?? payments.get(id) ?? null)
   }
-}
-
-/** Every sale that the simulator of the card network has booked. */
-export async function readSales(networkUrl: string): Promise<SaleLine[]> {
-  const text = await (await fetch(`${networkUrl}/simulator/sales`)).text()
-  return text
-    .split('\n')
-    .filter(Boolean)
-    .map(line => JSON.parse(line) as SaleLine)
 }

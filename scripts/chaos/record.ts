@@ -40,12 +40,3 @@ export interface PaymentView {
   readonly operation: { readonly state: string; readonly idempotency_key: string }
   readonly card: { readonly last4: string }
 }
-
-/** One line of `GET /simulator/sales`, as far as the audits look. */
-export interface SaleLine {
-  readonly merchant_order_id: string
-  readonly payment_id: string
-  readonly status: number
-  readonly captured_amount: number
-  readonly voided_amount: number
-}

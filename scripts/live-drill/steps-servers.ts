@@ -3,7 +3,7 @@ import { cp, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { delay } from '../../runtime/delay.js'
 import { messageOf } from '../../runtime/message-of.js'
-import { readSales } from '../chaos/books.js'
+import { readSales } from '../network/read-sales.js'
 import type { ShippedRedis } from './shipped-redis.js'
 import type { Seen, Step } from './step.js'
 
