@@ -1,6 +1,7 @@
-/** The Lua scripts: one atomic step per file in redis/lua/, addressed by its hash, loaded when a server lacks it. */
+/** The Lua scripts: one atomic step per file, addressed by its hash, loaded when a server lacks it. */
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { isStep, type ScriptName, withCrashPoints } from '../runtime/crash-points.js'
 import type { Redis } from './connections.js'
 import { keys } from './keys.js'
@@ -8,11 +9,23 @@ import { keys } from './keys.js'
 /** Runs a script with its KEYS and ARGV; the raw answer is for the caller's parser. */
 export type Script = (redis: Redis, keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>
 
-const folder = new URL('../../redis/lua/', import.meta.url)
+const folder = new URL('../../redis/', import.meta.url)
 
-/** The text of `redis/lua/<name>.lua`, with what it includes. Throws when there is no such script. */
+/** The files of the scripts by name, without `.lua`, wherever they stand below redis/. Names are unique. */
+const files: ReadonlyMap<string, URL> = new Map(
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(path => path.endsWith('.lua'))
+    .map(path => [basename(path, '.lua'), new URL(path.replaceAll('\\', '/'), folder)])
+)
+
+/** The names of all scripts, and of the texts that they include. */
+export const luaNames: readonly string[] = [...files.keys()].sort()
+
+/** The text of `<name>.lua`, with what it includes. Throws when there is no such script. */
 export function loadLua(name: string): string {
-  const text = readFileSync(new URL(`${name}.lua`, folder), 'utf8')
+  const file = files.get(name)
+  if (file === undefined) throw new Error(`No file below redis/ is named ${name}.lua.`)
+  const text = readFileSync(file, 'utf8')
   return text.replace(/^-- include (\w+)$/gm, (_, included: string) => loadLua(included))
 }
 
@@ -37,7 +50,7 @@ function guardOf(name: ScriptName, lua: string): string {
   return `do local may, k = redis.acl_check_cmd, KEYS[1] ${checks.join(' ')} end`
 }
 
-/** The script `redis/lua/<name>.lua`, ready to run on any connection, between its crash points. */
+/** The script `<name>.lua`, ready to run on any connection, between its crash points. */
 export function defineScript(name: ScriptName): Script {
   const text = loadLua(name)
   const lua = `${guardOf(name, text)} ${text}`

@@ -1,11 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { ensureGroups, readCommands } from '../../redis/command-stream.js'
 import { createCommitStore } from '../../redis/commits.js'
 import { connect, disconnect, type Redis } from '../../redis/connections.js'
 import { compactId, keys } from '../../redis/keys.js'
 import { createPaymentStore } from '../../redis/payments.js'
-import { defineScript } from '../../redis/scripts.js'
+import { defineScript, loadLua, luaNames } from '../../redis/scripts.js'
 import type { ScriptName } from '../../runtime/crash-points.js'
 import { createLogger } from '../../runtime/log.js'
 import { anAcceptance, aPayment, CREATED_MS, createCommand, PARTITION } from '../support/payments.js'
@@ -17,11 +16,11 @@ const USER = 'denied-scripts'
 const log = createLogger('test', 'silent')
 
 /** Each script with its commands, such as `xack` or `xgroup|delconsumer`, as the ACL names them. */
-const scripts = readdirSync('redis/lua').map(file => {
-  const text = readFileSync(`redis/lua/${file}`, 'utf8')
+const scripts = luaNames.map(name => {
+  const text = loadLua(name)
   const calls = [...text.matchAll(/redis\.p?call\((?:'([A-Z]+)'(?:, '([A-Z]+)')?)?/g)]
-  const commands = calls.map(([, name = 'NOT LITERAL', part]) => (part === undefined ? name : `${name}|${part}`))
-  return { name: file.replace('.lua', '') as ScriptName, commands: new Set(commands.map(one => one.toLowerCase())) }
+  const commands = calls.map(([, word = 'NOT LITERAL', part]) => (part === undefined ? word : `${word}|${part}`))
+  return { name: name as ScriptName, commands: new Set(commands.map(one => one.toLowerCase())) }
 })
 
 describe('a script whose user may not run one of its commands', () => {

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { WrittenByNewer } from '../../machines/written-by-newer.js'
 import { decodeEntry } from '../../redis/command-entry.js'
 import { decodeIdempotency } from '../../redis/idempotency.js'
 import { decodePayment, encodePayment } from '../../redis/payment-record.js'
 import { decodeReply, encodeReply } from '../../redis/replies.js'
+import { loadLua } from '../../redis/scripts.js'
 import { decodeChange } from '../../redis/webhook-event.js'
 import { decodeRecord } from '../../redis/webhook-record.js'
 import { anEntry } from '../support/payments.js'
@@ -116,7 +116,7 @@ describe('records that are stored somewhere', () => {
 
   it('the Lua scripts know the same heads', () => {
     expect(RECORDS.pending).to.match(/^(\d+) (\S+) /)
-    expect(readFileSync('redis/lua/commit.lua', 'utf8')).to.contain("string.match(head, '^(%d+) ')")
+    expect(loadLua('commit')).to.contain("string.match(head, '^(%d+) ')")
   })
 })
 

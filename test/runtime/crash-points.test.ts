@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
+import { loadLua, luaNames } from '../../redis/scripts.js'
 import { readConfig } from '../../runtime/config.js'
 import {
   armCrashPoints,
@@ -14,10 +14,7 @@ describe('crash points', () => {
   afterEach(() => armCrashPoints(null))
 
   it('stand around every script, but for those that are named as beside the way', () => {
-    const isScript = (file: string): boolean => !readFileSync(`redis/lua/${file}`, 'utf8').startsWith('-- Included by ')
-    const scripts = readdirSync('redis/lua')
-      .filter(isScript)
-      .map(file => file.replace('.lua', ''))
+    const scripts = luaNames.filter(name => !loadLua(name).startsWith('-- Included by '))
     const named = [...Object.keys(crashSteps), ...Object.keys(scriptsBesideTheWay)]
     expect(named).to.include.members(scripts)
   })
@@ -30,9 +27,8 @@ describe('crash points', () => {
   })
 
   it('name no step that is gone', () => {
-    const scripts = readdirSync('redis/lua').map(file => file.replace('.lua', ''))
     const steps = Object.keys(crashSteps).filter(step => !step.startsWith('network.') && step !== 'read_commands')
-    expect(scripts).to.include.members([...steps, ...Object.keys(scriptsBesideTheWay)])
+    expect(luaNames).to.include.members([...steps, ...Object.keys(scriptsBesideTheWay)])
   })
 
   it('are passed without a trace when they are not armed', async () => {

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
+import { loadLua, luaNames } from '../../redis/scripts.js'
 import { sleepMatrix } from '../../scripts/simulation/crash-matrix.js'
 import { type Mutant, type MutantName, mutants } from '../../scripts/simulation/mutants.js'
 import { type RunResult, runSeed } from '../../scripts/simulation/run.js'
@@ -110,7 +110,7 @@ describe('simulated worlds', () => {
   })
 
   it('plant mistakes in scripts as they are now', () => {
-    const scripts = readdirSync('redis/lua').map(file => readFileSync(`redis/lua/${file}`, 'utf8'))
+    const scripts = luaNames.map(loadLua)
     const planted: readonly Mutant[] = Object.values(mutants)
     const stale = planted.filter(({ script }) => script !== undefined && scripts.every(lua => script(lua) === lua))
     expect(stale.map(({ description }) => description)).to.deep.equal([])

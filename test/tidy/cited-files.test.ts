@@ -11,7 +11,7 @@ const COMMENT = /\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g
 
 const pages = filesBelow('docs', '.md').map(path => ({ path, text: readFileSync(path, 'utf8') }))
 const comments = readSources().map(({ path, text }) => ({ path, text: (text.match(COMMENT) ?? []).join('\n') }))
-const scripts = filesBelow('redis/lua', '.lua').map(path => ({ path, text: readFileSync(path, 'utf8') }))
+const scripts = filesBelow('redis', '.lua').map(path => ({ path, text: readFileSync(path, 'utf8') }))
 /** Stands for any name in docs/DESIGN.md. */
 const PLACEHOLDER = 'scripts/X.ts'
 /** docs/SECURITY.md leaves the first folder of tests out. */

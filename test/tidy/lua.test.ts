@@ -4,7 +4,7 @@ import { filesBelow } from './sources.js'
 
 const LINES_MAX = 80
 
-const scripts = filesBelow('redis/lua', '.lua').map(path => {
+const scripts = filesBelow('redis', '.lua').map(path => {
   const lines = readFileSync(path, 'utf8').split('\n')
   const headerLength = lines.findIndex(line => !line.startsWith('--'))
   return {
