@@ -1,7 +1,8 @@
 // Runs one of the project's commands from any state of the checkout: installs and builds first when something is
 // missing or older than its source. Plain JavaScript, because it runs before the compiler is there.
 //
-//   node scripts/bootstrap.mjs COMMAND [arguments]     COMMAND.ts is a file of scripts/; `build` builds in any case
+//   node scripts/bootstrap.mjs COMMAND [arguments]     COMMAND is the path of a source without `.ts` (package.json has
+//                                                      all of them); scripts/build builds in any case
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -24,7 +25,7 @@ if (modifiedMs('node_modules/.package-lock.json') < modifiedMs('package-lock.jso
   // --include=dev: the compiler is one of the development dependencies, and NODE_ENV=production would leave it out.
   await step('Installing dependencies', [...npm, 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'])
 }
-const isBuildAsked = command === 'build' && rest.length === 0
+const isBuildAsked = command === 'scripts/build' && rest.length === 0
 if (isBuildAsked || modifiedMs(STAMP) < newestSourceMs()) {
   removeOrphans()
   await step('Building', [process.execPath, 'node_modules/typescript/bin/tsc', '-b', ...PROJECTS])
@@ -32,8 +33,8 @@ if (isBuildAsked || modifiedMs(STAMP) < newestSourceMs()) {
   mkdirSync(join(root, 'dist'), { recursive: true })
   writeFileSync(join(root, STAMP), '')
 }
-const entry = join(root, `dist/scripts/${command}.js`)
-if (!existsSync(entry)) fail(`There is no command "${command}": scripts/${command}.ts does not exist.`)
+const entry = join(root, `dist/${command}.js`)
+if (!existsSync(entry)) fail(`There is no command "${command}": ${command}.ts does not exist.`)
 process.argv = [process.argv[0], entry, ...rest]
 await import(pathToFileURL(entry).href)
 

@@ -16,7 +16,8 @@ const commands = Object.keys(scripts).filter(name => !NOT_OURS.includes(name))
 
 /** Runs a command of package.json, without npm in front. */
 function run(name: string, ...args: string[]): Promise<Ending> {
-  const [, file = ''] = /^(?:[A-Z_]+=\S+ )?exec node scripts\/bootstrap\.mjs ([a-z-]+)$/.exec(scripts[name] ?? '') ?? []
+  const [, file = ''] =
+    /^(?:[A-Z_]+=\S+ )?exec node scripts\/bootstrap\.mjs ([a-z/-]+)$/.exec(scripts[name] ?? '') ?? []
   const env = { ...process.env, COLUMNS: '60', DATA_DIR: 'dist/no-such-folder' }
   return new Promise(resolve => {
     execFile(process.execPath, ['scripts/bootstrap.mjs', file, ...args], { env }, (error, out, err) => {

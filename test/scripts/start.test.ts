@@ -15,7 +15,7 @@ describe('npm start', function () {
   const isGone = (): boolean => pidsWith(dir).length === 0
   /** The one child of npm: npm's script begins with `exec`, so no shell stands between. */
   const supervisorPid = (): number => {
-    const [pid] = pidsWith(`scripts/bootstrap.mjs start --procfile=${dir}`)
+    const [pid] = pidsWith(`scripts/bootstrap.mjs scripts/start --procfile=${dir}`)
     if (pid === undefined) throw new Error('The supervisor was not found')
     return pid
   }
@@ -50,7 +50,7 @@ describe('npm start', function () {
 
   it('restarts its processes for every request, also during a restart', async () => {
     const restart = (): Promise<[number | null, string]> => {
-      const tool = spawn(process.execPath, ['scripts/bootstrap.mjs', 'rolling-restart'], {
+      const tool = spawn(process.execPath, ['scripts/bootstrap.mjs', 'scripts/rolling-restart'], {
         env: { ...process.env, DATA_DIR: dir },
         stdio: ['ignore', 'pipe', 'inherit']
       })

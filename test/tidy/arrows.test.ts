@@ -131,7 +131,7 @@ describe('import arrows', () => {
     // A page names its script in HTML.
     const isRoot = ({ path }: Source): boolean =>
       processes.includes(path) ||
-      commands.some(command => path === `scripts/${command}.ts`) ||
+      commands.includes(path.replace(/\.ts$/, '')) ||
       NAMED.includes(path) ||
       /\.test\.ts$|\.d\.ts$|\/browser\/(page|hosted)\.ts$/.test(path)
     const imported = new Set(inner.map(({ path, specifier }) => targetOf(path, specifier)))
