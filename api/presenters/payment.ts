@@ -1,8 +1,7 @@
 /** A payment as merchants see it (docs/API.md#the-payment). The terms lack the buyer's document, phone and address. */
 import type { FailureCode, PaymentProgress, PaymentTerms } from '../../machines/model.js'
 import { presentOperation } from '../../redis/webhook-event.js'
-import { type ErrorSpec, errorCatalogue } from '../../runtime/errors.js'
-import { failureRow } from './failure.js'
+import { type ErrorCode, type ErrorSpec, errorCatalogue } from '../../runtime/errors.js'
 
 /** `operation` and `error` are absent when there is none; every other field is present, null while it has no value. */
 export function presentPayment(terms: PaymentTerms, progress: PaymentProgress): Record<string, unknown> {
@@ -36,6 +35,14 @@ export function presentPayment(terms: PaymentTerms, progress: PaymentProgress): 
     operation: presentOperation(progress.operation),
     ...(progress.error === null ? {} : { error: presentFailure(progress.error, terms) })
   }
+}
+
+/**
+ * Why an operation did not do what was asked, as a row of the error catalogue. A payment that lost its card data before it
+ * was sent: without a token, what was lost is the CVV of a stored card.
+ */
+export function failureRow(code: FailureCode, { card }: PaymentTerms): ErrorCode {
+  return code === 'invalid_token' && card.cardId !== null ? 'cvv_lost' : code
 }
 
 function presentFailure(code: FailureCode, terms: PaymentTerms): Record<string, unknown> {

@@ -5,8 +5,7 @@ import { ServiceError } from '../../runtime/errors.js'
 import type { Answer } from '../context.js'
 import { serverTiming } from '../server-timing.js'
 import type { Submission } from '../submission.js'
-import { failureRow } from './failure.js'
-import { presentPayment } from './payment.js'
+import { failureRow, presentPayment } from './payment.js'
 
 /** When to look again at a payment that is still in progress, in seconds: the first question to the network is due then. */
 const RETRY_AFTER_S = 2

@@ -5,7 +5,12 @@
 import { answerTo } from '../presenters/submission.js'
 import { paymentIdInPath, scopeOf } from '../request-scope.js'
 import type { MerchantRoute } from '../route.js'
-import { parsePartialAmount, partialAmountBody } from '../schemas/partial-amount.js'
+import { amountCents as amountField, object } from '../schemas/fields.js'
+import { parserOf } from '../schemas/rules.js'
+
+const partialAmountBody = object({ amount_cents: amountField }, [], 'must be a JSON object, or no body at all')
+
+const parse = parserOf<{ amount_cents?: number }>(partialAmountBody, 'body')
 
 export function operatePaymentRoute(operation: 'capture' | 'cancel'): MerchantRoute {
   return {
@@ -22,4 +27,9 @@ export function operatePaymentRoute(operation: 'capture' | 'cancel'): MerchantRo
       return answerTo(await deps.payments[operation](scope, paymentId, amountCents), 200)
     }
   }
+}
+
+/** The amount in cents; null (the whole amount) when there is no body, or nothing in it. */
+function parsePartialAmount(body: unknown): number | null {
+  return body === undefined ? null : (parse(body).amount_cents ?? null)
 }

@@ -2,7 +2,16 @@
 import { principalOf } from '../context.js'
 import { presentCard } from '../presenters/card.js'
 import type { MerchantRoute } from '../route.js'
-import { parseStoreCard, storeCardBody } from '../schemas/store-card.js'
+import { givenId, object } from '../schemas/fields.js'
+import { parserOf } from '../schemas/rules.js'
+
+const storeCardBody = object(
+  { token_id: givenId('the one-use token from the browser') },
+  ['token_id'],
+  'must be a JSON object'
+)
+
+const parseStoreCard = parserOf<{ token_id: string }>(storeCardBody, 'body')
 
 export const storeCardRoute: MerchantRoute = {
   method: 'POST',

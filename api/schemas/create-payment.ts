@@ -14,7 +14,12 @@ import {
   text
 } from './fields.js'
 import { parserOf, type Schema } from './rules.js'
-import { brazilianStates } from './states.js'
+
+/** The 26 states of Brazil and its federal district. */
+const BRAZILIAN_STATES = [
+  ...['AC', 'AL', 'AM', 'AP', 'BA', 'CE', 'DF', 'ES', 'GO', 'MA', 'MG', 'MS', 'MT', 'PA'],
+  ...['PB', 'PE', 'PI', 'PR', 'RJ', 'RN', 'RO', 'RR', 'RS', 'SC', 'SE', 'SP', 'TO']
+] as const
 
 const cvv = digits('3,4', 'the security code of 3 or 4 digits')
 const sourceType = { rule: 'must be "token" (with token_id) or "card" (with card_id)' }
@@ -47,7 +52,7 @@ const address = object(
     complement: { ...text(60), type: ['string', 'null'], rule: `${text(60)['rule']}, or null` },
     district: filled(60),
     city: filled(60),
-    state: { enum: brazilianStates, rule: 'must be the two-letter abbreviation of a Brazilian state, such as SP' }
+    state: { enum: BRAZILIAN_STATES, rule: 'must be the two-letter abbreviation of a Brazilian state, such as SP' }
   },
   ['zip_code', 'street', 'number', 'district', 'city', 'state'],
   "must be an object with the buyer's address"
