@@ -112,7 +112,8 @@ function replyOf({ payment, conclusion, ends, times }: Commit): Reply {
 }
 
 /** KEYS of commit.lua. */
-function placesOf({ payment, statusBefore, conclusion }: Commit, partition: number): string[] {
+function placesOf(write: Commit, partition: number): string[] {
+  const { payment, statusBefore } = write
   const { terms, progress } = payment
   const compact = compactId(terms.id)
   const mark = leafMark(compact)
@@ -122,10 +123,7 @@ function placesOf({ payment, statusBefore, conclusion }: Commit, partition: numb
     keys.attention(partition),
     keys.webhookEndpoint(partition, terms.merchantId),
     keys.outbox(partition),
-    keys.idempotency(
-      partition,
-      conclusion === null ? 'none' : idempotencyRecord(terms.merchantId, conclusion.idempotencyKey)
-    ),
+    keys.idempotency(partition, recordOf(write)),
     keys.commands(partition),
     keys.inDoubt(partition),
     keys.sales(partition, saleOf(progress)),
@@ -133,6 +131,14 @@ function placesOf({ payment, statusBefore, conclusion }: Commit, partition: numb
     ...withLeaves(statusIndex(partition, terms.merchantId, statusBefore), mark),
     ...withLeaves(statusIndex(partition, terms.merchantId, progress.status), mark)
   ]
+}
+
+/** The idempotency record that gets its result. That of the command as a rule, whose name need not be hashed again. */
+function recordOf({ payment, conclusion, ends, begins }: Commit): string {
+  if (conclusion === null) return 'none'
+  const entry = ends ?? begins
+  if (entry?.record && entry.idempotencyKey === conclusion.idempotencyKey) return entry.record
+  return idempotencyRecord(payment.terms.merchantId, conclusion.idempotencyKey)
 }
 
 /** ARGV of commit.lua, but for the last one. */
