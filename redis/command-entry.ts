@@ -49,19 +49,6 @@ export function encodeServiceCommand(paymentId: string, command: Command): strin
   return encodeEntry({ compact: compactId(paymentId), command, ...unrequested })
 }
 
-/**
- * Commands that an earlier version put into the stream: one notice for all that the network announces, and a conclusion
- * for refunds alone.
- */
-type OldCommand = { readonly kind: 'chargeback_notice' } | { readonly kind: 'conclude_refund'; isBooked: boolean }
-
-function readCommand(text: string): Command {
-  const command = JSON.parse(text) as Command | OldCommand
-  if (command.kind === 'chargeback_notice') return { kind: 'network_notice', announced: 'change' }
-  if (command.kind === 'conclude_refund') return { kind: 'conclude_operation', isBooked: command.isBooked }
-  return command
-}
-
 /** Reads an entry. Throws when it is not one of ours; the caller buries it. */
 export function decodeEntry(partition: number, entryId: string, pairs: readonly string[]): CommandEntry {
   const fields = fieldsOf(pairs)
@@ -73,7 +60,7 @@ export function decodeEntry(partition: number, entryId: string, pairs: readonly 
     entryId,
     partition,
     compact,
-    command: readCommand(command),
+    command: JSON.parse(command) as Command,
     idempotencyKey: fields.get('y') ?? null,
     record: fields.get('k') ?? null,
     replyTo: channel === undefined ? null : { channel, commandId: fields.get('i') ?? '' },

@@ -70,8 +70,8 @@ describe('records that are stored somewhere', () => {
     })
   })
 
-  it('a conclusion of an operator reads as ever, also from when there was one for refunds alone', () => {
-    const fields = ['p', COMPACT, 'c', '{"kind":"conclude_refund","isBooked":true}']
+  it('a conclusion of an operator reads as ever', () => {
+    const fields = ['p', COMPACT, 'c', '{"kind":"conclude_operation","isBooked":true}']
     expect(decodeEntry(5, '1-0', fields).command).to.deep.equal({ kind: 'conclude_operation', isBooked: true })
   })
 
