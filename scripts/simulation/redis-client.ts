@@ -6,7 +6,7 @@ import type { Redis } from '../../redis/connections.js'
 import { type Faults, strike } from './faults.js'
 import type { Reply } from './lua.js'
 import type { BlockedReader, RedisServer } from './redis-server.js'
-import type { Process, World } from './world.js'
+import type { Process, ScheduledEvent, World } from './world.js'
 
 export type ClientRole = 'commands' | 'blocking' | 'subscriber' | 'lock'
 
@@ -30,6 +30,8 @@ interface Request {
   /** The connection that it went out on; an answer on another one is not heard. */
   epoch: number
   reader: BlockedReader | null
+  /** Its time limit. */
+  limit: ScheduledEvent | null
 }
 
 export class RedisClient {
@@ -57,15 +59,23 @@ export class RedisClient {
 
   send(args: readonly string[]): Promise<Reply> {
     return new Promise((resolve, reject) => {
-      const request: Request = { args, resolve, reject, isSettled: false, epoch: this.#epoch, reader: null }
+      const request: Request = {
+        args,
+        resolve,
+        reject,
+        isSettled: false,
+        epoch: this.#epoch,
+        reader: null,
+        limit: null
+      }
       if (strike(this.#world, this.#faults, this.#process, () => `before ${describe(args)}`)) return
       this.#pending.add(request)
       if (this.#server.isDown) this.#refuse(request)
       else this.#dispatch(request)
       const limitMs = TIMEOUT_MS[this.#role]
       if (Number.isFinite(limitMs)) {
-        this.#world.after(limitMs, this.#process, () => {
-          if (!request.isSettled) this.#settle(request, new Error('Command timed out'))
+        request.limit = this.#world.after(limitMs, this.#process, () => {
+          this.#settle(request, new Error('Command timed out'))
         })
       }
     })
@@ -131,6 +141,7 @@ export class RedisClient {
   #settle(request: Request, reply: Reply | Error): void {
     if (request.isSettled) return
     request.isSettled = true
+    if (request.limit !== null) request.limit.isCancelled = true
     this.#pending.delete(request)
     this.#world.trace('redis', () => `${describe(request.args)} -> ${short(reply)}`)
     if (reply instanceof Error) request.reject(reply)

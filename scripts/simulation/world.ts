@@ -137,11 +137,12 @@ export class World {
     while (!isDone()) {
       this.#skipQuiet()
       if ((this.#heap[0]?.atMs ?? Number.POSITIVE_INFINITY) > endMs) return false
-      const event = pop(this.#heap)
+      let event = pop(this.#heap)
+      while (event?.isCancelled) event = pop(this.#heap)
       if (event === undefined) return false
       this.nowMs = Math.max(this.nowMs, event.atMs)
       const { owner } = event
-      if (event.isCancelled || owner?.isDead) continue
+      if (owner?.isDead) continue
       if (owner !== null && owner.sleepsUntilMs > this.nowMs) {
         // After a suspension everything is there at once, in any order.
         event.atMs = owner.sleepsUntilMs + this.random.next()
