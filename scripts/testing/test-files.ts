@@ -1,4 +1,5 @@
-/** Which test files the arguments of `npm test` mean, and which of them run side by side. */
+/** Which test files the arguments of `npm test` mean, and in which order they run. */
+import { dirname } from 'node:path'
 import { UsageError } from '../command-line/usage-error.js'
 
 /**
@@ -23,10 +24,36 @@ export function selectTestFiles(files: readonly string[], patterns: readonly str
 }
 
 /**
- * Two lists that take about the same time: the tests that run the whole service, and all others. Each runs in one
- * process, so that the files of a list share its servers.
+ * What `npm test` runs in one process each, by the beginning of the path in test/: what takes longest is begun first. A
+ * file belongs to the first that fits.
  */
-export function lanesOf(files: readonly string[]): readonly (readonly string[])[] {
-  const isSystem = (file: string): boolean => file.includes('/test/system/')
-  return [files.filter(isSystem), files.filter(file => !isSystem(file))]
+const LONGEST_FIRST = [
+  'system/operations/live-drill',
+  'simulation/simulation',
+  'system/operations',
+  'system/payments',
+  'scripts',
+  'simulation/crash-matrix',
+  'system/chaos',
+  'system/card-data',
+  'system',
+  ''
+]
+const SHARED_SERVICE = /\buse(?:Paying)?Service\([^)]*\)/
+
+/**
+ * Divides the files into batches for processes that run side by side. In a batch, files that ask for the same service
+ * follow each other, because it is started once for them (test/support/service.ts). `textOf` reads a file.
+ */
+export function batchesOf(files: readonly string[], textOf: (file: string) => string): readonly (readonly string[])[] {
+  const placeOf = (file: string): number =>
+    LONGEST_FIRST.findIndex(beginning => file.startsWith(`dist/test/${beginning}`))
+  const orderOf = (file: string): string => `${dirname(file)} ${SHARED_SERVICE.exec(textOf(file))?.[0] ?? ''} ${file}`
+  return LONGEST_FIRST.map((_, place) =>
+    files
+      .filter(file => placeOf(file) === place)
+      .map(file => ({ file, order: orderOf(file) }))
+      .sort((a, b) => (a.order < b.order ? -1 : 1))
+      .map(({ file }) => file)
+  ).filter(batch => batch.length > 0)
 }

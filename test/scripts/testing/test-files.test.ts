@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { lanesOf, selectTestFiles } from '../../../scripts/testing/test-files.js'
+import { batchesOf, selectTestFiles } from '../../../scripts/testing/test-files.js'
 
 const files = ['dist/test/api/app.test.js', 'dist/test/redis/accept.test.js', 'dist/test/redis/commit.test.js']
 
@@ -19,9 +19,23 @@ describe('arguments of npm test', () => {
       'No test file matches rdis. Give a part of the path'
     )
   })
+})
 
-  it('put every file into one of the lanes', () => {
-    const system = 'dist/test/system/payments/limits.test.js'
-    expect(lanesOf([...files, system])).to.deep.equal([[system], files])
+describe('batches of test files', () => {
+  const texts: Record<string, string> = {
+    'dist/test/system/payments/a.test.js': 'const { merchant } = usePayingService()',
+    'dist/test/system/payments/b.test.js': 'const { merchant } = usePayingService(PATIENT_TIMEOUT_MS)',
+    'dist/test/system/payments/c.test.js': 'const { merchant } = usePayingService()'
+  }
+  const textOf = (file: string): string => texts[file] ?? ''
+
+  it('have every file once, those that take longest first', () => {
+    const [system = '', drill = ''] = ['dist/test/system/a.test.js', 'dist/test/system/operations/live-drill.test.js']
+    expect(batchesOf([...files, system, drill], textOf)).to.deep.equal([[drill], [system], files])
+  })
+
+  it('start a service once for the files of a folder that share it', () => {
+    const [a, b, c] = Object.keys(texts)
+    expect(batchesOf(Object.keys(texts), textOf)).to.deep.equal([[a, c, b]])
   })
 })
