@@ -49,11 +49,11 @@ export const mutants = {
   },
   'forgotten-leaf-mark': {
     description: 'A payment that goes into a leaf of an index leaves no mark.',
-    script: replace("redis.call('ZADD', places[i - 1], 0, prefix .. mark)", '')
+    script: replace("redis.call('ZADD', places[last - 1], 0, prefix .. mark)", '')
   },
   'left-in-leaf': {
     description: 'A payment whose status changes stays in the leaf of the status before.',
-    script: replace("redis.call('ZREM', before[leaf + 1], member)", '')
+    script: replace("redis.call('ZREM', leaf, member)", '')
   },
   'dropped-webhook': {
     description: 'A webhook event that was not delivered leaves the outbox without a place to wait.',
