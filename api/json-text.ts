@@ -26,11 +26,9 @@ export function structureOf(text: string, sizeMax: number): Structure {
   let containers = 0
   let numbers = 0
   const doubtful: [number, number][] = []
-  let isInString = false
   for (let at = 0; at < text.length && members + containers <= sizeMax && numbers <= sizeMax; at++) {
     const character = text[at] as string
-    if (character === '"') isInString = !isInString
-    else if (isInString) at += character === '\\' ? 1 : 0
+    if (character === '"') at = endOfString(text, at)
     else if (character === ':') members += 1
     else if (character === '{' || character === '[') containers += 1
     else if (character >= '-' && character <= '9') {
@@ -41,6 +39,16 @@ export function structureOf(text: string, sizeMax: number): Structure {
     }
   }
   return { members, size: Math.max(members + containers, numbers), doubtful }
+}
+
+/** Where the string that begins at `start` ends: at a quote with no backslash, or an even number of them, before it. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0
+    while (text[end - 1 - backslashes] === '\\') backslashes += 1
+    if (backslashes % 2 === 0) return end
+  }
+  return text.length
 }
 
 function endOfNumber(text: string, start: number): number {
