@@ -14,7 +14,6 @@ import { createRateLimiter } from '../redis/rate-limit.js'
 import { listenForReplies } from '../redis/replies.js'
 import { createTokenStore } from '../redis/tokens.js'
 import { createWebhookEndpointStore } from '../redis/webhook-endpoints.js'
-import { createWebhookSwitches } from '../redis/webhook-switches.js'
 import { systemClock } from '../runtime/clock.js'
 import { runProcess } from '../runtime/lifecycle.js'
 import { loadSealer } from '../vault/sealer.js'
@@ -88,8 +87,7 @@ await runProcess('api', async context => {
       createWebhookEndpointStore(durable, config.partitions, writes),
       webhookSecrets,
       // Not the clock that the test environment can move: `webhooks`, which asks until when an old secret signs, keeps the real time.
-      systemClock,
-      createWebhookSwitches(durable, config.partitions, writes)
+      systemClock
     )
   })
   const server = await serve(app, { host: config.host, port: config.port, log, drainDelayMs: config.drainDelayMs })

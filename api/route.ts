@@ -13,7 +13,7 @@ import { readJson } from './middleware/json-body.js'
 import { takeOfKey } from './middleware/rate-limit.js'
 import type { Payments } from './payments-port.js'
 import type { Schema } from './schemas/rules.js'
-import type { WebhookEndpoints } from './webhook-endpoints-port.js'
+import type { WebhookEndpoints } from './webhook-endpoints.js'
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT'

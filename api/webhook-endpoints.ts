@@ -1,16 +1,28 @@
-/** Webhook endpoints: the stored ones, together with the secrets that are derived for them. */
+/** Webhook endpoints as merchants see them: the stored ones, together with the secrets that are derived for them. */
 import type { WebhookEndpoint as StoredEndpoint, WebhookEndpointStore } from '../redis/webhook-endpoints.js'
-import type { WebhookSwitches } from '../redis/webhook-switches.js'
 import type { Clock } from '../runtime/clock.js'
 import type { KeyHolder } from '../vault/watched-keys.js'
 import type { WebhookSecrets } from '../vault/webhook-secrets.js'
-import type { WebhookEndpoint, WebhookEndpoints } from './webhook-endpoints-port.js'
+
+/** docs/API.md#put-v1webhook-endpoint */
+export interface WebhookEndpoint {
+  readonly url: string
+  readonly secret: string
+  readonly updatedAtMs: number
+}
+
+/** What the routes of the webhook endpoint need. */
+export interface WebhookEndpoints {
+  /** Registers the URL of a merchant; the same URL again changes nothing, unless `isRotation` asks for a new secret. */
+  register(merchantId: string, url: string, isRotation: boolean): Promise<WebhookEndpoint>
+  /** Null when none is registered. */
+  find(merchantId: string): Promise<WebhookEndpoint | null>
+}
 
 export function createWebhookEndpoints(
-  store: WebhookEndpointStore,
+  store: Pick<WebhookEndpointStore, 'register' | 'find'>,
   secrets: WebhookSecrets & Pick<KeyHolder, 'keyIds'>,
-  clock: Clock,
-  switches: Pick<WebhookSwitches, 'switchOn'>
+  clock: Clock
 ): WebhookEndpoints {
   const withSecret = (merchantId: string, { url, seed, updatedAtMs }: StoredEndpoint): WebhookEndpoint => {
     return { url, secret: secrets.secretOf(seed, merchantId), updatedAtMs }
@@ -18,10 +30,7 @@ export function createWebhookEndpoints(
   return {
     register: async (merchantId, url, isRotation) => {
       const request = { merchantId, url, isRotation, keyId: secrets.keyIds().current, nowMs: clock.now() }
-      const registered = await store.register(request)
-      // A registration asks for events, so it also ends an operator's switch-off. The client repeats an unanswered one.
-      await switches.switchOn(merchantId)
-      return withSecret(merchantId, registered)
+      return withSecret(merchantId, await store.register(request))
     },
     find: async merchantId => {
       const stored = await store.find(merchantId)

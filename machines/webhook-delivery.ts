@@ -3,7 +3,8 @@
  *
  * Pure: the worker sends, and tells the machine what came of it. Time and chance come in with the events.
  */
-import { assign, setup, transition } from 'xstate'
+import { assign, setup } from 'xstate'
+import { pureStepOf } from './pure-transition.js'
 import { type RetryPolicy, retryDelayMs, spanMs } from './webhook-schedule.js'
 
 export type DeliveryState = 'waiting' | 'sending' | 'delivered' | 'undeliverable'
@@ -12,7 +13,7 @@ export type DeliveryState = 'waiting' | 'sending' | 'delivered' | 'undeliverable
 export interface Delivery {
   readonly state: DeliveryState
   readonly attempts: number
-  /** When its delivery began: taken from the outbox, or replayed. */
+  /** When it came into being, or was replayed. */
   readonly sinceMs: number
   /** Not before this time. */
   readonly nextAtMs: number
@@ -31,9 +32,6 @@ export type DeliveryEvent =
   | { readonly type: 'NO_ANSWER'; readonly nowMs: number; readonly random: number }
   /** Its turn never came: the endpoint was down for the whole span. */
   | { readonly type: 'OVERDUE'; readonly nowMs: number }
-  /** As many events of its payment wait as may. */
-  | { readonly type: 'CROWDED_OUT' }
-  | { readonly type: 'REPLAY'; readonly nowMs: number }
 
 interface DeliveryContext {
   readonly attempts: number
@@ -60,10 +58,7 @@ const deliverySetup = setup({
       const retryAfterMs = event.type === 'ANSWERED' ? event.retryAfterMs : null
       const delayMs = retryDelayMs(context.policy, context.attempts, retryAfterMs, event.random) ?? 0
       return { nextAtMs: event.nowMs + delayMs }
-    }),
-    beginAnew: assign(({ context, event }) =>
-      event.type === 'REPLAY' ? { attempts: 0, sinceMs: event.nowMs, nextAtMs: event.nowMs } : context
-    )
+    })
   }
 })
 
@@ -81,8 +76,7 @@ export const webhookDeliveryMachine = deliverySetup.createMachine({
           guard: 'isOutOfTime',
           target: 'undeliverable',
           description: 'The endpoint was down for the whole span of the retries.'
-        },
-        CROWDED_OUT: { target: 'undeliverable', description: 'A hundred events of its payment wait already.' }
+        }
       }
     },
     sending: {
@@ -101,16 +95,13 @@ export const webhookDeliveryMachine = deliverySetup.createMachine({
       }
     },
     delivered: { type: 'final', description: 'The receiver has it.' },
-    undeliverable: {
-      description: 'Given up and listed; an operator can replay it.',
-      on: {
-        REPLAY: { target: 'waiting', actions: 'beginAnew', description: 'Begin anew, at the end of the line.' }
-      }
-    }
+    undeliverable: { type: 'final', description: 'Given up and listed; a replay begins a new delivery.' }
   }
 })
 
-/** The delivery of an event that was just taken from the outbox. */
+const takeStep = pureStepOf(webhookDeliveryMachine)
+
+/** The delivery of an event that has just come into being. */
 export function newDelivery(nowMs: number): Delivery {
   return { state: 'waiting', attempts: 0, sinceMs: nowMs, nextAtMs: nowMs }
 }
@@ -119,10 +110,10 @@ export function newDelivery(nowMs: number): Delivery {
 export function decideDelivery(delivery: Delivery, event: DeliveryEvent, policy: RetryPolicy): Delivery {
   const { state, ...figures } = delivery
   const snapshot = webhookDeliveryMachine.resolveState({ value: state, context: { ...figures, policy } })
-  const [next] = transition(webhookDeliveryMachine, snapshot, event)
-  if (next === snapshot) throw new Error(`A webhook delivery that is ${state} does not take ${event.type}.`)
-  const { attempts, sinceMs, nextAtMs } = next.context
-  return { state: next.value, attempts, sinceMs, nextAtMs }
+  const step = takeStep(snapshot, event)
+  if (step === null) throw new Error(`A webhook delivery that is ${state} does not take ${event.type}.`)
+  const { attempts, sinceMs, nextAtMs } = step.next.context
+  return { state: step.next.value, attempts, sinceMs, nextAtMs }
 }
 
 function isOutOfTime(context: DeliveryContext, nowMs: number): boolean {

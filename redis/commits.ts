@@ -14,7 +14,7 @@ import { INDEX_KEY_MAX, leafMark, statusIndex, withLeaves } from './payment-inde
 import { encodePayment, encodeResult } from './payment-record.js'
 import { encodeReply, type WorkerTimes } from './replies.js'
 import { defineScript } from './scripts.js'
-import { encodeEvent, statusChangeOf } from './webhook-event.js'
+import { encodeWaiting, statusChangeOf } from './webhook-event.js'
 import { createWrites, type Writes } from './writes.js'
 
 const commit = defineScript('commit')
@@ -122,14 +122,16 @@ function placesOf(write: Commit, partition: number): string[] {
     keys.due(partition),
     keys.attention(partition),
     keys.webhookEndpoint(partition, terms.merchantId),
-    keys.outbox(partition),
+    keys.webhookEvents(partition, compact),
     keys.idempotency(partition, recordOf(write)),
     keys.commands(partition),
     keys.inDoubt(partition),
     keys.sales(partition, saleOf(progress)),
     keys.reconcile(partition),
     ...withLeaves(statusIndex(partition, terms.merchantId, statusBefore), mark),
-    ...withLeaves(statusIndex(partition, terms.merchantId, progress.status), mark)
+    ...withLeaves(statusIndex(partition, terms.merchantId, progress.status), mark),
+    keys.deliveries(partition),
+    keys.webhookUndeliverable(partition, terms.merchantId)
   ]
 }
 
@@ -153,7 +155,7 @@ function valuesOf(write: Commit, reply: Reply): (string | number)[] {
     compact,
     write.wake.expiryAtMs ?? '',
     progress.attention ?? '',
-    isStatusChanged ? encodeEvent(statusChangeOf(payment, write.nowMs), terms) : '',
+    isStatusChanged ? encodeWaiting(statusChangeOf(payment, write.nowMs), terms) : '',
     conclusion === null ? '' : encodeResult(conclusion.result),
     PAYMENTS_GROUP,
     write.ends?.entryId ?? '',

@@ -1,4 +1,4 @@
-/** What is due: expiries, and questions to the network as many as may be asked, turned into commands. */
+/** What is due: expiries, questions to the network as many as may be asked, retries of webhooks, turned into commands. */
 import type { Redis } from './connections.js'
 import { keys } from './keys.js'
 import { defineScript } from './scripts.js'
@@ -11,6 +11,12 @@ export const FIRE_MAX = 500
 /** Turns expiries of a partition that are due into commands. Returns how many; `FIRE_MAX`: there may be more. */
 export async function fireExpiries(redis: Redis, partition: number, nowMs: number): Promise<number> {
   return await fire(redis, keys.due(partition), { partition, nowMs, max: FIRE_MAX })
+}
+
+/** Turns retries of webhooks that are due into commands. Returns how many; `FIRE_MAX`: there may be more. */
+export async function fireRetries(redis: Redis, partition: number, nowMs: number): Promise<number> {
+  const places = [keys.webhookDue(partition), keys.deliveries(partition)]
+  return Number(await fireDue(redis, places, [nowMs, FIRE_MAX, '{"kind":"deliver"}']))
 }
 
 /** How many questions of a partition are due. */
@@ -31,5 +37,5 @@ async function fire(
   list: string,
   { partition, nowMs, max }: { partition: number; nowMs: number; max: number }
 ): Promise<number> {
-  return Number(await fireDue(redis, [list, keys.commands(partition)], [nowMs, max]))
+  return Number(await fireDue(redis, [list, keys.commands(partition)], [nowMs, max, '{"kind":"wake"}']))
 }

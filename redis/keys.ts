@@ -11,6 +11,8 @@ import { V7Generator } from 'uuidv7'
 
 /** Name of the consumer group of the payments workers on every command stream. */
 export const PAYMENTS_GROUP = 'payments'
+/** Name of the consumer group of the `webhooks` processes on every stream of deliveries. */
+export const WEBHOOKS_GROUP = 'webhooks'
 
 export const keys = {
   // Durable Redis, on the server of any other key.
@@ -27,7 +29,7 @@ export const keys = {
   heartbeats: () => 'heartbeats',
   /** On the server of the workers' heartbeats: one script looks at both. */
   timersHeartbeats: () => '{heartbeats}:timers',
-  webhookHeartbeats: () => 'heartbeats:webhooks',
+  webhookHeartbeats: () => '{heartbeats}:webhooks',
   replyChannel: (instance: string) => `reply:${instance}`,
   inspector: () => 'inspector',
   /** Channels are shared by all databases of a server, keys are not. */
@@ -53,7 +55,6 @@ export const keys = {
   inDoubt: (partition: number) => `${tag(partition)}:doubt`,
   /** Payments by the network's sale id. A hash of the sale id chooses one of 65,536 buckets. */
   sales: (partition: number, saleId: string) => `${tag(partition)}:sales:${digest(saleId, 4)}`,
-  outbox: (partition: number) => `${tag(partition)}:outbox`,
   byStatus: (partition: number, merchantId: string, status: string) => `${tag(partition)}:st:${merchantId}:${status}`,
   byReference: (partition: number, merchantId: string) => `${tag(partition)}:ref:${merchantId}`,
   /** Takes what `byReference` has no room for. A hash of the reference chooses one of 65,536 buckets. */
@@ -65,13 +66,20 @@ export const keys = {
   cardOfToken: (partition: number, tokenId: string) => `${tag(partition)}:cardtok:${tokenId}`,
   webhookEndpoint: (partition: number, merchantId: string) => `${tag(partition)}:hook:${merchantId}`,
   webhooksOff: (partition: number, merchantId: string) => `${tag(partition)}:hookoff:${merchantId}`,
-  webhookLease: (partition: number) => `${tag(partition)}:hooklease`,
-  webhookMerchants: (partition: number) => `${tag(partition)}:hookdue`,
-  webhookDue: (partition: number, merchantId: string) => `${tag(partition)}:hookdue:${merchantId}`,
-  webhookWaiting: (partition: number, merchantId: string) => `${tag(partition)}:hookwait:${merchantId}`,
+  /** Commands for the `webhooks` processes: payments whose first event is to be sent. */
+  deliveries: (partition: number) => `${tag(partition)}:webhooks`,
+  /** The events of a payment that are not delivered yet, in their order. */
+  webhookEvents: (partition: number, compact: string) => `${tag(partition)}:hookfifo:${compact}`,
+  /** The failed attempts of the first of them. */
+  webhookTries: (partition: number, compact: string) => `${tag(partition)}:hooktries:${compact}`,
+  /** Payments (`<compact id> <merchant>`) by the time of the next attempt. */
+  webhookDue: (partition: number) => `${tag(partition)}:hookdue`,
+  /** Payments that wait for the endpoint of their merchant, by the time at which their first event is given up. */
+  webhookParked: (partition: number, merchantId: string) => `${tag(partition)}:hookparked:${merchantId}`,
+  /** Merchants with parked payments, by the time at which `timers` releases some of them. */
+  webhookReleases: (partition: number) => `${tag(partition)}:hookreleases`,
+  webhookCircuit: (partition: number, merchantId: string) => `${tag(partition)}:hookcircuit:${merchantId}`,
   webhookUndeliverable: (partition: number, merchantId: string) => `${tag(partition)}:hookgone:${merchantId}`,
-  /** What older versions gave up: in full, for ever. Read, replayed and discarded; nothing is added. */
-  webhookUndeliverableOld: (partition: number, merchantId: string) => `${tag(partition)}:hookdead:${merchantId}`,
   webhookJournal: (partition: number, merchantId: string) => `${tag(partition)}:hooksent:${merchantId}`,
   webhookAttempts: (partition: number, merchantId: string) => `${tag(partition)}:hooklog:${merchantId}`,
 
@@ -79,7 +87,8 @@ export const keys = {
   token: (tokenId: string) => `token:${tokenId}`,
   cvv: (paymentId: string) => `cvv:${compactId(paymentId)}`,
   rateLimit: (keyId: string) => `rate:${keyId}`,
-  paymentLock: (compact: string) => `lock:${compact}`
+  /** `name`: the compact id of the payment, or that of its deliveries (`deliveryLock`). */
+  lock: (name: string) => `lock:${name}`
 } as const
 
 /** The partition of a merchant: stable for ever, which is why the number of partitions is fixed at birth. */

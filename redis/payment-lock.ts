@@ -14,12 +14,17 @@ import { keys } from './keys.js'
 
 export interface PaymentLock {
   /**
-   * Runs `work` under the lock of the payment. `held` aborts when the lock is lost or may be. The signal is used again
-   * after the work is done, so its listeners must be removed by then.
+   * Runs `work` under the lock `name`: the compact id of a payment, or its `deliveryLock`. `held` aborts when the lock is
+   * lost or may be. The signal is used again after the work is done, so its listeners must be removed by then.
    * Answers `taken` without running anything when another holder has it. Throws while the lock servers have been away
    * for less than the life of a lock; afterwards `work` runs without one.
    */
-  hold<T>(compact: string, work: (held: AbortSignal) => Promise<T>): Promise<T | 'taken'>
+  hold<T>(name: string, work: (held: AbortSignal) => Promise<T>): Promise<T | 'taken'>
+}
+
+/** The name of the lock for the webhooks of a payment. A lock of its own: a slow receiver must not delay a capture. */
+export function deliveryLock(compact: string): string {
+  return `hook:${compact}`
 }
 
 /** A renewal that failed is tried again after this part of the lock's time. */
@@ -41,8 +46,8 @@ export function createPaymentLock(clients: readonly Redis[], ttlMs: number, log:
     await (await acquire(redlock, 'probe', ttlMs))?.release()
   })
   return {
-    async hold(compact, work) {
-      const lock = outage.isDown() ? 'none' : await acquire(redlock, compact, ttlMs).catch(outage.failed)
+    async hold(name, work) {
+      const lock = outage.isDown() ? 'none' : await acquire(redlock, name, ttlMs).catch(outage.failed)
       if (lock === null) return 'taken'
       const keeper = keepAlive(lock === 'none' ? leaseOfTime(ttlMs) : lock, ttlMs, unused)
       try {
@@ -103,9 +108,9 @@ function isClient(redis: Redis): redis is Redis & Single {
   return typeof redis.evalsha === 'function'
 }
 
-async function acquire(redlock: Redlock, compact: string, ttlMs: number): Promise<Lock | null> {
+async function acquire(redlock: Redlock, name: string, ttlMs: number): Promise<Lock | null> {
   try {
-    return await redlock.acquire([keys.paymentLock(compact)], ttlMs)
+    return await redlock.acquire([keys.lock(name)], ttlMs)
   } catch (error) {
     if (!(error instanceof ExecutionError)) throw error
     if (await isTaken(error)) return null

@@ -5,9 +5,9 @@
  * a worker is safe even if it was only suspended: a redelivered entry is reconciled, never sent again. The commit of
  * the resumed worker fails, because the version of the payment has changed.
  */
-import { heldEntries, type ReadResult } from './command-stream.js'
+import { heldEntries, type ReadResult, type StreamEntry, type WorkKind } from './command-stream.js'
 import type { Redis } from './connections.js'
-import { keys, PAYMENTS_GROUP } from './keys.js'
+import { keys } from './keys.js'
 import { fieldsOf } from './pairs.js'
 import { defineScript } from './scripts.js'
 
@@ -42,13 +42,13 @@ export async function livingConsumers(
 }
 
 /** Like `livingConsumers`, but rejects while Redis refuses writes, so that an outage is not mistaken for dead workers. */
-export async function watchWorkers(redis: Redis, silenceMs: number): Promise<ReadonlySet<string>> {
-  const living = await watchScript(redis, [keys.heartbeats(), keys.timersHeartbeats()], [silenceMs, 'timers'])
+export async function watchWorkers(redis: Redis, silenceMs: number, heartbeats: string): Promise<ReadonlySet<string>> {
+  const living = await watchScript(redis, [heartbeats, keys.timersHeartbeats()], [silenceMs, 'timers'])
   return new Set(living as string[])
 }
 
 /** What one dead consumer holds of a partition. */
-export interface Orphans extends ReadResult {
+export interface Orphans<E extends StreamEntry> extends ReadResult<E> {
   readonly consumer: string
 }
 
@@ -56,20 +56,21 @@ export interface Orphans extends ReadResult {
  * The entries of one partition that belong to dead consumers, those included that are no commands. Consumers that are
  * dead and empty are removed.
  */
-export async function orphanedCommands(
+export async function orphanedCommands<E extends StreamEntry>(
   redis: Redis,
+  work: WorkKind<E>,
   partition: number,
   living: ReadonlySet<string>
-): Promise<Orphans[]> {
-  const stream = keys.commands(partition)
-  const orphans: Orphans[] = []
-  for (const consumer of await consumersOf(redis, stream)) {
+): Promise<Orphans<E>[]> {
+  const stream = work.stream(partition)
+  const orphans: Orphans<E>[] = []
+  for (const consumer of await consumersOf(redis, stream, work.group)) {
     if (living.has(consumer.name)) continue
     if (consumer.pending > 0) {
-      const held = await heldEntries(redis, partition, consumer.name, { idleMs: 0, max: TAKE_MAX })
+      const held = await heldEntries(redis, work, partition, consumer.name, { idleMs: 0, max: TAKE_MAX })
       orphans.push({ consumer: consumer.name, ...held })
     } else if (consumer.idleMs > REMOVE_AFTER_IDLE_MS) {
-      await dropConsumer(redis, [stream], [PAYMENTS_GROUP, consumer.name])
+      await dropConsumer(redis, [stream], [work.group, consumer.name])
     }
   }
   return orphans
@@ -78,8 +79,12 @@ export async function orphanedCommands(
 /** Long enough that a consumer which was created but has not beaten yet is not removed under its feet. */
 const REMOVE_AFTER_IDLE_MS = 60_000
 
-async function consumersOf(redis: Redis, stream: string): Promise<{ name: string; pending: number; idleMs: number }[]> {
-  const rows = (await redis.xinfo('CONSUMERS', stream, PAYMENTS_GROUP)) as unknown[][]
+async function consumersOf(
+  redis: Redis,
+  stream: string,
+  group: string
+): Promise<{ name: string; pending: number; idleMs: number }[]> {
+  const rows = (await redis.xinfo('CONSUMERS', stream, group)) as unknown[][]
   return rows.map(row => {
     const fields = fieldsOf(row)
     return {

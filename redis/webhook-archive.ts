@@ -1,26 +1,31 @@
 /**
  * Webhook events as operators see them: where an event is, what was tried, and how it is sent again.
  *
- * What waits is there in full. What was delivered, or given up, is remembered in its short form for the days of
- * WEBHOOK_RETENTION_DAYS, and is made again from it and from its payment: the same event, to the byte. Sent again it
- * goes through the outbox, like a fresh one.
+ * What was delivered, or given up, is kept for the days of
+ * WEBHOOK_RETENTION_DAYS. Sent again it is the same event, to the byte, and stands behind the others of its payment.
  *
  * An endpoint that was down for days may have left millions of events: nothing here asks Redis for all at once.
  */
 import type { Redis } from './connections.js'
 import { compactId, keys, partitionOf, partitionOfPayment } from './keys.js'
-import { fieldsOf } from './pairs.js'
 import { decodePayment } from './payment-record.js'
 import { defineScript } from './scripts.js'
-import { decodeChange, encodeChange, encodeEvent, eventIdOf, type StatusChange, timeOfEvent } from './webhook-event.js'
-import { changeOf, decodeAttempt, decodeRecord, type LoggedAttempt, type QueuedEvent } from './webhook-record.js'
+import {
+  type Attempt,
+  decodeAttempt,
+  decodeChange,
+  decodeQueued,
+  encodeWaiting,
+  eventIdOf,
+  type QueuedEvent,
+  type StatusChange,
+  timeOfEvent
+} from './webhook-event.js'
 
-const replayWebhooks = defineScript('replay_webhooks')
+const replayWebhook = defineScript('replay_webhook')
 
 /** Events that one command asks for or removes. */
 const PAGE = 500
-/** Lines that one step of a walk looks at; each may have several events. */
-const SCAN_COUNT = 100
 
 export type ArchiveState = 'waiting' | 'undeliverable' | 'delivered'
 
@@ -29,8 +34,10 @@ export interface ArchivedEvent {
   readonly eventId: string
   readonly state: ArchiveState
   readonly change: StatusChange
-  /** Of what waits, and of what an older version gave up: its attempts and the time of the next one. */
+  /** Of what waits: its attempts and the time of the next one. */
   readonly queued: QueuedEvent | null
+  /** Of what waits: the failed attempts. */
+  readonly history: readonly Attempt[]
 }
 
 export class WebhookArchive {
@@ -42,32 +49,24 @@ export class WebhookArchive {
     this.#partitions = partitions
   }
 
-  /** What waits to be sent again, in no order. */
+  /** What waits for a retry or for its endpoint, and what stands behind it. In no order but that of each payment. */
   async *waiting(merchantId: string): AsyncGenerator<ArchivedEvent> {
-    const lines = keys.webhookWaiting(this.#partitionOf(merchantId), merchantId)
-    for await (const [, line] of scanFields(this.#redis, lines)) {
-      for (const record of line.split('\n')) yield archived(merchantId, decodeRecord(record, 'waiting'))
+    const partition = this.#partitionOf(merchantId)
+    for await (const [place, dueMs] of this.#scan(keys.webhookDue(partition), `* ${merchantId}`)) {
+      yield* this.#waitingOf(place, dueMs)
+    }
+    for await (const [place] of this.#scan(keys.webhookParked(partition, merchantId), '*')) {
+      yield* this.#waitingOf(place, null)
     }
   }
 
-  /** What was given up of what occurred since a time: oldest first, behind what an older version gave up, in no order. */
+  /** What was given up of what occurred since a time, oldest first. */
   async *undeliverable(merchantId: string, sinceMs: number): AsyncGenerator<ArchivedEvent> {
-    const partition = this.#partitionOf(merchantId)
-    for await (const [, record] of scanFields(this.#redis, keys.webhookUndeliverableOld(partition, merchantId))) {
-      const event = archived(merchantId, decodeRecord(record, 'undeliverable'))
-      if (event.change.occurredAtMs >= sinceMs) yield event
-    }
-    const list = keys.webhookUndeliverable(partition, merchantId)
-    for (let [fromMs, skip] = [sinceMs, 0]; ; ) {
-      const page = await this.#redis.zrangebyscore(list, fromMs, '+inf', 'LIMIT', skip, PAGE)
-      const changes = page.map(decodeChange)
-      for (const change of changes) yield remembered(merchantId, 'undeliverable', change)
-      const lastMs = changes[changes.length - 1]?.occurredAtMs
-      if (lastMs === undefined || page.length < PAGE) return
-      // Events of the same millisecond may fill more than a page.
-      const seen = changes.filter(change => change.occurredAtMs === lastMs).length
-      skip = lastMs === fromMs ? skip + seen : seen
-      fromMs = lastMs
+    const list = keys.webhookUndeliverable(this.#partitionOf(merchantId), merchantId)
+    for (let skip = 0; ; skip += PAGE) {
+      const page = await this.#redis.zrangebyscore(list, sinceMs, '+inf', 'LIMIT', skip, PAGE)
+      for (const text of page) yield remembered(merchantId, 'undeliverable', decodeChange(text))
+      if (page.length < PAGE) return
     }
   }
 
@@ -84,7 +83,7 @@ export class WebhookArchive {
   }
 
   /** The last attempts, newest first; about 1,000 are kept for each merchant. */
-  async attempts(merchantId: string, count: number): Promise<LoggedAttempt[]> {
+  async attempts(merchantId: string, count: number): Promise<Attempt[]> {
     const list = keys.webhookAttempts(this.#partitionOf(merchantId), merchantId)
     const rows = await this.#redis.xrevrange(list, '+', '-', 'COUNT', count)
     return rows.map(([, [, line = '']]) => decodeAttempt(line))
@@ -93,12 +92,15 @@ export class WebhookArchive {
   /** Searches the partition that the id names; null when the event is unknown or forgotten. */
   async find(eventId: string, merchantIds: readonly string[]): Promise<ArchivedEvent | null> {
     const partition = partitionOfPayment(eventId)
+    const atMs = timeOfEvent(eventId)
     for (const merchantId of merchantIds.filter(id => this.#partitionOf(id) === partition)) {
-      const given = await this.#findUndeliverable(eventId, merchantId)
-      if (given !== null) return given
+      const list = keys.webhookUndeliverable(partition, merchantId)
+      const given = (await this.#redis.zrangebyscore(list, atMs, atMs)).map(decodeChange)
+      const change = given.find(one => eventIdOf(one) === eventId)
+      if (change !== undefined) return remembered(merchantId, 'undeliverable', change)
       for await (const event of this.waiting(merchantId)) if (event.eventId === eventId) return event
       // The test environment's time can be ahead of the journal's: then all of the journal is searched.
-      for (const sinceMs of [timeOfEvent(eventId), 0]) {
+      for (const sinceMs of [atMs, 0]) {
         for await (const event of this.delivered(merchantId, sinceMs)) if (event.eventId === eventId) return event
       }
     }
@@ -106,9 +108,9 @@ export class WebhookArchive {
   }
 
   /** Sends an event again; one that waits is due at once. Answers how many events. */
-  async replay(event: ArchivedEvent): Promise<number> {
-    if (event.state === 'waiting') return await this.#hurry(event.merchantId, event.change)
-    return await this.#putBack(event.merchantId, event.state, [event.change])
+  async replay({ merchantId, state, change }: ArchivedEvent): Promise<number> {
+    if (state === 'waiting') return await this.#hurry(merchantId, change)
+    return await this.append(merchantId, state, [change], Date.now())
   }
 
   /** Sends again all that occurred since a time, in its order. Answers how many events. */
@@ -125,108 +127,99 @@ export class WebhookArchive {
     for (const event of events.sort(byTime)) if (!wanted.has(event.eventId)) wanted.set(event.eventId, event)
     const waiting = [...wanted.values()].filter(event => event.state === 'waiting')
     for (const event of waiting) await this.#hurry(merchantId, event.change)
-    // One list of all others, so that the events of a payment keep their order, delivered or not.
+    // One list of all others, so that the events of a payment keep their order, the delivered and the undeliverable ones.
     const others = [...wanted.values()].filter(event => event.state !== 'waiting')
     const changes = others.map(event => event.change)
-    return waiting.length + (await this.#putBack(merchantId, 'delivered', changes))
+    return waiting.length + (await this.append(merchantId, 'delivered', changes, Date.now()))
   }
 
   /** Forgets what was given up of what occurred before a time, or all of it. Answers how many events. */
   async discard(merchantId: string, beforeMs = Number.POSITIVE_INFINITY): Promise<number> {
-    const partition = this.#partitionOf(merchantId)
-    const [list, old] = [
-      keys.webhookUndeliverable(partition, merchantId),
-      keys.webhookUndeliverableOld(partition, merchantId)
-    ]
+    const list = keys.webhookUndeliverable(this.#partitionOf(merchantId), merchantId)
     const until = Number.isFinite(beforeMs) ? `(${beforeMs}` : '+inf'
     let count = 0
     for (let page = ['']; page.length > 0; ) {
       page = await this.#redis.zrangebyscore(list, '-inf', until, 'LIMIT', 0, PAGE)
       if (page.length > 0) count += await this.#redis.zrem(list, ...page)
     }
-    for await (const [eventId] of scanFields(this.#redis, old)) {
-      if (timeOfEvent(eventId) < beforeMs) count += await this.#redis.hdel(old, eventId)
-    }
     return count
   }
 
-  async #findUndeliverable(eventId: string, merchantId: string): Promise<ArchivedEvent | null> {
+  /**
+   * Puts events behind those of their payments that wait. Answers how many; not those of payments of which a hundred
+   * wait, and of the undeliverable not those that are listed no more.
+   */
+  async append(
+    merchantId: string,
+    state: 'undeliverable' | 'delivered',
+    changes: readonly StatusChange[],
+    nowMs: number
+  ): Promise<number> {
     const partition = this.#partitionOf(merchantId)
-    const atMs = timeOfEvent(eventId)
-    const [record, changes] = await Promise.all([
-      this.#redis.hget(keys.webhookUndeliverableOld(partition, merchantId), eventId),
-      this.#redis.zrangebyscore(keys.webhookUndeliverable(partition, merchantId), atMs, atMs)
-    ])
-    if (record !== null) return archived(merchantId, decodeRecord(record, 'undeliverable'))
-    const change = changes.map(decodeChange).find(one => eventIdOf(one) === eventId)
-    return change === undefined ? null : remembered(merchantId, 'undeliverable', change)
+    let count = 0
+    for (let start = 0; start < changes.length; start += PAGE) {
+      const page = changes.slice(start, start + PAGE)
+      const payments = page.map(({ paymentId }) => keys.payment(partition, compactId(paymentId)))
+      const records = payments.length === 0 ? [] : await this.#redis.mget(payments)
+      const answers = page.map((change, index) => {
+        const compact = compactId(change.paymentId)
+        const record = records[index]
+        if (!record) return 0
+        const event = encodeWaiting(change, decodePayment(record, compact).terms)
+        const places = [
+          keys.webhookEvents(partition, compact),
+          keys.deliveries(partition),
+          keys.webhookUndeliverable(partition, merchantId)
+        ]
+        return replayWebhook(this.#redis, places, [event, `${compact} ${merchantId}`, nowMs, state])
+      })
+      for (const answer of await Promise.all(answers)) count += Number(answer)
+    }
+    return count
   }
 
   #partitionOf(merchantId: string): number {
     return partitionOf(merchantId, this.#partitions)
   }
 
-  async #hurry(merchantId: string, change: StatusChange): Promise<number> {
-    const partition = this.#partitionOf(merchantId)
-    const nowMs = Date.now()
-    await this.#redis.zadd(keys.webhookDue(partition, merchantId), 'XX', nowMs, compactId(change.paymentId))
-    await this.#redis.zadd(keys.webhookMerchants(partition), 'LT', nowMs, merchantId)
+  /** What is parked waits for its endpoint, which is not asked more often for it. */
+  async #hurry(merchantId: string, { paymentId }: StatusChange): Promise<number> {
+    const list = keys.webhookDue(this.#partitionOf(merchantId))
+    await this.#redis.zadd(list, 'XX', Date.now(), `${compactId(paymentId)} ${merchantId}`)
     return 1
   }
 
-  async #putBack(
-    merchantId: string,
-    state: 'undeliverable' | 'delivered',
-    changes: readonly StatusChange[]
-  ): Promise<number> {
+  /** The events of a payment that stands in a list of deliveries as `place`. */
+  async *#waitingOf(place: string, dueMs: number | null): AsyncGenerator<ArchivedEvent> {
+    const [compact = '', merchantId = ''] = place.split(' ')
     const partition = this.#partitionOf(merchantId)
-    const places = [
-      keys.outbox(partition),
-      keys.webhookUndeliverable(partition, merchantId),
-      keys.webhookUndeliverableOld(partition, merchantId)
-    ]
-    let count = 0
-    for (let start = 0; start < changes.length; start += PAGE) {
-      const entries = await entriesOf(this.#redis, partition, changes.slice(start, start + PAGE))
-      count += Number(await replayWebhooks(this.#redis, places, [merchantId, state, ...entries.flat()]))
+    const [events, tries] = await Promise.all([
+      this.#redis.lrange(keys.webhookEvents(partition, compact), 0, -1),
+      this.#redis.lrange(keys.webhookTries(partition, compact), 0, -1)
+    ])
+    for (const [index, stored] of events.entries()) {
+      const history = index === 0 ? tries.map(decodeAttempt) : []
+      const queued = decodeQueued(stored, history.length, dueMs)
+      yield { merchantId, eventId: queued.eventId, state: 'waiting', change: queued.change, queued, history }
     }
-    return count
+  }
+
+  /** Members and scores of a sorted set, in portions; what comes or goes meanwhile may be missing, or come twice. */
+  async *#scan(key: string, pattern: string): AsyncGenerator<readonly [member: string, score: number]> {
+    let cursor = '0'
+    do {
+      const [next, found] = await this.#redis.zscan(key, cursor, 'MATCH', pattern, 'COUNT', PAGE)
+      for (let i = 0; i < found.length; i += 2) yield [found[i] ?? '', Number(found[i + 1])]
+      cursor = next
+    } while (cursor !== '0')
   }
 }
 
-function archived(merchantId: string, queued: QueuedEvent): ArchivedEvent {
-  const state = queued.delivery.state === 'undeliverable' ? 'undeliverable' : 'waiting'
-  return { merchantId, eventId: queued.eventId, state, change: changeOf(queued), queued }
-}
-
 function remembered(merchantId: string, state: 'undeliverable' | 'delivered', change: StatusChange): ArchivedEvent {
-  return { merchantId, eventId: eventIdOf(change), state, change, queued: null }
-}
-
-/** Every field and value of a hash, in portions; what comes or goes meanwhile may be missing, or come twice. */
-async function* scanFields(redis: Redis, key: string): AsyncGenerator<readonly [field: string, value: string]> {
-  let cursor = '0'
-  do {
-    const [next, found] = await redis.hscan(key, cursor, 'COUNT', SCAN_COUNT)
-    yield* fieldsOf(found)
-    cursor = next
-  } while (cursor !== '0')
+  return { merchantId, eventId: eventIdOf(change), state, change, queued: null, history: [] }
 }
 
 /** In the order in which events occurred. */
 export function byTime(one: Pick<ArchivedEvent, 'change'>, other: Pick<ArchivedEvent, 'change'>): number {
   return one.change.occurredAtMs - other.change.occurredAtMs || one.change.version - other.change.version
-}
-
-/** Event id, payment, version, body and short form of each event, made again from its payment. */
-async function entriesOf(redis: Redis, partition: number, changes: readonly StatusChange[]): Promise<string[][]> {
-  if (changes.length === 0) return []
-  const compacts = changes.map(({ paymentId }) => compactId(paymentId))
-  const records = await redis.mget(compacts.map(compact => keys.payment(partition, compact)))
-  return changes.flatMap((change, index) => {
-    const [compact, record] = [compacts[index] ?? '', records[index]]
-    if (!record) return []
-    const { terms } = decodePayment(record, compact)
-    return [[eventIdOf(change), compact, String(change.version), encodeEvent(change, terms), encodeChange(change)]]
-  })
 }

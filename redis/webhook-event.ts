@@ -1,6 +1,5 @@
 /**
- * The webhook event of a change of status (docs/WEBHOOKS.md#what-arrives), and the short form in which delivered
- * events are kept.
+ * The webhook event of a change of status (docs/WEBHOOKS.md#what-arrives), and the short form in which it is stored.
  *
  * Its id follows from the payment and the version that the change gave it, so an event that is made again from the
  * short form is the same event: a receiver that has seen it discards it. Like a payment id, an event id sorts by time
@@ -15,6 +14,7 @@ import {
   type PaymentStatus,
   paymentStatuses
 } from '../machines/model.js'
+import type { Delivery } from '../machines/webhook-delivery.js'
 import { compactId, expandId } from './keys.js'
 
 /** The type of all events (docs/WEBHOOKS.md#what-arrives), in their bodies and in the header that comes with them. */
@@ -40,10 +40,7 @@ export function statusChangeOf({ terms, version, progress }: Payment, occurredAt
 }
 
 /** The body as merchants get it. */
-export function encodeEvent(
-  change: StatusChange,
-  terms: { readonly externalReference: string; readonly amountCents: number }
-): string {
+export function encodeEvent(change: StatusChange, terms: EventTerms): string {
   return JSON.stringify({
     event_id: eventIdOf(change),
     event_type: EVENT_TYPE,
@@ -107,17 +104,69 @@ export function decodeChange(text: string): StatusChange {
   }
 }
 
-/** The change that a body tells of; `version` travels beside it. */
-export function changeOfBody(body: string, version: number): StatusChange {
-  const event = JSON.parse(body) as Record<string, unknown>
-  const { kind, state, amount_cents, idempotency_key } = event['operation'] as PresentedOperation
+/** What an event says of its payment: of `webhooks`, which may not read payments, each event carries it along. */
+export interface EventTerms {
+  readonly externalReference: string
+  readonly amountCents: number
+}
+
+/** An event that waits: `<amount> <reference> <short form>`. The script that stores it puts `<since, ms>` before it. */
+export function encodeWaiting(change: StatusChange, { amountCents, externalReference }: EventTerms): string {
+  const reference = JSON.stringify(externalReference).replaceAll(' ', '\\u0020')
+  return `${amountCents} ${reference} ${encodeChange(change)}`
+}
+
+/** An event that is not delivered yet. */
+export interface QueuedEvent {
+  readonly eventId: string
+  readonly change: StatusChange
+  readonly terms: EventTerms
+  /** As it is stored. */
+  readonly stored: string
+  readonly delivery: Delivery
+}
+
+/**
+ * Reads a stored event; throws when it is none. `attempts`: how many have failed. `nextAtMs`: of the next one; null when
+ * it may be sent now.
+ */
+export function decodeQueued(stored: string, attempts: number, nextAtMs: number | null): QueuedEvent {
+  const [, since, amount, reference = '', short = ''] = /^(\d+) (\d+) (\S+) (.*)$/s.exec(stored) ?? []
+  const change = decodeChange(short)
+  const sinceMs = Number(since)
   return {
-    paymentId: String(event['payment_id']),
-    version,
-    status: event['status'] as PaymentStatus,
-    capturedCents: Number(event['captured_cents']),
-    refundedCents: Number(event['refunded_cents']),
-    operation: { kind, state, amountCents: amount_cents, idempotencyKey: idempotency_key },
-    occurredAtMs: Date.parse(String(event['occurred_at']))
+    eventId: eventIdOf(change),
+    change,
+    terms: { amountCents: Number(amount), externalReference: JSON.parse(reference) as string },
+    stored,
+    delivery: { state: 'waiting', attempts, sinceMs, nextAtMs: nextAtMs ?? sinceMs }
+  }
+}
+
+/** One try to deliver an event. */
+export interface Attempt {
+  readonly eventId: string
+  readonly atMs: number
+  /** HTTP status; null when there was no answer. */
+  readonly status: number | null
+  readonly durationMs: number
+  /** First characters of the answer, or why there was none. */
+  readonly note: string
+}
+
+/** One line of the lists of attempts. */
+export function encodeAttempt({ eventId, atMs, status, durationMs, note }: Attempt): string {
+  return `${eventId} ${atMs} ${status ?? 0} ${durationMs} ${note}`
+}
+
+/** Reads such a line. */
+export function decodeAttempt(line: string): Attempt {
+  const [eventId = '', atMs, status, durationMs, ...note] = line.split(' ')
+  return {
+    eventId,
+    atMs: Number(atMs),
+    status: Number(status) || null,
+    durationMs: Number(durationMs),
+    note: note.join(' ')
   }
 }

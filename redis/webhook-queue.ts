@@ -1,266 +1,246 @@
 /**
- * Webhook events as the `webhooks` process sees them: fresh ones in the outbox of each partition, failed ones in the
- * waiting line of their payment. All that became of a batch is one script.
+ * Webhook events on their way. Those of a payment stand in a list, in their order; commit.lua appends them.
+ *
+ * A payment with events has one command in the stream of its partition, or stands in the list of retries, or is parked
+ * because the endpoint of its merchant takes no more. Scripts move it from one to the other, so it is always in one.
  */
-import { newDelivery } from '../machines/webhook-delivery.js'
-import { messageOf } from '../runtime/message-of.js'
-import { type BlockingReads, createBlockingReads } from './blocking-reads.js'
+import type { DeliveryState } from '../machines/webhook-delivery.js'
+import { serverTimeMs } from './clock.js'
+import { requeueCommand, type StreamEntry, type WorkKind } from './command-stream.js'
 import type { Redis } from './connections.js'
-import { keys } from './keys.js'
-import type { Lease } from './partition-leases.js'
+import { keys, partitionNumbers, WEBHOOKS_GROUP } from './keys.js'
+import { fieldsOf } from './pairs.js'
 import { defineScript } from './scripts.js'
-import { encodeChange } from './webhook-event.js'
-import {
-  type Attempt,
-  changeOf,
-  decodeRecord,
-  encodeAttempt,
-  encodeRecord,
-  eventOfEntry,
-  type QueuedEvent,
-  recordHead
-} from './webhook-record.js'
+import { decodeEndpoint, type WebhookEndpoint } from './webhook-endpoints.js'
+import { type Attempt, decodeQueued, encodeAttempt, encodeEvent, type QueuedEvent } from './webhook-event.js'
 
-const settleWebhooks = defineScript('settle_webhooks')
-const readWaiting = defineScript('read_waiting_webhooks')
+const firstWebhook = defineScript('first_webhook')
+const settleWebhook = defineScript('settle_webhook')
+const releaseWebhooks = defineScript('release_webhooks')
 
-/** How long a read waits for something to do (ms). */
-const BLOCK_MS = 200
-/** Entries per partition and read. */
-const READ_COUNT = 256
 /** Attempts that are kept per merchant, about. */
 const ATTEMPTS_KEPT = 1_000
-const LOAD_COUNT = 1_000
+/** Payments of one merchant that one round releases. */
+const RELEASE_MAX = 100
+/** A probe that gave no result for so long, because its worker died or the event was gone, is followed by another (ms). */
+const PROBE_PATIENCE_MS = 30_000
 
-/** The lease of the partition has another owner by now: this process must stop working on it. */
-export class PartitionLost extends Error {}
-
-export interface FreshEvent {
-  readonly partition: number
+/** The command to deliver the first event of a payment. */
+export interface DeliveryEntry extends StreamEntry {
+  /** Compact id of the payment. */
+  readonly compact: string
   readonly merchantId: string
+  /** `probe`: sent although the circuit of the endpoint is open. */
+  readonly kind: 'deliver' | 'probe'
+}
+
+/** What `webhooks` does. A delivery may always be repeated, so a redelivered one is like any other. */
+export const deliveryWork: WorkKind<DeliveryEntry> = {
+  group: WEBHOOKS_GROUP,
+  heartbeats: keys.webhookHeartbeats(),
+  stream: keys.deliveries,
+  decode: decodeDelivery,
+  encodeRedelivered: entry => ['p', placeOf(entry), 'c', JSON.stringify({ kind: entry.kind })],
+  again: entry => entry
+}
+
+/** The first event of a payment, and where it goes. */
+export interface FirstEvent {
   readonly event: QueuedEvent
+  /** What is signed and sent, to the byte. */
+  readonly body: string
+  /** Null when the merchant has none. */
+  readonly endpoint: WebhookEndpoint | null
+  /** An operator has switched the webhooks of the merchant off. */
+  readonly isOff: boolean
+  /** The circuit of the endpoint is open: only probes are sent. */
+  readonly isOpen: boolean
 }
 
-/** What became of an event. */
-export interface Move {
-  /** As it was before: where it is, and with how many attempts. */
-  readonly before: QueuedEvent
-  /** As it is now: delivered, waiting or undeliverable. Null: forgotten, and kept nowhere. */
-  readonly after: QueuedEvent | null
-  /** Null when it was moved without an attempt. */
-  readonly attempt: Attempt | null
+/** What became of the first event of a payment. */
+export interface Settlement {
+  /** `parked`: not sent, until the endpoint takes more. `forgotten`: kept nowhere. */
+  readonly state: DeliveryState | 'parked' | 'forgotten'
+  /** Of `waiting`: when it is sent again (ms). */
+  readonly nextAtMs?: number
+  /** Absent when it was not sent. */
+  readonly attempt?: Attempt
+  /** What it says about the endpoint: `well` closes the circuit. */
+  readonly health?: 'well' | 'failed'
+  /** How long the receiver asked to be left alone (ms). */
+  readonly waitMs?: number
+  /** Parked payments of the merchant that may go on now. */
+  readonly releases?: number
 }
 
+/** Methods reject when the durable Redis is away; each may be repeated. */
 export interface WebhookQueue {
-  /** Reads on from the cursors (partition to entry id), which it moves. An empty answer after a while without any. */
-  readFresh(cursors: Map<number, string>): Promise<FreshEvent[]>
-  /** Writes moves of one merchant down; says for each whether its payment has a waiting line. Throws `PartitionLost`. */
-  settle(lease: Lease, merchantId: string, moves: readonly Move[]): Promise<boolean[]>
-  /** The first events of lines that are due. Throws `PartitionLost`. */
-  readWaiting(lease: Lease, merchantId: string, wish: WaitingWish): Promise<QueuedEvent[]>
-  /** The payments with a waiting line. */
-  waitingPayments(partition: number, merchantId: string): Promise<string[]>
-  /** The merchants of a partition that have something due. */
-  dueMerchants(partition: number, nowMs: number): Promise<string[]>
-  /** How many entries the outboxes hold, and since when the oldest (ms; null: none). */
-  outboxFigures(partitions: readonly number[]): Promise<{ length: number; oldestMs: number | null }>
-  /** Ends the reading. */
-  close(): void
-}
-
-export interface WaitingWish {
-  readonly dueUntilMs: number
-  readonly count: number
-  /** Payments whose first event is known already. */
-  readonly except: Iterable<string>
+  /** Null when nothing waits any more. */
+  first(entry: DeliveryEntry): Promise<FirstEvent | null>
+  /** Ends the command. False when another worker has it by now, and nothing was written. */
+  settle(entry: DeliveryEntry, event: QueuedEvent, settlement: Settlement): Promise<boolean>
+  /** Ends a command of a payment without events. */
+  end(entry: DeliveryEntry): Promise<void>
+  /** Gives the command back. */
+  requeue(entry: DeliveryEntry): Promise<void>
 }
 
 export interface QueueOptions {
+  /** The longest that all attempts of an event take. */
+  readonly spanMs: number
   /** How long what was delivered is remembered. */
   readonly retentionMs: number
-  /** The age of an event at which it is not kept as undeliverable any more; longer than all its attempts may take. */
-  readonly undeliverableAgeMaxMs: number
   /** Undeliverable events that are kept per merchant; the oldest go first. */
   readonly undeliverableMax: number
   /** Undeliverable events were dropped because they are too many or too old. */
   readonly onDropped: (merchantId: string, count: number) => void
-  /** Says what was wrong with an entry that was taken out of the outbox. */
-  readonly onUnreadable: (entryId: string, reason: string) => void
   readonly now: () => number
 }
 
-/** `blocking` does nothing but read the outboxes. */
-export function createWebhookQueue(redis: Redis, blocking: Redis, options: QueueOptions): WebhookQueue {
-  const reads = createBlockingReads(blocking)
-  const running = new Map<number, Promise<Found>>()
+export function createWebhookQueue(redis: Redis, options: QueueOptions): WebhookQueue {
+  const { retentionMs, undeliverableMax, onDropped, now } = options
+  const spanMs = Math.ceil(options.spanMs)
+  // Counted from the last attempt that an event may get: a short retention must not drop it at once.
+  const undeliverableMs = retentionMs + spanMs
   return {
-    readFresh: cursors => readFresh(redis, { reads, running }, cursors, options),
-    close: () => reads.close(),
-    settle: async ({ partition, holder }, merchantId, moves) => {
-      const { retentionMs, undeliverableMax, undeliverableAgeMaxMs } = options
-      const nowMs = options.now()
-      const answer = await settleWebhooks(redis, placesOf(partition, merchantId), [
-        holder,
-        merchantId,
+    first: entry => firstOf(redis, entry),
+    // In this order: an entry that is gone is acknowledged by its worker's next look (`lostCommands`).
+    end: async ({ partition, entryId }) => {
+      await redis.xdel(keys.deliveries(partition), entryId)
+      await redis.xack(keys.deliveries(partition), WEBHOOKS_GROUP, entryId)
+    },
+    requeue: async entry => void (await requeueCommand(redis, deliveryWork, entry)),
+    settle: async (entry, { stored, delivery, change }, settlement) => {
+      const { state, nextAtMs = 0, attempt, health = '', waitMs = 0, releases = 0 } = settlement
+      const nowMs = now()
+      const atMs = { waiting: nextAtMs, parked: delivery.sinceMs + spanMs }
+      const dropped = await settleWebhook(redis, placesOf(entry), [
+        WEBHOOKS_GROUP,
+        entry.entryId,
+        placeOf(entry),
+        entry.merchantId,
+        stored,
+        delivery.attempts,
+        state,
+        attempt === undefined ? '' : encodeAttempt(attempt),
+        state === 'waiting' || state === 'parked' ? atMs[state] : change.occurredAtMs,
+        nowMs,
+        health,
+        entry.kind === 'probe' ? 1 : 0,
+        waitMs,
+        releases,
         Math.max(0, nowMs - retentionMs),
         ATTEMPTS_KEPT,
         undeliverableMax,
-        Math.max(0, nowMs - undeliverableAgeMaxMs),
-        undeliverableAgeMaxMs,
-        ...moves.flatMap(encodeMove)
+        Math.max(0, nowMs - undeliverableMs),
+        undeliverableMs
       ])
-      const [dropped, ...hasLine] = unlessLost(answer, partition)
-      if (typeof dropped === 'number' && dropped > 0) options.onDropped(merchantId, dropped)
-      return hasLine.map(flag => flag === 1)
-    },
-    readWaiting: async ({ partition, holder }, merchantId, { dueUntilMs, count, except }) => {
-      const answer = await readWaiting(
-        redis,
-        [
-          keys.webhookLease(partition),
-          keys.webhookDue(partition, merchantId),
-          keys.webhookWaiting(partition, merchantId)
-        ],
-        [holder, dueUntilMs, count, ...except]
-      )
-      return unlessLost(answer, partition).map(head => decodeRecord(String(head), 'waiting'))
-    },
-    waitingPayments: async (partition, merchantId) => {
-      const payments: string[] = []
-      for (let page: string[] = [''], from = 0; page.length > 0; from += LOAD_COUNT) {
-        page = await redis.zrange(keys.webhookDue(partition, merchantId), String(from), String(from + LOAD_COUNT - 1))
-        payments.push(...page)
-      }
-      return payments
-    },
-    dueMerchants: (partition, nowMs) => redis.zrangebyscore(keys.webhookMerchants(partition), '-inf', nowMs),
-    outboxFigures: async partitions => {
-      const rows = await Promise.all(
-        partitions.map(async partition => {
-          const outbox = keys.outbox(partition)
-          const [length, [oldest]] = await Promise.all([redis.xlen(outbox), redis.xrange(outbox, '-', '+', 'COUNT', 1)])
-          return { length, oldestMs: oldest === undefined ? Number.POSITIVE_INFINITY : Number.parseInt(oldest[0], 10) }
-        })
-      )
-      const oldestMs = Math.min(...rows.map(row => row.oldestMs))
-      const length = rows.reduce((sum, row) => sum + row.length, 0)
-      return { length, oldestMs: Number.isFinite(oldestMs) ? oldestMs : null }
+      if (Number(dropped) > 0) onDropped(entry.merchantId, Number(dropped))
+      return dropped !== -1
     }
   }
 }
 
-/** What a read found in the outboxes of a group, and where it began. */
-interface Found {
-  readonly begun: ReadonlyMap<number, string>
-  readonly streams: [stream: string, entries: [entryId: string, fields: string[]][]][]
-}
-
-async function readFresh(
-  redis: Redis,
-  { reads, running }: { reads: BlockingReads; running: Map<number, Promise<Found>> },
-  cursors: Map<number, string>,
-  { onUnreadable, now }: QueueOptions
-): Promise<FreshEvent[]> {
-  for (const group of reads.groups([...cursors.keys()])) {
-    const name = group[0] ?? 0
-    if (!running.has(name)) running.set(name, readOutboxes(reads, group, cursors))
-  }
-  // Groups that have nothing yet go on waiting, and are looked at the next time, those that waited longest first.
-  const { name, begun, streams } = await Promise.race([...running].map(named(running)))
-  running.delete(name)
-  const partitions = [...begun.keys()]
-  const outboxes = partitions.map(keys.outbox)
-  const delivery = newDelivery(now())
-  const fresh: FreshEvent[] = []
-  const moved = new Map<number, string>()
-  for (const [stream, entries] of streams) {
-    const partition = partitions[outboxes.indexOf(stream)]
-    if (partition === undefined) continue
-    for (const [entryId, fields] of entries) {
-      moved.set(partition, entryId)
-      try {
-        fresh.push({ partition, ...eventOfEntry(entryId, fields, delivery) })
-      } catch (error) {
-        const reason = messageOf(error)
-        onUnreadable(entryId, reason)
-        await bury(redis, partition, entryId, fields, reason)
-      }
-    }
-  }
-  // Only now, so that a failure above passes nothing over. A partition that was given away meanwhile, and perhaps taken
-  // anew, is read from its beginning by its new holder: what was read for the old one does not count.
-  for (const [partition, entryId] of moved) {
-    if (cursors.get(partition) === begun.get(partition)) cursors.set(partition, entryId)
-    else moved.delete(partition)
-  }
-  return fresh.filter(({ partition }) => moved.has(partition))
-}
-
-/** A running read under its name; one that failed is forgotten. */
-function named(
-  running: Map<number, Promise<Found>>
-): (entry: [name: number, reading: Promise<Found>]) => Promise<Found & { name: number }> {
-  return async ([name, reading]) => {
-    try {
-      return { name, ...(await reading) }
-    } catch (error) {
-      running.delete(name)
-      throw error
-    }
-  }
-}
-
-async function readOutboxes(
-  reads: BlockingReads,
-  group: readonly number[],
-  cursors: ReadonlyMap<number, string>
-): Promise<Found> {
-  const outboxes = group.map(keys.outbox)
-  const begun = new Map(group.map(partition => [partition, cursors.get(partition) ?? '0']))
-  const streams = await reads.read(outboxes[0] ?? '', blocking =>
-    blocking.xread('COUNT', READ_COUNT, 'BLOCK', BLOCK_MS, 'STREAMS', ...outboxes, ...begun.values())
+/** Releases parked payments of a partition for whose merchants it is time. Returns how many commands were written. */
+export async function releaseParked(redis: Redis, partition: number, nowMs: number): Promise<number> {
+  const merchants = await redis.zrangebyscore(keys.webhookReleases(partition), '-inf', nowMs)
+  const counts = await Promise.all(
+    merchants.map(merchantId => {
+      const places = [
+        keys.webhookReleases(partition),
+        keys.webhookParked(partition, merchantId),
+        keys.webhookCircuit(partition, merchantId),
+        keys.deliveries(partition)
+      ]
+      return releaseWebhooks(redis, places, [merchantId, nowMs, RELEASE_MAX, PROBE_PATIENCE_MS])
+    })
   )
-  return { begun, streams: streams ?? [] }
+  return sum(counts.map(Number))
 }
 
-/** What is no event never will be one: it is put where an operator finds it. */
-async function bury(redis: Redis, partition: number, entryId: string, fields: string[], reason: string): Promise<void> {
-  await redis
-    .multi()
-    .xadd(keys.deadLetters(partition), '*', ...fields, 'reason', reason, 'buried_at', String(Date.now()))
-    .xdel(keys.outbox(partition), entryId)
-    .exec()
+/** All partitions at one moment. */
+export interface DeliveryBacklog {
+  /** Payments whose first event is being sent, or about to be. */
+  commands: number
+  /** Age of the oldest of them, by the clock of Redis (ms). */
+  oldestAgeMs: number
+  /** Payments whose events wait for a retry, or for the endpoint of their merchant. */
+  waiting: number
+  /** Endpoints that are only probed. */
+  openCircuits: number
 }
 
-/** All places where an event of a merchant may be, in the order of settle_webhooks.lua. */
-function placesOf(partition: number, merchantId: string): string[] {
+export async function deliveryBacklog(redis: Redis, partitions: number): Promise<DeliveryBacklog> {
+  const backlog: DeliveryBacklog = { commands: 0, oldestAgeMs: 0, waiting: 0, openCircuits: 0 }
+  const nowMs = await serverTimeMs(redis)
+  const read = async (partition: number): Promise<void> => {
+    const stream = keys.deliveries(partition)
+    const [commands, [oldest], retries, merchants] = await Promise.all([
+      redis.xlen(stream),
+      redis.xrange(stream, '-', '+', 'COUNT', 1),
+      redis.zcard(keys.webhookDue(partition)),
+      redis.zrange(keys.webhookReleases(partition), '0', '-1')
+    ])
+    const parked = await Promise.all(merchants.map(id => redis.zcard(keys.webhookParked(partition, id))))
+    const open = await Promise.all(merchants.map(id => redis.hexists(keys.webhookCircuit(partition, id), 'until')))
+    backlog.commands += commands
+    backlog.waiting += retries + sum(parked)
+    backlog.openCircuits += sum(open)
+    if (oldest !== undefined) {
+      backlog.oldestAgeMs = Math.max(backlog.oldestAgeMs, nowMs - Number.parseInt(oldest[0], 10))
+    }
+  }
+  await Promise.all(partitionNumbers(partitions).map(read))
+  return backlog
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0)
+}
+
+function decodeDelivery(partition: number, entryId: string, pairs: readonly string[]): DeliveryEntry {
+  const fields = fieldsOf(pairs)
+  const [compact, merchantId] = fields.get('p')?.split(' ') ?? []
+  const kind = (['deliver', 'probe'] as const).find(known => fields.get('c') === `{"kind":"${known}"}`)
+  if (compact === undefined || merchantId === undefined || kind === undefined) {
+    throw new Error(`The stream entry ${entryId} is not the command of a delivery.`)
+  }
+  return { partition, entryId, compact, merchantId, kind }
+}
+
+/** `<compact id> <merchant>`: how a payment stands in streams and lists of deliveries. */
+function placeOf({ compact, merchantId }: Pick<DeliveryEntry, 'compact' | 'merchantId'>): string {
+  return `${compact} ${merchantId}`
+}
+
+async function firstOf(redis: Redis, { partition, compact, merchantId }: DeliveryEntry): Promise<FirstEvent | null> {
+  const places = [
+    keys.webhookEvents(partition, compact),
+    keys.webhookTries(partition, compact),
+    keys.webhookEndpoint(partition, merchantId),
+    keys.webhooksOff(partition, merchantId),
+    keys.webhookCircuit(partition, merchantId)
+  ]
+  type Answer = [stored: string | null, tries: number, endpoint: string | null, isOff: 0 | 1, untilMs: string | null]
+  const [stored, tries, endpoint, isOff, untilMs] = (await firstWebhook(redis, places, [])) as Answer
+  if (stored === null) return null
+  const event = decodeQueued(stored, tries, null)
+  const body = encodeEvent(event.change, event.terms)
+  return { event, body, endpoint: decodeEndpoint(endpoint), isOff: isOff === 1, isOpen: untilMs !== null }
+}
+
+/** KEYS of settle_webhook.lua. */
+function placesOf({ partition, compact, merchantId }: DeliveryEntry): string[] {
   return [
-    keys.webhookLease(partition),
-    keys.outbox(partition),
-    keys.webhookWaiting(partition, merchantId),
-    keys.webhookDue(partition, merchantId),
-    keys.webhookMerchants(partition),
-    keys.webhookUndeliverable(partition, merchantId),
+    keys.deliveries(partition),
+    keys.webhookEvents(partition, compact),
+    keys.webhookTries(partition, compact),
+    keys.webhookDue(partition),
+    keys.webhookParked(partition, merchantId),
+    keys.webhookReleases(partition),
+    keys.webhookCircuit(partition, merchantId),
     keys.webhookJournal(partition, merchantId),
-    keys.webhookAttempts(partition, merchantId)
+    keys.webhookAttempts(partition, merchantId),
+    keys.webhookUndeliverable(partition, merchantId)
   ]
-}
-
-function encodeMove({ before, after, attempt }: Move): (string | number)[] {
-  const place = [before.entryId ?? '', before.compact, before.entryId === null ? recordHead(before) : '']
-  if (after === null) return ['forgotten', ...place, '', 0, '']
-  const { state, nextAtMs } = after.delivery
-  const change = changeOf(after)
-  return [
-    state,
-    ...place,
-    state === 'waiting' ? encodeRecord(after) : encodeChange(change),
-    state === 'undeliverable' ? change.occurredAtMs : nextAtMs,
-    attempt === null ? '' : encodeAttempt(after, attempt)
-  ]
-}
-
-function unlessLost(answer: unknown, partition: number): unknown[] {
-  if (Array.isArray(answer)) return answer
-  throw new PartitionLost(`Partition ${partition} has another holder by now.`)
 }

@@ -23,6 +23,9 @@ export const crashSteps = {
   bury: 'A command is taken out of circulation.',
   fire_due: 'Alarms become commands: before, they are due; after, they wait in the stream.',
   drop_consumer: 'A dead worker that holds nothing is forgotten.',
+  settle_webhook:
+    'What became of a webhook event is written: before, it is sent again; after, it waits, or the next one of its payment follows.',
+  release_webhooks: 'Parked payments go on: before, they are parked; after, they have a command.',
   note_notice:
     'A notice of the network is kept: before, the network gets no answer and repeats it; after, it is durable.',
   take_notices: 'Notices are taken for a while: when their taker dies, others get them as soon as that time is over.',
@@ -46,18 +49,14 @@ export const scriptsBesideTheWay = {
   begin_command: 'reads, and only where replicas are waited for',
   watch_workers: 'reads, and leaves a sign of its own life',
   list_payments: 'reads',
-  take_partition: 'a lease of the webhooks; it ends by itself',
-  keep_partition: 'a lease of the webhooks; it ends by itself',
-  release_partition: 'a lease of the webhooks; it ends by itself',
+  first_webhook: 'reads',
   replace_webhook_endpoint: 'a merchant repeats the request',
   replay_letter: 'an operator repeats it by hand',
-  replay_webhooks: 'an operator repeats it by hand',
+  replay_webhook: 'an operator repeats it by hand',
   reseal_card: 'a rotation of keys goes on where it was; no payment is touched',
-  settle_webhooks: 'after a payment is settled: an event that was delivered and not noted is delivered again',
   store_card: 'a card is stored, no payment is touched',
   take_from_bucket: 'counts requests',
-  pace_reconciliations: 'counts questions; what a death takes away comes back with time',
-  read_waiting_webhooks: 'after a payment is settled: what it reads stays where it is'
+  pace_reconciliations: 'counts questions; what a death takes away comes back with time'
 } as const satisfies Record<string, string>
 
 export type ScriptName = Exclude<CrashStep, `network.${string}` | 'read_commands'> | keyof typeof scriptsBesideTheWay

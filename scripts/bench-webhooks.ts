@@ -7,11 +7,14 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Agent, request } from 'undici'
+import { newPayment, type Payment } from '../machines/model.js'
 import { connect, disconnect } from '../redis/connections.js'
 import { compactId, keys, newPaymentId, partitionOf } from '../redis/keys.js'
 import { MerchantStore } from '../redis/merchants.js'
+import { encodePayment } from '../redis/payment-record.js'
+import { WebhookArchive } from '../redis/webhook-archive.js'
 import { createWebhookEndpointStore } from '../redis/webhook-endpoints.js'
-import { encodeEvent } from '../redis/webhook-event.js'
+import { type StatusChange, statusChangeOf } from '../redis/webhook-event.js'
 import { delay } from '../runtime/delay.js'
 import { createLogger } from '../runtime/log.js'
 import { runClosedLoop } from './bench/load.js'
@@ -105,26 +108,40 @@ async function deadNeighbour(url: string): Promise<void> {
   await emit(neighbour, DEAD_EVENTS)
 }
 
-/** Events as commits write them. */
+/** Events of payments, stored as commits store both. */
 async function emit(merchantId: string, count: number): Promise<void> {
   const partition = partitionOf(merchantId, PARTITIONS)
+  const archive = new WebhookArchive(redis, PARTITIONS)
   for (let made = 0; made < count; made += 500) {
     const pipeline = redis.pipeline()
+    const changes: StatusChange[] = []
     for (let n = 0; n < Math.min(500, count - made); n++) {
-      const paymentId = newPaymentId(partition, Date.now())
-      const operation = {
-        kind: 'authorization',
-        state: 'succeeded',
-        amountCents: 1_990,
-        idempotencyKey: paymentId
-      } as const
-      const figures = { status: 'captured', capturedCents: 1_990, refundedCents: 0, operation } as const
-      const change = { paymentId, version: 2, occurredAtMs: Date.now(), ...figures }
-      const body = encodeEvent(change, { externalReference: 'order-1', amountCents: 1_990 })
-      pipeline.xadd(keys.outbox(partition), '*', 'm', merchantId, 'p', compactId(paymentId), 'v', '2', 'e', body)
+      const payment = aPayment(newPaymentId(partition, Date.now()), merchantId)
+      pipeline.set(keys.payment(partition, compactId(payment.terms.id)), encodePayment(payment))
+      changes.push(statusChangeOf(payment, Date.now()))
     }
     await pipeline.exec()
+    await archive.append(merchantId, 'delivered', changes, Date.now())
   }
+}
+
+function aPayment(id: string, merchantId: string): Payment {
+  const terms = {
+    id,
+    merchantId,
+    externalReference: 'order-1',
+    captureMode: 'auto',
+    amountCents: 1_990,
+    currency: 'BRL',
+    installments: 1,
+    statementDescriptor: null,
+    metadata: null,
+    preauthTtlMs: 1,
+    createdAtMs: Date.now(),
+    card: { brand: 'visa', last4: '1111', cardId: null },
+    customer: { name: 'Ana', email: 'ana@shop.example' }
+  } as const
+  return newPayment(terms, id)
 }
 
 /** Waits until the receiver has `count` more events. */

@@ -1,7 +1,7 @@
 /** Process `payments`: takes commands from the streams and drives each payment to its end. The only one that opens cards. */
 import { createCardStore } from '../redis/cards.js'
 import { followClock } from '../redis/clock.js'
-import { createCommandQueue } from '../redis/command-stream.js'
+import { createCommandQueue, paymentWork } from '../redis/command-stream.js'
 import { createCommitStore } from '../redis/commits.js'
 import { connect, disconnect } from '../redis/connections.js'
 import { createInspection } from '../redis/inspection.js'
@@ -69,6 +69,7 @@ await runProcess('payments', async context => {
   const loop = await startCommandLoop({
     blocking,
     redis: durable,
+    work: paymentWork,
     partitions: config.partitions,
     consumer: newInstanceName(),
     concurrency: config.workerConcurrency,

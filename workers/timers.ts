@@ -1,10 +1,11 @@
 /** Process `timers`: turns what is due into commands, and hands the commands of dead workers to the living. */
 import { followClock } from '../redis/clock.js'
-import { ensureGroups } from '../redis/command-stream.js'
+import { ensureGroups, paymentWork } from '../redis/command-stream.js'
 import { connectDurable } from '../redis/installation.js'
 import { queueStatus } from '../redis/queue-status.js'
 import { createReconcilePace } from '../redis/reconcile-pace.js'
 import { livingConsumers } from '../redis/takeover.js'
+import { deliveryWork } from '../redis/webhook-queue.js'
 import { runProcess } from '../runtime/lifecycle.js'
 import { createTimersMetrics, publishInstallation } from './timers/metrics.js'
 import { startRounds } from './timers/rounds-loop.js'
@@ -12,7 +13,8 @@ import { startRounds } from './timers/rounds-loop.js'
 await runProcess('timers', async context => {
   const { config, log, signal, onStop, onReadyCheck } = context
   const { durable: redis } = await connectDurable(context)
-  await ensureGroups(redis, config.partitions)
+  await ensureGroups(redis, config.partitions, paymentWork)
+  await ensureGroups(redis, config.partitions, deliveryWork)
   const clock = await followClock(redis, config.environment, { process: context })
   publishInstallation(async () => ({
     partitions: await queueStatus(redis, config.partitions, clock.now()),
@@ -24,6 +26,7 @@ await runProcess('timers', async context => {
     metrics: createTimersMetrics(),
     partitions: config.partitions,
     timersIntervalMs: config.timersIntervalMs,
+    webhookPollMs: config.webhookPollMs,
     takeoverAfterMs: config.takeoverAfterMs,
     clock,
     log,

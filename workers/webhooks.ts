@@ -1,24 +1,28 @@
-/** Process `webhooks`: delivers the events of the outboxes. It can sign, and can open no card. */
+/** Process `webhooks`: delivers the webhook events of payments. It can sign, and can open no card. */
 import { spanMs, standardRetries } from '../machines/webhook-schedule.js'
 import { watchClock } from '../redis/clock.js'
 import { connect, disconnect } from '../redis/connections.js'
 import { connectDurable } from '../redis/installation.js'
 import { requireOwnKeys } from '../redis/key-record.js'
-
-import { createPartitionLeases } from '../redis/partition-leases.js'
-import { createWebhookEndpointStore } from '../redis/webhook-endpoints.js'
-import { createWebhookQueue } from '../redis/webhook-queue.js'
-import { createWebhookSwitches } from '../redis/webhook-switches.js'
+import { openLockServers } from '../redis/lock-servers.js'
+import { createPaymentLock } from '../redis/payment-lock.js'
+import { createWebhookQueue, deliveryBacklog, deliveryWork } from '../redis/webhook-queue.js'
 import { systemClock } from '../runtime/clock.js'
+import { lockTtlMs } from '../runtime/config.js'
 import { newInstanceName } from '../runtime/instance-name.js'
 import { runProcess } from '../runtime/lifecycle.js'
 import { createNetworkPolicy } from '../runtime/network-policy.js'
 import { loadWebhookSecrets } from '../vault/webhook-secrets.js'
-import { startWebhookDelivery } from './webhooks/delivery.js'
+import { startCommandLoop } from './payments/command-loop.js'
+import { createDeliveryHandler } from './webhooks/deliver.js'
 import { createWebhookMetrics, publishBacklog } from './webhooks/metrics.js'
 import { createSender } from './webhooks/sender.js'
 
 const DAY_MS = 24 * 3_600_000
+/** How long a stop waits for answers that are under way (ms); lifecycle.ts allows 12 s for everything. */
+const PATIENCE_MS = 6_000
+/** So many endpoints may hang, each with all that may be under way to it, before others are delayed. */
+const ENDPOINTS_HANGING = 16
 
 await runProcess('webhooks', async context => {
   const { config, log, onStop, onReadyCheck } = context
@@ -29,32 +33,26 @@ await runProcess('webhooks', async context => {
   await watchClock(redis, { process: context })
   await requireOwnKeys(redis, 'webhook', secrets, context)
 
-  const owner = newInstanceName()
   const metrics = createWebhookMetrics()
   const retries = { ...standardRetries, delaysMs: config.webhookRetryDelaysMs }
-  const retentionMs = config.webhookRetentionDays * DAY_MS
-  const delivery = await startWebhookDelivery({
-    deps: {
-      queue: createWebhookQueue(redis, blocking, {
-        retentionMs,
-        // Counted from the last attempt that an event may get: a short retention must not drop it at once.
-        undeliverableAgeMaxMs: retentionMs + Math.ceil(spanMs(retries)),
+  const policy = createNetworkPolicy(config.webhookAllowedNetworks)
+  const sender = createSender({ policy, timeoutMs: config.webhookTimeoutMs })
+  const interruption = new AbortController()
+  const handle = createDeliveryHandler(
+    {
+      queue: createWebhookQueue(redis, {
+        spanMs: spanMs(retries),
+        retentionMs: config.webhookRetentionDays * DAY_MS,
         undeliverableMax: config.webhookUndeliverableMax,
         onDropped: (merchantId, count) => {
           metrics.dropped(count)
           log.warn({ merchant_id: merchantId, count }, 'the oldest undeliverable webhook events are dropped')
         },
-        onUnreadable: (entryId, reason) => log.error({ entry_id: entryId, reason }, 'an unreadable event is buried'),
-        // The real time, also where the clock of the test environment was moved: receivers refuse a signature of another time.
         now: systemClock.now
       }),
-      endpoints: createWebhookEndpointStore(redis, config.partitions),
-      switches: createWebhookSwitches(redis, config.partitions),
+      lock: createPaymentLock(openLockServers(context), lockTtlMs(config), log),
       secrets,
-      sender: createSender({
-        policy: createNetworkPolicy(config.webhookAllowedNetworks),
-        timeoutMs: config.webhookTimeoutMs
-      }),
+      sender,
       retries,
       concurrency: config.webhookConcurrency,
       clock: systemClock,
@@ -62,14 +60,28 @@ await runProcess('webhooks', async context => {
       metrics,
       log
     },
-    leases: createPartitionLeases(redis, owner, config.takeoverAfterMs),
-    owner,
+    interruption.signal
+  )
+  const loop = await startCommandLoop({
+    blocking,
+    redis,
+    work: deliveryWork,
     partitions: config.partitions,
+    consumer: newInstanceName(),
+    concurrency: ENDPOINTS_HANGING * config.webhookConcurrency,
     heartbeatMs: config.heartbeatMs,
-    leaseMs: config.takeoverAfterMs,
-    pollMs: config.webhookPollMs
+    handle,
+    log
   })
-  onStop('delivery', () => delivery.stop())
-  onReadyCheck('delivery', delivery.problem)
-  publishBacklog(delivery.backlog)
+  onStop('delivery', async () => {
+    const patience = setTimeout(() => {
+      interruption.abort()
+      void sender.close()
+    }, PATIENCE_MS)
+    await loop.stop()
+    clearTimeout(patience)
+    await sender.close()
+  })
+  onReadyCheck('delivery', loop.problem)
+  publishBacklog(() => deliveryBacklog(redis, config.partitions))
 })

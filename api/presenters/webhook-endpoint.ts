@@ -1,5 +1,5 @@
 /** A webhook endpoint as merchants see it: docs/API.md#put-v1webhook-endpoint. */
-import type { WebhookEndpoint } from '../webhook-endpoints-port.js'
+import type { WebhookEndpoint } from '../webhook-endpoints.js'
 
 const SIGNATURE_HEADER = 'X-Service-Signature'
 

@@ -2,22 +2,22 @@
 --
 -- KEYS[1] payment               string    KEYS[2] due list                 zset
 -- KEYS[3] attention list        hash      KEYS[4] webhook endpoint         string
--- KEYS[5] outbox                stream    KEYS[6] idempotency record       string
+-- KEYS[5] events to deliver     list      KEYS[6] idempotency record       string
 -- KEYS[7] commands              stream    KEYS[8] payments in doubt        zset
--- KEYS[9] payments by sale      hash      KEYS[10] to reconcile            zset
--- KEYS[11], KEYS[12] index of status before and its leaf; KEYS[13], KEYS[14] of status after (zsets)
+-- KEYS[9] payments by sale      hash      KEYS[10] to reconcile            zset    KEYS[15] deliveries   stream
+-- KEYS[11], KEYS[12] index of status before and its leaf; KEYS[13], KEYS[14] of status after; KEYS[16] undeliverable events (zsets)
 -- ARGV[1] expected version      ARGV[2] payment record       ARGV[3] member (compact id)
--- ARGV[4] expiry, ms, or ''     ARGV[5] attention or ''      ARGV[6] event (JSON) or ''
+-- ARGV[4] expiry, ms, or ''     ARGV[5] attention or ''      ARGV[6] event or ''
 -- ARGV[7] result of the command or ''                        ARGV[8] consumer group
 -- ARGV[9] entry id to acknowledge or ''                      ARGV[10] reply channel or ''
 -- ARGV[11] reply                ARGV[12] entry id that must still be with its worker, or ''
 -- ARGV[13] merchant id          ARGV[14] since when the outcome is in doubt, ms, or ''
--- ARGV[15] sale id or ''        ARGV[16] next question to the network, ms, or ''
--- ARGV[17] mark of the leaf      ARGV[18] most members of an index
+-- ARGV[15] sale id or ''        ARGV[16] next question to the network, ms, or ''  ARGV[17] mark of the leaf  ARGV[18] most members of an index
 --
 -- Returns 1, -1 VERSION_CONFLICT, or -2 TAKEN_OVER: the entry is not with any worker any more.
 -- include add_to_index
-local payment, due, attention, endpoint, outbox, idempotency, commands, inDoubt, sales, reconcile, before, leaf, after, leafAfter =
+-- include append_event
+local payment, due, attention, endpoint, events, idempotency, commands, inDoubt, sales, reconcile, before, leaf, after, leafAfter, deliveries, undeliverable =
   unpack(KEYS)
 local version, record, member, expiryMs, reason, event, result, group, ended, channel, reply, begun, merchant, doubtMs, sale, reconcileMs, mark, max =
   unpack(ARGV)
@@ -62,7 +62,7 @@ if sale ~= '' then
   redis.call('HSET', sales, sale, member)
 end
 if event ~= '' and redis.call('EXISTS', endpoint) == 1 then
-  redis.call('XADD', outbox, '*', 'm', merchant, 'p', member, 'v', version + 1, 'e', event)
+  appendEvent(events, deliveries, undeliverable, member .. ' ' .. merchant, redis.call('TIME')[1] .. '000', event)
 end
 if result ~= '' then
   local open = redis.call('GET', idempotency)

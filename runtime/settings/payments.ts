@@ -110,7 +110,7 @@ export const paymentSettings = {
     ['payments', 'timers', 'webhooks', 'operator'],
     8_000,
     [200, 60_000],
-    'Silence after which a worker counts as dead: others get the commands of `payments` and the partitions of `webhooks`. The lock ' +
+    'Silence after which a worker counts as dead: others get the commands of `payments` and `webhooks`. The lock ' +
       'of a payment lives as long. At least twice HEARTBEAT_MS (ms).'
   ),
   timersIntervalMs: integer(

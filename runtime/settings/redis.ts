@@ -10,15 +10,15 @@ export const redisSettings = {
   ),
   secretsRedisUrl: redisUrl(
     'SECRETS_REDIS_URL',
-    ['api', 'tokens', 'payments'],
+    ['api', 'tokens', 'payments', 'webhooks'],
     'redis://127.0.0.1:6380',
-    'The memory-only Redis: one-use tokens and CVVs. One server or Sentinels, none of which may persist (docs/REDIS.md).'
+    'The memory-only Redis: one-use tokens, CVVs and locks. One server or Sentinels, none of which may persist (docs/REDIS.md).'
   ),
   redlockUrls: setting(
     'REDLOCK_URLS',
-    ['payments'],
+    ['payments', 'webhooks'],
     '',
-    '1, 3 or 5 independent masters for the payment lock; a majority must answer. Empty: the memory-only Redis.',
+    '1, 3 or 5 independent masters for the locks of payments and their webhooks; a majority must answer. Empty: the memory-only Redis.',
     redisUrls,
     'secret'
   ),

@@ -38,10 +38,10 @@ export const webhookSettings = {
   ),
   webhookPollMs: integer(
     'WEBHOOK_POLL_MS',
-    ['webhooks'],
+    ['timers'],
     250,
     [10, 60_000],
-    'How often `webhooks` looks for retries that are due (ms).'
+    'How often `timers` looks for retries of webhooks that are due (ms).'
   ),
   webhookRetentionDays: integer(
     'WEBHOOK_RETENTION_DAYS',

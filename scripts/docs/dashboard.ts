@@ -195,20 +195,20 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
       },
       {
         title: 'Backlog of webhooks',
-        description: 'Fresh events, payments that wait for a retry, endpoints that are only probed.',
+        description: 'Payments whose event is being sent, payments that wait, endpoints that are only probed.',
         unit: 'short',
         lines: [
-          ['sum (webhook_outbox_events)', 'fresh'],
-          ['sum (webhook_waiting_payments)', 'waiting'],
-          ['sum (webhook_open_circuits)', 'open circuits']
+          [most('webhook_commands'), 'being sent'],
+          [most('webhook_waiting_payments'), 'waiting'],
+          [most('webhook_open_circuits'), 'open circuits']
         ]
       },
       {
         title: 'Oldest event, receivers',
-        description: 'Age of the oldest fresh event; p99 of the answers of receivers.',
+        description: 'Age of the oldest command; p99 of the answers of receivers.',
         unit: 's',
         lines: [
-          [most('webhook_outbox_oldest_seconds'), 'oldest'],
+          [most('webhook_commands_oldest_seconds'), 'oldest'],
           [quantile(0.99, 'webhook_attempt_seconds', ''), 'receiver p99']
         ]
       },

@@ -100,7 +100,7 @@ export class ProcessSettings {
     for (const name of [...processNames, 'operator'] as const) {
       await this.#writeSecret(name, 'REDIS_URL', durable.url(name))
     }
-    for (const name of ['api', 'tokens', 'payments'] as const) {
+    for (const name of ['api', 'tokens', 'payments', 'webhooks'] as const) {
       await this.#writeSecret(name, 'SECRETS_REDIS_URL', memoryOnly.url(name))
     }
     await this.#writeSecret('payments', 'NETWORK_MERCHANT_KEY', credentials.merchantKey)
@@ -184,6 +184,7 @@ export class ProcessSettings {
         return HEARTBEATS
       case 'webhooks':
         return {
+          ...this.#secrets(name, 'SECRETS_REDIS_URL'),
           ...webhookKeys,
           ...LOOPBACK,
           ...HEARTBEATS,

@@ -1,7 +1,7 @@
 /** `webhook disable|enable`: for the endpoint that its merchant has abandoned. */
 import type { Command } from 'commander'
 import { MerchantStore } from '../../redis/merchants.js'
-import { createWebhookSwitches, type WebhookSwitches } from '../../redis/webhook-switches.js'
+import { createWebhookEndpointStore, type WebhookEndpointStore } from '../../redis/webhook-endpoints.js'
 import { type ActionMaker, type Output, subjectOf } from './action.js'
 import type { OperatorConnection } from './connection.js'
 
@@ -61,6 +61,6 @@ export async function requireMerchant({ redis, config }: OperatorConnection, mer
   throw new Error(`There is no merchant ${merchantId}. \`merchant list\` shows all.`)
 }
 
-function switchesOf({ redis, config }: OperatorConnection): WebhookSwitches {
-  return createWebhookSwitches(redis, config.partitions)
+function switchesOf({ redis, config }: OperatorConnection): WebhookEndpointStore {
+  return createWebhookEndpointStore(redis, config.partitions)
 }

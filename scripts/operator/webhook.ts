@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { MerchantStore } from '../../redis/merchants.js'
 import { type ArchivedEvent, type ArchiveState, byTime, WebhookArchive } from '../../redis/webhook-archive.js'
-import type { Attempt, LoggedAttempt } from '../../redis/webhook-record.js'
+import type { Attempt } from '../../redis/webhook-event.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { oneOf, wholeNumber } from '../command-line/values.js'
 import { type ActionMaker, type Output, subjectOf } from './action.js'
@@ -112,7 +112,7 @@ async function list(
     iso(event.change.occurredAtMs),
     String(event.queued?.delivery.attempts ?? ''),
     event.state === 'waiting' && event.queued !== null ? iso(event.queued.delivery.nextAtMs) : '',
-    lastWords(event.queued?.history ?? []) || (lastAnswers.get(event.eventId) ?? '')
+    lastWords(event.history) || (lastAnswers.get(event.eventId) ?? '')
   ])
   const header = ['EVENT', 'MERCHANT', 'STATE', 'STATUS', 'OCCURRED', 'ATTEMPTS', 'NEXT', 'LAST ANSWER']
   const listed = table(header, rows, 'There are no such events.')
@@ -202,8 +202,8 @@ async function found(connection: OperatorConnection, eventId: string): Promise<A
 }
 
 async function attemptsOf(connection: OperatorConnection, event: ArchivedEvent): Promise<Attempt[]> {
-  if (event.queued !== null) return [...event.queued.history]
-  const all: LoggedAttempt[] = await archiveOf(connection).attempts(event.merchantId, ATTEMPTS_SHOWN)
+  if (event.queued !== null) return [...event.history]
+  const all: Attempt[] = await archiveOf(connection).attempts(event.merchantId, ATTEMPTS_SHOWN)
   return all.filter(attempt => attempt.eventId === event.eventId).reverse()
 }
 

@@ -1,5 +1,4 @@
 /** What a planted mistake (mutants.ts) or a planted circumstance (crash-matrix.ts) exchanges in an installation. */
-import type { Redis } from '../../redis/connections.js'
 import type { WorkerDeps } from '../../workers/payments/deps.js'
 import type { DeliveryDeps } from '../../workers/webhooks/deps.js'
 
@@ -7,6 +6,5 @@ export interface Exchange {
   /** Exchanges the text of the script that it is about, and leaves the others. */
   readonly script?: (lua: string) => string
   readonly worker?: (deps: WorkerDeps) => WorkerDeps
-  /** `redis` is the process's own connection. */
-  readonly webhooks?: (deps: DeliveryDeps, redis: Redis) => DeliveryDeps
+  readonly webhooks?: (deps: DeliveryDeps) => DeliveryDeps
 }

@@ -4,21 +4,19 @@
  */
 import type { Payments } from '../../api/payments-port.js'
 import { createPayments } from '../../api/submit.js'
+import { spanMs } from '../../machines/webhook-schedule.js'
 import { createCardStore } from '../../redis/cards.js'
 import { followClock } from '../../redis/clock.js'
-import { createCommandQueue, ensureGroups } from '../../redis/command-stream.js'
+import { createCommandQueue, ensureGroups, paymentWork } from '../../redis/command-stream.js'
 import { createCommitStore } from '../../redis/commits.js'
 import type { Redis } from '../../redis/connections.js'
 import { createNoticeStore } from '../../redis/notices.js'
-import { createPartitionLeases } from '../../redis/partition-leases.js'
 import { createPaymentLock, type PaymentLock } from '../../redis/payment-lock.js'
 import { createPaymentStore } from '../../redis/payments.js'
 import { createReconcilePace } from '../../redis/reconcile-pace.js'
 import { listenForReplies } from '../../redis/replies.js'
 import { createTokenStore } from '../../redis/tokens.js'
-import { createWebhookEndpointStore } from '../../redis/webhook-endpoints.js'
-import { createWebhookQueue } from '../../redis/webhook-queue.js'
-import { createWebhookSwitches } from '../../redis/webhook-switches.js'
+import { createWebhookQueue, deliveryWork } from '../../redis/webhook-queue.js'
 import { systemClock } from '../../runtime/clock.js'
 import { type Config, lockTtlMs } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
@@ -29,7 +27,7 @@ import type { WorkerDeps } from '../../workers/payments/deps.js'
 import { handleCommand } from '../../workers/payments/handle-command.js'
 import { repeatNoticeRounds } from '../../workers/payments/notice-rounds.js'
 import { startRounds } from '../../workers/timers/rounds-loop.js'
-import { startWebhookDelivery } from '../../workers/webhooks/delivery.js'
+import { createDeliveryHandler } from '../../workers/webhooks/deliver.js'
 import type { DeliveryDeps } from '../../workers/webhooks/deps.js'
 import { WrittenEvents } from './audit-webhooks.js'
 import type { Exchange } from './exchange.js'
@@ -64,7 +62,7 @@ export class Installation {
   readonly secrets: RedisServer
   readonly network: SimulatedNetwork
   readonly receivers: Receivers
-  /** The webhook events that were put into an outbox. */
+  /** The webhook events that commits have written. */
   readonly written = new WrittenEvents()
   readonly apis: Api[] = []
   /** What workers said at level error: none of it is expected. */
@@ -144,7 +142,6 @@ export class Installation {
     const { config } = this
     const redis = this.connect(process, this.durable)
     const clock = await followClock(redis, ENVIRONMENT)
-    const lockRedis = this.connect(process, this.secrets, 'lock')
     const tokens = createTokenStore(this.connect(process, this.secrets))
     const queue = createCommandQueue(redis)
     const network = this.network.connect(process, config)
@@ -158,7 +155,7 @@ export class Installation {
           return queue.bury(entry, burial)
         }
       },
-      lock: this.#isLockless ? noLock : createPaymentLock([lockRedis], lockTtlMs(config), this.#log),
+      lock: this.#lockOf(process),
       network: reconcilingNetwork(network, redis, { config, clock, log: this.#log, world: this.#world }),
       cardData: createCardData(tokens, createCardStore(redis, config.partitions), openerOfTexts),
       policy: config,
@@ -172,6 +169,7 @@ export class Installation {
     await startCommandLoop({
       blocking: this.connect(process, this.durable, 'blocking'),
       redis,
+      work: paymentWork,
       partitions: config.partitions,
       consumer: process.name,
       concurrency: config.workerConcurrency,
@@ -195,12 +193,13 @@ export class Installation {
     const { config } = this
     const redis = this.connect(process, this.durable)
     const clock = await followClock(redis, ENVIRONMENT)
-    await ensureGroups(redis, config.partitions)
-    const { partitions, timersIntervalMs, takeoverAfterMs } = config
+    await ensureGroups(redis, config.partitions, paymentWork)
+    await ensureGroups(redis, config.partitions, deliveryWork)
+    const { partitions, timersIntervalMs, takeoverAfterMs, webhookPollMs } = config
     const signal = new AbortController().signal
     const silent = (): void => undefined
     const metrics = { fired: silent, tookOver: silent, roundFailed: silent }
-    const intervals = { timersIntervalMs, takeoverAfterMs }
+    const intervals = { timersIntervalMs, takeoverAfterMs, webhookPollMs }
     const pace = createReconcilePace(redis, this.config.reconcilePerSecond)
     startRounds({ redis, pace, partitions, ...intervals, clock, metrics, log: this.#log, signal })
   }
@@ -208,42 +207,43 @@ export class Installation {
   async #runWebhooks(process: Process): Promise<void> {
     const { config } = this
     const redis = this.connect(process, this.durable)
-    const owner = process.name
+    const retries = { delaysMs: config.webhookRetryDelaysMs, jitter: WEBHOOK_JITTER }
+    const silent = (): void => undefined
     const deps: DeliveryDeps = {
-      queue: createWebhookQueue(redis, this.connect(process, this.durable, 'blocking'), {
+      queue: createWebhookQueue(redis, {
+        spanMs: spanMs(retries),
         retentionMs: config.webhookRetentionDays * DAY_MS,
-        undeliverableAgeMaxMs: config.webhookRetentionDays * DAY_MS,
         undeliverableMax: config.webhookUndeliverableMax,
         onDropped: (merchantId, count) => this.errors.push(`${count} events of ${merchantId} were dropped`),
-        onUnreadable: (entryId, reason) => this.errors.push(`event ${entryId} is unreadable: ${reason}`),
         now: systemClock.now
       }),
-      endpoints: createWebhookEndpointStore(redis, config.partitions),
-      switches: createWebhookSwitches(redis, config.partitions),
+      lock: this.#lockOf(process),
       secrets: { secretOf: ({ salt }) => `whsec_${salt}` },
       sender: this.receivers.connect(process, config.webhookTimeoutMs),
-      retries: { delaysMs: config.webhookRetryDelaysMs, jitter: WEBHOOK_JITTER },
+      retries,
       concurrency: config.webhookConcurrency,
       clock: systemClock,
       random: () => this.#world.random.next(),
-      metrics: {
-        attempted: () => undefined,
-        gaveUp: () => undefined,
-        dropped: () => undefined,
-        forgot: () => undefined
-      },
+      metrics: { attempted: silent, gaveUp: silent, dropped: silent, forgot: silent },
       log: this.#watchedLog()
     }
-    const { partitions, heartbeatMs, takeoverAfterMs, webhookPollMs } = config
-    await startWebhookDelivery({
-      deps: this.#mutant?.webhooks?.(deps, redis) ?? deps,
-      leases: createPartitionLeases(redis, owner, takeoverAfterMs),
-      owner,
-      partitions,
-      heartbeatMs,
-      leaseMs: takeoverAfterMs,
-      pollMs: webhookPollMs
+    const used = this.#mutant?.webhooks?.(deps) ?? deps
+    await startCommandLoop({
+      blocking: this.connect(process, this.durable, 'blocking'),
+      redis,
+      work: deliveryWork,
+      partitions: config.partitions,
+      consumer: process.name,
+      concurrency: 16 * config.webhookConcurrency,
+      heartbeatMs: config.heartbeatMs,
+      handle: createDeliveryHandler(used, new AbortController().signal),
+      log: this.#log
     })
+  }
+
+  #lockOf(process: Process): PaymentLock {
+    if (this.#isLockless) return noLock
+    return createPaymentLock([this.connect(process, this.secrets, 'lock')], lockTtlMs(this.config), this.#log)
   }
 
   async #runApi(process: Process, slot: number): Promise<void> {

@@ -3,8 +3,6 @@
  * exchanging the text of a script or one dependency of a process.
  */
 import type { QueryOutcome } from '../../machines/network.js'
-import type { Redis } from '../../redis/connections.js'
-import { keys } from '../../redis/keys.js'
 import type { WorkerDeps } from '../../workers/payments/deps.js'
 import type { DeliveryDeps } from '../../workers/webhooks/deps.js'
 import type { Exchange } from './exchange.js'
@@ -45,7 +43,21 @@ export const mutants = {
   },
   'lost-event': {
     description: 'A change of status writes no event.',
-    script: replace("redis.call('XADD', outbox, '*', 'm', merchant, 'p', member, 'v', version + 1, 'e', event)", '')
+    script: replace(
+      "appendEvent(events, deliveries, undeliverable, member .. ' ' .. merchant, redis.call('TIME')[1] .. '000', event)",
+      ''
+    )
+  },
+  'lost-delivery': {
+    description: 'The first event of a payment gets no command.',
+    script: replace("redis.call('XADD', deliveries, '*', 'p', place, 'c', '{\"kind\":\"deliver\"}')", '')
+  },
+  'lost-next-delivery': {
+    description: 'The event behind one that was delivered gets no command.',
+    script: replace(
+      "if redis.call('EXISTS', events) == 1 then\n    redis.call('XADD', stream",
+      "if false then\n    redis.call('XADD', stream"
+    )
   },
   'forgotten-leaf-mark': {
     description: 'A payment that goes into a leaf of an index leaves no mark.',
@@ -56,23 +68,28 @@ export const mutants = {
     script: replace("redis.call('ZREM', leaf, member)", '')
   },
   'dropped-webhook': {
-    description: 'A webhook event that was not delivered leaves the outbox without a place to wait.',
-    script: replace("line = line and line .. '\\n' .. record or record", '')
+    description: 'A webhook event that was not delivered has no time at which it is sent again.',
+    script: replace("redis.call('ZADD', dueTimes, atMs, token)", '')
   },
   'overtaken-webhook': {
-    description: 'A webhook event that failed again goes behind the later ones of its payment.',
-    script: replace(
-      "line = line and record .. '\\n' .. line or record",
-      "line = line and line .. '\\n' .. record or record"
-    )
+    description: 'A webhook event that failed goes behind the later ones of its payment.',
+    script: replace("redis.call('RPUSH', tries, attempt)", "redis.call('RPUSH', events, redis.call('LPOP', events))")
+  },
+  'no-delivery-fence': {
+    description: 'A worker whose delivery was taken over, and settled by another one, settles the next event.',
+    seedsMax: 300,
+    script: lua =>
+      lua
+        .replace("redis.call('LINDEX', events, 0) == event and redis.call('LLEN', tries) == tonumber(tried)", 'true')
+        .replace('entry) == 0 then\n  return -1\nend', 'entry) == 0 then\nend')
   },
   'webhook-settled-before-sent': {
     description: 'A webhook event is noted as delivered before it is sent.',
-    webhooks: (deps, redis) => ({ ...deps, queue: settlingEarly(deps.queue, redis) })
+    webhooks: deps => ({ ...deps, queue: settlingEarly(deps.queue) })
   },
-  'forgotten-waiting-line': {
-    description: 'The next owner of a partition does not know which payments have events that wait.',
-    webhooks: deps => ({ ...deps, queue: { ...deps.queue, waitingPayments: () => Promise.resolve([]) } })
+  'forgotten-parked-payments': {
+    description: 'A payment that waits for its endpoint is never looked at again.',
+    script: replace("redis.call('ZADD', releases, 'NX'", "redis.call('ZADD', 'nowhere', 'NX'")
   },
   'silence-is-delivery': {
     description: 'A webhook event that got no answer counts as delivered.',
@@ -80,7 +97,7 @@ export const mutants = {
   },
   'lost-alarm': {
     description: 'What is due leaves the list without a command.',
-    script: replace("redis.call('XADD', KEYS[2], '*', 'p', due[i], 'c', '{\"kind\":\"wake\"}', 'd', due[i + 1])", '')
+    script: replace("redis.call('XADD', KEYS[2], '*', 'p', due[i], 'c', ARGV[3], 'd', due[i + 1])", '')
   },
   'forgotten-first-delivery': {
     description: 'A command that is given back looks new: the authorisation is sent again.',
@@ -184,17 +201,14 @@ function replace(text: string, by: string): (lua: string) => string {
   return lua => lua.replace(text, by)
 }
 
-function settlingEarly(queue: DeliveryDeps['queue'], redis: Redis): DeliveryDeps['queue'] {
+function settlingEarly(queue: DeliveryDeps['queue']): DeliveryDeps['queue'] {
   return {
     ...queue,
-    readFresh: async cursors => {
-      const fresh = await queue.readFresh(cursors)
-      for (const { partition, merchantId, event } of fresh) {
-        const after = { ...event, delivery: { ...event.delivery, state: 'delivered' as const } }
-        const holder = (await redis.get(keys.webhookLease(partition))) ?? ''
-        await queue.settle({ partition, holder }, merchantId, [{ before: event, after, attempt: null }])
-      }
-      return fresh
+    first: async entry => {
+      const first = await queue.first(entry)
+      if (first === null) return null
+      await queue.settle(entry, first.event, { state: 'delivered' })
+      return first
     }
   }
 }
@@ -204,7 +218,7 @@ async function answerAtAnyRate(
   args: Parameters<DeliveryDeps['sender']['post']>
 ): ReturnType<DeliveryDeps['sender']['post']> {
   const outcome = await sender.post(...args)
-  return outcome.kind === 'answered' ? outcome : { kind: 'answered', status: 200, retryAfterMs: null, note: '' }
+  return outcome.status !== null ? outcome : { status: 200, retryAfterMs: null, note: '' }
 }
 
 async function blindQuery(

@@ -2,7 +2,7 @@
  * The merchants' receivers of webhooks in a world, and the wires to them: they answer 2xx, fail, are silent or slow,
  * and note everything that arrives, in the order in which it arrives.
  */
-import type { Sender, SendOutcome } from '../../workers/webhooks/sender.js'
+import { type Sender, type SendOutcome, unanswered } from '../../workers/webhooks/sender.js'
 import { type Faults, strike } from './faults.js'
 import type { Process, World } from './world.js'
 
@@ -58,8 +58,8 @@ export class Receivers {
   #post(process: Process, body: string, signal: AbortSignal, timeoutMs: number): Promise<SendOutcome> {
     const world = this.#world
     return new Promise(resolve => {
-      const unanswered = (reason: string): void => settle({ kind: 'unanswered', reason })
-      const onAbort = (): void => unanswered('the delivery was interrupted')
+      const fail = (reason: string): void => settle(unanswered(reason))
+      const onAbort = (): void => fail('the delivery was interrupted')
       let isSettled = false
       const settle = (outcome: SendOutcome): void => {
         if (isSettled) return
@@ -69,14 +69,14 @@ export class Receivers {
         world.trace('webhook', () => `${JSON.stringify(outcome)} to ${body}`)
         resolve(outcome)
       }
-      const patience = world.after(timeoutMs, process, () => unanswered('no answer in time'))
+      const patience = world.after(timeoutMs, process, () => fail('no answer in time'))
       if (signal.aborted) return onAbort()
       if (strike(world, this.#faults, process, () => `before a webhook: ${body}`, POST_WEIGHT)) return
       signal.addEventListener('abort', onAbort)
       // A process that is suspended while it connects sends late.
       world.after(this.#latencyMs(), process, () => {
         if (isSettled) return
-        if (this.awayUntilMs > world.nowMs) unanswered('ECONNREFUSED')
+        if (this.awayUntilMs > world.nowMs) fail('ECONNREFUSED')
         else this.#carry({ process, body, settle })
       })
     })
@@ -100,7 +100,7 @@ export class Receivers {
     const retryAfterMs = status === 503 ? RETRY_AFTER_MS : null
     world.after(this.#latencyMs(), process, () => {
       if (strike(world, this.#faults, process, () => `after a webhook: ${body}`, POST_WEIGHT)) return
-      settle({ kind: 'answered', status, retryAfterMs, note: '' })
+      settle({ status, retryAfterMs, note: '' })
     })
   }
 

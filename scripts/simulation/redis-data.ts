@@ -8,10 +8,12 @@ import { type Reply, ReplyError } from './lua.js'
 import { createStream, type Stream, streamCommands } from './redis-streams.js'
 
 export type Hash = Map<string, string>
+export type List = string[]
 export type SortedSet = Map<string, number>
 export type Value =
   | { readonly type: 'string'; text: string }
   | { readonly type: 'hash'; readonly hash: Hash }
+  | { readonly type: 'list'; readonly list: List }
   | { readonly type: 'zset'; readonly zset: SortedSet }
   | { readonly type: 'stream'; readonly stream: Stream }
 
@@ -53,6 +55,12 @@ export class RedisData {
     const value = this.find(key)
     if (value !== undefined && value.type !== 'hash') throw wrongType()
     return value?.hash
+  }
+
+  list(key: string): List | undefined {
+    const value = this.find(key)
+    if (value !== undefined && value.type !== 'list') throw wrongType()
+    return value?.list
   }
 
   zset(key: string): SortedSet | undefined {
@@ -129,6 +137,22 @@ const commands: Readonly<Record<string, Command>> = {
     if (hash?.size === 0) data.remove(key)
     return removed
   },
+  HINCRBY: (data, [key = '', field = '', by]) => {
+    const hash = data.hash(key) ?? new Map<string, string>()
+    data.values.set(key, { type: 'hash', hash })
+    const sum = Number(hash.get(field) ?? 0) + Number(by)
+    hash.set(field, String(sum))
+    return sum
+  },
+  RPUSH: (data, [key = '', ...items]) => {
+    const list = data.list(key) ?? []
+    data.values.set(key, { type: 'list', list })
+    return list.push(...items)
+  },
+  LPOP: (data, [key = '']) => pop(data, key, list => list.shift()),
+  RPOP: (data, [key = '']) => pop(data, key, list => list.pop()),
+  LINDEX: (data, [key = '', index]) => data.list(key)?.at(Number(index)) ?? null,
+  LLEN: (data, [key = '']) => data.list(key)?.length ?? 0,
   ZADD: (data, [key = '', ...args]) => {
     const option = args[0]?.toUpperCase()
     const isOption = option === 'XX' || option === 'NX'
@@ -187,6 +211,13 @@ function zrangeByScore(data: RedisData, [key = '', min = '', max = '', ...option
   const words = options.map(option => option.toUpperCase())
   const rows = inOrder(data.zset(key)).filter(([, score]) => isAbove(score, min) && isBelow(score, max))
   return replyOf(limit(rows, words), words)
+}
+
+function pop(data: RedisData, key: string, take: (list: List) => string | undefined): string | null {
+  const list = data.list(key)
+  const item = list === undefined ? undefined : take(list)
+  if (list?.length === 0) data.remove(key)
+  return item ?? null
 }
 
 function removeMembers(data: RedisData, key: string, members: readonly string[]): number {

@@ -1,5 +1,8 @@
 /** One run: a world from a seed, trouble for a while, then peace, and the audit when everything has come to rest. */
-import { keys, PAYMENTS_GROUP, partitionOf } from '../../redis/keys.js'
+import { paymentWork } from '../../redis/command-stream.js'
+import { keys, partitionOf } from '../../redis/keys.js'
+import type { WebhookEndpoint } from '../../redis/webhook-endpoints.js'
+import { deliveryWork } from '../../redis/webhook-queue.js'
 import { audit } from './audit.js'
 import { workOffAttention } from './by-hand.js'
 import { drawFaults, type Faults, NO_FAULTS } from './faults.js'
@@ -140,7 +143,12 @@ function touchSales(world: World, installation: Installation, outside: Process):
 /** Gives each merchant an endpoint, in the form that redis/webhook-endpoints.ts stores. */
 export function registerWebhooks({ durable, config }: Installation, merchants: readonly { id: string }[]): void {
   for (const { id } of merchants) {
-    const endpoint = { u: `https://${id}.example/events`, s: ['key', 'salt'], t: 0 }
+    const endpoint: WebhookEndpoint = {
+      url: `https://${id}.example/events`,
+      seed: { keyId: 'key', salt: 'salt' },
+      previous: [],
+      updatedAtMs: 0
+    }
     const key = keys.webhookEndpoint(partitionOf(id, config.partitions), id)
     durable.execute(['SET', key, JSON.stringify(endpoint)], () => undefined)
   }
@@ -243,8 +251,8 @@ export function quietUntilMs(installation: Installation, merchants: readonly Mer
   let nextMs = Number.POSITIVE_INFINITY
   for (let partition = 0; partition < config.partitions; partition++) {
     if ((durable.data.stream(keys.commands(partition))?.entries.size ?? 0) > 0) return null
-    if ((durable.data.stream(keys.outbox(partition))?.entries.size ?? 0) > 0) return null
-    for (const alarms of [keys.due(partition), keys.reconcile(partition), keys.webhookMerchants(partition)]) {
+    if ((durable.data.stream(keys.deliveries(partition))?.entries.size ?? 0) > 0) return null
+    for (const alarms of alarmsOf(partition)) {
       for (const dueMs of durable.data.zset(alarms)?.values() ?? []) nextMs = Math.min(nextMs, dueMs)
     }
   }
@@ -259,12 +267,19 @@ export function isEverybodyAwake({ nowMs }: World, installation: Installation): 
 export function isAtRest({ durable, config }: Installation): boolean {
   if ((durable.data.zset(keys.notices())?.size ?? 0) > 0) return false
   for (let partition = 0; partition < config.partitions; partition++) {
-    const stream = durable.data.stream(keys.commands(partition))
-    if ((stream?.entries.size ?? 0) > 0 || (stream?.groups.get(PAYMENTS_GROUP)?.pending.size ?? 0) > 0) return false
-    if ((durable.data.stream(keys.outbox(partition))?.entries.size ?? 0) > 0) return false
-    for (const alarms of [keys.due(partition), keys.reconcile(partition), keys.webhookMerchants(partition)]) {
+    for (const { stream, group } of [paymentWork, deliveryWork]) {
+      const found = durable.data.stream(stream(partition))
+      if ((found?.entries.size ?? 0) > 0 || (found?.groups.get(group)?.pending.size ?? 0) > 0) return false
+    }
+    for (const alarms of alarmsOf(partition)) {
       if ((durable.data.zset(alarms)?.size ?? 0) > 0) return false
     }
   }
   return true
+}
+
+/** The lists of a partition whose times become commands. */
+function alarmsOf(partition: number): string[] {
+  const lists = [keys.due, keys.reconcile, keys.webhookDue, keys.webhookReleases]
+  return lists.map(list => list(partition))
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { RequestScope } from '../../api/payments-port.js'
 import type { CardSource } from '../../machines/commands.js'
-import { requeueCommand } from '../../redis/command-stream.js'
+import { paymentWork, requeueCommand } from '../../redis/command-stream.js'
 import { RedisUnavailable } from '../../redis/errors.js'
 import { idempotencyRecord, keys, partitionOf } from '../../redis/keys.js'
 import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../support/command-path.js'
@@ -124,8 +124,8 @@ describe('the token of an authorisation that did not leave', () => {
     await until('the token is given back', isFree)
     // The worker is dead, its lock has run out, and its entry is redelivered.
     dying.deps.commits.commit = commit
-    await test.secrets.del(keys.paymentLock(entry.compact))
-    await requeueCommand(test.redis, { ...entry, handedOut: 1 })
+    await test.secrets.del(keys.lock(entry.compact))
+    await requeueCommand(test.redis, paymentWork, { ...entry, handedOut: 1 })
     await create(token, 'k2')
     const worker = path.worker()
     worker.network.willAnswer(approvedAndCaptured)

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { createWebhookEndpoints } from '../../api/webhook-endpoints.js'
 import { createWebhookEndpointStore } from '../../redis/webhook-endpoints.js'
-import { createWebhookSwitches } from '../../redis/webhook-switches.js'
 import { ensureKeyFiles, webhookKeyFileIn } from '../../vault/key-files.js'
 import { loadWebhookSecrets } from '../../vault/webhook-secrets.js'
 import { useRedis } from '../support/redis.js'
@@ -24,7 +23,7 @@ describe('the webhook endpoint', () => {
     const store = createWebhookEndpointStore(test.redis, 16)
     const secrets = loadWebhookSecrets(ensureKeyFiles(webhookKeyFileIn(dir)).privateFile)
     const clock = { now: () => nowMs }
-    api = await startApi({ webhookEndpoints: createWebhookEndpoints(store, secrets, clock, switches()) })
+    api = await startApi({ webhookEndpoints: createWebhookEndpoints(store, secrets, clock) })
   })
   after(async () => {
     await api.stop()
@@ -32,7 +31,7 @@ describe('the webhook endpoint', () => {
   })
   beforeEach(() => test.redis.flushdb())
 
-  const switches = () => createWebhookSwitches(test.redis, 16)
+  const switches = () => createWebhookEndpointStore(test.redis, 16)
   const put = (body: unknown) => api.request('PUT', PATH, { body })
 
   it('2.4: answers a registration with URL, secret, header name and time', async () => {

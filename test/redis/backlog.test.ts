@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { unreadAges } from '../../redis/backlog.js'
-import { ensureGroups, readCommands } from '../../redis/command-stream.js'
+import { ensureGroups, paymentWork, readCommands } from '../../redis/command-stream.js'
 import { createCommitStore } from '../../redis/commits.js'
 import { keys } from '../../redis/keys.js'
 import { createPaymentStore } from '../../redis/payments.js'
@@ -17,16 +17,16 @@ describe('the backlog', () => {
 
   it('is nothing without streams, and without commands', async () => {
     expect(await unreadAges(test.redis, 2)).to.deep.equal([0, 0])
-    await ensureGroups(test.redis, 2)
+    await ensureGroups(test.redis, 2, paymentWork)
     expect(await unreadAges(test.redis, 2)).to.deep.equal([0, 0])
   })
 
   it('is the age of the oldest command that no worker has taken, even while there never was one', async () => {
     await add(`${Date.now() - 60_000}-0`)
     expect((await unreadAges(test.redis, PARTITION + 1))[PARTITION]).to.be.within(59_000, 65_000)
-    await ensureGroups(test.redis, PARTITION + 1)
+    await ensureGroups(test.redis, PARTITION + 1, paymentWork)
     expect((await unreadAges(test.redis, PARTITION + 1))[PARTITION]).to.be.within(59_000, 65_000)
-    await readCommands(test.redis, 'worker', [PARTITION], 10)
+    await readCommands(test.redis, paymentWork, 'worker', [PARTITION], 10)
     expect((await unreadAges(test.redis, PARTITION + 1))[PARTITION]).to.equal(0)
     await add(`${Date.now() - 5_000}-0`)
     expect((await unreadAges(test.redis, PARTITION + 1))[PARTITION]).to.be.within(4_000, 10_000)

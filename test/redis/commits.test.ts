@@ -1,10 +1,11 @@
 import { expect } from 'chai'
 import type { Payment } from '../../machines/model.js'
 import type { Conclusion } from '../../machines/payment/decide.js'
-import { ensureGroups, readCommands, requeueCommand } from '../../redis/command-stream.js'
+import { ensureGroups, paymentWork, readCommands, requeueCommand } from '../../redis/command-stream.js'
 import { type Commit, createCommitStore } from '../../redis/commits.js'
 import { compactId, keys, PAYMENTS_GROUP } from '../../redis/keys.js'
 import { createPaymentStore } from '../../redis/payments.js'
+import { decodeQueued, encodeChange, statusChangeOf } from '../../redis/webhook-event.js'
 import {
   anAcceptance,
   aPayment,
@@ -22,7 +23,7 @@ describe('commits', () => {
   const commits = () => createCommitStore(test.redis)
   const payments = () => createPaymentStore(test.redis)
 
-  beforeEach(() => ensureGroups(test.redis, PARTITION + 1))
+  beforeEach(() => ensureGroups(test.redis, PARTITION + 1, paymentWork))
   afterEach(async () => {
     await test.redis.flushdb()
   })
@@ -31,7 +32,7 @@ describe('commits', () => {
   const accepted = async () => {
     const payment = aPayment({ idempotencyKey: 'k1' })
     await payments().acceptPayment(payment, createCommand, anAcceptance({ idempotencyKey: 'k1' }))
-    const { entries } = await readCommands(test.redis, 'worker', [PARTITION], 1)
+    const { entries } = await readCommands(test.redis, paymentWork, 'worker', [PARTITION], 1)
     const [entry] = entries
     if (entry === undefined) throw new Error('the command was not read')
     return { payment, entry }
@@ -94,7 +95,7 @@ describe('commits', () => {
 
   it('begins nothing for a command that was taken over', async () => {
     const { payment, entry } = await accepted()
-    expect(await requeueCommand(test.redis, entry)).to.equal(true)
+    expect(await requeueCommand(test.redis, paymentWork, entry)).to.equal(true)
     expect(await commits().commit(write(captured(payment), { begins: entry }), PARTITION)).to.equal('taken_over')
     expect(await payments().load(PARTITION, compactId(payment.terms.id))).to.deep.equal(payment)
   })
@@ -142,25 +143,42 @@ describe('commits', () => {
   })
 
   describe('webhook events', () => {
-    const events = async () => (await test.redis.xrange(keys.outbox(PARTITION), '-', '+')).map(([, fields]) => fields)
+    const commands = () => test.redis.xrange(keys.deliveries(PARTITION), '-', '+')
+    const events = (paymentId: string) => test.redis.lrange(keys.webhookEvents(PARTITION, compactId(paymentId)), 0, -1)
 
     it('are written with the change of status when the merchant has an endpoint', async () => {
       await test.redis.set(keys.webhookEndpoint(PARTITION, MERCHANT), 'an endpoint')
       const { payment } = await accepted()
-      await commits().commit(write(captured(payment)), PARTITION)
-      const [fields = []] = await events()
-      const fieldOf = (name: string) => fields[fields.indexOf(name) + 1] ?? ''
-      expect([fieldOf('m'), fieldOf('p'), fieldOf('v')]).to.deep.equal([MERCHANT, compactId(payment.terms.id), '2'])
-      expect(JSON.parse(fieldOf('e'))).to.deep.include({
-        event_type: 'payment.status_changed',
-        payment_id: payment.terms.id,
-        external_reference: 'order-1',
-        status: 'captured',
-        amount_cents: 1_000,
-        captured_cents: 1_000,
-        refunded_cents: 0,
-        occurred_at: new Date(CREATED_MS).toISOString()
-      })
+      const next = captured(payment)
+      await commits().commit(write(next), PARTITION)
+      const refunding = { ...next.progress, status: 'refunding' as const }
+      const last = { ...next, version: next.version + 1, progress: refunding }
+      await commits().commit(write(last, { statusBefore: 'captured' }), PARTITION)
+      const stored = (await events(payment.terms.id)).map(text => decodeQueued(text, 0, null))
+      expect(stored.map(({ change }) => change)).to.deep.equal([
+        statusChangeOf(next, CREATED_MS),
+        statusChangeOf(last, CREATED_MS)
+      ])
+      // By the clock of Redis: that of the test environment may have been moved.
+      expect(Math.abs((stored[0]?.delivery.sinceMs ?? 0) - Date.now())).to.be.below(10_000)
+      expect((await commands()).map(([, fields]) => fields)).to.deep.equal([
+        ['p', `${compactId(payment.terms.id)} ${MERCHANT}`, 'c', '{"kind":"deliver"}']
+      ])
+    })
+
+    it('are listed as undeliverable behind a hundred that wait', async () => {
+      await test.redis.set(keys.webhookEndpoint(PARTITION, MERCHANT), 'an endpoint')
+      const { payment } = await accepted()
+      const waiting = Array.from({ length: 100 }, (_, n) => `${n} event`)
+      await test.redis.rpush(keys.webhookEvents(PARTITION, compactId(payment.terms.id)), ...waiting)
+      const next = captured(payment)
+      await commits().commit(write(next), PARTITION)
+      expect(await events(payment.terms.id)).to.deep.equal(waiting)
+      const list = keys.webhookUndeliverable(PARTITION, MERCHANT)
+      expect(await test.redis.zrange(list, '0', '-1', 'WITHSCORES')).to.deep.equal([
+        encodeChange(statusChangeOf(next, CREATED_MS)),
+        String(CREATED_MS)
+      ])
     })
 
     it('are not written without an endpoint, without a change of status, or on an old version', async () => {
@@ -170,7 +188,8 @@ describe('commits', () => {
       await test.redis.set(keys.webhookEndpoint(PARTITION, MERCHANT), 'an endpoint')
       await commits().commit(write({ ...next, version: next.version + 1 }, { statusBefore: 'captured' }), PARTITION)
       await commits().commit(write(next), PARTITION)
-      expect(await events()).to.deep.equal([])
+      expect(await events(payment.terms.id)).to.deep.equal([])
+      expect(await commands()).to.deep.equal([])
     })
   })
 })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ensureGroups, readCommands } from '../../redis/command-stream.js'
+import { ensureGroups, paymentWork, readCommands } from '../../redis/command-stream.js'
 import { createCommitStore } from '../../redis/commits.js'
 import { connect, disconnect, type Redis } from '../../redis/connections.js'
 import { compactId, keys } from '../../redis/keys.js'
@@ -47,11 +47,11 @@ describe('a script whose user may not run one of its commands', () => {
   for (const denied of ['hset', 'xack', 'publish']) {
     it(`leaves a payment as it was: commit without ${denied}`, async () => {
       await permit()
-      await ensureGroups(test.redis, PARTITION + 1)
+      await ensureGroups(test.redis, PARTITION + 1, paymentWork)
       const payments = createPaymentStore(test.redis)
       const payment = aPayment({ idempotencyKey: 'k1' })
       await payments.acceptPayment(payment, createCommand, anAcceptance({ idempotencyKey: 'k1' }))
-      const [entry] = (await readCommands(test.redis, 'worker', [PARTITION], 1)).entries
+      const [entry] = (await readCommands(test.redis, paymentWork, 'worker', [PARTITION], 1)).entries
       if (entry === undefined) throw new Error('the command was not read')
       const before = await test.redis.get(keys.payment(PARTITION, compactId(payment.terms.id)))
 

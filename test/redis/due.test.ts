@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ensureGroups, readCommands } from '../../redis/command-stream.js'
+import { ensureGroups, paymentWork, readCommands } from '../../redis/command-stream.js'
 import { fireExpiries } from '../../redis/due.js'
 import { keys } from '../../redis/keys.js'
 import { expiryRound } from '../../workers/timers/rounds.js'
@@ -10,11 +10,12 @@ describe('due lists', () => {
   const test = useRedis()
   const partitions = PARTITION + 1
 
-  beforeEach(() => ensureGroups(test.redis, partitions))
+  beforeEach(() => ensureGroups(test.redis, partitions, paymentWork))
   afterEach(async () => {
     await test.redis.flushdb()
   })
-  const read = async (consumer: string) => (await readCommands(test.redis, consumer, [PARTITION], 100)).entries
+  const read = async (consumer: string) =>
+    (await readCommands(test.redis, paymentWork, consumer, [PARTITION], 100)).entries
 
   it('become commands, each time once, however many timers there are', async () => {
     await test.redis.zadd(keys.due(PARTITION), 1_000, 'a', 2_000, 'b', 3_000, 'c')

@@ -33,7 +33,6 @@ const written: Readonly<Record<keyof typeof keys, string>> = {
   attention: keys.attention(0),
   inDoubt: keys.inDoubt(0),
   sales: keys.sales(0, 'a sale').replace(/[0-9a-f]{4}$/, '<bucket>'),
-  outbox: keys.outbox(0),
   byStatus: keys.byStatus(0, '<merchant>', '<status>'),
   byReference: keys.byReference(0, '<merchant>'),
   byReferenceBucket: keys.byReferenceBucket(0, '<merchant>', '<bucket>'),
@@ -42,18 +41,20 @@ const written: Readonly<Record<keyof typeof keys, string>> = {
   cardOfToken: keys.cardOfToken(0, '<token>'),
   webhookEndpoint: keys.webhookEndpoint(0, '<merchant>'),
   webhooksOff: keys.webhooksOff(0, '<m>'),
-  webhookLease: keys.webhookLease(0),
-  webhookMerchants: keys.webhookMerchants(0),
-  webhookDue: keys.webhookDue(0, '<m>'),
-  webhookWaiting: keys.webhookWaiting(0, '<m>'),
+  deliveries: keys.deliveries(0),
+  webhookEvents: keys.webhookEvents(0, '<compact id>'),
+  webhookTries: keys.webhookTries(0, '<compact id>'),
+  webhookDue: keys.webhookDue(0),
+  webhookParked: keys.webhookParked(0, '<m>'),
+  webhookReleases: keys.webhookReleases(0),
+  webhookCircuit: keys.webhookCircuit(0, '<m>'),
   webhookUndeliverable: keys.webhookUndeliverable(0, '<m>'),
-  webhookUndeliverableOld: keys.webhookUndeliverableOld(0, '<m>'),
   webhookJournal: keys.webhookJournal(0, '<m>'),
   webhookAttempts: keys.webhookAttempts(0, '<m>'),
   token: keys.token('<id>'),
   cvv: keys.cvv(PAYMENT_ID).replace(compactId(PAYMENT_ID), '<id>'),
   rateLimit: keys.rateLimit('<key>'),
-  paymentLock: keys.paymentLock('<id>')
+  lock: keys.lock('<id>')
 }
 
 describe('keys and channels', () => {

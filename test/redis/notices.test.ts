@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ensureGroups, readCommands } from '../../redis/command-stream.js'
+import { ensureGroups, paymentWork, readCommands } from '../../redis/command-stream.js'
 import { compactId, keys, newPaymentId } from '../../redis/keys.js'
 import { createNoticeStore } from '../../redis/notices.js'
 import { createLogger } from '../../runtime/log.js'
@@ -21,7 +21,7 @@ describe('notices of the card network', () => {
   beforeEach(async () => {
     givenUp = 0
     await test.redis.flushdb()
-    await ensureGroups(test.redis, PARTITION + 1)
+    await ensureGroups(test.redis, PARTITION + 1, paymentWork)
   })
 
   let givenUp = 0
@@ -55,7 +55,7 @@ describe('notices of the card network', () => {
     await store().note({ saleId: 'sale-1', announced: 'chargeback' }, NOW)
     expect(await aRound(network, NOW)).to.equal(1)
     expect(await store().count()).to.equal(0)
-    const { entries } = await readCommands(test.redis, 'w', [PARTITION], 10)
+    const { entries } = await readCommands(test.redis, paymentWork, 'w', [PARTITION], 10)
     expect(entries.map(({ compact }) => compact)).to.deep.equal([compactId(paymentId)])
   })
 
@@ -103,7 +103,7 @@ describe('notices of the card network', () => {
     }
     expect(await aRound(network, NOW)).to.equal(3)
     expect(await store().count()).to.equal(0)
-    const { entries } = await readCommands(test.redis, 'w', [PARTITION], 10)
+    const { entries } = await readCommands(test.redis, paymentWork, 'w', [PARTITION], 10)
     expect(entries.map(({ command }) => command)).to.have.deep.members([
       { kind: 'network_notice', announced: 'change' },
       { kind: 'network_notice', announced: 'chargeback' },

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ensureGroups, readCommands } from '../../redis/command-stream.js'
+import { ensureGroups, paymentWork, readCommands } from '../../redis/command-stream.js'
 import { compactId, keys } from '../../redis/keys.js'
 import { listOldestCommands } from '../../redis/oldest-commands.js'
 import { createPaymentStore } from '../../redis/payments.js'
@@ -16,8 +16,8 @@ describe('the commands that have waited longest', () => {
     await test.redis.xadd(keys.commands(0), `${Date.now() - 60_000}-0`, 'nonsense', '1')
     const payment = aPayment({ idempotencyKey: 'r' })
     await createPaymentStore(test.redis).acceptPayment(payment, createCommand, anAcceptance({ idempotencyKey: 'r' }))
-    await ensureGroups(test.redis, PARTITIONS)
-    await readCommands(test.redis, 'host.1.a', [PARTITION], 10)
+    await ensureGroups(test.redis, PARTITIONS, paymentWork)
+    await readCommands(test.redis, paymentWork, 'host.1.a', [PARTITION], 10)
     const [nonsense, ours] = await listOldestCommands(test.redis, PARTITIONS, 10)
     expect(nonsense).to.include({ partition: 0, worker: null, command: null })
     expect(nonsense?.ageMs).to.be.within(55_000, 70_000)

@@ -46,17 +46,17 @@ describe('payment lock', () => {
       const ends = Date.now() + 2_200
       await until('two lives of the lock are over', () => Date.now() > ends)
       expect(held.aborted).to.equal(false)
-      expect(await test.secrets.exists(keys.paymentLock('p1'))).to.equal(1)
+      expect(await test.secrets.exists(keys.lock('p1'))).to.equal(1)
     })
   })
 
   it('tells its holder when it is lost', async () => {
     const lock = await lockWith(300)
     await lock.hold('p1', async held => {
-      await test.secrets.set(keys.paymentLock('p1'), 'another holder')
+      await test.secrets.set(keys.lock('p1'), 'another holder')
       await until('the holder hears of it', () => held.aborted, 2_000)
     })
-    expect(await test.secrets.get(keys.paymentLock('p1'))).to.equal('another holder')
+    expect(await test.secrets.get(keys.lock('p1'))).to.equal('another holder')
   })
 
   it('stays with its holder while a server that does not answer a renewal may still have it', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { readCommands } from '../../redis/command-stream.js'
+import { paymentWork, readCommands } from '../../redis/command-stream.js'
 import { connect, type Redis, type Role } from '../../redis/connections.js'
 import { keys, PAYMENTS_GROUP } from '../../redis/keys.js'
 import { createPaymentLock } from '../../redis/payment-lock.js'
@@ -70,7 +70,7 @@ describe('connections to a Redis that goes silent without closing them', () => {
     const all = (): Promise<number[]> =>
       Promise.all([
         recoveryMs(() => commands.set('silent-server-test', '1')),
-        recoveryMs(() => readCommands(blocking, 'worker', [PARTITION], 1)),
+        recoveryMs(() => readCommands(blocking, paymentWork, 'worker', [PARTITION], 1)),
         recoveryMs(hearing),
         recoveryMs(() => locks.hold('silent-server-test', async () => undefined))
       ])

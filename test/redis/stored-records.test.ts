@@ -5,8 +5,7 @@ import { decodeIdempotency } from '../../redis/idempotency.js'
 import { decodePayment, encodePayment } from '../../redis/payment-record.js'
 import { decodeReply, encodeReply } from '../../redis/replies.js'
 import { loadLua } from '../../redis/scripts.js'
-import { decodeChange } from '../../redis/webhook-event.js'
-import { decodeRecord } from '../../redis/webhook-record.js'
+import { decodeChange, decodeQueued } from '../../redis/webhook-event.js'
 import { anEntry } from '../support/payments.js'
 import { STORED_ID, samples } from '../support/stored/payments.js'
 
@@ -93,15 +92,11 @@ describe('records that are stored somewhere', () => {
   })
 
   it('a webhook event reads as ever, one that waits and one that was delivered', () => {
-    const operation =
-      '{\\"kind\\":\\"refund\\",\\"state\\":\\"in_progress\\",\\"amount_cents\\":50,\\"idempotency_key\\":\\"r 1\\"}'
-    const body = `{\\"payment_id\\":\\"${STORED_ID}\\",\\"operation\\":${operation}}`
-    const text = `019b7e94-327b-714d-b37b-9e5f41c39003 2 {"v":7,"b":"${body}","s":5,"n":9,"h":[[1,500,2,"no"],[2,0,3,"cut"]]}`
-    expect(decodeRecord(text, 'waiting')).to.deep.include({
-      eventId: '019b7e94-327b-714d-b37b-9e5f41c39003',
-      compact: COMPACT,
-      version: 7,
-      delivery: { state: 'waiting', attempts: 2, sinceMs: 5, nextAtMs: 9 }
+    expect(
+      decodeQueued(`1767355200500 1990 "order\\u00201" ${COMPACT} 7 refunding 900 100 1767355200123 30 50 r 1`, 2, 9)
+    ).to.deep.include({
+      terms: { amountCents: 1_990, externalReference: 'order 1' },
+      delivery: { state: 'waiting', attempts: 2, sinceMs: 1_767_355_200_500, nextAtMs: 9 }
     })
     expect(decodeChange(`${COMPACT} 7 refunding 900 100 1767355200123 30 50 r 1`)).to.deep.equal({
       paymentId: STORED_ID,

@@ -1,5 +1,13 @@
 import { expect } from 'chai'
-import { buryCommand, buryEntry, ensureGroups, readCommands, requeueCommand } from '../../redis/command-stream.js'
+import {
+  buryCommand,
+  buryEntry,
+  ensureGroups,
+  paymentWork,
+  readCommands,
+  requeueCommand
+} from '../../redis/command-stream.js'
+import type { Redis } from '../../redis/connections.js'
 import { compactId, keys } from '../../redis/keys.js'
 import { encodePayment } from '../../redis/payment-record.js'
 import { createPaymentStore } from '../../redis/payments.js'
@@ -17,6 +25,8 @@ import { useRedis } from '../support/redis.js'
 const SILENCE_MS = 60_000
 const DAY_MS = 24 * 3_600_000
 const burial = { reason: 'delivered 5 times', nowMs: 77, wakeAtMs: null, result: null }
+
+const watch = (redis: Redis) => watchWorkers(redis, SILENCE_MS, paymentWork.heartbeats)
 
 describe('signs of life of workers', () => {
   const test = useRedis()
@@ -37,7 +47,7 @@ describe('signs of life of workers', () => {
     await test.redis.zincrby(keys.heartbeats(), DAY_MS, 'dead')
     await test.redis.zincrby(keys.heartbeats(), SILENCE_MS / 2, 'alive')
     expect(await livingConsumers(test.redis, SILENCE_MS)).to.deep.equal(new Set(['alive']))
-    expect(await watchWorkers(test.redis, SILENCE_MS)).to.deep.equal(new Set(['alive']))
+    expect(await watch(test.redis)).to.deep.equal(new Set(['alive']))
   })
 
   it('forget a worker that died a day ago at the next sign of life of another', async () => {
@@ -53,7 +63,7 @@ describe('command streams', () => {
   const test = useRedis()
   const partitions = PARTITION + 1
 
-  beforeEach(() => ensureGroups(test.redis, partitions))
+  beforeEach(() => ensureGroups(test.redis, partitions, paymentWork))
   afterEach(async () => {
     await test.redis.flushdb()
   })
@@ -65,7 +75,8 @@ describe('command streams', () => {
     await createPaymentStore(test.redis).acceptPayment(payment, createCommand, acceptance)
     return payment
   }
-  const read = async (consumer: string) => (await readCommands(test.redis, consumer, [PARTITION], 100)).entries
+  const read = async (consumer: string) =>
+    (await readCommands(test.redis, paymentWork, consumer, [PARTITION], 100)).entries
 
   it('hand an accepted command to one worker, whole', async () => {
     const payment = await acceptOne()
@@ -88,12 +99,12 @@ describe('command streams', () => {
   /** The workers whose commands a round gave back, one for each command. */
   const takenOver = async (living: ReadonlySet<string>): Promise<string[]> => {
     const workers: string[] = []
-    await takeoverRound(test.redis, partitions, living, worker => void workers.push(worker))
+    await takeoverRound(test.redis, paymentWork, partitions, living, worker => void workers.push(worker))
     return workers
   }
 
   it('create their groups once, and again when they are gone', async () => {
-    await ensureGroups(test.redis, partitions)
+    await ensureGroups(test.redis, partitions, paymentWork)
     await acceptOne()
     expect(await read('a')).to.have.lengthOf(1)
   })
@@ -102,34 +113,34 @@ describe('command streams', () => {
     await acceptOne()
     await writeHeartbeat(test.redis, 'b')
     const [held] = await read('a')
-    expect(await takenOver(await watchWorkers(test.redis, SILENCE_MS))).to.deep.equal(['a'])
+    expect(await takenOver(await watch(test.redis))).to.deep.equal(['a'])
     const [found] = await read('b')
     expect(found).to.deep.equal({ ...held, entryId: found?.entryId, handedOut: 1, accepted: null })
-    expect(await takenOver(await watchWorkers(test.redis, SILENCE_MS))).to.deep.equal([])
+    expect(await takenOver(await watch(test.redis))).to.deep.equal([])
   })
 
   it('leave the commands of a living worker alone, until it removes its heartbeat', async () => {
     await acceptOne()
     await writeHeartbeat(test.redis, 'a')
     await read('a')
-    expect(await takenOver(await watchWorkers(test.redis, SILENCE_MS))).to.deep.equal([])
+    expect(await takenOver(await watch(test.redis))).to.deep.equal([])
     await removeHeartbeat(test.redis, 'a')
-    expect(await takenOver(await watchWorkers(test.redis, SILENCE_MS))).to.deep.equal(['a'])
+    expect(await takenOver(await watch(test.redis))).to.deep.equal(['a'])
   })
 
   it('give the commands of a worker that is forgotten to the living all the same', async () => {
     await acceptOne()
     await read('long dead')
     await writeHeartbeat(test.redis, 'a')
-    expect(await takenOver(await watchWorkers(test.redis, SILENCE_MS))).to.deep.equal(['long dead'])
+    expect(await takenOver(await watch(test.redis))).to.deep.equal(['long dead'])
   })
 
   it('do not requeue or bury what was finished in the meantime', async () => {
     await acceptOne()
     const [entry] = await read('a')
     if (entry === undefined) throw new Error('nothing was read')
-    expect(await requeueCommand(test.redis, entry)).to.equal(true)
-    expect(await requeueCommand(test.redis, entry)).to.equal(false)
+    expect(await requeueCommand(test.redis, paymentWork, entry)).to.equal(true)
+    expect(await requeueCommand(test.redis, paymentWork, entry)).to.equal(false)
     expect(await buryCommand(test.redis, entry, burial)).to.equal(false)
     expect(await read('b')).to.have.lengthOf(1)
   })
@@ -148,20 +159,20 @@ describe('command streams', () => {
     await test.redis.xadd(keys.commands(PARTITION), '*', 'nonsense', '1')
     await test.redis.xadd(keys.commands(PARTITION), '*', 'p', 'x', 'c', '{broken')
     await acceptOne()
-    const { entries, unreadable } = await readCommands(test.redis, 'a', [PARTITION], 100)
+    const { entries, unreadable } = await readCommands(test.redis, paymentWork, 'a', [PARTITION], 100)
     expect(entries).to.have.lengthOf(1)
     expect(unreadable).to.have.lengthOf(2)
-    for (const entry of unreadable) expect(await buryEntry(test.redis, entry, 1)).to.equal(true)
+    for (const entry of unreadable) expect(await buryEntry(test.redis, paymentWork, entry, 1)).to.equal(true)
     expect(await test.redis.xlen(keys.deadLetters(PARTITION))).to.equal(2)
   })
 
   it('are taken over from a dead worker although one of them is no command', async () => {
     await test.redis.xadd(keys.commands(PARTITION), '*', 'nonsense', '1')
     await acceptOne()
-    await readCommands(test.redis, 'a', [PARTITION], 100)
+    await readCommands(test.redis, paymentWork, 'a', [PARTITION], 100)
     await writeHeartbeat(test.redis, 'b')
-    expect(await takenOver(await watchWorkers(test.redis, SILENCE_MS))).to.deep.equal(['a', 'a'])
-    const { entries, unreadable } = await readCommands(test.redis, 'b', [PARTITION], 100)
+    expect(await takenOver(await watch(test.redis))).to.deep.equal(['a', 'a'])
+    const { entries, unreadable } = await readCommands(test.redis, paymentWork, 'b', [PARTITION], 100)
     expect(entries.map(entry => entry.handedOut)).to.deep.equal([1])
     expect(unreadable.map(entry => entry.fields)).to.deep.equal([['nonsense', '1']])
   })
@@ -190,7 +201,7 @@ describe('command streams', () => {
   it('remove a dead consumer only when it holds nothing', async () => {
     await acceptOne()
     await read('a')
-    const orphans = await orphanedCommands(test.redis, PARTITION, new Set())
+    const orphans = await orphanedCommands(test.redis, paymentWork, PARTITION, new Set())
     expect(orphans.map(({ consumer, entries }) => [consumer, entries.length])).to.deep.equal([['a', 1]])
     expect(await test.redis.xinfo('CONSUMERS', keys.commands(PARTITION), 'payments')).to.have.lengthOf(1)
   })

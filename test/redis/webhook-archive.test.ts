@@ -1,14 +1,11 @@
 import { expect } from 'chai'
 import { newPayment } from '../../machines/model.js'
-import { connect, disconnect, type Redis } from '../../redis/connections.js'
+import { ensureGroups, readCommands } from '../../redis/command-stream.js'
 import { compactId, keys, newPaymentId } from '../../redis/keys.js'
-import { createPartitionLeases, type Lease } from '../../redis/partition-leases.js'
 import { encodePayment } from '../../redis/payment-record.js'
 import { type ArchivedEvent, WebhookArchive } from '../../redis/webhook-archive.js'
-import { encodeEvent, eventIdOf, type StatusChange } from '../../redis/webhook-event.js'
-import { createWebhookQueue, type QueueOptions, type WebhookQueue } from '../../redis/webhook-queue.js'
-import { encodeRecord, type QueuedEvent } from '../../redis/webhook-record.js'
-import { createLogger } from '../../runtime/log.js'
+import { decodeQueued, eventIdOf, type StatusChange } from '../../redis/webhook-event.js'
+import { createWebhookQueue, deliveryWork, type QueueOptions, type WebhookQueue } from '../../redis/webhook-queue.js'
 import { someTerms } from '../support/payments.js'
 import { type TestRedis, useRedis } from '../support/redis.js'
 import { AN_OPERATION, PARTITION, PARTITIONS, plainQueue, START_MS } from '../support/webhooks.js'
@@ -23,81 +20,49 @@ function aChange(occurredAtMs: number): StatusChange {
   return { paymentId, version: 2, occurredAtMs, ...figures }
 }
 
-function queuedOf(change: StatusChange): QueuedEvent {
-  return {
-    eventId: eventIdOf(change),
-    compact: compactId(change.paymentId),
-    version: change.version,
-    body: encodeEvent(change, TERMS),
-    entryId: null,
-    delivery: { state: 'undeliverable', attempts: 1, sinceMs: START_MS, nextAtMs: START_MS },
-    history: []
-  }
-}
-
 async function storePayment({ redis }: TestRedis, { paymentId }: StatusChange): Promise<void> {
   const payment = newPayment(someTerms({ id: paymentId, merchantId: MERCHANT, ...TERMS }), 'record')
   await redis.set(keys.payment(PARTITION, compactId(paymentId)), encodePayment(payment))
 }
 
-async function outboxBodies({ redis }: TestRedis): Promise<(string | undefined)[]> {
-  const entries = await redis.xrange(keys.outbox(PARTITION), '-', '+')
-  return entries.map(([, fields]) => fields[fields.indexOf('e') + 1])
-}
-
-/** As versions before the short form wrote them. */
-async function giveUpAsBefore({ redis }: TestRedis, change: StatusChange): Promise<string> {
-  const event = queuedOf(change)
-  await redis.hset(keys.webhookUndeliverableOld(PARTITION, MERCHANT), event.eventId, encodeRecord(event))
-  return event.eventId
+/** What is to be delivered, payment after payment. */
+async function waitingIds({ redis }: TestRedis, changes: readonly StatusChange[]): Promise<string[]> {
+  const lists = changes.map(({ paymentId }) => redis.lrange(keys.webhookEvents(PARTITION, compactId(paymentId)), 0, -1))
+  return (await Promise.all(lists)).flat().map(stored => decodeQueued(stored, 0, null).eventId)
 }
 
 /** What was given up of one merchant, written down by the queue that `webhooks` uses. */
 function useArchive() {
   const test = useRedis()
   const archive = () => new WebhookArchive(test.redis, PARTITIONS)
-  const log = createLogger('test', 'silent')
-  let blocking: Redis
-  let lease: Lease
   const clock = { nowMs: START_MS }
   const dropped: number[] = []
 
-  before(async () => {
-    blocking = await connect(test.url, 'blocking', log)
-  })
-  after(() => disconnect(blocking))
   beforeEach(async () => {
     await test.redis.flushdb()
-    const taken = await createPartitionLeases(test.redis, 'a', 60_000).take(PARTITION)
-    if (taken === null) throw new Error('The partition was not free.')
-    lease = taken
+    await ensureGroups(test.redis, PARTITIONS, deliveryWork)
     clock.nowMs = START_MS
     dropped.length = 0
   })
 
   const queue = (options: Partial<QueueOptions> = {}): WebhookQueue =>
-    createWebhookQueue(test.redis, blocking, {
+    createWebhookQueue(test.redis, {
       ...plainQueue,
       now: () => clock.nowMs,
       onDropped: (_, count) => dropped.push(count),
       ...options
     })
-  /** Puts events into the outbox, and gives them up from there. Returns their ids. */
+  /** Puts events behind those of their payments, and gives them up from there. Returns their ids. */
   const giveUp = async (changes: readonly StatusChange[], used = queue()): Promise<string[]> => {
-    const events = changes.map(queuedOf)
-    const moves = await Promise.all(
-      events.map(async after => {
-        const { compact, version, body } = after
-        const entryId = await test.redis.xadd(
-          keys.outbox(PARTITION),
-          '*',
-          ...['m', MERCHANT, 'p', compact, 'v', version, 'e', body]
-        )
-        return { before: { ...after, entryId }, after, attempt: null }
-      })
-    )
-    await used.settle(lease, MERCHANT, moves)
-    return events.map(event => event.eventId)
+    for (const change of changes) await storePayment(test, change)
+    await archive().append(MERCHANT, 'delivered', changes, START_MS)
+    const { entries } = await readCommands(test.redis, deliveryWork, 'a', [PARTITION], 10_000)
+    for (const entry of entries) {
+      const first = await used.first(entry)
+      if (first === null) throw new Error('There is no event.')
+      await used.settle(entry, first.event, { state: 'undeliverable' })
+    }
+    return changes.map(eventIdOf)
   }
   const listed = async (sinceMs = 0): Promise<string[]> => {
     const events: ArchivedEvent[] = []
@@ -109,7 +74,6 @@ function useArchive() {
     clock,
     dropped,
     archive,
-    lease: () => lease,
     queue,
     giveUp,
     listed
@@ -117,7 +81,7 @@ function useArchive() {
 }
 
 describe('undeliverable webhook events', () => {
-  const { test, clock, dropped, archive, lease, queue, giveUp, listed } = useArchive()
+  const { test, clock, dropped, queue, giveUp, listed } = useArchive()
 
   it('are kept in their short form, and come oldest first, however many share a millisecond', async () => {
     const changes = [5, 1, ...Array(1_100).fill(3), 2].map(day => aChange(START_MS - day * 1_000))
@@ -139,7 +103,7 @@ describe('undeliverable webhook events', () => {
     expect(await listed()).to.deep.equal([ids[4], ids[3], ids[1]])
     const [late] = await giveUp([aChange(START_MS)], bounded)
     expect(await listed()).to.deep.equal([ids[3], ids[1], late])
-    expect(dropped).to.deep.equal([2, 1])
+    expect(dropped).to.deep.equal([1, 1, 1])
   })
 
   it('are bounded by age, also when no other event follows', async () => {
@@ -151,25 +115,14 @@ describe('undeliverable webhook events', () => {
     expect((await listed()).slice(1)).to.deep.equal([late])
     expect(dropped).to.deep.equal([1])
   })
-
-  it('are given up once, however often that is written down', async () => {
-    const event = queuedOf(aChange(START_MS))
-    const entryId = await test.redis.xadd(keys.outbox(PARTITION), '*', 'm', MERCHANT)
-    const move = { before: { ...event, entryId }, after: event, attempt: null }
-    await queue().settle(lease(), MERCHANT, [move])
-    await archive().discard(MERCHANT)
-    expect(await queue().settle(lease(), MERCHANT, [move])).to.deep.equal([false])
-    expect(await listed()).to.deep.equal([])
-  })
 })
 
 describe('undeliverable webhook events in the hands of an operator', () => {
   const { test, archive, giveUp, listed } = useArchive()
 
-  it('are found by their id and sent again, to the byte, those of older versions too', async () => {
+  it('are found by their id and sent again, the same event', async () => {
     const changes = [aChange(START_MS), aChange(START_MS + 1)] as const
-    for (const change of changes) await storePayment(test, change)
-    const ids = [...(await giveUp([changes[0]])), await giveUpAsBefore(test, changes[1])]
+    const ids = await giveUp(changes)
     for (const [index, id] of ids.entries()) {
       const event = await archive().find(id, [MERCHANT])
       expect(event).to.include({ eventId: id, state: 'undeliverable' })
@@ -179,33 +132,35 @@ describe('undeliverable webhook events in the hands of an operator', () => {
       // Listed no more: it is on its way.
       expect(await archive().replay(event)).to.equal(0)
     }
-    expect(await outboxBodies(test)).to.deep.equal(changes.map(change => encodeEvent(change, TERMS)))
+    expect(await waitingIds(test, changes)).to.deep.equal(ids)
     expect(await listed()).to.deep.equal([])
   })
 
-  it('are sent again in the order in which they occurred, wherever they are listed', async () => {
-    const changes = [1, 2, 3, 4].map(age => aChange(START_MS - age * 1_000))
-    for (const change of changes) await storePayment(test, change)
-    const [a, b, c, d] = changes as [StatusChange, StatusChange, StatusChange, StatusChange]
-    await giveUp([a, c])
-    await giveUpAsBefore(test, b)
-    await giveUpAsBefore(test, d)
+  it('are sent again in the order in which they occurred', async () => {
+    const { paymentId } = aChange(START_MS)
+    const changes = [1, 2, 3, 4].map(age => ({ ...aChange(START_MS - age * 1_000), paymentId, version: 10 - age }))
+    const ids: string[] = []
+    for (const change of changes) ids.push(...(await giveUp([change])))
     expect(await archive().replaySince(MERCHANT, START_MS - 3_000, ['waiting', 'undeliverable'])).to.equal(3)
-    expect(await outboxBodies(test)).to.deep.equal([c, b, a].map(change => encodeEvent(change, TERMS)))
-    expect(await listed()).to.deep.equal([eventIdOf(d)])
+    expect(await waitingIds(test, changes.slice(0, 1))).to.deep.equal([ids[2], ids[1], ids[0]])
+    expect(await listed()).to.deep.equal([ids[3]])
+  })
+
+  it('stay listed where a hundred events of their payment wait already', async () => {
+    const change = aChange(START_MS)
+    await giveUp([change])
+    const others = Array.from({ length: 100 }, (_, n) => ({ ...change, version: 10 + n }))
+    expect(await archive().append(MERCHANT, 'delivered', others, START_MS)).to.equal(100)
+    expect(await archive().append(MERCHANT, 'undeliverable', [change], START_MS)).to.equal(0)
+    expect(await listed()).to.deep.equal([eventIdOf(change)])
   })
 
   it('are discarded: those before a time, or all', async () => {
     const changes = [1, 2, 3].map(age => aChange(START_MS - age * 1_000))
     const ids = await giveUp(changes)
-    const [old, young] = [
-      await giveUpAsBefore(test, aChange(START_MS - 5_000)),
-      await giveUpAsBefore(test, aChange(START_MS))
-    ]
-    expect(await archive().discard(MERCHANT, START_MS - 2_000)).to.equal(2)
-    expect(await listed()).to.deep.equal([young, ids[1], ids[0]])
-    expect(await listed()).not.to.include(old)
-    expect(await archive().discard(MERCHANT)).to.equal(3)
+    expect(await archive().discard(MERCHANT, START_MS - 2_000)).to.equal(1)
+    expect(await listed()).to.deep.equal([ids[1], ids[0]])
+    expect(await archive().discard(MERCHANT)).to.equal(2)
     expect(await test.redis.exists(keys.webhookUndeliverable(PARTITION, MERCHANT))).to.equal(0)
   })
 })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ensureGroups, readCommands } from '../../redis/command-stream.js'
+import { ensureGroups, paymentWork, readCommands } from '../../redis/command-stream.js'
 import { createCommitStore } from '../../redis/commits.js'
 import { connect, disconnect, type Redis } from '../../redis/connections.js'
 import { isRedisUnavailable } from '../../redis/errors.js'
@@ -67,13 +67,13 @@ describe('writes that wait for a replica', function () {
   })
 
   it('know whether a command is still with its worker before it may charge', async () => {
-    await ensureGroups(redis, PARTITION + 1)
+    await ensureGroups(redis, PARTITION + 1, paymentWork)
     const writes = createWrites(own, 1)
     const commits = createCommitStore(redis, writes)
     const payment = aPayment()
     await createPaymentStore(redis, writes).acceptPayment(payment, createCommand, anAcceptance())
     const blocking = await connect(servers.master.url, 'blocking', log)
-    const { entries } = await readCommands(blocking, 'worker', [PARTITION], 1)
+    const { entries } = await readCommands(blocking, paymentWork, 'worker', [PARTITION], 1)
     await disconnect(blocking)
     const [entry] = entries
     if (entry === undefined) throw new Error('no command was read')

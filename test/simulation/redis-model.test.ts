@@ -163,7 +163,7 @@ function scriptSteps(random: Random): Steps {
     ),
     script('finish', [one('text'), stream], ['{"r":1}', 'payments', entry, 'channel', 'reply']),
     script('pace_reconciliations', ['pace'], ['1000000', random.pick(['0', '2']), random.pick(['0', '2'])]),
-    script('fire_due', [one('zset'), stream], [score, '2']),
+    script('fire_due', [one('zset'), stream], [score, '2', '{"kind":"wake"}']),
     script('claim_token', [one('token')], [one('merchant'), one('owner'), '100000', random.pick(['', one('request')])]),
     script('release_token', [one('token')], [one('owner'), random.pick(['', one('request')])]),
     ['HSET', one('token'), 'merchant', one('merchant'), 'card', 'c', 'typed', 't', 'brand', 'b', 'last4', 'l'],
@@ -181,15 +181,17 @@ function scriptSteps(random: Random): Steps {
         one('pay'),
         one('zset'),
         'hash1',
-        'lex1',
-        one('lex'),
         one('text'),
-        'outbox',
+        'events3',
         one('text'),
         stream,
         'doubt',
         'sales',
-        'lex3'
+        'lex3',
+        ...['lex1', 'leaf1'],
+        ...[one('lex'), 'leaf2'],
+        'deliveries',
+        'given up'
       ],
       [
         version,
@@ -207,49 +209,76 @@ function scriptSteps(random: Random): Steps {
         'm',
         random.pick(['', score]),
         random.pick(['', 'sale']),
-        random.pick(['', score])
+        random.pick(['', score]),
+        ...['mark', '3']
       ]
     )
   ]
 }
 
-/** The scripts of the delivery: two processes want one of two leases, and move the events of two payments. */
+/** The scripts of the delivery: the events of two payments move from one place to another. */
 function webhookSteps(random: Random): Steps {
   const one = oneOfTwo(random)
-  const [lease, owner, payment] = [one('lease'), one('owner'), one('payment')]
-  const number = String(random.between(1, 2))
-  const holder = `${owner} ${number}`
+  const [entry, events, tries, place] = [anEntry(random), one('events'), one('tries'), `${one('payment')} m`]
   const score = String(random.between(0, 20))
   const [oldest, kept] = [String(random.between(0, 6)), String(random.between(1, 3))]
-  const head = (): string => `${one('event')} ${random.between(1, 2)} `
-  const move = (): Step => [
-    random.pick(['delivered', 'waiting', 'waiting', 'undeliverable', 'undeliverable', 'forgotten']),
-    random.pick(['', anEntry(random)]),
-    one('payment'),
-    head(),
-    `${head()}{}`,
+  const event = `${score} 1 r ${one('event')}`
+  const places = ['hookdue', 'parked', 'releases', 'circuit', 'journal', 'attempts', 'given up']
+  const outcome = [
+    random.pick(['delivered', 'waiting', 'waiting', 'parked', 'parked', 'undeliverable', 'undeliverable', 'forgotten']),
+    random.pick(['', 'an attempt']),
     score,
-    random.pick(['', 'an attempt'])
+    '1000',
+    random.pick(['well', 'failed', 'failed', '']),
+    random.pick(['0', '1']),
+    random.pick(['0', '5000']),
+    random.pick(['0', '2'])
   ]
-  const places = [lease, STREAM, 'lines', 'lines due', 'merchants due', 'given up', 'journal', 'attempts']
   return [
-    script('take_partition', [lease], [owner, number, '100000']),
-    script('keep_partition', [lease], [holder, '100000']),
-    script('release_partition', [lease], [holder]),
-    script('read_waiting_webhooks', [lease, 'lines due', 'lines'], [holder, score, '1', random.pick(['', payment])]),
-    script('settle_webhooks', places, [holder, 'm', '0', '1000', kept, oldest, '100000', ...move()]),
-    script('settle_webhooks', places, [holder, 'm', '0', '1000', kept, oldest, '100000', ...move(), ...move()]),
+    ['RPUSH', events, event],
+    ['RPUSH', tries, 'a try'],
+    ['LPOP', events],
+    ['RPOP', events],
+    ['LINDEX', events, '0'],
+    ['LLEN', tries],
+    ['HINCRBY', 'circuit', 'failures', '1'],
+    ['ZADD', 'releases', 'NX', score, 'm'],
     script(
-      'replay_webhooks',
-      [STREAM, 'given up', 'given up before'],
-      ['m', 'undeliverable', one('event'), 'p', '1', 'b', `${head()}{}`]
+      'settle_webhook',
+      [STREAM, events, tries, ...places],
+      [
+        'payments',
+        entry,
+        place,
+        'm',
+        event,
+        String(random.between(0, 1)),
+        ...outcome,
+        '0',
+        '1000',
+        kept,
+        oldest,
+        '9999'
+      ]
+    ),
+    script('first_webhook', [events, tries, 'endpoint', 'off', 'circuit'], []),
+    script(
+      'release_webhooks',
+      ['releases', 'parked', 'circuit', STREAM],
+      ['m', String(1_000 * Number(score)), '2', '9']
+    ),
+    script(
+      'replay_webhook',
+      [events, STREAM, 'given up'],
+      [`1 r ${one('event')}`, place, score, random.pick(['delivered', 'undeliverable'])]
     ),
     ['ZREMRANGEBYSCORE', 'given up', '-inf', `(${score}`],
     ['ZREMRANGEBYRANK', 'given up', '0', String(random.between(-4, 1))],
-    ['HMGET', 'lines', 'payment1', 'payment2'],
+    ['HGET', 'circuit', 'until'],
     ['ZRANGE', 'given up', '0', '9', 'WITHSCORES'],
-    ['ZRANGE', 'lines due', '0', '5', 'WITHSCORES'],
-    ['ZRANGE', 'merchants due', '0', '0', 'WITHSCORES'],
+    ['ZRANGE', 'parked', '0', '5', 'WITHSCORES'],
+    ['ZRANGE', 'hookdue', '0', '5', 'WITHSCORES'],
+    ['ZRANGE', 'releases', '0', '0', 'WITHSCORES'],
     ['XLEN', random.pick(['journal', 'attempts'])]
   ]
 }

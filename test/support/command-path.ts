@@ -6,7 +6,7 @@ import type { CreateRequest, Payments, RequestScope } from '../../api/payments-p
 import { createPayments, type SubmitDeps } from '../../api/submit.js'
 import type { CardSource } from '../../machines/commands.js'
 import { createCardStore } from '../../redis/cards.js'
-import { ensureGroups } from '../../redis/command-stream.js'
+import { ensureGroups, paymentWork } from '../../redis/command-stream.js'
 import { createPaymentStore } from '../../redis/payments.js'
 import { createTokenStore, newTokenId, type TokenStore } from '../../redis/tokens.js'
 import { readConfig } from '../../runtime/config.js'
@@ -35,7 +35,7 @@ export async function aCommandPath(
   test: TestRedis,
   changes: (deps: SubmitDeps) => Partial<SubmitDeps> = () => ({})
 ): Promise<CommandPath> {
-  await ensureGroups(test.redis, PARTITIONS)
+  await ensureGroups(test.redis, PARTITIONS, paymentWork)
   const deps: SubmitDeps = {
     config: readConfig({ SERVICE_ENV: 'test', PARTITIONS: String(PARTITIONS) }),
     clock: { now: () => Date.now() },

@@ -1,21 +1,23 @@
 /** The delivery of webhooks in the test's own process: real Redis, real HTTPS, a clock that the test moves. */
 import { randomBytes } from 'node:crypto'
-import type { Operation, PaymentStatus } from '../../machines/model.js'
-import type { RetryPolicy } from '../../machines/webhook-schedule.js'
+import { newPayment, type Operation, type PaymentStatus } from '../../machines/model.js'
+import { type RetryPolicy, spanMs } from '../../machines/webhook-schedule.js'
 import { connect, disconnect } from '../../redis/connections.js'
 import { compactId, keys, newPaymentId, partitionOfPayment } from '../../redis/keys.js'
-import { createPartitionLeases } from '../../redis/partition-leases.js'
-import { WebhookArchive } from '../../redis/webhook-archive.js'
+import { createPaymentLock } from '../../redis/payment-lock.js'
+import { encodePayment } from '../../redis/payment-record.js'
+import { type ArchivedEvent, WebhookArchive } from '../../redis/webhook-archive.js'
 import { createWebhookEndpointStore, type WebhookEndpoint } from '../../redis/webhook-endpoints.js'
-import { decodeChange, encodeEvent, type StatusChange } from '../../redis/webhook-event.js'
-import { createWebhookQueue, type WebhookQueue } from '../../redis/webhook-queue.js'
-import { decodeRecord, type LoggedAttempt, type QueuedEvent } from '../../redis/webhook-record.js'
-import { createWebhookSwitches } from '../../redis/webhook-switches.js'
+import { type Attempt, decodeChange, type QueuedEvent, type StatusChange } from '../../redis/webhook-event.js'
+import { createWebhookQueue, deliveryWork, type WebhookQueue } from '../../redis/webhook-queue.js'
 import { createLogger, type Logger } from '../../runtime/log.js'
 import { createNetworkPolicy } from '../../runtime/network-policy.js'
-import { startWebhookDelivery, type WebhookDelivery } from '../../workers/webhooks/delivery.js'
+import { startCommandLoop } from '../../workers/payments/command-loop.js'
+import { deliveryRound } from '../../workers/timers/rounds.js'
+import { createDeliveryHandler } from '../../workers/webhooks/deliver.js'
 import { createSender } from '../../workers/webhooks/sender.js'
 import { until } from './conditions.js'
+import { someTerms } from './payments.js'
 import { type Receiver, receiverTls, startReceiver } from './receiver.js'
 import { type TestRedis, useRedis } from './redis.js'
 
@@ -35,14 +37,12 @@ export const SERVICE_SETTINGS = {
 
 /** One delivering process. */
 export interface Deliverer {
-  readonly delivery: WebhookDelivery
   readonly stop: () => Promise<void>
 }
 
 export interface DelivererOptions {
   readonly clock?: { now(): number }
   readonly retries?: RetryPolicy
-  readonly leaseMs?: number
   readonly concurrency?: number
   readonly timeoutMs?: number
   readonly allowedNetworks?: readonly string[]
@@ -50,6 +50,9 @@ export interface DelivererOptions {
   /** Puts something between the delivery and its queue. */
   readonly wrap?: (queue: WebhookQueue) => WebhookQueue
 }
+
+/** Longer than any pause of the machine. */
+const LOCK_TTL_MS = 10_000
 
 /** The same gaps as in life, without jitter. */
 const plainRetries: RetryPolicy = { delaysMs: [5_000, 30_000, 120_000], jitter: 0 }
@@ -65,52 +68,54 @@ const noMetrics = {
 /** A queue that keeps what is given up and says nothing about what it drops. */
 export const plainQueue = {
   retentionMs: 30 * 24 * 3_600_000,
-  undeliverableAgeMaxMs: 34 * 24 * 3_600_000,
+  spanMs: 4 * 24 * 3_600_000,
   undeliverableMax: 100_000,
-  onUnreadable: () => undefined,
   onDropped: () => undefined
 }
 
+/** A process `webhooks`, and of `timers` what concerns it. */
 export async function startDeliverer(test: TestRedis, options: DelivererOptions = {}): Promise<Deliverer> {
-  const { log = silent } = options
+  const { log = silent, retries = plainRetries, wrap = queue => queue } = options
   const [redis, blocking] = [await connect(test.url, 'commands', log), await connect(test.url, 'blocking', log)]
-  const owner = randomBytes(6).toString('hex')
   const clock = options.clock ?? { now: () => Date.now() }
-  // Long, so that no pause of the machine takes it away: what is sent once more by a new holder would be counted.
-  const leaseMs = options.leaseMs ?? 10_000
-  const timeoutMs = options.timeoutMs ?? 5_000
   const { ca } = await receiverTls()
-  const wrap = options.wrap ?? (queue => queue)
-  const delivery = await startWebhookDelivery({
-    deps: {
-      queue: wrap(createWebhookQueue(redis, blocking, { ...plainQueue, now: clock.now })),
-      endpoints: createWebhookEndpointStore(redis, PARTITIONS),
-      switches: createWebhookSwitches(redis, PARTITIONS),
-      secrets: { secretOf },
-      sender: createSender({
-        policy: createNetworkPolicy(options.allowedNetworks ?? ['127.0.0.0/8']),
-        timeoutMs,
-        ca
-      }),
-      retries: options.retries ?? plainRetries,
-      concurrency: options.concurrency ?? 64,
-      clock,
-      random: () => 0.5,
-      metrics: noMetrics,
-      log
-    },
-    leases: createPartitionLeases(redis, owner, leaseMs),
-    owner,
+  const policy = createNetworkPolicy(options.allowedNetworks ?? ['127.0.0.0/8'])
+  const sender = createSender({ policy, timeoutMs: options.timeoutMs ?? 5_000, ca })
+  const deps = {
+    queue: wrap(createWebhookQueue(redis, { ...plainQueue, spanMs: spanMs(retries), now: clock.now })),
+    lock: createPaymentLock([test.secrets], LOCK_TTL_MS, log),
+    secrets: { secretOf },
+    sender,
+    retries,
+    concurrency: options.concurrency ?? 64,
+    clock,
+    random: () => 0.5,
+    metrics: noMetrics,
+    log
+  }
+  const loop = await startCommandLoop({
+    blocking,
+    redis,
+    work: deliveryWork,
     partitions: PARTITIONS,
-    heartbeatMs: Math.min(100, leaseMs / 2),
-    leaseMs,
-    pollMs: 20
+    consumer: randomBytes(6).toString('hex'),
+    concurrency: 1_000,
+    heartbeatMs: 100,
+    handle: createDeliveryHandler(deps, new AbortController().signal),
+    log
   })
+  let round = Promise.resolve(0)
+  const timers = setInterval(() => {
+    round = round.then(() => deliveryRound(redis, PARTITIONS, clock.now()))
+  }, 20)
   const stop = async (): Promise<void> => {
-    await delivery.stop()
+    clearInterval(timers)
+    await round
+    await loop.stop()
+    await sender.close()
     await Promise.all([disconnect(redis), disconnect(blocking)])
   }
-  return { delivery, stop }
+  return { stop }
 }
 
 /** A secret that follows from the seed alone. */
@@ -131,25 +136,22 @@ export const AN_OPERATION: Operation = {
   idempotencyKey: 'a key'
 }
 
-/** Writes status changes of one payment into the outbox, as commits do. Returns the payment's id. */
+/** Stores a payment with status changes that are to be delivered, as commits do. Returns the payment's id. */
 export async function emit(
   test: Pick<TestRedis, 'redis'>,
   merchantId: string,
   statuses: readonly PaymentStatus[],
   paymentId = newPaymentId(PARTITION, Date.now()),
-  firstVersion = 2
+  { firstVersion = 2, sinceMs = START_MS } = {}
 ): Promise<string> {
-  const outbox = keys.outbox(partitionOfPayment(paymentId))
-  const pipeline = test.redis.pipeline()
-  statuses.forEach((status, index) => {
+  const partition = partitionOfPayment(paymentId)
+  const terms = someTerms({ id: paymentId, merchantId, externalReference: 'order-1', amountCents: 1_000 })
+  await test.redis.set(keys.payment(partition, compactId(paymentId)), encodePayment(newPayment(terms, 'a key')))
+  const changes = statuses.map((status, index) => {
     const figures = { status, capturedCents: 0, refundedCents: 0, operation: AN_OPERATION }
-    const version = index + firstVersion
-    const change = { paymentId, version, occurredAtMs: START_MS, ...figures }
-    const body = encodeEvent(change, { externalReference: 'order-1', amountCents: 1_000 })
-    const fields = ['m', merchantId, 'p', compactId(paymentId), 'v', version, 'e', body]
-    pipeline.xadd(outbox, '*', ...fields)
+    return { paymentId, version: index + firstVersion, occurredAtMs: START_MS, ...figures }
   })
-  await pipeline.exec()
+  await new WebhookArchive(test.redis, partition + 1).append(merchantId, 'delivered', changes, sinceMs)
   return paymentId
 }
 
@@ -164,9 +166,9 @@ export interface DeliveryRig {
   noneRemains(merchantId: string): Promise<unknown>
   undeliverable(merchantId: string): Promise<StatusChange[]>
   /** The last attempts, newest first. */
-  attempts(merchantId: string): Promise<LoggedAttempt[]>
-  /** The heads of the waiting lines. */
-  waiting(merchantId: string): Promise<QueuedEvent[]>
+  attempts(merchantId: string): Promise<Attempt[]>
+  /** The first waiting event of each payment. */
+  waiting(merchantId: string): Promise<(QueuedEvent & { readonly history: readonly Attempt[] })[]>
 }
 
 /** Call it inside a `describe`. */
@@ -186,7 +188,11 @@ export function useDelivery(): DeliveryRig {
     stops.push(() => started.stop())
     return started
   }
-  const records = async (key: string): Promise<string[]> => Object.values(await test.redis.hgetall(key))
+  const waiting = async (merchantId: string): Promise<ArchivedEvent[]> => {
+    const events: ArchivedEvent[] = []
+    for await (const event of new WebhookArchive(test.redis, PARTITIONS).waiting(merchantId)) events.push(event)
+    return events
+  }
   return {
     test,
     advance: ms => {
@@ -196,15 +202,21 @@ export function useDelivery(): DeliveryRig {
     deliverer: (options = {}) => kept(startDeliverer(test, { clock: { now: () => nowMs }, ...options })),
     noneRemains: merchantId =>
       until('nothing remains', async () => {
-        const waiting = await test.redis.hlen(keys.webhookWaiting(PARTITION, merchantId))
-        return waiting + (await test.redis.xlen(keys.outbox(PARTITION))) === 0
+        const lists = await test.redis.keys(keys.webhookEvents(PARTITION, '*'))
+        if (lists.length === 0) return true
+        const payments = lists.map(list => keys.payment(PARTITION, list.slice(-26)))
+        return (await test.redis.mget(payments)).every(record => record?.split(' ')[1] !== merchantId)
       }),
     undeliverable: async merchantId =>
       (await test.redis.zrange(keys.webhookUndeliverable(PARTITION, merchantId), '0', '-1')).map(decodeChange),
     attempts: merchantId => new WebhookArchive(test.redis, PARTITIONS).attempts(merchantId, 100),
-    waiting: async merchantId =>
-      (await records(keys.webhookWaiting(PARTITION, merchantId))).map(line =>
-        decodeRecord(line.split('\n')[0] ?? '', 'waiting')
-      )
+    waiting: async merchantId => {
+      const firsts = new Map<string, QueuedEvent & { readonly history: readonly Attempt[] }>()
+      for (const { queued, history } of await waiting(merchantId)) {
+        const { paymentId } = queued?.change ?? { paymentId: '' }
+        if (queued !== null && !firsts.has(paymentId)) firsts.set(paymentId, { ...queued, history })
+      }
+      return [...firsts.values()]
+    }
   }
 }

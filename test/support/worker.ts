@@ -2,7 +2,7 @@
 import type { Command, CommandResult } from '../../machines/commands.js'
 import type { Payment } from '../../machines/model.js'
 import { type CommandEntry, decodeEntry } from '../../redis/command-entry.js'
-import { createCommandQueue, ensureGroups } from '../../redis/command-stream.js'
+import { createCommandQueue, ensureGroups, paymentWork } from '../../redis/command-stream.js'
 import { createCommitStore } from '../../redis/commits.js'
 import { compactId, keys, PAYMENTS_GROUP } from '../../redis/keys.js'
 import { createPaymentLock } from '../../redis/payment-lock.js'
@@ -81,7 +81,7 @@ export class TestWorker {
 
   /** Accepts a payment as the API does. */
   async accept(mode: 'auto' | 'manual' = 'auto'): Promise<Payment> {
-    await ensureGroups(this.#test.redis, PARTITIONS)
+    await ensureGroups(this.#test.redis, PARTITIONS, paymentWork)
     const payment = aPayment({ terms: { captureMode: mode }, idempotencyKey: `key-${Math.random()}` })
     const { idempotencyKey } = payment.progress.operation
     const command = { ...createCommand, authoriseByMs: this.clock.atMs + AUTHORISE_WITHIN_MS }

@@ -1,17 +1,17 @@
 /** Takes commands from the streams, as many as there are free slots, and keeps saying that it is alive. */
 import { setMaxListeners } from 'node:events'
 import { type BlockingReads, createBlockingReads } from '../../redis/blocking-reads.js'
-import { ensureGroups, lostCommands, readCommands } from '../../redis/command-stream.js'
+import { ensureGroups, lostCommands, readCommands, type StreamEntry } from '../../redis/command-stream.js'
 import type { Redis } from '../../redis/connections.js'
 import { reasonOf } from '../../redis/errors.js'
-import { keys, partitionNumbers } from '../../redis/keys.js'
+import { partitionNumbers } from '../../redis/keys.js'
 import { removeHeartbeat, writeHeartbeat } from '../../redis/takeover.js'
 import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'
 import { createIntake, type Intake, type IntakeOptions } from './intake.js'
 import { createSlots, type Slots } from './slots.js'
 
-export interface CommandLoopOptions extends IntakeOptions {
+export interface CommandLoopOptions<E extends StreamEntry> extends IntakeOptions<E> {
   /** Does nothing but read the streams. */
   readonly blocking: Redis
   readonly partitions: number
@@ -34,15 +34,17 @@ const READ_MAX = 64
 const LOST_INTERVAL_MS = 1_000
 
 /** Starts at once; the first heartbeat is out before the first command is in. */
-export async function startCommandLoop(options: CommandLoopOptions): Promise<CommandLoop> {
-  const { redis, consumer, log } = options
-  await ensureGroups(redis, options.partitions)
-  await writeHeartbeat(redis, consumer)
+export async function startCommandLoop<E extends StreamEntry>(options: CommandLoopOptions<E>): Promise<CommandLoop> {
+  const { redis, consumer, work, log } = options
+  await ensureGroups(redis, options.partitions, work)
+  await writeHeartbeat(redis, consumer, work.heartbeats)
   const stopping = new AbortController()
   // Every command that waits for its payment listens to it.
   setMaxListeners(0, stopping.signal)
   const heart = setInterval(() => {
-    writeHeartbeat(redis, consumer).catch((error: unknown) => warnRateLimited(log, { err: error }, 'heartbeat failed'))
+    writeHeartbeat(redis, consumer, work.heartbeats).catch((error: unknown) =>
+      warnRateLimited(log, { err: error }, 'heartbeat failed')
+    )
   }, options.heartbeatMs)
 
   const slots = createSlots(options.concurrency)
@@ -65,26 +67,26 @@ export async function startCommandLoop(options: CommandLoopOptions): Promise<Com
       reads.close()
       await slots.allFree()
       clearInterval(heart)
-      await removeHeartbeat(redis, consumer).catch(() => undefined)
+      await removeHeartbeat(redis, consumer, work.heartbeats).catch(() => undefined)
     }
   }
 }
 
-async function readUntil(
+async function readUntil<E extends StreamEntry>(
   stopping: AbortSignal,
-  options: CommandLoopOptions & { readonly reads: BlockingReads; readonly group: readonly number[] },
-  intake: Intake,
+  options: CommandLoopOptions<E> & { readonly reads: BlockingReads; readonly group: readonly number[] },
+  intake: Intake<E>,
   slots: Slots,
   report: (problem: string | undefined) => void
 ): Promise<void> {
-  const { reads, group, consumer } = options
-  const stream = keys.commands(group[0] ?? 0)
+  const { reads, group, consumer, work } = options
+  const stream = work.stream(group[0] ?? 0)
   let isReported = false
   while (!stopping.aborted) {
     await slots.someFree()
     try {
       const count = Math.min(slots.free(), READ_MAX)
-      const read = await reads.read(stream, redis => readCommands(redis, consumer, group, count))
+      const read = await reads.read(stream, redis => readCommands(redis, work, consumer, group, count))
       report(undefined)
       isReported = false
       await intake.take(read)
@@ -95,19 +97,24 @@ async function readUntil(
       isReported = true
       await delay(RETRY_MS, stopping)
       // A Redis that came back without its data has no groups either.
-      await ensureGroups(options.redis, options.partitions).catch(() => undefined)
+      await ensureGroups(options.redis, options.partitions, work).catch(() => undefined)
     }
   }
 }
 
 /** Takes entries that Redis delivered while the connection broke. They would wait for this worker's death otherwise. */
-async function searchUntil(stopping: AbortSignal, options: CommandLoopOptions, intake: Intake): Promise<void> {
+async function searchUntil<E extends StreamEntry>(
+  stopping: AbortSignal,
+  options: CommandLoopOptions<E>,
+  intake: Intake<E>
+): Promise<void> {
+  const { redis, work, consumer } = options
   while (!stopping.aborted) {
     await delay(LOST_INTERVAL_MS, stopping)
     for (let partition = 0; partition < options.partitions && !stopping.aborted; partition++) {
       try {
         const isKnown = (entryId: string): boolean => intake.isKnown(partition, entryId)
-        await intake.takeLost(await lostCommands(options.redis, options.consumer, partition, isKnown))
+        await intake.takeLost(await lostCommands(redis, work, consumer, partition, isKnown))
       } catch (error) {
         warnRateLimited(options.log, { err: error }, 'lost commands could not be looked for')
         break

@@ -1,6 +1,5 @@
 /** What was handed to a worker, by whichever way: each entry is handled once, and remembered after its end. */
-import type { CommandEntry } from '../../redis/command-entry.js'
-import { buryEntry, type ReadResult } from '../../redis/command-stream.js'
+import { buryEntry, type ReadResult, type StreamEntry, type WorkKind } from '../../redis/command-stream.js'
 import type { Redis } from '../../redis/connections.js'
 import type { Logger } from '../../runtime/log.js'
 import type { Slots } from './slots.js'
@@ -14,21 +13,26 @@ export type HandlingOutcome = 'ended' | 'delivery_lost'
 /** Commands that a worker remembers after their end: those of many seconds, longer than a failover takes. */
 const ENDED_MAX = 20_000
 
-export interface IntakeOptions {
+export interface IntakeOptions<E extends StreamEntry> {
   readonly redis: Redis
-  readonly handle: (entry: CommandEntry, stopping: AbortSignal) => Promise<HandlingOutcome>
+  readonly work: WorkKind<E>
+  readonly handle: (entry: E, stopping: AbortSignal) => Promise<HandlingOutcome>
   readonly log: Logger
 }
 
-export interface Intake {
-  take(read: ReadResult): Promise<void>
+export interface Intake<E extends StreamEntry> {
+  take(read: ReadResult<E>): Promise<void>
   /** Takes what the worker had been handed and never got. */
-  takeLost(read: ReadResult): Promise<void>
+  takeLost(read: ReadResult<E>): Promise<void>
   isKnown(partition: number, entryId: string): boolean
 }
 
 /** Commands go to `options.handle`, each in a slot; `stopping` is handed on to them. */
-export function createIntake(options: IntakeOptions, slots: Slots, stopping: AbortSignal): Intake {
+export function createIntake<E extends StreamEntry>(
+  options: IntakeOptions<E>,
+  slots: Slots,
+  stopping: AbortSignal
+): Intake<E> {
   const running = new Set<string>()
   // The answer that was believed lost may come after all, when the entry has ended long since.
   const found = new Set<string>()
@@ -38,17 +42,17 @@ export function createIntake(options: IntakeOptions, slots: Slots, stopping: Abo
     const name = nameOf(partition, entryId)
     return running.has(name) || found.has(name)
   }
-  const handle = (entry: CommandEntry): void => {
+  const handle = (entry: E): void => {
     const name = nameOf(entry.partition, entry.entryId)
     running.add(name)
     // A failover that loses the last writes redelivers, as new, commands that ended here: those are to be reconciled.
-    const known = ended.has(name) ? { ...entry, handedOut: Math.max(entry.handedOut, 1) } : entry
+    const known = ended.has(name) ? options.work.again(entry) : entry
     slots.run(async () => {
       const outcome = await options.handle(known, stopping).finally(() => running.delete(name))
       if (outcome === 'ended') ended.add(name)
     })
   }
-  const take = async ({ entries, unreadable }: ReadResult): Promise<void> => {
+  const take = async ({ entries, unreadable }: ReadResult<E>): Promise<void> => {
     for (const entry of entries) if (!isKnown(entry.partition, entry.entryId)) handle(entry)
     for (const entry of unreadable) {
       const { partition, entryId, reason } = entry
@@ -56,7 +60,7 @@ export function createIntake(options: IntakeOptions, slots: Slots, stopping: Abo
         { partition, entry_id: entryId, reason },
         'an unreadable command is buried: see dead-letter list'
       )
-      await buryEntry(options.redis, entry, Date.now())
+      await buryEntry(options.redis, options.work, entry, Date.now())
     }
   }
   return {

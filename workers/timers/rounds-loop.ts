@@ -1,13 +1,16 @@
 /** Repeats the rounds of the timers until it is stopped. A failed round is logged and repeated. */
+
+import { paymentWork } from '../../redis/command-stream.js'
 import type { Redis } from '../../redis/connections.js'
 import { isRedisUnavailable, reasonOf } from '../../redis/errors.js'
 import type { ReconcilePace } from '../../redis/reconcile-pace.js'
 import { watchWorkers } from '../../redis/takeover.js'
-import type { Clock } from '../../runtime/clock.js'
+import { deliveryWork } from '../../redis/webhook-queue.js'
+import { type Clock, systemClock } from '../../runtime/clock.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import type { TimersMetrics } from './metrics.js'
-import { expiryRound, reconcileRound, takeoverRound } from './rounds.js'
+import { deliveryRound, expiryRound, reconcileRound, takeoverRound } from './rounds.js'
 
 /** How often dead workers are looked for (ms). */
 const TAKEOVER_INTERVAL_MS = 500
@@ -18,6 +21,7 @@ export interface RoundsOptions {
   readonly metrics: TimersMetrics
   readonly partitions: number
   readonly timersIntervalMs: number
+  readonly webhookPollMs: number
   readonly takeoverAfterMs: number
   readonly clock: Clock
   readonly log: Logger
@@ -63,15 +67,20 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
     repeat('reconcile', options.timersIntervalMs, async () =>
       noteFired(await reconcileRound(redis, options.pace, partitions, options.clock.now()))
     ),
+    repeat('webhooks', options.webhookPollMs, async () =>
+      noteFired(await deliveryRound(redis, partitions, systemClock.now()))
+    ),
     repeat('takeover', TAKEOVER_INTERVAL_MS, async () => {
-      const living = await watchWorkers(redis, takeoverAfterMs)
+      const living = await watchWorkers(redis, takeoverAfterMs, paymentWork.heartbeats)
+      const livingDeliverers = await watchWorkers(redis, takeoverAfterMs, deliveryWork.heartbeats)
       if (performance.now() - redisBackAtMs < takeoverAfterMs) return
       const moved: Record<string, number> = {}
       const count = (worker: string): void => {
         moved[worker] = (moved[worker] ?? 0) + 1
       }
       try {
-        await takeoverRound(redis, partitions, living, count)
+        await takeoverRound(redis, paymentWork, partitions, living, count)
+        await takeoverRound(redis, deliveryWork, partitions, livingDeliverers, count)
       } finally {
         metrics.tookOver(Object.values(moved).reduce((sum, commands) => sum + commands, 0))
         if (Object.keys(moved).length > 0) log.warn({ commands: moved }, 'commands of silent workers were handed over')

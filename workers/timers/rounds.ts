@@ -4,13 +4,14 @@
  * Each round may run in any number of processes at once: every step is one script that does its work once.
  */
 import { mastersOf } from '../../redis/cluster-nodes.js'
-import { requeueCommand, requeueEntry } from '../../redis/command-stream.js'
+import { requeueCommand, requeueEntry, type StreamEntry, type WorkKind } from '../../redis/command-stream.js'
 import type { Redis } from '../../redis/connections.js'
-import { countReconciliations, FIRE_MAX, fireExpiries, fireReconciliations } from '../../redis/due.js'
+import { countReconciliations, FIRE_MAX, fireExpiries, fireReconciliations, fireRetries } from '../../redis/due.js'
 import { isRedisUnavailable } from '../../redis/errors.js'
 import { partitionNumbers } from '../../redis/keys.js'
 import type { ReconcilePace } from '../../redis/reconcile-pace.js'
 import { orphanedCommands } from '../../redis/takeover.js'
+import { releaseParked } from '../../redis/webhook-queue.js'
 
 /** Fires every expiry that is due. Returns the number of commands written. */
 export async function expiryRound(redis: Redis, partitions: number, nowMs: number): Promise<number> {
@@ -61,19 +62,33 @@ export async function reconcileRound(
 }
 
 /**
+ * Turns retries that are due, and parked payments that may go on, into commands for `webhooks`. Returns how many.
+ * `nowMs` is real time, also where the clock of the test environment was moved.
+ */
+export async function deliveryRound(redis: Redis, partitions: number, nowMs: number): Promise<number> {
+  let fired = 0
+  await inEach(redis, partitionNumbers(partitions), async partition => {
+    for (let count = FIRE_MAX; count === FIRE_MAX; fired += count) count = await fireRetries(redis, partition, nowMs)
+    fired += await releaseParked(redis, partition, nowMs)
+  })
+  return fired
+}
+
+/**
  * Requeues the entries of dead workers. `tookOver` receives the worker of each command, also when the round fails
  * later.
  */
-export async function takeoverRound(
+export async function takeoverRound<E extends StreamEntry>(
   redis: Redis,
+  work: WorkKind<E>,
   partitions: number,
   living: ReadonlySet<string>,
   tookOver: (worker: string) => void
 ): Promise<void> {
   await inEach(redis, partitionNumbers(partitions), async partition => {
-    for (const { consumer, entries, unreadable } of await orphanedCommands(redis, partition, living)) {
-      for (const entry of entries) if (await requeueCommand(redis, entry)) tookOver(consumer)
-      for (const entry of unreadable) if (await requeueEntry(redis, entry)) tookOver(consumer)
+    for (const { consumer, entries, unreadable } of await orphanedCommands(redis, work, partition, living)) {
+      for (const entry of entries) if (await requeueCommand(redis, work, entry)) tookOver(consumer)
+      for (const entry of unreadable) if (await requeueEntry(redis, work, entry)) tookOver(consumer)
     }
   })
 }

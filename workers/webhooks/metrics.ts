@@ -1,5 +1,6 @@
 /** What `webhooks` tells its operator: /metrics of the ops server. */
 import { Counter, Histogram, type Registry, register } from 'prom-client'
+import type { DeliveryBacklog } from '../../redis/webhook-queue.js'
 import { publishFigures } from '../../runtime/metrics.js'
 
 /** What an attempt came to: its label in the figures. */
@@ -12,18 +13,6 @@ export interface WebhookMetrics {
   dropped(count: number): void
   /** An event of a merchant whose webhooks are switched off. */
   forgot(): void
-}
-
-/** The partitions of this process, at one moment. */
-export interface Backlog {
-  /** Events of the outboxes: not delivered, put off or given up yet. */
-  readonly outbox: number
-  /** Age of the oldest of them, seconds. */
-  readonly oldestSeconds: number
-  /** Payments with events that wait for a retry. */
-  readonly waiting: number
-  /** Endpoints that are only probed. */
-  readonly openCircuits: number
 }
 
 /** Registers the figures of attempts; once per register. */
@@ -67,27 +56,30 @@ export function createWebhookMetrics(registry: Registry = register): WebhookMetr
   }
 }
 
-/** Registers the figures of the backlog, read anew for each scrape. Each process tells of its own partitions: sum them up. */
-export function publishBacklog(read: () => Promise<Backlog>, registry: Registry = register): void {
+/**
+ * Registers the figures of the backlog, read anew for each scrape. They are those of the whole installation, and the same
+ * in every `webhooks` process: take the maximum, never the sum.
+ */
+export function publishBacklog(read: () => Promise<DeliveryBacklog>, registry = register): void {
   publishFigures(registry, read, [
     {
-      name: 'webhook_outbox_events',
-      help: 'Fresh events that were not tried to the end yet.',
-      pick: backlog => backlog.outbox
+      name: 'webhook_commands',
+      help: 'Payments whose first event is being sent, or about to be.',
+      pick: backlog => backlog.commands
     },
     {
-      name: 'webhook_outbox_oldest_seconds',
-      help: 'Age of the oldest fresh event.',
-      pick: backlog => backlog.oldestSeconds
+      name: 'webhook_commands_oldest_seconds',
+      help: 'Age of the oldest of them.',
+      pick: backlog => backlog.oldestAgeMs / 1_000
     },
     {
       name: 'webhook_waiting_payments',
-      help: 'Payments whose events wait for a retry.',
+      help: 'Payments whose events wait for a retry, or for the endpoint of their merchant.',
       pick: backlog => backlog.waiting
     },
     {
       name: 'webhook_open_circuits',
-      help: 'Endpoints that are only probed at the moment.',
+      help: 'Endpoints that are only probed at the moment, and for which events wait.',
       pick: backlog => backlog.openCircuits
     }
   ])

@@ -10,15 +10,18 @@ import type { NetworkPolicy } from '../../runtime/network-policy.js'
 import { retryAfterMs } from '../../runtime/retry-after.js'
 import { assertAllowed, checkedLookup, type Resolve } from './resolver.js'
 
-export type SendOutcome =
-  | {
-      readonly kind: 'answered'
-      readonly status: number
-      readonly retryAfterMs: number | null
-      /** First characters of the answer, on one line. */
-      readonly note: string
-    }
-  | { readonly kind: 'unanswered'; readonly reason: string }
+/** What an attempt came to. */
+export interface SendOutcome {
+  /** Null: there was no answer. */
+  readonly status: number | null
+  readonly retryAfterMs: number | null
+  /** First characters of the answer, on one line; or why there was none. */
+  readonly note: string
+}
+
+export function unanswered(reason: string): SendOutcome {
+  return { status: null, retryAfterMs: null, note: reason }
+}
 
 export interface Sender {
   /** Never rejects. */
@@ -70,7 +73,7 @@ export function createSender({ policy, timeoutMs, ca, resolve }: SenderOptions):
     post: (url, headers, body, signal) =>
       new Promise(done => {
         const target = new URL(url)
-        if (target.protocol !== 'https:') return done({ kind: 'unanswered', reason: 'the URL is not https' })
+        if (target.protocol !== 'https:') return done(unanswered('the URL is not https'))
         const exchange = new Exchange(timeoutMs, signal, done)
         agent.dispatch(
           { origin: target.origin, path: target.pathname + target.search, method: 'POST', headers, body },
@@ -147,7 +150,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer)
     this.#signal.removeEventListener('abort', this.#onAbort)
     const note = oneLine(this.#start.toString('utf8'))
-    this.#done(this.#answer === null ? { kind: 'unanswered', reason } : { kind: 'answered', ...this.#answer, note })
+    this.#done(this.#answer === null ? unanswered(reason) : { ...this.#answer, note })
   }
 }
 

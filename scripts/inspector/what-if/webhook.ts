@@ -28,16 +28,14 @@ const examples: readonly Example[] = [
     id: 'OVERDUE',
     label: 'down for the whole span',
     event: ({ sinceMs }) => ({ type: 'OVERDUE', nowMs: sinceMs + spanMs(standardRetries) + 1 })
-  },
-  { id: 'CROWDED_OUT', label: 'behind a hundred of its payment', event: () => ({ type: 'CROWDED_OUT' }) },
-  { id: 'REPLAY', label: 'replayed by an operator', event: (_, nowMs) => ({ type: 'REPLAY', nowMs }) }
+  }
 ]
 
 /** Throws for a step that is no example event. */
 export function whatIfWebhook(steps: readonly string[]): WhatIf {
   let delivery = newDelivery(BEGIN_MS)
   let nowMs = BEGIN_MS
-  const lines: HistoryLine[] = [{ ...plain(BEGIN_MS, 'taken from the outbox', delivery.state), from: '' }]
+  const lines: HistoryLine[] = [{ ...plain(BEGIN_MS, 'the status has changed', delivery.state), from: '' }]
   for (const id of steps) {
     const example = examples.find(candidate => candidate.id === id)
     if (example === undefined) throw new Error(`There is no example event ${JSON.stringify(id)}.`)

@@ -2,7 +2,8 @@ import { resolve } from 'node:path'
 import { expect } from 'chai'
 import { createBlockingReads } from '../../../redis/blocking-reads.js'
 import { scanKeys } from '../../../redis/cluster-nodes.js'
-import { ensureGroups, readCommands } from '../../../redis/command-stream.js'
+import type { CommandEntry } from '../../../redis/command-entry.js'
+import { ensureGroups, paymentWork, type ReadResult, readCommands } from '../../../redis/command-stream.js'
 import { connect, disconnect, type Redis } from '../../../redis/connections.js'
 import { durabilityProblem } from '../../../redis/durability.js'
 import { claimInstallation } from '../../../redis/installation.js'
@@ -29,7 +30,7 @@ describe('a Redis Cluster', function () {
     redis = await connect(cluster.url, 'commands', log)
     blocking = await connect(cluster.url, 'blocking', log)
     await claimInstallation(redis, { environment: 'test', installationId: '', partitions: PARTITIONS })
-    await ensureGroups(redis, PARTITIONS)
+    await ensureGroups(redis, PARTITIONS, paymentWork)
   })
   after(async () => {
     await Promise.all([redis, blocking].flatMap(connection => (connection ? [disconnect(connection)] : [])))
@@ -41,7 +42,9 @@ describe('a Redis Cluster', function () {
     const found = Promise.all(
       reads
         .groups(partitions)
-        .map(group => reads.read(keys.commands(group[0] ?? 0), node => readCommands(node, 'worker', group, 5)))
+        .map(group =>
+          reads.read(keys.commands(group[0] ?? 0), node => readCommands(node, paymentWork, 'worker', group, 5))
+        )
     )
     for (const partition of partitions) await redis.xadd(keys.commands(partition), '*', ...WAKE)
     const entries = (await found).flatMap(read => read.entries)
@@ -66,8 +69,8 @@ describe('a Redis Cluster', function () {
     const writer = await connect(cluster.url, 'commands', log)
     const writes = createWrites(writer, 0)
     const reads = createBlockingReads(blocking)
-    const read = (): ReturnType<typeof readCommands> =>
-      reads.read(stream, node => readCommands(node, 'worker', [partition], 5))
+    const read = (): Promise<ReadResult<CommandEntry>> =>
+      reads.read(stream, node => readCommands(node, paymentWork, 'worker', [partition], 5))
     expect((await read()).entries).to.deep.equal([])
     const waiting = read().catch((error: Error) => error)
     await cluster.moveSlotOf(stream)

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ensureGroups, readCommands } from '../../../redis/command-stream.js'
+import { ensureGroups, paymentWork, readCommands } from '../../../redis/command-stream.js'
 import { connect, disconnect, type Redis } from '../../../redis/connections.js'
 import { keys } from '../../../redis/keys.js'
 import { createWrites } from '../../../redis/writes.js'
@@ -40,11 +40,11 @@ describe('a master that Sentinels name', function () {
     const heard: string[] = []
     subscriber.on('message', (_, message) => heard.push(message))
     await subscriber.subscribe('reply:sentinel')
-    await ensureGroups(redis, 1)
+    await ensureGroups(redis, 1, paymentWork)
     const writes = createWrites(own, 1)
     for (let i = 0; i < 50; i++) await writes.run('list', node => node.rpush('list', String(i)))
 
-    const reading = readCommands(blocking, 'worker', [0], 1)
+    const reading = readCommands(blocking, paymentWork, 'worker', [0], 1)
     await servers.master.kill()
     expect(await redis.rpush('list', 'x').catch((error: Error) => error)).to.be.instanceOf(Error)
     await until('the new master takes writes', () => redis.set('after', '1').catch(() => undefined), 20_000)
@@ -52,7 +52,7 @@ describe('a master that Sentinels name', function () {
 
     await redis.xadd(keys.commands(0), '*', 'p', '0'.repeat(26), 'c', '{"kind":"wake"}')
     let found = (await reading).entries
-    while (found.length === 0) found = (await readCommands(blocking, 'worker', [0], 1)).entries
+    while (found.length === 0) found = (await readCommands(blocking, paymentWork, 'worker', [0], 1)).entries
     expect(found.map(entry => entry.command.kind)).to.deep.equal(['wake'])
     await until('wake-ups are heard again', async () => {
       await redis.publish('reply:sentinel', 'hello')

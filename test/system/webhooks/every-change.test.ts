@@ -104,7 +104,7 @@ describe('webhooks of a running service', function () {
     await until('all have arrived', () => receiver.received.length - before >= KILLED_AT && isComplete(), 30_000)
     const accepted = receiver.accepted()
     for (const id of ids) expect([...new Set(accepted.get(id))]).to.deep.equal(['capturing', 'captured'])
-    // Two kills, each of which repeats what was under way; a lease that a busy machine renews too late does the same.
+    // Two kills, each of which repeats what was under way; a process that a busy machine holds up for too long does the same.
     const repeated = receiver.received.length - before - KILLED_AT
     expect(repeated, 'events that arrived twice').to.be.within(0, 2 * 2 * 128)
     await service().untilReady()

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { CommandEntry } from '../../../redis/command-entry.js'
+import { paymentWork } from '../../../redis/command-stream.js'
 import { connect, disconnect, type Redis } from '../../../redis/connections.js'
 import { keys, PAYMENTS_GROUP } from '../../../redis/keys.js'
 import { createLogger } from '../../../runtime/log.js'
@@ -24,6 +25,7 @@ describe('a command that is delivered again as new, as by a master that took ove
     await test.redis.flushdb()
     seen = []
     loop = await startCommandLoop({
+      work: paymentWork,
       blocking,
       redis: test.redis,
       partitions: 1,

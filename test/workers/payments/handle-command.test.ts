@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { noReferences, type Payment, placeOf } from '../../../machines/model.js'
-import { requeueCommand } from '../../../redis/command-stream.js'
+import { paymentWork, requeueCommand } from '../../../redis/command-stream.js'
 import { compactId, keys } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payment-record.js'
 import { VaultError } from '../../../vault/errors.js'
@@ -99,7 +99,7 @@ describe('a payments worker', () => {
   it('never authorises what it finds again; it asks', async () => {
     const worker = aWorker(test)
     const payment = await worker.accept()
-    await requeueCommand(test.redis, await worker.takeOne())
+    await requeueCommand(test.redis, paymentWork, await worker.takeOne())
     await worker.work()
     expect(placeOf((await worker.load(payment)).progress)).to.equal('unknown')
     worker.network.willFind(foundCaptured())
@@ -129,8 +129,8 @@ describe('a payments worker', () => {
     void dying.handle(entry)
     await dying.untilAsked('capture 1000')
     const worker = aWorker(test)
-    await requeueCommand(test.redis, entry)
-    await test.secrets.del(keys.paymentLock(compactId(payment.terms.id)))
+    await requeueCommand(test.redis, paymentWork, entry)
+    await test.secrets.del(keys.lock(compactId(payment.terms.id)))
     await worker.work()
     expect(placeOf((await worker.load(payment)).progress)).to.equal('capturing.asking')
     worker.network.willFind(foundHeld).willAnswer(approvedAndCaptured)
@@ -180,8 +180,8 @@ describe('a payments worker', () => {
     const payment = await held(slow)
     slow.network.willAnswer(async () => {
       // Meanwhile the command is taken over: the payment moves on without this worker.
-      await test.secrets.del(keys.paymentLock(compactId(payment.terms.id)))
-      await requeueCommand(test.redis, entry)
+      await test.secrets.del(keys.lock(compactId(payment.terms.id)))
+      await requeueCommand(test.redis, paymentWork, entry)
       await other.work()
       return approvedAndCaptured
     })
@@ -219,7 +219,7 @@ describe('a payments worker that can not get at the card', () => {
   it('reconciles a redelivered payment whose card data can not be opened: it may have been sent', async () => {
     const worker = aWorker(test, withUnreadableCards)
     const payment = await worker.accept()
-    await requeueCommand(test.redis, await worker.takeOne())
+    await requeueCommand(test.redis, paymentWork, await worker.takeOne())
     await worker.work()
     expect(placeOf((await worker.load(payment)).progress)).to.equal('unknown')
     worker.network.willFind(foundCaptured())

@@ -1,10 +1,11 @@
 import { expect } from 'chai'
 import { Registry } from 'prom-client'
-import { ensureGroups, readCommands } from '../../../redis/command-stream.js'
+import { ensureGroups, paymentWork, readCommands } from '../../../redis/command-stream.js'
 import type { Redis } from '../../../redis/connections.js'
 import { createPaymentStore } from '../../../redis/payments.js'
 import { createReconcilePace } from '../../../redis/reconcile-pace.js'
 import { writeHeartbeat } from '../../../redis/takeover.js'
+import { deliveryWork } from '../../../redis/webhook-queue.js'
 import { systemClock } from '../../../runtime/clock.js'
 import { delay } from '../../../runtime/delay.js'
 import { createLogger } from '../../../runtime/log.js'
@@ -31,17 +32,19 @@ describe('the timers after an outage of Redis (decision 6)', function () {
   /** A worker has taken a command. Then Redis is away for longer than the silence that counts as death. */
   beforeEach(async () => {
     await test.redis.flushdb()
-    await ensureGroups(test.redis, PARTITION + 1)
+    await ensureGroups(test.redis, PARTITION + 1, paymentWork)
+    await ensureGroups(test.redis, PARTITION + 1, deliveryWork)
     await createPaymentStore(test.redis).acceptPayment(
       aPayment({ idempotencyKey: 'r' }),
       createCommand,
       anAcceptance({ idempotencyKey: 'r' })
     )
-    expect((await readCommands(test.redis, 'worker', [PARTITION], 1)).entries).to.have.lengthOf(1)
+    expect((await readCommands(test.redis, paymentWork, 'worker', [PARTITION], 1)).entries).to.have.lengthOf(1)
     isAway = true
     takeovers = []
     stopping = new AbortController()
     loop = startRounds({
+      webhookPollMs: 50,
       redis: leaving(test.redis),
       pace: createReconcilePace(test.redis, 100),
       metrics: {

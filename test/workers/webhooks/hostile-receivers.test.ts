@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { makeLoopbackTls } from '../../../scripts/supervisor/loopback-tls.js'
 import { until } from '../../support/conditions.js'
 import { type Answer, startReceiver } from '../../support/receiver.js'
-import { emit, registerEndpoint, useDelivery } from '../../support/webhooks.js'
+import { emit, registerEndpoint, START_MS, useDelivery } from '../../support/webhooks.js'
 
 /** Also of the healthy receiver, whose answers must not be late when the machine pauses. */
 const TIMEOUT_MS = 1_500
@@ -128,7 +128,8 @@ describe('a dead endpoint with 10,000 events', function () {
     await registerEndpoint(rig.test, 'm_dead', dead.url)
     await registerEndpoint(rig.test, 'm_good', healthy.url)
     let aheadMs = 0
-    const clock = { now: () => Date.now() + aheadMs }
+    const aheadAtStartMs = START_MS - Date.now()
+    const clock = { now: () => Date.now() + aheadAtStartMs + aheadMs }
     await rig.deliverer({ clock, timeoutMs: 1_000, retries: { delaysMs: Array(20).fill(5_000), jitter: 0 } })
     for (let n = 0; n < 100; n++)
       await Promise.all(Array.from({ length: 100 }, () => emit(rig.test, 'm_dead', ['captured'])))

@@ -1,16 +1,13 @@
 import { expect } from 'chai'
 import { keys } from '../../../redis/keys.js'
-import { createWebhookSwitches, type WebhookSwitches } from '../../../redis/webhook-switches.js'
-import { delay } from '../../../runtime/delay.js'
+import { createWebhookEndpointStore, type WebhookEndpointStore } from '../../../redis/webhook-endpoints.js'
 import { until } from '../../support/conditions.js'
 import { startReceiver } from '../../support/receiver.js'
 import { emit, PARTITION, PARTITIONS, registerEndpoint, START_MS, useDelivery } from '../../support/webhooks.js'
 
 describe('webhooks that are switched off', () => {
   const rig = useDelivery()
-  const switches = (): WebhookSwitches => createWebhookSwitches(rig.test.redis, PARTITIONS)
-  /** Longer than a lane remembers a switch. */
-  const untilSwitchCounts = () => delay(1_100)
+  const switches = (): WebhookEndpointStore => createWebhookEndpointStore(rig.test.redis, PARTITIONS)
 
   it('are neither sent nor kept, and go on with the very next event when they are switched on', async () => {
     const hook = await rig.receiver()
@@ -19,7 +16,7 @@ describe('webhooks that are switched off', () => {
     await rig.deliverer()
     const paymentId = await emit(rig.test, 'm_1', ['pre_authorized', 'capturing'])
     await rig.noneRemains('m_1')
-    for (const kept of [keys.webhookUndeliverable, keys.webhookJournal, keys.webhookAttempts, keys.webhookDue]) {
+    for (const kept of [keys.webhookUndeliverable, keys.webhookJournal, keys.webhookAttempts, keys.webhookParked]) {
       expect(await rig.test.redis.exists(kept(PARTITION, 'm_1'))).to.equal(0)
     }
     expect(hook.received).to.have.lengthOf(0)
@@ -41,7 +38,6 @@ describe('webhooks that are switched off', () => {
     await until('all are put off', async () => (await rig.waiting('m_gone')).length === 50)
 
     await switches().switchOff('m_gone', START_MS)
-    await untilSwitchCounts()
     rig.advance(60_000)
     await rig.noneRemains('m_gone')
     expect(await rig.undeliverable('m_gone')).to.deep.equal([])

@@ -1,12 +1,11 @@
 import { Writable } from 'node:stream'
 import { expect } from 'chai'
-import type { PaymentStatus } from '../../../machines/model.js'
 import { keys } from '../../../redis/keys.js'
 import { delay } from '../../../runtime/delay.js'
 import { createLogger, type Logger } from '../../../runtime/log.js'
 import { until } from '../../support/conditions.js'
 import { startReceiver } from '../../support/receiver.js'
-import { emit, PARTITION, registerEndpoint, useDelivery } from '../../support/webhooks.js'
+import { emit, PARTITION, registerEndpoint, START_MS, useDelivery } from '../../support/webhooks.js'
 
 function collectingLog(level: 'warn' | 'error'): { log: Logger; lines: string[] } {
   const lines: string[] = []
@@ -40,29 +39,6 @@ describe('the log of webhooks', () => {
   })
 })
 
-describe('a payment with very many events', () => {
-  const rig = useDelivery()
-
-  it('has a hundred of them waiting for an endpoint that is down; the others are listed, and can be replayed', async () => {
-    const { stop, url } = await startReceiver()
-    await stop()
-    await registerEndpoint(rig.test, 'm_1', url)
-    await rig.deliverer({ retries: { delaysMs: [1_000_000], jitter: 0 } })
-    const statuses = Array<PaymentStatus>(125)
-      .fill('refunding')
-      .flatMap(status => [status, 'partially_refunded' as const])
-    await emit(rig.test, 'm_1', statuses)
-    const undeliverable = await until('all have a place', async () => {
-      const left = await rig.test.redis.xlen(keys.outbox(PARTITION))
-      return left === 0 && (await rig.undeliverable('m_1'))
-    })
-    const [line = ''] = await rig.test.redis.hvals(keys.webhookWaiting(PARTITION, 'm_1'))
-    expect(line.split('\n')).to.have.length(100)
-    const versions = undeliverable.map(({ version }) => version).sort((a, b) => a - b)
-    expect(versions).to.deep.equal(Array.from({ length: 150 }, (_, n) => n + 102))
-  })
-})
-
 describe('the events of one payment behind a dead endpoint', () => {
   const rig = useDelivery()
 
@@ -75,8 +51,10 @@ describe('the events of one payment behind a dead endpoint', () => {
     const ids = await Promise.all(Array.from({ length: 50 }, () => emit(rig.test, 'm_dead', ['captured'])))
     await until('all wait', async () => (await rig.waiting('m_dead')).length === 50)
     rig.advance(600_000)
-    await Promise.all(ids.map(id => emit(rig.test, 'm_dead', ['refunded'], id, 3)))
-    await until('the later ones wait', async () => (await rig.test.redis.xlen(keys.outbox(PARTITION))) === 0)
+    await Promise.all(
+      ids.map(id => emit(rig.test, 'm_dead', ['refunded'], id, { firstVersion: 3, sinceMs: START_MS + 600_000 }))
+    )
+    await until('the later ones wait', async () => (await rig.test.redis.xlen(keys.deliveries(PARTITION))) === 0)
     rig.advance(500_000)
     await until('the untried ones are given up', async () => (await rig.undeliverable('m_dead')).length > 0)
     for (let looks = 0; looks < 10; looks++) {

@@ -1,0 +1,123 @@
+/**
+ * One command: the first event of a payment is sent under the lock of its deliveries, and what became of it is written
+ * down by one script, which also arranges what comes next.
+ *
+ * A worker that dies leaves the command to another one, which sends the event again. A worker that was believed dead and
+ * goes on writes nothing, because the command is not its own any more. So an event may arrive twice, but no event is
+ * sent before the one before it was settled.
+ */
+import { decideDelivery } from '../../machines/webhook-delivery.js'
+import { spanMs } from '../../machines/webhook-schedule.js'
+import { isRedisUnavailable } from '../../redis/errors.js'
+import { expandId } from '../../redis/keys.js'
+import { deliveryLock } from '../../redis/payment-lock.js'
+import type { DeliveryEntry, FirstEvent, Settlement } from '../../redis/webhook-queue.js'
+import { delay } from '../../runtime/delay.js'
+import { type Logger, warnRateLimited } from '../../runtime/log.js'
+import type { HandlingOutcome } from '../payments/intake.js'
+import { attemptDelivery } from './attempt.js'
+import type { DeliveryDeps } from './deps.js'
+import { createReceivers, type Receiver } from './receivers.js'
+
+const LOCKED_RETRY_MS = 50
+const UNAVAILABLE_RETRY_MS = 200
+/** A command that fails for a reason of its own is not repeated at once. */
+const FAILED_RETRY_MS = 500
+/** Parked payments that follow a success: so many more go out until the window of the endpoint is full. */
+const RELEASES_MAX = 2
+
+export type DeliveryHandler = (entry: DeliveryEntry, stopping: AbortSignal) => Promise<HandlingOutcome>
+
+/** `interrupted` aborts when answers are not awaited any more: what was sent is then left to the next worker. */
+export function createDeliveryHandler(deps: DeliveryDeps, interrupted: AbortSignal): DeliveryHandler {
+  const { queue, lock, log } = deps
+  const receiverOf = createReceivers(deps.concurrency, log)
+  return async (entry, stopping) => {
+    while (!stopping.aborted) {
+      try {
+        const outcome = await lock.hold(deliveryLock(entry.compact), held =>
+          deliverFirst(entry, receiverOf(entry.merchantId), deps, { held, interrupted })
+        )
+        if (outcome === 'settled') return 'ended'
+        if (outcome === 'cut') break
+        await delay(LOCKED_RETRY_MS, stopping)
+      } catch (error) {
+        const ids = { payment_id: expandId(entry.compact), merchant_id: entry.merchantId, err: error }
+        const isAway = isRedisUnavailable(error)
+        if (isAway) warnRateLimited(log, ids, 'a Redis is away, the webhook waits')
+        else log.error(ids, 'a webhook could not be sent, it is tried again')
+        await delay(isAway ? UNAVAILABLE_RETRY_MS : FAILED_RETRY_MS, stopping)
+      }
+    }
+    await queue.requeue(entry).catch((error: unknown) => {
+      log.warn({ err: error }, 'a webhook could not be given back, it will be taken over')
+    })
+    return 'ended'
+  }
+}
+
+interface Signals {
+  /** Aborts when the lock is lost. */
+  readonly held: AbortSignal
+  readonly interrupted: AbortSignal
+}
+
+/** Under the lock. `cut`: the attempt was, so the event is where it was, and is sent again. */
+async function deliverFirst(
+  entry: DeliveryEntry,
+  receiver: Receiver,
+  deps: DeliveryDeps,
+  { held, interrupted }: Signals
+): Promise<'settled' | 'cut'> {
+  const first = await deps.queue.first(entry)
+  if (first === null) {
+    await deps.queue.end(entry)
+    return 'settled'
+  }
+  let settlement = settledUnsent(entry, first, receiver, deps)
+  if (settlement === null) {
+    settlement = await receiver.during(() => attemptDelivery(first, entry.merchantId, deps, held))
+    if (held.aborted || interrupted.aborted) return 'cut'
+    receiver.note(settlement.state === 'delivered')
+  }
+  const releases = Math.min(receiver.room, RELEASES_MAX)
+  await untilWritten(() => deps.queue.settle(entry, first.event, { ...settlement, releases }), deps.log)
+  if (settlement.state === 'forgotten') deps.metrics.forgot()
+  if (settlement.state === 'undeliverable') {
+    deps.metrics.gaveUp()
+    // An endpoint that is down for days gives up as many events as its merchant has payments.
+    warnRateLimited(receiver.log, { event_id: first.event.eventId }, 'a webhook event is undeliverable')
+  }
+  return 'settled'
+}
+
+/** What becomes of an event that is not sent now; null: it is sent. */
+function settledUnsent(
+  { kind }: DeliveryEntry,
+  { event: { delivery }, isOff, isOpen }: FirstEvent,
+  { room }: Receiver,
+  { clock, retries }: DeliveryDeps
+): Settlement | null {
+  // It counts as a success, so that what waits behind a dead endpoint goes as soon as it is due.
+  if (isOff) return { state: 'forgotten', health: 'well' }
+  if (kind === 'probe' || (!isOpen && room > 0)) return null
+  const nowMs = clock.now()
+  // An event behind one that was given up is younger, and gets a whole span of its own.
+  const isOverdue = nowMs - delivery.sinceMs > spanMs(retries)
+  if (!isOpen || !isOverdue) return { state: 'parked' }
+  return { state: decideDelivery(delivery, { type: 'OVERDUE', nowMs }, retries).state }
+}
+
+/** Repeats until Redis takes it: what was delivered must not be sent again because Redis was away for a moment. */
+async function untilWritten(write: () => Promise<unknown>, log: Logger): Promise<void> {
+  for (;;) {
+    try {
+      await write()
+      return
+    } catch (error) {
+      if (!isRedisUnavailable(error)) throw error
+      warnRateLimited(log, { err: error }, 'a webhook result could not be written, trying again')
+      await delay(UNAVAILABLE_RETRY_MS)
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/** The merchants' endpoints as one process knows them. Whether a circuit is open stands in Redis, for all processes. */
+import type { Logger } from '../../runtime/log.js'
+
+const WINDOW_START = 16
+/** Merchants that a process remembers. */
+const RECEIVERS_MAX = 5_000
+
+/** How many events may be under way to one endpoint: one more after each success, half after each failure. */
+export class Receiver {
+  /** The merchant's own: what one endpoint fails must not hide another's. */
+  readonly log: Logger
+  readonly #concurrency: number
+  #window: number
+  #underWay = 0
+
+  /** `concurrency`: the most that may be under way. */
+  constructor(concurrency: number, log: Logger) {
+    this.#concurrency = concurrency
+    this.#window = Math.min(WINDOW_START, concurrency)
+    this.log = log
+  }
+
+  /** How many more may be under way. */
+  get room(): number {
+    return Math.max(0, this.#window - this.#underWay)
+  }
+
+  get isIdle(): boolean {
+    return this.#underWay === 0
+  }
+
+  /** Counts `send` as under way. */
+  async during<T>(send: () => Promise<T>): Promise<T> {
+    this.#underWay++
+    try {
+      return await send()
+    } finally {
+      this.#underWay--
+    }
+  }
+
+  note(isDelivered: boolean): void {
+    const window = isDelivered ? this.#window + 1 : Math.floor(this.#window / 2)
+    this.#window = Math.min(Math.max(1, window), this.#concurrency)
+  }
+}
+
+/** Gives the receiver of each merchant. */
+export function createReceivers(concurrency: number, log: Logger): (merchantId: string) => Receiver {
+  const receivers = new Map<string, Receiver>()
+  return merchantId => {
+    const known = receivers.get(merchantId)
+    if (known !== undefined) return known
+    if (receivers.size >= RECEIVERS_MAX) {
+      for (const [id, { isIdle }] of receivers) if (isIdle) receivers.delete(id)
+    }
+    const receiver = new Receiver(concurrency, log.child({ merchant_id: merchantId }))
+    receivers.set(merchantId, receiver)
+    return receiver
+  }
+}
