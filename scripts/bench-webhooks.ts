@@ -17,12 +17,15 @@ import { createWebhookEndpointStore } from '../redis/webhook-endpoints.js'
 import { type StatusChange, statusChangeOf } from '../redis/webhook-event.js'
 import { delay } from '../runtime/delay.js'
 import { createLogger } from '../runtime/log.js'
+import { webhookKeyFileIn } from '../vault/key-files.js'
+import { loadWebhookSecrets } from '../vault/webhook-secrets.js'
 import { runClosedLoop } from './bench/load.js'
 import { type ServiceSystem, startService } from './bench/systems.js'
 import { stopOnSignals } from './command-line/ending.js'
 import { temporaryFolder } from './command-line/temporary-folder.js'
 import { readCommandLine, toolCommand } from './command-line/tool.js'
 import { OPS_FILE } from './supervisor/data-dir.js'
+import { vaultDir } from './supervisor/environment.js'
 import { readLoopbackTls } from './supervisor/loopback-tls.js'
 import { registerHook } from './webhooks/register.js'
 
@@ -103,7 +106,8 @@ async function deadNeighbour(url: string): Promise<void> {
     neighbour = (await merchants.createMerchant('Dead endpoint')).merchantId
   }
   const endpoints = createWebhookEndpointStore(redis, PARTITIONS)
-  const registration = { merchantId: neighbour, url: `${url}/hang`, isRotation: false, keyId: 'k1', nowMs: Date.now() }
+  const keyId = loadWebhookSecrets(webhookKeyFileIn(vaultDir(dir)).privateFile).keyIds().current
+  const registration = { merchantId: neighbour, url: `${url}/hang`, isRotation: false, keyId, nowMs: Date.now() }
   await endpoints.register(registration)
   await emit(neighbour, DEAD_EVENTS)
 }
