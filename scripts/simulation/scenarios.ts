@@ -28,6 +28,13 @@ export const scenarios = {
   capture: async stage => operate(stage, await create(stage, { isManual: true }), ['capture', 4_000]),
   'capture whose answer is lost': async stage =>
     operate(stage, await create(stage, { isManual: true }), ['capture', 993]),
+  'capture while the receiver of webhooks is away': async stage => {
+    const paymentId = await create(stage, { isManual: true })
+    // Another process sends what a suspended one had in its hands, before the next events wait.
+    await stage.world.pause(SETTLED_AFTER_MS)
+    stage.installation.receivers.awayUntilMs = stage.world.nowMs + RECEIVER_AWAY_MS
+    await operate(stage, paymentId, ['capture', 4_000])
+  },
   cancel: async stage => operate(stage, await create(stage, { isManual: true }), ['cancel', null]),
   'refunds in parts': async stage => operate(stage, await create(stage, {}), ['cancel', 2_000], ['cancel', null]),
   'refund whose answer is lost': async stage => operate(stage, await create(stage, {}), ['cancel', 994]),
@@ -60,6 +67,9 @@ export type ScenarioName = keyof typeof scenarios
 const AMOUNT_CENTS = 10_000
 /** Three times as long as a new payment may wait for a worker. */
 const AWAY_MS = 60_000
+const SETTLED_AFTER_MS = 6_000
+/** Longer than a process is suspended (crash-matrix.ts). */
+const RECEIVER_AWAY_MS = 20_000
 const DAY_MS = 24 * 3_600_000
 
 /** The id of the payment, unless its creation failed. */

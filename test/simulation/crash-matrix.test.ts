@@ -8,7 +8,12 @@ const NOT_HERE = ['note_notice']
 /** Lives with a second death: all of them by `npm run simulate -- --matrix`. */
 const TWICE: readonly string[] = ['create with capture', 'expiry']
 /** Lives in which processes fall asleep instead; all of them by `npm run simulate -- --matrix`. */
-const ASLEEP: readonly ScenarioName[] = ['create with capture', 'capture', 'refund whose answer is lost']
+const ASLEEP: readonly ScenarioName[] = [
+  'create with capture',
+  'capture',
+  'capture while the receiver of webhooks is away',
+  'refund whose answer is lost'
+]
 
 describe('death at every point', () => {
   const reached = new Set<CrashPoint>()
@@ -27,7 +32,8 @@ describe('death at every point', () => {
 
   for (const name of ASLEEP) {
     it(`or a long sleep there: ${name}`, async function () {
-      this.timeout(60_000)
+      // Some 10 s of computing, and a multiple of that on a machine that is busy.
+      this.timeout(120_000)
       for await (const { hits, points, violations } of sleepMatrix(name)) {
         expect(violations, `asleep ${hits} at ${points}`).to.deep.equal([])
       }
