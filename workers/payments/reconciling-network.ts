@@ -63,7 +63,7 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
     warnRateLimited(log, { reason }, 'the card network knows no such sale, which is not believed')
     return { kind: 'no_answer', reason: text }
   }
-  const judgeAbsence = async (orderId: string): Promise<Absence> => {
+  const judgeAbsence = async (orderId: string, signal: AbortSignal): Promise<QueryOutcome> => {
     const known = await knownSales.read()
     if (known?.account !== account) return unconfirmed('no_known_sale', 'No sale is known that proves an absence.')
     const paymentId = paymentIdOf(orderId)
@@ -71,7 +71,8 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
       return unconfirmed('older_than_account', 'The payment is older than the account that is asked.')
     }
     const outcome = await askForKnown(known.orderId)
-    if (outcome.kind === 'found') return { kind: 'absent' }
+    // Asked once more: the host may have been mended after it denied this sale, and before it found the known one.
+    if (outcome.kind === 'found') return await network.query(orderId, signal)
     control = null
     return outcome.kind === 'absent'
       ? unconfirmed('denied', `The card network does not find the known sale ${known.orderId} either.`)
@@ -89,7 +90,7 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
     },
     async query(orderId, signal) {
       const answer = await network.query(orderId, signal)
-      const outcome = answer.kind === 'absent' ? await judgeAbsence(orderId) : answer
+      const outcome = answer.kind === 'absent' ? await judgeAbsence(orderId, signal) : answer
       if (answer.kind === 'no_answer') return answer
       // An absence that is not believed was answered all the same: it must neither slow the questions nor speed them up.
       const noted = outcome.kind === 'no_answer' ? pace.giveBack(1) : pace.noteAnswer()

@@ -27,6 +27,16 @@ class HostByOrder extends FakeNetwork {
   }
 }
 
+/** Wakes the payment each time that it is due. */
+async function reconcileFor(worker: TestWorker, payment: Payment, forMs: number): Promise<void> {
+  const endMs = worker.clock.atMs + forMs
+  for (;;) {
+    const dueMs = await worker.alarmOf(payment)
+    if (dueMs === null || dueMs > endMs) return
+    await worker.wake(payment, dueMs)
+  }
+}
+
 describe('an absence at the card network', () => {
   const test = useRedis()
   const log = createLogger('test', 'silent')
@@ -70,15 +80,6 @@ describe('an absence at the card network', () => {
     await worker.work()
     return payment
   }
-  /** Wakes the payment each time that it is due. */
-  const reconcileFor = async (worker: TestWorker, payment: Payment, forMs: number): Promise<void> => {
-    const endMs = worker.clock.atMs + forMs
-    for (;;) {
-      const dueMs = await worker.alarmOf(payment)
-      if (dueMs === null || dueMs > endMs) return
-      await worker.wake(payment, dueMs)
-    }
-  }
   const statusOf = async (worker: TestWorker, payment: Payment): Promise<string> =>
     (await worker.load(payment)).progress.status
 
@@ -95,6 +96,21 @@ describe('an absence at the card network', () => {
     expect(givenBack, 'nor slow down those about other payments').to.equal(asked)
     host.answerTo = () => found
     await reconcileFor(worker, payment, 60_000)
+    expect(await statusOf(worker, payment)).to.equal('captured')
+  })
+
+  it('does not fail a payment that was charged when the host is mended between the two questions', async () => {
+    const worker = workerOf()
+    const known = await paid(worker)
+    const payment = await inDoubt(worker)
+    const horizonEndMs = worker.clock.atMs + policy.notFoundHorizonMs
+    let isMended = false
+    host.answerTo = orderId => {
+      if (worker.clock.atMs >= horizonEndMs && orderId === orderIdOf(known.terms.id)) isMended = true
+      return isMended ? found : absent
+    }
+    await reconcileFor(worker, payment, HOUR_MS)
+    expect(isMended).to.equal(true)
     expect(await statusOf(worker, payment)).to.equal('captured')
   })
 
