@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { isStep, type ScriptName, withCrashPoints } from '../runtime/crash-points.js'
-import type { Redis } from './connections.js'
+import type { Redis } from './connection/connections.js'
 import { keys } from './keys.js'
 
 /** Runs a script with its KEYS and ARGV; the raw answer is for the caller's parser. */

@@ -8,21 +8,21 @@ import { accessSync, constants } from 'node:fs'
 import { misspeltVariables } from './misspelt.js'
 import type { SecretFile } from './secret-files.js'
 import { everyProcess, type ProcessName, type Setting, sourceOf } from './setting.js'
-import { networkSettings } from './settings/network.js'
-import { paymentSettings } from './settings/payments.js'
-import { processSettings } from './settings/processes.js'
-import { redisSettings } from './settings/redis.js'
-import { vaultSettings } from './settings/vault.js'
-import { webhookSettings } from './settings/webhooks.js'
+import { networkSettings } from './settings/network-settings.js'
+import { paymentSettings } from './settings/payments-settings.js'
+import { processSettings } from './settings/processes-settings.js'
+import { redisSettings } from './settings/redis-settings.js'
+import { vaultSettings } from './settings/vault-settings.js'
+import { webhookSettings } from './settings/webhooks-settings.js'
 
 /** The tables of settings/, as docs/CONFIGURATION.md shows them. */
 const groups = [
-  { title: 'Every process', file: 'processes.ts', settings: processSettings },
-  { title: 'Redis', file: 'redis.ts', settings: redisSettings },
-  { title: 'Payments and their workers', file: 'payments.ts', settings: paymentSettings },
-  { title: 'The card network', file: 'network.ts', settings: networkSettings },
-  { title: 'The vault', file: 'vault.ts', settings: vaultSettings },
-  { title: 'Webhooks', file: 'webhooks.ts', settings: webhookSettings }
+  { title: 'Every process', file: 'processes-settings.ts', settings: processSettings },
+  { title: 'Redis', file: 'redis-settings.ts', settings: redisSettings },
+  { title: 'Payments and their workers', file: 'payments-settings.ts', settings: paymentSettings },
+  { title: 'The card network', file: 'network-settings.ts', settings: networkSettings },
+  { title: 'The vault', file: 'vault-settings.ts', settings: vaultSettings },
+  { title: 'Webhooks', file: 'webhooks-settings.ts', settings: webhookSettings }
 ] as const
 
 const settings = {

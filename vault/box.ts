@@ -4,7 +4,7 @@
  * therefore found out when it is opened.
  */
 import sodium from 'sodium-native'
-import { VaultError } from './errors.js'
+import { VaultError } from './vault-error.js'
 
 /** What a box holds. */
 export type BoxKind = 'card' | 'cvv' | 'typed'

@@ -22,8 +22,8 @@ import {
   writeSync
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { VaultError } from './errors.js'
 import { type KeyRing, publicHalf, readKeyRing, requireKey, withNewKey, withoutKey } from './key-ring.js'
+import { VaultError } from './vault-error.js'
 
 /** Where the two halves of the vault's ring are. */
 export interface KeyFiles {

@@ -4,8 +4,8 @@
  */
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { VaultError } from './errors.js'
 import type { KeyFiles, KeyLock, WebhookKeyFile } from './key-files.js'
+import { VaultError } from './vault-error.js'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 

@@ -8,7 +8,7 @@
 import { createHmac, hash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import sodium from 'sodium-native'
-import { VaultError } from './errors.js'
+import { VaultError } from './vault-error.js'
 
 /** `private` and `public`: the two files of the vault. `webhook`: the file that signing secrets are derived from. */
 export type RingKind = 'private' | 'public' | 'webhook'

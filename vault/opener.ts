@@ -9,8 +9,8 @@ import {
   type SealedCard,
   type TypedCard
 } from './box.js'
-import { VaultError } from './errors.js'
 import type { KeyRing } from './key-ring.js'
+import { VaultError } from './vault-error.js'
 import { type KeyHolder, watchKeys } from './watched-keys.js'
 
 export interface Opener {

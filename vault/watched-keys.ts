@@ -1,7 +1,7 @@
 /** The keys of a file, read anew when the file was replaced: rotations happen while processes run. */
 import { statSync } from 'node:fs'
-import { VaultError } from './errors.js'
 import { type KeyRing, type RingKind, readKeyRing } from './key-ring.js'
+import { VaultError } from './vault-error.js'
 
 /** Which keys a process works with. */
 export interface KeyHolder {

@@ -3,7 +3,7 @@
  * key that `api` (which shows a secret) and `webhooks` (which signs) read from a file of their own.
  */
 import { createHmac } from 'node:crypto'
-import { VaultError } from './errors.js'
+import { VaultError } from './vault-error.js'
 import { type KeyHolder, watchKeys } from './watched-keys.js'
 
 export interface WebhookSecrets {

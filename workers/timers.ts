@@ -1,14 +1,15 @@
 /** Process `timers`: turns what is due into commands, and hands the commands of dead workers to the living. */
-import { followClock } from '../redis/clock.js'
-import { ensureGroups, paymentWork } from '../redis/command-stream.js'
-import { connectDurable } from '../redis/installation.js'
-import { queueStatus } from '../redis/queue-status.js'
-import { createReconcilePace } from '../redis/reconcile-pace.js'
-import { livingConsumers } from '../redis/takeover.js'
-import { deliveryWork } from '../redis/webhook-queue.js'
+
+import { ensureGroups, paymentWork } from '../redis/commands/command-stream.js'
+import { queueStatus } from '../redis/commands/queue-status.js'
+import { livingConsumers } from '../redis/commands/takeover.js'
+import { followClock } from '../redis/connection/redis-clock.js'
+import { connectDurable } from '../redis/installation/installation.js'
+import { createReconcilePace } from '../redis/reconciliation/reconcile-pace.js'
+import { deliveryWork } from '../redis/webhooks/webhook-queue.js'
 import { runProcess } from '../runtime/lifecycle.js'
-import { createTimersMetrics, publishInstallation } from './timers/metrics.js'
 import { startRounds } from './timers/rounds-loop.js'
+import { createTimersMetrics, publishInstallation } from './timers/timers-metrics.js'
 
 await runProcess('timers', async context => {
   const { config, log, signal, onStop, onReadyCheck } = context

@@ -8,11 +8,11 @@
  * - the tokens of one key must not fill the memory that all merchants share.
  */
 import { isIPv4, isIPv6 } from 'node:net'
-import type { Redis } from '../../redis/connections.js'
-import { createRateLimiter, type RateLimit, type RateLimiter } from '../../redis/rate-limit.js'
+import type { Redis } from '../../redis/connection/connections.js'
+import { createRateLimiter, type RateLimit, type RateLimiter } from '../../redis/merchants/rate-limit.js'
 import type { Logger } from '../../runtime/log.js'
-import { principalOf, type RequestContext, type RequestMiddleware } from '../context.js'
-import { rateLimited, takeOfKey } from '../middleware/rate-limit.js'
+import { principalOf, type RequestContext, type RequestMiddleware } from '../http/context.js'
+import { rateLimited, takeOfKey } from '../http/middleware/rate-limit.js'
 
 /** The part of a key's limit that one address may send, to all routes. */
 const ADDRESS_SHARE = 0.5

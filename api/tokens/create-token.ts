@@ -2,7 +2,7 @@
  * The use case behind POST /v1/tokens: a typed card becomes a one-use token (docs/SECURITY.md, The way of a card
  * number).
  */
-import { newTokenId, type TokenStore } from '../../redis/tokens.js'
+import { newTokenId, type TokenStore } from '../../redis/tokens/tokens.js'
 import type { Sealer } from '../../vault/sealer.js'
 import type { CardInput } from './card-input.js'
 

@@ -1,9 +1,9 @@
 /** Where browsers and merchants get the hosted fields: the script, its hashes, the page of the iframe. */
 import type Router from '@koa/router'
 import { ServiceError } from '../../runtime/errors.js'
-import type { RequestContext, RequestState } from '../context.js'
-import { setHeaders } from '../middleware/answer.js'
-import { SECURITY_HEADERS } from '../middleware/security-headers.js'
+import type { RequestContext, RequestState } from '../http/context.js'
+import { setHeaders } from '../http/middleware/answer.js'
+import { SECURITY_HEADERS } from '../http/middleware/security-headers.js'
 import type { FieldsRelease, HostedFields } from './hosted-fields.js'
 
 const FOREVER = 'public, max-age=31536000, immutable'

@@ -90,7 +90,7 @@ export function askedEvent(
 /** When a payment wakes up by itself (ms); `null`: never, or a command is under way. */
 export interface WakeTimes {
   readonly expiryAtMs: number | null
-  /** The next question to the network, which waits its turn (redis/reconcile-pace.ts). */
+  /** The next question to the network, which waits its turn (redis/reconciliation/reconcile-pace.ts). */
   readonly reconcileAtMs: number | null
 }
 

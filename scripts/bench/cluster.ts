@@ -1,8 +1,8 @@
 /** The service on one Redis, on a Cluster of three masters, and on one whose replicas are waited for; side by side. */
 import { join, resolve } from 'node:path'
-import { RedisCluster } from '../cluster/redis-cluster.js'
 import { temporaryFolder } from '../command-line/temporary-folder.js'
-import { obtainRedis } from '../supervisor/redis-binary.js'
+import { obtainRedis } from '../start/redis-binary.js'
+import { RedisCluster } from '../start/redis-cluster.js'
 import { sideBySideRow } from './report.js'
 import { measureSideBySide, type SystemFigures } from './side-by-side.js'
 import { type ServiceSystem, spreadOver, startService } from './systems.js'

@@ -1,5 +1,5 @@
 /** What the disk does to a measurement: with `appendfsync always` all requests wait for it, reads too. */
-import type { Redis } from '../../redis/connections.js'
+import type { Redis } from '../../redis/connection/connections.js'
 import { delay } from '../../runtime/delay.js'
 import { withRedis } from './with-redis.js'
 

@@ -1,6 +1,6 @@
 /** After a run: does the network's own ledger hold exactly one sale per payment that went there, with the right sums? */
 import { paymentIdOf } from '../../machines/network.js'
-import { readSales, type SaleLine } from '../network/read-sales.js'
+import { readSales, type SaleLine } from '../simulator/read-sales.js'
 import { get } from './operations.js'
 import type { ServiceSystem } from './systems.js'
 

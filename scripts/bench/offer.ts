@@ -1,7 +1,7 @@
 /** Requests offered by the clock, regardless of their answers; counts paid and refused ones apart. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { OPS_FILE } from '../supervisor/data-dir.js'
+import { OPS_FILE } from '../start/data-dir.js'
 import { sendByTheClock } from './load.js'
 import { quantile } from './statistics.js'
 import type { ServiceSystem } from './systems.js'

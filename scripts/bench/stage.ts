@@ -1,9 +1,9 @@
 /** The systems of one comparison, started together with their data in one folder, and surely stopped. */
 import { join, resolve } from 'node:path'
 import { temporaryFolder } from '../command-line/temporary-folder.js'
-import { startRedis } from '../supervisor/embedded-redis.js'
-import { freePort } from '../supervisor/ports.js'
-import { obtainRedis } from '../supervisor/redis-binary.js'
+import { startRedis } from '../start/embedded-redis.js'
+import { freePort } from '../start/ports.js'
+import { obtainRedis } from '../start/redis-binary.js'
 import { type ServiceSystem, type System, startRival, startService } from './systems.js'
 
 export interface Stage {

@@ -4,7 +4,7 @@
  */
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { readLoopbackTls } from '../supervisor/loopback-tls.js'
+import { readLoopbackTls } from '../start/loopback-tls.js'
 import { quantile } from './statistics.js'
 
 const { cert, key } = await readLoopbackTls(process.argv[2] ?? '.data')

@@ -1,4 +1,4 @@
-import { connect, disconnect, type Redis } from '../../redis/connections.js'
+import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { createLogger } from '../../runtime/log.js'
 
 /** Does something with a connection of its own, beside those of the service. */

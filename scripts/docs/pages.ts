@@ -6,7 +6,7 @@ import { everyProcess } from '../../runtime/setting.js'
 import { API_PAGE, apiPage } from './api/page.js'
 import { dashboardFile } from './dashboard.js'
 import { type LockedPackage, lockedPackages } from './licences.js'
-import { metricGroups } from './metrics.js'
+import { metricGroups } from './metrics-page.js'
 import { OPENAPI_FILE, openApiFile } from './openapi/document.js'
 import { table } from './table.js'
 
@@ -123,8 +123,8 @@ function metricsPage(): string {
   return [
     '# Metrics',
     NOTICE,
-    'The figures that each process serves at `/metrics` of its ops server (source: the files `metrics.ts` of api, workers and ' +
-      'runtime). The Prometheus client adds its own about Node (`nodejs_…`, `process_…`: event-loop lag, memory, CPU, garbage ' +
+    'The figures that each process serves at `/metrics` of its ops server (source: the files `…-metrics.ts` of api and workers, ' +
+      'and `runtime/metrics.ts`). The Prometheus client adds its own about Node (`nodejs_…`, `process_…`: event-loop lag, memory, CPU, garbage ' +
       'collection). Times are in seconds. The dashboard is `ops/grafana-dashboard.json`, the alerts are in `ops/alerts.yml`; what to ' +
       'do about an alert: [OPERATIONS.md](OPERATIONS.md).',
     ...sections

@@ -2,7 +2,7 @@
 import { type Chart, candidates, entered } from '../../machines/chart.js'
 import { type HistoryEntry, placeOf } from '../../machines/model.js'
 import { effectKinds } from '../../machines/payment/effects.js'
-import type { ObservedPayment } from '../../redis/inspection.js'
+import type { ObservedPayment } from '../../redis/operator/inspection.js'
 import type { HistoryLine } from './view-model.js'
 
 /** Events that are answers of the network about a sale. */

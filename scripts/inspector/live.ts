@@ -1,10 +1,10 @@
 /** The connection to a running service: looked for until it is there, kept by the Redis client from then on. */
 
-import { connect } from '../../redis/connections.js'
-import type { ObservedDecision, ObservedPayment } from '../../redis/inspection.js'
-import { observePayment, watchDecisions } from '../../redis/inspection.js'
+import { connect } from '../../redis/connection/connections.js'
 import { compactId, partitionOfPayment } from '../../redis/keys.js'
-import { createPaymentStore } from '../../redis/payments.js'
+import type { ObservedDecision, ObservedPayment } from '../../redis/operator/inspection.js'
+import { observePayment, watchDecisions } from '../../redis/operator/inspection.js'
+import { createPaymentStore } from '../../redis/payments/payments.js'
 import { delay } from '../../runtime/delay.js'
 import { createLogger } from '../../runtime/log.js'
 import { safeAddress } from '../../runtime/redis-address.js'

@@ -2,9 +2,9 @@
 import { machines } from '../../machines/catalogue.js'
 import { type Chart, entered, leavesOf, outgoing, readChart } from '../../machines/chart.js'
 import { effectKinds } from '../../machines/payment/effects.js'
-import { guardWords } from '../diagrams/drawing.js'
-import { svgOf } from '../diagrams/svg.js'
-import { viewsOf } from '../diagrams/views.js'
+import { guardWords } from '../docs/diagrams/drawing.js'
+import { svgOf } from '../docs/diagrams/svg.js'
+import { viewsOf } from '../docs/diagrams/views.js'
 import type { MachineView, NextStep } from './view-model.js'
 import { beginningsOf } from './what-if.js'
 

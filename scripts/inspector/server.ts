@@ -10,7 +10,7 @@ import { resolve } from 'node:path'
 import type { StatelyInspectionEvent } from '@statelyai/inspect'
 import { WebSocket, WebSocketServer } from 'ws'
 import { messageOf } from '../../runtime/message-of.js'
-import { listenHere } from '../supervisor/tool-ports.js'
+import { listenHere } from '../start/tool-ports.js'
 import { machineViews } from './machine-views.js'
 import { parseWhatIf, whatIf } from './what-if.js'
 

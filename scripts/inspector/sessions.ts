@@ -6,7 +6,7 @@ import type { StatelyInspectionEvent } from '@statelyai/inspect'
 import { type Chart, readChart } from '../../machines/chart.js'
 import { placeOf } from '../../machines/model.js'
 import { paymentMachine } from '../../machines/payment/machine.js'
-import type { ObservedDecision, ObservedPayment } from '../../redis/inspection.js'
+import type { ObservedDecision, ObservedPayment } from '../../redis/operator/inspection.js'
 import { historyLines, plain } from './history.js'
 import type { HistoryLine, PaymentFacts } from './view-model.js'
 

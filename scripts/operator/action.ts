@@ -1,7 +1,7 @@
 /** What all verbs of the operator's command line have in common: connect, do it, print, close. */
 import { Command, type OptionValues } from 'commander'
-import { replayProblem } from '../../redis/replay.js'
-import { confirmedReplicas } from '../../redis/writes.js'
+import { confirmedReplicas } from '../../redis/connection/writes.js'
+import { replayProblem } from '../../redis/installation/replay.js'
 import { messageOf } from '../../runtime/message-of.js'
 import { UsageError } from '../command-line/usage-error.js'
 import type { OperatorConnection } from './connection.js'

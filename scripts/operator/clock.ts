@@ -1,6 +1,6 @@
 /** `clock advance|show|reset`: the time of the test environment. */
 import { Command } from 'commander'
-import { advanceClock, CLOCK_POLL_MS, readClockOffset, resetClock } from '../../redis/clock.js'
+import { advanceClock, CLOCK_POLL_MS, readClockOffset, resetClock } from '../../redis/connection/redis-clock.js'
 import { systemClock } from '../../runtime/clock.js'
 import { delay } from '../../runtime/delay.js'
 import { type ActionMaker, type Output, subjectOf } from './action.js'

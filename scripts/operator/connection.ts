@@ -1,13 +1,13 @@
 /** Which Redis an operator means: the one of `REDIS_URL`, or the one that `npm start` runs for this `DATA_DIR`. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readClockOffset } from '../../redis/clock.js'
-import { connect, disconnect, type Redis } from '../../redis/connections.js'
-import { claimInstallation, findInstallation, type Installation } from '../../redis/installation.js'
+import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
+import { readClockOffset } from '../../redis/connection/redis-clock.js'
+import { claimInstallation, findInstallation, type Installation } from '../../redis/installation/installation.js'
 import { type Config, isGiven, readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
 import { messageOf } from '../../runtime/message-of.js'
-import { REDIS_FILE } from '../supervisor/data-dir.js'
+import { REDIS_FILE } from '../start/data-dir.js'
 
 /** What a command of an operator works with; `close` ends it. */
 export interface OperatorConnection {

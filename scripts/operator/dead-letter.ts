@@ -1,6 +1,11 @@
 /** `dead-letter list|replay|discard` */
 import { Command } from 'commander'
-import { type DeadLetter, discardDeadLetter, listDeadLetters, replayDeadLetter } from '../../redis/dead-letters.js'
+import {
+  type DeadLetter,
+  discardDeadLetter,
+  listDeadLetters,
+  replayDeadLetter
+} from '../../redis/commands/dead-letters.js'
 import { type ActionMaker, subjectOf } from './action.js'
 import { table } from './table.js'
 

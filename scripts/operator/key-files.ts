@@ -1,7 +1,7 @@
 /** What `vault` and `webhook-keys` have in common: making the first key files, and adding a key. */
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Redis } from '../../redis/connections.js'
-import { assertOwnKeys, type KeyKind, recordFirstKeys, recordNewKey } from '../../redis/key-record.js'
+import type { Redis } from '../../redis/connection/connections.js'
+import { assertOwnKeys, type KeyKind, recordFirstKeys, recordNewKey } from '../../redis/installation/key-record.js'
 import {
   type Access,
   addKey,
@@ -71,7 +71,7 @@ export async function rotateRing(
   return await addKey(lock, { ifCurrent, announce: keyId => recordNewKey(redis, kind, keyId) })
 }
 
-/** The ids of a ring, as redis/key-record.ts compares them. */
+/** The ids of a ring, as redis/installation/key-record.ts compares them. */
 export function idsOf({ current, keys }: KeyRing): { readonly current: string; readonly all: readonly string[] } {
   return { current, all: Object.keys(keys) }
 }

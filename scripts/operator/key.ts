@@ -1,6 +1,6 @@
 /** `key create|list|revoke` */
 import { Command, InvalidArgumentError } from 'commander'
-import { type ApiKey, MerchantStore, type Permission, permissions } from '../../redis/merchants.js'
+import { type ApiKey, MerchantStore, type Permission, permissions } from '../../redis/merchants/merchants.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { type ActionMaker, type Output, subjectOf } from './action.js'
 import type { OperatorConnection } from './connection.js'

@@ -1,6 +1,6 @@
 /** `merchant create|list|enable|disable` */
 import { Command } from 'commander'
-import { type Merchant, MerchantStore } from '../../redis/merchants.js'
+import { type Merchant, MerchantStore } from '../../redis/merchants/merchants.js'
 import { type ActionMaker, type Output, subjectOf } from './action.js'
 import type { OperatorConnection } from './connection.js'
 import { table } from './table.js'

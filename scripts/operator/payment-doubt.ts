@@ -1,8 +1,8 @@
 /** `payment in-doubt`: what the alerts ManyPaymentsInDoubt and PaymentInDoubtForHours count, by name. */
 import type { Command } from 'commander'
-import { listInDoubt } from '../../redis/in-doubt.js'
 import { compactId, partitionOfPayment } from '../../redis/keys.js'
-import { createPaymentStore } from '../../redis/payments.js'
+import { listInDoubt } from '../../redis/operator/in-doubt.js'
+import { createPaymentStore } from '../../redis/payments/payments.js'
 import type { ActionMaker } from './action.js'
 import { serviceNowMs } from './connection.js'
 import { parseSpan } from './span.js'

@@ -5,7 +5,7 @@
  * a function which makes its `Command`; add it to `nouns`.
  */
 import { Command, CommanderError } from 'commander'
-import { isRedisUnavailable, reasonOf } from '../../redis/errors.js'
+import { isRedisUnavailable, reasonOf } from '../../redis/connection/redis-errors.js'
 import { HELP_HINT, isMistake } from '../command-line/ending.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { type ActionMaker, actionMaker, type OperatorWorld } from './action.js'

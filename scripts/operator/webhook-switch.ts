@@ -1,7 +1,7 @@
 /** `webhook disable|enable`: for the endpoint that its merchant has abandoned. */
 import type { Command } from 'commander'
-import { MerchantStore } from '../../redis/merchants.js'
-import { createWebhookEndpointStore, type WebhookEndpointStore } from '../../redis/webhook-endpoints.js'
+import { MerchantStore } from '../../redis/merchants/merchants.js'
+import { createWebhookEndpointStore, type WebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
 import { type ActionMaker, type Output, subjectOf } from './action.js'
 import type { OperatorConnection } from './connection.js'
 

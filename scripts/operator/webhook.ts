@@ -1,8 +1,8 @@
 /** `webhook list|show|replay|discard|disable|enable` */
 import { Command, InvalidArgumentError } from 'commander'
-import { MerchantStore } from '../../redis/merchants.js'
-import { type ArchivedEvent, type ArchiveState, byTime, WebhookArchive } from '../../redis/webhook-archive.js'
-import type { Attempt } from '../../redis/webhook-event.js'
+import { MerchantStore } from '../../redis/merchants/merchants.js'
+import { type ArchivedEvent, type ArchiveState, byTime, WebhookArchive } from '../../redis/webhooks/webhook-archive.js'
+import type { Attempt } from '../../redis/webhooks/webhook-event.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { oneOf, wholeNumber } from '../command-line/values.js'
 import { type ActionMaker, type Output, subjectOf } from './action.js'

@@ -2,18 +2,19 @@
  * The real application on a real port, in front of a command path and a card store that answer what a test tells them.
  * What they are asked is recorded; a test that told them nothing fails with 500 when they are asked.
  */
-import { Admission } from '../../api/admission.js'
-import { createApp } from '../../api/app.js'
-import { createAuthenticator } from '../../api/authenticator.js'
-import type { Cards } from '../../api/cards-port.js'
-import { serve } from '../../api/http-server.js'
-import type { CreateRequest, Payments, RequestScope } from '../../api/payments-port.js'
-import type { Submission } from '../../api/submission.js'
-import type { WebhookEndpoint, WebhookEndpoints } from '../../api/webhook-endpoints.js'
+
+import type { Cards } from '../../api/cards/cards-port.js'
+import { Admission } from '../../api/http/admission.js'
+import { createApp } from '../../api/http/api-app.js'
+import { createAuthenticator } from '../../api/http/authenticator.js'
+import { serve } from '../../api/http/http-server.js'
+import type { CreateRequest, Payments, RequestScope } from '../../api/payments/payments-port.js'
+import type { Submission } from '../../api/payments/submission.js'
+import type { WebhookEndpoint, WebhookEndpoints } from '../../api/webhook-endpoint/webhook-endpoints.js'
 import type { Payment } from '../../machines/model.js'
-import { hashSecret, type KeyRecord, type Permission } from '../../redis/merchants.js'
-import type { ListFilter, PaymentPage } from '../../redis/payments.js'
-import type { RateLimiter } from '../../redis/rate-limit.js'
+import { hashSecret, type KeyRecord, type Permission } from '../../redis/merchants/merchants.js'
+import type { RateLimiter } from '../../redis/merchants/rate-limit.js'
+import type { ListFilter, PaymentPage } from '../../redis/payments/payments.js'
 import { readConfig } from '../../runtime/config.js'
 import { createLogger, type Logger } from '../../runtime/log.js'
 

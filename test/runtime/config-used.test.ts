@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { ConfigError, readConfig, variablesKeptFrom } from '../../runtime/config.js'
 import { everyProcess, type ProcessName } from '../../runtime/setting.js'
-import { parseProcfile } from '../../scripts/supervisor/procfile.js'
+import { parseProcfile } from '../../scripts/start/procfile.js'
 
 const SECRET = '0123456789abcdef0123456789abcdef'
 const KEYS = { VAULT_PUBLIC_KEYS_FILE: 'package.json', WEBHOOK_KEYS_FILE: 'package.json' }

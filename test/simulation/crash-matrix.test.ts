@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { type CrashPoint, crashSteps } from '../../runtime/crash-points.js'
-import { crashMatrix, sleepMatrix } from '../../scripts/simulation/crash-matrix.js'
-import { type ScenarioName, scenarios } from '../../scripts/simulation/scenarios.js'
+import { crashMatrix, sleepMatrix } from './crash-matrix.js'
+import { type ScenarioName, scenarios } from './scenarios.js'
 
-/** A step of a process that is not simulated; real ones die around it in test/system/chaos.test.ts. */
+/** A step of a process that is not simulated; real ones die around it in test/chaos/chaos.test.ts. */
 const NOT_HERE = ['note_notice']
 /** Lives with a second death: all of them by `npm run simulate -- --matrix`. */
 const TWICE: readonly string[] = ['create with capture', 'expiry']

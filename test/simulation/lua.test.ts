@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { ReplyError, runLua } from '../../scripts/simulation/lua.js'
 import { useRedis } from '../support/redis.js'
+import { ReplyError, runLua } from './lua.js'
 
 /** Where Lua and JavaScript differ. */
 const SNIPPETS = [

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { loadLua } from '../../redis/scripts.js'
-import { type Reply, ReplyError, runLua } from '../../scripts/simulation/lua.js'
-import { createRandom, type Random } from '../../scripts/simulation/random.js'
-import { RedisData } from '../../scripts/simulation/redis-data.js'
 import { useRedis } from '../support/redis.js'
+import { type Reply, ReplyError, runLua } from './lua.js'
+import { createRandom, type Random } from './random.js'
+import { RedisData } from './redis-data.js'
 
 const STEPS = 4_000
 /** Ids of stream entries are moments, which differ: they are compared by the order in which they came up. */

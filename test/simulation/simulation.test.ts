@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { loadLua, luaNames } from '../../redis/scripts.js'
-import { sleepMatrix } from '../../scripts/simulation/crash-matrix.js'
-import { type Mutant, type MutantName, mutants } from '../../scripts/simulation/mutants.js'
-import { type RunResult, runSeed } from '../../scripts/simulation/run.js'
-import type { ScenarioName } from '../../scripts/simulation/scenarios.js'
+import { sleepMatrix } from './crash-matrix.js'
+import { type Mutant, type MutantName, mutants } from './mutants.js'
+import { type RunResult, runSeed } from './run-world.js'
+import type { ScenarioName } from './scenarios.js'
 
 const SEEDS = 100
 const TOUCHED_SEEDS = 100

@@ -1,6 +1,6 @@
 /** The audit: a payment as its merchant sees it, against the network's own books. */
 import { expect } from 'chai'
-import { LedgerStatus } from '../../scripts/network/ledger.js'
+import { LedgerStatus } from '../../scripts/simulator/ledger.js'
 import type { PaymentView } from './merchant.js'
 import type { TestNetwork } from './paying-service.js'
 

@@ -1,6 +1,6 @@
 /** A browser for tests: one Chromium for the whole run, a fresh profile for each page. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { launchBrowser } from '../../scripts/testing/browser.js'
+import { launchBrowser } from '../runner/browser.js'
 
 export interface TestBrowser {
   /** A page in a profile of its own; what it logs as errors is collected in `problems`. */

@@ -1,7 +1,7 @@
 /** What tests of the card network start from: a configuration, a purchase, a simulator. */
 import { pino } from 'pino'
 import type { AuthoriseRequest } from '../../machines/network.js'
-import { type Simulator, type SimulatorOptions, startSimulator } from '../../scripts/network/simulator.js'
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../scripts/simulator/simulator.js'
 import type { NetworkConfig } from '../../workers/network/card-network.js'
 
 export const credentials = {

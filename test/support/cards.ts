@@ -1,6 +1,6 @@
 /** Builders of tokens and stored cards for tests. Boxes here are plain words: the stores can't read boxes anyway. */
-import type { NewCard } from '../../redis/cards.js'
-import { type NewToken, newTokenId } from '../../redis/tokens.js'
+import type { NewCard } from '../../redis/cards/cards.js'
+import { type NewToken, newTokenId } from '../../redis/tokens/tokens.js'
 
 /** A token of merchant `m_1`, ready to be put. */
 export function aToken(changes: Partial<NewToken> = {}): NewToken {

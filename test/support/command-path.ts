@@ -2,13 +2,13 @@
  * The command path of the API in this process, up to the stream: the real stores and scripts on a real Redis. Boxes are
  * plain texts, and no request waits for replies: a test lets a worker work, and repeats the request for its result.
  */
-import type { CreateRequest, Payments, RequestScope } from '../../api/payments-port.js'
-import { createPayments, type SubmitDeps } from '../../api/submit.js'
+import type { CreateRequest, Payments, RequestScope } from '../../api/payments/payments-port.js'
+import { createPayments, type SubmitDeps } from '../../api/payments/submit.js'
 import type { CardSource } from '../../machines/commands.js'
-import { createCardStore } from '../../redis/cards.js'
-import { ensureGroups, paymentWork } from '../../redis/command-stream.js'
-import { createPaymentStore } from '../../redis/payments.js'
-import { createTokenStore, newTokenId, type TokenStore } from '../../redis/tokens.js'
+import { createCardStore } from '../../redis/cards/cards.js'
+import { ensureGroups, paymentWork } from '../../redis/commands/command-stream.js'
+import { createPaymentStore } from '../../redis/payments/payments.js'
+import { createTokenStore, newTokenId, type TokenStore } from '../../redis/tokens/tokens.js'
 import { readConfig } from '../../runtime/config.js'
 import { createCardData } from '../../workers/payments/card-data.js'
 import { buyer, PARTITION } from './payments.js'

@@ -1,9 +1,9 @@
 /** Payments at chosen times in chosen states, and all pages of a list of them. */
 import type { Payment, PaymentStatus } from '../../machines/model.js'
-import { type CommitOutcome, createCommitStore } from '../../redis/commits.js'
-import type { Redis } from '../../redis/connections.js'
+import type { Redis } from '../../redis/connection/connections.js'
 import { newPaymentId } from '../../redis/keys.js'
-import { createPaymentStore, type ListQuery } from '../../redis/payments.js'
+import { type CommitOutcome, createCommitStore } from '../../redis/payments/commits.js'
+import { createPaymentStore, type ListQuery } from '../../redis/payments/payments.js'
 import { anAcceptance, aPayment, createCommand, MERCHANT, PARTITION, references } from './payments.js'
 
 export interface Wanted {

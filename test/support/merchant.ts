@@ -1,11 +1,11 @@
 /** A merchant, its buyers and its operator: everything that a system test does over HTTP and on the command line. */
 import { randomUUID } from 'node:crypto'
 import { isOpen } from '../../machines/model.js'
-import { connect, disconnect, type Redis } from '../../redis/connections.js'
+import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { createLogger } from '../../runtime/log.js'
 import { connectionOf } from '../../scripts/operator/connection.js'
 import { runOperator } from '../../scripts/operator/program.js'
-import { demoCard, demoCustomer } from '../../scripts/supervisor/demo-customer.js'
+import { demoCard, demoCustomer } from '../../scripts/start/demo-customer.js'
 import { until } from './conditions.js'
 import type { ServiceUnderTest } from './service.js'
 

@@ -8,11 +8,11 @@ import { type PaymentStatus, placeOf } from '../../machines/model.js'
 import { classify } from '../../machines/payment/classify.js'
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
 import { paymentMachine } from '../../machines/payment/machine.js'
-import { examplePolicy } from '../../scripts/payment-paths/example-payment.js'
-import { allEdges, endOf, type PaymentPath, shortestPaths } from '../../scripts/payment-paths/payment-paths.js'
-import type { World } from '../../scripts/payment-paths/payment-world.js'
+import { examplePolicy } from '../../scripts/docs/payment-paths/example-payment.js'
+import { allEdges, endOf, type PaymentPath, shortestPaths } from '../../scripts/docs/payment-paths/payment-paths.js'
+import type { World } from '../../scripts/docs/payment-paths/payment-world.js'
 
-export type { PathStep, PaymentPath } from '../../scripts/payment-paths/payment-paths.js'
+export type { PathStep, PaymentPath } from '../../scripts/docs/payment-paths/payment-paths.js'
 
 /** A path with the name of a test: `manual: authorise, approved, capture -> capturing.sending`. */
 export interface TitledPath extends PaymentPath {

@@ -3,9 +3,9 @@ import type { Command } from '../../machines/commands.js'
 import { newPayment, type Payment, type PaymentProgress, type PaymentTerms } from '../../machines/model.js'
 import type { Buyer, NetworkReferences, Sale } from '../../machines/network.js'
 import type { Policy } from '../../machines/payment/events.js'
-import type { CommandEntry } from '../../redis/command-entry.js'
+import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import { compactId, idempotencyRecord, newPaymentId } from '../../redis/keys.js'
-import type { Acceptance } from '../../redis/payments.js'
+import type { Acceptance } from '../../redis/payments/payments.js'
 
 export const PARTITION = 3
 export const MERCHANT = 'm_0000000001'

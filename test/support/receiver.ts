@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { makeLoopbackTls, type TlsMaterial } from '../../scripts/supervisor/loopback-tls.js'
+import { makeLoopbackTls, type TlsMaterial } from '../../scripts/start/loopback-tls.js'
 
 /** One request as it arrived. */
 export interface Received {

@@ -1,7 +1,7 @@
 /** The Redis users of ops/redis, made in a running Redis of a test: each with its own name as its password. */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { Redis } from '../../redis/connections.js'
+import type { Redis } from '../../redis/connection/connections.js'
 
 export type AclFile = 'durable' | 'memory-only'
 

@@ -9,11 +9,11 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { connect, disconnect, type Redis } from '../../redis/connections.js'
+import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { createLogger } from '../../runtime/log.js'
-import { type EmbeddedRedis, startRedis } from '../../scripts/supervisor/embedded-redis.js'
-import { freePort } from '../../scripts/supervisor/ports.js'
-import { obtainRedis } from '../../scripts/supervisor/redis-binary.js'
+import { type EmbeddedRedis, startRedis } from '../../scripts/start/embedded-redis.js'
+import { freePort } from '../../scripts/start/ports.js'
+import { obtainRedis } from '../../scripts/start/redis-binary.js'
 
 /** One database on each server, and a connection to each. Usable inside hooks and tests. */
 export interface TestRedis {

@@ -8,10 +8,10 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Demo, readDemo } from '../../scripts/supervisor/demo.js'
-import { ownService } from '../../scripts/supervisor/own-service.js'
-import type { RunningService, Service } from '../../scripts/supervisor/service.js'
-import type { SupervisedProcess } from '../../scripts/supervisor/supervised-process.js'
+import { type Demo, readDemo } from '../../scripts/start/demo.js'
+import { ownService } from '../../scripts/start/own-service.js'
+import type { RunningService, Service } from '../../scripts/start/service.js'
+import type { SupervisedProcess } from '../../scripts/start/supervised-process.js'
 
 export interface ServiceOptions {
   /** On top of the test's own settings, such as `{ NOT_FOUND_HORIZON_MS: '2000' }`. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { demoCard, demoCustomer } from '../../scripts/supervisor/demo-customer.js'
+import { demoCard, demoCustomer } from '../../scripts/start/demo-customer.js'
 import { until } from '../support/conditions.js'
 import { type ServiceUnderTest, useService } from '../support/service.js'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { demoCard, demoCustomer } from '../../scripts/supervisor/demo-customer.js'
+import { demoCard, demoCustomer } from '../../scripts/start/demo-customer.js'
 import { useService } from '../support/service.js'
 
 /** 0.0.0.0 and :: are left out: a test must not listen on every interface of the machine. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { parseProcfile } from '../../scripts/supervisor/procfile.js'
+import { parseProcfile } from '../../scripts/start/procfile.js'
 import { FOLDERS, readSources, type Source, targetOf } from './sources.js'
 
 /** Which folders a folder may import from, itself included (docs/DESIGN.md, 2). `runtime`: config, log, lifecycle, errors. */
@@ -19,7 +19,13 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
 const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['redis/', 'scripts/bench/rivals/'],
   redlock: ['redis/'],
-  xstate: ['machines/', 'scripts/inspector/', 'scripts/payment-paths/', 'test/machines/', 'test/scripts/inspector/'],
+  xstate: [
+    'machines/',
+    'scripts/inspector/',
+    'scripts/docs/payment-paths/',
+    'test/machines/',
+    'test/scripts/inspector/'
+  ],
   'sodium-native': ['vault/', 'test/vault/'],
   undici: ['workers/network/', 'workers/webhooks/', 'scripts/', 'test/']
 }
@@ -32,29 +38,19 @@ const ONLY_PACKAGES: Readonly<Record<string, RegExp>> = {
 
 /** Names that only some places may use. */
 const NAME_PLACES: Readonly<Record<string, readonly string[]>> = {
-  'process.env': [
-    'runtime/config.ts',
-    'scripts/start.ts',
-    'scripts/test.ts',
-    'scripts/supervisor/',
-    'scripts/testing/',
-    'scripts/bench/',
-    'test/'
-  ],
+  'process.env': ['runtime/config.ts', 'scripts/start/', 'scripts/bench/', 'test/'],
   'fetch()': ['workers/network/', 'workers/webhooks/', 'api/tokens/browser/', 'scripts/', 'test/']
 }
 
 /** Tests, and tools for developers: nothing that serves merchants. They may use development dependencies. */
 const DEVELOPMENT = [
   'test/',
-  'scripts/testing/',
   'scripts/bench/',
-  'scripts/simulation/',
-  'scripts/diagrams/',
-  'scripts/payment-paths/',
+  'scripts/docs/diagrams/',
+  'scripts/docs/payment-paths/',
   'scripts/inspector/',
   'scripts/shop/',
-  'scripts/supervisor/'
+  'scripts/start/'
 ]
 
 /** A decision depends on its input alone: time, chance and ids come in with the event. */
@@ -64,8 +60,8 @@ const NOT_IN_MACHINES = ['Date.now', 'new Date()', 'Math.random', 'performance.n
 const NAMED = [
   'test/support/mocha-hooks.ts',
   'test/support/tiny-process.ts',
-  'scripts/testing/counting-reporter.ts',
-  'scripts/chaos/shifted-clock.ts',
+  'test/runner/counting-reporter.ts',
+  'test/chaos/shifted-clock.ts',
   'scripts/bench/webhook-receiver.ts',
   'scripts/bench/rivals/bare-api.ts',
   'scripts/bench/rivals/bare-worker.ts',

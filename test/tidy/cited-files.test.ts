@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { paymentStatuses } from '../../machines/model.js'
-import { selectTestFiles } from '../../scripts/testing/test-files.js'
+import { selectTestFiles } from '../runner/test-files.js'
 import { filesBelow, readSources } from './sources.js'
 
 /** A file in a folder of ours, or a folder: `redis/keys.ts`, `runtime/settings/`. */
@@ -12,10 +12,8 @@ const COMMENT = /\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g
 const pages = filesBelow('docs', '.md').map(path => ({ path, text: readFileSync(path, 'utf8') }))
 const comments = readSources().map(({ path, text }) => ({ path, text: (text.match(COMMENT) ?? []).join('\n') }))
 const scripts = filesBelow('redis', '.lua').map(path => ({ path, text: readFileSync(path, 'utf8') }))
-/** Stands for any name in docs/DESIGN.md. */
-const PLACEHOLDER = 'scripts/X.ts'
 /** docs/SECURITY.md leaves the first folder of tests out. */
-const isThere = (file: string): boolean => existsSync(file) || existsSync(`test/${file}`) || file === PLACEHOLDER
+const isThere = (file: string): boolean => existsSync(file) || existsSync(`test/${file}`)
 
 /** The anchors of a page's headings, as GitHub makes them. */
 function anchorsOf(text: string): Set<string> {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { expect } from 'chai'
-import { filesBelow } from './sources.js'
+import { filesBelow, readSources } from './sources.js'
 
 const LINES_MAX = 80
 
@@ -18,6 +19,17 @@ const scripts = filesBelow('redis', '.lua').map(path => {
 describe('Lua scripts', () => {
   it('exist', () => {
     expect(scripts).not.to.have.length(0)
+  })
+
+  it('stand beside the module that runs them, or in redis/includes/ when scripts include them', () => {
+    const modules = readSources().filter(({ path }) => path.startsWith('redis/'))
+    const homes = new Map(
+      modules.flatMap(({ path, text }) =>
+        [...text.matchAll(/defineScript\('(\w+)'\)/g)].map(([, name = '']) => [name, dirname(path)] as const)
+      )
+    )
+    const lost = scripts.filter(({ path }) => (homes.get(basename(path, '.lua')) ?? 'redis/includes') !== dirname(path))
+    expect(lost.map(({ path }) => path)).to.deep.equal([])
   })
 
   it(`have at most ${LINES_MAX} lines`, () => {

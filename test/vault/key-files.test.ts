@@ -4,12 +4,12 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { VaultError } from '../../vault/errors.js'
 import { addKey, ensureKeyFiles, keyFilesIn, removeKey, webhookKeyFileIn } from '../../vault/key-files.js'
 import { withKeyLock } from '../../vault/key-lock.js'
 import { readKeyRing } from '../../vault/key-ring.js'
 import { loadOpener } from '../../vault/opener.js'
 import { loadSealer } from '../../vault/sealer.js'
+import { VaultError } from '../../vault/vault-error.js'
 
 const HOUR_MS = 3_600_000
 /** A process that takes the lock and keeps it. */

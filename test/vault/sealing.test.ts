@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { keyIdOf } from '../../vault/box.js'
-import { VaultError } from '../../vault/errors.js'
 import { addKey, ensureKeyFiles, keyFilesIn } from '../../vault/key-files.js'
 import { withKeyLock } from '../../vault/key-lock.js'
 import { loadOpener } from '../../vault/opener.js'
 import { loadSealer } from '../../vault/sealer.js'
+import { VaultError } from '../../vault/vault-error.js'
 import { until } from '../support/conditions.js'
 
 const card = {

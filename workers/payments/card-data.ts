@@ -8,8 +8,8 @@
 import type { CardSource } from '../../machines/commands.js'
 import type { PaymentTerms } from '../../machines/model.js'
 import type { OpenCard } from '../../machines/network.js'
-import type { CardStore } from '../../redis/cards.js'
-import type { TokenStore } from '../../redis/tokens.js'
+import type { CardStore } from '../../redis/cards/cards.js'
+import type { TokenStore } from '../../redis/tokens/tokens.js'
 import type { Opener } from '../../vault/opener.js'
 
 export interface CardData {

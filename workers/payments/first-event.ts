@@ -3,7 +3,7 @@ import { isOpenFor, type Payment } from '../../machines/model.js'
 import { askedEvent, isUnderWay, wakeAtMs, wakeEvent } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import { WrittenByNewer } from '../../machines/written-by-newer.js'
-import type { CommandEntry } from '../../redis/command-entry.js'
+import type { CommandEntry } from '../../redis/commands/command-entry.js'
 
 /**
  * Null: nothing is left to do. `isAnswered`: the result of the merchant's request is stored already; it matters for

@@ -9,14 +9,14 @@ import type { CommandResult } from '../../machines/commands.js'
 import { isOpenFor } from '../../machines/model.js'
 import { decide, wakeAtMs, wakeTimes } from '../../machines/payment/decide.js'
 import { WrittenByNewer } from '../../machines/written-by-newer.js'
-import type { CommandEntry } from '../../redis/command-entry.js'
-import { isRedisUnavailable } from '../../redis/errors.js'
+import type { CommandEntry } from '../../redis/commands/command-entry.js'
+import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import { expandId } from '../../redis/keys.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
-import type { WorkerDeps } from './deps.js'
 import type { HandlingOutcome } from './intake.js'
 import { DeliveryLost, LockLost, loadPaymentAndEvent, runCommand, timeFor } from './run-command.js'
+import type { WorkerDeps } from './worker-deps.js'
 
 const LOCKED_RETRY_MS = 25
 const LOCKED_RETRY_MAX_MS = 500

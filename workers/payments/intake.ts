@@ -1,6 +1,6 @@
 /** What was handed to a worker, by whichever way: each entry is handled once, and remembered after its end. */
-import { buryEntry, type ReadResult, type StreamEntry, type WorkKind } from '../../redis/command-stream.js'
-import type { Redis } from '../../redis/connections.js'
+import { buryEntry, type ReadResult, type StreamEntry, type WorkKind } from '../../redis/commands/command-stream.js'
+import type { Redis } from '../../redis/connection/connections.js'
 import type { Logger } from '../../runtime/log.js'
 import type { Slots } from './slots.js'
 

@@ -4,7 +4,7 @@
  * was lost) the network tells the order id, and our order ids are payment ids.
  */
 import { type CardNetwork, paymentIdOf } from '../../machines/network.js'
-import type { NoticeStore, WaitingNotice } from '../../redis/notices.js'
+import type { NoticeStore, WaitingNotice } from '../../redis/notices/notices.js'
 import type { Clock } from '../../runtime/clock.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'

@@ -3,11 +3,11 @@ import type { Environment, Payment } from '../../machines/model.js'
 import { type CallOutcome, orderIdOf, type QueryOutcome } from '../../machines/network.js'
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
 import { callEvent, queryEvent } from '../../machines/payment/outcomes.js'
-import type { CommandEntry } from '../../redis/command-entry.js'
+import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'
-import { VaultError } from '../../vault/errors.js'
-import type { WorkerDeps } from './deps.js'
+import { VaultError } from '../../vault/vault-error.js'
+import type { WorkerDeps } from './worker-deps.js'
 
 /** First pause before a call that did not reach the network is tried again; it doubles (ms). */
 const RETRY_FIRST_MS = 100

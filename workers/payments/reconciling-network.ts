@@ -9,8 +9,8 @@
 import { type CardNetwork, paymentIdOf, type QueryOutcome } from '../../machines/network.js'
 import { mayBeInEarlierAccount } from '../../machines/payment/record.js'
 import { createdAtMs } from '../../redis/keys.js'
-import { KNOWN_SALE_FRESH_MS, type KnownSaleStore } from '../../redis/known-sale.js'
-import type { ReconcilePace } from '../../redis/reconcile-pace.js'
+import { KNOWN_SALE_FRESH_MS, type KnownSaleStore } from '../../redis/reconciliation/known-sale.js'
+import type { ReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
 import type { Clock } from '../../runtime/clock.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 

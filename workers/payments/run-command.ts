@@ -8,15 +8,15 @@
 import type { Payment, RefusalCode } from '../../machines/model.js'
 import { type Decision, decide, isUnderWay, wakeTimes } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
-import type { CommandEntry } from '../../redis/command-entry.js'
-import type { CommitOutcome } from '../../redis/commits.js'
-import { isRedisUnavailable } from '../../redis/errors.js'
+import type { CommandEntry } from '../../redis/commands/command-entry.js'
+import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import { expandId } from '../../redis/keys.js'
-import { decodePayment, encodePayment } from '../../redis/payment-record.js'
+import type { CommitOutcome } from '../../redis/payments/commits.js'
+import { decodePayment, encodePayment } from '../../redis/payments/payment-record.js'
 import { delay } from '../../runtime/delay.js'
-import type { WorkerDeps } from './deps.js'
 import { firstEvent } from './first-event.js'
 import { perform } from './perform.js'
+import type { WorkerDeps } from './worker-deps.js'
 
 /** A payment may not loop: no path of the chart needs more turns within one command. */
 const TURNS_MAX = 12

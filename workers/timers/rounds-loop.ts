@@ -1,16 +1,16 @@
 /** Repeats the rounds of the timers until it is stopped. A failed round is logged and repeated. */
 
-import { paymentWork } from '../../redis/command-stream.js'
-import type { Redis } from '../../redis/connections.js'
-import { isRedisUnavailable, reasonOf } from '../../redis/errors.js'
-import type { ReconcilePace } from '../../redis/reconcile-pace.js'
-import { watchWorkers } from '../../redis/takeover.js'
-import { deliveryWork } from '../../redis/webhook-queue.js'
+import { paymentWork } from '../../redis/commands/command-stream.js'
+import { watchWorkers } from '../../redis/commands/takeover.js'
+import type { Redis } from '../../redis/connection/connections.js'
+import { isRedisUnavailable, reasonOf } from '../../redis/connection/redis-errors.js'
+import type { ReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
+import { deliveryWork } from '../../redis/webhooks/webhook-queue.js'
 import { type Clock, systemClock } from '../../runtime/clock.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
-import type { TimersMetrics } from './metrics.js'
 import { deliveryRound, expiryRound, reconcileRound, takeoverRound } from './rounds.js'
+import type { TimersMetrics } from './timers-metrics.js'
 
 /** How often dead workers are looked for (ms). */
 const TAKEOVER_INTERVAL_MS = 500

@@ -3,15 +3,22 @@
  *
  * Each round may run in any number of processes at once: every step is one script that does its work once.
  */
-import { mastersOf } from '../../redis/cluster-nodes.js'
-import { requeueCommand, requeueEntry, type StreamEntry, type WorkKind } from '../../redis/command-stream.js'
-import type { Redis } from '../../redis/connections.js'
-import { countReconciliations, FIRE_MAX, fireExpiries, fireReconciliations, fireRetries } from '../../redis/due.js'
-import { isRedisUnavailable } from '../../redis/errors.js'
+
+import { requeueCommand, requeueEntry, type StreamEntry, type WorkKind } from '../../redis/commands/command-stream.js'
+import {
+  countReconciliations,
+  FIRE_MAX,
+  fireExpiries,
+  fireReconciliations,
+  fireRetries
+} from '../../redis/commands/due.js'
+import { orphanedCommands } from '../../redis/commands/takeover.js'
+import { mastersOf } from '../../redis/connection/cluster-nodes.js'
+import type { Redis } from '../../redis/connection/connections.js'
+import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import { partitionNumbers } from '../../redis/keys.js'
-import type { ReconcilePace } from '../../redis/reconcile-pace.js'
-import { orphanedCommands } from '../../redis/takeover.js'
-import { releaseParked } from '../../redis/webhook-queue.js'
+import type { ReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
+import { releaseParked } from '../../redis/webhooks/webhook-queue.js'
 
 /** Fires every expiry that is due. Returns the number of commands written. */
 export async function expiryRound(redis: Redis, partitions: number, nowMs: number): Promise<number> {

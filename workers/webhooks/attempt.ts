@@ -1,8 +1,8 @@
 /** One attempt to deliver one event: sign, send, judge. `deliver.ts` writes down what became of it. */
 import { decideDelivery } from '../../machines/webhook-delivery.js'
-import { EVENT_TYPE } from '../../redis/webhook-event.js'
-import type { FirstEvent, Settlement } from '../../redis/webhook-queue.js'
-import type { DeliveryDeps } from './deps.js'
+import { EVENT_TYPE } from '../../redis/webhooks/webhook-event.js'
+import type { FirstEvent, Settlement } from '../../redis/webhooks/webhook-queue.js'
+import type { DeliveryDeps } from './delivery-deps.js'
 import { type SendOutcome, unanswered } from './sender.js'
 import { signatureHeader } from './signature.js'
 

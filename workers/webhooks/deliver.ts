@@ -8,15 +8,15 @@
  */
 import { decideDelivery } from '../../machines/webhook-delivery.js'
 import { spanMs } from '../../machines/webhook-schedule.js'
-import { isRedisUnavailable } from '../../redis/errors.js'
+import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import { expandId } from '../../redis/keys.js'
-import { deliveryLock } from '../../redis/payment-lock.js'
-import type { DeliveryEntry, FirstEvent, Settlement } from '../../redis/webhook-queue.js'
+import { deliveryLock } from '../../redis/locks/payment-lock.js'
+import type { DeliveryEntry, FirstEvent, Settlement } from '../../redis/webhooks/webhook-queue.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import type { HandlingOutcome } from '../payments/intake.js'
 import { attemptDelivery } from './attempt.js'
-import type { DeliveryDeps } from './deps.js'
+import type { DeliveryDeps } from './delivery-deps.js'
 import { createReceivers, type Receiver } from './receivers.js'
 
 const LOCKED_RETRY_MS = 50

@@ -4,12 +4,12 @@
  * `<!-- made: routes -->` begins a made part, `<!-- end -->` ends it.
  */
 import { readFileSync } from 'node:fs'
-import { merchantRoutes } from '../../../api/app.js'
+import { merchantRoutes } from '../../../api/http/api-app.js'
 import { testCards } from '../../../machines/test-cards.js'
 import { table } from '../table.js'
-import { answerTables } from './answers.js'
-import { errorsOf, tokenErrors } from './errors.js'
-import { fieldTable, tokenFieldTable } from './fields.js'
+import { errorsOf, tokenErrors } from './error-table.js'
+import { answerTables } from './example-answers.js'
+import { fieldTable, tokenFieldTable } from './field-tables.js'
 
 export const API_PAGE = 'docs/API.md'
 const PART = /<!-- made: (\S+) -->\n.*?<!-- end -->/gs

@@ -4,15 +4,15 @@
  * It holds what docs/API.md holds, from the same sources: routes and request schemas of `api/`, the words of
  * `scripts/docs/api/words.ts`, the error catalogue. The system tests hold every answer of the service against it.
  */
-import { merchantRoutes } from '../../../api/app.js'
-import { documentedCodes, TOKEN_CODES } from '../api/errors.js'
+import { merchantRoutes } from '../../../api/http/api-app.js'
+import { documentedCodes, TOKEN_CODES } from '../api/error-table.js'
 import { nameOf } from '../api/page.js'
-import { answerSchemas } from './answers.js'
-import { errorResponses, type ResponseCollector } from './errors.js'
+import { answerSchemas } from './answer-schemas.js'
+import { type OperationWords, operationWords, TOKEN_ROUTE, tokenOperation } from './api-operations.js'
+import { errorResponses, type ResponseCollector } from './error-responses.js'
 import { headerComponents, headersOf, parameterComponents, parametersOf } from './headers.js'
-import { type OperationWords, operationWords, TOKEN_ROUTE, tokenOperation } from './operations.js'
 import { bodyOf, queryParameters, type SchemaCollector, tokenBody } from './requests.js'
-import { webhookEvents } from './webhooks.js'
+import { webhookEvents } from './webhook-schemas.js'
 
 export const OPENAPI_FILE = 'docs/openapi.json'
 
@@ -80,7 +80,7 @@ function paths(collect: Collectors): Json {
     const name = nameOf(route)
     const [method = '', path = ''] = name.split(' ')
     const words = operationWords[name]
-    if (words === undefined) throw new Error(`scripts/docs/openapi/operations.ts has no words for ${name}.`)
+    if (words === undefined) throw new Error(`scripts/docs/openapi/api-operations.ts has no words for ${name}.`)
     const parameters = [...parametersOf(route), ...(route.query === null ? [] : queryParameters(name, route.query))]
     const body = route.body === null ? {} : { requestBody: bodyOf(name, words, route.body, collect.schema) }
     found[path] = {
@@ -112,7 +112,7 @@ function answers({ answers: known, id }: OperationWords, movesMoney: boolean): J
       content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } }
     }
   ])
-  if (responses.length === 0) throw new Error(`scripts/docs/openapi/operations.ts: ${id} answers nothing.`)
+  if (responses.length === 0) throw new Error(`scripts/docs/openapi/api-operations.ts: ${id} answers nothing.`)
   return Object.fromEntries(responses)
 }
 

@@ -1,9 +1,9 @@
 /** The schemas of requests: those that judge them, in words that every tool knows. */
-import type { MerchantRoute } from '../../../api/route.js'
-import type { Schema } from '../../../api/schemas/rules.js'
+import type { MerchantRoute } from '../../../api/http/route.js'
+import type { Schema } from '../../../api/http/schema.js'
 import { isRecord } from '../../../runtime/json.js'
 import { requestWords, tokenWords } from '../api/words.js'
-import type { OperationWords } from './operations.js'
+import type { OperationWords } from './api-operations.js'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -2,9 +2,9 @@
 import { readChart } from '../../../machines/chart.js'
 import { placeOf } from '../../../machines/model.js'
 import { paymentMachine } from '../../../machines/payment/machine.js'
-import { observePayment } from '../../../redis/inspection.js'
-import { type ExampleEvent, exampleEvents, exampleOf } from '../../payment-paths/payment-examples.js'
-import { firstWorld, happen, isTimely, nextMomentMs, type World } from '../../payment-paths/payment-world.js'
+import { observePayment } from '../../../redis/operator/inspection.js'
+import { type ExampleEvent, exampleEvents, exampleOf } from '../../docs/payment-paths/payment-examples.js'
+import { firstWorld, happen, isTimely, nextMomentMs, type World } from '../../docs/payment-paths/payment-world.js'
 import { historyLines, plain } from '../history.js'
 import type { Choice, HistoryLine, WhatIf } from '../view-model.js'
 

@@ -6,10 +6,10 @@ import { decide, isUnderWay, wakeAtMs } from '../../../machines/payment/decide.j
 import { effectKinds } from '../../../machines/payment/effects.js'
 import { hasTag } from '../../../machines/payment/machine.js'
 import type { PaymentTag } from '../../../machines/payment/setup.js'
-import { examplePolicy } from '../../../scripts/payment-paths/example-payment.js'
-import { exampleEvents } from '../../../scripts/payment-paths/payment-examples.js'
-import { endOf, shortestPaths } from '../../../scripts/payment-paths/payment-paths.js'
-import { isTimely, nextMomentMs, type World } from '../../../scripts/payment-paths/payment-world.js'
+import { examplePolicy } from '../../../scripts/docs/payment-paths/example-payment.js'
+import { exampleEvents } from '../../../scripts/docs/payment-paths/payment-examples.js'
+import { endOf, shortestPaths } from '../../../scripts/docs/payment-paths/payment-paths.js'
+import { isTimely, nextMomentMs, type World } from '../../../scripts/docs/payment-paths/payment-world.js'
 import {
   allPaths,
   before,

@@ -4,9 +4,9 @@ import { join, resolve } from 'node:path'
 import { expect } from 'chai'
 import { measureSideBySide, type SystemFigures } from '../../../scripts/bench/side-by-side.js'
 import { type System, startRival, startService } from '../../../scripts/bench/systems.js'
-import { type EmbeddedRedis, startRedis } from '../../../scripts/supervisor/embedded-redis.js'
-import { freePort } from '../../../scripts/supervisor/ports.js'
-import { obtainRedis } from '../../../scripts/supervisor/redis-binary.js'
+import { type EmbeddedRedis, startRedis } from '../../../scripts/start/embedded-redis.js'
+import { freePort } from '../../../scripts/start/ports.js'
+import { obtainRedis } from '../../../scripts/start/redis-binary.js'
 
 /**
  * CPU time of a payment in CPU times of a bare koa + XADD + reply, both measured in this run: 4.0 to 4.4, on a quiet machine

@@ -1,12 +1,12 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'chai'
-import { merchantRoutes } from '../../../api/app.js'
-import { listPaymentsQuery } from '../../../api/schemas/list-payments.js'
+import { merchantRoutes } from '../../../api/http/api-app.js'
+import { listPaymentsQuery } from '../../../api/payments/list-payments-schema.js'
 import { isRecord } from '../../../runtime/json.js'
 import { nameOf } from '../../../scripts/docs/api/page.js'
 import { OPENAPI_FILE, openApiDocument } from '../../../scripts/docs/openapi/document.js'
 import { listLimit } from '../../../scripts/docs/openapi/requests.js'
-import { demoCustomer } from '../../../scripts/supervisor/demo-customer.js'
+import { demoCustomer } from '../../../scripts/start/demo-customer.js'
 import { problemsOf, schemaProblems } from '../../support/documented-answers.js'
 
 interface Operation {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { dashboardQueries } from '../../../scripts/docs/dashboard.js'
-import { metricGroups, seriesNames } from '../../../scripts/docs/metrics.js'
+import { metricGroups, seriesNames } from '../../../scripts/docs/metrics-page.js'
 
 const WORDS_OF_PROMQL = new Set(
   'sum max min count by on or and rate increase absent histogram_quantile max_over_time le job instance'.split(' ')

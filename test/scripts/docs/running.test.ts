@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { keyFilesOf } from '../../../runtime/config.js'
-import { parseProcfile } from '../../../scripts/supervisor/procfile.js'
+import { parseProcfile } from '../../../scripts/start/procfile.js'
 
 const processes = parseProcfile(readFileSync('Procfile', 'utf8')).map(({ name }) => name)
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
 import { type LiveFeed, startLiveFeed } from '../../../scripts/inspector/live.js'
-import { type EmbeddedRedis, startRedis } from '../../../scripts/supervisor/embedded-redis.js'
-import { freePort } from '../../../scripts/supervisor/ports.js'
-import { obtainRedis } from '../../../scripts/supervisor/redis-binary.js'
+import { type EmbeddedRedis, startRedis } from '../../../scripts/start/embedded-redis.js'
+import { freePort } from '../../../scripts/start/ports.js'
+import { obtainRedis } from '../../../scripts/start/redis-binary.js'
 import { until } from '../../support/conditions.js'
 
 describe('the connection of the inspector', function () {

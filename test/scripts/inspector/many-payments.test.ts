@@ -1,7 +1,7 @@
 /** The page while payments stream by: a viewer can still follow one of them. */
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { type ObservedPayment, observePayment } from '../../../redis/inspection.js'
+import { type ObservedPayment, observePayment } from '../../../redis/operator/inspection.js'
 import { type InspectorServer, startInspectorServer } from '../../../scripts/inspector/server.js'
 import { createSessions } from '../../../scripts/inspector/sessions.js'
 import { useBrowser } from '../../support/browser.js'

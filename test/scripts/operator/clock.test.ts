@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { register } from 'prom-client'
-import { advanceClock, followClock, readClockOffset, watchClock } from '../../../redis/clock.js'
+import { advanceClock, followClock, readClockOffset, watchClock } from '../../../redis/connection/redis-clock.js'
 import { readConfig } from '../../../runtime/config.js'
 import { runOperator } from '../../../scripts/operator/program.js'
 import { until } from '../../support/conditions.js'

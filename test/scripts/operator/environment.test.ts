@@ -1,6 +1,6 @@
 /** The operator's command line works in the environment of the data, also without SERVICE_ENV. */
 import { expect } from 'chai'
-import { claimInstallation } from '../../../redis/installation.js'
+import { claimInstallation } from '../../../redis/installation/installation.js'
 import { connectionOf } from '../../../scripts/operator/connection.js'
 import { runOperator } from '../../../scripts/operator/program.js'
 import { useRedis } from '../../support/redis.js'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { compactId, keys, newPaymentId, partitionOf } from '../../../redis/keys.js'
-import { encodeChange } from '../../../redis/webhook-event.js'
+import { encodeChange } from '../../../redis/webhooks/webhook-event.js'
 import { connectionOf } from '../../../scripts/operator/connection.js'
 import { runOperator } from '../../../scripts/operator/program.js'
 import { useRedis } from '../../support/redis.js'

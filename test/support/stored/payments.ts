@@ -1,4 +1,4 @@
-/** Payments whose records were stored by this format (test/redis/stored-records.test.ts). Never change one: add another. */
+/** Payments whose records were stored by this format (test/redis/payments/stored-records.test.ts). Never change one: add another. */
 import type { Payment } from '../../../machines/model.js'
 
 export const STORED_ID = '0197f3a2-1b2c-7def-8abc-01234567a003'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { demoCustomer } from '../../../scripts/supervisor/demo-customer.js'
+import { demoCustomer } from '../../../scripts/start/demo-customer.js'
 import { useService } from '../../support/service.js'
 import { filesIn } from './left-behind.js'
 import { findNeedles, longSecret } from './needles.js'

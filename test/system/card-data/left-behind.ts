@@ -1,10 +1,10 @@
 /** Everything that a running service leaves where it could be read: files, Redis, processes, ops servers. */
 import { openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import { scanKeys } from '../../../redis/cluster-nodes.js'
-import { connect, disconnect, type Redis } from '../../../redis/connections.js'
+import { scanKeys } from '../../../redis/connection/cluster-nodes.js'
+import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { createLogger } from '../../../runtime/log.js'
-import { OPS_FILE, readJson } from '../../../scripts/supervisor/data-dir.js'
+import { OPS_FILE, readJson } from '../../../scripts/start/data-dir.js'
 
 /** The files of a folder, by their paths in it. */
 export function filesIn(folder: string): Map<string, Buffer> {

@@ -1,7 +1,7 @@
 /** The shop's page as a buyer sees it. */
 import type { FrameLocator, Locator, Page, ViewportSize } from 'playwright-core'
 import { type Shop, startShop } from '../../../scripts/shop/server.js'
-import { receiveWebhooks } from '../../../scripts/shop/webhooks.js'
+import { receiveWebhooks } from '../../../scripts/shop/shop-webhooks.js'
 import { type TestBrowser, useBrowser } from '../../support/browser.js'
 import { type ServiceUnderTest, useService } from '../../support/service.js'
 import { QUICK } from './shopping.js'

@@ -1,6 +1,6 @@
 /** What the tests of card data do as a buyer's browser and as a merchant's server. */
 import { randomUUID } from 'node:crypto'
-import { demoCard, demoCustomer } from '../../../scripts/supervisor/demo-customer.js'
+import { demoCard, demoCustomer } from '../../../scripts/start/demo-customer.js'
 import type { ServiceOptions, ServiceUnderTest } from '../../support/service.js'
 
 /** Short times, so that outcomes that are not known are known soon. The files of this folder share one service. */

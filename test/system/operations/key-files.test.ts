@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { keyFilesOf } from '../../../runtime/config.js'
-import { readLoopbackTls } from '../../../scripts/supervisor/loopback-tls.js'
-import { registerHook } from '../../../scripts/webhooks/register.js'
+import { registerHook } from '../../../scripts/shop/register-endpoint.js'
+import { readLoopbackTls } from '../../../scripts/start/loopback-tls.js'
 import { ensureKeyFiles, keyFilesIn, webhookKeyFileIn } from '../../../vault/key-files.js'
 import { until } from '../../support/conditions.js'
 import { asOperator, Merchant } from '../../support/merchant.js'
@@ -16,7 +16,7 @@ import { SERVICE_SETTINGS } from '../../support/webhooks.js'
 
 const processes = [
   ['api', 'dist/api/api.js'],
-  ['tokens', 'dist/api/tokens/tokens.js'],
+  ['tokens', 'dist/api/tokens.js'],
   ['payments', 'dist/workers/payments.js'],
   ['webhooks', 'dist/workers/webhooks.js']
 ] as const

@@ -1,7 +1,7 @@
 import { chmod, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
-import { parseProcfile } from '../../../scripts/supervisor/procfile.js'
+import { parseProcfile } from '../../../scripts/start/procfile.js'
 import { Merchant } from '../../support/merchant.js'
 import { type ServiceUnderTest, startService, useService } from '../../support/service.js'
 
@@ -20,7 +20,7 @@ async function readinessOf(service: ServiceUnderTest, name: string): Promise<Rea
 
 /** Processes whose machine is 400 s ahead, and a `payments` process that looks for the card network at the wrong place. */
 async function troubledProcfile(): Promise<string> {
-  const shift = `--import file://${resolve('dist/scripts/chaos/shifted-clock.js')}?ms=${AHEAD_MS}`
+  const shift = `--import file://${resolve('dist/test/chaos/shifted-clock.js')}?ms=${AHEAD_MS}`
   const lines = parseProcfile(await readFile('Procfile', 'utf8')).map(({ name, command }) => {
     if (name === 'network') return `${name}: ${command}`
     const shifted = command.replace(/\bnode /, `node ${shift} `)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import type { LedgerSale } from '../../../scripts/network/ledger.js'
+import type { LedgerSale } from '../../../scripts/simulator/ledger.js'
 import { until } from '../../support/conditions.js'
 import { asOperator } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Faults } from '../../../scripts/network/faults.js'
+import type { Faults } from '../../../scripts/simulator/faults.js'
 import { expectBooksToAgree } from '../../support/books.js'
 import { until } from '../../support/conditions.js'
 import { type ApiAnswer, asOperator, type PaymentView } from '../../support/merchant.js'

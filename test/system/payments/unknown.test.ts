@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import type { LedgerSale } from '../../../scripts/network/ledger.js'
+import type { LedgerSale } from '../../../scripts/simulator/ledger.js'
 import { booksOf, expectBooksToAgree } from '../../support/books.js'
 import { until } from '../../support/conditions.js'
 import { asOperator, testCards } from '../../support/merchant.js'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { readLoopbackTls } from '../../../scripts/supervisor/loopback-tls.js'
-import { registerHook } from '../../../scripts/webhooks/register.js'
+import { registerHook } from '../../../scripts/shop/register-endpoint.js'
+import { readLoopbackTls } from '../../../scripts/start/loopback-tls.js'
 import { until } from '../../support/conditions.js'
 import { asOperator, Merchant } from '../../support/merchant.js'
 import { type Receiver, startReceiver } from '../../support/receiver.js'

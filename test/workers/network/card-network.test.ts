@@ -1,9 +1,9 @@
 /** The adapter against the simulator: every test card, every misbehaving amount, every fault, and the ledger after each. */
 import { expect } from 'chai'
 import { testCards } from '../../../machines/test-cards.js'
-import { NO_FAULTS } from '../../../scripts/network/faults.js'
-import type { LedgerSale } from '../../../scripts/network/ledger.js'
-import type { Simulator } from '../../../scripts/network/simulator.js'
+import { NO_FAULTS } from '../../../scripts/simulator/faults.js'
+import type { LedgerSale } from '../../../scripts/simulator/ledger.js'
+import type { Simulator } from '../../../scripts/simulator/simulator.js'
 import { createCardNetwork, networkOver } from '../../../workers/network/card-network.js'
 import type { Transport } from '../../../workers/network/transport.js'
 import { networkConfig, noAbort, purchase, startTestSimulator } from '../../support/card-network.js'

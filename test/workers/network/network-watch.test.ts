@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Simulator } from '../../../scripts/network/simulator.js'
+import type { Simulator } from '../../../scripts/simulator/simulator.js'
 import { createCardNetwork } from '../../../workers/network/card-network.js'
 import { WatchedTransport, watchNetwork } from '../../../workers/network/network-watch.js'
 import type { Exchange, WireRequest } from '../../../workers/network/transport.js'

@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import type { Payment } from '../../../machines/model.js'
 import { orderIdOf, type QueryOutcome } from '../../../machines/network.js'
-import { createKnownSaleStore } from '../../../redis/known-sale.js'
+import { createKnownSaleStore } from '../../../redis/reconciliation/known-sale.js'
 import { createLogger } from '../../../runtime/log.js'
 import { createReconcilingNetwork, type Unconfirmed } from '../../../workers/payments/reconciling-network.js'
 import { ambiguous, approvedAndCaptured, FakeNetwork } from '../../support/fake-network.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { connectInBackground, type Redis } from '../../../redis/connections.js'
+import { connectInBackground, type Redis } from '../../../redis/connection/connections.js'
 import { keys } from '../../../redis/keys.js'
 import { createLogger } from '../../../runtime/log.js'
 import { expiryRound } from '../../../workers/timers/rounds.js'

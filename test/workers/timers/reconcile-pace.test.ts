@@ -1,7 +1,7 @@
 /** The pace of the questions that all `timers` hand to all workers together, on a real Redis and in real time. */
 import { expect } from 'chai'
 import { keys } from '../../../redis/keys.js'
-import { createReconcilePace, type ReconcilePace } from '../../../redis/reconcile-pace.js'
+import { createReconcilePace, type ReconcilePace } from '../../../redis/reconciliation/reconcile-pace.js'
 import { delay } from '../../../runtime/delay.js'
 import { reconcileRound } from '../../../workers/timers/rounds.js'
 import { useRedis } from '../../support/redis.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createWebhookEndpointStore, ROTATION_OVERLAP_MS } from '../../../redis/webhook-endpoints.js'
+import { createWebhookEndpointStore, ROTATION_OVERLAP_MS } from '../../../redis/webhooks/webhook-endpoints.js'
 import { delay } from '../../../runtime/delay.js'
 import { until } from '../../support/conditions.js'
 import { isSignedWith } from '../../support/receiver.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { makeLoopbackTls } from '../../../scripts/supervisor/loopback-tls.js'
+import { makeLoopbackTls } from '../../../scripts/start/loopback-tls.js'
 import { until } from '../../support/conditions.js'
 import { type Answer, startReceiver } from '../../support/receiver.js'
 import { emit, registerEndpoint, START_MS, useDelivery } from '../../support/webhooks.js'

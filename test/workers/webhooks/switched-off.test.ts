@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { keys } from '../../../redis/keys.js'
-import { createWebhookEndpointStore, type WebhookEndpointStore } from '../../../redis/webhook-endpoints.js'
+import { createWebhookEndpointStore, type WebhookEndpointStore } from '../../../redis/webhooks/webhook-endpoints.js'
 import { until } from '../../support/conditions.js'
 import { startReceiver } from '../../support/receiver.js'
 import { emit, PARTITION, PARTITIONS, registerEndpoint, START_MS, useDelivery } from '../../support/webhooks.js'

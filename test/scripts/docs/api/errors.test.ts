@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { createPaymentRoute } from '../../../../api/routes/create-payment.js'
+import { createPaymentRoute } from '../../../../api/payments/create-payment-route.js'
 import type { FailureCode } from '../../../../machines/model.js'
 import { type ErrorSpec, errorCatalogue } from '../../../../runtime/errors.js'
-import { errorsOf } from '../../../../scripts/docs/api/errors.js'
+import { errorsOf } from '../../../../scripts/docs/api/error-table.js'
 
 /** By name, so that the compiler asks for a new one. */
 const failures: Record<FailureCode, true> = {

@@ -1,0 +1,14 @@
+/** A stored card as merchants see it: docs/API.md#post-v1cards. */
+import type { StoredCard } from './cards-port.js'
+
+export function presentCard(card: StoredCard): Record<string, unknown> {
+  return {
+    card_id: card.cardId,
+    status: 'active',
+    brand: card.brand,
+    last4: card.last4,
+    expiration_month: card.expirationMonth,
+    expiration_year: card.expirationYear,
+    holder_name: card.holderName
+  }
+}

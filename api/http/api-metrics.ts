@@ -1,0 +1,102 @@
+/** What the HTTP processes tell their operator: requests, acceptances, waiting, and whom they turned away. */
+import { Counter, Histogram, type Registry, register } from 'prom-client'
+import { publishFigures, STEP_BUCKETS_S } from '../../runtime/metrics.js'
+
+/** Why a request was answered 503 before anything was done for it. */
+export type ShedReason = 'full' | 'merchant_share' | 'backlog'
+
+export interface ApiMetrics {
+  answered(request: { method: string; route: string; status: number }, durationMs: number): void
+  accepted(operation: 'create' | 'operation', outcome: string, durationMs: number): void
+  /** `lateMs`: from the worker's last step to here; null without a reply that carries the worker's times. */
+  waited(outcome: 'ended' | 'open' | 'none', waitedMs: number, lateMs: number | null): void
+  shed(reason: ShedReason): void
+  rateLimited(): void
+  claimRefused(reason: 'missing' | 'taken'): void
+}
+
+const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+let processMetrics: ApiMetrics | undefined
+
+/** The figures of this process, in the register that /metrics shows. */
+export function apiMetrics(): ApiMetrics {
+  processMetrics ??= createApiMetrics(register)
+  return processMetrics
+}
+
+/** Registers the figures; once per register. */
+export function createApiMetrics(registry: Registry): ApiMetrics {
+  const registers = [registry]
+  const requests = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the arrival of a request to its answer, by method, route and status. Never by path, which holds ids.',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: REQUEST_BUCKETS_S,
+    registers
+  })
+  const acceptances = new Histogram({
+    name: 'accept_seconds',
+    help: 'Step accept: time to make a request durable. `outcome`: accepted, earlier (its key was known), not_found, failed.',
+    labelNames: ['operation', 'outcome'] as const,
+    buckets: STEP_BUCKETS_S,
+    registers
+  })
+  const waits = new Histogram({
+    name: 'result_wait_seconds',
+    help: 'Time from the acceptance to the result. `outcome`: ended, open (the network has not said), none (the wait was over first).',
+    labelNames: ['outcome'] as const,
+    buckets: REQUEST_BUCKETS_S,
+    registers
+  })
+  const replies = new Histogram({
+    name: 'reply_seconds',
+    help: 'Step reply: the last commit of a command and the way of its result from the worker to the waiting request.',
+    buckets: STEP_BUCKETS_S,
+    registers
+  })
+  const shed = new Counter({
+    name: 'http_requests_shed_total',
+    help: 'Requests answered 503 at once: the process is full, a merchant has more than its share, or workers are behind (`backlog`).',
+    labelNames: ['reason'] as const,
+    registers
+  })
+  const limited = new Counter({
+    name: 'http_requests_rate_limited_total',
+    help: 'Requests answered 429: above the rate of their API key.',
+    registers
+  })
+  const refusedClaims = new Counter({
+    name: 'token_claims_refused_total',
+    help: 'Tokens that could not be used: missing (unknown, expired, of another merchant) or taken (used before).',
+    labelNames: ['reason'] as const,
+    registers
+  })
+  return {
+    answered: ({ method, route, status }, ms) => requests.observe({ method, route, status }, ms / 1_000),
+    accepted: (operation, outcome, ms) => acceptances.observe({ operation, outcome }, ms / 1_000),
+    waited: (outcome, waitedMs, lateMs) => {
+      waits.observe({ outcome }, waitedMs / 1_000)
+      if (lateMs !== null) replies.observe(lateMs / 1_000)
+    },
+    shed: reason => shed.inc({ reason }),
+    rateLimited: () => limited.inc(),
+    claimRefused: reason => refusedClaims.inc({ reason })
+  }
+}
+
+/** Registers what the admission knows: requests that are being worked on, and of how many merchants. */
+export function publishAdmission(registry: Registry, read: () => { inFlight: number; merchants: number }): void {
+  publishFigures(registry, async () => read(), [
+    {
+      name: 'http_requests_in_flight',
+      help: 'Requests of known merchants that are being worked on; MAX_IN_FLIGHT bounds it.',
+      pick: now => now.inFlight
+    },
+    {
+      name: 'merchants_in_flight',
+      help: 'Merchants with a request that is being worked on.',
+      pick: now => now.merchants
+    }
+  ])
+}

@@ -1,0 +1,98 @@
+/**
+ * Authenticates the API key of a request and its permissions (docs/API.md#keys).
+ *
+ * Lookups are cached for `CACHE_AGE_MS`, misses too, so that a revoked key or a disabled merchant is refused within
+ * 1 s in every process, and a flood of made-up keys costs no more Redis than a real client.
+ */
+import { timingSafeEqual } from 'node:crypto'
+import type { Environment } from '../../machines/model.js'
+import { hashSecret, type KeyRecord, type Permission } from '../../redis/merchants/merchants.js'
+import { ServiceError } from '../../runtime/errors.js'
+
+/** The merchant's key behind a request. */
+export interface Principal {
+  readonly merchantId: string
+  readonly keyId: string
+  readonly permissions: readonly Permission[]
+  readonly isPublishable: boolean
+}
+
+export interface Authenticator {
+  /** Reads an `Authorization` header. Throws `ServiceError`: `unauthorized`, or `merchant_disabled`. */
+  authenticate(header: string | undefined): Promise<Principal>
+}
+
+/** Half of the promised second; the other half is for the lookup and the request itself. */
+const CACHE_AGE_MS = 500
+/** A bound on memory, far above the number of keys that are in use within half a second. */
+const CACHE_ENTRIES_MAX = 10_000
+
+const KEY_ID = /^[0-9A-Za-z_-]{1,64}$/
+const SECRET = /^[0-9A-Za-z_-]{1,128}$/
+
+/** Compared with when there is nothing to compare with, so that an unknown key takes as long as a known one. */
+const NO_SECRET = hashSecret('')
+
+/** However many requests come with a key, `findKey` is asked about it once within `CACHE_AGE_MS`, unless it rejects. */
+export function createAuthenticator(options: {
+  environment: Environment
+  findKey: (keyId: string) => Promise<KeyRecord | null>
+  /** Monotonic clock in ms; tests bring their own. */
+  now?: () => number
+}): Authenticator {
+  const findCached = cacheLookups(options.findKey, options.now ?? (() => performance.now()))
+  const prefix = `svc_${options.environment}`
+
+  return {
+    async authenticate(header) {
+      const given = parseKeyText(header)
+      if (given === null || given.prefix !== prefix) throw new ServiceError('unauthorized')
+      const record = await findCached(given.keyId)
+      if (!isSecretRight(record, given.secret) || record === null) throw new ServiceError('unauthorized')
+      if (record.isRevoked || record.environment !== options.environment) throw new ServiceError('unauthorized')
+      if (!record.isMerchantEnabled) throw new ServiceError('merchant_disabled')
+      const { merchantId, keyId, permissions, isPublishable } = record
+      return { merchantId, keyId, permissions, isPublishable }
+    }
+  }
+}
+
+function parseKeyText(header: string | undefined): { prefix: string; keyId: string; secret: string | null } | null {
+  const text = /^Bearer +([^ ]+)$/i.exec(header ?? '')?.[1]
+  const [prefix, keyId, secret = null, ...rest] = (text ?? '').split('.')
+  if (prefix === undefined || keyId === undefined || rest.length > 0) return null
+  if (!KEY_ID.test(keyId) || (secret !== null && !SECRET.test(secret))) return null
+  return { prefix, keyId, secret }
+}
+
+/** A secret key must come with its secret, a publishable one without any. Always hashes and compares once. */
+function isSecretRight(record: KeyRecord | null, secret: string | null): boolean {
+  const isEqual = timingSafeEqual(hashSecret(secret ?? ''), record?.secretHash ?? NO_SECRET)
+  if (record === null) return false
+  return record.secretHash === null ? secret === null : secret !== null && isEqual
+}
+
+function cacheLookups(
+  find: (keyId: string) => Promise<KeyRecord | null>,
+  now: () => number
+): (keyId: string) => Promise<KeyRecord | null> {
+  const entries = new Map<string, { startedAtMs: number; record: Promise<KeyRecord | null> }>()
+
+  return keyId => {
+    const known = entries.get(keyId)
+    if (known !== undefined && now() - known.startedAtMs < CACHE_AGE_MS) return known.record
+    const record = find(keyId)
+    // Deleted first, so that the map stays in the order of age and the oldest entry is the one to drop.
+    entries.delete(keyId)
+    entries.set(keyId, { startedAtMs: now(), record })
+    for (const oldest of entries.keys()) {
+      if (entries.size <= CACHE_ENTRIES_MAX) break
+      entries.delete(oldest)
+    }
+    // A failed lookup is no knowledge: the next request asks again.
+    record.catch(() => {
+      if (entries.get(keyId)?.record === record) entries.delete(keyId)
+    })
+    return record
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * The only place that turns an error into an answer: `{"error": {code, message, retryable, ...}}`
+ * (docs/API.md, Errors).
+ *
+ * An error that is not a `ServiceError` is logged in full and answered with a sentence that tells nothing about it.
+ */
+import type { IncomingMessage } from 'node:http'
+import { WrittenByNewer } from '../../../machines/written-by-newer.js'
+import { isRedisUnavailable } from '../../../redis/connection/redis-errors.js'
+import { type ErrorCode, errorCatalogue, ServiceError } from '../../../runtime/errors.js'
+import { type Logger, warnRateLimited } from '../../../runtime/log.js'
+import { type Answer, matchedRoute, type RequestContext, type RequestState } from '../context.js'
+
+/** How long a client should wait after a 503, in seconds: a restart of Redis takes about that long. */
+const RETRY_AFTER_S = 2
+
+const headersOfCode: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
+  unauthorized: { 'WWW-Authenticate': 'Bearer' },
+  service_unavailable: { 'Retry-After': String(RETRY_AFTER_S) },
+  network_unavailable: { 'Retry-After': String(RETRY_AFTER_S) },
+  card_unreadable: { 'Retry-After': String(RETRY_AFTER_S) }
+}
+
+/** The answer to an error that a request ended with; logs what its operator should know. */
+export function answerToError(thrown: unknown, ctx: RequestContext, log: Logger): Answer {
+  const context = { request_id: ctx.state.requestId, method: ctx.method, route: matchedRoute(ctx) }
+  if (isClientGone(thrown, ctx.req)) {
+    log.debug(context, 'the client went away before its request was read')
+    // The client is gone, but access logs of proxies know 499 as "client closed request".
+    return { status: 499 }
+  }
+  const error = toServiceError(thrown)
+  if (error.code === 'internal_error') log.error({ ...context, err: thrown }, 'unexpected error in a request')
+  if (error.code === 'service_unavailable')
+    warnRateLimited(log, { ...context, err: thrown }, 'the store cannot be used')
+  return {
+    status: errorCatalogue[error.code].status,
+    body: presentError(error, ctx.state),
+    headers: { ...headersOfCode[error.code], ...error.headers }
+  }
+}
+
+/** The body of an error answer. */
+export function presentError(
+  error: ServiceError,
+  request: Pick<RequestState, 'requestId' | 'correlationId'>
+): { error: Record<string, unknown> } {
+  const spec = errorCatalogue[error.code]
+  return {
+    error: {
+      code: 'publicCode' in spec ? spec.publicCode : error.code,
+      message: spec.message,
+      retryable: spec.retryable,
+      ...(request.correlationId === null ? {} : { correlation_id: request.correlationId }),
+      request_id: request.requestId,
+      ...(error.paymentId === undefined ? {} : { payment_id: error.paymentId }),
+      ...(error.fields === undefined ? {} : { fields: error.fields })
+    }
+  }
+}
+
+function toServiceError(thrown: unknown): ServiceError {
+  if (thrown instanceof ServiceError) return thrown
+  // While two versions run side by side, the other one may know what this one can't read.
+  if (isRedisUnavailable(thrown) || thrown instanceof WrittenByNewer)
+    return new ServiceError('service_unavailable', { cause: thrown })
+  return new ServiceError('internal_error', { cause: thrown })
+}
+
+/** Whether raw-body could not read the body because the connection closed before its end, or before its beginning. */
+function isClientGone(thrown: unknown, request: IncomingMessage): boolean {
+  return request.readableAborted && thrown instanceof Error && 'type' in thrown
+}

@@ -1,0 +1,67 @@
+/** One route of the merchant API, and what all of them begin with. */
+import type { Permission } from '../../redis/merchants/merchants.js'
+import type { RateLimiter } from '../../redis/merchants/rate-limit.js'
+import type { Config } from '../../runtime/config.js'
+import type { Cards } from '../cards/cards-port.js'
+import type { Payments } from '../payments/payments-port.js'
+import type { WebhookEndpoints } from '../webhook-endpoint/webhook-endpoints.js'
+import type { Admission } from './admission.js'
+import type { Authenticator } from './authenticator.js'
+import type { Answer, RequestContext } from './context.js'
+import { admitted } from './middleware/admit.js'
+import { authenticate } from './middleware/authenticate.js'
+import { readIdempotencyKey } from './middleware/idempotency-key.js'
+import { readJson } from './middleware/json-body.js'
+import { takeOfKey } from './middleware/rate-limit.js'
+import type { Schema } from './schema.js'
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  /** As the router writes it: `/v1/payments/:id`. */
+  readonly path: string
+  answer(ctx: RequestContext): Answer | Promise<Answer>
+}
+
+/** A route of the merchant API as plain facts, from which docs/API.md is made too. */
+export interface MerchantRoute extends Pick<Route, 'method' | 'path'> {
+  readonly permission: Permission
+  readonly needsIdempotencyKey: boolean
+  /** Null: a body is not read. */
+  readonly body: { readonly schema: Schema; readonly isOptional: boolean } | null
+  /** Null: a query is not read. */
+  readonly query: Schema | null
+  answer(deps: RouteDeps): Route['answer']
+}
+
+/** What the routes work with. */
+export interface RouteDeps {
+  readonly config: Config
+  readonly authenticator: Authenticator
+  /** Bounds what the process works on at the same time. */
+  readonly admission: Admission
+  /** Null: no limit. */
+  readonly rateLimiter: RateLimiter | null
+  readonly payments: Payments
+  readonly cards: Cards
+  readonly webhookEndpoints: WebhookEndpoints
+}
+
+/** The route for the router. Who is it, and is it not too much: before anything else of a request is looked at. */
+export function routeOf(route: MerchantRoute, deps: RouteDeps): Route {
+  const { method, path, permission, needsIdempotencyKey, body } = route
+  const { authenticator, admission, rateLimiter } = deps
+  const answer = route.answer(deps)
+  return {
+    method,
+    path,
+    async answer(ctx) {
+      const { merchantId } = await authenticate(ctx, authenticator, permission)
+      return await admitted(admission, merchantId, async () => {
+        if (rateLimiter !== null) await takeOfKey(ctx, rateLimiter)
+        if (needsIdempotencyKey) readIdempotencyKey(ctx)
+        if (body !== null) await readJson(ctx, body)
+        return await answer(ctx)
+      })
+    }
+  }
+}

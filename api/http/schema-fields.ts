@@ -1,0 +1,68 @@
+/** Fields that several requests have, and the words for the most common rules. Limits: docs/API.md#post-v1payments. */
+import type { Schema } from './schema.js'
+
+/**
+ * Cents. The contract names no upper bound; this one (almost ten billion reais) keeps every sum exact and fits the
+ * card network's field of 15 digits.
+ */
+const AMOUNT_CENTS_MAX = 999_999_999_999
+
+export const INSTALLMENTS_MAX = 18
+
+/** The only currency (docs/API.md#post-v1payments). */
+export const CURRENCY = 'BRL'
+
+export const amountCents: Schema = {
+  type: 'integer',
+  minimum: 1,
+  maximum: AMOUNT_CENTS_MAX,
+  rule: `must be a whole number of cents from 1 to ${AMOUNT_CENTS_MAX}`
+}
+
+/** Text that must be there and say something; `max` counts characters (code points), not bytes. */
+export function filled(max: number): Schema {
+  return {
+    type: 'string',
+    maxLength: max,
+    format: 'filled',
+    noCard: 'inside',
+    rule: `must be text of 1 to ${max} characters, not blank, without control characters or a card number`
+  }
+}
+
+/** Text that may be empty. */
+export function text(max: number): Schema {
+  return {
+    type: 'string',
+    maxLength: max,
+    format: 'text',
+    noCard: 'inside',
+    rule: `must be text of at most ${max} characters without control characters or a card number`
+  }
+}
+
+/** Merchants' order ids may be long numbers: only one that is nothing but a card number is refused (decision 22). */
+export const externalReference: Schema = {
+  ...filled(64),
+  noCard: 'alone',
+  rule: 'must be text of 1 to 64 characters, not blank, without control characters, and more than a card number'
+}
+
+/** `count` is how many digits, such as `8` or `10,11` (as in a regular expression); `what` completes the sentence. */
+export function digits(count: string, what: string): Schema {
+  return { type: 'string', pattern: `^[0-9]{${count}}$`, rule: `must be ${what}, digits only` }
+}
+
+/** An id that this service gave out (`token_id`, `card_id`). */
+export function givenId(what: string): Schema {
+  return { type: 'string', pattern: '^[0-9A-Za-z_-]{1,64}$', rule: `must be ${what}` }
+}
+
+/** An object that knows no fields but these. */
+export function object(
+  properties: Readonly<Record<string, Schema>>,
+  required: readonly string[],
+  rule: string
+): Schema {
+  return { type: 'object', additionalProperties: false, required, properties, rule }
+}

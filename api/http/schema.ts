@@ -1,0 +1,119 @@
+/**
+ * From a JSON schema to a parser: unknown in, typed out, or one 400 that names every problem.
+ *
+ * Every field of a schema carries its rule as a sentence (`rule`), which the client reads: it says what is right, for
+ * every mistake in the field. A value is never repeated in a message.
+ */
+import { Ajv, type ErrorObject } from 'ajv'
+import { fullFormats } from 'ajv-formats/dist/formats.js'
+import { holdsCardNumber, isCardNumber, namesCardData } from '../../machines/card-data-in-text.js'
+import { type FieldProblem, ServiceError } from '../../runtime/errors.js'
+import { isCnpj, isCpf } from './cpf-cnpj.js'
+
+/** Control characters, line separators, and halves of surrogate pairs, which are no text at all. */
+const UNWANTED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
+const EMAIL = fullFormats.email as RegExp
+
+/** Enough problems for one answer, which must not be larger than the request. */
+const PROBLEMS_MAX = 50
+const PATH_LENGTH_MAX = 120
+
+const ajv = new Ajv({
+  allErrors: true,
+  verbose: true,
+  discriminator: true,
+  allowUnionTypes: true,
+  // To check our own schemas against the schema of schemas takes a tenth of the start; strict mode finds their mistakes.
+  validateSchema: false
+})
+ajv.addKeyword('rule')
+ajv.addFormat('text', value => !UNWANTED.test(value))
+// Notes have lines; nothing but JSON shows them.
+ajv.addFormat('note', value => !UNWANTED.test(value.replace(/[\t\n\r]/g, '')))
+ajv.addFormat('filled', value => /\S/.test(value) && !UNWANTED.test(value))
+ajv.addFormat('email', EMAIL)
+ajv.addFormat('cpf-or-cnpj', value => isCpf(value) || isCnpj(value))
+ajv.addFormat('metadata-key', value => value !== '__proto__' && /\S/.test(value) && !UNWANTED.test(value))
+// Decision 22. `inside`: no card number in it; `alone`: it is more than a card number; `key`: no name of card data either.
+ajv.addKeyword({
+  keyword: 'noCard',
+  validate: (kind: 'inside' | 'alone' | 'key', value: unknown) => {
+    const text = String(value)
+    if (kind === 'alone') return !isCardNumber(text)
+    return !holdsCardNumber(text) && !(kind === 'key' && namesCardData(text))
+  }
+})
+
+/** A schema as plain data. */
+export type Schema = Readonly<Record<string, unknown>>
+
+/** Makes a parser. It throws `ServiceError` `invalid_request` with all problems; `root` names the value as a whole. */
+export function parserOf<T>(schema: Schema, root: 'body' | 'query'): (value: unknown) => T {
+  const isValid = ajv.compile<T>(schema)
+  return value => {
+    if (isValid(value)) return value
+    throw new ServiceError('invalid_request', { fields: problemsOf(isValid.errors ?? [], root) })
+  }
+}
+
+/** One problem per field: the first, since its sentence holds the whole rule. */
+function problemsOf(errors: readonly ErrorObject[], root: string): FieldProblem[] {
+  const problems = new Map<string, FieldProblem>()
+  for (const error of errors) {
+    // The details of a bad property name; the keyword `propertyNames` itself reports it.
+    if (error.propertyName !== undefined) continue
+    const problem = problemOf(error, root)
+    if (!problems.has(problem.path)) problems.set(problem.path, problem)
+    if (problems.size === PROBLEMS_MAX) break
+  }
+  return [...problems.values()]
+}
+
+function problemOf(error: ErrorObject, root: string): FieldProblem {
+  const params: Record<string, unknown> = error.params
+  const parent: unknown = error.parentSchema
+  switch (error.keyword) {
+    case 'required': {
+      const name = String(params['missingProperty'])
+      return { path: pathOf(error, root, name), message: `is required: ${ruleOf(parent, name)}` }
+    }
+    case 'additionalProperties':
+      return { path: pathOf(error, root, String(params['additionalProperty'])), message: 'is not a known field here' }
+    case 'propertyNames':
+      return { path: pathOf(error, root, String(params['propertyName'])), message: sentence(error.schema) }
+    case 'discriminator': {
+      const name = String(params['tag'])
+      return { path: pathOf(error, root, name), message: ruleOf(parent, name) }
+    }
+    default: {
+      // Such a parameter is an array, which its rule says nothing about.
+      const isSentTwice = root === 'query' && Array.isArray(error.data)
+      return { path: pathOf(error, root), message: isSentTwice ? 'must be sent once' : sentence(parent) }
+    }
+  }
+}
+
+/** `/customer/address` and `state` become `customer.address.state`. */
+function pathOf(error: ErrorObject, root: string, property?: string): string {
+  const parts = error.instancePath
+    .split('/')
+    .slice(1)
+    .map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const names = [...parts, ...(property === undefined ? [] : [property])]
+  const path = names.map(name => (holdsCardNumber(name) ? '(a card number)' : name)).join('.')
+  return path === '' ? root : [...path].slice(0, PATH_LENGTH_MAX).join('')
+}
+
+function ruleOf(parent: unknown, property: string): string {
+  const properties = read(parent, 'properties') ?? read(read(read(parent, 'oneOf'), '0'), 'properties')
+  return sentence(read(properties, property))
+}
+
+function sentence(schema: unknown): string {
+  const rule = read(schema, 'rule')
+  return typeof rule === 'string' ? rule : 'is not valid'
+}
+
+function read(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+}

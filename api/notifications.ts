@@ -1,0 +1,27 @@
+/** Process `notifications`: takes the card network's notifications, on a port of its own that only the network reaches. */
+import { followClock } from '../redis/connection/redis-clock.js'
+import { openDurable } from '../redis/installation/installation.js'
+import { createNoticeStore } from '../redis/notices/notices.js'
+import { runProcess } from '../runtime/lifecycle.js'
+import { serve } from './http/http-server.js'
+import { createNotificationsApp } from './notifications/notifications-app.js'
+
+await runProcess('notifications', async context => {
+  const { config, log, onStop } = context
+  const { durable, writes } = await openDurable(context)
+  const clock = await followClock(durable, config.environment, { process: context })
+
+  const app = createNotificationsApp({
+    secret: config.notificationsSecret,
+    notices: createNoticeStore(durable, config.partitions, writes),
+    clock,
+    log
+  })
+  const server = await serve(app, {
+    host: config.notificationsHost,
+    port: config.notificationsPort,
+    log,
+    drainDelayMs: config.drainDelayMs
+  })
+  onStop('http server', () => server.stop())
+})

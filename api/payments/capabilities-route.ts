@@ -1,0 +1,35 @@
+/** GET /v1/capabilities (docs/API.md#get-v1capabilities). */
+import type { Config } from '../../runtime/config.js'
+import type { MerchantRoute } from '../http/route.js'
+import { CURRENCY, INSTALLMENTS_MAX } from '../http/schema-fields.js'
+
+export const capabilitiesRoute: MerchantRoute = {
+  method: 'GET',
+  path: '/v1/capabilities',
+  permission: 'payments:read',
+  needsIdempotencyKey: false,
+  body: null,
+  query: null,
+  answer(deps) {
+    const answer = { status: 200, body: capabilitiesOf(deps.config) }
+    return () => answer
+  }
+}
+
+/** The answer, which depends on the configuration alone. */
+export function capabilitiesOf(config: Config): Record<string, unknown> {
+  return {
+    key_environment: config.environment,
+    currencies: [CURRENCY],
+    max_installments: INSTALLMENTS_MAX,
+    authorize_within_seconds: config.authoriseWithinMs / 1_000,
+    preauth_ttl_days: config.preauthTtlDays,
+    preauth_ttl_days_by_brand: config.preauthTtlDaysByBrand,
+    idempotency_retention_days: config.idempotencyRetentionDays,
+    rate_limit:
+      config.rateLimitPerSecond === 0
+        ? null
+        : { requests_per_second: config.rateLimitPerSecond, burst: config.rateLimitBurst },
+    tokenization: { available: true, sandbox: config.environment === 'test', url: config.tokensUrl }
+  }
+}

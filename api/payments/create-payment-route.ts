@@ -1,0 +1,20 @@
+/** POST /v1/payments (docs/API.md#post-v1payments). */
+
+import type { MerchantRoute } from '../http/route.js'
+import { createPaymentBody, parseCreatePayment } from './create-payment-schema.js'
+import { scopeOf } from './request-scope.js'
+import { answerTo } from './submission-presenter.js'
+
+export const createPaymentRoute: MerchantRoute = {
+  method: 'POST',
+  path: '/v1/payments',
+  permission: 'payments:write',
+  needsIdempotencyKey: true,
+  body: { schema: createPaymentBody, isOptional: false },
+  query: null,
+  answer: deps => async ctx => {
+    const request = parseCreatePayment(ctx.state.body)
+    const scope = scopeOf(ctx, 'POST /v1/payments', deps.config.resultWaitMs)
+    return answerTo(await deps.payments.create(scope, request), 201)
+  }
+}

@@ -1,0 +1,189 @@
+/** Body of POST /v1/payments (docs/API.md#post-v1payments). */
+import type { CardSource } from '../../machines/commands.js'
+import type { MetadataValue } from '../../machines/model.js'
+import { parserOf, type Schema } from '../http/schema.js'
+import {
+  amountCents,
+  CURRENCY,
+  digits,
+  externalReference,
+  filled,
+  givenId,
+  INSTALLMENTS_MAX,
+  object,
+  text
+} from '../http/schema-fields.js'
+import type { CreateRequest } from './payments-port.js'
+
+/** The 26 states of Brazil and its federal district. */
+const BRAZILIAN_STATES = [
+  ...['AC', 'AL', 'AM', 'AP', 'BA', 'CE', 'DF', 'ES', 'GO', 'MA', 'MG', 'MS', 'MT', 'PA'],
+  ...['PB', 'PE', 'PI', 'PR', 'RJ', 'RN', 'RO', 'RR', 'RS', 'SC', 'SE', 'SP', 'TO']
+] as const
+
+const cvv = digits('3,4', 'the security code of 3 or 4 digits')
+const sourceType = { rule: 'must be "token" (with token_id) or "card" (with card_id)' }
+
+const paymentSource: Schema = {
+  type: 'object',
+  required: ['source_type'],
+  properties: { source_type: sourceType },
+  rule: 'must be an object that says where the card comes from',
+  discriminator: { propertyName: 'source_type' },
+  oneOf: [
+    object(
+      { source_type: { const: 'token', ...sourceType }, token_id: givenId('the one-use token from the browser') },
+      ['token_id'],
+      'must be a token'
+    ),
+    object(
+      { source_type: { const: 'card', ...sourceType }, card_id: givenId('the card_id of a stored card'), cvv },
+      ['card_id'],
+      'must be a stored card'
+    )
+  ]
+}
+
+const address = object(
+  {
+    zip_code: digits('8', 'a postal code of 8 digits'),
+    street: filled(120),
+    number: filled(10),
+    complement: { ...text(60), type: ['string', 'null'], rule: `${text(60)['rule']}, or null` },
+    district: filled(60),
+    city: filled(60),
+    state: { enum: BRAZILIAN_STATES, rule: 'must be the two-letter abbreviation of a Brazilian state, such as SP' }
+  },
+  ['zip_code', 'street', 'number', 'district', 'city', 'state'],
+  "must be an object with the buyer's address"
+)
+
+const customer = object(
+  {
+    name: filled(120),
+    email: {
+      type: 'string',
+      maxLength: 120,
+      format: 'email',
+      noCard: 'inside',
+      rule: 'must be a valid e-mail address of at most 120 characters without a card number'
+    },
+    document: {
+      type: 'string',
+      format: 'cpf-or-cnpj',
+      rule: 'must be a CPF (11 digits) or CNPJ (14 digits) with valid check digits, digits only'
+    },
+    phone: digits('10,11', 'area code and number, 10 to 11 digits'),
+    address
+  },
+  ['name', 'email', 'document', 'phone', 'address'],
+  'must be an object with the buyer'
+)
+
+const metadata: Schema = {
+  type: 'object',
+  maxProperties: 20,
+  propertyNames: {
+    maxLength: 40,
+    format: 'metadata-key',
+    noCard: 'key',
+    rule: 'must have a key of 1 to 40 characters, not blank, without control characters or a card number, other than __proto__ and names of card data such as cvv, pan and card_number'
+  },
+  additionalProperties: {
+    type: ['string', 'number', 'boolean', 'null'],
+    maxLength: 500,
+    format: 'note',
+    noCard: 'inside',
+    // A larger number would come back as another one.
+    minimum: -Number.MAX_SAFE_INTEGER,
+    maximum: Number.MAX_SAFE_INTEGER,
+    rule: `must be a string of at most 500 characters without a card number and control characters other than tabs and line breaks, a number between ${-Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER} that is no card number, true, false or null`
+  },
+  rule: 'must be an object with at most 20 pairs'
+}
+
+const INSTALLMENTS_DEFAULT = 1
+const CAPTURE_DEFAULT = true
+
+export const createPaymentBody = object(
+  {
+    amount_cents: amountCents,
+    currency: { const: CURRENCY, default: CURRENCY, rule: `must be "${CURRENCY}"` },
+    installments: {
+      type: 'integer',
+      minimum: 1,
+      maximum: INSTALLMENTS_MAX,
+      default: INSTALLMENTS_DEFAULT,
+      rule: `must be a whole number from 1 to ${INSTALLMENTS_MAX}`
+    },
+    capture: { type: 'boolean', default: CAPTURE_DEFAULT, rule: 'must be true or false' },
+    statement_descriptor: text(22),
+    external_reference: externalReference,
+    payment_source: paymentSource,
+    customer,
+    metadata
+  },
+  ['amount_cents', 'external_reference', 'payment_source', 'customer'],
+  'must be a JSON object'
+)
+
+/** What the schema admits. */
+interface Body {
+  amount_cents: number
+  installments?: number
+  capture?: boolean
+  statement_descriptor?: string
+  external_reference: string
+  payment_source: { source_type: 'token'; token_id: string } | { source_type: 'card'; card_id: string; cvv?: string }
+  customer: {
+    name: string
+    email: string
+    document: string
+    phone: string
+    address: {
+      zip_code: string
+      street: string
+      number: string
+      complement?: string | null
+      district: string
+      city: string
+      state: string
+    }
+  }
+  metadata?: Record<string, MetadataValue>
+}
+
+const parse = parserOf<Body>(createPaymentBody, 'body')
+
+/** Throws `ServiceError` `invalid_request` with every broken rule. */
+export function parseCreatePayment(value: unknown): CreateRequest {
+  const given = parse(value)
+  const { name, email } = given.customer
+  const hasMetadata = given.metadata !== undefined && Object.keys(given.metadata).length > 0
+  return {
+    terms: {
+      externalReference: given.external_reference,
+      captureMode: (given.capture ?? CAPTURE_DEFAULT) ? 'auto' : 'manual',
+      amountCents: given.amount_cents,
+      currency: CURRENCY,
+      installments: given.installments ?? INSTALLMENTS_DEFAULT,
+      statementDescriptor: given.statement_descriptor ?? null,
+      customer: { name, email },
+      metadata: hasMetadata ? (given.metadata ?? null) : null
+    },
+    buyer: buyerOf(given.customer),
+    ...sourceOf(given.payment_source)
+  }
+}
+
+function buyerOf(customer: Body['customer']): CreateRequest['buyer'] {
+  const { name, email, document, phone, address } = customer
+  const { street, number, district, city, state, zip_code: zipCode, complement = null } = address
+  return { name, email, document, phone, address: { zipCode, street, number, complement, district, city, state } }
+}
+
+function sourceOf(source: Body['payment_source']): { source: CardSource; cvv: string | null } {
+  if (source.source_type === 'token') return { source: { type: 'token', tokenId: source.token_id }, cvv: null }
+  const hasCvv = source.cvv !== undefined
+  return { source: { type: 'card', cardId: source.card_id, hasCvv }, cvv: source.cvv ?? null }
+}

@@ -1,0 +1,36 @@
+/**
+ * POST /v1/payments/{id}/capture (docs/API.md#post-v1paymentsidcapture): captures a hold, in part or as a whole.
+ * POST /v1/payments/{id}/cancel (docs/API.md#post-v1paymentsidcancel): voids a hold, or refunds in part or as a whole.
+ */
+
+import type { MerchantRoute } from '../http/route.js'
+import { parserOf } from '../http/schema.js'
+import { amountCents as amountField, object } from '../http/schema-fields.js'
+import { paymentIdInPath, scopeOf } from './request-scope.js'
+import { answerTo } from './submission-presenter.js'
+
+const partialAmountBody = object({ amount_cents: amountField }, [], 'must be a JSON object, or no body at all')
+
+const parse = parserOf<{ amount_cents?: number }>(partialAmountBody, 'body')
+
+export function operatePaymentRoute(operation: 'capture' | 'cancel'): MerchantRoute {
+  return {
+    method: 'POST',
+    path: `/v1/payments/:id/${operation}`,
+    permission: 'payments:write',
+    needsIdempotencyKey: true,
+    body: { schema: partialAmountBody, isOptional: true },
+    query: null,
+    answer: deps => async ctx => {
+      const paymentId = paymentIdInPath(ctx)
+      const amountCents = parsePartialAmount(ctx.state.body)
+      const scope = scopeOf(ctx, `POST /v1/payments/${paymentId}/${operation}`, deps.config.resultWaitMs)
+      return answerTo(await deps.payments[operation](scope, paymentId, amountCents), 200)
+    }
+  }
+}
+
+/** The amount in cents; null (the whole amount) when there is no body, or nothing in it. */
+function parsePartialAmount(body: unknown): number | null {
+  return body === undefined ? null : (parse(body).amount_cents ?? null)
+}

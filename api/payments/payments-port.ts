@@ -1,0 +1,36 @@
+/** What the routes need from the command path and the store. api/payments/submit.ts implements it. */
+import type { CardSource } from '../../machines/commands.js'
+import type { Payment, PaymentTerms } from '../../machines/model.js'
+import type { Buyer } from '../../machines/network.js'
+import type { ListFilter, PaymentPage } from '../../redis/payments/payments.js'
+import type { Submission } from './submission.js'
+
+/** Who asks, under which key, and how long the client is willing to wait for the result (ms). */
+export interface RequestScope {
+  readonly merchantId: string
+  readonly idempotencyKey: string
+  /** Hash over method, path and the JSON value of the body (without CVV); equal means "same request". */
+  readonly fingerprint: string
+  readonly waitMs: number
+  readonly correlationId: string | null
+}
+
+/** A valid create request: all of the terms that the merchant decides, the buyer, and the card's source. */
+export interface CreateRequest {
+  readonly terms: Omit<PaymentTerms, 'id' | 'merchantId' | 'card' | 'preauthTtlMs' | 'createdAtMs'>
+  readonly buyer: Buyer
+  readonly source: CardSource
+  /** In the clear only between the parser and the sealing in `create`; never logged or stored. */
+  readonly cvv: string | null
+}
+
+export interface Payments {
+  /** Throws `ServiceError` `invalid_token` / `invalid_card` (unknown card_id) before acceptance, `service_unavailable` when Redis does not answer. */
+  create(scope: RequestScope, request: CreateRequest): Promise<Submission>
+  /** `amountCents` null: everything. */
+  capture(scope: RequestScope, paymentId: string, amountCents: number | null): Promise<Submission>
+  cancel(scope: RequestScope, paymentId: string, amountCents: number | null): Promise<Submission>
+  /** Null when there is no such payment of this merchant. */
+  read(merchantId: string, paymentId: string): Promise<Payment | null>
+  list(merchantId: string, filter: ListFilter): Promise<PaymentPage>
+}

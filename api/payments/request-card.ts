@@ -1,0 +1,72 @@
+/**
+ * The card of a create request: claimed or looked up before the request is accepted, and given back when it was not.
+ * The card data itself stays sealed; only the CVV that comes with a stored card is sealed here.
+ */
+import type { CardSource } from '../../machines/commands.js'
+import type { PaymentTerms } from '../../machines/model.js'
+import type { CardStore } from '../../redis/cards/cards.js'
+import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
+import type { IdempotencyValue } from '../../redis/payments/idempotency.js'
+import type { TokenStore } from '../../redis/tokens/tokens.js'
+import type { Sealer } from '../../vault/sealer.js'
+import type { CreateRequest, RequestScope } from './payments-port.js'
+
+/** A request, and where its Idempotency-Key is remembered. */
+export interface RecordedScope extends RequestScope {
+  readonly partition: number
+  readonly record: string
+}
+
+export interface RequestCardDeps {
+  readonly tokens: TokenStore
+  readonly cards: CardStore
+  readonly sealer: Sealer
+}
+
+/**
+ * The card of a new payment: a token is claimed for this request (a repeat of the request claims it again), a stored
+ * card is looked up. Null: there is none that this merchant may use.
+ */
+export async function findCard(
+  deps: RequestCardDeps,
+  { merchantId, fingerprint, record }: RecordedScope,
+  source: CardSource
+): Promise<PaymentTerms['card'] | null> {
+  if (source.type === 'card') {
+    const card = await deps.cards.read(merchantId, source.cardId)
+    return card === null ? null : { brand: card.brand, last4: card.last4, cardId: card.cardId }
+  }
+  const claim = await deps.tokens.claim(source.tokenId, merchantId, record, fingerprint)
+  return claim.kind === 'claimed' ? { brand: claim.brand, last4: claim.last4, cardId: null } : null
+}
+
+/** Seals the CVV that came with a stored card, for the worker that will pay with it. */
+export async function keepCvv(deps: RequestCardDeps, terms: PaymentTerms, request: CreateRequest): Promise<void> {
+  if (request.cvv === null) return
+  const box = deps.sealer.sealCvv(request.cvv, { merchantId: terms.merchantId, subjectId: terms.id })
+  await deps.tokens.putCvv(terms.id, box)
+}
+
+/**
+ * The card data of a request that was not accepted, because its key has a payment already. The token goes free when the
+ * key's payment is another request's, or has ended without the token: a new key may use it. One that the payment itself
+ * may still need, or was sent with, is not given back: the store knows which requests have claimed it.
+ *
+ * What if this process dies before it, or the memory-only Redis is away? The token stays with the key; the same request
+ * again gives it back.
+ */
+export async function giveCardBack(
+  deps: RequestCardDeps,
+  { fingerprint, record }: RecordedScope,
+  paymentId: string,
+  { source, cvv }: CreateRequest,
+  earlier: IdempotencyValue
+): Promise<void> {
+  const isUnderWay = earlier.fingerprint === fingerprint && earlier.result === null
+  try {
+    if (cvv !== null) await deps.tokens.dropCvv(paymentId)
+    if (source.type === 'token' && !isUnderWay) await deps.tokens.release(source.tokenId, record, fingerprint)
+  } catch (error) {
+    if (!isRedisUnavailable(error)) throw error
+  }
+}

@@ -1,0 +1,41 @@
+/** From a payment POST to the scope of its command, and from a path to a payment id. */
+import { ServiceError } from '../../runtime/errors.js'
+import { isUuid } from '../../runtime/uuid.js'
+import { principalOf, type RequestContext } from '../http/context.js'
+import { fingerprintOf } from './fingerprint.js'
+import type { RequestScope } from './payments-port.js'
+
+/** Seconds; RFC 7240 leaves the bound to the server. */
+const WAIT_S_MAX = 30
+
+/** Comes after `authenticate`, `readIdempotencyKey` and `readJson`. Adds `Preference-Applied` to the answer. */
+export function scopeOf(ctx: RequestContext, operation: string, defaultWaitMs: number): RequestScope {
+  const waitS = preferredWaitS(ctx.get('Prefer'))
+  if (waitS !== null) ctx.state.headers.push('Preference-Applied', `wait=${waitS}`)
+  return {
+    merchantId: principalOf(ctx).merchantId,
+    idempotencyKey: ctx.state.idempotencyKey,
+    fingerprint: fingerprintOf(operation, ctx.state.body),
+    waitMs: waitS === null ? defaultWaitMs : waitS * 1_000,
+    correlationId: ctx.state.correlationId
+  }
+}
+
+/** The `{id}` of the path, in lower case. What is no UUID is no payment: 404, like the id of another merchant. */
+export function paymentIdInPath(ctx: RequestContext): string {
+  const id: string = ctx['params'].id
+  if (!isUuid(id)) throw new ServiceError('not_found')
+  return id.toLowerCase()
+}
+
+/**
+ * `Prefer: wait=N` (RFC 7240): the wish in seconds, 0 to 30. Null when there is none, or none that can be understood:
+ * preferences never fail.
+ */
+function preferredWaitS(header: string): number | null {
+  for (const preference of header.split(',')) {
+    const text = /^\s*wait\s*=\s*"?(\d{1,3})"?\s*(;|$)/i.exec(preference)?.[1]
+    if (text !== undefined) return Number(text) <= WAIT_S_MAX ? Number(text) : null
+  }
+  return null
+}

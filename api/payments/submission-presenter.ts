@@ -1,0 +1,62 @@
+/** The answer to a payment POST: docs/API.md#idempotency, docs/PAYMENTS.md#an-answer-of-202. */
+import type { CommandResult } from '../../machines/commands.js'
+import type { PaymentTerms } from '../../machines/model.js'
+import { ServiceError } from '../../runtime/errors.js'
+import type { Answer } from '../http/context.js'
+import { failureRow, presentPayment } from './payment-presenter.js'
+import { serverTiming } from './server-timing.js'
+import type { Submission } from './submission.js'
+
+/** When to look again at a payment that is still in progress, in seconds: the first question to the network is due then. */
+const RETRY_AFTER_S = 2
+
+const PARTIAL_VOID = { path: 'amount_cents', message: 'must be the whole authorised amount, or absent' }
+
+/**
+ * The answer. Throws the `ServiceError` that the submission stands for.
+ *
+ * @param firstStatus of the first success: 201 for a create, 200 for capture and cancel. A replay is 200.
+ */
+export function answerTo(submission: Submission, firstStatus: 200 | 201): Answer {
+  if (submission.kind === 'conflict') throw new ServiceError('idempotency_conflict')
+  if (submission.kind === 'not_found') throw new ServiceError('not_found')
+  if (submission.kind === 'create_in_progress') {
+    throw new ServiceError('idempotency_in_progress', {
+      paymentId: submission.paymentId,
+      headers: { Location: paymentPath(submission.paymentId), 'Retry-After': String(RETRY_AFTER_S) }
+    })
+  }
+  const { terms, isReplay, times } = submission
+  const headers: Record<string, string> = { Location: paymentPath(terms.id) }
+  if (times !== undefined) headers['Server-Timing'] = serverTiming(times)
+  if (isReplay) headers['Idempotent-Replayed'] = 'true'
+  if (submission.kind === 'in_progress') {
+    headers['Retry-After'] = String(RETRY_AFTER_S)
+    return { status: 202, body: presentInProgress(submission), headers }
+  }
+  if (submission.result.kind !== 'succeeded') throw errorOf(submission.result, terms, headers)
+  const status = isReplay ? 200 : firstStatus
+  return { status, body: presentPayment(terms, submission.result.progress), headers }
+}
+
+/** `operation` names what is pending, also while it waits for a worker. The rest is the payment as it stands. */
+function presentInProgress(submission: Submission & { kind: 'in_progress' }): Record<string, unknown> {
+  const { terms, progress, waiting } = submission
+  return presentPayment(terms, waiting === null ? progress : { ...progress, operation: waiting, error: null })
+}
+
+/** The address of a payment; relative, so that it is right behind every proxy. */
+function paymentPath(paymentId: string): string {
+  return `/v1/payments/${paymentId}`
+}
+
+function errorOf(
+  result: Exclude<CommandResult, { kind: 'succeeded' }>,
+  terms: PaymentTerms,
+  headers: Record<string, string>
+): ServiceError {
+  const paymentId = terms.id
+  if (result.kind === 'failed') return new ServiceError(failureRow(result.code, terms), { paymentId, headers })
+  const fields = result.code === 'partial_void' ? [PARTIAL_VOID] : undefined
+  return new ServiceError(result.code, { paymentId, headers, ...(fields && { fields }) })
+}

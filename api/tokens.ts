@@ -1,0 +1,51 @@
+/** Process `tokens`: the browser's side. It can seal card data, and never open it. */
+import { watchClock } from '../redis/connection/redis-clock.js'
+
+import { awaitInstallation, connectDurable } from '../redis/installation/installation.js'
+
+import { requireOwnKeys } from '../redis/installation/key-record.js'
+
+import { openMemoryOnly } from '../redis/installation/memory-only.js'
+import { MerchantStore } from '../redis/merchants/merchants.js'
+import { createTokenStore } from '../redis/tokens/tokens.js'
+import { runProcess } from '../runtime/lifecycle.js'
+import { loadSealer } from '../vault/sealer.js'
+import { createAuthenticator } from './http/authenticator.js'
+import { serve } from './http/http-server.js'
+import { aliveLimit, createTokenLimits } from './tokens/address-limit.js'
+import { loadHostedFields } from './tokens/hosted-fields.js'
+import { createTokensApp } from './tokens/tokens-app.js'
+
+await runProcess('tokens', async context => {
+  const { config, log, onStop } = context
+  const sealer = loadSealer(config.vaultPublicKeysFile)
+
+  const { durable, installation } = await connectDurable(context, redis => awaitInstallation(redis, context))
+  await watchClock(durable, { process: context })
+  await requireOwnKeys(durable, 'vault', sealer, context)
+  const secrets = await openMemoryOnly(context, installation, 'required')
+
+  const merchants = new MerchantStore(durable, config.environment)
+  const limit = { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }
+  const app = createTokensApp({
+    environment: config.environment,
+    sealer,
+    tokens: createTokenStore(secrets),
+    tokenTtlMs: config.tokenTtlMs,
+    authenticator: createAuthenticator({
+      environment: config.environment,
+      findKey: keyId => merchants.findKey(keyId)
+    }),
+    limits: createTokenLimits(secrets, limit, aliveLimit(limit, config.tokensMaxPerKey, config.tokenTtlMs), log),
+    trustedProxies: config.trustedProxies,
+    hostedFields: loadHostedFields(config.fieldsReleasesDir),
+    log
+  })
+  const server = await serve(app, {
+    host: config.host,
+    port: config.tokensPort,
+    log,
+    drainDelayMs: config.drainDelayMs
+  })
+  onStop('http server', () => server.stop())
+})

@@ -1,0 +1,71 @@
+/** The browser's side as a koa application: the only HTTP surface that a card number enters. */
+import cors from '@koa/cors'
+import Koa from 'koa'
+import type { Environment } from '../../machines/model.js'
+import type { Logger } from '../../runtime/log.js'
+import { routerOf } from '../http/api-app.js'
+import type { Authenticator } from '../http/authenticator.js'
+import type { RequestState } from '../http/context.js'
+import { answerRequests } from '../http/middleware/answer.js'
+import { authenticate } from '../http/middleware/authenticate.js'
+import { readJson } from '../http/middleware/json-body.js'
+import { unmatched } from '../http/middleware/unmatched.js'
+import type { Route } from '../http/route.js'
+import { limitAddress, limitTokens, type TokenLimits } from './address-limit.js'
+import { readCardInput } from './card-input.js'
+import { type CreateTokenDeps, createToken } from './create-token.js'
+import { addFieldsRoutes } from './fields-routes.js'
+import type { HostedFields } from './hosted-fields.js'
+
+export interface TokensAppDeps extends CreateTokenDeps {
+  readonly authenticator: Authenticator
+  readonly environment: Environment
+  readonly limits: TokenLimits
+  /** Proxies in front of this process that add to `X-Forwarded-For`; 0: the connection tells the client's address. */
+  readonly trustedProxies: number
+  readonly hostedFields: HostedFields
+  readonly log: Logger
+}
+
+const PREFLIGHT_AGE_S = 86_400
+
+/** Builds the application; it holds no state of its own. */
+export function createTokensApp(deps: TokensAppDeps): Koa<RequestState> {
+  const router = routerOf([tokenRoute(deps)])
+  addFieldsRoutes(router, deps.hostedFields)
+
+  const app = new Koa<RequestState>({ proxy: deps.trustedProxies > 0, maxIpsCount: deps.trustedProxies })
+  app.use(answerRequests(deps.log))
+  app.use(allowAnyOrigin())
+  app.use(limitAddress(deps.limits))
+  app.use(router.routes())
+  app.use(unmatched())
+  return app
+}
+
+function tokenRoute(deps: TokensAppDeps): Route {
+  return {
+    method: 'POST',
+    path: '/v1/tokens',
+    async answer(ctx) {
+      const { merchantId } = await authenticate(ctx, deps.authenticator, 'tokens:write')
+      await readJson(ctx, { isOptional: false })
+      const card = readCardInput(ctx.state.body, { environment: deps.environment, nowMs: Date.now() })
+      await limitTokens(ctx, deps.limits)
+      return { status: 201, body: await createToken(deps, merchantId, card) }
+    }
+  }
+}
+
+/** Any page may ask: the publishable key is public, and no cookie or other credential of the browser is used. */
+function allowAnyOrigin(): Koa.Middleware<RequestState> {
+  return cors({
+    origin: '*',
+    allowMethods: 'POST',
+    allowHeaders: 'Authorization, Content-Type, X-Correlation-Id',
+    exposeHeaders: 'X-Request-Id, X-Correlation-Id, RateLimit, RateLimit-Policy, Retry-After, X-Service-Warning',
+    maxAge: PREFLIGHT_AGE_S,
+    // Koa would drop the headers of an error; ours stay.
+    keepHeadersOnError: false
+  })
+}

@@ -1,0 +1,40 @@
+/** PUT and GET /v1/webhook-endpoint (docs/API.md#put-v1webhook-endpoint). */
+import { ServiceError } from '../../runtime/errors.js'
+import { createNetworkPolicy } from '../../runtime/network-policy.js'
+import { principalOf } from '../http/context.js'
+import type { MerchantRoute } from '../http/route.js'
+import { presentEndpoint, presentNewEndpoint } from './webhook-endpoint-presenter.js'
+import { parseEndpointRequest, webhookEndpointBody } from './webhook-endpoint-schema.js'
+
+const PATH = '/v1/webhook-endpoint'
+
+export const registerWebhookEndpointRoute: MerchantRoute = {
+  method: 'PUT',
+  path: PATH,
+  permission: 'webhooks:write',
+  needsIdempotencyKey: false,
+  body: { schema: webhookEndpointBody, isOptional: false },
+  query: null,
+  answer(deps) {
+    const policy = createNetworkPolicy(deps.config.webhookAllowedNetworks)
+    return async ctx => {
+      const { url, isRotation } = parseEndpointRequest(ctx.state.body, policy)
+      const endpoint = await deps.webhookEndpoints.register(principalOf(ctx).merchantId, url, isRotation)
+      return { status: 200, body: presentNewEndpoint(endpoint) }
+    }
+  }
+}
+
+export const readWebhookEndpointRoute: MerchantRoute = {
+  method: 'GET',
+  path: PATH,
+  permission: 'webhooks:write',
+  needsIdempotencyKey: false,
+  body: null,
+  query: null,
+  answer: deps => async ctx => {
+    const endpoint = await deps.webhookEndpoints.find(principalOf(ctx).merchantId)
+    if (endpoint === null) throw new ServiceError('webhook_endpoint_missing')
+    return { status: 200, body: presentEndpoint(endpoint) }
+  }
+}

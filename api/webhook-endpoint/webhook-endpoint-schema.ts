@@ -1,0 +1,60 @@
+/** Body of PUT /v1/webhook-endpoint (docs/API.md#put-v1webhook-endpoint). */
+import { isIP } from 'node:net'
+import { ServiceError } from '../../runtime/errors.js'
+import type { NetworkPolicy } from '../../runtime/network-policy.js'
+import { parserOf } from '../http/schema.js'
+import { object } from '../http/schema-fields.js'
+
+const URL_LENGTH_MAX = 2_048
+const URL_RULE = `must be an https URL of at most ${URL_LENGTH_MAX} characters, without user name, password, fragment, white space or backslash`
+
+export interface EndpointRequest {
+  readonly url: string
+  readonly isRotation: boolean
+}
+
+const IS_ROTATION_DEFAULT = false
+
+export const webhookEndpointBody = object(
+  {
+    url: { type: 'string', maxLength: URL_LENGTH_MAX, format: 'filled', rule: URL_RULE },
+    rotate_secret: { type: 'boolean', default: IS_ROTATION_DEFAULT, rule: 'must be true or false' }
+  },
+  ['url'],
+  'must be a JSON object'
+)
+
+const parseFields = parserOf<{ url: string; rotate_secret?: boolean }>(webhookEndpointBody, 'body')
+
+/**
+ * Throws `invalid_request`. An address that is not public is refused here already when the URL names it; what a name
+ * stands for is judged at each delivery.
+ */
+export function parseEndpointRequest(body: unknown, policy: NetworkPolicy): EndpointRequest {
+  const { url, rotate_secret: isRotation = IS_ROTATION_DEFAULT } = parseFields(body)
+  const problem = problemOf(url, policy)
+  if (problem !== null) throw new ServiceError('invalid_request', { fields: [{ path: 'url', message: problem }] })
+  return { url, isRotation }
+}
+
+function problemOf(text: string, policy: NetworkPolicy): string | null {
+  if (!URL.canParse(text)) return URL_RULE
+  const url = new URL(text)
+  // The parser forgives white space, control characters, backslashes and missing slashes; we would keep and show them.
+  const isPlain =
+    /^https:\/\/[^/]/i.test(text) &&
+    !/[\s\\\p{Cc}]/u.test(text) &&
+    url.port !== '0' &&
+    // An empty user name leaves no trace in the parsed URL.
+    !/^https:\/\/[^/?]*@/i.test(text) &&
+    !text.includes('#')
+  if (!isPlain) return URL_RULE
+  const refusal = policy.refusalOf(namedAddress(url.hostname))
+  return refusal === null || refusal === 'not an address' ? null : `must be reachable from the internet (${refusal})`
+}
+
+/** The address that a host name is or surely means. */
+function namedAddress(hostname: string): string {
+  const bare = hostname.replace(/^\[|\]$/g, '')
+  return isIP(bare) === 0 && /(^|\.)localhost\.?$/i.test(bare) ? '127.0.0.1' : bare
+}

@@ -1,0 +1,60 @@
+/** How far the workers are behind: per partition, the age of the oldest command that none of them has taken yet. */
+import type { Logger } from '../../runtime/log.js'
+import type { Redis } from '../connection/connections.js'
+import { serverTimeMs } from '../connection/redis-clock.js'
+import { fieldsOf } from '../connection/reply-fields.js'
+import { keys, PAYMENTS_GROUP, partitionNumbers } from '../keys.js'
+
+export interface Backlog {
+  /** Age of the oldest command of a partition that waits for a worker, as last seen (ms); 0 when none waits. */
+  ageMs(partition: number): number
+  stop(): void
+}
+
+/** How often the streams are looked at (ms). A look costs two reads per partition. */
+const INTERVAL_MS = 500
+
+/** Keeps looking until it is stopped. While Redis is away nothing counts as behind: requests fail for that reason. */
+export function watchBacklog(redis: Redis, partitions: number, log: Logger): Backlog {
+  let ages: readonly number[] = []
+  let isLooking = false
+  const look = async (): Promise<void> => {
+    if (isLooking) return
+    isLooking = true
+    try {
+      ages = await unreadAges(redis, partitions)
+    } catch (error) {
+      ages = []
+      log.debug({ err: error }, 'the backlog could not be read')
+    } finally {
+      isLooking = false
+    }
+  }
+  const timer = setInterval(() => void look(), INTERVAL_MS)
+  return { ageMs: partition => ages[partition] ?? 0, stop: () => clearInterval(timer) }
+}
+
+/** The age of the oldest unread command of each partition, by the clock of Redis (ms); 0: there is none. */
+export async function unreadAges(redis: Redis, partitions: number): Promise<number[]> {
+  const nowMs = await serverTimeMs(redis)
+  return await Promise.all(
+    partitionNumbers(partitions).map(async partition => {
+      const stream = keys.commands(partition)
+      const [oldest] = await redis.xrange(stream, `(${await lastDelivered(redis, stream)}`, '+', 'COUNT', 1)
+      return oldest === undefined ? 0 : Math.max(0, nowMs - Number.parseInt(oldest[0], 10))
+    })
+  )
+}
+
+/** Id of the last command that was handed to a worker. Without a group, which no worker has made yet, it is the first. */
+async function lastDelivered(redis: Redis, stream: string): Promise<string> {
+  const groups = (await redis.xinfo('GROUPS', stream).catch(whenNoStream)) as unknown[][]
+  const ours = groups.map(fieldsOf).find(group => group.get('name') === PAYMENTS_GROUP)
+  return String(ours?.get('last-delivered-id') ?? '0-0')
+}
+
+/** A partition in which nothing was ever asked has no stream. */
+function whenNoStream(error: unknown): [] {
+  if (error instanceof Error && error.message.includes('no such key')) return []
+  throw error
+}

@@ -1,0 +1,289 @@
+/**
+ * The command streams: one per partition and kind of work, one consumer group; any worker with a free slot gets the next
+ * entry.
+ *
+ * An entry leaves its stream only in the script that stores its result. Until then it belongs to the worker that read
+ * it; a worker that is silent for too long loses its entries to the others (takeover.ts).
+ */
+import type { CommandResult } from '../../machines/commands.js'
+import { withCrashPoints } from '../../runtime/crash-points.js'
+import { messageOf } from '../../runtime/message-of.js'
+import type { Redis } from '../connection/connections.js'
+import { keys, PAYMENTS_GROUP, partitionNumbers } from '../keys.js'
+import { encodeResult } from '../payments/payment-record.js'
+import { defineScript } from '../scripts.js'
+import { type CommandEntry, decodeEntry, encodeEntry } from './command-entry.js'
+
+const requeue = defineScript('requeue')
+const bury = defineScript('bury')
+
+/** How long a read waits for something to do: the price of a stop, since a read is never cut off (ms). */
+const BLOCK_MS = 400
+
+/** What all kinds of commands have. */
+export interface StreamEntry {
+  /** Id of the stream entry: what is acknowledged. */
+  readonly entryId: string
+  readonly partition: number
+}
+
+/** A kind of work: where its commands are, who takes them, and how they are read. */
+export interface WorkKind<E extends StreamEntry> {
+  /** Name of the consumer group. */
+  readonly group: string
+  /** Key of the heartbeats of its workers. */
+  readonly heartbeats: string
+  /** Key of the stream of a partition. */
+  stream(partition: number): string
+  /** Throws for what is no such command; the caller buries it. */
+  decode(partition: number, entryId: string, fields: readonly string[]): E
+  /** The fields of a command that a worker may have begun. */
+  encodeRedelivered(entry: E): string[]
+  /** The same command for a worker that has ended it before, and gets it again. */
+  again(entry: E): E
+}
+
+/** What `payments` does. */
+export const paymentWork: WorkKind<CommandEntry> = {
+  group: PAYMENTS_GROUP,
+  heartbeats: keys.heartbeats(),
+  stream: keys.commands,
+  decode: decodeEntry,
+  encodeRedelivered: entry => encodeEntry({ ...entry, handedOut: entry.handedOut + 1 }),
+  again: entry => ({ ...entry, handedOut: Math.max(entry.handedOut, 1) })
+}
+
+/** An entry that could not be read as a command. */
+export interface UnreadableEntry {
+  readonly partition: number
+  readonly entryId: string
+  readonly fields: readonly string[]
+  readonly reason: string
+}
+
+export interface ReadResult<E extends StreamEntry> {
+  readonly entries: E[]
+  readonly unreadable: UnreadableEntry[]
+}
+
+/** Creates the streams and their group where they are missing. Safe to call at any time. */
+export async function ensureGroups<E extends StreamEntry>(
+  redis: Redis,
+  partitions: number,
+  work: Pick<WorkKind<E>, 'stream' | 'group'>
+): Promise<void> {
+  await Promise.all(
+    partitionNumbers(partitions).map(async partition => {
+      try {
+        await redis.xgroup('CREATE', work.stream(partition), work.group, '0', 'MKSTREAM')
+      } catch (error) {
+        if (!(error instanceof Error && error.message.startsWith('BUSYGROUP'))) throw error
+      }
+    })
+  )
+}
+
+/**
+ * Reads up to `count` new commands per stream for `consumer`; an empty answer after `BLOCK_MS` without any.
+ * `blocking` is a connection that does nothing else.
+ */
+export async function readCommands<E extends StreamEntry>(
+  blocking: Redis,
+  work: WorkKind<E>,
+  consumer: string,
+  partitions: readonly number[],
+  count: number
+): Promise<ReadResult<E>> {
+  const streams = partitions.map(work.stream)
+  const news = partitions.map(() => '>')
+  const reply = await withCrashPoints('read_commands', () =>
+    blocking.xreadgroup(
+      'GROUP',
+      work.group,
+      consumer,
+      'COUNT',
+      count,
+      'BLOCK',
+      BLOCK_MS,
+      'STREAMS',
+      ...streams,
+      ...news
+    )
+  )
+  const result: ReadResult<E> = { entries: [], unreadable: [] }
+  for (const [stream, found] of reply ?? []) {
+    const partition = partitions[streams.indexOf(stream)] ?? 0
+    for (const [entryId, fields] of found) collectEntry(result, work, partition, entryId, fields ?? [])
+  }
+  return result
+}
+
+/** Puts an entry where it belongs: with the commands, or with what can't be read as one. */
+function collectEntry<E extends StreamEntry>(
+  result: ReadResult<E>,
+  work: WorkKind<E>,
+  partition: number,
+  entryId: string,
+  fields: readonly string[]
+): void {
+  try {
+    result.entries.push(work.decode(partition, entryId, fields))
+  } catch (error) {
+    result.unreadable.push({
+      partition,
+      entryId,
+      fields,
+      reason: messageOf(error)
+    })
+  }
+}
+
+/** Puts a command back, which counts as redelivered from now on. False when it was finished in the meantime. */
+export async function requeueCommand<E extends StreamEntry>(
+  redis: Redis,
+  work: WorkKind<E>,
+  entry: E
+): Promise<boolean> {
+  return await requeueEntry(redis, work, { ...entry, fields: work.encodeRedelivered(entry) })
+}
+
+/** Gives back a command that was not begun, as new as it came. False when it was finished in the meantime. */
+async function releaseCommand(redis: Redis, entry: CommandEntry): Promise<boolean> {
+  return await requeueEntry(redis, paymentWork, { ...entry, fields: encodeEntry(entry) })
+}
+
+/** Gives an entry back with these fields. False when it was finished in the meantime. */
+export async function requeueEntry<E extends StreamEntry>(
+  redis: Redis,
+  work: WorkKind<E>,
+  { partition, entryId, fields }: Omit<UnreadableEntry, 'reason'>
+): Promise<boolean> {
+  return (await requeue(redis, [work.stream(partition)], [work.group, entryId, ...fields])) === 1
+}
+
+/** Why a command is taken out of circulation, and what must not be lost with it. */
+export interface Burial {
+  readonly reason: string
+  readonly nowMs: number
+  /** When the payment must be looked at again (ms); null: its alarm stands, or it needs none. */
+  readonly wakeAtMs: number | null
+  /** The result of a merchant's request that was not even begun. */
+  readonly result: CommandResult | null
+}
+
+/** Takes a command out of circulation, with the reason for the operator. False when it was finished in the meantime. */
+export async function buryCommand(redis: Redis, entry: CommandEntry, burial: Burial): Promise<boolean> {
+  const { partition, entryId, compact, record } = entry
+  const fields = encodeEntry(entry)
+  return await buryFields(redis, paymentWork, { partition, entryId, compact, record, fields }, burial)
+}
+
+/** Takes an entry that is not a command out of circulation. */
+export async function buryEntry<E extends StreamEntry>(
+  redis: Redis,
+  work: WorkKind<E>,
+  entry: UnreadableEntry,
+  nowMs: number
+): Promise<boolean> {
+  const burial = { reason: entry.reason, nowMs, wakeAtMs: null, result: null }
+  return await buryFields(redis, work, { ...entry, compact: '', record: null }, burial)
+}
+
+async function buryFields<E extends StreamEntry>(
+  redis: Redis,
+  work: WorkKind<E>,
+  entry: Pick<CommandEntry, 'partition' | 'entryId' | 'compact' | 'record'> & { fields: readonly string[] },
+  { reason, nowMs, wakeAtMs, result }: Burial
+): Promise<boolean> {
+  const { partition, entryId, compact, record, fields } = entry
+  const buried = await bury(
+    redis,
+    [
+      work.stream(partition),
+      keys.deadLetters(partition),
+      keys.due(partition),
+      keys.idempotency(partition, record ?? 'none')
+    ],
+    [
+      work.group,
+      entryId,
+      compact,
+      wakeAtMs ?? '',
+      result === null ? '' : encodeResult(result),
+      ...fields,
+      'reason',
+      reason,
+      'buried_at',
+      String(nowMs)
+    ]
+  )
+  return buried === 1
+}
+
+/** Where commands go that a worker can't end. All answer false for one that was finished in the meantime. */
+export interface CommandQueue {
+  requeue(entry: CommandEntry): Promise<boolean>
+  /** For one that this worker has not begun: keeps the delivery count, so the next worker may begin it. */
+  release(entry: CommandEntry): Promise<boolean>
+  /** The same for one that this version can't read: for a worker of a newer one. */
+  leave(entry: CommandEntry): Promise<boolean>
+  bury(entry: CommandEntry, burial: Burial): Promise<boolean>
+}
+
+export function createCommandQueue(redis: Redis): CommandQueue {
+  return {
+    requeue: entry => requeueCommand(redis, paymentWork, entry),
+    release: entry => releaseCommand(redis, entry),
+    leave: entry => releaseCommand(redis, entry),
+    bury: (entry, burial) => buryCommand(redis, entry, burial)
+  }
+}
+
+/** How long an entry must have been with a worker before it counts as one that never got there (ms). */
+const LOST_AFTER_MS = 1_000
+const LOST_MAX = 100
+
+/**
+ * Entries that the server has delivered to `consumer`, which does not know of them: the answer was lost with its
+ * connection. No other worker takes them over, because their consumer is alive.
+ */
+export async function lostCommands<E extends StreamEntry>(
+  redis: Redis,
+  work: WorkKind<E>,
+  consumer: string,
+  partition: number,
+  isKnown: (entryId: string) => boolean
+): Promise<ReadResult<E>> {
+  return await heldEntries(redis, work, partition, consumer, { idleMs: LOST_AFTER_MS, max: LOST_MAX, isKnown })
+}
+
+/**
+ * The oldest entries, `max` at most, that were handed to `consumer` at least `idleMs` ago, without those that `isKnown`
+ * tells of. One that has left its stream, so has ended, is acknowledged.
+ */
+export async function heldEntries<E extends StreamEntry>(
+  redis: Redis,
+  work: WorkKind<E>,
+  partition: number,
+  consumer: string,
+  { idleMs, max, isKnown = () => false }: { idleMs: number; max: number; isKnown?: (entryId: string) => boolean }
+): Promise<ReadResult<E>> {
+  const stream = work.stream(partition)
+  const result: ReadResult<E> = { entries: [], unreadable: [] }
+  const isFull = (): boolean => result.entries.length + result.unreadable.length >= max
+  let [from, isLastPage] = ['-', false]
+  while (!isLastPage && !isFull()) {
+    const page = await redis.xpending(stream, work.group, 'IDLE', idleMs, from, '+', max, consumer)
+    const ids = (page as [string, ...unknown[]][]).map(([entryId]) => entryId)
+    isLastPage = ids.length < max
+    from = `(${ids.at(-1)}`
+    for (const entryId of ids) {
+      if (isKnown(entryId) || isFull()) continue
+      const [found] = await redis.xrange(stream, entryId, entryId)
+      if (found !== undefined) collectEntry(result, work, partition, entryId, found[1])
+      // Asked once more: it may have arrived, and ended, while the stream was read.
+      else if (!isKnown(entryId)) await redis.xack(stream, work.group, entryId)
+    }
+  }
+  return result
+}

@@ -1,0 +1,102 @@
+/** Commands that were taken out of circulation, with the reason; an operator reads them and puts them back. */
+
+import type { Redis } from '../connection/connections.js'
+import { fieldsOf } from '../connection/reply-fields.js'
+import { expandId, keys, partitionNumbers } from '../keys.js'
+import { defineScript } from '../scripts.js'
+import { decodeEntry } from './command-entry.js'
+
+const replayLetter = defineScript('replay_letter')
+
+export interface DeadLetter {
+  /** `<partition>:<entry id>`: what an operator names it by. */
+  readonly letterId: string
+  readonly reason: string
+  readonly buriedAtMs: number
+  /** Null when the entry was not readable as a command; it can be looked at and discarded, and not replayed. */
+  readonly command: { readonly paymentId: string; readonly kind: string } | null
+  /** All that is written in the entry. */
+  readonly fields: Readonly<Record<string, string>>
+}
+
+const NOT_OF_THE_COMMAND = new Set(['reason', 'buried_at', 'n'])
+
+/** All dead letters, oldest first in each partition. */
+export async function listDeadLetters(redis: Redis, partitions: number): Promise<DeadLetter[]> {
+  const lists = await Promise.all(
+    partitionNumbers(partitions).map(async partition => {
+      const entries = await redis.xrange(keys.deadLetters(partition), '-', '+')
+      return entries.map(([entryId, pairs]) => letterOf(partition, entryId, pairs))
+    })
+  )
+  return lists.flat()
+}
+
+/**
+ * Puts a letter back into its stream, marked as delivered before: a call that it may have sent is reconciled, not
+ * repeated. Throws when there is no such letter, or when it is not a command.
+ */
+export async function replayDeadLetter(redis: Redis, letterId: string): Promise<DeadLetter> {
+  const { letter, partition, entryId } = await findLetter(redis, letterId)
+  if (letter.command === null) {
+    throw new Error(
+      `The dead letter ${letterId} is not a command, so it can't be replayed. Look at it, then \`dead-letter discard ${letterId}\`.`
+    )
+  }
+  const fields = Object.entries(letter.fields)
+    .filter(([name]) => !NOT_OF_THE_COMMAND.has(name))
+    .flat()
+  const moved = await replayLetter(
+    redis,
+    [keys.deadLetters(partition), keys.commands(partition)],
+    [entryId, ...fields, 'n', '1']
+  )
+  if (moved !== 1) throw new Error(`The dead letter ${letterId} was replayed by another operator just now.`)
+  return letter
+}
+
+/**
+ * Removes a letter that is not a command. Throws when there is no such letter, and when it is a command: replayed, that
+ * one leaves as soon as its payment allows.
+ */
+export async function discardDeadLetter(redis: Redis, letterId: string): Promise<DeadLetter> {
+  const { letter, partition, entryId } = await findLetter(redis, letterId)
+  if (letter.command !== null) {
+    throw new Error(
+      `The dead letter ${letterId} is the ${letter.command.kind} of payment ${letter.command.paymentId}. Replay it: what has ended meanwhile is not done again.`
+    )
+  }
+  await redis.xdel(keys.deadLetters(partition), entryId)
+  return letter
+}
+
+async function findLetter(
+  redis: Redis,
+  letterId: string
+): Promise<{ letter: DeadLetter; partition: number; entryId: string }> {
+  const [, digits = '', entryId = ''] = /^(\d+):(\d+-\d+)$/.exec(letterId) ?? []
+  const partition = Number(digits)
+  const [found] = entryId === '' ? [] : await redis.xrange(keys.deadLetters(partition), entryId, entryId)
+  if (found === undefined) throw new Error(`There is no dead letter ${letterId}. See \`dead-letter list\`.`)
+  return { letter: letterOf(partition, entryId, found[1]), partition, entryId }
+}
+
+function letterOf(partition: number, entryId: string, pairs: readonly string[]): DeadLetter {
+  const fields = fieldsOf(pairs)
+  return {
+    letterId: `${partition}:${entryId}`,
+    reason: fields.get('reason') ?? 'no reason is written down',
+    buriedAtMs: Number(fields.get('buried_at') ?? Number.NaN),
+    command: commandOf(partition, entryId, pairs),
+    fields: Object.fromEntries(fields)
+  }
+}
+
+function commandOf(partition: number, entryId: string, pairs: readonly string[]): DeadLetter['command'] {
+  try {
+    const { compact, command } = decodeEntry(partition, entryId, pairs)
+    return { paymentId: expandId(compact), kind: command.kind }
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * How a result finds the API process that waits for it: one pub/sub channel per process.
+ *
+ * A message is a wake-up that happens to carry the result; the stored result is the authority. A lost message costs
+ * the client the rest of its wait, nothing else.
+ */
+import type { CommandResult } from '../../machines/commands.js'
+import type { PaymentProgress } from '../../machines/model.js'
+import type { Redis } from '../connection/connections.js'
+import { keys } from '../keys.js'
+import {
+  type CodedProgress,
+  type CodedResult,
+  codeResult,
+  decodeProgress,
+  encodeProgress,
+  readResult
+} from '../payments/payment-record.js'
+import type { CommandEntry } from './command-entry.js'
+
+/** Where the time of a command went in its worker, ms. Measured there; sent along with the reply. */
+export interface WorkerTimes {
+  /** From the acceptance to the worker, by the clocks of Redis and of the worker. */
+  readonly queueMs: number
+  readonly lockMs: number
+  readonly networkMs: number
+  /** From the moment the worker took the command to its last commit, lock and network included. */
+  readonly workMs: number
+}
+
+/** `open`: the command's turn is over, but the outcome is not known yet. `times` null: the worker told none. */
+export type Reply = (
+  | { readonly kind: 'ended'; readonly result: CommandResult }
+  | { readonly kind: 'open'; readonly progress: PaymentProgress }
+) & { readonly times: WorkerTimes | null }
+
+/** Beside the fields of a result or a progress; a reader that does not know it ignores it. */
+type Timed = { ms?: [queue: number, lock: number, network: number, work: number] }
+
+/** `<command id> D <result>` or `<command id> O <progress>`; '' when there is nothing to say. */
+export function encodeReply(
+  entry: CommandEntry,
+  result: CommandResult | null,
+  progress: PaymentProgress | null,
+  times?: WorkerTimes
+): string {
+  if (entry.replyTo === null) return ''
+  const timed: Timed = times === undefined ? {} : { ms: codeTimes(times) }
+  const { commandId } = entry.replyTo
+  if (result !== null) return `${commandId} D ${JSON.stringify({ ...codeResult(result), ...timed })}`
+  return progress === null ? '' : `${commandId} O ${JSON.stringify({ ...encodeProgress(progress), ...timed })}`
+}
+
+function codeTimes({ queueMs, lockMs, networkMs, workMs }: WorkerTimes): Required<Timed>['ms'] {
+  const round = (ms: number): number => Math.round(ms * 10) / 10
+  return [round(queueMs), round(lockMs), round(networkMs), round(workMs)]
+}
+
+/** Null for what can't be read: a reply that is lost costs time, and the stored result is the authority. */
+export function decodeReply(message: string): { commandId: string; reply: Reply } | null {
+  const [, commandId = '', kind, body = ''] = /^(\S+) ([DO]) (.*)$/s.exec(message) ?? []
+  try {
+    if (kind === undefined) return null
+    const value = JSON.parse(body) as Timed
+    const [queueMs, lockMs, networkMs, workMs] = value.ms ?? []
+    const isTimed = queueMs !== undefined && lockMs !== undefined && networkMs !== undefined && workMs !== undefined
+    const times = isTimed ? { queueMs, lockMs, networkMs, workMs } : null
+    return kind === 'D'
+      ? { commandId, reply: { kind: 'ended', result: readResult(value as CodedResult), times } }
+      : { commandId, reply: { kind: 'open', progress: decodeProgress(value as CodedProgress), times } }
+  } catch {
+    return null
+  }
+}
+
+export interface ReplyListener {
+  readonly channel: string
+  /** Begins to listen for a command; call it before the command is accepted. */
+  expect(commandId: string): ExpectedReply
+  /** Ends all waiting, now and from now on: the process is about to stop. */
+  stopWaiting(): void
+}
+
+export interface ExpectedReply {
+  /** The reply, or null when `waitMs` ended first. */
+  within(waitMs: number): Promise<Reply | null>
+  /** Stops listening; always call it. */
+  dispose(): void
+}
+
+/** Subscribes to the channel of this process. `subscriber` is used for nothing else. */
+export async function listenForReplies(subscriber: Redis, instance: string): Promise<ReplyListener> {
+  const channel = keys.replyChannel(instance)
+  const waiting = new Map<string, (reply: Reply | null) => void>()
+  subscriber.on('message', (_, message: string) => {
+    const decoded = decodeReply(message)
+    if (decoded !== null) waiting.get(decoded.commandId)?.(decoded.reply)
+  })
+  await subscriber.subscribe(channel)
+  let isStopping = false
+  return {
+    channel,
+    expect: commandId => expectReply(waiting, commandId, () => isStopping),
+    stopWaiting: () => {
+      isStopping = true
+      for (const giveUp of waiting.values()) giveUp(null)
+    }
+  }
+}
+
+function expectReply(
+  waiting: Map<string, (reply: Reply | null) => void>,
+  commandId: string,
+  isStopping: () => boolean
+): ExpectedReply {
+  let timer: NodeJS.Timeout | undefined
+  const reply = new Promise<Reply | null>(resolve => waiting.set(commandId, resolve))
+  return {
+    within: waitMs => {
+      const late = new Promise<null>(resolve => {
+        timer = setTimeout(() => resolve(null), isStopping() ? 0 : waitMs)
+      })
+      return Promise.race([reply, late])
+    },
+    dispose: () => {
+      clearTimeout(timer)
+      waiting.delete(commandId)
+    }
+  }
+}

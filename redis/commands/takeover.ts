@@ -1,0 +1,97 @@
+/**
+ * Heartbeats of the workers, and the takeover of a dead worker's commands.
+ *
+ * A heartbeat is written by the clock of Redis, so that the clocks of machines don't matter. Taking over the entries of
+ * a worker is safe even if it was only suspended: a redelivered entry is reconciled, never sent again. The commit of
+ * the resumed worker fails, because the version of the payment has changed.
+ */
+
+import type { Redis } from '../connection/connections.js'
+import { fieldsOf } from '../connection/reply-fields.js'
+import { keys } from '../keys.js'
+import { defineScript } from '../scripts.js'
+import { heldEntries, type ReadResult, type StreamEntry, type WorkKind } from './command-stream.js'
+
+const beatScript = defineScript('beat')
+const findLiving = defineScript('find_living')
+const watchScript = defineScript('watch_workers')
+const dropConsumer = defineScript('drop_consumer')
+
+/** Entries that one call takes from one consumer; the next call goes on. */
+const TAKE_MAX = 200
+
+/** Far above every silence that counts as death (`TAKEOVER_AFTER_MS`): a forgotten worker was dead long before. */
+const FORGET_AFTER_MS = 24 * 3_600_000
+
+/** Says that a worker is alive. `heartbeats`: the list of the workers' kind. */
+export async function writeHeartbeat(redis: Redis, consumer: string, heartbeats = keys.heartbeats()): Promise<void> {
+  await beatScript(redis, [heartbeats], [consumer, FORGET_AFTER_MS])
+}
+
+/** For a worker that stops in order: what it left is taken over at once. */
+export async function removeHeartbeat(redis: Redis, consumer: string, heartbeats = keys.heartbeats()): Promise<void> {
+  await redis.zrem(heartbeats, consumer)
+}
+
+/** The consumers that were heard within `silenceMs`. */
+export async function livingConsumers(
+  redis: Redis,
+  silenceMs: number,
+  heartbeats = keys.heartbeats()
+): Promise<ReadonlySet<string>> {
+  return new Set((await findLiving(redis, [heartbeats], [silenceMs])) as string[])
+}
+
+/** Like `livingConsumers`, but rejects while Redis refuses writes, so that an outage is not mistaken for dead workers. */
+export async function watchWorkers(redis: Redis, silenceMs: number, heartbeats: string): Promise<ReadonlySet<string>> {
+  const living = await watchScript(redis, [heartbeats, keys.timersHeartbeats()], [silenceMs, 'timers'])
+  return new Set(living as string[])
+}
+
+/** What one dead consumer holds of a partition. */
+export interface Orphans<E extends StreamEntry> extends ReadResult<E> {
+  readonly consumer: string
+}
+
+/**
+ * The entries of one partition that belong to dead consumers, those included that are no commands. Consumers that are
+ * dead and empty are removed.
+ */
+export async function orphanedCommands<E extends StreamEntry>(
+  redis: Redis,
+  work: WorkKind<E>,
+  partition: number,
+  living: ReadonlySet<string>
+): Promise<Orphans<E>[]> {
+  const stream = work.stream(partition)
+  const orphans: Orphans<E>[] = []
+  for (const consumer of await consumersOf(redis, stream, work.group)) {
+    if (living.has(consumer.name)) continue
+    if (consumer.pending > 0) {
+      const held = await heldEntries(redis, work, partition, consumer.name, { idleMs: 0, max: TAKE_MAX })
+      orphans.push({ consumer: consumer.name, ...held })
+    } else if (consumer.idleMs > REMOVE_AFTER_IDLE_MS) {
+      await dropConsumer(redis, [stream], [work.group, consumer.name])
+    }
+  }
+  return orphans
+}
+
+/** Long enough that a consumer which was created but has not beaten yet is not removed under its feet. */
+const REMOVE_AFTER_IDLE_MS = 60_000
+
+async function consumersOf(
+  redis: Redis,
+  stream: string,
+  group: string
+): Promise<{ name: string; pending: number; idleMs: number }[]> {
+  const rows = (await redis.xinfo('CONSUMERS', stream, group)) as unknown[][]
+  return rows.map(row => {
+    const fields = fieldsOf(row)
+    return {
+      name: String(fields.get('name')),
+      pending: Number(fields.get('pending')),
+      idleMs: Number(fields.get('idle'))
+    }
+  })
+}

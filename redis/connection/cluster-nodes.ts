@@ -1,0 +1,58 @@
+/** The servers behind a connection: what concerns each of them, and which of them has a key. */
+import { Cluster, Command, Redis as Single } from 'ioredis'
+import type { Redis } from './connections.js'
+import { RedisUnavailable } from './redis-errors.js'
+
+/** Every living master: for what has no key, such as settings and walks over all keys. */
+export function mastersOf(redis: Redis): readonly Redis[] {
+  return redis instanceof Cluster ? redis.nodes('master') : [redis]
+}
+
+/** `host:port` of the server behind a connection, for messages. */
+export function nameOfServer(redis: Redis): string {
+  return redis instanceof Single ? `${redis.options.host}:${redis.options.port}` : 'the Cluster'
+}
+
+/** Every key of every master that matches, in portions; a key that comes or goes meanwhile may be missing. */
+export async function* scanKeys(
+  redis: Redis,
+  wish: { count: number; match?: string; type?: string }
+): AsyncGenerator<string[]> {
+  for (const master of mastersOf(redis)) {
+    const type = wish.type === undefined ? [] : ['TYPE', wish.type]
+    let cursor = '0'
+    do {
+      const answer: unknown = await master.call(
+        'SCAN',
+        cursor,
+        'MATCH',
+        wish.match ?? '*',
+        'COUNT',
+        wish.count,
+        ...type
+      )
+      const [next, found] = answer as [string, string[]]
+      yield found
+      cursor = next
+    } while (cursor !== '0')
+  }
+}
+
+/** The connection to the master that has a key, as far as this client knows. Throws while there is none. */
+export function masterOf(cluster: Cluster, key: string): Single {
+  const slot = new Command('get', [key]).getSlot()
+  const address = slot === null ? undefined : cluster.slots[slot]?.[0]
+  const master = cluster.nodes('master').find(({ options }) => `${options.host}:${options.port}` === address)
+  if (master === undefined) throw new RedisUnavailable(`The Cluster has no master for ${key} at the moment.`)
+  return master
+}
+
+/** Asks the Cluster anew who has what. Never rejects: who can't be found now is looked for again. */
+export function findMastersAgain(cluster: Cluster): Promise<void> {
+  return new Promise(resolve => cluster.refreshSlotsCache(() => resolve()))
+}
+
+/** Whether an answer says that another node has the key by now, and that nothing was done. */
+export function isMovedError(error: unknown): boolean {
+  return error instanceof Error && /^(MOVED|UNBLOCKED|READONLY) /.test(error.message)
+}

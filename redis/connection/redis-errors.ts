@@ -1,0 +1,64 @@
+/** Which errors of the Redis client mean that Redis itself cannot be used just now, as opposed to a mistake of ours. */
+import { messageOf } from '../../runtime/message-of.js'
+import { loginOfUrl, safeAddress } from '../../runtime/redis-address.js'
+
+/** The durable Redis can't do what was asked just now. Whether it was done is unknown. */
+export class RedisUnavailable extends Error {}
+
+/** Replies of a server that is loading, failing over, full, or unable to write its append-only file. */
+const UNAVAILABLE_REPLY =
+  /^(LOADING|READONLY|MISCONF|OOM|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|NOREPLICAS|BUSY|MOVED|ASK|UNBLOCKED) /
+
+/** Sentences and names of the client for a connection that is lost, refused or too slow. */
+const LOST_CONNECTION =
+  /Connection is closed|Stream isn't writeable|Command timed out|MaxRetriesPerRequest|ClusterAllFailed|Connection is in|Cluster isn't ready|Too many Cluster redirections|Cluster is ended|startup nodes is available/
+const SOCKET_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN'
+])
+
+/** The settings that name a Redis. */
+export type RedisVariable = 'REDIS_URL' | 'SECRETS_REDIS_URL' | 'REDLOCK_URLS'
+
+/** The server refuses a login, a command or a key: trying again does not mend that. The last two are about scripts. */
+const REFUSAL = /^(?:NOAUTH|WRONGPASS|NOPERM) |^ERR The user executing the script can't|ACL failure in script/
+
+/** Whether a server refuses what this user wants. */
+export function isRefusal(error: unknown): boolean {
+  return REFUSAL.test(messageOf(error))
+}
+
+/** Adds to a refusal which server and user it is about, and what to do. Redis itself names neither. */
+export function explainRefusal(error: Error, variable: RedisVariable, url: string): void {
+  const advice = ' (docs/SECURITY.md, Redis)'
+  if (!isRefusal(error) || error.message.endsWith(advice)) return
+  const { username = 'default' } = loginOfUrl(url)
+  const file = variable === 'REDIS_URL' ? 'durable.acl' : 'memory-only.acl'
+  const who = `The Redis of ${variable} (${safeAddress(url)}) refused the user "${username}"`
+  error.message = `${error.message}. ${who}: correct user and password in ${variable}, or load ${file} of this release into that server${advice}`
+}
+
+/**
+ * Why something failed, for /readyz and the operator: of a connection that is lost or too slow the client's own words
+ * tell nothing ("Stream isn't writeable and enableOfflineQueue options is false").
+ */
+export function reasonOf(error: unknown): string {
+  const message = messageOf(error)
+  if (message.startsWith('Command timed out')) return 'Redis did not answer in time'
+  return LOST_CONNECTION.test(message) ? 'there is no connection to Redis' : message
+}
+
+/** True when the caller should answer "try again later". The fate of the command is unknown. */
+export function isRedisUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (error instanceof RedisUnavailable) return true
+  if (error.name === 'ReplyError') return UNAVAILABLE_REPLY.test(error.message)
+  if ('code' in error && typeof error.code === 'string' && SOCKET_CODES.has(error.code)) return true
+  return LOST_CONNECTION.test(`${error.name} ${error.constructor.name} ${error.message}`)
+}

@@ -1,0 +1,122 @@
+/**
+ * Writes that count only when enough replicas have them (`WAIT_REPLICAS`).
+ *
+ * WAIT speaks of the writes of its own connection, so what is to be confirmed goes over a connection of its own, and
+ * reads never wait behind it. One WAIT at a time confirms all that was written before it (group commit): what arrives
+ * meanwhile shares the next one. A small write goes before each WAIT, so that the answer covers everything that the
+ * server holds by then, also what an earlier connection wrote and a repeated request only finds.
+ *
+ * The write and its WAIT go to one server over one connection. A master that dies, or is a master no more, between the
+ * two confirms nothing, regardless of its successor.
+ */
+import { Cluster, type Redis as Single } from 'ioredis'
+import type { Logger } from '../../runtime/log.js'
+import { keys } from '../keys.js'
+import { findMastersAgain, isMovedError, masterOf, mastersOf } from './cluster-nodes.js'
+import { connect, disconnect, type Redis } from './connections.js'
+import { RedisUnavailable } from './redis-errors.js'
+
+export interface Writes {
+  /** Whether writes wait for replicas: then a wake-up that tells of a write must follow it, not be part of it. */
+  readonly isReplicated: boolean
+  /**
+   * Runs `work`, which is one command or script about `key`, and resolves when what it wrote, or found, is on enough
+   * replicas. Rejects with `RedisUnavailable` when they are too few: it is written then, and may be lost. `work` is run
+   * again when the key has moved to another master, because nothing was done then.
+   */
+  run<T>(key: string, work: (redis: Redis) => Promise<T>): Promise<T>
+}
+
+/** How long replicas may take (ms). Less than a command may, so that the two timeouts can be told apart. */
+const WAIT_MS = 1_000
+const FENCE_LIFE_MS = 60_000
+const MOVES_MAX = 3
+
+/** `redis` is used for nothing else, unless `replicas` is 0: then writes are not waited for. */
+export function createWrites(redis: Redis, replicas: number): Writes {
+  if (replicas === 0) return { isReplicated: false, run: (_, work) => work(redis) }
+  const confirmations = new WeakMap<Redis, Confirmation>()
+  const confirmationOf = (node: Redis): Confirmation => {
+    const known = confirmations.get(node)
+    if (known !== undefined) return known
+    const made = new Confirmation(node, replicas)
+    confirmations.set(node, made)
+    return made
+  }
+  const runOn = async <T>(node: Redis, key: string, work: (redis: Redis) => Promise<T>): Promise<T> => {
+    const result = await work(node)
+    await confirmationOf(node).confirm(key)
+    return result
+  }
+  if (!(redis instanceof Cluster)) return { isReplicated: true, run: (key, work) => runOn(redis, key, work) }
+  return { isReplicated: true, run: (key, work) => following(redis, key, node => runOn(node, key, work)) }
+}
+
+/** Goes to the master of a key; when it is another by now, to that one. */
+async function following<T>(cluster: Cluster, key: string, work: (node: Single) => Promise<T>): Promise<T> {
+  for (let moves = 0; ; moves++) {
+    try {
+      return await work(masterOf(cluster, key))
+    } catch (error) {
+      if (!isMovedError(error) || moves === MOVES_MAX) throw error
+      await findMastersAgain(cluster)
+    }
+  }
+}
+
+/** The WAITs of one connection. */
+class Confirmation {
+  readonly #redis: Redis
+  readonly #replicas: number
+  #running: Promise<void> = Promise.resolve()
+  #next: Promise<void> | null = null
+
+  constructor(redis: Redis, replicas: number) {
+    this.#redis = redis
+    this.#replicas = replicas
+  }
+
+  /** Everything that was answered on this connection before the call is on enough replicas when it resolves. */
+  confirm(key: string): Promise<void> {
+    this.#next ??= this.#after(this.#running, key)
+    return this.#next
+  }
+
+  async #after(running: Promise<void>, key: string): Promise<void> {
+    await running.catch(() => undefined)
+    const wait = this.#wait(key)
+    this.#running = wait
+    this.#next = null
+    await wait
+  }
+
+  async #wait(key: string): Promise<void> {
+    // Sent together: nothing else of this connection comes between them.
+    const [, count] = await Promise.all([
+      this.#redis.set(keys.fence(key), '', 'PX', FENCE_LIFE_MS),
+      this.#redis.wait(this.#replicas, WAIT_MS)
+    ])
+    if (count >= this.#replicas) return
+    throw new RedisUnavailable(`${count} replicas have a write within ${WAIT_MS} ms, ${this.#replicas} must.`)
+  }
+}
+
+/**
+ * For those who write by themselves and seldom: how many replicas have everything that `redis` has written so far; of
+ * several masters, the least. Waits for `replicas` of them, and not longer than a write would.
+ */
+export async function confirmedReplicas(redis: Redis, replicas: number): Promise<number> {
+  return Math.min(...(await Promise.all(mastersOf(redis).map(master => master.wait(replicas, WAIT_MS)))))
+}
+
+/** The writes of a process: over `redis` itself where no replicas are waited for, else over a connection of their own. */
+export async function openWrites(
+  redis: Redis,
+  config: { readonly redisUrl: string; readonly waitReplicas: number },
+  log: Logger
+): Promise<{ readonly writes: Writes; close(): Promise<void> }> {
+  const { redisUrl, waitReplicas } = config
+  if (waitReplicas === 0) return { writes: createWrites(redis, 0), close: async () => undefined }
+  const connection = await connect(redisUrl, 'commands', log)
+  return { writes: createWrites(connection, waitReplicas), close: () => disconnect(connection) }
+}

@@ -1,0 +1,149 @@
+/**
+ * Which installation the data of a Redis belongs to, and what must be true of the durable one before a process may work
+ * with it.
+ *
+ * The first process writes the environment, the number of partitions and an id into the key `installation`. From then on
+ * every process and the operator compare before they write anything: test processes on live data would let buyers pay
+ * with a simulator, and with another number of partitions every merchant would be looked for in the wrong place.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Environment } from '../../machines/model.js'
+import type { Config } from '../../runtime/config.js'
+import { delay } from '../../runtime/delay.js'
+import { isRecord, parseJson } from '../../runtime/json.js'
+import type { ProcessContext } from '../../runtime/lifecycle.js'
+import { connect, disconnect, type Redis } from '../connection/connections.js'
+import { openWrites, type Writes } from '../connection/writes.js'
+import { keys } from '../keys.js'
+import { rejectAsUnreachable, requireDurability } from './durability.js'
+import { requirePermissions } from './permissions.js'
+import { requireReplay } from './replay.js'
+import { watchReplicas } from './replicas.js'
+
+/** What the data was born as. */
+export interface Installation {
+  readonly environment: Environment
+  readonly partitions: number
+  readonly id: string
+}
+
+/** What a process was told; partitions by those that use them. An empty id is not compared. */
+type Wanted = Pick<Config, 'environment' | 'installationId'> & { readonly partitions?: number }
+
+const WAIT_FOR_BIRTH_MS = 200
+
+/**
+ * The durable Redis of a process that tells others "it is written down": its connection and its writes, once
+ * installation and durability are proved. Both are closed at its stop.
+ */
+export async function openDurable(
+  context: ProcessContext
+): Promise<{ readonly durable: Redis; readonly writes: Writes; readonly installation: Installation }> {
+  const { config, log, onStop } = context
+  const { durable, installation } = await connectDurable(context)
+  const { writes, close } = await openWrites(durable, config, log)
+  onStop('durable writes', close)
+  await requireDurability(durable, context)
+  if (config.waitReplicas > 0) watchReplicas(durable, context)
+  return { durable, writes, installation }
+}
+
+/**
+ * The durable Redis of a process, once it is proved to allow what the process does, to hold the data of this installation
+ * and to keep it at a restart; all three are also conditions of /readyz. `claim` is another one than `claimInstallation` for a process that may not write.
+ */
+export async function connectDurable(
+  context: ProcessContext,
+  claim = (redis: Redis): Promise<Installation> => claimInstallation(redis, context.config)
+): Promise<{ readonly durable: Redis; readonly installation: Installation }> {
+  const { config, log, onStop, onReadyCheck } = context
+  const durable = await connect(config.redisUrl, 'commands', log)
+  onStop('durable redis', () => disconnect(durable))
+  await requirePermissions(durable, 'durable', context)
+  const installation = await claim(durable)
+  log.info({ environment: installation.environment, installation_id: installation.id }, 'durable data opened')
+  onReadyCheck('installation', () => changeOf(durable, installation.id))
+  await requireReplay(durable, context)
+  return { durable, installation }
+}
+
+/**
+ * Compares; where there is no data yet, writes what it is, in one atomic command. Throws a sentence about a difference.
+ * Data that exists is only read, because a Redis that is full or read-only still answers reads.
+ */
+export async function claimInstallation(redis: Redis, wanted: Wanted & { partitions: number }): Promise<Installation> {
+  const { environment, partitions, installationId } = wanted
+  const known = await findInstallation(redis)
+  if (known !== null) return agreed(known, wanted)
+  const born: Installation = { environment, partitions, id: installationId || randomUUID() }
+  const found = await redis.set(keys.installation(), JSON.stringify(born), 'NX', 'GET')
+  return found === null ? born : agreed(readStamp(found), wanted)
+}
+
+/** For a process that may not write: compares, and waits for another process to write what the data is. */
+export async function awaitInstallation(
+  redis: Redis,
+  { config, log, signal }: Pick<ProcessContext, 'log' | 'signal'> & { readonly config: Wanted }
+): Promise<Installation> {
+  for (let tries = 0; ; tries++) {
+    const found = await findInstallation(redis)
+    if (found !== null) return agreed(found, { environment: config.environment, installationId: config.installationId })
+    if (tries === 0) log.warn('the durable Redis holds no data yet; start `api`, `payments` or `timers`')
+    await delay(WAIT_FOR_BIRTH_MS, signal)
+    signal.throwIfAborted()
+  }
+}
+
+/** What the data was born as; null when there is none. */
+export async function findInstallation(redis: Redis): Promise<Installation | null> {
+  const found = await redis.get(keys.installation())
+  return found === null ? null : readStamp(found)
+}
+
+/** Ties a memory-only Redis to the installation of the durable one. Throws a sentence when it is tied to another one. */
+export async function tieMemoryOnly(secrets: Redis, { environment, id }: Installation): Promise<void> {
+  const stamp = JSON.stringify({ environment, id })
+  const found = (await secrets.get(keys.installation())) ?? (await secrets.set(keys.installation(), stamp, 'NX', 'GET'))
+  const other: unknown = found === null ? null : parseJson(found)
+  if (!isRecord(other) || (other['environment'] === environment && other['id'] === id)) return
+  throw new Error(
+    `The Redis of SECRETS_REDIS_URL serves installation ${String(other['id'])} (${String(other['environment'])}), and the data of REDIS_URL belongs to ${id} (${environment}). ` +
+      'Give each installation a memory-only Redis of its own. If the other one is gone, restart that Redis: it keeps nothing.'
+  )
+}
+
+function agreed(found: Installation, wanted: Wanted): Installation {
+  const { environment, partitions, id } = found
+  if (environment !== wanted.environment) {
+    throw new Error(
+      `REDIS_URL holds ${environment} data (installation ${id}), SERVICE_ENV says ${wanted.environment}. Correct the one that is wrong; nothing was written.`
+    )
+  }
+  if (wanted.installationId !== '' && id !== wanted.installationId) {
+    throw new Error(
+      `REDIS_URL holds the data of installation ${id}, INSTALLATION_ID says ${wanted.installationId}. Two installations can't share a database; nothing was written.`
+    )
+  }
+  if (wanted.partitions !== undefined && partitions !== wanted.partitions) {
+    throw new Error(
+      `This data was born with ${partitions} partitions, PARTITIONS says ${wanted.partitions}. Set PARTITIONS=${partitions}; the number can't change.`
+    )
+  }
+  return found
+}
+
+/** The sentence for /readyz when another server, or an emptied one, answers in the place of installation `id`. */
+export async function changeOf(redis: Redis, id: string): Promise<string | undefined> {
+  const found = await findInstallation(redis).catch(rejectAsUnreachable)
+  if (found?.id === id) return undefined
+  const now = found === null ? 'is empty' : `holds the data of installation ${found.id}`
+  return `The Redis of REDIS_URL ${now}; this process was started on ${id}. Stop the processes, bring that data back, then start them.`
+}
+
+function readStamp(text: string): Installation {
+  const { environment, partitions, id } = parseJson(text) as Partial<Installation>
+  if ((environment === 'test' || environment === 'live') && typeof partitions === 'number' && typeof id === 'string') {
+    return { environment, partitions, id }
+  }
+  throw new Error('The key `installation` of REDIS_URL is not readable. Is this the Redis of another program?')
+}

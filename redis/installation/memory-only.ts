@@ -1,0 +1,146 @@
+/**
+ * The memory-only Redis, and the proof that card data in flight cannot reach a disk (invariant 7).
+ *
+ * Each new connection is proved before a data command may use it: after a failover or a restart another server answers
+ * under the same address. The server may be away, also at start: then data commands are rejected at once (decision 25).
+ */
+import { Redis as Single } from 'ioredis'
+import type { Config } from '../../runtime/config.js'
+import { delay } from '../../runtime/delay.js'
+import type { ProcessContext } from '../../runtime/lifecycle.js'
+import { messageOf } from '../../runtime/message-of.js'
+import { NoAnswer, within } from '../../runtime/within.js'
+import { connectInBackground, disconnect, type Redis } from '../connection/connections.js'
+import { isRedisUnavailable, isRefusal, RedisUnavailable, reasonOf } from '../connection/redis-errors.js'
+import { keys } from '../keys.js'
+import { type Installation, tieMemoryOnly } from './installation.js'
+import { type DiskUse, diskUseOf } from './memory-only-settings.js'
+import { requirePermissions } from './permissions.js'
+
+/** A start waits so long for the server, then goes on without it (ms). */
+const START_WAIT_MS = 3_000
+const LOOK_AGAIN_MS = 100
+/** /readyz must not wait for a server that is silent: probes give up after a second. */
+const LOOK_MAX_MS = 500
+
+/**
+ * What may be sent to a server that is not proved: handshake, proof and health. EVAL is the check of permissions; a
+ * script with data begins with EVALSHA, and its EVAL follows NOSCRIPT of the same connection at once.
+ */
+const HARMLESS = new Set(['auth', 'hello', 'select', 'client', 'info', 'config', 'ping', 'quit', 'eval'])
+
+type Finding = { readonly kind: 'away'; readonly reason: string } | ({ readonly kind: 'asked' } & DiskUse)
+
+/**
+ * The connection of a process to the memory-only Redis; it is closed at the stop of the process. Rejects when the server,
+ * or a replica of it, is found to write to a disk, refuses to tell, or serves another installation: a token that was made
+ * in the test environment is never found in live. In /readyz that is a problem; a server
+ * that is away is one only where it is `required`, and else a warning.
+ */
+export async function openMemoryOnly(
+  context: Pick<ProcessContext, 'log' | 'onStop' | 'onReadyCheck' | 'onWarning'> & {
+    readonly config: Pick<Config, 'environment' | 'redisUrl' | 'secretsRedisUrl'>
+  },
+  installation: Installation,
+  need: 'required' | 'optional'
+): Promise<Redis> {
+  const { config, log, onStop, onReadyCheck, onWarning } = context
+  const secrets = connectInBackground(config.secretsRedisUrl, 'secrets', log, 'SECRETS_REDIS_URL')
+  onStop('memory-only redis', () => disconnect(secrets))
+  if (!(secrets instanceof Single))
+    throw new Error('SECRETS_REDIS_URL must name one server or Sentinels, not a Cluster.')
+  const look = proveConnections(secrets, installation)
+  const found = await untilAsked(look)
+  if (found.kind === 'asked' && found.problem !== undefined) throw new Error(found.problem)
+  await requirePermissions(secrets, 'memoryOnly', context, async () => (await look()).kind === 'asked')
+  onReadyCheck('memory-only redis', async () => {
+    const now = await look()
+    if (now.kind === 'asked') return now.problem
+    return need === 'required' ? awaySentence(now.reason) : undefined
+  })
+  onWarning('memory-only redis', async () => {
+    const now = await look()
+    if (now.kind === 'asked') return now.warning
+    return need === 'optional' ? awaySentence(now.reason) : undefined
+  })
+  return secrets
+}
+
+function awaySentence(reason: string): string {
+  return `The Redis of SECRETS_REDIS_URL can't be used (${reason}). Requests with tokens and CVVs are answered 503; all others go on, without locks where REDLOCK_URLS is empty. Start it again.`
+}
+
+/** Rejects data commands of `secrets` unless the server of its connection is proved. Returns a way to look again. */
+function proveConnections(secrets: Single, installation: Installation): () => Promise<Finding> {
+  let isProved = false
+  const send = secrets.sendCommand.bind(secrets)
+  secrets.sendCommand = (command, stream) => {
+    if (isProved || HARMLESS.has(command.name) || command.args[0] === keys.installation()) return send(command, stream)
+    command.reject(new RedisUnavailable('The memory-only Redis is away, or not proved to keep nothing on a disk.'))
+    return command.promise
+  }
+  let refusal: string | undefined
+  let looking: Promise<Finding> | null = null
+  const lookOnce = async (): Promise<Finding> => {
+    const { stream } = secrets
+    const found = await find(secrets, installation, refusal)
+    if (found.kind === 'asked' && secrets.stream === stream) isProved = found.problem === undefined
+    return found
+  }
+  const look = (): Promise<Finding> => {
+    looking ??= lookOnce().finally(() => {
+      looking = null
+    })
+    return looking
+  }
+  const prove = async (): Promise<void> => {
+    const { stream } = secrets
+    while (!isProved && secrets.status === 'ready' && secrets.stream === stream) {
+      const found = await look()
+      // What persists stays refused until /readyz finds it mended.
+      if (found.kind === 'asked' && found.problem !== undefined) return
+      await delay(LOOK_AGAIN_MS)
+    }
+  }
+  secrets.on('close', () => {
+    isProved = false
+    looking = null
+  })
+  secrets.on('ready', () => {
+    refusal = undefined
+    void prove()
+  })
+  secrets.on('error', error => {
+    refusal = isRefusal(error) ? error.message : undefined
+  })
+  return look
+}
+
+/** `refusal`: why the server did not let this process log in. */
+async function find(secrets: Single, installation: Installation, refusal: string | undefined): Promise<Finding> {
+  const limited = <T>(answer: Promise<T>): Promise<T> => within(LOOK_MAX_MS, answer)
+  try {
+    const use = await diskUseOf(secrets, limited)
+    // It forgets what it is tied to when it is restarted, so each look ties it again.
+    if (use.problem === undefined) await limited(tieMemoryOnly(secrets, installation))
+    return { kind: 'asked', ...use }
+  } catch (error) {
+    const problem = refusal ?? (isAway(error) ? undefined : messageOf(error))
+    return problem === undefined
+      ? { kind: 'away', reason: reasonOf(error) }
+      : { kind: 'asked', problem, warning: undefined }
+  }
+}
+
+function isAway(error: unknown): boolean {
+  return isRedisUnavailable(error) || error instanceof NoAnswer
+}
+
+async function untilAsked(look: () => Promise<Finding>): Promise<Finding> {
+  const endMs = performance.now() + START_WAIT_MS
+  while (true) {
+    const found = await look()
+    if (found.kind === 'asked' || performance.now() > endMs) return found
+    await delay(LOOK_AGAIN_MS)
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * The proof that the Redis user of a process may do what the ACL file of this release gives it: a server whose ACL is
+ * older than the code would deny a command in the middle of a payment (decision 21).
+ */
+import { readFileSync } from 'node:fs'
+import type { Config } from '../../runtime/config.js'
+import type { ProcessContext } from '../../runtime/lifecycle.js'
+import { mastersOf } from '../connection/cluster-nodes.js'
+import type { Redis } from '../connection/connections.js'
+import { isRefusal, reasonOf } from '../connection/redis-errors.js'
+
+const servers = {
+  durable: { file: 'ops/redis/durable.acl', setting: 'redisUrl', variable: 'REDIS_URL' },
+  memoryOnly: { file: 'ops/redis/memory-only.acl', setting: 'secretsRedisUrl', variable: 'SECRETS_REDIS_URL' }
+} as const
+
+/** ARGV[1] needs as JSON. Returns the labels of those of which no try is allowed; needs no right but EVAL. */
+const FIND_DENIED = `
+local denied = {}
+for _, need in ipairs(cjson.decode(ARGV[1])) do
+  local isAllowed = false
+  for _, try in ipairs(need.tries) do
+    local isKnown, may = pcall(redis.acl_check_cmd, unpack(try))
+    isAllowed = isAllowed or (isKnown and may)
+  end
+  if not isAllowed then table.insert(denied, need.label) end
+end
+return denied`
+
+interface Need {
+  readonly label: string
+  /** Commands with arguments; one that is allowed will do. */
+  readonly tries: readonly (readonly string[])[]
+}
+
+/**
+ * Throws in the live environment when a permission is missing; everywhere it makes that a condition of /readyz.
+ * `isThere`: false for a server that may be away, and is.
+ */
+export async function requirePermissions(
+  redis: Redis,
+  server: keyof typeof servers,
+  {
+    config,
+    onReadyCheck
+  }: Pick<ProcessContext, 'onReadyCheck'> & {
+    readonly config: Pick<Config, 'environment' | 'redisUrl' | 'secretsRedisUrl'>
+  },
+  isThere = async (): Promise<boolean> => true
+): Promise<void> {
+  const check = async (): Promise<string | undefined> =>
+    (await isThere()) ? await permissionProblem(redis, server, config[servers[server].setting]) : undefined
+  const problem = await check()
+  if (config.environment === 'live' && problem !== undefined) throw new Error(problem)
+  onReadyCheck(`permissions (${servers[server].variable})`, check)
+}
+
+/** The sentence that says what the user of `url` may not do. A user that the ACL file does not have is not checked. */
+async function permissionProblem(redis: Redis, server: keyof typeof servers, url: string): Promise<string | undefined> {
+  const { file, variable } = servers[server]
+  const [, user = 'default'] = /^[^:]+:\/\/([^:@/]+):[^@]*@/.exec(url) ?? []
+  const needs = JSON.stringify(
+    needsOf(decodeURIComponent(user), readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8'))
+  )
+  if (needs === '[]') return undefined
+  const denied = Promise.all(mastersOf(redis).map(async node => (await node.eval(FIND_DENIED, 0, needs)) as string[]))
+  const found = new Set((await denied.catch(rejectUnlessDenied(variable))).flat())
+  if (found.size === 0) return undefined
+  return `The user ${user} of ${variable} is not allowed: ${[...found].join(', ')}. Load ${file} of this release (ACL LOAD), then start again.`
+}
+
+/** A server that can not be asked is no missing permission: the advice would be wrong. */
+function rejectUnlessDenied(variable: string): (error: unknown) => string[][] {
+  return error => {
+    if (isRefusal(error)) return [['EVAL']]
+    throw new Error(`The Redis of ${variable} can't be asked what its user may do (${reasonOf(error)}).`)
+  }
+}
+
+/** What the line of a user gives: its commands, and the keys that its scripts change. */
+function needsOf(user: string, acl: string): Need[] {
+  const rules =
+    acl
+      .split('\n')
+      .find(line => line.startsWith(`user ${user} `))
+      ?.split(' ') ?? []
+  // Without scripts there is no way to ask, and nothing that could be denied half way.
+  if (!rules.includes('+eval')) return []
+  const sampleOf = (pattern: string): string => pattern.replaceAll('*', '0')
+  const samples = rules
+    .filter(rule => /^([~&]|%R~|%W~)/.test(rule))
+    .map(rule => sampleOf(rule.replace(/^(%[RW])?[~&]/, '')))
+  const commands = rules
+    .filter(rule => /^\+[a-z]/.test(rule))
+    .map(rule => rule.slice(1).toUpperCase().replace('|', ' '))
+  const patterns = rules.filter(rule => rule.startsWith('~')).map(rule => rule.slice(1))
+  return [
+    // Some commands are allowed for some keys or channels only.
+    ...commands.map(label => ({ label, tries: samples.map(sample => [...label.split(' '), sample]) })),
+    ...patterns.map(label => ({ label: `keys ${label}`, tries: [['EVAL', '', '1', sampleOf(label)]] }))
+  ]
+}

@@ -1,0 +1,41 @@
+/** The list of payments that need a person, and how one is taken off. */
+import type { Command } from '../../machines/commands.js'
+import type { Attention } from '../../machines/model.js'
+import { encodeServiceCommand } from '../commands/command-entry.js'
+import type { Redis } from '../connection/connections.js'
+import { compactId, expandId, keys, partitionNumbers, partitionOfPayment } from '../keys.js'
+
+export interface ListedPayment {
+  readonly paymentId: string
+  readonly reason: Attention
+}
+
+/** All listed payments, oldest first. */
+export async function listAttention(redis: Redis, partitions: number): Promise<ListedPayment[]> {
+  const lists = await Promise.all(
+    partitionNumbers(partitions).map(partition => redis.hgetall(keys.attention(partition)))
+  )
+  return lists
+    .flatMap(list => Object.entries(list))
+    .map(([compact, reason]) => ({ paymentId: expandId(compact), reason: reason as Attention }))
+    .sort((a, b) => (a.paymentId < b.paymentId ? -1 : 1))
+}
+
+/** Why a payment is listed; null when it is not. */
+export async function attentionOf(redis: Redis, paymentId: string): Promise<string | null> {
+  return await redis.hget(keys.attention(partitionOfPayment(paymentId)), compactId(paymentId))
+}
+
+/** Tells the workers that a person has looked. They take the payment off the list and write it into its history. */
+export async function settleAttention(redis: Redis, paymentId: string): Promise<void> {
+  await send(redis, paymentId, { kind: 'settle_attention' })
+}
+
+/** Tells the workers what a person has seen at the acquirer of an operation in doubt. They end the operation by that. */
+export async function concludeOperation(redis: Redis, paymentId: string, isBooked: boolean): Promise<void> {
+  await send(redis, paymentId, { kind: 'conclude_operation', isBooked })
+}
+
+async function send(redis: Redis, paymentId: string, command: Command): Promise<void> {
+  await redis.xadd(keys.commands(partitionOfPayment(paymentId)), '*', ...encodeServiceCommand(paymentId, command))
+}

@@ -1,0 +1,187 @@
+/**
+ * Writing decisions: `commit` for one that changes a payment, `finish` for one that does not.
+ *
+ * Both are one script each: the change of status, its webhook event, the indexes, the next due time, the result for
+ * the waiting request and the acknowledgement of the command happen together or not at all (invariants 5 and 6).
+ */
+import type { CommandResult } from '../../machines/commands.js'
+import type { Payment, PaymentProgress, PaymentStatus } from '../../machines/model.js'
+import type { Conclusion, WakeTimes } from '../../machines/payment/decide.js'
+import type { CommandEntry } from '../commands/command-entry.js'
+import { encodeReply, type WorkerTimes } from '../commands/replies.js'
+import type { Redis } from '../connection/connections.js'
+import { createWrites, type Writes } from '../connection/writes.js'
+import { compactId, idempotencyRecord, keys, PAYMENTS_GROUP } from '../keys.js'
+import { defineScript } from '../scripts.js'
+import { encodeWaiting, statusChangeOf } from '../webhooks/webhook-event.js'
+import { INDEX_KEY_MAX, leafMark, statusIndex, withLeaves } from './payment-indexes.js'
+import { encodePayment, encodeResult } from './payment-record.js'
+
+const commit = defineScript('commit')
+const finish = defineScript('finish')
+const beginCommand = defineScript('begin_command')
+
+/** One decision, ready to be written. */
+export interface Commit {
+  /** The payment after the decision; its version is one above the expected one. */
+  readonly payment: Payment
+  readonly statusBefore: PaymentStatus
+  readonly wake: WakeTimes
+  readonly conclusion: Conclusion | null
+  readonly nowMs: number
+  /** The command that ends with this commit, or null while an effect is still to be performed. */
+  readonly ends: CommandEntry | null
+  /** The command that begins with this commit: it must still be with this worker. */
+  readonly begins: CommandEntry | null
+  /** Sent along with the reply. */
+  readonly times?: WorkerTimes
+}
+
+/** `taken_over`: the command that was to begin belongs to another worker by now. Nothing was written then. */
+export type CommitOutcome = 'committed' | 'version_conflict' | 'taken_over'
+
+export interface CommitStore {
+  /**
+   * Whether a command that changes nothing at first is still with this worker, so surely that something may be done
+   * that can't be undone. True at once where no replicas are waited for: one server knows its deliveries.
+   */
+  begin(entry: CommandEntry): Promise<boolean>
+  commit(write: Commit, partition: number): Promise<CommitOutcome>
+  /** Ends a command without a change, if it is still with this worker; `result` null: no request waits for one. */
+  finish(entry: CommandEntry, result: CommandResult | null, times?: WorkerTimes): Promise<void>
+}
+
+/** What is written goes through `writes`; `redis` wakes those who wait. */
+export function createCommitStore(
+  redis: Redis,
+  writes: Writes = createWrites(redis, 0),
+  indexMax: number = INDEX_KEY_MAX
+): CommitStore {
+  /** A wake-up is a part of the script, but not where it must not come before the replicas have what it tells of. */
+  const inScript = (reply: Reply): Reply => (writes.isReplicated ? NO_REPLY : reply)
+  const wakeAfterwards = async (reply: Reply): Promise<void> => {
+    if (writes.isReplicated && reply.channel !== '') {
+      // A lost wake-up costs time, nothing else.
+      await redis.publish(reply.channel, reply.message).catch(() => undefined)
+    }
+  }
+  return {
+    async begin({ partition, entryId }) {
+      if (!writes.isReplicated) return true
+      const stream = keys.commands(partition)
+      return (await writes.run(stream, node => beginCommand(node, [stream], [PAYMENTS_GROUP, entryId]))) === 1
+    },
+
+    async commit(write, partition) {
+      const reply = replyOf(write)
+      const places = placesOf(write, partition)
+      const values = [...valuesOf(write, inScript(reply)), indexMax]
+      const answer = await writes.run(keys.commands(partition), node => commit(node, places, values))
+      if (answer === 1) await wakeAfterwards(reply)
+      if (answer === -2) return 'taken_over'
+      return answer === -1 ? 'version_conflict' : 'committed'
+    },
+
+    async finish(entry, result, times) {
+      const { partition, record, replyTo } = entry
+      const reply: Reply =
+        result === null
+          ? NO_REPLY
+          : { channel: replyTo?.channel ?? '', message: encodeReply(entry, result, null, times) }
+      const places = [keys.idempotency(partition, record ?? 'none'), keys.commands(partition)]
+      const text = result === null ? '' : encodeResult(result)
+      const values = [text, PAYMENTS_GROUP, entry.entryId, inScript(reply).channel, inScript(reply).message]
+      const ended = await writes.run(keys.commands(partition), node => finish(node, places, values))
+      if (ended === 1) await wakeAfterwards(reply)
+    }
+  }
+}
+
+/** A wake-up on its way; channel '': no request waits. */
+interface Reply {
+  readonly channel: string
+  readonly message: string
+}
+
+const NO_REPLY: Reply = { channel: '', message: '' }
+
+function replyOf({ payment, conclusion, ends, times }: Commit): Reply {
+  if (ends === null) return NO_REPLY
+  const message = encodeReply(ends, replyResult(ends, conclusion), payment.progress, times)
+  return { channel: ends.replyTo?.channel ?? '', message }
+}
+
+/** KEYS of commit.lua. */
+function placesOf(write: Commit, partition: number): string[] {
+  const { payment, statusBefore } = write
+  const { terms, progress } = payment
+  const compact = compactId(terms.id)
+  const mark = leafMark(compact)
+  return [
+    keys.payment(partition, compact),
+    keys.due(partition),
+    keys.attention(partition),
+    keys.webhookEndpoint(partition, terms.merchantId),
+    keys.webhookEvents(partition, compact),
+    keys.idempotency(partition, recordOf(write)),
+    keys.commands(partition),
+    keys.inDoubt(partition),
+    keys.sales(partition, saleOf(progress)),
+    keys.reconcile(partition),
+    ...withLeaves(statusIndex(partition, terms.merchantId, statusBefore), mark),
+    ...withLeaves(statusIndex(partition, terms.merchantId, progress.status), mark),
+    keys.deliveries(partition),
+    keys.webhookUndeliverable(partition, terms.merchantId)
+  ]
+}
+
+/** The idempotency record that gets its result. That of the command as a rule, whose name need not be hashed again. */
+function recordOf({ payment, conclusion, ends, begins }: Commit): string {
+  if (conclusion === null) return 'none'
+  const entry = ends ?? begins
+  if (entry?.record && entry.idempotencyKey === conclusion.idempotencyKey) return entry.record
+  return idempotencyRecord(payment.terms.merchantId, conclusion.idempotencyKey)
+}
+
+/** ARGV of commit.lua, but for the last one. */
+function valuesOf(write: Commit, reply: Reply): (string | number)[] {
+  const { payment, statusBefore, conclusion } = write
+  const { terms, progress } = payment
+  const isStatusChanged = statusBefore !== progress.status
+  const compact = compactId(terms.id)
+  return [
+    payment.version - 1,
+    encodePayment(payment),
+    compact,
+    write.wake.expiryAtMs ?? '',
+    progress.attention ?? '',
+    isStatusChanged ? encodeWaiting(statusChangeOf(payment, write.nowMs), terms) : '',
+    conclusion === null ? '' : encodeResult(conclusion.result),
+    PAYMENTS_GROUP,
+    write.ends?.entryId ?? '',
+    reply.channel,
+    reply.message,
+    write.begins?.entryId ?? '',
+    terms.merchantId,
+    inDoubtSinceMs(progress) ?? '',
+    saleOf(progress),
+    write.wake.reconcileAtMs ?? '',
+    leafMark(compact)
+  ]
+}
+
+/** The network's sale id, or '' while it is not known. */
+function saleOf({ references }: PaymentProgress): string {
+  return references.saleId?.toLowerCase() ?? ''
+}
+
+/** Null for a payment that has its outcome, and is only looked for once more (`failed.watched`): not in doubt. */
+function inDoubtSinceMs({ phase, inquiry }: PaymentProgress): number | null {
+  if (inquiry === null || (phase === 'watched' && inquiry.attempts === 0)) return null
+  return inquiry.sinceMs
+}
+
+/** The conclusion may belong to an older command (reconciliation); the waiting request wants its own. */
+function replyResult(entry: CommandEntry, conclusion: Conclusion | null): CommandResult | null {
+  return conclusion !== null && conclusion.idempotencyKey === entry.idempotencyKey ? conclusion.result : null
+}

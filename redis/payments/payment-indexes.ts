@@ -1,0 +1,65 @@
+/**
+ * The indexes of a merchant's payments by status and by external reference: zsets with score 0, sorted by payment key.
+ *
+ * A Cluster cannot move a slot that has a huge key, so each key takes `INDEX_KEY_MAX` payments. What comes later goes into
+ * a leaf: the payments of 17 minutes. The key before a leaf has its mark, which sorts right behind the last payment of the
+ * leaf, so a page that meets a mark knows where to look (decision 27).
+ */
+import type { Redis } from '../connection/connections.js'
+import { compactId, digest, keys } from '../keys.js'
+import { defineScript } from '../scripts.js'
+
+const listPayments = defineScript('list_payments')
+
+/** Redis stops for about 200 ms to move a zset of this size. */
+export const INDEX_KEY_MAX = 100_000
+/** The first digits of a payment key are its time: 6 of them divide it by 2^20 ms, 17.5 minutes. */
+const LEAF_DIGITS = 6
+
+/** The keys of one index. A payment is in the first of them that had room, or else in a leaf of the last. */
+export type Index = readonly [string, ...string[]]
+
+/** Its members are payment keys. */
+export function statusIndex(partition: number, merchantId: string, status: string): Index {
+  return [keys.byStatus(partition, merchantId, status)]
+}
+
+/** Its members are `prefix`, the `referencePrefix` of the reference, and a payment key. */
+export function referenceIndex(partition: number, merchantId: string, prefix: string): Index {
+  return [keys.byReference(partition, merchantId), keys.byReferenceBucket(partition, merchantId, prefix.slice(0, 4))]
+}
+
+/** Payments with other references may have the same prefix; the reader must compare. */
+export function referencePrefix(externalReference: string): string {
+  return digest(externalReference, 12)
+}
+
+/** The mark of the leaf that a payment may be in: after all payment keys of that time, before all later ones. */
+export function leafMark(compact: string): string {
+  return `${compact.slice(0, LEAF_DIGITS)}~`
+}
+
+/** The keys of an index, and then its leaves with these marks. */
+export function withLeaves(index: Index, ...marks: readonly string[]): string[] {
+  const last = index.at(-1) ?? index[0]
+  return [...index, ...marks.map(mark => keys.leaf(last, mark.slice(0, -1)))]
+}
+
+/** The newest `count` payment keys of all `indexes` before payment `afterId` (null: of all). */
+export async function newestOf(
+  redis: Redis,
+  indexes: readonly Index[],
+  { prefix, afterId, count }: { prefix: string; afterId: string | null; count: number }
+): Promise<string[]> {
+  const before = afterId === null ? '~' : compactId(afterId)
+  // The mark of the cursor's own leaf is newer than the cursor: the page would not meet it.
+  const opened = new Set(afterId === null ? [] : [leafMark(before)])
+  for (;;) {
+    const places = indexes.flatMap(index => withLeaves(index, ...opened))
+    const found = (await listPayments(redis, places, [before, count, prefix, ...opened])) as string[]
+    const marks = found.filter(member => member.endsWith('~'))
+    if (marks.length === 0) return found
+    // One leaf has enough for a page as a rule.
+    for (const mark of marks.slice(0, 1 + 2 * opened.size)) opened.add(mark)
+  }
+}

@@ -1,0 +1,211 @@
+/**
+ * Payments on the durable Redis: reading them, and accepting what merchants ask of them.
+ *
+ * Accepting is one script: after it the request is durable and will end in a result, also after a crash.
+ */
+import type { Command } from '../../machines/commands.js'
+import { type Payment, type PaymentStatus, paymentStatuses, type RefusalCode } from '../../machines/model.js'
+import { encodeEntry } from '../commands/command-entry.js'
+import type { Redis } from '../connection/connections.js'
+import { createWrites, type Writes } from '../connection/writes.js'
+import { compactId, expandId, keys } from '../keys.js'
+import { defineScript } from '../scripts.js'
+import { decodeIdempotency, encodeIdempotency, type IdempotencyValue } from './idempotency.js'
+import {
+  INDEX_KEY_MAX,
+  leafMark,
+  newestOf,
+  referenceIndex,
+  referencePrefix,
+  statusIndex,
+  withLeaves
+} from './payment-indexes.js'
+import { decodePayment, encodePayment } from './payment-record.js'
+
+const acceptPayment = defineScript('accept_payment')
+const acceptOperation = defineScript('accept_operation')
+
+/** What every accepted request carries besides its command. */
+export interface Acceptance {
+  readonly partition: number
+  readonly idempotencyKey: string
+  readonly record: string
+  readonly fingerprint: string
+  readonly replyTo: { readonly channel: string; readonly commandId: string }
+  readonly correlationId: string | null
+}
+
+/** A capture or cancel, and what the chart says about it for the payment as it was read. */
+export interface OperationRequest {
+  readonly payment: Payment
+  readonly command: Command & { kind: 'capture' | 'cancel' }
+  /** Null: the payment takes the command. */
+  readonly refusal: RefusalCode | null
+}
+
+/**
+ * - `accepted`: the command is in the stream, or its refusal is recorded
+ * - `earlier`: a request with the same key came before
+ * - `changed`: nothing was done, because the payment is not the one that was read; null: it is gone
+ */
+export type OperationAccepted =
+  | { readonly kind: 'accepted'; readonly payment: Payment }
+  | { readonly kind: 'earlier'; readonly payment: Payment; readonly earlier: IdempotencyValue }
+  | { readonly kind: 'changed'; readonly payment: Payment | null }
+
+export interface PaymentStore {
+  /** Null: accepted. Else what an earlier request with the same key left. */
+  acceptPayment(payment: Payment, command: Command, acceptance: Acceptance): Promise<IdempotencyValue | null>
+  acceptOperation(request: OperationRequest, acceptance: Acceptance, retentionMs: number): Promise<OperationAccepted>
+  readIdempotency(partition: number, record: string): Promise<IdempotencyValue | null>
+  /** Null when there is no such payment. Ownership is the caller's question. */
+  load(partition: number, compact: string): Promise<Payment | null>
+  /** Newest first. A page may have fewer payments than `limit`, even none: only a null `nextAfterId` is the end. */
+  list(filter: ListQuery): Promise<PaymentPage>
+}
+
+export interface PaymentPage {
+  readonly payments: readonly Payment[]
+  /** Id to go on from; null on the last page. */
+  readonly nextAfterId: string | null
+}
+
+/** Which payments of a merchant are listed. Null: any. */
+export interface ListFilter {
+  readonly status: PaymentStatus | null
+  readonly externalReference: string | null
+  readonly limit: number
+  /** Id of the last payment of the previous page. */
+  readonly afterId: string | null
+}
+
+export interface ListQuery extends ListFilter {
+  readonly partition: number
+  readonly merchantId: string
+}
+
+/** What is accepted goes through `writes`; everything is read from `redis`. */
+export function createPaymentStore(
+  redis: Redis,
+  writes: Writes = createWrites(redis, 0),
+  indexMax: number = INDEX_KEY_MAX
+): PaymentStore {
+  return {
+    async acceptPayment(payment, command, acceptance) {
+      const { partition, record } = acceptance
+      const { id, merchantId, externalReference } = payment.terms
+      const compact = compactId(id)
+      const mark = leafMark(compact)
+      const prefix = referencePrefix(externalReference)
+      const value = encodeIdempotency({ fingerprint: acceptance.fingerprint, compact, kind: 'create', result: null })
+      const entry = acceptedEntry(compact, command, acceptance)
+      const places = [
+        keys.idempotency(partition, record),
+        keys.payment(partition, compact),
+        keys.commands(partition),
+        ...withLeaves(statusIndex(partition, merchantId, 'pending'), mark),
+        ...withLeaves(referenceIndex(partition, merchantId, prefix), mark)
+      ]
+      const values = [value, encodePayment(payment), compact, mark, prefix, indexMax, ...entry]
+      const earlier = await writes.run(keys.commands(partition), node => acceptPayment(node, places, values))
+      return typeof earlier === 'string' ? decodeIdempotency(earlier) : null
+    },
+
+    async acceptOperation({ payment, command, refusal }, acceptance, retentionMs) {
+      const { partition, record, fingerprint } = acceptance
+      const compact = compactId(payment.terms.id)
+      const result = refusal === null ? null : ({ kind: 'refused', code: refusal } as const)
+      const value = encodeIdempotency({ fingerprint, compact, kind: command.kind, result })
+      const entry = refusal === null ? acceptedEntry(compact, command, acceptance) : []
+      const places = [keys.idempotency(partition, record), keys.payment(partition, compact), keys.commands(partition)]
+      const values = [value, retentionMs, payment.version, ...entry]
+      const answer = await writes.run(keys.commands(partition), node => acceptOperation(node, places, values))
+      const [kind, stored = '', earlier = ''] = answer as [OperationAccepted['kind'], string?, string?]
+      if (kind === 'accepted') return { kind, payment }
+      if (kind === 'changed') return { kind, payment: stored === '' ? null : decodePayment(stored, compact) }
+      return { kind, payment: decodePayment(stored, compact), earlier: decodeIdempotency(earlier) }
+    },
+
+    async readIdempotency(partition, record) {
+      const value = await redis.get(keys.idempotency(partition, record))
+      return value === null ? null : decodeIdempotency(value)
+    },
+
+    async load(partition, compact) {
+      const stored = await redis.get(keys.payment(partition, compact))
+      return stored === null ? null : decodePayment(stored, compact)
+    },
+
+    list: query =>
+      query.externalReference === null
+        ? listByStatus(redis, query)
+        : listByReference(redis, query, query.externalReference)
+  }
+}
+
+/** The fields of a new command in its stream. */
+function acceptedEntry(compact: string, command: Command, acceptance: Acceptance): string[] {
+  return encodeEntry({ ...acceptance, compact, command, handedOut: 0, dueAtMs: null })
+}
+
+/** The indexes name the payments that come into question. */
+async function listByStatus(redis: Redis, query: ListQuery): Promise<PaymentPage> {
+  const { partition, merchantId, status, afterId } = query
+  const statuses = status === null ? paymentStatuses : [status]
+  const indexes = statuses.map(one => statusIndex(partition, merchantId, one))
+  const count = query.limit + 1
+  return await readPage(redis, query, await newestOf(redis, indexes, { prefix: '', afterId, count }), count)
+}
+
+/**
+ * All payments of one order id: a handful as a rule, so the status filter may come after loading. Of an order id that is
+ * used for thousands, one page looks through `REFERENCE_SCAN_MAX`, and the next one goes on behind them.
+ */
+async function listByReference(redis: Redis, query: ListQuery, externalReference: string): Promise<PaymentPage> {
+  const { partition, merchantId, status, afterId } = query
+  const prefix = referencePrefix(externalReference)
+  const indexes = [referenceIndex(partition, merchantId, prefix)]
+  const count = status === null ? query.limit + 1 : REFERENCE_SCAN_MAX
+  return await readPage(redis, query, await newestOf(redis, indexes, { prefix, afterId, count }), count)
+}
+
+/** More than the largest page. */
+const REFERENCE_SCAN_MAX = 500
+/**
+ * With as much metadata as is allowed, a hundred payments are four megabytes, and ten such pages a second kept all other
+ * merchants waiting for seconds. A page of usual payments is well below this.
+ */
+const PAGE_CHARACTERS_MAX = 128 * 1_024
+/** The usual page in one read: each one waits for the writes of others to be on the disk. */
+const READ_AT_ONCE = 25
+
+/**
+ * The first of `ids` that fill a page. A payment whose status changed between the index and its record is left out, so
+ * that a page may be short; so may one that is full of metadata.
+ */
+async function readPage(
+  redis: Redis,
+  { partition, status, externalReference, limit }: ListQuery,
+  ids: readonly string[],
+  taken: number
+): Promise<PaymentPage> {
+  const payments: Payment[] = []
+  let seen = 0
+  let characters = 0
+  const isFull = (): boolean => payments.length === limit || characters >= PAGE_CHARACTERS_MAX
+  while (seen < ids.length && !isFull()) {
+    const some = ids.slice(seen, seen + READ_AT_ONCE)
+    const records = await redis.mget(some.map(compact => keys.payment(partition, compact)))
+    for (const [index, compact] of some.entries()) {
+      if (isFull()) break
+      seen++
+      const record = records[index] ?? ''
+      characters += record.length
+      const payment = record === '' ? null : decodePayment(record, compact)
+      if (payment === null || (status !== null && payment.progress.status !== status)) continue
+      if (externalReference === null || payment.terms.externalReference === externalReference) payments.push(payment)
+    }
+  }
+  const last = seen < ids.length || ids.length === taken ? ids[seen - 1] : undefined
+  return { payments, nextAfterId: last === undefined ? null : expandId(last) }
+}

@@ -1,0 +1,42 @@
+/** A sale that the card network has surely booked: the positive control of an answer "there is no such sale". */
+import type { Redis } from '../connection/connections.js'
+import { keys } from '../keys.js'
+
+export interface KnownSale {
+  /** Our account at the network that it was booked for. */
+  readonly account: string
+  readonly orderId: string
+  /** Since when this account is in use, by the clock of the service (ms); 0: no other one was in use before. */
+  readonly accountSinceMs: number
+  /** When it was noted, by the same clock (ms). */
+  readonly notedAtMs: number
+}
+
+/** A control is this new at the least while payments come in: a query host that lags behind by more does not find it (ms). */
+export const KNOWN_SALE_FRESH_MS = 60_000
+
+export interface KnownSaleStore {
+  /** Null: no sale was ever booked. Rejects when Redis is away. */
+  read(): Promise<KnownSale | null>
+  /** Replaces the sale that was noted before, unless that one is fresh and of the same account. */
+  remember(sale: Pick<KnownSale, 'account' | 'orderId'>, nowMs: number): Promise<void>
+}
+
+/** Two workers may remember at once: each value is true, and the last one stays. */
+export function createKnownSaleStore(redis: Redis): KnownSaleStore {
+  const read = async (): Promise<KnownSale | null> => {
+    const text = await redis.get(keys.knownSale())
+    return text === null ? null : (JSON.parse(text) as KnownSale)
+  }
+  return {
+    read,
+    async remember(sale, nowMs) {
+      const before = await read()
+      const isOtherAccount = before !== null && before.account !== sale.account
+      if (before !== null && !isOtherAccount && nowMs - before.notedAtMs < KNOWN_SALE_FRESH_MS) return
+      const accountSinceMs = isOtherAccount ? nowMs : (before?.accountSinceMs ?? 0)
+      const noted: KnownSale = { ...sale, accountSinceMs, notedAtMs: nowMs }
+      await redis.set(keys.knownSale(), JSON.stringify(noted))
+    }
+  }
+}

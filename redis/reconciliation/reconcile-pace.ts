@@ -1,0 +1,34 @@
+/**
+ * How fast the card network is asked about payments in doubt: one pace for all processes, on the durable Redis.
+ *
+ * After an outage thousands of payments are due at once, and the acquirer has only just recovered. The script says how
+ * the pace follows the answers.
+ */
+import type { Redis } from '../connection/connections.js'
+import { keys } from '../keys.js'
+import { defineScript } from '../scripts.js'
+
+const paceReconciliations = defineScript('pace_reconciliations')
+
+export interface ReconcilePace {
+  /** How many of `wanted` questions may be asked now: each of them must be asked, or given back. */
+  take(wanted: number): Promise<number>
+  /** What was not asked; also 1 for an answer that is not believed. */
+  giveBack(count: number): Promise<void>
+  /** The network answered a question, and the answer is believed. */
+  noteAnswer(): Promise<void>
+}
+
+/** What an answer gives back: its own question, and one more. */
+const PER_ANSWER = 2
+
+/** At most `perSecond` questions a second, and as many without an answer at the same time. */
+export function createReconcilePace(redis: Redis, perSecond: number): ReconcilePace {
+  const pace = async (wanted: number, returned: number): Promise<number> =>
+    Number(await paceReconciliations(redis, [keys.reconcilePace()], [perSecond, wanted, returned]))
+  return {
+    take: wanted => pace(wanted, 0),
+    giveBack: async count => void (await pace(0, count)),
+    noteAnswer: async () => void (await pace(0, PER_ANSWER))
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * One-use tokens and CVVs in flight, on the memory-only Redis: nothing here may ever reach a disk (invariant 7).
+ *
+ * Boxes are sealed; this store can't read them. What expires or is lost with that Redis costs the buyer another
+ * typing of the card, and never a payment.
+ */
+import { randomUUID } from 'node:crypto'
+import type { CardFace } from '../cards/cards.js'
+import type { Redis } from '../connection/connections.js'
+import { compactId, keys } from '../keys.js'
+import { defineScript } from '../scripts.js'
+
+/** What may be known about a token without claiming it. */
+export interface TokenSummary extends CardFace {
+  readonly tokenId: string
+  readonly merchantId: string
+  /** Who has claimed it: the idempotency record of a request, `CARD_OWNER`, or `null` while it is free. */
+  readonly owner: string | null
+}
+
+/** A token as it is put: its boxes are sealed for `{ merchantId, subjectId: tokenId }`. */
+export interface NewToken extends Omit<TokenSummary, 'owner'> {
+  readonly cardBox: string
+  readonly typedBox: string
+}
+
+/**
+ * - `claimed`: the caller owns the token now, or did already
+ * - `missing`: there is no such token, or it is another merchant's
+ * - `taken`: another owner has it
+ */
+export type Claim =
+  | {
+      readonly kind: 'claimed'
+      readonly cardBox: string
+      readonly typedBox: string
+      readonly brand: string
+      readonly last4: string
+    }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'taken' }
+
+/** The owner of a token that becomes a stored card. */
+export const CARD_OWNER = 'card'
+
+/** All methods reject when the memory-only Redis is away; each may be repeated. */
+export interface TokenStore {
+  /** Keeps a token for `ttlMs`. */
+  put(token: NewToken, ttlMs: number): Promise<void>
+  /** Reads a token of any merchant: the caller compares `merchantId`. `null` when it is unknown or expired. */
+  peek(tokenId: string): Promise<TokenSummary | null>
+  /**
+   * Makes `owner` the only one who can use the token, and keeps it for `CLAIM_TTL_MS` at least. `request` (the
+   * fingerprint of a request) may release the token. Only a worker may when it is '', or when two different requests of
+   * one owner have claimed the token.
+   */
+  claim(tokenId: string, merchantId: string, owner: string, request?: string): Promise<Claim>
+  /**
+   * Lets another owner claim the token, for the rest of its life; nothing happens unless `owner` has it, and `request`
+   * may give it back. Without `request`, `owner` itself says that it has not used the token.
+   */
+  release(tokenId: string, owner: string, request?: string): Promise<void>
+  /** Forgets a token and its boxes. */
+  drop(tokenId: string): Promise<void>
+  /** Keeps the CVV that came with a payment by stored card, for `CLAIM_TTL_MS`. */
+  putCvv(paymentId: string, cvvBox: string): Promise<void>
+  /** The box of `putCvv`, or `null` when there was none, or no more. */
+  readCvv(paymentId: string): Promise<string | null>
+  /** Forgets the CVV of a payment. */
+  dropCvv(paymentId: string): Promise<void>
+}
+
+/**
+ * The least life of a token after a claim, and the life of a CVV that came with a stored card: longer than a command may
+ * wait for a worker, which may be restarting, and the worker for the card network. Afterwards the payment fails as if
+ * the token had expired: nothing was charged.
+ */
+const CLAIM_TTL_MS = 15 * 60_000
+
+const claimToken = defineScript('claim_token')
+const releaseToken = defineScript('release_token')
+
+/** Fields of the hash of a token. */
+const SUMMARY_FIELDS = ['merchant', 'brand', 'last4', 'month', 'year', 'holder', 'owner'] as const
+
+/** The store on a connection to the memory-only Redis. */
+export function createTokenStore(redis: Redis): TokenStore {
+  return {
+    put: (token, ttlMs) => put(redis, token, ttlMs),
+    peek: async tokenId => readSummary(tokenId, await redis.hmget(keys.token(tokenId), ...SUMMARY_FIELDS)),
+    claim: async (tokenId, merchantId, owner, request = '') =>
+      readClaim(await claimToken(redis, [keys.token(tokenId)], [merchantId, owner, CLAIM_TTL_MS, request])),
+    release: async (tokenId, owner, request = '') => {
+      await releaseToken(redis, [keys.token(tokenId)], [owner, request])
+    },
+    drop: async tokenId => {
+      await redis.unlink(keys.token(tokenId))
+    },
+    putCvv: async (paymentId, cvvBox) => {
+      await redis.set(keys.cvv(paymentId), cvvBox, 'PX', CLAIM_TTL_MS)
+    },
+    readCvv: paymentId => redis.get(keys.cvv(paymentId)),
+    dropCvv: async paymentId => {
+      await redis.unlink(keys.cvv(paymentId))
+    }
+  }
+}
+
+/** A new token id: `tok_` and 26 characters, 122 random bits. */
+export function newTokenId(): string {
+  return `tok_${compactId(randomUUID())}`
+}
+
+async function put(redis: Redis, token: NewToken, ttlMs: number): Promise<void> {
+  const key = keys.token(token.tokenId)
+  const fields = {
+    merchant: token.merchantId,
+    brand: token.brand,
+    last4: token.last4,
+    month: token.expirationMonth,
+    year: token.expirationYear,
+    holder: token.holderName,
+    card: token.cardBox,
+    typed: token.typedBox
+  }
+  const results = await redis.multi().hset(key, fields).pexpire(key, ttlMs).exec()
+  const failed = results?.find(([error]) => error !== null)
+  if (results === null || failed) throw failed?.[0] ?? new Error('The token was not stored.')
+}
+
+function readSummary(tokenId: string, values: (string | null)[]): TokenSummary | null {
+  const [merchantId, brand, last4, expirationMonth, expirationYear, holderName, owner = null] = values
+  if (!merchantId || !brand || !last4 || !expirationMonth || !expirationYear || !holderName) return null
+  return { tokenId, merchantId, brand, last4, expirationMonth, expirationYear, holderName, owner }
+}
+
+function readClaim(reply: unknown): Claim {
+  const [kind, cardBox, typedBox, brand, last4] = Array.isArray(reply) ? reply.map(String) : []
+  if (kind === 'claimed' && cardBox && typedBox && brand && last4) return { kind, cardBox, typedBox, brand, last4 }
+  if (kind === 'missing' || kind === 'taken') return { kind }
+  throw new Error('claim_token.lua answered what this version does not know. Start one version of the service only.')
+}

@@ -1,0 +1,225 @@
+/**
+ * Webhook events as operators see them: where an event is, what was tried, and how it is sent again.
+ *
+ * What was delivered, or given up, is kept for the days of
+ * WEBHOOK_RETENTION_DAYS. Sent again it is the same event, to the byte, and stands behind the others of its payment.
+ *
+ * An endpoint that was down for days may have left millions of events: nothing here asks Redis for all at once.
+ */
+import type { Redis } from '../connection/connections.js'
+import { compactId, keys, partitionOf, partitionOfPayment } from '../keys.js'
+import { decodePayment } from '../payments/payment-record.js'
+import { defineScript } from '../scripts.js'
+import {
+  type Attempt,
+  decodeAttempt,
+  decodeChange,
+  decodeQueued,
+  encodeWaiting,
+  eventIdOf,
+  type QueuedEvent,
+  type StatusChange,
+  timeOfEvent
+} from './webhook-event.js'
+
+const replayWebhook = defineScript('replay_webhook')
+
+/** Events that one command asks for or removes. */
+const PAGE = 500
+
+export type ArchiveState = 'waiting' | 'undeliverable' | 'delivered'
+
+export interface ArchivedEvent {
+  readonly merchantId: string
+  readonly eventId: string
+  readonly state: ArchiveState
+  readonly change: StatusChange
+  /** Of what waits: its attempts and the time of the next one. */
+  readonly queued: QueuedEvent | null
+  /** Of what waits: the failed attempts. */
+  readonly history: readonly Attempt[]
+}
+
+export class WebhookArchive {
+  readonly #redis: Redis
+  readonly #partitions: number
+
+  constructor(redis: Redis, partitions: number) {
+    this.#redis = redis
+    this.#partitions = partitions
+  }
+
+  /** What waits for a retry or for its endpoint, and what stands behind it. In no order but that of each payment. */
+  async *waiting(merchantId: string): AsyncGenerator<ArchivedEvent> {
+    const partition = this.#partitionOf(merchantId)
+    for await (const [place, dueMs] of this.#scan(keys.webhookDue(partition), `* ${merchantId}`)) {
+      yield* this.#waitingOf(place, dueMs)
+    }
+    for await (const [place] of this.#scan(keys.webhookParked(partition, merchantId), '*')) {
+      yield* this.#waitingOf(place, null)
+    }
+  }
+
+  /** What was given up of what occurred since a time, oldest first. */
+  async *undeliverable(merchantId: string, sinceMs: number): AsyncGenerator<ArchivedEvent> {
+    const list = keys.webhookUndeliverable(this.#partitionOf(merchantId), merchantId)
+    for (let skip = 0; ; skip += PAGE) {
+      const page = await this.#redis.zrangebyscore(list, sinceMs, '+inf', 'LIMIT', skip, PAGE)
+      for (const text of page) yield remembered(merchantId, 'undeliverable', decodeChange(text))
+      if (page.length < PAGE) return
+    }
+  }
+
+  /** What was delivered since a time, in the order of delivery. */
+  async *delivered(merchantId: string, sinceMs: number): AsyncGenerator<ArchivedEvent> {
+    const journal = keys.webhookJournal(this.#partitionOf(merchantId), merchantId)
+    for (let from = String(sinceMs); ; ) {
+      const page = await this.#redis.xrange(journal, from, '+', 'COUNT', PAGE)
+      for (const [, [, text = '']] of page) yield remembered(merchantId, 'delivered', decodeChange(text))
+      const last = page[page.length - 1]
+      if (last === undefined || page.length < PAGE) return
+      from = `(${last[0]}`
+    }
+  }
+
+  /** The last attempts, newest first; about 1,000 are kept for each merchant. */
+  async attempts(merchantId: string, count: number): Promise<Attempt[]> {
+    const list = keys.webhookAttempts(this.#partitionOf(merchantId), merchantId)
+    const rows = await this.#redis.xrevrange(list, '+', '-', 'COUNT', count)
+    return rows.map(([, [, line = '']]) => decodeAttempt(line))
+  }
+
+  /** Searches the partition that the id names; null when the event is unknown or forgotten. */
+  async find(eventId: string, merchantIds: readonly string[]): Promise<ArchivedEvent | null> {
+    const partition = partitionOfPayment(eventId)
+    const atMs = timeOfEvent(eventId)
+    for (const merchantId of merchantIds.filter(id => this.#partitionOf(id) === partition)) {
+      const list = keys.webhookUndeliverable(partition, merchantId)
+      const given = (await this.#redis.zrangebyscore(list, atMs, atMs)).map(decodeChange)
+      const change = given.find(one => eventIdOf(one) === eventId)
+      if (change !== undefined) return remembered(merchantId, 'undeliverable', change)
+      for await (const event of this.waiting(merchantId)) if (event.eventId === eventId) return event
+      // The test environment's time can be ahead of the journal's: then all of the journal is searched.
+      for (const sinceMs of [atMs, 0]) {
+        for await (const event of this.delivered(merchantId, sinceMs)) if (event.eventId === eventId) return event
+      }
+    }
+    return null
+  }
+
+  /** Sends an event again; one that waits is due at once. Answers how many events. */
+  async replay({ merchantId, state, change }: ArchivedEvent): Promise<number> {
+    if (state === 'waiting') return await this.#hurry(merchantId, change)
+    return await this.append(merchantId, state, [change], Date.now())
+  }
+
+  /** Sends again all that occurred since a time, in its order. Answers how many events. */
+  async replaySince(merchantId: string, sinceMs: number, states: readonly ArchiveState[]): Promise<number> {
+    const events: Pick<ArchivedEvent, 'eventId' | 'state' | 'change'>[] = []
+    const note = ({ eventId, state, change }: ArchivedEvent): void => {
+      if (change.occurredAtMs >= sinceMs) events.push({ eventId, state, change })
+    }
+    if (states.includes('waiting')) for await (const event of this.waiting(merchantId)) note(event)
+    if (states.includes('undeliverable')) for await (const event of this.undeliverable(merchantId, sinceMs)) note(event)
+    if (states.includes('delivered')) for await (const event of this.delivered(merchantId, sinceMs)) note(event)
+    // An event that was replayed before is in the journal twice, or in the journal and waiting: then it only waits.
+    const wanted = new Map<string, (typeof events)[number]>()
+    for (const event of events.sort(byTime)) if (!wanted.has(event.eventId)) wanted.set(event.eventId, event)
+    const waiting = [...wanted.values()].filter(event => event.state === 'waiting')
+    for (const event of waiting) await this.#hurry(merchantId, event.change)
+    // One list of all others, so that the events of a payment keep their order, the delivered and the undeliverable ones.
+    const others = [...wanted.values()].filter(event => event.state !== 'waiting')
+    const changes = others.map(event => event.change)
+    return waiting.length + (await this.append(merchantId, 'delivered', changes, Date.now()))
+  }
+
+  /** Forgets what was given up of what occurred before a time, or all of it. Answers how many events. */
+  async discard(merchantId: string, beforeMs = Number.POSITIVE_INFINITY): Promise<number> {
+    const list = keys.webhookUndeliverable(this.#partitionOf(merchantId), merchantId)
+    const until = Number.isFinite(beforeMs) ? `(${beforeMs}` : '+inf'
+    let count = 0
+    for (let page = ['']; page.length > 0; ) {
+      page = await this.#redis.zrangebyscore(list, '-inf', until, 'LIMIT', 0, PAGE)
+      if (page.length > 0) count += await this.#redis.zrem(list, ...page)
+    }
+    return count
+  }
+
+  /**
+   * Puts events behind those of their payments that wait. Answers how many; not those of payments of which a hundred
+   * wait, and of the undeliverable not those that are listed no more.
+   */
+  async append(
+    merchantId: string,
+    state: 'undeliverable' | 'delivered',
+    changes: readonly StatusChange[],
+    nowMs: number
+  ): Promise<number> {
+    const partition = this.#partitionOf(merchantId)
+    let count = 0
+    for (let start = 0; start < changes.length; start += PAGE) {
+      const page = changes.slice(start, start + PAGE)
+      const payments = page.map(({ paymentId }) => keys.payment(partition, compactId(paymentId)))
+      const records = payments.length === 0 ? [] : await this.#redis.mget(payments)
+      const answers = page.map((change, index) => {
+        const compact = compactId(change.paymentId)
+        const record = records[index]
+        if (!record) return 0
+        const event = encodeWaiting(change, decodePayment(record, compact).terms)
+        const places = [
+          keys.webhookEvents(partition, compact),
+          keys.deliveries(partition),
+          keys.webhookUndeliverable(partition, merchantId)
+        ]
+        return replayWebhook(this.#redis, places, [event, `${compact} ${merchantId}`, nowMs, state])
+      })
+      for (const answer of await Promise.all(answers)) count += Number(answer)
+    }
+    return count
+  }
+
+  #partitionOf(merchantId: string): number {
+    return partitionOf(merchantId, this.#partitions)
+  }
+
+  /** What is parked waits for its endpoint, which is not asked more often for it. */
+  async #hurry(merchantId: string, { paymentId }: StatusChange): Promise<number> {
+    const list = keys.webhookDue(this.#partitionOf(merchantId))
+    await this.#redis.zadd(list, 'XX', Date.now(), `${compactId(paymentId)} ${merchantId}`)
+    return 1
+  }
+
+  /** The events of a payment that stands in a list of deliveries as `place`. */
+  async *#waitingOf(place: string, dueMs: number | null): AsyncGenerator<ArchivedEvent> {
+    const [compact = '', merchantId = ''] = place.split(' ')
+    const partition = this.#partitionOf(merchantId)
+    const [events, tries] = await Promise.all([
+      this.#redis.lrange(keys.webhookEvents(partition, compact), 0, -1),
+      this.#redis.lrange(keys.webhookTries(partition, compact), 0, -1)
+    ])
+    for (const [index, stored] of events.entries()) {
+      const history = index === 0 ? tries.map(decodeAttempt) : []
+      const queued = decodeQueued(stored, history.length, dueMs)
+      yield { merchantId, eventId: queued.eventId, state: 'waiting', change: queued.change, queued, history }
+    }
+  }
+
+  /** Members and scores of a sorted set, in portions; what comes or goes meanwhile may be missing, or come twice. */
+  async *#scan(key: string, pattern: string): AsyncGenerator<readonly [member: string, score: number]> {
+    let cursor = '0'
+    do {
+      const [next, found] = await this.#redis.zscan(key, cursor, 'MATCH', pattern, 'COUNT', PAGE)
+      for (let i = 0; i < found.length; i += 2) yield [found[i] ?? '', Number(found[i + 1])]
+      cursor = next
+    } while (cursor !== '0')
+  }
+}
+
+function remembered(merchantId: string, state: 'undeliverable' | 'delivered', change: StatusChange): ArchivedEvent {
+  return { merchantId, eventId: eventIdOf(change), state, change, queued: null, history: [] }
+}
+
+/** In the order in which events occurred. */
+export function byTime(one: Pick<ArchivedEvent, 'change'>, other: Pick<ArchivedEvent, 'change'>): number {
+  return one.change.occurredAtMs - other.change.occurredAtMs || one.change.version - other.change.version
+}

@@ -1,0 +1,172 @@
+/**
+ * The webhook event of a change of status (docs/WEBHOOKS.md#what-arrives), and the short form in which it is stored.
+ *
+ * Its id follows from the payment and the version that the change gave it, so an event that is made again from the
+ * short form is the same event: a receiver that has seen it discards it. Like a payment id, an event id sorts by time
+ * and ends in the partition, so that it alone tells where to look for it.
+ */
+import { hash } from 'node:crypto'
+import {
+  type Operation,
+  operationKinds,
+  operationStates,
+  type Payment,
+  type PaymentStatus,
+  paymentStatuses
+} from '../../machines/model.js'
+import type { Delivery } from '../../machines/webhook-delivery.js'
+import { compactId, expandId } from '../keys.js'
+
+/** The type of all events (docs/WEBHOOKS.md#what-arrives), in their bodies and in the header that comes with them. */
+export const EVENT_TYPE = 'payment.status_changed'
+
+/** What an event says beyond what is fixed for the whole life of its payment. */
+export interface StatusChange {
+  readonly paymentId: string
+  /** Version of the payment after the change: one per commit. */
+  readonly version: number
+  readonly status: PaymentStatus
+  readonly capturedCents: number
+  readonly refundedCents: number
+  /** The last operation of the payment after the change. */
+  readonly operation: Operation
+  readonly occurredAtMs: number
+}
+
+/** The change that a commit made. */
+export function statusChangeOf({ terms, version, progress }: Payment, occurredAtMs: number): StatusChange {
+  const { status, capturedCents, refundedCents, operation } = progress
+  return { paymentId: terms.id, version, status, capturedCents, refundedCents, operation, occurredAtMs }
+}
+
+/** The body as merchants get it. */
+export function encodeEvent(change: StatusChange, terms: EventTerms): string {
+  return JSON.stringify({
+    event_id: eventIdOf(change),
+    event_type: EVENT_TYPE,
+    payment_id: change.paymentId,
+    external_reference: terms.externalReference,
+    status: change.status,
+    amount_cents: terms.amountCents,
+    captured_cents: change.capturedCents,
+    refunded_cents: change.refundedCents,
+    operation: presentOperation(change.operation),
+    occurred_at: new Date(change.occurredAtMs).toISOString()
+  })
+}
+
+/** An operation as merchants see it, in answers and in events. */
+export function presentOperation({ kind, state, amountCents, idempotencyKey }: Operation): PresentedOperation {
+  return { kind, state, amount_cents: amountCents, idempotency_key: idempotencyKey }
+}
+
+type PresentedOperation = Pick<Operation, 'kind' | 'state'> & { amount_cents: number; idempotency_key: string }
+
+/** A UUID in the form of version 7, whose random bits are a hash of payment and version. */
+export function eventIdOf({ paymentId, version, occurredAtMs }: StatusChange): string {
+  const time = occurredAtMs.toString(16).padStart(12, '0')
+  const digits = hash('sha256', `${paymentId}/${version}`)
+  const variant = (8 + (Number.parseInt(digits.slice(3, 4), 16) & 3)).toString(16)
+  const [low, high] = [digits.slice(0, 3), digits.slice(4, 7)]
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${low}-${variant}${high}-${digits.slice(7, 16)}${paymentId.slice(-3)}`
+}
+
+/** When the event of an id occurred (ms). */
+export function timeOfEvent(eventId: string): number {
+  return Number.parseInt(eventId.slice(0, 13).replace('-', ''), 16)
+}
+
+/** The short form: about 65 characters and the Idempotency-Key; the body is made again from it and the payment. */
+export function encodeChange(change: StatusChange): string {
+  const { paymentId, version, status, capturedCents, refundedCents, operation, occurredAtMs } = change
+  const { kind, state, amountCents, idempotencyKey } = operation
+  const figures = [compactId(paymentId), version, status, capturedCents, refundedCents, occurredAtMs]
+  const how = `${operationKinds.indexOf(kind)}${operationStates.indexOf(state)}`
+  // The key comes last, because it may have spaces.
+  return [...figures, how, amountCents, idempotencyKey].join(' ')
+}
+
+/** Reads the short form. Throws when it is none. */
+export function decodeChange(text: string): StatusChange {
+  const [compact = '', version, name, captured, refunded, occurredAt, how = '', amount, ...key] = text.split(' ')
+  const status = paymentStatuses.find(known => known === name)
+  const [kind, state] = [operationKinds[Number(how[0])], operationStates[Number(how[1])]]
+  if (status === undefined || kind === undefined || state === undefined)
+    throw new Error('This is not a remembered webhook event.')
+  return {
+    paymentId: expandId(compact),
+    version: Number(version),
+    status,
+    capturedCents: Number(captured),
+    refundedCents: Number(refunded),
+    operation: { kind, state, amountCents: Number(amount), idempotencyKey: key.join(' ') },
+    occurredAtMs: Number(occurredAt)
+  }
+}
+
+/** What an event says of its payment: of `webhooks`, which may not read payments, each event carries it along. */
+export interface EventTerms {
+  readonly externalReference: string
+  readonly amountCents: number
+}
+
+/** An event that waits: `<amount> <reference> <short form>`. The script that stores it puts `<since, ms>` before it. */
+export function encodeWaiting(change: StatusChange, { amountCents, externalReference }: EventTerms): string {
+  const reference = JSON.stringify(externalReference).replaceAll(' ', '\\u0020')
+  return `${amountCents} ${reference} ${encodeChange(change)}`
+}
+
+/** An event that is not delivered yet. */
+export interface QueuedEvent {
+  readonly eventId: string
+  readonly change: StatusChange
+  readonly terms: EventTerms
+  /** As it is stored. */
+  readonly stored: string
+  readonly delivery: Delivery
+}
+
+/**
+ * Reads a stored event; throws when it is none. `attempts`: how many have failed. `nextAtMs`: of the next one; null when
+ * it may be sent now.
+ */
+export function decodeQueued(stored: string, attempts: number, nextAtMs: number | null): QueuedEvent {
+  const [, since, amount, reference = '', short = ''] = /^(\d+) (\d+) (\S+) (.*)$/s.exec(stored) ?? []
+  const change = decodeChange(short)
+  const sinceMs = Number(since)
+  return {
+    eventId: eventIdOf(change),
+    change,
+    terms: { amountCents: Number(amount), externalReference: JSON.parse(reference) as string },
+    stored,
+    delivery: { state: 'waiting', attempts, sinceMs, nextAtMs: nextAtMs ?? sinceMs }
+  }
+}
+
+/** One try to deliver an event. */
+export interface Attempt {
+  readonly eventId: string
+  readonly atMs: number
+  /** HTTP status; null when there was no answer. */
+  readonly status: number | null
+  readonly durationMs: number
+  /** First characters of the answer, or why there was none. */
+  readonly note: string
+}
+
+/** One line of the lists of attempts. */
+export function encodeAttempt({ eventId, atMs, status, durationMs, note }: Attempt): string {
+  return `${eventId} ${atMs} ${status ?? 0} ${durationMs} ${note}`
+}
+
+/** Reads such a line. */
+export function decodeAttempt(line: string): Attempt {
+  const [eventId = '', atMs, status, durationMs, ...note] = line.split(' ')
+  return {
+    eventId,
+    atMs: Number(atMs),
+    status: Number(status) || null,
+    durationMs: Number(durationMs),
+    note: note.join(' ')
+  }
+}

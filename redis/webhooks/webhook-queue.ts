@@ -1,0 +1,246 @@
+/**
+ * Webhook events on their way. Those of a payment stand in a list, in their order; commit.lua appends them.
+ *
+ * A payment with events has one command in the stream of its partition, or stands in the list of retries, or is parked
+ * because the endpoint of its merchant takes no more. Scripts move it from one to the other, so it is always in one.
+ */
+import type { DeliveryState } from '../../machines/webhook-delivery.js'
+import { requeueCommand, type StreamEntry, type WorkKind } from '../commands/command-stream.js'
+import type { Redis } from '../connection/connections.js'
+import { serverTimeMs } from '../connection/redis-clock.js'
+import { fieldsOf } from '../connection/reply-fields.js'
+import { keys, partitionNumbers, WEBHOOKS_GROUP } from '../keys.js'
+import { defineScript } from '../scripts.js'
+import { decodeEndpoint, type WebhookEndpoint } from './webhook-endpoints.js'
+import { type Attempt, decodeQueued, encodeAttempt, encodeEvent, type QueuedEvent } from './webhook-event.js'
+
+const firstWebhook = defineScript('first_webhook')
+const settleWebhook = defineScript('settle_webhook')
+const releaseWebhooks = defineScript('release_webhooks')
+
+/** Attempts that are kept per merchant, about. */
+const ATTEMPTS_KEPT = 1_000
+/** Payments of one merchant that one round releases. */
+const RELEASE_MAX = 100
+/** A probe that gave no result for so long, because its worker died or the event was gone, is followed by another (ms). */
+const PROBE_PATIENCE_MS = 30_000
+
+/** The command to deliver the first event of a payment. */
+export interface DeliveryEntry extends StreamEntry {
+  /** Compact id of the payment. */
+  readonly compact: string
+  readonly merchantId: string
+  /** `probe`: sent although the circuit of the endpoint is open. */
+  readonly kind: 'deliver' | 'probe'
+}
+
+/** What `webhooks` does. A delivery may always be repeated, so a redelivered one is like any other. */
+export const deliveryWork: WorkKind<DeliveryEntry> = {
+  group: WEBHOOKS_GROUP,
+  heartbeats: keys.webhookHeartbeats(),
+  stream: keys.deliveries,
+  decode: decodeDelivery,
+  encodeRedelivered: entry => ['p', placeOf(entry), 'c', JSON.stringify({ kind: entry.kind })],
+  again: entry => entry
+}
+
+/** The first event of a payment, and where it goes. */
+export interface FirstEvent {
+  readonly event: QueuedEvent
+  /** What is signed and sent, to the byte. */
+  readonly body: string
+  /** Null when the merchant has none. */
+  readonly endpoint: WebhookEndpoint | null
+  /** An operator has switched the webhooks of the merchant off. */
+  readonly isOff: boolean
+  /** The circuit of the endpoint is open: only probes are sent. */
+  readonly isOpen: boolean
+}
+
+/** What became of the first event of a payment. */
+export interface Settlement {
+  /** `parked`: not sent, until the endpoint takes more. `forgotten`: kept nowhere. */
+  readonly state: DeliveryState | 'parked' | 'forgotten'
+  /** Of `waiting`: when it is sent again (ms). */
+  readonly nextAtMs?: number
+  /** Absent when it was not sent. */
+  readonly attempt?: Attempt
+  /** What it says about the endpoint: `well` closes the circuit. */
+  readonly health?: 'well' | 'failed'
+  /** How long the receiver asked to be left alone (ms). */
+  readonly waitMs?: number
+  /** Parked payments of the merchant that may go on now. */
+  readonly releases?: number
+}
+
+/** Methods reject when the durable Redis is away; each may be repeated. */
+export interface WebhookQueue {
+  /** Null when nothing waits any more. */
+  first(entry: DeliveryEntry): Promise<FirstEvent | null>
+  /** Ends the command. False when another worker has it by now, and nothing was written. */
+  settle(entry: DeliveryEntry, event: QueuedEvent, settlement: Settlement): Promise<boolean>
+  /** Ends a command of a payment without events. */
+  end(entry: DeliveryEntry): Promise<void>
+  /** Gives the command back. */
+  requeue(entry: DeliveryEntry): Promise<void>
+}
+
+export interface QueueOptions {
+  /** The longest that all attempts of an event take. */
+  readonly spanMs: number
+  /** How long what was delivered is remembered. */
+  readonly retentionMs: number
+  /** Undeliverable events that are kept per merchant; the oldest go first. */
+  readonly undeliverableMax: number
+  /** Undeliverable events were dropped because they are too many or too old. */
+  readonly onDropped: (merchantId: string, count: number) => void
+  readonly now: () => number
+}
+
+export function createWebhookQueue(redis: Redis, options: QueueOptions): WebhookQueue {
+  const { retentionMs, undeliverableMax, onDropped, now } = options
+  const spanMs = Math.ceil(options.spanMs)
+  // Counted from the last attempt that an event may get: a short retention must not drop it at once.
+  const undeliverableMs = retentionMs + spanMs
+  return {
+    first: entry => firstOf(redis, entry),
+    // In this order: an entry that is gone is acknowledged by its worker's next look (`lostCommands`).
+    end: async ({ partition, entryId }) => {
+      await redis.xdel(keys.deliveries(partition), entryId)
+      await redis.xack(keys.deliveries(partition), WEBHOOKS_GROUP, entryId)
+    },
+    requeue: async entry => void (await requeueCommand(redis, deliveryWork, entry)),
+    settle: async (entry, { stored, delivery, change }, settlement) => {
+      const { state, nextAtMs = 0, attempt, health = '', waitMs = 0, releases = 0 } = settlement
+      const nowMs = now()
+      const atMs = { waiting: nextAtMs, parked: delivery.sinceMs + spanMs }
+      const dropped = await settleWebhook(redis, placesOf(entry), [
+        WEBHOOKS_GROUP,
+        entry.entryId,
+        placeOf(entry),
+        entry.merchantId,
+        stored,
+        delivery.attempts,
+        state,
+        attempt === undefined ? '' : encodeAttempt(attempt),
+        state === 'waiting' || state === 'parked' ? atMs[state] : change.occurredAtMs,
+        nowMs,
+        health,
+        entry.kind === 'probe' ? 1 : 0,
+        waitMs,
+        releases,
+        Math.max(0, nowMs - retentionMs),
+        ATTEMPTS_KEPT,
+        undeliverableMax,
+        Math.max(0, nowMs - undeliverableMs),
+        undeliverableMs
+      ])
+      if (Number(dropped) > 0) onDropped(entry.merchantId, Number(dropped))
+      return dropped !== -1
+    }
+  }
+}
+
+/** Releases parked payments of a partition for whose merchants it is time. Returns how many commands were written. */
+export async function releaseParked(redis: Redis, partition: number, nowMs: number): Promise<number> {
+  const merchants = await redis.zrangebyscore(keys.webhookReleases(partition), '-inf', nowMs)
+  const counts = await Promise.all(
+    merchants.map(merchantId => {
+      const places = [
+        keys.webhookReleases(partition),
+        keys.webhookParked(partition, merchantId),
+        keys.webhookCircuit(partition, merchantId),
+        keys.deliveries(partition)
+      ]
+      return releaseWebhooks(redis, places, [merchantId, nowMs, RELEASE_MAX, PROBE_PATIENCE_MS])
+    })
+  )
+  return sum(counts.map(Number))
+}
+
+/** All partitions at one moment. */
+export interface DeliveryBacklog {
+  /** Payments whose first event is being sent, or about to be. */
+  commands: number
+  /** Age of the oldest of them, by the clock of Redis (ms). */
+  oldestAgeMs: number
+  /** Payments whose events wait for a retry, or for the endpoint of their merchant. */
+  waiting: number
+  /** Endpoints that are only probed. */
+  openCircuits: number
+}
+
+export async function deliveryBacklog(redis: Redis, partitions: number): Promise<DeliveryBacklog> {
+  const backlog: DeliveryBacklog = { commands: 0, oldestAgeMs: 0, waiting: 0, openCircuits: 0 }
+  const nowMs = await serverTimeMs(redis)
+  const read = async (partition: number): Promise<void> => {
+    const stream = keys.deliveries(partition)
+    const [commands, [oldest], retries, merchants] = await Promise.all([
+      redis.xlen(stream),
+      redis.xrange(stream, '-', '+', 'COUNT', 1),
+      redis.zcard(keys.webhookDue(partition)),
+      redis.zrange(keys.webhookReleases(partition), '0', '-1')
+    ])
+    const parked = await Promise.all(merchants.map(id => redis.zcard(keys.webhookParked(partition, id))))
+    const open = await Promise.all(merchants.map(id => redis.hexists(keys.webhookCircuit(partition, id), 'until')))
+    backlog.commands += commands
+    backlog.waiting += retries + sum(parked)
+    backlog.openCircuits += sum(open)
+    if (oldest !== undefined) {
+      backlog.oldestAgeMs = Math.max(backlog.oldestAgeMs, nowMs - Number.parseInt(oldest[0], 10))
+    }
+  }
+  await Promise.all(partitionNumbers(partitions).map(read))
+  return backlog
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0)
+}
+
+function decodeDelivery(partition: number, entryId: string, pairs: readonly string[]): DeliveryEntry {
+  const fields = fieldsOf(pairs)
+  const [compact, merchantId] = fields.get('p')?.split(' ') ?? []
+  const kind = (['deliver', 'probe'] as const).find(known => fields.get('c') === `{"kind":"${known}"}`)
+  if (compact === undefined || merchantId === undefined || kind === undefined) {
+    throw new Error(`The stream entry ${entryId} is not the command of a delivery.`)
+  }
+  return { partition, entryId, compact, merchantId, kind }
+}
+
+/** `<compact id> <merchant>`: how a payment stands in streams and lists of deliveries. */
+function placeOf({ compact, merchantId }: Pick<DeliveryEntry, 'compact' | 'merchantId'>): string {
+  return `${compact} ${merchantId}`
+}
+
+async function firstOf(redis: Redis, { partition, compact, merchantId }: DeliveryEntry): Promise<FirstEvent | null> {
+  const places = [
+    keys.webhookEvents(partition, compact),
+    keys.webhookTries(partition, compact),
+    keys.webhookEndpoint(partition, merchantId),
+    keys.webhooksOff(partition, merchantId),
+    keys.webhookCircuit(partition, merchantId)
+  ]
+  type Answer = [stored: string | null, tries: number, endpoint: string | null, isOff: 0 | 1, untilMs: string | null]
+  const [stored, tries, endpoint, isOff, untilMs] = (await firstWebhook(redis, places, [])) as Answer
+  if (stored === null) return null
+  const event = decodeQueued(stored, tries, null)
+  const body = encodeEvent(event.change, event.terms)
+  return { event, body, endpoint: decodeEndpoint(endpoint), isOff: isOff === 1, isOpen: untilMs !== null }
+}
+
+/** KEYS of settle_webhook.lua. */
+function placesOf({ partition, compact, merchantId }: DeliveryEntry): string[] {
+  return [
+    keys.deliveries(partition),
+    keys.webhookEvents(partition, compact),
+    keys.webhookTries(partition, compact),
+    keys.webhookDue(partition),
+    keys.webhookParked(partition, merchantId),
+    keys.webhookReleases(partition),
+    keys.webhookCircuit(partition, merchantId),
+    keys.webhookJournal(partition, merchantId),
+    keys.webhookAttempts(partition, merchantId),
+    keys.webhookUndeliverable(partition, merchantId)
+  ]
+}

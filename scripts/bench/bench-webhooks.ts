@@ -1,0 +1,186 @@
+/**
+ * `npm run bench:webhooks`: how fast events are delivered, beside the payments that make them, and beside an endpoint
+ * that is dead. Everything runs on this machine: service, Redis, simulator, receiver (https), load generator.
+ */
+import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Agent, request } from 'undici'
+import { newPayment, type Payment } from '../../machines/model.js'
+import { connect, disconnect } from '../../redis/connection/connections.js'
+import { compactId, keys, newPaymentId, partitionOf } from '../../redis/keys.js'
+import { MerchantStore } from '../../redis/merchants/merchants.js'
+import { encodePayment } from '../../redis/payments/payment-record.js'
+import { WebhookArchive } from '../../redis/webhooks/webhook-archive.js'
+import { createWebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
+import { type StatusChange, statusChangeOf } from '../../redis/webhooks/webhook-event.js'
+import { delay } from '../../runtime/delay.js'
+import { createLogger } from '../../runtime/log.js'
+import { webhookKeyFileIn } from '../../vault/key-files.js'
+import { loadWebhookSecrets } from '../../vault/webhook-secrets.js'
+import { stopOnSignals } from '../command-line/ending.js'
+import { temporaryFolder } from '../command-line/temporary-folder.js'
+import { readCommandLine, toolCommand } from '../command-line/tool.js'
+import { registerHook } from '../shop/register-endpoint.js'
+import { OPS_FILE } from '../start/data-dir.js'
+import { vaultDir } from '../start/environment.js'
+import { readLoopbackTls } from '../start/loopback-tls.js'
+import { runClosedLoop } from './load.js'
+import { type ServiceSystem, startService } from './systems.js'
+
+const EVENTS = 20_000
+const PAYMENTS = 6_000
+const CONNECTIONS = 128
+const DEAD_EVENTS = 10_000
+const HEALTHY_EVENTS = 1_000
+const PARTITIONS = 16
+const PATIENCE_MS = 120_000
+const POLL_MS = 100
+
+interface Figures {
+  readonly count: number
+  readonly elapsedMs: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly maxMs: number
+}
+
+readCommandLine(
+  toolCommand({
+    name: 'bench:webhooks',
+    does: 'Measures how fast events are delivered: a backlog, beside the payments that make them, and beside an endpoint that is dead. Runs a service of its own; needs no `npm start`, and does not touch the data of one.',
+    takes: 'a minute or two. Let nothing else work on the machine.'
+  })
+)
+stopOnSignals()
+const tell = (line: string): void => void process.stdout.write(`${line}\n`)
+const place = await temporaryFolder('payments-bench-webhooks-')
+const dir = place.path
+const service = await startService(dir, { env: {}, scale: [] })
+const redis = await connect(service.redisUrl, 'commands', createLogger('bench', 'error'))
+const receiver = spawn(process.execPath, [new URL('webhook-receiver.js', import.meta.url).pathname, dir], {
+  stdio: ['ignore', 'pipe', 'inherit']
+})
+const agent = new Agent({ connect: { ca: (await readLoopbackTls(dir)).ca } })
+try {
+  const url = await firstLine()
+  const before = await pay(service)
+  tell(`payments without a webhook endpoint: ${before.toFixed(0)}/s`)
+  await registerHook(service.url, service.demo.api_key, `${url}/hook`)
+
+  const idleMs = await cpuMs()
+  await emit(service.demo.merchant_id, EVENTS)
+  const backlog = await arrived(url, EVENTS)
+  const eachMs = ((await cpuMs()) - idleMs) / EVENTS
+  const cost = `${eachMs.toFixed(2)} ms of CPU each, so ${(1_000 / eachMs).toFixed(0)} a core`
+  tell(`a backlog of ${EVENTS}, one merchant, one process: ${perSecond(backlog)} events/s (${cost})`)
+
+  const beside = await pay(service)
+  const made = await arrived(url, PAYMENTS)
+  tell(`payments with one: ${beside.toFixed(0)}/s; their events: ${perSecond(made)}/s, ${lag(made)} after the change`)
+
+  await deadNeighbour(url)
+  await emit(service.demo.merchant_id, HEALTHY_EVENTS)
+  const healthy = await arrived(url, HEALTHY_EVENTS)
+  tell(`${HEALTHY_EVENTS} events beside a dead endpoint with ${DEAD_EVENTS} queued: ${lag(healthy)} after the change`)
+} finally {
+  receiver.kill()
+  await agent.close()
+  await disconnect(redis)
+  await service.stop()
+  await place.remove()
+}
+
+async function pay(target: ServiceSystem): Promise<number> {
+  const source = await target.prepare(PAYMENTS)
+  return (await runClosedLoop(target.url, { total: PAYMENTS, connections: CONNECTIONS }, source)).perSecond
+}
+
+/** A merchant of the same partition, whose receiver never answers. */
+async function deadNeighbour(url: string): Promise<void> {
+  const merchants = new MerchantStore(redis, 'test')
+  const partition = partitionOf(service.demo.merchant_id, PARTITIONS)
+  let neighbour = ''
+  while (neighbour === '' || partitionOf(neighbour, PARTITIONS) !== partition) {
+    neighbour = (await merchants.createMerchant('Dead endpoint')).merchantId
+  }
+  const endpoints = createWebhookEndpointStore(redis, PARTITIONS)
+  const keyId = loadWebhookSecrets(webhookKeyFileIn(vaultDir(dir)).privateFile).keyIds().current
+  const registration = { merchantId: neighbour, url: `${url}/hang`, isRotation: false, keyId, nowMs: Date.now() }
+  await endpoints.register(registration)
+  await emit(neighbour, DEAD_EVENTS)
+}
+
+/** Events of payments, stored as commits store both. */
+async function emit(merchantId: string, count: number): Promise<void> {
+  const partition = partitionOf(merchantId, PARTITIONS)
+  const archive = new WebhookArchive(redis, PARTITIONS)
+  for (let made = 0; made < count; made += 500) {
+    const pipeline = redis.pipeline()
+    const changes: StatusChange[] = []
+    for (let n = 0; n < Math.min(500, count - made); n++) {
+      const payment = aPayment(newPaymentId(partition, Date.now()), merchantId)
+      pipeline.set(keys.payment(partition, compactId(payment.terms.id)), encodePayment(payment))
+      changes.push(statusChangeOf(payment, Date.now()))
+    }
+    await pipeline.exec()
+    await archive.append(merchantId, 'delivered', changes, Date.now())
+  }
+}
+
+function aPayment(id: string, merchantId: string): Payment {
+  const terms = {
+    id,
+    merchantId,
+    externalReference: 'order-1',
+    captureMode: 'auto',
+    amountCents: 1_990,
+    currency: 'BRL',
+    installments: 1,
+    statementDescriptor: null,
+    metadata: null,
+    preauthTtlMs: 1,
+    createdAtMs: Date.now(),
+    card: { brand: 'visa', last4: '1111', cardId: null },
+    customer: { name: 'Ana', email: 'ana@shop.example' }
+  } as const
+  return newPayment(terms, id)
+}
+
+/** Waits until the receiver has `count` more events. */
+async function arrived(url: string, count: number): Promise<Figures> {
+  const endMs = Date.now() + PATIENCE_MS
+  while ((await read<number>(`${url}/count`)) < count && Date.now() < endMs) {
+    await delay(POLL_MS)
+  }
+  const figures = await read<Figures>(`${url}/figures`)
+  if (figures.count < count)
+    throw new Error(`${figures.count} of ${count} events have arrived within ${PATIENCE_MS} ms`)
+  return figures
+}
+
+/** CPU time of the delivering process so far: what a busy machine does not blur. */
+async function cpuMs(): Promise<number> {
+  const places = JSON.parse(await readFile(join(dir, OPS_FILE), 'utf8')) as Record<string, string>
+  const { body } = await request(`${places['webhooks.1']}/metrics`)
+  return 1_000 * Number(/^process_cpu_seconds_total (\S+)/m.exec(await body.text())?.[1])
+}
+
+async function read<T>(url: string): Promise<T> {
+  const { body } = await request(url, { dispatcher: agent })
+  return (await body.json()) as T
+}
+
+function perSecond({ count, elapsedMs }: Figures): string {
+  return ((1_000 * count) / elapsedMs).toFixed(0)
+}
+
+function lag({ p50Ms, p99Ms, maxMs }: Figures): string {
+  return `p50 ${p50Ms} ms, p99 ${p99Ms} ms, at the most ${maxMs} ms`
+}
+
+async function firstLine(): Promise<string> {
+  for await (const line of createInterface({ input: receiver.stdout })) return line
+  throw new Error('The receiver ended before it listened.')
+}

@@ -1,0 +1,106 @@
+/**
+ * `npm run bench`: the service beside an empty job queue and a bare pipeline, in one run on one machine.
+ *
+ * Every system gets the same Redis settings (`appendfsync always`), the same load generator and the same body, is warmed up,
+ * and is measured in turn, round by round. `--quick` measures the ratios alone; `--write` writes docs/BENCHMARKS.md.
+ * `--dir` is where the data lies, the Redis files included. `--cluster` compares nothing but one Redis with a Cluster, and
+ * with replicas that are waited for.
+ */
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { Option } from 'commander'
+import { stopOnSignals } from '../command-line/ending.js'
+import { readCommandLine, toolCommand } from '../command-line/tool.js'
+import { folder, listOf, wholeNumber } from '../command-line/values.js'
+import { compareWithCluster } from './cluster.js'
+import { measureGrowth } from './growth.js'
+import { measureInMemory } from './in-memory.js'
+import { checkLedger } from './ledger.js'
+import { measureOperations } from './operations.js'
+import { measureOpenLoop, measureWithSlowNetwork } from './overhead.js'
+import { type Report, ratioTo, renderReport } from './report.js'
+import { measureScaling } from './scaling.js'
+import { measureSideBySide, throughputOf } from './side-by-side.js'
+import { onStage, type Stage } from './stage.js'
+
+interface BenchOptions {
+  readonly rounds: number
+  readonly payments: number
+  readonly connections: number
+  readonly growth: readonly number[]
+  readonly dir: string
+  readonly quick?: boolean
+  readonly cluster?: boolean
+  readonly json?: boolean
+  readonly write?: boolean
+}
+
+const command = toolCommand({
+  name: 'bench',
+  does: 'Measures the service beside an empty job queue and a bare pipeline, all with a durable Redis of their own. Needs no `npm start`, and does not touch the data of one. Figures go to standard output, progress to standard error.',
+  takes: 'about 25 minutes; a minute or two with --quick. Let nothing else work on the machine.',
+  examples: [
+    ['--quick --rounds 3', 'the ratios alone'],
+    ['--growth 1000,100000,1000000 --write', 'everything, with the data of a year, into docs/BENCHMARKS.md'],
+    ['--cluster', 'one Redis beside a Cluster']
+  ]
+})
+  .option('--rounds <count>', 'how often every system is measured in turn', wholeNumber(1, 1_000), 5)
+  .option('--payments <count>', 'payments of each system in a round', wholeNumber(1, 1_000_000), 6_000)
+  .option('--connections <count>', 'connections that send at the same time', wholeNumber(1, 1_000), 128)
+  .addOption(
+    new Option('--growth <counts>', 'stored payments at which times are measured, ascending')
+      .argParser(listOf(wholeNumber(1, 10_000_000)))
+      .default([1_000, 100_000], '1000,100000')
+  )
+  .addOption(
+    new Option('--dir <folder>', 'where data lies during the run').argParser(folder).default(tmpdir(), tmpdir())
+  )
+  .option('--quick', 'compare the systems, and measure nothing else')
+  .addOption(
+    new Option(
+      '--cluster',
+      'compare one Redis with a Cluster of three masters, with and without waiting for replicas'
+    ).conflicts(['quick', 'json', 'write', 'growth', 'dir'])
+  )
+  .option('--json', 'print JSON')
+  .option('--write', 'write docs/BENCHMARKS.md, too')
+const { options: values } = readCommandLine<BenchOptions>(command)
+stopOnSignals()
+
+const tell = (line: string): void => void process.stderr.write(`${line}\n`)
+const { rounds, connections, payments } = values
+
+if (values.cluster) {
+  const { table } = await compareWithCluster({ rounds, payments, connections }, tell)
+  process.stdout.write(table)
+  process.exit(0)
+}
+
+const isWhole = !values.quick
+const measured = await onStage(values.dir, tell, measure)
+// Each of the following parts is alone on the machine: what came before is stopped.
+const inMemory = isWhole ? await measureInMemory({ payments, connections }, tell) : null
+const scaling = isWhole ? await measureScaling(values.dir, { total: payments, connections }, tell) : []
+const report: Report = { ...measured, inMemory, scaling }
+if (values.write) await writeFile('docs/BENCHMARKS.md', renderReport(report))
+process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : renderReport(report))
+tell(`ratio to bullmq ${ratioTo(report, 'bullmq').toFixed(2)}, to bare ${ratioTo(report, 'bare').toFixed(2)}`)
+
+async function measure({ service, bare, bullmq }: Stage): Promise<Omit<Report, 'inMemory' | 'scaling'>> {
+  const options = { rounds, payments, connections }
+  const sideBySide = await measureSideBySide([bare, bullmq, service], service, options, tell)
+  const throughput = { service: throughputOf(sideBySide, service), bare: throughputOf(sideBySide, bare) }
+  return {
+    at: new Date().toISOString(),
+    dir: values.dir,
+    rounds,
+    connections,
+    sideBySide,
+    openLoop: isWhole ? await measureOpenLoop({ service, bare }, throughput) : null,
+    slowNetwork: isWhole ? [await measureWithSlowNetwork(service, { perSecond: 150, seconds: 20 })] : [],
+    operations: isWhole ? await measureOperations(service, { payments: 3_000, connections }) : null,
+    growth: isWhole ? await measureGrowth(service, values.growth, tell) : [],
+    ledger: await checkLedger(service)
+  }
+}

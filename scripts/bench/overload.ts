@@ -1,0 +1,83 @@
+/**
+ * `npm run overload`: what happens beyond capacity.
+ *
+ * Finds what the service can do (closed loop), then offers multiples of it by the clock (open loop): accepted payments per
+ * second should stay what they were, refusals should be quick, and memory should stay bounded. Ends with an audit.
+ */
+import { Option } from 'commander'
+import { stopOnSignals } from '../command-line/ending.js'
+import { temporaryFolder } from '../command-line/temporary-folder.js'
+import { readCommandLine, toolCommand } from '../command-line/tool.js'
+import { decimalNumber, listOf, wholeNumber } from '../command-line/values.js'
+import { checkLedger } from './ledger.js'
+import { runClosedLoop } from './load.js'
+import { offer } from './offer.js'
+import { startService } from './systems.js'
+
+const KNEE_PAYMENTS = 4_000
+const WARM_UP_PAYMENTS = 2_000
+const KNEE_CONNECTIONS = 128
+
+interface OverloadOptions {
+  readonly seconds: number
+  readonly multiples: readonly number[]
+  readonly maxInFlight: number
+}
+
+const command = toolCommand({
+  name: 'overload',
+  does: 'Finds what a service of its own can do on this machine, then offers multiples of it: what is accepted, what is refused, how fast, and whether memory stays bounded. Needs no `npm start`, and does not touch the data of one.',
+  takes: 'half a minute, and --seconds for every multiple. Let nothing else work on the machine.',
+  examples: [['--seconds 10 --multiples 1,2', 'at the capacity, and at twice of it']]
+})
+  .option('--seconds <count>', 'how long each multiple is offered', wholeNumber(1, 3_600), 5)
+  .addOption(
+    new Option('--multiples <numbers>', 'multiples of the capacity, with commas between')
+      .argParser(listOf(decimalNumber(0.01, 100)))
+      .default([0.5, 1, 2, 3], '0.5,1,2,3')
+  )
+  .option('--max-in-flight <count>', 'MAX_IN_FLIGHT of the API', wholeNumber(1, 100_000), 512)
+const { options } = readCommandLine<OverloadOptions>(command)
+stopOnSignals()
+const place = await temporaryFolder('payments-overload-')
+const service = await startService(place.path, {
+  env: { MAX_IN_FLIGHT: String(options.maxInFlight) },
+  scale: []
+})
+try {
+  const measure = async (total: number): Promise<number> => {
+    const source = await service.prepare(total)
+    return (await runClosedLoop(service.url, { total, connections: KNEE_CONNECTIONS }, source)).perSecond
+  }
+  await measure(WARM_UP_PAYMENTS)
+  const knee = await measure(KNEE_PAYMENTS)
+  print(
+    `capacity (closed loop, ${KNEE_CONNECTIONS} connections): ${knee.toFixed(0)}/s; MAX_IN_FLIGHT ${options.maxInFlight}`
+  )
+  print('| offered/s | paid/s | refused/s | others | paid p50 / p99 ms | refused p50 / p99 ms | api RSS MiB |')
+  print('|---|---|---|---|---|---|---|')
+  for (const multiple of options.multiples) {
+    const perSecond = Math.round(knee * multiple)
+    const row = await offer(service, { perSecond, seconds: options.seconds })
+    const times = ({ p50Ms, p99Ms }: { p50Ms: number; p99Ms: number }): string =>
+      `${p50Ms.toFixed(0)} / ${p99Ms.toFixed(0)}`
+    const cells = [
+      `${perSecond} (${multiple} x)`,
+      row.paid.perSecond.toFixed(0),
+      row.refused.perSecond.toFixed(0),
+      JSON.stringify(row.others),
+      times(row.paid),
+      times(row.refused),
+      row.apiMib.toFixed(0)
+    ]
+    print(`| ${cells.join(' | ')} |`)
+  }
+  print(await checkLedger(service))
+} finally {
+  await service.stop()
+  await place.remove()
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

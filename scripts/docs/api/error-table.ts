@@ -1,0 +1,78 @@
+/** Which errors a route may answer: what follows from the facts of a route, and what its work adds. */
+import type { MerchantRoute } from '../../../api/http/route.js'
+import { type ErrorCode, type ErrorSpec, errorCatalogue } from '../../../runtime/errors.js'
+
+/** What may come before the work of any route has begun. */
+const OF_EVERY_ROUTE: readonly ErrorCode[] = [
+  'invalid_request',
+  'unauthorized',
+  'insufficient_scope',
+  'merchant_disabled',
+  'request_timeout',
+  'rate_limited',
+  'internal_error',
+  'service_unavailable'
+]
+const OF_BODIES: readonly ErrorCode[] = ['payload_too_large', 'unsupported_media_type']
+const OF_IDEMPOTENCY: readonly ErrorCode[] = ['missing_idempotency_key', 'idempotency_conflict']
+const OF_OPERATIONS: readonly ErrorCode[] = [
+  'not_found',
+  'invalid_state',
+  'operation_in_progress',
+  'provider_rejected',
+  'network_unavailable'
+]
+
+const ofWork: Readonly<Record<string, readonly ErrorCode[]>> = {
+  'POST /v1/payments': [
+    'idempotency_in_progress',
+    'invalid_token',
+    'unknown_card',
+    'card_declined',
+    'card_expired',
+    'provider_rejected',
+    'capture_rejected',
+    'network_unavailable',
+    'card_unreadable',
+    'authorization_overdue',
+    'capture_not_sent'
+  ],
+  'POST /v1/payments/{id}/capture': [...OF_OPERATIONS, 'preauth_expired', 'amount_exceeds_authorized'],
+  'POST /v1/payments/{id}/cancel': [...OF_OPERATIONS, 'partial_void', 'amount_exceeds_refundable'],
+  'GET /v1/payments/{id}': ['not_found'],
+  'POST /v1/cards': ['invalid_token'],
+  'GET /v1/webhook-endpoint': ['webhook_endpoint_missing']
+}
+
+/** The rows of the catalogue that a route may answer. `name` as docs/API.md has it: `POST /v1/payments/{id}/capture`. */
+export function documentedCodes(name: string, { body, needsIdempotencyKey }: MerchantRoute): readonly ErrorCode[] {
+  return [
+    ...OF_EVERY_ROUTE,
+    'overloaded',
+    ...(body === null ? [] : OF_BODIES),
+    ...(needsIdempotencyKey ? OF_IDEMPOTENCY : []),
+    ...(ofWork[name] ?? [])
+  ]
+}
+
+/** Those of POST /v1/tokens, which is a route of the process `tokens`. */
+export const TOKEN_CODES: readonly ErrorCode[] = [...OF_EVERY_ROUTE, ...OF_BODIES, 'invalid_card']
+
+/** The errors of one route as a sentence, in the order of their statuses. */
+export function errorsOf(name: string, route: MerchantRoute): string {
+  return listed(documentedCodes(name, route))
+}
+
+export function tokenErrors(): string {
+  return listed(TOKEN_CODES)
+}
+
+function listed(codes: readonly ErrorCode[]): string {
+  const byStatus = new Map<number, Set<string>>()
+  for (const code of codes) {
+    const { status, publicCode }: ErrorSpec = errorCatalogue[code]
+    byStatus.set(status, (byStatus.get(status) ?? new Set()).add(`\`${publicCode ?? code}\``))
+  }
+  const statuses = [...byStatus].sort(([one], [other]) => one - other)
+  return `Errors: ${statuses.map(([status, names]) => `${status} ${[...names].join(', ')}`).join(' · ')}.`
+}

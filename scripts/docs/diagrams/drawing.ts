@@ -1,0 +1,165 @@
+/** What is on a picture: boxes and arrows, without their look. */
+import { type Chart, type ChartState, type ChartTransition, entered } from '../../../machines/chart.js'
+import type { ChartView } from './views.js'
+
+export interface Box {
+  readonly state: ChartState
+  /** What is done without leaving the state: `reconcile: ask`. */
+  readonly stays: readonly string[]
+}
+
+export interface Arrow {
+  readonly from: string
+  readonly to: string
+  /** `found captured [manual]`: the event, and its condition where that makes the difference. */
+  readonly reasons: readonly string[]
+  readonly isMain: boolean
+}
+
+export interface Drawing {
+  /** Boxes by the state around them (null for none), in the order of the view. */
+  readonly groups: readonly { readonly around: ChartState | null; readonly boxes: readonly Box[] }[]
+  /** States of other pictures that arrows lead to. */
+  readonly elsewhere: readonly ChartState[]
+  readonly arrows: readonly Arrow[]
+}
+
+export function drawingOf(chart: Chart, view: ChartView): Drawing {
+  const shown = (path: string): string => (view.level === 'overview' ? topOf(path) : path)
+  const steps = stepsOf(chart)
+    .filter(({ transition }) => ![transition.event, ...transition.actions].some(name => view.leftOut.includes(name)))
+    .map(step => ({ ...step, from: shown(step.from), to: shown(step.to) }))
+    .filter(({ from }) => view.states.includes(topOf(from)))
+  const arrows = arrowsOf(
+    chart,
+    view,
+    steps.filter(({ from, to }) => from !== to)
+  )
+  const outside = [...new Set(arrows.map(({ to }) => to))].filter(path => !view.states.includes(topOf(path)))
+  return {
+    groups: view.states.map(top => groupOf(chart, view, top, steps)),
+    elsewhere: outside.map(path => stateAt(chart, path)),
+    arrows
+  }
+}
+
+export function topOf(path: string): string {
+  return path.split('.')[0] ?? ''
+}
+
+/** `found captured`: an event in the words of a picture. */
+export function eventWords(event: string): string {
+  return event.toLowerCase().replaceAll('_', ' ')
+}
+
+/** `beyond horizon` for `isBeyondHorizon`. */
+export function guardWords(guard: string): string {
+  const words = guard.replace(/([A-Z])/g, ' $1').toLowerCase()
+  return words.replace(/^(is|has) /, '')
+}
+
+interface Step {
+  readonly from: string
+  readonly to: string
+  readonly transition: ChartTransition
+}
+
+/** Every transition from one innermost state to another. One that a compound state defines counts for each inside. */
+function stepsOf(chart: Chart): Step[] {
+  return chart.transitions
+    .filter(({ source }) => source !== '')
+    .flatMap(transition =>
+      chart.states
+        .filter(({ path, kind }) => kind === 'atomic' && `${path}.`.startsWith(`${transition.source}.`))
+        .map(({ path }) => ({
+          from: path,
+          to: transition.target === null ? path : entered(chart, transition.target),
+          transition
+        }))
+    )
+}
+
+/** Parallel arrows become one, but what went wrong is not mixed with what went well. */
+function arrowsOf(chart: Chart, view: ChartView, steps: readonly Step[]): Arrow[] {
+  const merged = new Map<string, { step: Step; isMain: boolean; because: ChartTransition[] }>()
+  for (const step of steps) {
+    const { from, to, transition } = step
+    const isFailure = transition.actions.some(action => view.failures.includes(action))
+    const isOnMainPath = view.mainPath.some(([start, end]) => topOf(from) === start && topOf(to) === end)
+    const key = `${from}>${to}>${isFailure}`
+    const arrow = merged.get(key) ?? { step, isMain: isOnMainPath && !isFailure, because: [] }
+    arrow.because.push(transition)
+    merged.set(key, arrow)
+  }
+  return [...merged.values()].map(({ step: { from, to }, isMain, because }) => ({
+    from,
+    to,
+    isMain,
+    reasons: reasonsOf(chart, because)
+  }))
+}
+
+/** Events under the same condition are named together: `found captured, voided [charged back]`. */
+function reasonsOf(chart: Chart, transitions: readonly ChartTransition[]): string[] {
+  const conditions = new Map<string, string[]>()
+  for (const transition of transitions) {
+    const condition = conditionOf(chart, transition)
+    const events = conditions.get(condition) ?? []
+    const words = eventWords(transition.event)
+    if (!events.includes(words)) events.push(words)
+    conditions.set(condition, events)
+  }
+  return [...conditions].flatMap(([condition, events]) => {
+    const list = shortList(events)
+    return condition === '' ? list : [...list.slice(0, -1), `${list[list.length - 1]} [${condition}]`]
+  })
+}
+
+const FOUND = 'found '
+
+/** `found captured, voided` instead of `found captured, found voided`; what was found comes last. */
+function shortList(events: readonly string[]): string[] {
+  const found = events.filter(words => words.startsWith(FOUND))
+  const others = events.filter(words => !words.startsWith(FOUND))
+  return [...others, ...found.map((words, index) => (index === 0 ? words : words.slice(FOUND.length)))]
+}
+
+/** Only where the condition makes the difference between two ways. */
+function conditionOf(chart: Chart, { source, event, guard }: ChartTransition): string {
+  const rivals = chart.transitions.filter(other => other.source === source && other.event === event)
+  return guard === null || rivals.length === 1 ? '' : guardWords(guard)
+}
+
+function groupOf(chart: Chart, view: ChartView, top: string, steps: readonly Step[]): Drawing['groups'][number] {
+  const state = stateAt(chart, top)
+  const children = chart.states.filter(({ parent }) => parent === top)
+  const isOpen = view.level === 'detail' && children.length > 0
+  const boxes = (isOpen ? children : [state]).map(box => ({ state: box, stays: staysOf(view, box.path, steps) }))
+  return { around: isOpen ? state : null, boxes }
+}
+
+/** Only what makes the worker act: an answer that changes nothing but the time of the next question is no news. */
+function staysOf(view: ChartView, path: string, steps: readonly Step[]): string[] {
+  const lines = steps
+    .filter(({ from, to }) => from === path && to === path)
+    .flatMap(({ transition: { event, actions } }) =>
+      actions.flatMap(action => {
+        const effect = view.effects[action]
+        return effect === undefined ? [] : [{ event: eventWords(event), effect }]
+      })
+    )
+  const effects = [...new Set(lines.map(({ effect }) => effect))]
+  return effects.map(effect => {
+    const events = lines.filter(line => line.effect === effect).map(({ event }) => event)
+    const list = shortList([...new Set(events)]).join(', ')
+    return list === effect ? effect : `${list}: ${effect}`
+  })
+}
+
+function stateAt(chart: Chart, path: string): ChartState {
+  const state = chart.states.find(candidate => candidate.path === path)
+  if (state === undefined) {
+    throw new Error(`The machine ${chart.id} has no state ${path}; correct scripts/docs/diagrams/views.ts.`)
+  }
+  return state
+}

@@ -1,0 +1,169 @@
+/**
+ * What each picture shows: presentation only, every fact comes from the machine. A machine without an entry here gets
+ * one picture with all its states.
+ */
+import type { Chart } from '../../../machines/chart.js'
+import { effectKinds } from '../../../machines/payment/effects.js'
+
+export type Tone = 'good' | 'doubt' | 'bad' | 'plain'
+
+export interface ChartView {
+  /** File name and anchor: `payment-hold`. */
+  readonly name: string
+  readonly title: string
+  /** `overview`: states of the first level, parallel arrows merged. `detail`: substates and what they do. */
+  readonly level: 'overview' | 'detail'
+  /** States of the first level; their substates come along. */
+  readonly states: readonly string[]
+  /** The way that most payments go: drawn thick. */
+  readonly mainPath: readonly (readonly [from: string, to: string])[]
+  readonly direction: 'LR' | 'TB'
+  /** States that stand side by side. Empty: wherever the arrows put them. */
+  readonly rows: readonly (readonly string[])[]
+  /** Actions that make the worker act, and what it then does. */
+  readonly effects: Readonly<Record<string, string>>
+  /** Actions that tell that an operation did not succeed. */
+  readonly failures: readonly string[]
+  /** Events and actions whose transitions the picture leaves out. */
+  readonly leftOut: readonly string[]
+  readonly tones: Readonly<Record<string, Tone>>
+}
+
+const paymentTones: Readonly<Record<string, Tone>> = {
+  pre_authorized: 'good',
+  captured: 'good',
+  refunded: 'good',
+  partially_refunded: 'good',
+  canceled: 'good',
+  unknown: 'doubt',
+  'capturing.asking': 'doubt',
+  'cancelling.asking': 'doubt',
+  'refunding.asking': 'doubt',
+  'failed.watched': 'doubt',
+  'expired.releasing': 'doubt',
+  'expired.released': 'bad',
+  'failed.settled': 'bad',
+  failed: 'bad',
+  expired: 'bad',
+  charged_back: 'bad'
+}
+
+const paymentMainPath: ChartView['mainPath'] = [
+  ['pending', 'captured'],
+  ['pending', 'pre_authorized'],
+  ['pre_authorized', 'capturing'],
+  ['capturing', 'captured'],
+  ['captured', 'refunding'],
+  ['refunding', 'partially_refunded'],
+  ['refunding', 'refunded']
+]
+
+const payment = {
+  mainPath: paymentMainPath,
+  tones: paymentTones,
+  effects: effectKinds,
+  failures: ['fail'],
+  leftOut: [],
+  rows: []
+} as const
+
+/**
+ * Redelivery, reconciliation of an operation, manual review: what no merchant causes. How `unknown` ends is not left out:
+ * it is the outcome of the authorisation.
+ */
+const verification = ['RESUMED', 'OPERATION_BOOKED', 'beginReleaseDoubt', 'listForReview', 'endReview']
+
+const paymentOverview = {
+  ...payment,
+  level: 'overview',
+  states: [
+    'pending',
+    'pre_authorized',
+    'capturing',
+    'captured',
+    'refunding',
+    'partially_refunded',
+    'refunded',
+    'unknown',
+    'failed',
+    'cancelling',
+    'canceled',
+    'expired',
+    'charged_back'
+  ],
+  direction: 'TB',
+  rows: [
+    ['expired', 'cancelling', 'capturing'],
+    ['canceled', 'captured']
+  ]
+} as const
+
+const webhook: ChartView = {
+  name: 'webhook',
+  title: 'The delivery of a webhook event',
+  level: 'detail',
+  states: ['waiting', 'sending', 'delivered', 'undeliverable'],
+  mainPath: [
+    ['waiting', 'sending'],
+    ['sending', 'delivered']
+  ],
+  direction: 'LR',
+  rows: [],
+  tones: { delivered: 'good', undeliverable: 'bad' },
+  effects: {},
+  failures: [],
+  leftOut: []
+}
+
+const views: Readonly<Record<string, readonly ChartView[]>> = {
+  payment: [
+    { ...paymentOverview, name: 'payment', title: 'The life of a payment', leftOut: verification },
+    { ...paymentOverview, name: 'payment-verification', title: 'The life of a payment with its verification' },
+    {
+      ...payment,
+      name: 'payment-authorisation',
+      title: 'Authorisation',
+      level: 'detail',
+      states: ['pending', 'unknown', 'failed'],
+      direction: 'LR'
+    },
+    {
+      ...payment,
+      name: 'payment-hold',
+      title: 'Hold: capture, cancellation, expiry',
+      level: 'detail',
+      states: ['pre_authorized', 'capturing', 'cancelling', 'canceled', 'expired'],
+      direction: 'LR'
+    },
+    {
+      ...payment,
+      name: 'payment-settlement',
+      title: 'Settlement: refunds and chargebacks',
+      level: 'detail',
+      states: ['captured', 'refunding', 'partially_refunded', 'refunded', 'charged_back'],
+      direction: 'TB'
+    }
+  ],
+  webhook: [webhook]
+}
+
+/** The pictures of a machine. Together the detailed ones show every state. */
+export function viewsOf(chart: Chart): readonly ChartView[] {
+  return (
+    views[chart.id] ?? [
+      {
+        name: chart.id,
+        title: chart.description,
+        level: 'detail',
+        states: chart.states.filter(({ parent }) => parent === null).map(({ path }) => path),
+        mainPath: [],
+        direction: 'LR',
+        rows: [],
+        tones: {},
+        effects: {},
+        failures: [],
+        leftOut: []
+      }
+    ]
+  )
+}

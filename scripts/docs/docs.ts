@@ -1,0 +1,19 @@
+/** `npm run docs`: writes the generated pages of docs/. A test fails while they differ from the code. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { readCommandLine, toolCommand } from '../command-line/tool.js'
+import { generatedPages } from './pages.js'
+
+readCommandLine(
+  toolCommand({
+    name: 'docs',
+    does: 'Writes the generated pages of docs/, and the dashboard of ops/, from the code. A test fails while they differ.',
+    takes: 'a second.'
+  })
+)
+const root = resolve(import.meta.dirname, '../../..')
+for (const { path, content } of generatedPages()) {
+  await mkdir(dirname(resolve(root, path)), { recursive: true })
+  await writeFile(resolve(root, path), content)
+  process.stdout.write(`${path}\n`)
+}

@@ -1,0 +1,104 @@
+/** The schemas of answers, from the words of `scripts/docs/api/words.ts`. */
+import { CURRENCY } from '../../../api/http/schema-fields.js'
+import { operationKinds, operationStates, paymentStatuses } from '../../../machines/model.js'
+import { type AnswerType, type AnswerWords, answerWords, tokenAnswer } from '../api/words.js'
+import { eventSchema } from './webhook-schemas.js'
+
+type Json = Readonly<Record<string, unknown>>
+
+const time = { type: 'string', format: 'date-time' }
+
+const schemaOfType: Readonly<Record<AnswerType, Json>> = {
+  string: { type: 'string' },
+  'string, UUID': { type: 'string', format: 'uuid' },
+  'string or null': { type: ['string', 'null'] },
+  integer: { type: 'integer' },
+  boolean: { type: 'boolean' },
+  timestamp: time,
+  'timestamp or null': { ...time, type: ['string', 'null'] },
+  object: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean', 'null'] } },
+  'array of strings': { type: 'array', items: { type: 'string' } },
+  'array of `{path, message}`': {
+    type: 'array',
+    items: {
+      type: 'object',
+      required: ['path', 'message'],
+      properties: { path: { type: 'string' }, message: { type: 'string' } }
+    }
+  }
+}
+
+/** What is known of a field beyond its type. */
+const details: Readonly<Record<string, Json>> = {
+  'Payment status': { enum: paymentStatuses, description: 'docs/PAYMENTS.md says what each status means' },
+  'Payment capture_mode': { enum: ['auto', 'manual'] },
+  'Payment currency': { enum: [CURRENCY] },
+  'Payment operation.kind': { enum: operationKinds },
+  'Payment operation.state': { enum: operationStates },
+  'Card status': { enum: ['active'] },
+  'Capabilities key_environment': { enum: ['test', 'live'] },
+  'Capabilities preauth_ttl_days_by_brand': { additionalProperties: { type: 'integer' } },
+  'Capabilities rate_limit': { type: ['object', 'null'] }
+}
+
+/** Fields that are absent while there is nothing to say; all others are always there. */
+const optional = ['Payment error', 'Error error.correlation_id', 'Error error.payment_id', 'Error error.fields']
+
+/** By the name that a generated client gives to the type. */
+export function answerSchemas(): Record<string, Json> {
+  const { payment, card, capabilities, error } = answerWords
+  const endpoint = answerWords['webhook endpoint']
+  const { secret: _, ...readable } = endpoint
+  const operationWords = Object.entries(payment).filter(([path]) => path.startsWith('operation.'))
+  return {
+    Payment: schemaOf('Payment', payment),
+    PaymentPage: {
+      type: 'object',
+      required: ['items', 'next_cursor'],
+      properties: {
+        items: { type: 'array', items: { $ref: '#/components/schemas/Payment' } },
+        next_cursor: { type: ['string', 'null'], description: 'Where the next page begins; null: this is the last one' }
+      }
+    },
+    Card: schemaOf('Card', card),
+    NewWebhookEndpoint: schemaOf('NewWebhookEndpoint', endpoint),
+    WebhookEndpoint: schemaOf('WebhookEndpoint', readable),
+    Capabilities: schemaOf('Capabilities', capabilities),
+    Token: schemaOf('Token', tokenAnswer),
+    Error: schemaOf('Error', error),
+    PaymentStatusChanged: eventSchema(objectOf('Payment', 'operation.', operationWords))
+  }
+}
+
+function schemaOf(name: string, words: AnswerWords): Json {
+  return objectOf(name, '', Object.entries(words))
+}
+
+/** The object at `prefix`, whose fields are named by their whole paths. */
+function objectOf(name: string, prefix: string, rows: readonly (readonly [string, AnswerWords[string]])[]): Json {
+  const members = new Map<string, (readonly [string, AnswerWords[string]])[]>()
+  for (const row of rows) {
+    const [member = ''] = row[0].slice(prefix.length).split('.')
+    members.set(member, [...(members.get(member) ?? []), row])
+  }
+  const properties = [...members].map(([member, below]) => {
+    const path = `${prefix}${member}`
+    const [first] = below
+    const isField = first !== undefined && first[0] === path
+    const schema = isField ? fieldOf(first[1]) : objectOf(name, `${path}.`, below)
+    return [member, { ...schema, ...details[`${name} ${path}`] }] as const
+  })
+  const required = properties
+    .map(([member]) => member)
+    .filter(member => !optional.includes(`${name} ${prefix}${member}`))
+  return { type: 'object', required, properties: Object.fromEntries(properties) }
+}
+
+function fieldOf([type, meaning]: AnswerWords[string]): Json {
+  return { ...schemaOfType[type], description: withoutLinks(meaning) }
+}
+
+/** Links lead to other pages of docs/, which a tool does not have. */
+function withoutLinks(meaning: string): string {
+  return meaning.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+}

@@ -1,0 +1,129 @@
+/** What a tool shows of each route, and what the route answers when all is well. */
+import { demoCard, demoCustomer } from '../../start/demo-customer.js'
+
+export interface OperationWords {
+  /** Name of the function that a generated client has. */
+  readonly id: string
+  readonly tag: 'Payments' | 'Cards' | 'Webhooks' | 'Service'
+  readonly summary: string
+  readonly text: string
+  /** A body that the route takes. */
+  readonly example?: Readonly<Record<string, unknown>>
+  readonly answers: readonly {
+    readonly status: 200 | 201 | 202
+    /** One of `answerSchemas`. */
+    readonly schema: string
+    readonly means: string
+  }[]
+}
+
+const TOKEN_EXAMPLE = 'the-token-of-the-hosted-fields'
+
+const replayed = {
+  status: 200,
+  schema: 'Payment',
+  means: 'The answer to an earlier request with the same Idempotency-Key and body.'
+} as const
+const inProgress = {
+  status: 202,
+  schema: 'Payment',
+  means:
+    'Accepted and not finished yet, or `unknown` because the card network gave no clear answer. Read the payment, or wait for the webhook; never send the same intention with another Idempotency-Key.'
+} as const
+
+/** By the name of the route, as docs/API.md names it. */
+export const operationWords: Readonly<Record<string, OperationWords>> = {
+  'POST /v1/payments': {
+    id: 'createPayment',
+    tag: 'Payments',
+    summary: 'Charge a card, or hold an amount on it',
+    text: 'With `capture` true (the default) the card is charged at once, with false the amount is held until it is captured, cancelled or `expires_at` comes.',
+    example: {
+      amount_cents: 15_990,
+      external_reference: 'order-1',
+      payment_source: { source_type: 'token', token_id: TOKEN_EXAMPLE },
+      customer: demoCustomer,
+      metadata: { basket: 42 }
+    },
+    answers: [
+      replayed,
+      { status: 201, schema: 'Payment', means: 'Paid (`captured`), or held (`pre_authorized`).' },
+      inProgress
+    ]
+  },
+  'POST /v1/payments/{id}/capture': {
+    id: 'capturePayment',
+    tag: 'Payments',
+    summary: 'Capture a pre-authorisation',
+    text: 'As a whole or in part, once: what was left out cannot be captured later.',
+    example: { amount_cents: 12_000 },
+    answers: [{ status: 200, schema: 'Payment', means: 'Captured; or a repeated request.' }, inProgress]
+  },
+  'POST /v1/payments/{id}/cancel': {
+    id: 'cancelPayment',
+    tag: 'Payments',
+    summary: 'Undo a pre-authorisation, or refund',
+    text: 'A pre-authorisation is undone as a whole; a captured payment is refunded in parts or as a whole.',
+    example: { amount_cents: 2_000 },
+    answers: [{ status: 200, schema: 'Payment', means: 'Cancelled or refunded; or a repeated request.' }, inProgress]
+  },
+  'GET /v1/payments/{id}': {
+    id: 'readPayment',
+    tag: 'Payments',
+    summary: 'Read a payment',
+    text: 'The source of truth, at any time.',
+    answers: [{ status: 200, schema: 'Payment', means: 'The payment as it stands.' }]
+  },
+  'GET /v1/payments': {
+    id: 'listPayments',
+    tag: 'Payments',
+    summary: 'List payments, newest first',
+    text: 'Send `next_cursor` as `cursor`, with the same filters, until it is null.',
+    answers: [{ status: 200, schema: 'PaymentPage', means: 'One page.' }]
+  },
+  'POST /v1/cards': {
+    id: 'storeCard',
+    tag: 'Cards',
+    summary: 'Store a card for later payments',
+    text: 'Exchanges a one-use token for a stored card. The security code is not stored.',
+    example: { token_id: TOKEN_EXAMPLE },
+    answers: [
+      { status: 200, schema: 'Card', means: 'The same token was exchanged before, for this card.' },
+      { status: 201, schema: 'Card', means: 'Stored.' }
+    ]
+  },
+  'PUT /v1/webhook-endpoint': {
+    id: 'registerWebhookEndpoint',
+    tag: 'Webhooks',
+    summary: 'Register the address for webhooks, or rotate its secret',
+    text: 'The same URL again changes nothing, but with `rotate_secret`; another URL has a new secret.',
+    example: { url: 'https://shop.example/hooks/payments' },
+    answers: [{ status: 200, schema: 'NewWebhookEndpoint', means: 'Registered.' }]
+  },
+  'GET /v1/webhook-endpoint': {
+    id: 'readWebhookEndpoint',
+    tag: 'Webhooks',
+    summary: 'Read the address for webhooks',
+    text: 'Without its secret, which only the registration answers.',
+    answers: [{ status: 200, schema: 'WebhookEndpoint', means: 'The address that is registered.' }]
+  },
+  'GET /v1/capabilities': {
+    id: 'readCapabilities',
+    tag: 'Service',
+    summary: 'What this service can do',
+    text: 'Limits and addresses, which depend on the environment of the key.',
+    answers: [{ status: 200, schema: 'Capabilities', means: 'What it can do.' }]
+  }
+}
+
+export const TOKEN_ROUTE = '/v1/tokens'
+
+/** A route of the process `tokens`. */
+export const tokenOperation: OperationWords = {
+  id: 'createToken',
+  tag: 'Cards',
+  summary: 'Turn a typed card into a one-use token',
+  text: "From the buyer's browser; a page normally leaves this to the hosted fields. Any origin may call it.",
+  example: demoCard,
+  answers: [{ status: 201, schema: 'Token', means: 'The token, which lives 15 minutes and can be used once.' }]
+}

@@ -1,0 +1,93 @@
+/**
+ * A payment and the call that is under way for it: what can really happen next, step by step, without any Redis.
+ *
+ * The machine takes an answer whenever one comes; here an answer comes only after the call that asked for it. Generated
+ * paths and the inspector's what-if walk through this world.
+ */
+import type { Payment } from '../../../machines/model.js'
+import { type Decision, decide, wakeAtMs } from '../../../machines/payment/decide.js'
+import type { Effect, PaymentEvent } from '../../../machines/payment/events.js'
+import { examplePayment, examplePolicy } from './example-payment.js'
+import { type ExampleEvent, exampleEvents } from './payment-examples.js'
+
+export interface World {
+  readonly payment: Payment
+  /** The call to the network that has not been answered yet. */
+  readonly underWay: Effect | null
+  /** When the last thing happened: most leave a line in the history, but not all. */
+  readonly atMs: number
+}
+
+const STEP_MS = 1_000
+
+/** A payment that was just accepted. */
+export function firstWorld(captureMode: 'auto' | 'manual'): World {
+  const payment = examplePayment(captureMode)
+  return { payment, underWay: null, atMs: payment.terms.createdAtMs }
+}
+
+/** What the event does; a refused one leaves the world as it is. */
+export function happen(world: World, event: PaymentEvent): { readonly world: World; readonly decision: Decision } {
+  const decision = decide(world.payment, event, examplePolicy)
+  if (decision.kind === 'refused') return { world, decision }
+  return { world: { payment: decision.payment, underWay: decision.effect, atMs: event.nowMs }, decision }
+}
+
+/** A moment after the last thing that happened. */
+export function nextMomentMs({ atMs }: World): number {
+  return atMs + STEP_MS
+}
+
+/** Whether this could come now, taken by the payment or not. */
+export function isTimely({ type }: ExampleEvent, { payment, underWay }: World): boolean {
+  if (underWay !== null) return answersTo[underWay.kind].includes(type)
+  switch (type) {
+    case 'AUTHORISE':
+      return payment.version === 1
+    case 'RECONCILE':
+      return isAlarmQuestion(payment)
+    case 'CAPTURE':
+    case 'CANCEL':
+    case 'EXPIRE':
+    case 'NETWORK_NOTICE':
+    case 'ATTENTION_SETTLED':
+    case 'OPERATION_CONCLUDED':
+      return payment.version > 1
+    default:
+      return false
+  }
+}
+
+/** The alarm of a hold rings at the end of its window, unless something was announced. */
+function isAlarmQuestion({ progress }: Payment): boolean {
+  return progress.status === 'pre_authorized' ? progress.notice !== null : wakeAtMs(progress) !== null
+}
+
+/** The examples that could come now and would be taken, each as the event that it would be. */
+export function possibleEvents(world: World): PaymentEvent[] {
+  return exampleEvents
+    .filter(example => isTimely(example, world))
+    .map(example => example.event(world.payment, nextMomentMs(world)))
+    .filter(event => happen(world, event).decision.kind === 'taken')
+}
+
+type EventType = PaymentEvent['type']
+
+/** A worker may also die before the answer: RESUMED and POISONED. */
+const answersToCall: readonly EventType[] = [
+  'APPROVED',
+  'DECLINED',
+  'REJECTED',
+  'NOT_SENT',
+  'AMBIGUOUS',
+  'RESUMED',
+  'POISONED'
+]
+
+const answersTo: Readonly<Record<Effect['kind'], readonly EventType[]>> = {
+  authorise: [...answersToCall, 'CARD_MISSING', 'OVERDUE'],
+  capture: answersToCall,
+  void: answersToCall,
+  refund: answersToCall,
+  query: ['FOUND', 'ABSENT', 'NO_ANSWER', 'POISONED']
+}

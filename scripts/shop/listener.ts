@@ -1,0 +1,92 @@
+/** The https server behind `webhooks:listen`. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { createServer } from 'node:https'
+import { InvalidArgumentError } from 'commander'
+import type { TlsMaterial } from '../start/loopback-tls.js'
+import { listenHere } from '../start/tool-ports.js'
+import { isAuthentic } from './webhook-signature.js'
+
+export interface ListenerOptions {
+  readonly tls: TlsMaterial
+  /** 0 takes a free one. */
+  readonly port: number
+  /** The option that `port` came from, for the sentence that it is taken; `--port` when absent. */
+  readonly portOption?: string
+  /** Null: the listener itself answers 204. */
+  readonly forwardTo: URL | null
+  readonly write: (line: string) => void
+}
+
+export interface Listener {
+  readonly url: string
+  /** The secret that signatures are checked with from now on. */
+  expect(secret: string): void
+  stop(): Promise<void>
+}
+
+/** The status that the service gets then: it tries again. */
+const UNANSWERED = 502
+const PASSED_ON = ['content-type', 'user-agent', 'x-service-event', 'x-service-signature']
+
+/** Rejects when the port is taken. */
+export async function startListener({ tls, forwardTo, write, ...options }: ListenerOptions): Promise<Listener> {
+  let secret: string | undefined
+  const server = createServer({ cert: tls.cert, key: tls.key }, (request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', async () => {
+      const body = Buffer.concat(chunks)
+      const status = forwardTo === null ? 204 : await forward(forwardTo, request.headers, body)
+      write(describe(request.headers, body, secret, forwardTo === null ? '' : ` -> ${status ?? 'no answer there'}`))
+      response.writeHead(status ?? UNANSWERED).end()
+    })
+  })
+  const port = await listenHere(server, options.port, options.portOption ?? '--port')
+  return {
+    url: `https://localhost:${port}/`,
+    expect: given => {
+      secret = given
+    },
+    stop: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      })
+  }
+}
+
+/** The value of `--forward-to`. Throws a sentence when it is no address that can be posted to. */
+export function forwardTarget(text: string): URL {
+  // `localhost:4000/hook` is a URL too, of the scheme "localhost".
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text)
+  throw new InvalidArgumentError('Give an http address, such as http://localhost:8080/hook.')
+}
+
+/** The raw bytes and the headers that matter, so that the signature stays valid. Null: no answer there. */
+async function forward(target: URL, headers: IncomingHttpHeaders, body: Buffer): Promise<number | null> {
+  const passed = PASSED_ON.flatMap((name): [string, string][] => {
+    const value = headers[name]
+    return typeof value === 'string' ? [[name, value]] : []
+  })
+  try {
+    const response = await fetch(target, {
+      method: 'POST',
+      headers: passed,
+      body: Uint8Array.from(body),
+      redirect: 'manual'
+    })
+    await response.body?.cancel()
+    return response.status === 0 ? UNANSWERED : response.status
+  } catch {
+    return null
+  }
+}
+
+/** `12:00:01 {"event_id":…} (valid signature) -> 200` */
+function describe(headers: IncomingHttpHeaders, body: Buffer, secret: string | undefined, outcome: string): string {
+  const time = new Date().toISOString().slice(11, 19)
+  const header = String(headers['x-service-signature'])
+  const isValid = secret !== undefined && isAuthentic(header, body, secret, Date.now())
+  const signature = isValid ? 'valid signature' : 'INVALID SIGNATURE'
+  return `${time} ${body.toString('utf8')} (${signature})${outcome}`
+}

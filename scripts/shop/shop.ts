@@ -1,0 +1,35 @@
+/**
+ * `npm run shop`: the site of a merchant, beside a running `npm start`. It uses the public API only, with the keys of the
+ * demo merchant from DATA_DIR/demo.json; everything in scripts/shop may be copied into a real shop.
+ */
+import { readConfig } from '../../runtime/config.js'
+import { stopOnSignals } from '../command-line/ending.js'
+import { readCommandLine, toolCommand } from '../command-line/tool.js'
+import { port } from '../command-line/values.js'
+import { toolPorts } from '../start/tool-ports.js'
+import { startShop } from './server.js'
+import { readMerchantSettings } from './settings.js'
+import { receiveWebhooks } from './shop-webhooks.js'
+
+const command = toolCommand({
+  name: 'shop',
+  does: "Opens a shop of one page, which charges test cards through hosted fields and the public API of the running `npm start` of this DATA_DIR (.data), as its demo merchant. It takes the place of the merchant's webhook endpoint.",
+  takes: 'until Ctrl-C.',
+  examples: [['--port 4100', 'beside something else on port 4000']]
+})
+  .option('--port <port>', 'where the shop is open on this machine; 0 takes a free one', port, toolPorts.shop)
+  // It stays the same from run to run, so that waiting events find the shop again.
+  .option('--webhook-port <port>', 'where it gets its webhooks; 0 takes a free one', port, toolPorts.shopWebhooks)
+const { options } = readCommandLine<{ port: number; webhookPort: number }>(command)
+const write = (line: string): void => void process.stdout.write(`${line}\n`)
+
+const { dataDir } = readConfig(undefined, 'tools')
+const merchant = await readMerchantSettings(dataDir)
+const shop = await startShop({ merchant, port: options.port })
+stopOnSignals(() => shop.stop())
+write(`The shop is open: ${shop.url}`)
+await receiveWebhooks({ dataDir, merchant, shop, port: options.webhookPort }).then(
+  () => write('It is the webhook endpoint of the demo merchant now.'),
+  (error: Error) => write(`It gets no webhooks and asks the service instead. ${error.message}`)
+)
+write('Ctrl-C closes it.')

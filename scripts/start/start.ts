@@ -1,0 +1,108 @@
+/**
+ * `npm start`: runs the Procfile with everything it needs, until it is told to stop.
+ *
+ * SIGINT, SIGTERM and SIGHUP stop all in order within 15 s; a second one kills at once. The same happens when npm, or
+ * the terminal behind the output, goes away. SIGUSR2 (`npm run rolling-restart`) restarts one process after the other.
+ */
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { isGiven } from '../../runtime/config.js'
+import { messageOf } from '../../runtime/message-of.js'
+import { complain } from '../command-line/ending.js'
+import { readCommandLine, toolCommand } from '../command-line/tool.js'
+import { UsageError } from '../command-line/usage-error.js'
+import { banner } from './banner.js'
+import { prepareFor, readDemo } from './demo.js'
+import { Service } from './service.js'
+
+const PARENT_POLL_MS = 200
+/** Ctrl-C reaches this process twice, from the terminal and from npm; only a later signal is a second wish. */
+const SECOND_SIGNAL_AFTER_MS = 1_000
+
+const root = resolve(import.meta.dirname, '../../..')
+process.chdir(root)
+
+const command = toolCommand({
+  name: 'start',
+  does: 'Installs, builds, gets a Redis, and starts every process of the Procfile. Prints the addresses, the keys of a demo merchant and a curl. Ports, the data directory (.data) and all else come from the environment: docs/RUNNING.md, docs/CONFIGURATION.md.',
+  takes: 'until Ctrl-C; the first start about a minute, later ones a few seconds.',
+  examples: [
+    ['', 'one of each process'],
+    ['payments=4 webhooks=2', 'more of some']
+  ]
+})
+  .argument('[process=count...]', 'how many of a process run, such as payments=4; one when it is not named')
+  .option('--procfile <file>', 'the processes and their commands', 'Procfile')
+const { options, args } = readCommandLine<{ procfile: string }>(command)
+
+/** Any other way to start a process has to say which environment it means. */
+const env = { ...process.env, ...(isGiven('SERVICE_ENV') ? {} : { SERVICE_ENV: 'test' }) }
+const isColoured = process.stdout.isTTY && !process.env['NO_COLOR']
+const write = (text: string): void => void process.stdout.write(text)
+
+try {
+  const service = new Service({
+    root,
+    procfile: await readProcfile(options.procfile),
+    scale: args,
+    env,
+    isColoured,
+    write,
+    prepare: prepareFor(env)
+  })
+  stopWhenTold(service)
+  const { ports, dataDir } = await service.start()
+  restartWhenTold(service)
+  write(banner({ ports, dataDir, demo: await readDemo(dataDir) }))
+} catch (error) {
+  const exitCode = complain(error)
+  process.exit(process.exitCode ?? exitCode)
+}
+
+async function readProcfile(file: string): Promise<string> {
+  return await readFile(resolve(root, file), 'utf8').catch((error: unknown) => {
+    throw new UsageError(`The Procfile ${file} cannot be read: ${messageOf(error)}`)
+  })
+}
+
+function stopWhenTold(service: Service): void {
+  let stoppingSinceMs: number | undefined
+  const stop = async (reason: string, exitCode: number): Promise<void> => {
+    if (stoppingSinceMs !== undefined) return
+    stoppingSinceMs = Date.now()
+    process.exitCode = exitCode
+    write(`\n${reason}: stopping ...\n`)
+    await service.stop()
+    write('Stopped.\n')
+    process.exit(exitCode)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (stoppingSinceMs !== undefined && Date.now() - stoppingSinceMs > SECOND_SIGNAL_AFTER_MS) process.exit(1)
+      void stop(signal, 0)
+    })
+  }
+  // Nothing that this process started outlives it.
+  process.on('exit', () => service.killAll())
+  process.stdout.on('error', () => void stop('output closed', 1))
+  process.stderr.on('error', () => undefined)
+  stopWithNpm(reason => void stop(reason, 1))
+}
+
+function restartWhenTold(service: Service): void {
+  process.on('SIGUSR2', () => {
+    service.rollingRestart().catch((error: unknown) => write(`The rolling restart ended early: ${String(error)}\n`))
+  })
+}
+
+/**
+ * A killed npm can't pass a signal on; that its script has another parent then is all there is to see. For this,
+ * the script in package.json begins with `exec`: else the parent would be a shell, which stays.
+ */
+function stopWithNpm(stop: (reason: string) => void): void {
+  if (process.env['npm_lifecycle_event'] === undefined) return
+  const parent = process.ppid
+  setInterval(() => {
+    if (process.ppid !== parent) stop('npm is gone')
+  }, PARENT_POLL_MS).unref()
+}

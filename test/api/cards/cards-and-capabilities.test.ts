@@ -1,0 +1,117 @@
+import { expect } from 'chai'
+import { capabilitiesOf } from '../../../api/payments/capabilities-route.js'
+import { readConfig } from '../../../runtime/config.js'
+import { ServiceError } from '../../../runtime/errors.js'
+import { type RunningApi, startApi } from '../running-api.js'
+
+const card = {
+  cardId: 'card_1',
+  brand: 'visa',
+  last4: '0060',
+  expirationMonth: '12',
+  expirationYear: '2030',
+  holderName: 'MARIA DA SILVA',
+  cardBox: 'sealed'
+}
+
+describe('POST /v1/cards', () => {
+  let api: RunningApi
+  beforeEach(async () => {
+    api = await startApi()
+  })
+  afterEach(() => api.stop())
+
+  for (const [isNew, status] of [
+    [true, 201],
+    [false, 200]
+  ] as const) {
+    it(`2.3: a card that is ${isNew ? 'new' : 'there already'} is ${status}, and shows these fields only`, async () => {
+      api.cards.answer = { card, isNew }
+      const answer = await api.request('POST', '/v1/cards', {
+        body: { token_id: 'tok_1' },
+        headers: { 'Idempotency-Key': null }
+      })
+      expect(answer.status).to.equal(status)
+      expect(answer.body).to.deep.equal({
+        card_id: 'card_1',
+        status: 'active',
+        brand: 'visa',
+        last4: '0060',
+        expiration_month: '12',
+        expiration_year: '2030',
+        holder_name: 'MARIA DA SILVA'
+      })
+      expect(api.cards.asked).to.deep.equal([['m_one', 'tok_1']])
+    })
+  }
+
+  it('a token that cannot be used is 422 invalid_token', async () => {
+    api.cards.answer = new ServiceError('invalid_token')
+    const answer = await api.request('POST', '/v1/cards', { body: { token_id: 'tok_1' } })
+    expect(answer.status).to.equal(422)
+    expect(answer.error['code']).to.equal('invalid_token')
+  })
+
+  for (const [body, path] of [
+    [{}, 'token_id'],
+    [{ token_id: '' }, 'token_id'],
+    [{ token_id: 1 }, 'token_id'],
+    [{ token_id: 'a b' }, 'token_id'],
+    [{ token_id: 'tok_1', cvv: '123' }, 'cvv'],
+    [[], 'body']
+  ] as const) {
+    it(`4.6: ${JSON.stringify(body)} is 400 and names ${path}`, async () => {
+      const answer = await api.request('POST', '/v1/cards', { body })
+      expect(answer.status).to.equal(400)
+      expect(answer.error.fields?.map(field => field.path)).to.deep.equal([path])
+      expect(api.cards.asked).to.have.length(0)
+    })
+  }
+})
+
+describe('GET /v1/capabilities', () => {
+  const capabilitiesWith = async (env: NodeJS.ProcessEnv): Promise<Record<string, unknown>> => {
+    const api = await startApi({ env })
+    try {
+      const answer = await api.request('GET', '/v1/capabilities')
+      expect(answer.status).to.equal(200)
+      return answer.body
+    } finally {
+      await api.stop()
+    }
+  }
+
+  it('2.5, 7.1: tells what the test environment can', async () => {
+    expect(await capabilitiesWith({})).to.deep.equal({
+      key_environment: 'test',
+      currencies: ['BRL'],
+      max_installments: 18,
+      authorize_within_seconds: 900,
+      preauth_ttl_days: 7,
+      preauth_ttl_days_by_brand: {},
+      idempotency_retention_days: 30,
+      rate_limit: { requests_per_second: 100, burst: 200 },
+      tokenization: { available: true, sandbox: true, url: 'http://localhost:3001' }
+    })
+  })
+
+  it('2.5: says of the live environment that it is no sandbox', () => {
+    const live = capabilitiesOf({ ...readConfig({ SERVICE_ENV: 'test' }), environment: 'live' })
+    expect(live).to.include({ key_environment: 'live' }).and.have.nested.property('tokenization.sandbox', false)
+  })
+
+  it('follows the configuration', async () => {
+    const env = {
+      RATE_LIMIT_PER_SECOND: '0',
+      PREAUTH_TTL_DAYS: '5',
+      PREAUTH_TTL_DAYS_BY_BRAND: 'visa=3,elo=15',
+      TOKENS_URL: 'https://tokens.example'
+    }
+    expect(await capabilitiesWith(env)).to.deep.include({
+      preauth_ttl_days: 5,
+      preauth_ttl_days_by_brand: { visa: 3, elo: 15 },
+      rate_limit: null,
+      tokenization: { available: true, sandbox: true, url: 'https://tokens.example' }
+    })
+  })
+})

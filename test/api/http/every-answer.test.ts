@@ -1,0 +1,126 @@
+import { once } from 'node:events'
+import { connect as openSocket } from 'node:net'
+import { Writable } from 'node:stream'
+import { expect } from 'chai'
+import { pino } from 'pino'
+import { WrittenByNewer } from '../../../machines/written-by-newer.js'
+import { until } from '../../support/conditions.js'
+import { aCreateBody, aPayment, capturedProgress, PAYMENT_ID } from '../builders.js'
+import { requestHead } from '../raw-http.js'
+import { type RunningApi, startApi } from '../running-api.js'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+describe('what every answer carries', () => {
+  let api: RunningApi
+  const lines: string[] = []
+  before(async () => {
+    const sink = new Writable({
+      write(chunk, _encoding, done) {
+        lines.push(String(chunk))
+        done()
+      }
+    })
+    api = await startApi({ log: pino({ level: 'debug' }, sink) })
+  })
+  beforeEach(() => {
+    lines.length = 0
+  })
+  after(() => api.stop())
+
+  it('X-Request-Id, the same in the envelope, new for each request', async () => {
+    const [first, second] = [await api.request('GET', '/v1/none'), await api.request('GET', '/v1/none')]
+    expect(first.headers.get('X-Request-Id')).to.match(UUID).and.to.equal(first.error['request_id'])
+    expect(second.headers.get('X-Request-Id')).not.to.equal(first.headers.get('X-Request-Id'))
+  })
+
+  for (const [method, path, status] of [
+    ['GET', '/v1/capabilities', 200],
+    ['GET', `/v1/payments/${PAYMENT_ID}`, 404],
+    ['GET', '/v1/none', 404],
+    ['DELETE', '/v1/payments', 405]
+  ] as const) {
+    it(`5.2: X-Correlation-Id is echoed, and stands in the envelope (${method} ${path})`, async () => {
+      const id = '0D0E0F00-0000-4000-8000-00000000000a'
+      const answer = await api.request(method, path, { headers: { 'X-Correlation-Id': id } })
+      expect(answer.status).to.equal(status)
+      expect(answer.headers.get('X-Correlation-Id')).to.equal(id)
+      expect(answer.error['correlation_id']).to.equal(status === 200 ? undefined : id)
+    })
+
+    it(`5.2: an X-Correlation-Id that is no UUID is 400, on every route (${method} ${path})`, async () => {
+      const answer = await api.request(method, path, { headers: { 'X-Correlation-Id': 'abc' } })
+      expect(answer.status).to.equal(400)
+      expect(answer.error.fields?.map(field => field.path)).to.deep.equal(['header X-Correlation-Id'])
+      expect(answer.error).not.to.have.property('correlation_id')
+    })
+  }
+
+  it('no cache, no sniffing, no frames; nothing that tells what serves it', async () => {
+    const { headers } = await api.request('GET', '/v1/capabilities')
+    expect(headers.get('Cache-Control')).to.equal('no-store')
+    expect(headers.get('X-Content-Type-Options')).to.equal('nosniff')
+    expect(headers.get('Strict-Transport-Security')).to.match(/^max-age=31536000/)
+    expect(headers.get('Content-Security-Policy')).to.contain("frame-ancestors 'none'")
+    expect(headers.get('Content-Type')).to.match(/^application\/json/)
+    expect(headers.has('X-Powered-By')).to.equal(false)
+  })
+
+  it('7: an unexpected error is 500 with a general sentence, and a log that has the reason', async () => {
+    api.payments.submission = new Error('the reason')
+    const answer = await api.request('POST', '/v1/payments', { body: aCreateBody() })
+    expect(answer.status).to.equal(500)
+    expect(answer.error).to.include({ code: 'internal_error', retryable: true })
+    expect(answer.text).not.to.contain('the reason')
+    const logged = lines.find(line => line.includes('the reason'))
+    expect(logged).to.contain(String(answer.error['request_id'])).and.to.contain('"route":"/v1/payments"')
+  })
+
+  for (const reason of ['Connection is closed.', 'Command timed out', 'connect ECONNREFUSED 127.0.0.1:6379']) {
+    it(`Redis that is away (${reason}) is 503 service_unavailable with Retry-After`, async () => {
+      const code = reason.includes('ECONNREFUSED') ? { code: 'ECONNREFUSED' } : {}
+      api.payments.submission = Object.assign(new Error(reason), code)
+      const answer = await api.request('POST', '/v1/payments', { body: aCreateBody() })
+      expect(answer.status).to.equal(503)
+      expect(answer.error).to.include({ code: 'service_unavailable', retryable: true })
+      expect(Number(answer.headers.get('Retry-After'))).to.be.greaterThan(0)
+    })
+  }
+
+  it('a payment of a newer format is 503, not 500: while two versions run, the other one can read it', async () => {
+    api.payments.submission = new WrittenByNewer('The payment is of format 2; this version reads 1.')
+    const answer = await api.request('POST', '/v1/payments', { body: aCreateBody() })
+    expect(answer.status).to.equal(503)
+    expect(answer.error).to.include({ code: 'service_unavailable', retryable: true })
+  })
+
+  it('nothing of a request is logged but its ids', async () => {
+    api.payments.submission = {
+      kind: 'finished',
+      terms: aPayment().terms,
+      result: { kind: 'succeeded', progress: capturedProgress() },
+      isReplay: false
+    }
+    const source = { source_type: 'card', card_id: 'card_1', cvv: '987' }
+    await api.request('POST', '/v1/payments', { body: { ...aCreateBody(), payment_source: source } })
+    await api.request('POST', '/v1/payments', { body: '{"payment_source":{"cvv":"987"' })
+    expect(lines.join('')).to.contain('request answered')
+    // Clocks, process ids and random ids may hold any digits by chance; everything else is searched for the bare CVV.
+    const chance = new Set(['time', 'pid', 'duration_ms', 'request_id'])
+    const log = lines
+      .map(line => JSON.stringify(JSON.parse(line, (key, value) => (chance.has(key) ? null : value))))
+      .join('')
+    expect(log).not.to.match(/987|secret-of|12345678909|Maria|card_1|key-\d/)
+  })
+
+  it('a client that goes away in the middle of its body is no error', async () => {
+    const socket = openSocket(api.port, '127.0.0.1')
+    // The server's "100 Continue" tells that it is reading.
+    const head = { 'Content-Type': 'application/json', 'Content-Length': '100', Expect: '100-continue' }
+    socket.write(`${requestHead('POST', '/v1/cards', head)}{`)
+    await once(socket, 'data')
+    socket.destroy()
+    await until('a log line', () => lines.some(line => line.includes('the client went away')))
+    expect(lines.filter(line => /"level":(50|40)/.test(line))).to.deep.equal([])
+  })
+})

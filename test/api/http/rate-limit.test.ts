@@ -1,0 +1,111 @@
+import { expect } from 'chai'
+import { createRateLimiter, type Grant } from '../../../redis/merchants/rate-limit.js'
+import { createLogger } from '../../../runtime/log.js'
+import { until } from '../../support/conditions.js'
+import { useRedis } from '../../support/redis.js'
+import { type RunningApi, startApi } from '../running-api.js'
+
+const log = createLogger('test', 'silent')
+const grant: Grant = { isAllowed: true, remaining: 41, retryAfterMs: 0, fullAfterMs: 1_580 }
+
+describe('rate limit over HTTP', () => {
+  let api: RunningApi
+  let next: Grant | null
+  const taken: string[] = []
+  before(async () => {
+    const take = async (name: string): Promise<Grant | null> => {
+      taken.push(name)
+      return next
+    }
+    api = await startApi({ rateLimiter: { burst: 200, windowS: 2, take } })
+  })
+  after(() => api.stop())
+
+  it('tells the limit with every answer, counted per key', async () => {
+    next = grant
+    const answer = await api.request('GET', '/v1/capabilities')
+    expect(answer.status).to.equal(200)
+    expect(answer.headers.get('RateLimit-Policy')).to.equal('"key";q=200;w=2')
+    expect(answer.headers.get('RateLimit')).to.equal('"key";r=41;t=2')
+    expect(taken).to.deep.equal(['k_full'])
+  })
+
+  it('7: a request over the limit is 429 rate_limited with Retry-After', async () => {
+    next = { isAllowed: false, remaining: 0, retryAfterMs: 1_200, fullAfterMs: 5_000 }
+    const answer = await api.request('GET', '/v1/capabilities')
+    expect(answer.status).to.equal(429)
+    expect(answer.error).to.include({ code: 'rate_limited', retryable: true })
+    expect(answer.headers.get('Retry-After')).to.equal('2')
+    expect(answer.headers.get('RateLimit')).to.equal('"key";r=0;t=5')
+  })
+
+  it('counts only requests with a valid key', async () => {
+    taken.length = 0
+    await api.request('GET', '/v1/capabilities', { headers: { Authorization: 'Bearer x' } })
+    expect(taken).to.deep.equal([])
+  })
+
+  it('lets requests pass, without headers, when the limit cannot be told', async () => {
+    next = null
+    const answer = await api.request('GET', '/v1/capabilities')
+    expect(answer.status).to.equal(200)
+    expect(answer.headers.has('RateLimit')).to.equal(false)
+  })
+})
+
+describe('token buckets', () => {
+  const servers = useRedis()
+  const limiterOf = (perSecond: number, burst: number) => {
+    const limiter = createRateLimiter(servers.secrets, { perSecond, burst }, log)
+    if (limiter === null) throw new Error('a limit was wanted')
+    return limiter
+  }
+
+  it('grant a burst, then nothing until the next token', async () => {
+    // One in ten seconds: none comes back while the test runs.
+    const limiter = limiterOf(0.1, 3)
+    const grants = []
+    for (let count = 0; count < 4; count += 1) grants.push(await limiter.take('a burst'))
+    expect(grants.map(given => given?.isAllowed)).to.deep.equal([true, true, true, false])
+    expect(grants.map(given => given?.remaining)).to.deep.equal([2, 1, 0, 0])
+    expect(grants[3]?.retryAfterMs).to.be.within(1, 10_000)
+    expect(grants[3]?.fullAfterMs).to.be.within(20_000, 30_000)
+  })
+
+  it('grant exactly the burst to many at once', async () => {
+    const limiter = limiterOf(0.1, 10)
+    const grants = await Promise.all(Array.from({ length: 50 }, () => limiter.take('at once')))
+    expect(grants.filter(given => given?.isAllowed)).to.have.length(10)
+  })
+
+  it('fill again with time', async () => {
+    const limiter = limiterOf(50, 1)
+    await limiter.take('fills')
+    await until('a new token', async () => (await limiter.take('fills'))?.isAllowed, 1_000)
+  })
+
+  it('are apart for each name, and vanish when they are full', async () => {
+    const limiter = limiterOf(100, 1)
+    expect((await limiter.take('one'))?.isAllowed).to.equal(true)
+    expect((await limiter.take('other'))?.isAllowed).to.equal(true)
+    await until('no bucket', async () => (await servers.secrets.exists('rate:one')) === 0, 1_000)
+  })
+
+  it('are not there when the limit is 0', () => {
+    expect(createRateLimiter(servers.secrets, { perSecond: 0, burst: 1 }, log)).to.equal(null)
+  })
+
+  it('let pass when Redis does not answer, and leave it alone for a while', async () => {
+    let asked = 0
+    const away = new Proxy(servers.secrets, {
+      get: (target, name) => {
+        if (name !== 'evalsha') return Reflect.get(target, name)
+        asked += 1
+        return () => Promise.reject(new Error('Connection is closed.'))
+      }
+    })
+    const limiter = createRateLimiter(away, { perSecond: 1, burst: 1 }, log)
+    for (let count = 0; count < 5; count += 1) expect(await limiter?.take('away')).to.equal(null)
+    expect(asked).to.equal(1)
+  })
+})

@@ -1,0 +1,37 @@
+import { expect } from 'chai'
+import { aCreateBody, aPayment, PAYMENT_ID } from '../builders.js'
+import { type RunningApi, startApi } from '../running-api.js'
+
+describe('what merchants are told of a payment that failed', () => {
+  let api: RunningApi
+  before(async () => {
+    api = await startApi()
+  })
+  after(() => api.stop())
+
+  it('a lost CVV of a stored card is 422 invalid_token, and what to send again', async () => {
+    const stored = aPayment({ terms: { card: { brand: 'visa', last4: '0060', cardId: 'card_1' } } })
+    const result = { kind: 'failed', code: 'invalid_token' } as const
+    api.payments.submission = { kind: 'finished', terms: stored.terms, result, isReplay: false }
+    const answer = await api.request('POST', '/v1/payments', { body: aCreateBody() })
+    expect(answer.status).to.equal(422)
+    expect(answer.error).to.include({ code: 'invalid_token', retryable: true, payment_id: PAYMENT_ID })
+    expect(answer.error['message']).to.contain('new Idempotency-Key and the cvv')
+
+    api.payments.payment = { ...stored, progress: { ...stored.progress, status: 'failed', error: 'invalid_token' } }
+    const { body } = await api.request('GET', `/v1/payments/${PAYMENT_ID}`)
+    const { code, message, retryable } = answer.error
+    expect(body['error']).to.deep.equal({ code, message, retryable })
+  })
+
+  it('a part of a pre-authorisation is not undone: 400, and the corrected request needs a new key', async () => {
+    const result = { kind: 'refused', code: 'partial_void' } as const
+    api.payments.submission = { kind: 'finished', terms: aPayment().terms, result, isReplay: false }
+    const { status, error } = await api.request('POST', `/v1/payments/${PAYMENT_ID}/cancel`, {
+      body: { amount_cents: 1 }
+    })
+    expect(status).to.equal(400)
+    expect(error['message']).to.contain('with a new Idempotency-Key')
+    expect(error.fields?.map(({ path }) => path)).to.deep.equal(['amount_cents'])
+  })
+})

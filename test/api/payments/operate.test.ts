@@ -1,0 +1,160 @@
+import { expect } from 'chai'
+import { presentPayment } from '../../../api/payments/payment-presenter.js'
+import { noReferences } from '../../../machines/model.js'
+import { keys } from '../../../redis/keys.js'
+import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../../support/command-path.js'
+import { approvedAndCaptured, approvedOnly } from '../../support/fake-network.js'
+import { DAY_MS, PARTITION } from '../../support/payments.js'
+import { useRedis } from '../../support/redis.js'
+import type { TestWorker } from '../../support/worker.js'
+
+describe('a capture or cancel', () => {
+  const test = useRedis()
+  let path: CommandPath
+  let worker: TestWorker
+  beforeEach(async () => {
+    await Promise.all([test.redis.flushdb(), test.secrets.flushdb()])
+    path = await aCommandPath(test)
+    worker = path.worker()
+  })
+
+  const created = async (...outcomes: Parameters<TestWorker['network']['willAnswer']>): Promise<string> => {
+    const answer = await path.payments.create(aScope('create'), aCreateRequest(await path.token()))
+    if (answer.kind !== 'in_progress') throw new Error(answer.kind)
+    worker.network.willAnswer(...outcomes)
+    await worker.work()
+    return answer.terms.id
+  }
+  const read = async (id: string) => {
+    const payment = await path.payments.read(aScope('').merchantId, id)
+    if (payment === null) throw new Error('the payment is gone')
+    return payment
+  }
+  const commands = () => test.redis.xlen(keys.commands(PARTITION))
+
+  it('that the payment cannot take is refused before it is accepted, and its repeat gets the same refusal', async () => {
+    const id = await created({ kind: 'declined', code: '05', references: noReferences })
+    for (const kind of ['capture', 'cancel'] as const) {
+      const refused = { kind: 'finished', result: { kind: 'refused', code: 'invalid_state' } }
+      expect(await path.payments[kind](aScope(kind), id, null)).to.deep.include({ ...refused, isReplay: false })
+      expect(await path.payments[kind](aScope(kind), id, null)).to.deep.include({ ...refused, isReplay: true })
+      expect(await path.payments[kind](aScope(kind, 'another body'), id, null)).to.deep.equal({ kind: 'conflict' })
+    }
+    expect(await commands()).to.equal(0)
+  })
+
+  it('names itself while it waits for a worker, by amount and key', async () => {
+    const id = await created(approvedAndCaptured, approvedAndCaptured)
+    await path.payments.cancel(aScope('refund-1'), id, 100)
+    await worker.work()
+    for (const [key, amountCents, wanted] of [
+      ['refund-2', 300, 300],
+      ['refund-3', null, 900]
+    ] as const) {
+      for (const isReplay of [false, true]) {
+        const answer = await path.payments.cancel(aScope(key), id, amountCents)
+        const waiting = { kind: 'refund', state: 'in_progress', amountCents: wanted, idempotencyKey: key }
+        expect(answer).to.deep.include({ kind: 'in_progress', waiting, isReplay })
+      }
+    }
+    const { terms, progress } = await read(id)
+    expect(presentPayment(terms, progress)['operation']).to.deep.equal({
+      kind: 'refund',
+      state: 'succeeded',
+      amount_cents: 100,
+      idempotency_key: 'refund-1'
+    })
+  })
+
+  it('above what can be refunded is refused at once, not answered 202 beside an earlier refund that succeeded', async () => {
+    const id = await created(approvedAndCaptured, approvedAndCaptured)
+    await path.payments.cancel(aScope('refund-1'), id, 100)
+    await worker.work()
+    const answer = await path.payments.cancel(aScope('refund-2'), id, 950)
+    expect(answer).to.deep.include({ result: { kind: 'refused', code: 'amount_exceeds_refundable' } })
+  })
+
+  it('is judged by the worker too: of two refunds that were accepted, the second may be too much by then', async () => {
+    const id = await created(approvedAndCaptured, approvedAndCaptured)
+    const refund = (key: string) => path.payments.cancel(aScope(key), id, 600)
+    for (const key of ['refund-1', 'refund-2']) expect(await refund(key)).to.have.property('kind', 'in_progress')
+    await worker.work()
+    expect(await refund('refund-1')).to.have.nested.property('result.kind', 'succeeded')
+    expect(await refund('refund-2')).to.have.nested.property('result.code', 'amount_exceeds_refundable')
+    expect((await read(id)).progress.operation).to.deep.include({ state: 'succeeded', idempotencyKey: 'refund-1' })
+  })
+
+  it('is decided again when the payment changes between its read and its acceptance', async () => {
+    const id = await created(approvedAndCaptured, approvedAndCaptured)
+    const { acceptOperation } = path.deps.store
+    let isFirst = true
+    path.deps.store.acceptOperation = async (request, ...rest) => {
+      if (isFirst) {
+        isFirst = false
+        await path.payments.cancel(aScope('refund-1'), id, 600)
+        await worker.work()
+      }
+      return await acceptOperation(request, ...rest)
+    }
+    const answer = await path.payments.cancel(aScope('refund-2'), id, 600)
+    expect(answer).to.deep.include({ result: { kind: 'refused', code: 'amount_exceeds_refundable' }, isReplay: false })
+    expect(await commands()).to.equal(0)
+  })
+
+  it('that is in doubt is not refused when its repeat reaches Redis at the second try only', async () => {
+    const id = await created(approvedAndCaptured, { kind: 'ambiguous', reason: 'timeout' })
+    await path.payments.cancel(aScope('refund-1'), id, 600)
+    await worker.work()
+    const { acceptOperation } = path.deps.store
+    path.deps.store.acceptOperation = async () => {
+      path.deps.store.acceptOperation = acceptOperation
+      throw new Error('Connection is closed.')
+    }
+    const answer = await path.payments.cancel(aScope('refund-1'), id, 600)
+    expect(answer).to.deep.include({ kind: 'in_progress', isReplay: true })
+  })
+
+  it('may come again with a key that was forgotten, also when the last operation had that key', async () => {
+    const id = await created(approvedAndCaptured, approvedAndCaptured, approvedAndCaptured)
+    for (const refunded of [100, 200]) {
+      await path.payments.cancel(aScope('refund'), id, 100)
+      await worker.work()
+      expect((await read(id)).progress.refundedCents).to.equal(refunded)
+      expect(await path.payments.cancel(aScope('refund'), id, 100)).to.have.nested.property('result.kind', 'succeeded')
+      // The days of IDEMPOTENCY_RETENTION_DAYS are over.
+      for (const name of await test.redis.keys('*:idem:*')) await test.redis.del(name)
+    }
+  })
+
+  it('of another merchant’s payment finds nothing, and leaves no record', async () => {
+    const id = await created(approvedAndCaptured)
+    const before = await test.redis.keys('*')
+    const foreign = { ...aScope('foreign'), merchantId: 'm_0000000009' }
+    expect(await path.payments.cancel(foreign, id, null)).to.deep.equal({ kind: 'not_found' })
+    expect(await test.redis.keys('*')).to.have.members(before)
+  })
+
+  it('after the window is 422 preauth_expired, from the very end of the window', async () => {
+    let nowMs = Date.now()
+    path = await aCommandPath(test, () => ({ clock: { now: () => nowMs } }))
+    worker = path.worker()
+    const request = aCreateRequest(await path.token())
+    const manual = { ...request, terms: { ...request.terms, captureMode: 'manual' as const } }
+    const answer = await path.payments.create(aScope('create'), manual)
+    if (answer.kind !== 'in_progress') throw new Error(answer.kind)
+    worker.network.willAnswer(approvedOnly)
+    await worker.work()
+    const { id } = answer.terms
+    nowMs = ((await read(id)).progress.expiresAtMs ?? 0) - 1
+    expect(await path.payments.capture(aScope('k1'), id, 5_000)).to.have.nested.property(
+      'result.code',
+      'amount_exceeds_authorized'
+    )
+    nowMs += 1
+    expect(await path.payments.capture(aScope('k2'), id, null)).to.have.nested.property(
+      'result.code',
+      'preauth_expired'
+    )
+    expect(nowMs).to.be.greaterThan(Date.now() + 6 * DAY_MS)
+  })
+})

@@ -1,0 +1,104 @@
+/** The independent audit of a chaos run: the client's books, the service's and the network's must agree. */
+import { isOpen } from '../../machines/model.js'
+import { orderIdOf } from '../../machines/network.js'
+import { LedgerStatus } from '../../scripts/simulator/ledger.js'
+import type { SaleLine } from '../../scripts/simulator/read-sales.js'
+import type { ReceivedEvent } from './receiver.js'
+import type { PaymentView, RequestRecord } from './record.js'
+
+/** What was found, one line each. All empty: the run is clean. */
+export interface Findings {
+  /** Charged twice, or two payments for one key. */
+  readonly duplicates: string[]
+  /** Accepted, and gone; or never answered. */
+  readonly lost: string[]
+  /** Figures or answers that contradict each other. */
+  readonly wrong: string[]
+  /** Not at its end. */
+  readonly stuck: string[]
+  /** Status changes that the merchant was not told of, or not in their order. */
+  readonly untold: string[]
+  /** Answered too late after connections went silent. */
+  readonly late: string[]
+}
+
+/** What becomes of the operations that the client asks for. */
+const REFUNDED: readonly string[] = ['partially_refunded', 'refunded']
+
+export function auditChaos(
+  records: readonly RequestRecord[],
+  payments: ReadonlyMap<string, PaymentView | null>,
+  sales: readonly SaleLine[],
+  events: ReadonlyMap<string, readonly ReceivedEvent[]>
+): Findings {
+  const findings: Findings = { duplicates: [], lost: [], wrong: [], stuck: [], untold: [], late: [] }
+  for (const record of records) auditRecord(record, findings)
+  const salesOf = groupBy(sales, ({ merchant_order_id }) => [merchant_order_id])
+  const recordsOf = groupBy(records, ({ paymentIds }) => [...paymentIds])
+  for (const [id, payment] of payments) {
+    const ownSales = salesOf.get(orderIdOf(id)) ?? []
+    if (payment === null) findings.lost.push(`${id}: the service does not know it any more`)
+    else auditPayment(payment, ownSales, recordsOf.get(id) ?? [], findings)
+    if (payment !== null) auditEvents(payment, events.get(id) ?? [], findings)
+  }
+  const orders = new Set([...payments.keys()].map(orderIdOf))
+  for (const order of salesOf.keys()) {
+    if (!orders.has(order)) findings.wrong.push(`${order}: the network knows it, and no client does`)
+  }
+  return findings
+}
+
+/** The things under each of their names. */
+function groupBy<T>(things: readonly T[], namesOf: (thing: T) => readonly string[]): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const thing of things) {
+    for (const name of namesOf(thing)) {
+      const group = groups.get(name)
+      if (group === undefined) groups.set(name, [thing])
+      else group.push(thing)
+    }
+  }
+  return groups
+}
+
+function auditEvents({ id, status }: PaymentView, events: readonly ReceivedEvent[], findings: Findings): void {
+  const last = events.at(-1)?.status
+  if (last !== status) findings.untold.push(`${id}: is ${status}, the last event says ${last ?? 'nothing'}`)
+  const isInOrder = events.every((event, index) => event.occurredAt >= (events[index - 1]?.occurredAt ?? ''))
+  if (!isInOrder) findings.untold.push(`${id}: events came as ${events.map(event => event.status).join()}`)
+}
+
+function auditRecord({ key, status, paymentIds }: RequestRecord, findings: Findings): void {
+  if (status === null) findings.lost.push(`${key}: never answered for good`)
+  if (paymentIds.size > 1) findings.duplicates.push(`${key}: ${paymentIds.size} payments`)
+}
+
+function auditPayment(
+  payment: PaymentView,
+  sales: readonly SaleLine[],
+  records: readonly RequestRecord[],
+  findings: Findings
+): void {
+  const { id, status } = payment
+  if (isOpen(payment.operation)) findings.stuck.push(`${id}: ${status}`)
+  const charged = sales.filter(sale => sale.captured_amount > 0)
+  if (charged.length > 1) findings.duplicates.push(`${id}: charged ${charged.length} times`)
+  const captured = charged.reduce((sum, sale) => sum + sale.captured_amount, 0)
+  const voided = charged.reduce((sum, sale) => sum + sale.voided_amount, 0)
+  const isHeld = sales.some(sale => sale.status === LedgerStatus.authorised)
+  // A sale that turned up after the horizon is voided: the payment is failed, and nothing is kept.
+  const isUndone = payment.captured_cents === 0 && captured === voided
+  if (!isUndone && (captured !== payment.captured_cents || voided !== payment.refunded_cents)) {
+    findings.wrong.push(
+      `${id} ${status}: captured ${payment.captured_cents} and refunded ${payment.refunded_cents}, the network ${captured} and ${voided}`
+    )
+  }
+  if (isHeld && status !== 'pre_authorized') findings.wrong.push(`${id} ${status}: the network still holds the amount`)
+  const told = records.filter(record => record.answer !== null && REFUNDED.includes(record.answer.status))
+  const toldCents = Math.max(0, ...told.map(record => record.answer?.refunded_cents ?? 0))
+  if (toldCents !== payment.refunded_cents) {
+    findings.wrong.push(
+      `${id}: the client was told of ${toldCents} refunded, the payment says ${payment.refunded_cents}`
+    )
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * `npm run chaos`: a service of its own under load, its processes killed and stopped at
+ * random, its card network misbehaving; at the end, an audit of all records. Exit code 0: nothing was found.
+ */
+import { appendFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { InvalidArgumentError, Option } from 'commander'
+import { type CrashPoint, isCrashPoint } from '../../runtime/crash-points.js'
+import { stopOnSignals } from '../../scripts/command-line/ending.js'
+import { readCommandLine, toolCommand } from '../../scripts/command-line/tool.js'
+import { decimalNumber, listOf, logFile, wholeNumber } from '../../scripts/command-line/values.js'
+import { runChaos, type Verdict } from './run-chaos.js'
+
+interface ChaosArguments {
+  readonly minutes: number
+  readonly rate: number
+  readonly seed: number
+  readonly every: number
+  readonly silenceEvery: number
+  readonly killsOnly?: boolean
+  readonly crashPoints: readonly CrashPoint[]
+  readonly json?: boolean
+  readonly log?: string
+}
+
+/** Sleeps and calls together stay below the horizon. */
+const STOPPED_MAX_MS = 5_000
+
+const command = toolCommand({
+  name: 'chaos',
+  does: 'Runs a service of its own under load, kills and stops its processes at random, and compares the records of clients, service and network at the end. Needs no `npm start`, and does not touch the data of one. Exit code 0: nothing was found.',
+  takes: '--minutes, and up to two more until everything is settled.',
+  examples: [
+    ['--minutes 10 --rate 100', 'the long one'],
+    ['--minutes 0.5 --rate 15 --crash-points commit.after,requeue.after', 'death at two points']
+  ]
+})
+  .option('--minutes <number>', 'how long payments are sent, such as 0.5', decimalNumber(0.01, 1_440), 1)
+  .option('--rate <number>', 'new payments per second', decimalNumber(0.1, 10_000), 50)
+  .option('--seed <number>', 'of the dice: who is struck, and when', wholeNumber(0), 1)
+  .option('--every <seconds>', 'between two strikes, on average', decimalNumber(0.1, 3_600), 2)
+  .option('--silence-every <seconds>', 'between two silences of a Redis', decimalNumber(0.1, 3_600), 30)
+  .option('--kills-only', 'stop and silence nothing')
+  .addOption(
+    new Option('--crash-points <names>', 'no strikes: processes kill themselves at these points, once each')
+      .argParser(listOf(crashPoint))
+      .default([], 'none')
+      .conflicts(['every', 'silenceEvery', 'killsOnly'])
+  )
+  .option('--json', 'print JSON')
+  .option('--log <file>', 'append all that the processes print', logFile)
+const { options } = readCommandLine<ChaosArguments>(command)
+stopOnSignals()
+
+const verdict = await runChaos({
+  root: resolve(import.meta.dirname, '../../..'),
+  seconds: Math.round(options.minutes * 60),
+  rate: options.rate,
+  seed: options.seed,
+  pace: 'full',
+  strikeEveryMs: options.every * 1_000,
+  stoppedMaxMs: options.killsOnly ? null : STOPPED_MAX_MS,
+  silenceEveryMs: options.killsOnly ? null : options.silenceEvery * 1_000,
+  crashPoints: options.crashPoints,
+  output: text => {
+    if (options.log !== undefined) appendFileSync(options.log, text)
+  },
+  progress: line => void process.stderr.write(`${line}\n`)
+})
+const found = Object.values(verdict.findings).flat().length
+process.stdout.write(options.json ? `${JSON.stringify(verdict)}\n` : sentences(verdict))
+process.exit(found === 0 ? 0 : 1)
+
+function crashPoint(text: string): CrashPoint {
+  if (isCrashPoint(text)) return text
+  throw new InvalidArgumentError(
+    'A point is a step of runtime/crash-points.ts with .before or .after, such as commit.after.'
+  )
+}
+
+function sentences({ findings, ...figures }: Verdict): string {
+  const lines = [
+    `${figures.payments} payments, ${figures.requests} requests, ${figures.tries} tries in ${figures.seconds} s; ${figures.deliveries} webhooks`,
+    ...Object.entries(figures.struck).map(([kind, counts]) => `${kind}: ${listing(counts)}`),
+    `lives with a clock that was 90 s wrong: ${figures.shiftedClocks}`,
+    ...(figures.crashes.length === 0 ? [] : [`died at: ${figures.crashes.join(', ')}`]),
+    `longest outage seen by a client: ${figures.longestOutageMs} ms (99 % below ${figures.outageP99Ms} ms)`,
+    `  ${figures.longestKillOutageMs} ms while no process was suspended and no connection silent`,
+    `  ${figures.longestSilenceOutageMs} ms with a silent connection, without the time in which a process was suspended`,
+    ...figures.longestOutageStory.map(line => `  ${line}`),
+    ...Object.entries(findings).map(([kind, found]) => `${kind}: ${found.length}`),
+    ...Object.values(findings).flatMap((found: readonly string[]) => found.slice(0, 20).map(line => `  ${line}`))
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function listing(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .sort()
+    .map(([name, times]) => `${name} ${times}`)
+    .join(', ')
+}

@@ -1,0 +1,198 @@
+/** One chaos run: a service of its own, clients, trouble, peace, and the audit. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { CRASH_MARKS } from '../../runtime/crash-once.js'
+import type { CrashPoint } from '../../runtime/crash-points.js'
+import { temporaryFolder } from '../../scripts/command-line/temporary-folder.js'
+import { readDemo } from '../../scripts/start/demo.js'
+import { urlOf } from '../../scripts/start/environment.js'
+import { readLoopbackTls } from '../../scripts/start/loopback-tls.js'
+import { ownService } from '../../scripts/start/own-service.js'
+import { parseProcfile } from '../../scripts/start/procfile.js'
+import type { RunningService, Service } from '../../scripts/start/service.js'
+import { createRandom } from '../simulation/random.js'
+import { type Reckoning, reckon } from './books.js'
+import { ChaosClient } from './client.js'
+import { openLoop } from './open-loop.js'
+import { longestOutageStory } from './outages.js'
+import { type ProxyThread, startProxyThread } from './proxy-thread.js'
+import { type ChaosReceiver, startReceiver } from './receiver.js'
+import { countStrikes, makeTrouble, noTrouble, type Pace, putFaults, type Victims } from './trouble.js'
+
+export interface ChaosOptions extends Pace {
+  readonly root: string
+  readonly seconds: number
+  /** New payments per second. */
+  readonly rate: number
+  readonly seed: number
+  /** `brief`: shorter times at the network. For tests. */
+  readonly pace: 'full' | 'brief'
+  /** Instead of kills from outside: points at which processes kill themselves, once each. */
+  readonly crashPoints: readonly CrashPoint[]
+  /** Environment of the processes, on top of the run's own. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Gets all that the processes print. */
+  readonly output: (text: string) => void
+  readonly progress: (line: string) => void
+}
+
+export interface Verdict extends Reckoning {
+  readonly seconds: number
+  /** Webhooks that arrived, repeated ones included. */
+  readonly deliveries: number
+  readonly struck: ReturnType<typeof countStrikes>
+  /** Lives of a process with a wrong clock. */
+  readonly shiftedClocks: number
+  readonly longestOutageStory: readonly string[]
+  /** The points that were reached. */
+  readonly crashes: readonly string[]
+}
+
+/** Production's times, shorter, so that a run sees the end of what it begins. */
+const SETTINGS = {
+  LOG_LEVEL: 'warn',
+  NETWORK_CONNECT_TIMEOUT_MS: '1000',
+  NETWORK_AUTHORISE_TIMEOUT_MS: '3000',
+  NETWORK_TIMEOUT_MS: '2000',
+  NETWORK_RETRY_MS: '1000',
+  NOT_FOUND_HORIZON_MS: '20000',
+  RECONCILE_DELAYS_MS: '500,1000,2000,5000',
+  HEARTBEAT_MS: '500',
+  TAKEOVER_AFTER_MS: '2000',
+  // Waiting for a result is no outage, and can't be told from one: short, so that outages show.
+  RESULT_WAIT_MS: '1000',
+  WEBHOOK_RETRY_DELAYS_MS: '500,1000,2000,4000,8000,8000,8000,8000,8000,8000'
+}
+const BRIEF = {
+  NETWORK_AUTHORISE_TIMEOUT_MS: '1500',
+  NETWORK_TIMEOUT_MS: '1500',
+  NETWORK_RETRY_MS: '500',
+  NOT_FOUND_HORIZON_MS: '7000',
+  RECONCILE_DELAYS_MS: '300,600,1200'
+}
+/** Between two lines of progress while payments are sent. */
+const PROGRESS_EVERY_S = 15
+const SCALE = ['api=2', 'tokens=2', 'payments=2', 'timers=2']
+
+/** Runs to the verdict; everything that was started is stopped again. Rejects when the service does not start. */
+export async function runChaos(options: ChaosOptions): Promise<Verdict> {
+  const place = await temporaryFolder('payments-chaos-')
+  const dataDir = place.path
+  let shiftedClocks = 0
+  const proxies = new Map<string, ProxyThread>()
+  const behindProxy = async (name: string, url: string): Promise<string> => {
+    const proxy = await startProxyThread(url)
+    proxies.set(name, proxy)
+    return proxy.url
+  }
+  const service = await ownService({
+    root: options.root,
+    dataDir,
+    procfile: await procfileWithShiftedClocks(options.root),
+    scale: SCALE,
+    env: {
+      ...SETTINGS,
+      ...(options.pace === 'brief' ? BRIEF : {}),
+      ...options.env,
+      CRASH_POINTS: options.crashPoints.join()
+    },
+    redisSeenAt: async ({ redisUrl, secretsRedisUrl }) => ({
+      redisUrl: await behindProxy('redis', redisUrl),
+      secretsRedisUrl: await behindProxy('secrets-redis', secretsRedisUrl)
+    }),
+    write: text => {
+      shiftedClocks += text.includes(SHIFTED) ? 1 : 0
+      options.output(text)
+    }
+  })
+  // What sleeps (SIGSTOP) does not notice that its supervisor is gone, and would sleep for ever.
+  const killAll = (): void => service.killAll()
+  process.once('exit', killAll)
+  try {
+    return { ...(await runWith({ service, dataDir, proxies }, options)), shiftedClocks }
+  } finally {
+    await service.stop()
+    for (const proxy of proxies.values()) await proxy.stop()
+    process.off('exit', killAll)
+    await place.remove()
+  }
+}
+
+/** Processes that live by a clock which they set right by that of Redis (redis/connection/redis-clock.ts). */
+const SHIFTED_PROCESSES = ['api', 'payments', 'timers']
+/** What shifted-clock.ts says. */
+const SHIFTED = 'the clock of this process is'
+
+async function procfileWithShiftedClocks(root: string): Promise<string> {
+  const shift = `node --import ${join(root, 'dist/test/chaos/shifted-clock.js')} `
+  const lines = parseProcfile(await readFile(join(root, 'Procfile'), 'utf8')).map(
+    ({ name, command }) => `${name}: ${SHIFTED_PROCESSES.includes(name) ? command.replace(/\bnode /, shift) : command}`
+  )
+  return `${lines.join('\n')}\n`
+}
+
+type Observed = Omit<Verdict, 'shiftedClocks'>
+
+interface Stage {
+  readonly service: Service
+  readonly dataDir: string
+  readonly proxies: Victims['proxies']
+}
+
+async function runWith(stage: Stage, options: ChaosOptions): Promise<Observed> {
+  const running = await stage.service.start()
+  const random = createRandom(options.seed)
+  const receiver = await startReceiver(await readLoopbackTls(stage.dataDir), () => random.next())
+  try {
+    return await runOn(stage, running, receiver, () => random.next(), options)
+  } finally {
+    await receiver.stop()
+  }
+}
+
+async function runOn(
+  { service, dataDir, proxies }: Stage,
+  { ports, urls }: RunningService,
+  receiver: ChaosReceiver,
+  dice: () => number,
+  options: ChaosOptions
+): Promise<Observed> {
+  const demo = await readDemo(dataDir)
+  if (demo === undefined || urls.network_url === null) throw new Error('The service has no demo merchant or network.')
+  const all = (name: string): string[] => [1, 2].flatMap(instance => urlOf(ports, `${name}.${instance}`) ?? [])
+  const client = new ChaosClient(
+    {
+      apiUrls: all('api'),
+      tokensUrls: all('tokens'),
+      networkUrl: urls.network_url,
+      apiKey: demo.api_key,
+      publishableKey: demo.publishable_key
+    },
+    dice
+  )
+  receiver.trust(await client.registerWebhook(receiver.url))
+  options.progress('the service runs; trouble begins')
+  const trouble =
+    options.crashPoints.length > 0
+      ? noTrouble()
+      : makeTrouble({ processes: () => service.processes, networkUrl: urls.network_url, proxies }, options, dice)
+  const { seconds, rate, progress } = options
+  const begun = await openLoop(options, index => {
+    client.begin(`order-${index}`)
+    const isTold = index > 0 && index % Math.max(1, Math.round(rate * PROGRESS_EVERY_S)) === 0
+    if (isTold) progress(`${index} payments begun, ${client.open} open`)
+  })
+  await trouble.end()
+  await putFaults(urls.network_url, {})
+  await service.untilReady()
+  progress(`${begun} payments were begun, ${client.open} are open; peace`)
+  const reckoning = await reckon([client], receiver, urls.network_url, trouble.strikes)
+  return {
+    ...reckoning,
+    seconds,
+    deliveries: receiver.deliveries(),
+    struck: countStrikes(trouble.strikes),
+    crashes: await readdir(join(dataDir, CRASH_MARKS)).catch(() => []),
+    longestOutageStory: longestOutageStory(client.records, trouble.strikes)
+  }
+}

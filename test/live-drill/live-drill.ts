@@ -1,0 +1,78 @@
+/**
+ * `npm run live-drill`: sets up a live installation on this machine as docs/ says, and breaks it under load. Exit code 0:
+ * nothing was lost, charged twice, unreported or unclear.
+ */
+import { appendFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { stopOnSignals } from '../../scripts/command-line/ending.js'
+import { readCommandLine, toolCommand } from '../../scripts/command-line/tool.js'
+import { decimalNumber, listOf, logFile, oneOf, wholeNumber } from '../../scripts/command-line/values.js'
+import { runLiveDrill, type StepResult, shortSteps, stepNames } from './run-drill.js'
+
+interface DrillArguments {
+  readonly short?: boolean
+  readonly only?: readonly string[]
+  readonly rate: number
+  readonly payments?: number
+  readonly outage?: number
+  readonly seed: number
+  readonly json?: boolean
+  readonly log?: string
+}
+
+/** Of the whole drill, and of the short one. */
+const PAYMENTS = { whole: 10_000, short: 0 }
+const OUTAGE_S = { whole: 120, short: 5 }
+
+const command = toolCommand({
+  name: 'live-drill',
+  does: 'Rehearses going live: both Redis with TLS and the files of ops/redis, SERVICE_ENV=live, as root a unix user for each process, a card network and a webhook receiver behind https. Then restarts, restores, rotates and breaks it under load, and compares all books after each step. Needs no `npm start`, and leaves nothing behind. Exit code 0: nothing was lost, charged twice, unreported or unclear.',
+  takes: 'about ten minutes; with --short at most 90 s.',
+  examples: [
+    ['--short', 'the steps that take seconds'],
+    [
+      '--only backup-and-restore,redis-passwords --payments 500 --log drill.log',
+      'some steps, with what the processes print'
+    ]
+  ]
+})
+  .option('--short', 'only the steps that take seconds')
+  .option('--only <names>', `only these steps: ${stepNames.join(', ')}`, listOf(oneOf(stepNames)))
+  .option('--rate <number>', 'new payments per second, in every step', decimalNumber(0.1, 1_000), 10)
+  .option(
+    '--payments <count>',
+    `payments that are made before the durable Redis is restarted (${PAYMENTS.whole})`,
+    wholeNumber(0)
+  )
+  .option('--outage <seconds>', `how long the card network is away (${OUTAGE_S.whole})`, decimalNumber(0.1, 3_600))
+  .option('--seed <number>', 'of the dice', wholeNumber(0), 1)
+  .option('--json', 'print one line of JSON per step')
+  .option('--log <file>', 'append all that the processes print', logFile)
+const { options } = readCommandLine<DrillArguments>(command)
+stopOnSignals()
+
+const root = resolve(import.meta.dirname, '../../..')
+const form = options.short ? 'short' : 'whole'
+const results = await runLiveDrill({
+  root,
+  steps: options.only ?? (options.short ? shortSteps : stepNames),
+  rate: options.rate,
+  payments: options.payments ?? PAYMENTS[form],
+  outageMs: (options.outage ?? OUTAGE_S[form]) * 1_000,
+  aclDir: join(root, 'ops/redis'),
+  seed: options.seed,
+  output: text => {
+    if (options.log !== undefined) appendFileSync(options.log, text)
+  },
+  onStep: result => void process.stdout.write(`${options.json ? JSON.stringify(result) : lineOf(result)}\n`)
+})
+process.exit(results.some(({ state }) => state === 'FAILED') ? 1 : 0)
+
+function lineOf({ name, state, does, expects, seen, payments, findings, tookMs }: StepResult): string {
+  const took = `${(tookMs / 1_000).toFixed(1)} s`
+  const books = findings.length === 0 ? 'the books agree' : `${findings.length} findings`
+  return [
+    `${state.padEnd(7)} ${name} (${took}): ${does}. Expected: ${expects}. Seen: ${seen.replace(/[.]$/, '')}. ${payments} payments, ${books}.`,
+    ...findings.slice(0, 20).map(line => `        ${line}`)
+  ].join('\n')
+}

@@ -1,0 +1,163 @@
+/** The drill: an installation, its steps in their order under load, and after each the comparison of all books. */
+import { delay } from '../../runtime/delay.js'
+import { messageOf } from '../../runtime/message-of.js'
+import { temporaryFolder } from '../../scripts/command-line/temporary-folder.js'
+import { ChaosClient, type Target } from '../chaos/client.js'
+import { startReceiver } from '../chaos/receiver.js'
+import { createRandom } from '../simulation/random.js'
+import { startBalancer } from './balancer.js'
+import { type Installation, install } from './installed-service.js'
+import { type Books, Load } from './load.js'
+import type { Drill, Step } from './step.js'
+import { apiKeys, createKeys, redisPasswords, vaultKeys, webhookKeys } from './steps-keys.js'
+import { foreignKeys, unreadableKeys, wrongClock, wrongEnvironment } from './steps-refusals.js'
+import * as servers from './steps-servers.js'
+
+const steps: readonly Step[] = [
+  servers.firstCharge,
+  servers.ownUsers,
+  servers.durableRestart,
+  servers.memoryOnlyRestart,
+  servers.rewrite,
+  servers.restore,
+  vaultKeys,
+  webhookKeys,
+  apiKeys,
+  redisPasswords,
+  servers.rollingRestart,
+  servers.outage,
+  wrongEnvironment,
+  foreignKeys,
+  unreadableKeys,
+  wrongClock
+]
+export const stepNames = steps.map(({ name }) => name)
+
+/** Those that take seconds. */
+export const shortSteps: readonly string[] = [
+  servers.firstCharge,
+  servers.ownUsers,
+  servers.durableRestart,
+  vaultKeys,
+  wrongEnvironment,
+  foreignKeys,
+  unreadableKeys,
+  wrongClock
+].map(({ name }) => name)
+
+export interface LiveDrillOptions {
+  /** The checkout. */
+  readonly root: string
+  /** Names of steps; they run in the order of `stepNames`. */
+  readonly steps: readonly string[]
+  /** New payments per second. */
+  readonly rate: number
+  /** Payments that are made before the durable Redis is restarted. */
+  readonly payments: number
+  readonly outageMs: number
+  /** The folder with the ACL files; a test gives it wrong ones. */
+  readonly aclDir: string
+  readonly seed: number
+  /** Gets all that the processes print. */
+  readonly output: (text: string) => void
+  /** Told after each step. */
+  readonly onStep: (result: StepResult) => void
+}
+
+export interface StepResult {
+  readonly name: string
+  readonly state: 'ok' | 'FAILED' | 'skipped'
+  readonly does: string
+  readonly expects: string
+  /** What was seen, or why the step was not possible. */
+  readonly seen: string
+  readonly payments: number
+  /** What the comparison of the books found. */
+  readonly findings: readonly string[]
+  readonly tookMs: number
+}
+
+const NO_BOOKS: Books = { payments: 0, findings: [], refused: [], failedTries: 0 }
+/** Payments are sent for at least so long in each step. */
+const STEP_MIN_MS = 1_000
+
+/** Runs to the end of the last step; everything that was started is stopped, and removed. */
+export async function runLiveDrill(options: LiveDrillOptions): Promise<StepResult[]> {
+  let installation: Installation | undefined
+  const killNow = (): void => installation?.killNow()
+  // Before the folder's own listener: what is killed writes no more.
+  process.once('exit', killNow)
+  const place = await temporaryFolder('payments-live-')
+  try {
+    installation = await install({ ...options, dir: place.path })
+    await installation.startProcesses()
+    return await runOn(installation, options)
+  } finally {
+    await installation?.stop()
+    await place.remove()
+    process.off('exit', killNow)
+  }
+}
+
+async function runOn(installation: Installation, options: LiveDrillOptions): Promise<StepResult[]> {
+  const random = createRandom(options.seed)
+  const receiver = await startReceiver(installation.receiverTls, () => random.next())
+  receiver.behave()
+  const [api, tokens] = [await startBalancer(installation, 'api'), await startBalancer(installation, 'tokens')]
+  try {
+    const merchantId = String((await installation.operator('merchant create Drill'))['merchant_id'])
+    const keys = await createKeys(installation, merchantId)
+    const target: Target = {
+      apiUrls: [api.url],
+      tokensUrls: [tokens.url],
+      networkUrl: installation.simulator.url,
+      get apiKey() {
+        return drill.keys.apiKey
+      },
+      get publishableKey() {
+        return drill.keys.publishableKey
+      }
+    }
+    const dice = (): number => random.next()
+    const load = new Load({ target, rate: options.rate, receiver, random: dice })
+    const { payments, outageMs } = options
+    const balancers = { api: api.url, tokens: tokens.url }
+    const drill: Drill = { installation, load, receiver, keys, merchantId, balancers, payments, outageMs }
+    receiver.trust(await new ChaosClient(target, dice).registerWebhook(receiver.url))
+    const results: StepResult[] = []
+    for (const step of steps.filter(({ name }) => options.steps.includes(name))) {
+      const result = await runStep(step, drill)
+      results.push(result)
+      options.onStep(result)
+    }
+    return results
+  } finally {
+    await Promise.all([receiver.stop(), api.stop(), tokens.stop()])
+  }
+}
+
+async function runStep(step: Step, drill: Drill): Promise<StepResult> {
+  const beganMs = performance.now()
+  if (!step.isQuiet) drill.load.begin()
+  const minimum = delay(step.isQuiet ? 0 : STEP_MIN_MS)
+  const found = await step.run(drill).catch((error: unknown) => ({ isOk: false, seen: messageOf(error) }))
+  if (!step.isQuiet) drill.load.begin()
+  await minimum
+  const books = step.isQuiet ? NO_BOOKS : await drill.load.rest()
+  const findings = [...books.findings, ...(step.mayRefuse ? [] : refusedLines(books))]
+  const isOk = 'skipped' in found || found.isOk
+  return {
+    name: step.name,
+    state: !isOk || findings.length > 0 ? 'FAILED' : 'skipped' in found ? 'skipped' : 'ok',
+    does: step.does,
+    expects: step.expects,
+    seen: 'skipped' in found ? found.skipped : found.seen,
+    payments: books.payments,
+    findings,
+    tookMs: Math.round(performance.now() - beganMs)
+  }
+}
+
+function refusedLines({ refused }: Books): string[] {
+  return refused.map(id => `unclear: ${id} failed, although the issuer approves that card`)
+}

@@ -1,0 +1,34 @@
+/** One step of the drill: what is done, what is expected, and how to see it. */
+import type { ChaosReceiver } from '../chaos/receiver.js'
+import type { Installation } from './installed-service.js'
+import type { Load } from './load.js'
+
+export interface Drill {
+  readonly installation: Installation
+  readonly load: Load
+  readonly receiver: ChaosReceiver
+  /** The keys that the merchant uses. */
+  keys: { readonly apiKey: string; readonly publishableKey: string }
+  readonly merchantId: string
+  readonly balancers: { readonly api: string; readonly tokens: string }
+  /** Payments that are made before the durable Redis is restarted. */
+  readonly payments: number
+  readonly outageMs: number
+}
+
+export interface Seen {
+  readonly isOk: boolean
+  readonly seen: string
+}
+
+export interface Step {
+  readonly name: string
+  readonly does: string
+  readonly expects: string
+  /** Nothing is sent meanwhile, and no books are compared. */
+  readonly isQuiet?: true
+  /** Payments with a good card may fail: the step takes away what they need. */
+  readonly mayRefuse?: true
+  /** Resolves to a reason where the step is not possible. The load runs when it begins, and goes on after it. */
+  run(drill: Drill): Promise<Seen | { readonly skipped: string }>
+}

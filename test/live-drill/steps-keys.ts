@@ -1,0 +1,130 @@
+/** Steps about keys and passwords: each is rotated as docs/ says, under load. */
+import { randomUUID } from 'node:crypto'
+import { delay } from '../../runtime/delay.js'
+import { messageOf } from '../../runtime/message-of.js'
+import { demoCard, demoCustomer } from '../../scripts/start/demo-customer.js'
+import type { Installation } from './installed-service.js'
+import type { Drill, Step } from './step.js'
+import { wordOf } from './steps-servers.js'
+
+/** Longer than processes need to notice new key files, and a revoked key. */
+const NOTICED_AFTER_MS = 2_000
+const PERMISSIONS = 'payments:read,payments:write,cards:write,webhooks:write'
+
+/** The keys of a merchant: one for its server, one for browsers. */
+export async function createKeys(
+  { operator }: Installation,
+  merchantId: string
+): Promise<{ readonly apiKey: string; readonly publishableKey: string }> {
+  const secret = await operator(`key create --merchant ${merchantId} --permissions ${PERMISSIONS}`)
+  const publishable = await operator(`key create --merchant ${merchantId} --publishable`)
+  return { apiKey: String(secret['key']), publishableKey: String(publishable['key']) }
+}
+
+export const vaultKeys: Step = {
+  name: 'vault-keys',
+  does: '`vault rotate` by the operator (as root where the drill is), under load',
+  expects: 'payments go on, with the new key',
+  async run(drill) {
+    const { installation } = drill
+    const { key_id: keyId } = await installation.operator('vault rotate')
+    await delay(NOTICED_AFTER_MS)
+    const status = await chargeStoredCard(drill)
+    const { keys } = await installation.operator('vault status')
+    const used = (keys as readonly { key_id: string; cards: number }[]).find(({ cards }) => cards > 0)?.key_id
+    const { users, settings } = installation
+    const wrong = users.reason === undefined ? settings.wrongReaders() : []
+    const unready = [...(await unreadyOf(installation)), ...wrong].join('; ')
+    return {
+      isOk: unready === '' && used === keyId && status === 'captured',
+      seen: `${keyId} is the current key, a new card is sealed with ${used} and its payment is ${status}${unready && `; ${unready}`}`
+    }
+  }
+}
+
+export const webhookKeys: Step = {
+  name: 'webhook-keys',
+  does: '`webhook-keys rotate` by the operator, then a new secret for the merchant, under load',
+  expects: 'webhooks go on, signed with the new secret too',
+  async run({ installation, load, receiver }) {
+    const { key_id: keyId } = await installation.operator('webhook-keys rotate')
+    await delay(NOTICED_AFTER_MS)
+    receiver.trust(await load.newClient(false).registerWebhook(receiver.url, true), true)
+    const unready = (await unreadyOf(installation)).join('; ')
+    return { isOk: unready === '', seen: `${keyId} is the current key${unready && `; ${unready}`}` }
+  }
+}
+
+export const apiKeys: Step = {
+  name: 'api-keys',
+  does: 'new keys made, the merchant changes over, the old ones revoked, under load',
+  expects: 'payments go on; within 1 s the old key is refused',
+  async run(drill) {
+    const { installation, merchantId, balancers } = drill
+    const old = drill.keys
+    drill.keys = await createKeys(installation, merchantId)
+    // What is under way with the old keys ends first.
+    await drill.load.rest()
+    for (const key of Object.values(old)) await installation.operator(`key revoke ${key.split('.')[1]}`)
+    await delay(1_000)
+    const ask = async (key: string): Promise<number> =>
+      (await fetch(`${balancers.api}/v1/payments`, { headers: { Authorization: `Bearer ${key}` } })).status
+    const [before, now] = [await ask(old.apiKey), await ask(drill.keys.apiKey)]
+    return { isOk: before === 401 && now === 200, seen: `the old key gets ${before}, the new one ${now}` }
+  }
+}
+
+export const redisPasswords: Step = {
+  name: 'redis-passwords',
+  does: 'a second password for every user (ACL LOAD), a rolling restart with it, the first ones ended (ACL LOAD)',
+  expects: 'payments go on; the first passwords are refused',
+  async run({ installation }) {
+    const { durable, memoryOnly, settings } = installation
+    const before = durable.login('api')
+    for (const redis of [durable, memoryOnly]) await redis.addPasswords()
+    await settings.write()
+    await installation.service().rollingRestart()
+    for (const redis of [durable, memoryOnly]) await redis.dropOldPasswords()
+    await installation.service().untilReady()
+    const answer = await durable.askAs(before, 'PING').catch(messageOf)
+    return { isOk: /NOAUTH|WRONGPASS/.test(answer), seen: `the first password of api gets ${wordOf(answer)}` }
+  }
+}
+
+/** Stores a card by a new token, and charges it. Resolves to the status of the payment. */
+async function chargeStoredCard({ balancers, keys, load }: Drill): Promise<unknown> {
+  const post = async (url: string, key: string, body: object): Promise<Readonly<Record<string, unknown>>> => {
+    const headers = {
+      Authorization: `Bearer ${key}`,
+      'Content-Type': 'application/json',
+      'Idempotency-Key': randomUUID()
+    }
+    return Object(await (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json())
+  }
+  const token = await post(`${balancers.tokens}/v1/tokens`, keys.publishableKey, demoCard)
+  const card = await post(`${balancers.api}/v1/cards`, keys.apiKey, { token_id: token['token_id'] })
+  const paid = await post(`${balancers.api}/v1/payments`, keys.apiKey, {
+    amount_cents: 1_000,
+    external_reference: 'stored-card',
+    customer: demoCustomer,
+    payment_source: { source_type: 'card', card_id: card['card_id'] }
+  })
+  // No client's books have it.
+  load.forget([String(paid['id'])])
+  return paid['status'] ?? JSON.stringify(paid)
+}
+
+/** The problems and warnings of all processes. */
+async function unreadyOf({ opsUrls }: Installation): Promise<string[]> {
+  const answers = await Promise.all(
+    [...(await opsUrls())].map(async ([name, url]) => {
+      const answer = await fetch(`${url}/readyz`).catch(messageOf)
+      if (typeof answer === 'string') return `${name}: ${answer}`
+      const { problems, warnings }: { problems?: object; warnings?: object } = JSON.parse(await answer.text())
+      return Object.values({ ...problems, ...warnings })
+        .map(words => `${name}: ${words}`)
+        .join('; ')
+    })
+  )
+  return answers.filter(Boolean)
+}

@@ -1,0 +1,193 @@
+/** Steps about the servers: Redis, the card network, the processes behind a balancer. */
+import { cp, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { delay } from '../../runtime/delay.js'
+import { messageOf } from '../../runtime/message-of.js'
+import { readSales } from '../../scripts/simulator/read-sales.js'
+import type { ShippedRedis } from './shipped-redis.js'
+import type { Seen, Step } from './step.js'
+
+/** Payments are sent for at least so long around what a step does. */
+const UNDER_LOAD_MS = 1_500
+/** For the payments that are made at once, before the restart. */
+const FILL_PER_SECOND = 100
+const LATE_MAX_MS = 10_000
+const REWRITE_MAX_MS = 60_000
+const POLL_MS = 50
+
+export const firstCharge: Step = {
+  name: 'first-charge',
+  does: 'merchant, keys and webhook made by the operator and the merchant, payments sent',
+  expects: 'payments are charged',
+  async run({ load }) {
+    const client = load.newClient()
+    client.begin('first')
+    const deadlineMs = performance.now() + 10_000
+    while (client.records[0]?.status == null && performance.now() < deadlineMs) await delay(POLL_MS)
+    await delay(UNDER_LOAD_MS)
+    const [create] = client.records
+    return {
+      isOk: create?.status === 201 || create?.status === 422,
+      seen: `the first one was answered with ${create?.status} after ${Math.round(create?.outageMs ?? 0)} ms`
+    }
+  }
+}
+
+export const ownUsers: Step = {
+  name: 'own-users',
+  does: 'each process under a unix user of its own',
+  expects: 'each reads its own secrets and no others',
+  isQuiet: true,
+  async run({ installation: { users, settings } }) {
+    if (users.reason !== undefined) return { skipped: users.reason }
+    const wrong = settings.wrongReaders()
+    return { isOk: wrong.length === 0, seen: wrong.join('; ') || 'each reads its own' }
+  }
+}
+
+export const durableRestart: Step = {
+  name: 'durable-restart',
+  does: 'the durable Redis stopped by SIGTERM and started: under load, then at rest; a login without a password',
+  expects: 'the same number of keys as before; no way in without a password',
+  async run({ installation: { durable }, load, payments }) {
+    await restart(durable)
+    await delay(UNDER_LOAD_MS)
+    if (payments > 0) await load.fill(payments, FILL_PER_SECOND)
+    await load.rest()
+    return await keptKeys(durable, () => restart(durable))
+  }
+}
+
+export const memoryOnlyRestart: Step = {
+  name: 'memory-only-restart',
+  does: 'the memory-only Redis stopped by SIGTERM and started, under load',
+  expects: 'tokens in flight are refused, nothing else',
+  mayRefuse: true,
+  async run({ installation: { memoryOnly } }) {
+    await restart(memoryOnly)
+    await delay(UNDER_LOAD_MS)
+    const persistence = await memoryOnly.ask('CONFIG', 'GET', 'appendonly')
+    return { isOk: /\bno\b/.test(persistence), seen: 'it is back, and writes nothing to its disk' }
+  }
+}
+
+export const rewrite: Step = {
+  name: 'aof-rewrite',
+  does: 'BGREWRITEAOF by the administrator under load, then a restart at rest',
+  expects: 'the same number of keys as before',
+  async run({ installation: { durable }, load }) {
+    await durable.ask('BGREWRITEAOF')
+    await untilRewritten(durable)
+    await load.rest()
+    return await keptKeys(durable, () => restart(durable))
+  }
+}
+
+export const restore: Step = {
+  name: 'backup-and-restore',
+  does: 'a backup under load; one more payment; Redis lost; the backup put back as docs/OPERATIONS.md says',
+  expects: 'everything of before the backup; the log of `payments` names the payment that it does not have',
+  async run({ installation, load }) {
+    const { durable, simulator, settings } = installation
+    await load.rest()
+    const copy = `${durable.dataDir}-backup`
+    await durable.ask('CONFIG', 'SET', 'auto-aof-rewrite-percentage', '0')
+    await untilRewritten(durable)
+    await cp(join(durable.dataDir, 'appendonlydir'), join(copy, 'appendonlydir'), { recursive: true })
+    await durable.ask('CONFIG', 'SET', 'auto-aof-rewrite-percentage', '100')
+    const late = load.newClient(false)
+    late.begin('after-the-backup')
+    await late.finish(LATE_MAX_MS)
+    const forgotten = [...new Set(late.records.flatMap(({ paymentIds }) => [...paymentIds]))]
+    load.forget(forgotten)
+
+    await installation.service().stop()
+    await durable.stop()
+    await rename(durable.dataDir, `${durable.dataDir}-lost`)
+    await durable.putBack(copy)
+    await durable.start()
+    await installation.startProcesses('api=0', 'tokens=0')
+    for (const { payment_id } of await readSales(simulator.url)) {
+      await fetch(`http://127.0.0.1:${installation.portOf('notifications.1')}/notifications`, {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          'X-Notification-Secret': settings.credentials.notificationsSecret
+        },
+        body: JSON.stringify({ PaymentId: payment_id, ChangeType: 1 })
+      })
+    }
+    const isNamed = (): boolean =>
+      forgotten.every(id =>
+        installation
+          .log()
+          .split('\n')
+          .some(line => line.includes('not stored here') && line.includes(id))
+      )
+    for (let tries = 0; tries < 100 && !isNamed(); tries++) await delay(POLL_MS)
+    await installation.service().stop()
+    await installation.startProcesses()
+    return {
+      isOk: forgotten.length > 0 && isNamed(),
+      seen: `${forgotten.length} payment made after the backup, ${isNamed() ? 'named' : 'NOT named'} in the log`
+    }
+  }
+}
+
+export const rollingRestart: Step = {
+  name: 'rolling-restart',
+  does: 'every process restarted in turn behind a balancer that reads /readyz, under load',
+  expects: 'every request is served',
+  async run({ installation, load }) {
+    await load.rest()
+    load.begin()
+    await installation.service().rollingRestart()
+    const { failedTries } = await load.rest()
+    return { isOk: failedTries === 0, seen: `${failedTries} tries were not served` }
+  }
+}
+
+export const outage: Step = {
+  name: 'network-outage',
+  does: 'the card network away, under load',
+  expects: 'nothing is charged meanwhile; it goes on by itself',
+  mayRefuse: true,
+  async run({ installation: { network }, load, outageMs }) {
+    await network.close()
+    await delay(outageMs)
+    await network.open()
+    const openedMs = performance.now()
+    await load.rest()
+    const restMs = Math.round(performance.now() - openedMs)
+    return { isOk: true, seen: `away for ${outageMs / 1_000} s; everything at its end ${restMs} ms after it` }
+  }
+}
+
+async function restart(redis: ShippedRedis): Promise<void> {
+  await redis.stop()
+  await redis.start()
+}
+
+async function keptKeys(redis: ShippedRedis, action: () => Promise<void>): Promise<Seen> {
+  const before = await redis.keyCount()
+  await action()
+  const after = await redis.keyCount()
+  const anonymous = await redis.askAs(undefined, 'DBSIZE').catch(messageOf)
+  return {
+    isOk: before === after && anonymous.includes('NOAUTH'),
+    seen: `${before} keys before, ${after} after; without a password ${wordOf(anonymous)}`
+  }
+}
+
+/** Redis's own word for a refusal, in what redis-cli prints. */
+export function wordOf(answer: string): string {
+  return /NOAUTH|WRONGPASS|NOPERM/.exec(answer)?.[0] ?? answer
+}
+
+async function untilRewritten(redis: ShippedRedis): Promise<void> {
+  const deadlineMs = performance.now() + REWRITE_MAX_MS
+  while (!/aof_rewrite_in_progress:0/.test(await redis.ask('INFO', 'persistence'))) {
+    if (performance.now() > deadlineMs) throw new Error('The append-only file was not rewritten.')
+    await delay(POLL_MS)
+  }
+}

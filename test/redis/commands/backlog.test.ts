@@ -1,0 +1,71 @@
+import { expect } from 'chai'
+import { unreadAges } from '../../../redis/commands/backlog.js'
+import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
+import { DOUBT_AGES_S, queueStatus } from '../../../redis/commands/queue-status.js'
+import { keys } from '../../../redis/keys.js'
+import { createCommitStore } from '../../../redis/payments/commits.js'
+import { createPaymentStore } from '../../../redis/payments/payments.js'
+import { anAcceptance, aPayment, createCommand, PARTITION } from '../../support/payments.js'
+import { useRedis } from '../../support/redis.js'
+
+describe('the backlog', () => {
+  const test = useRedis()
+  const add = (id: string): Promise<unknown> => test.redis.xadd(keys.commands(PARTITION), id, 'p', 'x', 'c', '{}')
+  afterEach(async () => {
+    await test.redis.flushdb()
+  })
+
+  it('is nothing without streams, and without commands', async () => {
+    expect(await unreadAges(test.redis, 2)).to.deep.equal([0, 0])
+    await ensureGroups(test.redis, 2, paymentWork)
+    expect(await unreadAges(test.redis, 2)).to.deep.equal([0, 0])
+  })
+
+  it('is the age of the oldest command that no worker has taken, even while there never was one', async () => {
+    await add(`${Date.now() - 60_000}-0`)
+    expect((await unreadAges(test.redis, PARTITION + 1))[PARTITION]).to.be.within(59_000, 65_000)
+    await ensureGroups(test.redis, PARTITION + 1, paymentWork)
+    expect((await unreadAges(test.redis, PARTITION + 1))[PARTITION]).to.be.within(59_000, 65_000)
+    await readCommands(test.redis, paymentWork, 'worker', [PARTITION], 10)
+    expect((await unreadAges(test.redis, PARTITION + 1))[PARTITION]).to.equal(0)
+    await add(`${Date.now() - 5_000}-0`)
+    expect((await unreadAges(test.redis, PARTITION + 1))[PARTITION]).to.be.within(4_000, 10_000)
+  })
+
+  it('of payments in doubt is counted by age, until the doubt is over', async () => {
+    const nowMs = Date.now()
+    const payment = aPayment({ idempotencyKey: 'r1' })
+    await createPaymentStore(test.redis).acceptPayment(payment, createCommand, anAcceptance({ idempotencyKey: 'r1' }))
+    const commit = (version: number, sinceMs: number | null, changes = {}): Promise<unknown> => {
+      const inquiry = sinceMs === null ? null : { sinceMs, attempts: 1, nextAtMs: nowMs }
+      const changed = { ...payment, version, progress: { ...payment.progress, inquiry, ...changes } }
+      const rest = {
+        statusBefore: 'pending',
+        wake: { expiryAtMs: null, reconcileAtMs: null },
+        conclusion: null,
+        nowMs,
+        ends: null,
+        begins: null
+      } as const
+      return createCommitStore(test.redis).commit({ payment: changed, ...rest }, PARTITION)
+    }
+    const inDoubt = async (): Promise<number[]> => {
+      const rows = await queueStatus(test.redis, PARTITION + 1, nowMs)
+      return DOUBT_AGES_S.map(age => rows[PARTITION]?.inDoubt[age] ?? 0)
+    }
+    expect(await inDoubt()).to.deep.equal([0, 0, 0, 0, 0])
+    expect(await commit(2, nowMs - 700_000)).to.equal('committed')
+    expect(await inDoubt()).to.deep.equal([1, 1, 1, 0, 0])
+    // The capture is tried again, and gets no answer again.
+    expect(await commit(3, nowMs)).to.equal('committed')
+    expect(await inDoubt()).to.deep.equal([1, 1, 1, 0, 0])
+    expect(await commit(4, null)).to.equal('committed')
+    expect(await inDoubt()).to.deep.equal([0, 0, 0, 0, 0])
+    // Failed by the silence of the network, and looked for once more an hour later: no reason for an alert.
+    const late = { sinceMs: nowMs, attempts: 0, nextAtMs: nowMs + 3_600_000 }
+    expect(await commit(5, null, { phase: 'watched', inquiry: late })).to.equal('committed')
+    expect(await inDoubt()).to.deep.equal([0, 0, 0, 0, 0])
+    expect(await commit(6, null, { phase: 'watched', inquiry: { ...late, attempts: 1 } })).to.equal('committed')
+    expect(await inDoubt()).to.deep.equal([1, 0, 0, 0, 0])
+  })
+})

@@ -1,0 +1,110 @@
+import { expect } from 'chai'
+import {
+  awaitInstallation,
+  changeOf,
+  claimInstallation,
+  tieMemoryOnly
+} from '../../../redis/installation/installation.js'
+import { delay } from '../../../runtime/delay.js'
+import { createLogger } from '../../../runtime/log.js'
+import { useRedis } from '../../support/redis.js'
+
+const TEST = { environment: 'test', installationId: '', partitions: 16 } as const
+const LIVE = { ...TEST, environment: 'live' } as const
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : `no error: ${String(error)}`)
+
+describe('the durable data', () => {
+  const test = useRedis()
+  beforeEach(() => test.redis.flushdb())
+
+  it('is born as what the first process was told, with an id of its own', async () => {
+    const born = await claimInstallation(test.redis, LIVE)
+    expect(born).to.include({ environment: 'live', partitions: 16 })
+    expect(born.id).to.match(/^[0-9a-f-]{36}$/)
+    expect(await claimInstallation(test.redis, LIVE)).to.deep.equal(born)
+  })
+
+  for (const [what, wanted, sentence] of [
+    [
+      'environment',
+      TEST,
+      /^REDIS_URL holds live data \(installation eu\), SERVICE_ENV says test\..* nothing was written\.$/
+    ],
+    [
+      'number of partitions',
+      { ...LIVE, partitions: 8 },
+      /born with 16 partitions, PARTITIONS says 8\. Set PARTITIONS=16/
+    ],
+    ['installation', { ...LIVE, installationId: 'us' }, /holds the data of installation eu, INSTALLATION_ID says us\./]
+  ] as const) {
+    it(`refuses another ${what}, and is not touched`, async () => {
+      await claimInstallation(test.redis, { ...LIVE, installationId: 'eu' })
+      const before = await test.redis.get('installation')
+      expect(messageOf(await claimInstallation(test.redis, wanted).catch((error: unknown) => error))).to.match(sentence)
+      expect(await test.redis.keys('*')).to.deep.equal(['installation'])
+      expect(await test.redis.get('installation')).to.equal(before)
+    })
+  }
+
+  it('is born once when several processes start at the same moment', async () => {
+    const claims = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, index) => claimInstallation(test.redis, index % 2 === 0 ? LIVE : TEST))
+    )
+    const taken = claims.flatMap(claim => (claim.status === 'fulfilled' ? [claim.value] : []))
+    expect(taken).to.have.length(10)
+    expect(new Set(taken.map(({ id }) => id)).size).to.equal(1)
+  })
+
+  it('is opened by a server that takes no writes', async () => {
+    const born = await claimInstallation(test.redis, LIVE)
+    await test.redis.config('SET', 'maxmemory', '1')
+    try {
+      expect(await claimInstallation(test.redis, LIVE)).to.deep.equal(born)
+    } finally {
+      await test.redis.config('SET', 'maxmemory', '0')
+    }
+  })
+
+  it('is waited for by a process that may not write, which refuses another environment, too', async () => {
+    const stopping = new AbortController()
+    const context = { log: createLogger('test', 'silent'), signal: stopping.signal }
+    const waiting = awaitInstallation(test.redis, { ...context, config: TEST })
+    const refused = awaitInstallation(test.redis, { ...context, config: LIVE }).catch((error: unknown) => error)
+    await delay(50)
+    expect(await test.redis.dbsize()).to.equal(0)
+    const born = await claimInstallation(test.redis, TEST)
+    expect(await waiting).to.deep.equal(born)
+    expect(messageOf(await refused)).to.contain('REDIS_URL holds test data')
+  })
+
+  it('is a problem in /readyz when another server, or an emptied one, answers in its place', async () => {
+    const { id } = await claimInstallation(test.redis, LIVE)
+    expect(await changeOf(test.redis, id)).to.equal(undefined)
+    await test.redis.flushdb()
+    expect(await changeOf(test.redis, id)).to.contain(
+      `The Redis of REDIS_URL is empty; this process was started on ${id}`
+    )
+    await claimInstallation(test.redis, { ...LIVE, installationId: 'other' })
+    expect(await changeOf(test.redis, id)).to.contain('holds the data of installation other')
+  })
+})
+
+describe('the memory-only Redis', () => {
+  const test = useRedis()
+  const live = { environment: 'live', partitions: 16, id: 'eu' } as const
+
+  it('serves one installation, so that a token made in test never reaches live', async () => {
+    await tieMemoryOnly(test.secrets, live)
+    await tieMemoryOnly(test.secrets, live)
+    for (const other of [{ ...live, environment: 'test' } as const, { ...live, id: 'us' }]) {
+      const refusal: unknown = await tieMemoryOnly(test.secrets, other).catch((error: unknown) => error)
+      expect(messageOf(refusal)).to.contain('The Redis of SECRETS_REDIS_URL serves installation eu (live)')
+    }
+  })
+
+  it('is tied again after it forgot everything', async () => {
+    await test.secrets.flushdb()
+    await tieMemoryOnly(test.secrets, { ...live, id: 'us' })
+    expect(await test.secrets.get('installation')).to.contain('us')
+  })
+})

@@ -1,0 +1,104 @@
+import { expect } from 'chai'
+import {
+  assertOwnKeys,
+  forgetKey,
+  type KeysInUse,
+  recordedKeys,
+  recordFirstKeys,
+  recordNewKey,
+  requireOwnKeys
+} from '../../../redis/installation/key-record.js'
+import type { Check } from '../../../runtime/health.js'
+import { useRedis } from '../../support/redis.js'
+
+/** A key file; the last id is the current key. */
+class File implements KeysInUse {
+  problem: string | undefined
+  readonly ids: readonly string[]
+  constructor(ids: readonly string[]) {
+    this.ids = ids
+  }
+  keyIds(): { current: string; all: readonly string[] } {
+    return { current: this.ids.at(-1) ?? '', all: this.ids }
+  }
+  keyProblem(): string | undefined {
+    return this.problem
+  }
+}
+
+describe('the record of the keys of an installation', () => {
+  const test = useRedis()
+  beforeEach(() => test.redis.flushdb())
+
+  /** Starts a process with this file; answers what its checks say. */
+  async function start(file: File, isFirst = false) {
+    const checks: { ready?: Check; warning?: Check } = {}
+    await requireOwnKeys(
+      test.redis,
+      'vault',
+      file,
+      {
+        onReadyCheck: (_, check) => {
+          checks.ready = check
+        },
+        onWarning: (_, check) => {
+          checks.warning = check
+        }
+      },
+      isFirst
+    )
+    return { problem: async () => await checks.ready?.(), warning: async () => await checks.warning?.() }
+  }
+  const refusal = (work: Promise<unknown>): Promise<string> =>
+    work.then(
+      () => 'it was accepted',
+      (error: unknown) => String(error)
+    )
+
+  it('is begun by the first process that may, once', async () => {
+    await start(new File(['theirs']))
+    expect(await recordedKeys(test.redis, 'vault')).to.deep.equal([])
+    await start(new File(['k1', 'k2']), true)
+    await start(new File(['k1']), true)
+    expect(await recordedKeys(test.redis, 'vault')).to.deep.equal(['k1', 'k2'])
+    expect(await recordedKeys(test.redis, 'webhook')).to.deep.equal([])
+  })
+
+  it('refuses the file of another installation, at the start and while a process runs', async () => {
+    const early = await start(new File(['theirs']))
+    expect(await early.problem()).to.equal(undefined)
+    await start(new File(['k1']), true)
+    for (const isFirst of [false, true]) {
+      expect(await refusal(start(new File(['theirs']), isFirst))).to.contain('belongs to another installation')
+    }
+    expect(await refusal(early.problem())).to.contain('belongs to key k1')
+    expect(await recordedKeys(test.redis, 'vault')).to.deep.equal(['k1'])
+  })
+
+  it('lets machines get the file of a rotation late: a warning, no problem', async () => {
+    await recordFirstKeys(test.redis, 'vault', { current: 'k1', all: ['k1'] })
+    const late = await start(new File(['k1']))
+    expect(await late.warning()).to.equal(undefined)
+    await recordNewKey(test.redis, 'vault', 'k2')
+    expect(await late.problem()).to.equal(undefined)
+    expect(await late.warning()).to.contain('lacks k2')
+    await start(new File(['k1']))
+    expect(await (await start(new File(['k1', 'k2']))).warning()).to.equal(undefined)
+  })
+
+  it('takes a file that is newer than a restored Redis, and refuses one whose current key is retired', async () => {
+    await recordFirstKeys(test.redis, 'vault', { current: 'k2', all: ['k1', 'k2'] })
+    await assertOwnKeys(test.redis, 'vault', new File(['k1', 'k2', 'k3']).keyIds())
+    await recordNewKey(test.redis, 'vault', 'k3')
+    await forgetKey(test.redis, 'vault', 'k1')
+    expect(await recordedKeys(test.redis, 'vault')).to.deep.equal(['k2', 'k3'])
+    expect(await refusal(start(new File(['k0', 'k1'])))).to.contain('is outdated')
+  })
+
+  it('makes a key file that can not be used any more a problem of the process', async () => {
+    const file = new File(['k1'])
+    const running = await start(file, true)
+    file.problem = 'The file cannot be read (EACCES).'
+    expect(await running.problem()).to.equal('The file cannot be read (EACCES).')
+  })
+})

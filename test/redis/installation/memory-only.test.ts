@@ -1,0 +1,216 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import type { Redis } from '../../../redis/connection/connections.js'
+import { openMemoryOnly } from '../../../redis/installation/memory-only.js'
+import { createTokenStore, newTokenId } from '../../../redis/tokens/tokens.js'
+import { RedisNode } from '../../../scripts/start/redis-node.js'
+import { aToken } from '../../support/cards.js'
+import { until } from '../../support/conditions.js'
+import { ConditionsUnderTest } from '../../support/conditions-of.js'
+import { useRedis } from '../../support/redis.js'
+import { ReplicatedRedis, Sentinels, testBinary } from '../../support/sentinels.js'
+
+const INSTALLATION = { environment: 'test', partitions: 1, id: 'of-this-test' } as const
+
+/** The part of a process that uses the memory-only Redis. */
+class User {
+  #process = new ConditionsUnderTest()
+
+  /** Starts it; rejects when the start is refused. */
+  async open(secretsRedisUrl: string, need: 'required' | 'optional' = 'optional'): Promise<Redis> {
+    const { log, onStop, onReadyCheck, onWarning } = this.#process
+    const config = { environment: 'test' as const, redisUrl: '', secretsRedisUrl }
+    return await openMemoryOnly({ config, log, onStop, onReadyCheck, onWarning }, INSTALLATION, need)
+  }
+
+  async told(kind: 'problem' | 'warning'): Promise<string | undefined> {
+    return (await this.#process.health())[`${kind}s`]['memory-only redis']
+  }
+
+  async close(): Promise<void> {
+    await this.#process.stop()
+    this.#process = new ConditionsUnderTest()
+  }
+}
+
+describe('the memory-only Redis', function () {
+  this.timeout(60_000)
+  const test = useRedis()
+  const user = new User()
+  afterEach(() => user.close())
+
+  it('is used when it persists nothing; one that persists refuses the start, with the setting to change', async () => {
+    const redis = await user.open(test.secretsUrl)
+    expect(await redis.get('token')).to.equal(null)
+    expect([await user.told('problem'), await user.told('warning')]).to.deep.equal([undefined, undefined])
+    const refusal = await user.open(test.url).then(String, String)
+    expect(refusal).to.match(/SECRETS_REDIS_URL must not persist: .*appendonly is "yes", set it to "no"/)
+    const cluster = await user
+      .open(test.secretsUrl.replace('redis:', 'redis-cluster:').replace(/\/\d+$/, ''))
+      .then(String, String)
+    expect(cluster).to.match(/not a Cluster/)
+  })
+
+  it('that refuses the login, or serves another installation, refuses the start', async () => {
+    const stranger = test.secretsUrl.replace('redis://', 'redis://stranger:wrong@')
+    expect(await user.open(stranger).then(String, String)).to.match(/WRONGPASS.*SECRETS_REDIS_URL/)
+    await test.secrets.set('installation', JSON.stringify({ environment: 'live', id: 'another' }))
+    expect(await user.open(test.secretsUrl).then(String, String)).to.match(/serves installation another/)
+    await test.secrets.del('installation')
+  })
+
+  it('is no longer used from the moment at which it is found to persist, until it is mended', async () => {
+    const redis = await user.open(test.secretsUrl)
+    await test.secrets.config('SET', 'save', '60 1')
+    try {
+      expect(await user.told('problem')).to.match(/save is "60 1", set it to ""/)
+      expect(await redis.get('token').then(String, String)).to.match(/not proved to keep nothing on a disk/)
+    } finally {
+      await test.secrets.config('SET', 'save', '')
+    }
+    expect(await user.told('problem')).to.equal(undefined)
+    expect(await redis.get('token')).to.equal(null)
+  })
+
+  it('that evicts keys is told as a warning', async () => {
+    await user.open(test.secretsUrl)
+    await test.secrets.config('SET', 'maxmemory-policy', 'allkeys-lru')
+    const warning = await user.told('warning')
+    await test.secrets.config('SET', 'maxmemory-policy', 'noeviction')
+    expect(warning).to.match(
+      /may evict one-use tokens, CVVs and locks: maxmemory-policy is allkeys-lru; set noeviction/
+    )
+  })
+
+  describe('that is away', () => {
+    let node: RedisNode
+    before(async () => {
+      node = await RedisNode.start(
+        await testBinary(),
+        join(process.env['TMPDIR'] ?? '/tmp', `memory-only-${process.pid}`),
+        ['--appendonly', 'no']
+      )
+    })
+    after(() => node?.stop())
+
+    it('does not keep a process from starting: a warning, or a problem where it is required; used once it is proved', async () => {
+      await node.kill()
+      const redis = await user.open(node.url)
+      expect(await redis.get('token').then(String, String)).to.match(/is away/)
+      expect(await user.told('problem')).to.equal(undefined)
+      expect(await user.told('warning')).to.match(/Redis of SECRETS_REDIS_URL can't be used .*answered 503/)
+      const required = new User()
+      await required.open(node.url, 'required')
+      expect(await required.told('problem')).to.match(/can't be used/)
+      await required.close()
+      await node.restart()
+      await until('it is used', async () => (await redis.get('token').catch(() => '')) === null)
+      expect(await user.told('warning')).to.equal(undefined)
+    })
+
+    it('and comes back as one that persists, is not used', async () => {
+      const redis = await user.open(node.url)
+      await redis.set('token', '1')
+      await node.kill()
+      await node.restart(['--save', '60 1'])
+      await until('the connection is back', () => redis.status === 'ready')
+      await until('it is asked', async () => /save is "60 1"/.test((await user.told('problem')) ?? ''))
+      expect(await redis.set('token', '1').then(String, String)).to.match(/not proved/)
+      await node.kill()
+      await node.restart()
+    })
+
+    it('tells it within a second when it is silent', async () => {
+      await user.open(node.url)
+      node.signal('SIGSTOP')
+      try {
+        const startedMs = performance.now()
+        expect(await user.told('warning')).to.match(/can't be used/)
+        expect(performance.now() - startedMs).to.be.below(1_000)
+      } finally {
+        node.signal('SIGCONT')
+      }
+    })
+  })
+})
+
+describe('the memory-only Redis behind Sentinels', function () {
+  this.timeout(60_000)
+  let servers: ReplicatedRedis
+  let sentinels: Sentinels
+  const user = new User()
+  before(async () => {
+    servers = await ReplicatedRedis.start('memory-only')
+    sentinels = await Sentinels.start(servers)
+  })
+  after(async () => {
+    await user.close()
+    await sentinels?.stop()
+    await servers?.stop()
+  })
+
+  for (const [setting, bad, good] of [
+    ['save', '60 1', ''],
+    ['appendonly', 'yes', 'no'],
+    ['repl-diskless-load', 'on-empty-db', 'swapdb'],
+    ['repl-diskless-sync', 'no', 'yes']
+  ] as const) {
+    it(`is refused when a replica has ${setting} "${bad}"`, async () => {
+      await servers.replica.ask('CONFIG', 'SET', setting, bad)
+      const refusal = await user.open(sentinels.url).then(String, String)
+      await servers.replica.ask('CONFIG', 'SET', setting, good)
+      expect(refusal).to.match(new RegExp(`must not persist: replica 127.0.0.1:\\d+: ${setting} is "${bad}"`))
+    })
+  }
+
+  it('warns of a replica that can not be asked', async () => {
+    await user.open(sentinels.url)
+    servers.replica.signal('SIGSTOP')
+    expect(await user.told('warning')).to.match(/could not be asked whether they persist: 127\.0\.0\.1:\d+ \(/)
+    servers.replica.signal('SIGCONT')
+    await until('it is asked again', async () => (await user.told('warning')) === undefined)
+    await user.close()
+  })
+
+  it('writes no file when a replica that holds data synchronises in full; with on-empty-db Redis would', async () => {
+    const { master, replica } = servers
+    const synchronise = async (load: string): Promise<boolean> => {
+      const syncs = async (): Promise<number> => Number(await master.figure('stats', 'sync_full'))
+      const before = await syncs()
+      await replica.ask('REPLICAOF', 'NO', 'ONE')
+      await replica.ask('SET', 'own', '1')
+      await replica.ask('CONFIG', 'SET', 'repl-diskless-load', load)
+      await replica.ask('REPLICAOF', '127.0.0.1', String(master.port))
+      const follows = async (): Promise<boolean> => Number(await master.ask('WAIT', '1', '100')) === 1
+      await until('it follows again', async () => (await syncs()) > before && (await follows()))
+      const files = await Promise.all(['master', 'replica'].map(name => readdir(join(servers.dir, name))))
+      return files.flat().some(name => name.endsWith('.rdb'))
+    }
+    expect(await synchronise('swapdb')).to.equal(false)
+    expect(await synchronise('on-empty-db')).to.equal(true)
+    await replica.ask('CONFIG', 'SET', 'repl-diskless-load', 'swapdb')
+  })
+
+  it('fails over: tokens may be gone, and new ones are taken by the new master once it is proved', async () => {
+    const redis = await user.open(sentinels.url)
+    const store = createTokenStore(redis)
+    const token = aToken()
+    await store.put(token, 60_000)
+    await servers.master.kill()
+    const startedMs = performance.now()
+    const next = { ...aToken(), tokenId: newTokenId() }
+    await until(
+      'the new master takes tokens',
+      () =>
+        store.put(next, 60_000).then(
+          () => true,
+          () => false
+        ),
+      20_000
+    )
+    expect(performance.now() - startedMs).to.be.below(20_000)
+    expect(await store.claim(next.tokenId, next.merchantId, 'record')).to.have.property('kind', 'claimed')
+    expect(await user.told('problem')).to.equal(undefined)
+  })
+})

@@ -1,0 +1,199 @@
+import { expect } from 'chai'
+import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
+import { keys } from '../../../redis/keys.js'
+import { createPaymentLock } from '../../../redis/locks/payment-lock.js'
+import { createLogger } from '../../../runtime/log.js'
+import { until } from '../../support/conditions.js'
+import { useRedis } from '../../support/redis.js'
+
+const log = createLogger('test', 'silent')
+
+describe('payment lock', () => {
+  const test = useRedis()
+  const clients: Redis[] = []
+
+  const lockWith = async (ttlMs: number) => {
+    const client = await connect(test.secretsUrl, 'lock', log)
+    clients.push(client)
+    return createPaymentLock([client], ttlMs, log)
+  }
+  afterEach(async () => {
+    await Promise.all(clients.splice(0).map(disconnect))
+    await test.secrets.flushdb()
+  })
+
+  it('runs the work of one holder at a time, and gives its result', async () => {
+    const [a, b] = [await lockWith(5_000), await lockWith(5_000)]
+    const result = await a.hold('p1', async () => {
+      expect(await b.hold('p1', async () => 'never')).to.equal('taken')
+      expect(await b.hold('p2', async () => 'other')).to.equal('other')
+      return 'done'
+    })
+    expect(result).to.equal('done')
+    await until('the lock is free', async () => (await b.hold('p1', async () => 'mine')) === 'mine')
+  })
+
+  it('is free again after work that failed', async () => {
+    const lock = await lockWith(5_000)
+    const failure = await lock.hold('p1', () => Promise.reject(new Error('broken'))).catch((error: Error) => error)
+    expect(failure).to.have.property('message', 'broken')
+    await until('the lock is free', async () => (await lock.hold('p1', async () => 'mine')) === 'mine')
+  })
+
+  it('is renewed for as long as the work takes', async () => {
+    const lock = await lockWith(1_000)
+    await lock.hold('p1', async held => {
+      const ends = Date.now() + 2_200
+      await until('two lives of the lock are over', () => Date.now() > ends)
+      expect(held.aborted).to.equal(false)
+      expect(await test.secrets.exists(keys.lock('p1'))).to.equal(1)
+    })
+  })
+
+  it('tells its holder when it is lost', async () => {
+    const lock = await lockWith(300)
+    await lock.hold('p1', async held => {
+      await test.secrets.set(keys.lock('p1'), 'another holder')
+      await until('the holder hears of it', () => held.aborted, 2_000)
+    })
+    expect(await test.secrets.get(keys.lock('p1'))).to.equal('another holder')
+  })
+
+  it('stays with its holder while a server that does not answer a renewal may still have it', async () => {
+    const server = new SlowToRenew()
+    const lock = createPaymentLock([server.client], 1_000, log)
+    await lock.hold('p1', async held => {
+      await until('the lock is being renewed', () => server.renewal !== null)
+      server.renewal?.reject(new Error('Connection is closed.'))
+      const ends = Date.now() + 1_500
+      await until('the first life of the lock is over', () => Date.now() > ends)
+      expect(held.aborted).to.equal(false)
+    })
+  })
+
+  it('ignores a loss that comes after the release: the next holder may have the same signal', async () => {
+    const server = new SlowToRenew()
+    const lock = createPaymentLock([server.client], 100, log)
+    await lock.hold('p1', () => until('the lock is being renewed', () => server.renewal !== null))
+    await lock.hold('p2', async held => {
+      server.renewal?.reject(new Error('another holder has the lock'))
+      await new Promise(resolve => setImmediate(resolve))
+      expect(held.aborted).to.equal(false)
+    })
+  })
+
+  it('rejects while an earlier lock may live, works without one afterwards, and locks again when the server is back', async () => {
+    const server = new Switched(test.secrets)
+    const lock = createPaymentLock([server.client], 400, log)
+    const tried = () => lock.hold('p1', async held => held.aborted).catch((error: Error) => error.message)
+    expect(await tried()).to.equal(false)
+    server.isAway = true
+    const startedMs = performance.now()
+    expect(await tried()).to.equal('Connection is closed.')
+    await until('the work is done without a lock', async () => (await tried()) === false)
+    expect(performance.now() - startedMs).to.be.at.least(400)
+    await lock.hold('p1', () => until('another one works too', async () => (await tried()) === false))
+    server.isAway = false
+    await until('payments are locked again', async () => {
+      const found = await lock.hold('p1', tried).catch(() => false)
+      return found === 'taken'
+    })
+  })
+
+  it('goes on without a lock at servers that come back for moments only', async () => {
+    const server = new Switched(test.secrets)
+    const lock = createPaymentLock([server.client], 700, log)
+    const tried = () => lock.hold('p1', async () => 'done').catch((error: Error) => error.message)
+    server.isAway = true
+    const blinking = setInterval(() => {
+      server.isAway = !server.isAway
+    }, 300)
+    await until('the work is done', async () => server.isAway && (await tried()) === 'done', 5_000)
+    clearInterval(blinking)
+    server.isAway = false
+  })
+
+  it('counts a new outage from its own beginning', async () => {
+    const server = new Switched(test.secrets)
+    const lock = createPaymentLock([server.client], 400, log)
+    const tried = () => lock.hold('p1', async () => 'done').catch((error: Error) => error.message)
+    for (const _ of [1, 2]) {
+      server.isAway = true
+      expect(await tried()).to.equal('Connection is closed.')
+      await until('the work is done without a lock', async () => (await tried()) === 'done')
+      server.isAway = false
+      const endsMs = performance.now() + 2_000
+      await until('the outage is over', () => performance.now() > endsMs)
+    }
+  })
+})
+
+describe('payment lock of a process that was suspended', () => {
+  const test = useRedis()
+  let server: Switched
+  beforeEach(() => {
+    server = new Switched(test.secrets)
+  })
+  // A client that was disconnected is not probed any more.
+  afterEach(() => {
+    server.isAway = false
+    Object.assign(server.client, { status: 'end' })
+  })
+
+  it('lets a process that was suspended begin no call, before any timer runs: with a lock, and without one', async () => {
+    const lock = createPaymentLock([server.client], 300, log)
+    const suspended = () =>
+      lock
+        .hold('p1', async held => {
+          const endsMs = Date.now() + 400
+          while (Date.now() < endsMs);
+          return held.aborted
+        })
+        .catch((error: Error) => error.message)
+    expect(await suspended()).to.equal(true)
+    server.isAway = true
+    await until('the work is done without a lock', async () => (await suspended()) === true)
+    expect(await lock.hold('p1', async held => held.aborted), 'the next holder').to.equal(false)
+  })
+
+  it('renews the time of a holder without a lock for as long as its process runs', async () => {
+    const lock = createPaymentLock([server.client], 400, log)
+    const tried = () => lock.hold('p1', async () => 'done').catch((error: Error) => error.message)
+    server.isAway = true
+    await until('the work is done without a lock', async () => (await tried()) === 'done')
+    await lock.hold('p1', async held => {
+      const ends = Date.now() + 1_000
+      await until('two lives of a lock are over', () => Date.now() > ends)
+      expect(held.aborted).to.equal(false)
+    })
+  })
+})
+
+/** A lock server that can be taken away. */
+class Switched {
+  isAway = false
+  readonly client: Redis
+  constructor(redis: Redis) {
+    this.client = {
+      status: 'ready',
+      evalsha: (...args: Parameters<Redis['evalsha']>) =>
+        this.isAway ? Promise.reject(new Error('Connection is closed.')) : redis.evalsha(...args),
+      eval: (...args: Parameters<Redis['eval']>) => redis.eval(...args)
+    } as unknown as Redis
+  }
+}
+
+/** A lock server that grants everything, but does not answer the first renewal until it is told to. */
+class SlowToRenew {
+  renewal: { reject: (error: Error) => void } | null = null
+  readonly client = { evalsha: (hash: string) => this.#answer(hash) } as unknown as Redis
+  #acquireHash = ''
+
+  #answer(hash: string): Promise<number> {
+    if (this.#acquireHash === '') this.#acquireHash = hash
+    if (hash === this.#acquireHash || this.renewal !== null) return Promise.resolve(1)
+    return new Promise((_, reject) => {
+      this.renewal = { reject }
+    })
+  }
+}

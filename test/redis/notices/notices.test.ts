@@ -1,0 +1,123 @@
+import { expect } from 'chai'
+import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
+import { compactId, keys, newPaymentId } from '../../../redis/keys.js'
+import { createNoticeStore } from '../../../redis/notices/notices.js'
+import { createLogger } from '../../../runtime/log.js'
+import { noticeRound } from '../../../workers/payments/notice-rounds.js'
+import { FakeNetwork } from '../../support/fake-network.js'
+import { PARTITION } from '../../support/payments.js'
+import { useRedis } from '../../support/redis.js'
+
+const NOW = 1_767_355_200_000
+const LEASE_MS = 60_000
+const GIVE_UP_MS = 72 * 3_600_000
+const sale1 = { saleId: 'sale-1', announced: 'change' } as const
+const sale2 = { saleId: 'sale-2', announced: 'change' } as const
+
+describe('notices of the card network', () => {
+  const test = useRedis()
+  const signal = new AbortController().signal
+
+  beforeEach(async () => {
+    givenUp = 0
+    await test.redis.flushdb()
+    await ensureGroups(test.redis, PARTITION + 1, paymentWork)
+  })
+
+  let givenUp = 0
+
+  function aRound(network: FakeNetwork, nowMs: number, notices = store()): Promise<number> {
+    const log = createLogger('test', 'silent')
+    const clock = { now: () => nowMs }
+    const onGivenUp = (): void => {
+      givenUp++
+    }
+    const deps = { notices, network, log, clock, giveUpAfterMs: GIVE_UP_MS, leaseMs: LEASE_MS, onGivenUp }
+    return noticeRound(deps, signal)
+  }
+  const store = (): ReturnType<typeof createNoticeStore> => createNoticeStore(test.redis, PARTITION + 1)
+  const commands = (): Promise<number> => test.redis.xlen(keys.commands(PARTITION))
+
+  it('become one command for the payment behind the sale', async () => {
+    const network = new FakeNetwork()
+    network.orderIds.set('sale-1', newPaymentId(PARTITION, Date.now()).replaceAll('-', ''))
+    await store().note(sale1, NOW)
+    await store().note(sale1, NOW)
+    expect(await aRound(network, NOW)).to.equal(1)
+    expect([await commands(), await store().count()]).to.deep.equal([1, 0])
+    expect(await aRound(network, NOW + LEASE_MS)).to.equal(0)
+  })
+
+  it('need no query when the payment of the sale is known here', async () => {
+    const network = new FakeNetwork()
+    const paymentId = newPaymentId(PARTITION, Date.now())
+    await test.redis.hset(keys.sales(PARTITION, 'sale-1'), 'sale-1', compactId(paymentId))
+    await store().note({ saleId: 'sale-1', announced: 'chargeback' }, NOW)
+    expect(await aRound(network, NOW)).to.equal(1)
+    expect(await store().count()).to.equal(0)
+    const { entries } = await readCommands(test.redis, paymentWork, 'w', [PARTITION], 10)
+    expect(entries.map(({ compact }) => compact)).to.deep.equal([compactId(paymentId)])
+  })
+
+  it('are taken by one worker at a time, and come up again when it dies', async () => {
+    await store().note(sale1, NOW)
+    expect(await store().take(NOW, NOW + LEASE_MS, 10)).to.deep.equal([{ ...sale1, sinceMs: NOW }])
+    expect(await store().take(NOW + LEASE_MS - 1, NOW + 2 * LEASE_MS, 10)).to.deep.equal([])
+    expect(await store().take(NOW + LEASE_MS, NOW + 2 * LEASE_MS, 10)).to.have.length(1)
+  })
+
+  it('are not lost when the network announces the next thing before the first is worked off', async () => {
+    const network = new FakeNetwork()
+    network.orderIds.set('sale-1', newPaymentId(PARTITION, Date.now()).replaceAll('-', ''))
+    const notices = store()
+    const announcedTwice = {
+      ...notices,
+      announce: async (paymentId: string) => {
+        await notices.announce(paymentId, 'change')
+        await notices.note(sale1, NOW + 1)
+      }
+    }
+    await notices.note(sale1, NOW)
+    expect(await aRound(network, NOW, announcedTwice)).to.equal(1)
+    expect(await aRound(network, NOW + 1)).to.equal(1)
+    expect([await commands(), await notices.count()]).to.deep.equal([2, 0])
+  })
+
+  it('wait longer and longer while the network does not know the sale, and are given up in the end', async () => {
+    const network = new FakeNetwork()
+    await store().note(sale1, NOW)
+    const moments = [NOW, NOW + 1_000, NOW + 2_000, NOW + 4_000, NOW + 8_000]
+    for (const nowMs of moments) expect(await aRound(network, nowMs), String(nowMs - NOW)).to.equal(1)
+    expect(await aRound(network, NOW + 15_999)).to.equal(0)
+    expect(givenUp).to.equal(0)
+    expect(await aRound(network, NOW + GIVE_UP_MS)).to.equal(1)
+    expect(givenUp).to.equal(1)
+    expect([await commands(), await store().count()]).to.deep.equal([0, 0])
+  })
+
+  it('keep what was announced, each kind for itself, on their way to the workers', async () => {
+    const network = new FakeNetwork()
+    network.orderIds.set('sale-1', newPaymentId(PARTITION, Date.now()).replaceAll('-', ''))
+    for (const announced of ['change', 'chargeback', 'denied_refund', 'chargeback'] as const) {
+      await store().note({ saleId: 'sale-1', announced }, NOW)
+    }
+    expect(await aRound(network, NOW)).to.equal(3)
+    expect(await store().count()).to.equal(0)
+    const { entries } = await readCommands(test.redis, paymentWork, 'w', [PARTITION], 10)
+    expect(entries.map(({ command }) => command)).to.have.deep.members([
+      { kind: 'network_notice', announced: 'change' },
+      { kind: 'network_notice', announced: 'chargeback' },
+      { kind: 'network_notice', announced: 'denied_refund' }
+    ])
+  })
+
+  it('of orders that are not payments of this installation are dropped', async () => {
+    const network = new FakeNetwork()
+    network.orderIds.set('sale-1', 'order-of-another-system')
+    network.orderIds.set('sale-2', newPaymentId(PARTITION + 1, Date.now()).replaceAll('-', ''))
+    await store().note(sale1, NOW)
+    await store().note(sale2, NOW)
+    expect(await aRound(network, NOW)).to.equal(2)
+    expect([await commands(), await store().count()]).to.deep.equal([0, 0])
+  })
+})

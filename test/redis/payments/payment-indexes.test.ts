@@ -1,0 +1,178 @@
+import { expect } from 'chai'
+import type { PaymentStatus } from '../../../machines/model.js'
+import type { Redis } from '../../../redis/connection/connections.js'
+import { compactId, expandId, keys } from '../../../redis/keys.js'
+import { leafMark, referencePrefix, withLeaves } from '../../../redis/payments/payment-indexes.js'
+import { createRandom } from '../../simulation/random.js'
+import { listedPages, moveTo, storePayment, type Wanted } from '../../support/listed-payments.js'
+import { MERCHANT, PARTITION } from '../../support/payments.js'
+import { useRedis } from '../../support/redis.js'
+
+const LEAF_MS = 2 ** 20
+const DAY_MS = 24 * 3_600_000
+/** Where a leaf begins. */
+const START_MS = Math.ceil(Date.UTC(2026, 0, 31, 23) / LEAF_MS) * LEAF_MS
+const INDEX_MAX = 3
+
+describe('the indexes of payments', () => {
+  const test = useRedis()
+  const store = async (wanted: Wanted): Promise<string> => (await storePayment(test.redis, wanted, INDEX_MAX)).terms.id
+  const captured = (atMs: number): Promise<string> => store({ atMs, status: 'captured' })
+  const capturedKey = keys.byStatus(PARTITION, MERCHANT, 'captured')
+  const fillCaptured = async (): Promise<string[]> => {
+    const ids: string[] = []
+    for (let i = 0; i < INDEX_MAX; i++) ids.unshift(await captured(START_MS - 100 * LEAF_MS + i))
+    return ids
+  }
+
+  afterEach(async () => {
+    await test.redis.flushdb()
+  })
+
+  it('give the pages of all payments in order, with any leaves, statuses and references', async function () {
+    this.timeout(30_000)
+    const random = createRandom(1)
+    const pick = <T>(values: readonly T[]): T => values[Math.floor(random.next() * values.length)] as T
+    // At both sides of the borders of leaves, and at the same moment.
+    const offsets = [-DAY_MS, -LEAF_MS, -1, -1, 0, 0, 0, 1, LEAF_MS - 1, LEAF_MS, 2 * LEAF_MS, DAY_MS - 1, DAY_MS]
+    const stored: { id: string; status: PaymentStatus; externalReference: string }[] = []
+    for (let i = 0; i < 120; i++) {
+      const status = pick(['pending', 'captured', 'captured', 'failed'] as const)
+      const externalReference = pick(['a', 'a', 'b', 'c'])
+      const payment = await storePayment(test.redis, { atMs: START_MS + pick(offsets), status, externalReference }, 8)
+      const isRefunded = status === 'captured' && random.next() < 0.6
+      // It makes room in the index for later payments, which may be older than those of the leaves.
+      const before = { ...payment, version: 2, progress: { ...payment.progress, status } }
+      if (isRefunded) await moveTo(test.redis, before, 'refunded', 8)
+      stored.push({ id: payment.terms.id, status: isRefunded ? 'refunded' : status, externalReference })
+    }
+    stored.sort((a, b) => (a.id < b.id ? 1 : -1))
+    for (const status of [null, 'captured', 'failed', 'refunded'] as const) {
+      for (const externalReference of [null, 'a', 'b', 'none']) {
+        const ids = stored
+          .filter(one => status === null || one.status === status)
+          .filter(one => externalReference === null || one.externalReference === externalReference)
+          .map(({ id }) => id)
+        for (const limit of [1, 2, 3, 7, 20, ids.length, 100]) {
+          if (limit === 0) continue
+          const pages = await listedPages(test.redis, { status, externalReference, limit })
+          expect(pages.flat(), `${status} ${externalReference} ${limit}`).to.deep.equal(ids)
+          // With both filters the last full page cannot know that only payments of other statuses follow.
+          const spare = status !== null && externalReference !== null ? 1 : 0
+          const count = Math.max(1, Math.ceil(ids.length / limit))
+          expect(pages.length, `${status} ${externalReference} ${limit}`).to.be.within(count, count + spare)
+        }
+      }
+    }
+  })
+
+  it('end a page at the border of a leaf, and go on in the next one', async () => {
+    const ids = await fillCaptured()
+    for (const atMs of [-2, -1, 0, 1]) ids.unshift(await captured(START_MS + atMs))
+    expect(await listedPages(test.redis, { limit: 2 })).to.deep.equal([
+      ids.slice(0, 2),
+      ids.slice(2, 4),
+      ids.slice(4, 6),
+      ids.slice(6)
+    ])
+  })
+
+  it('show a payment first whose time is ahead, because a clock was', async () => {
+    const old = await fillCaptured()
+    const ahead = await captured(START_MS + 3 * LEAF_MS)
+    const later = await captured(START_MS)
+    expect(await listedPages(test.redis, { status: 'captured' })).to.deep.equal([
+      [ahead, later],
+      old.slice(0, 2),
+      old.slice(2)
+    ])
+  })
+
+  it('go on at the same place while payments arrive, in the leaf of the cursor and in later ones', async () => {
+    const ids = await fillCaptured()
+    for (const atMs of [0, 10, 20, 30]) ids.unshift(await captured(START_MS + atMs))
+    const late: string[] = []
+    const pages = await listedPages(test.redis, { limit: 2 }, async page => {
+      if (page !== 1) return
+      for (const atMs of [40, LEAF_MS]) await captured(START_MS + atMs)
+      // Of an API that was slow: its id is older than the cursor.
+      late.push(await captured(START_MS + 15))
+    })
+    expect(pages.flat()).to.deep.equal([...ids.slice(0, 2), ...late, ...ids.slice(2)])
+  })
+
+  it('show a payment once whose status changes while a page is put together', async () => {
+    const old = await fillCaptured()
+    const pending = []
+    for (let i = 0; i < 2 * INDEX_MAX; i++) {
+      pending.unshift(await storePayment(test.redis, { atMs: START_MS + i * LEAF_MS }, INDEX_MAX))
+    }
+    const left = [...pending]
+    const evalsha = async (...args: Parameters<Redis['evalsha']>): Promise<unknown> => {
+      const found = await test.redis.evalsha(...args)
+      const moving = left.pop()
+      if (moving !== undefined) await moveTo(test.redis, moving, 'captured', INDEX_MAX)
+      return found
+    }
+    const moving: Redis = Object.create(test.redis, { evalsha: { value: evalsha } })
+    const pages = await listedPages(moving, { limit: 2 })
+    expect(pages.flat()).to.deep.equal([...pending.map(({ terms }) => terms.id), ...old])
+  })
+
+  it('need one script for a page of an index without leaves, and few for hundreds of leaves', async function () {
+    this.timeout(30_000)
+    await fillCaptured()
+    expect(await scriptsOfPages(test.redis, 100)).to.deep.equal([1])
+    for (let i = 0; i < 30; i++) await captured(START_MS + i)
+    expect((await scriptsOfPages(test.redis, 20))[0]).to.be.at.most(3)
+    for (let i = 1; i < 200; i++) await captured(START_MS + i * DAY_MS)
+    expect(Math.max(...(await scriptsOfPages(test.redis, 20)))).to.be.at.most(5)
+    expect(Math.max(...(await scriptsOfPages(test.redis, 100)))).to.be.at.most(6)
+  })
+
+  it('forget a leaf with its last payment', async () => {
+    await fillCaptured()
+    const payments = []
+    for (let i = 0; i < 2 * INDEX_MAX + 2; i++) {
+      payments.push(await storePayment(test.redis, { atMs: START_MS + i }, INDEX_MAX))
+    }
+    const index = keys.byStatus(PARTITION, MERCHANT, 'pending')
+    const mark = leafMark(compactId(payments[0]?.terms.id ?? ''))
+    const sizes = (key: string): Promise<number[]> =>
+      Promise.all(withLeaves([key], mark).map(place => test.redis.zcard(place)))
+    expect(await sizes(index)).to.deep.equal([INDEX_MAX + 1, INDEX_MAX + 2])
+    for (const payment of payments) await moveTo(test.redis, payment, 'captured', INDEX_MAX)
+    expect(await sizes(index)).to.deep.equal([0, 0])
+    expect(await sizes(capturedKey)).to.deep.equal([INDEX_MAX + 1, 2 * INDEX_MAX + 2])
+  })
+
+  it('show no payment of another reference that has the same prefix', async () => {
+    const [mine, other] = [await store({ atMs: START_MS }), await store({ atMs: START_MS, externalReference: 'b' })]
+    const index = keys.byReference(PARTITION, MERCHANT)
+    await test.redis.zadd(index, 0, `${referencePrefix('a')}${compactId(other)}`)
+    expect((await listedPages(test.redis, { externalReference: 'a' })).flat()).to.deep.equal([mine])
+  })
+
+  it('divide time at the same moments for marks and payment keys', () => {
+    const [before, first] = [START_MS - 1, START_MS].map(ms => ms.toString(16).padStart(12, '0').padEnd(32, '0'))
+    const id = (hex = ''): string => expandId(BigInt(`0x${hex}`).toString(32).padStart(26, '0'))
+    const mark = leafMark(compactId(id(before)))
+    expect(mark).not.to.equal(leafMark(compactId(id(first))))
+    expect(mark > compactId(id(before)) && mark < compactId(id(first))).to.equal(true)
+  })
+})
+
+/** How many scripts each page of the list takes. */
+async function scriptsOfPages(redis: Redis, limit: number): Promise<number[]> {
+  const counts: number[] = []
+  let scripts = 0
+  const evalsha = (...args: Parameters<Redis['evalsha']>): Promise<unknown> => {
+    scripts++
+    return redis.evalsha(...args)
+  }
+  await listedPages(Object.create(redis, { evalsha: { value: evalsha } }), { limit }, async () => {
+    counts.push(scripts)
+    scripts = 0
+  })
+  return counts
+}

@@ -1,0 +1,220 @@
+import { expect } from 'chai'
+import type { Payment, RefusalCode } from '../../../machines/model.js'
+import { compactId, keys } from '../../../redis/keys.js'
+import { createCommitStore } from '../../../redis/payments/commits.js'
+import { createPaymentStore, type ListQuery } from '../../../redis/payments/payments.js'
+import { anAcceptance, aPayment, createCommand, MERCHANT, PARTITION, recordOf } from '../../support/payments.js'
+import { useRedis } from '../../support/redis.js'
+
+const RETENTION_MS = 30 * 24 * 3_600_000
+
+describe('payment store', () => {
+  const test = useRedis()
+  const store = () => createPaymentStore(test.redis)
+
+  afterEach(async () => {
+    await test.redis.flushdb()
+  })
+
+  const accept = async (changes: Parameters<typeof aPayment>[0] = {}, idempotencyKey = `k-${Math.random()}`) => {
+    const payment = aPayment({ ...changes, idempotencyKey })
+    expect(await store().acceptPayment(payment, createCommand, anAcceptance({ idempotencyKey }))).to.equal(null)
+    return payment
+  }
+  const capture = (payment: Payment, refusal: RefusalCode | null = null) =>
+    store().acceptOperation(
+      { payment, command: { kind: 'capture', amountCents: null }, refusal },
+      anAcceptance({ idempotencyKey: 'key-of-the-capture' }),
+      RETENTION_MS
+    )
+
+  it('accepts a payment together with its command and its idempotency record', async () => {
+    const payment = await accept({}, 'k1')
+    expect(await store().load(PARTITION, compactId(payment.terms.id))).to.deep.equal(payment)
+    expect(await store().readIdempotency(PARTITION, recordOf('k1'))).to.deep.equal({
+      fingerprint: 'fingerprint',
+      compact: compactId(payment.terms.id),
+      kind: 'create',
+      result: null
+    })
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
+    expect(await test.redis.pttl(keys.idempotency(PARTITION, recordOf('k1')))).to.equal(-1)
+  })
+
+  it('accepts nothing for a key that was used before, and says by which payment', async () => {
+    const first = await accept({}, 'k1')
+    const second = aPayment({ idempotencyKey: 'k1' })
+    const earlier = await store().acceptPayment(second, createCommand, anAcceptance({ idempotencyKey: 'k1' }))
+    expect(earlier?.compact).to.equal(compactId(first.terms.id))
+    expect(await store().load(PARTITION, compactId(second.terms.id))).to.equal(null)
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
+  })
+
+  it('accepts one of twenty requests with one key at the same time', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        store().acceptPayment(aPayment({ idempotencyKey: 'k1' }), createCommand, anAcceptance({ idempotencyKey: 'k1' }))
+      )
+    )
+    expect(answers.filter(answer => answer === null)).to.have.lengthOf(1)
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
+  })
+
+  it('accepts an operation of the own payment, and remembers its key for the retention', async () => {
+    const payment = await accept()
+    const accepted = await capture(payment)
+    expect(accepted).to.deep.equal({ kind: 'accepted', payment })
+    const ttlMs = await test.redis.pttl(keys.idempotency(PARTITION, recordOf('key-of-the-capture')))
+    expect(ttlMs).to.be.within(RETENTION_MS - 10_000, RETENTION_MS)
+  })
+
+  it('records a refusal under the key, and puts no command into the stream', async () => {
+    const payment = await accept()
+    expect(await capture(payment, 'invalid_state')).to.have.property('kind', 'accepted')
+    expect(await store().readIdempotency(PARTITION, recordOf('key-of-the-capture'))).to.deep.include({
+      kind: 'capture',
+      result: { kind: 'refused', code: 'invalid_state' }
+    })
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
+  })
+
+  it('neither accepts nor refuses an operation for a version that is not stored any more', async () => {
+    const payment = await accept()
+    for (const refusal of [null, 'invalid_state'] as const) {
+      expect(await capture({ ...payment, version: 2 }, refusal)).to.deep.equal({ kind: 'changed', payment })
+    }
+    expect(await capture(aPayment())).to.deep.equal({ kind: 'changed', payment: null })
+    expect(await store().readIdempotency(PARTITION, recordOf('key-of-the-capture'))).to.equal(null)
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
+  })
+
+  it('gives what an earlier operation with the same key left', async () => {
+    const payment = await accept()
+    await capture(payment)
+    const again = await capture(payment)
+    expect(again).to.have.property('kind', 'earlier')
+    expect(again).to.have.nested.property('earlier.kind', 'capture')
+    expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(2)
+  })
+
+  describe('list', () => {
+    const list = (changes: Partial<ListQuery> = {}) =>
+      store().list({
+        partition: PARTITION,
+        merchantId: MERCHANT,
+        status: null,
+        externalReference: null,
+        limit: 2,
+        afterId: null,
+        ...changes
+      })
+    const pages = async (changes: Partial<ListQuery> = {}): Promise<string[][]> => {
+      const found: string[][] = []
+      let afterId: string | null = null
+      do {
+        const page = await list({ ...changes, afterId })
+        found.push(page.payments.map(payment => payment.terms.id))
+        afterId = page.nextAfterId
+      } while (afterId !== null)
+      return found
+    }
+    const fail = async (payment: Awaited<ReturnType<typeof accept>>) => {
+      const after = { ...payment, version: 2, progress: { ...payment.progress, status: 'failed' as const } }
+      await createCommitStore(test.redis).commit(
+        {
+          payment: after,
+          statusBefore: 'pending',
+          wake: { expiryAtMs: null, reconcileAtMs: null },
+          conclusion: null,
+          nowMs: 0,
+          ends: null,
+          begins: null
+        },
+        PARTITION
+      )
+    }
+
+    it('is empty for a merchant without payments', async () => {
+      expect(await list()).to.deep.equal({ payments: [], nextAfterId: null })
+    })
+
+    it('shows the newest first, in pages, over all statuses', async () => {
+      const ids: string[] = []
+      for (let i = 0; i < 5; i++) {
+        const payment = await accept()
+        ids.unshift(payment.terms.id)
+        if (i % 2 === 1) await fail(payment)
+      }
+      expect(await pages()).to.deep.equal([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)])
+      expect(await pages({ limit: 5 })).to.deep.equal([ids])
+    })
+
+    it('goes on at the same place while payments arrive', async () => {
+      const old = [await accept(), await accept(), await accept()].map(payment => payment.terms.id).reverse()
+      const first = await list()
+      await accept()
+      const second = await list({ afterId: first.nextAfterId })
+      expect([...first.payments, ...second.payments].map(payment => payment.terms.id)).to.deep.equal(old)
+    })
+
+    it('filters by status and by reference, also both at once', async () => {
+      const a = await accept({ terms: { externalReference: 'a' } })
+      const a2 = await accept({ terms: { externalReference: 'a' } })
+      const ab = await accept({ terms: { externalReference: 'ab' } })
+      await fail(a)
+      expect(await pages({ externalReference: 'a' })).to.deep.equal([[a2.terms.id, a.terms.id]])
+      expect(await pages({ externalReference: 'a', limit: 1 })).to.deep.equal([[a2.terms.id], [a.terms.id]])
+      expect(await pages({ status: 'failed' })).to.deep.equal([[a.terms.id]])
+      expect(await pages({ status: 'pending' })).to.deep.equal([[ab.terms.id, a2.terms.id]])
+      expect(await pages({ status: 'failed', externalReference: 'a', limit: 1 })).to.deep.equal([[a.terms.id]])
+      expect(await pages({ status: 'captured' })).to.deep.equal([[]])
+    })
+
+    it('finds a status among more payments of one reference than a page looks through', async () => {
+      const oldest = await accept()
+      for (let i = 0; i < 500; i++) await accept()
+      await fail(oldest)
+      const found = await pages({ status: 'failed', externalReference: oldest.terms.externalReference })
+      expect(found.length).to.be.greaterThan(1)
+      expect(found.flat()).to.deep.equal([oldest.terms.id])
+    })
+
+    it('ends a page early that is full of metadata, also while it looks for a status', async () => {
+      const metadata = Object.fromEntries(Array.from({ length: 20 }, (_, pair) => [`pair ${pair}`, '語'.repeat(500)]))
+      const [ids, read] = [[] as string[], [] as number[]]
+      for (let i = 0; i < 40; i++) ids.unshift((await accept({ terms: { metadata, externalReference: 'a' } })).terms.id)
+      const mget = async (records: string[]): Promise<(string | null)[]> => {
+        read.push(records.length)
+        return await test.redis.mget(records)
+      }
+      const counting = createPaymentStore(Object.create(test.redis, { mget: { value: mget } }))
+      const query = { partition: PARTITION, merchantId: MERCHANT, status: null, externalReference: null }
+      const first = await counting.list({ ...query, limit: 100, afterId: null })
+      expect(first.payments.length).to.be.within(1, 20)
+      expect(read.reduce((sum, count) => sum + count, 0)).to.be.at.most(25)
+      expect((await pages({ limit: 100 })).flat()).to.deep.equal(ids)
+      expect((await pages({ externalReference: 'a', status: 'failed' })).length).to.be.greaterThan(2)
+    })
+
+    it('goes on behind payments that left their status between the index and the record', async () => {
+      const old = [await accept(), await accept(), await accept(), await accept()]
+      const mget = async (records: string[]): Promise<(string | null)[]> => {
+        for (const payment of old.slice(2)) await fail(payment)
+        return await test.redis.mget(records)
+      }
+      const page = await createPaymentStore(Object.create(test.redis, { mget: { value: mget } })).list({
+        ...{ partition: PARTITION, merchantId: MERCHANT, externalReference: null, afterId: null },
+        ...{ status: 'pending', limit: 2 }
+      })
+      const rest = await list({ status: 'pending', afterId: page.nextAfterId })
+      const found = [...page.payments, ...rest.payments].map(({ terms }) => terms.id)
+      expect(found).to.deep.equal([old[1], old[0]].map(one => one?.terms.id))
+      expect(rest.nextAfterId).to.equal(null)
+    })
+
+    it('shows nothing of other merchants', async () => {
+      await accept()
+      expect(await pages({ merchantId: 'm_0000000002' })).to.deep.equal([[]])
+    })
+  })
+})

@@ -1,0 +1,171 @@
+import { expect } from 'chai'
+import { newPayment } from '../../../machines/model.js'
+import { ensureGroups, readCommands } from '../../../redis/commands/command-stream.js'
+import { compactId, keys, newPaymentId } from '../../../redis/keys.js'
+import { encodePayment } from '../../../redis/payments/payment-record.js'
+import { type ArchivedEvent, WebhookArchive } from '../../../redis/webhooks/webhook-archive.js'
+import { decodeQueued, eventIdOf, type StatusChange } from '../../../redis/webhooks/webhook-event.js'
+import {
+  createWebhookQueue,
+  deliveryWork,
+  type QueueOptions,
+  type WebhookQueue
+} from '../../../redis/webhooks/webhook-queue.js'
+import { someTerms } from '../../support/payments.js'
+import { type TestRedis, useRedis } from '../../support/redis.js'
+import { AN_OPERATION, PARTITION, PARTITIONS, plainQueue, START_MS } from '../../support/webhooks.js'
+
+const MERCHANT = 'm_1'
+const DAY_MS = 24 * 3_600_000
+const TERMS = { externalReference: 'order-1', amountCents: 1_000 }
+
+function aChange(occurredAtMs: number): StatusChange {
+  const paymentId = newPaymentId(PARTITION, Date.now())
+  const figures = { status: 'captured', capturedCents: 1_000, refundedCents: 0, operation: AN_OPERATION } as const
+  return { paymentId, version: 2, occurredAtMs, ...figures }
+}
+
+async function storePayment({ redis }: TestRedis, { paymentId }: StatusChange): Promise<void> {
+  const payment = newPayment(someTerms({ id: paymentId, merchantId: MERCHANT, ...TERMS }), 'record')
+  await redis.set(keys.payment(PARTITION, compactId(paymentId)), encodePayment(payment))
+}
+
+/** What is to be delivered, payment after payment. */
+async function waitingIds({ redis }: TestRedis, changes: readonly StatusChange[]): Promise<string[]> {
+  const lists = changes.map(({ paymentId }) => redis.lrange(keys.webhookEvents(PARTITION, compactId(paymentId)), 0, -1))
+  return (await Promise.all(lists)).flat().map(stored => decodeQueued(stored, 0, null).eventId)
+}
+
+/** What was given up of one merchant, written down by the queue that `webhooks` uses. */
+function useArchive() {
+  const test = useRedis()
+  const archive = () => new WebhookArchive(test.redis, PARTITIONS)
+  const clock = { nowMs: START_MS }
+  const dropped: number[] = []
+
+  beforeEach(async () => {
+    await test.redis.flushdb()
+    await ensureGroups(test.redis, PARTITIONS, deliveryWork)
+    clock.nowMs = START_MS
+    dropped.length = 0
+  })
+
+  const queue = (options: Partial<QueueOptions> = {}): WebhookQueue =>
+    createWebhookQueue(test.redis, {
+      ...plainQueue,
+      now: () => clock.nowMs,
+      onDropped: (_, count) => dropped.push(count),
+      ...options
+    })
+  /** Puts events behind those of their payments, and gives them up from there. Returns their ids. */
+  const giveUp = async (changes: readonly StatusChange[], used = queue()): Promise<string[]> => {
+    for (const change of changes) await storePayment(test, change)
+    await archive().append(MERCHANT, 'delivered', changes, START_MS)
+    const { entries } = await readCommands(test.redis, deliveryWork, 'a', [PARTITION], 10_000)
+    for (const entry of entries) {
+      const first = await used.first(entry)
+      if (first === null) throw new Error('There is no event.')
+      await used.settle(entry, first.event, { state: 'undeliverable' })
+    }
+    return changes.map(eventIdOf)
+  }
+  const listed = async (sinceMs = 0): Promise<string[]> => {
+    const events: ArchivedEvent[] = []
+    for await (const event of archive().undeliverable(MERCHANT, sinceMs)) events.push(event)
+    return events.map(event => event.eventId)
+  }
+  return {
+    test,
+    clock,
+    dropped,
+    archive,
+    queue,
+    giveUp,
+    listed
+  }
+}
+
+describe('undeliverable webhook events', () => {
+  const { test, clock, dropped, queue, giveUp, listed } = useArchive()
+
+  it('are kept in their short form, and come oldest first, however many share a millisecond', async () => {
+    const changes = [5, 1, ...Array(1_100).fill(3), 2].map(day => aChange(START_MS - day * 1_000))
+    const ids = await giveUp(changes)
+    expect(await listed()).to.have.lengthOf(1_103)
+    expect(new Set(await listed())).to.deep.equal(new Set(ids))
+    expect([(await listed())[0], ...(await listed()).slice(-2)]).to.deep.equal([ids[0], ids[1_102], ids[1]])
+    expect(await listed(START_MS - 2_000)).to.deep.equal([ids[1_102], ids[1]])
+    const [member = ''] = await test.redis.zrange(keys.webhookUndeliverable(PARTITION, MERCHANT), '0', '0')
+    expect(member.length).to.be.below(80)
+  })
+
+  it('are bounded by number: the oldest are dropped, and counted', async () => {
+    const bounded = queue({ undeliverableMax: 3 })
+    const ids = await giveUp(
+      [4, 1, 5, 2, 3].map(age => aChange(START_MS - age)),
+      bounded
+    )
+    expect(await listed()).to.deep.equal([ids[4], ids[3], ids[1]])
+    const [late] = await giveUp([aChange(START_MS)], bounded)
+    expect(await listed()).to.deep.equal([ids[3], ids[1], late])
+    expect(dropped).to.deep.equal([1, 1, 1])
+  })
+
+  it('are bounded by age, also when no other event follows', async () => {
+    await giveUp([aChange(START_MS), aChange(START_MS + 20 * DAY_MS)])
+    const leftMs = await test.redis.pttl(keys.webhookUndeliverable(PARTITION, MERCHANT))
+    expect(leftMs).to.be.within(34 * DAY_MS - 60_000, 34 * DAY_MS)
+    clock.nowMs = START_MS + 35 * DAY_MS
+    const [late] = await giveUp([aChange(clock.nowMs)])
+    expect((await listed()).slice(1)).to.deep.equal([late])
+    expect(dropped).to.deep.equal([1])
+  })
+})
+
+describe('undeliverable webhook events in the hands of an operator', () => {
+  const { test, archive, giveUp, listed } = useArchive()
+
+  it('are found by their id and sent again, the same event', async () => {
+    const changes = [aChange(START_MS), aChange(START_MS + 1)] as const
+    const ids = await giveUp(changes)
+    for (const [index, id] of ids.entries()) {
+      const event = await archive().find(id, [MERCHANT])
+      expect(event).to.include({ eventId: id, state: 'undeliverable' })
+      expect(event?.change).to.deep.equal(changes[index])
+      if (event === null) throw new Error('unreachable')
+      expect(await archive().replay(event)).to.equal(1)
+      // Listed no more: it is on its way.
+      expect(await archive().replay(event)).to.equal(0)
+    }
+    expect(await waitingIds(test, changes)).to.deep.equal(ids)
+    expect(await listed()).to.deep.equal([])
+  })
+
+  it('are sent again in the order in which they occurred', async () => {
+    const { paymentId } = aChange(START_MS)
+    const changes = [1, 2, 3, 4].map(age => ({ ...aChange(START_MS - age * 1_000), paymentId, version: 10 - age }))
+    const ids: string[] = []
+    for (const change of changes) ids.push(...(await giveUp([change])))
+    expect(await archive().replaySince(MERCHANT, START_MS - 3_000, ['waiting', 'undeliverable'])).to.equal(3)
+    expect(await waitingIds(test, changes.slice(0, 1))).to.deep.equal([ids[2], ids[1], ids[0]])
+    expect(await listed()).to.deep.equal([ids[3]])
+  })
+
+  it('stay listed where a hundred events of their payment wait already', async () => {
+    const change = aChange(START_MS)
+    await giveUp([change])
+    const others = Array.from({ length: 100 }, (_, n) => ({ ...change, version: 10 + n }))
+    expect(await archive().append(MERCHANT, 'delivered', others, START_MS)).to.equal(100)
+    expect(await archive().append(MERCHANT, 'undeliverable', [change], START_MS)).to.equal(0)
+    expect(await listed()).to.deep.equal([eventIdOf(change)])
+  })
+
+  it('are discarded: those before a time, or all', async () => {
+    const changes = [1, 2, 3].map(age => aChange(START_MS - age * 1_000))
+    const ids = await giveUp(changes)
+    expect(await archive().discard(MERCHANT, START_MS - 2_000)).to.equal(1)
+    expect(await listed()).to.deep.equal([ids[1], ids[0]])
+    expect(await archive().discard(MERCHANT)).to.equal(2)
+    expect(await test.redis.exists(keys.webhookUndeliverable(PARTITION, MERCHANT))).to.equal(0)
+  })
+})

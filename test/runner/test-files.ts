@@ -1,0 +1,59 @@
+/** Which test files the arguments of `npm test` mean, and in which order they run. */
+import { dirname } from 'node:path'
+import { UsageError } from '../../scripts/command-line/usage-error.js'
+
+/**
+ * `redis/payments/commits`, `test/redis/payments/commits.test.ts` and `commits` all mean dist/test/redis/payments/commits.test.js. Throws `UsageError`
+ * with every pattern that means none.
+ */
+export function selectTestFiles(files: readonly string[], patterns: readonly string[]): string[] {
+  if (patterns.length === 0) return [...files]
+  const unknown: string[] = []
+  const selected = patterns.flatMap(pattern => {
+    const part = pattern.replace(/^(dist\/)?test\//, '').replace(/(\.test)?\.[jt]s$/, '')
+    const matches = files.filter(file => file.includes(part))
+    if (matches.length === 0) unknown.push(pattern)
+    return matches
+  })
+  if (unknown.length > 0) {
+    throw new UsageError(
+      `No test file matches ${unknown.join(', ')}. Give a part of the path of a file in test/, such as redis or redis/payments/commits.`
+    )
+  }
+  return [...new Set(selected)].sort()
+}
+
+/**
+ * What `npm test` runs in one process each, by the beginning of the path in test/: what takes longest is begun first. A
+ * file belongs to the first that fits.
+ */
+const LONGEST_FIRST = [
+  'system/operations/live-drill',
+  'simulation/simulation',
+  'system/operations',
+  'system/payments',
+  'scripts',
+  'simulation/crash-matrix',
+  'system/chaos',
+  'system/card-data',
+  'system',
+  ''
+]
+const SHARED_SERVICE = /\buse(?:Paying)?Service\([^)]*\)/
+
+/**
+ * Divides the files into batches for processes that run side by side. In a batch, files that ask for the same service
+ * follow each other, because it is started once for them (test/support/service.ts). `textOf` reads a file.
+ */
+export function batchesOf(files: readonly string[], textOf: (file: string) => string): readonly (readonly string[])[] {
+  const placeOf = (file: string): number =>
+    LONGEST_FIRST.findIndex(beginning => file.startsWith(`dist/test/${beginning}`))
+  const orderOf = (file: string): string => `${dirname(file)} ${SHARED_SERVICE.exec(textOf(file))?.[0] ?? ''} ${file}`
+  return LONGEST_FIRST.map((_, place) =>
+    files
+      .filter(file => placeOf(file) === place)
+      .map(file => ({ file, order: orderOf(file) }))
+      .sort((a, b) => (a.order < b.order ? -1 : 1))
+      .map(({ file }) => file)
+  ).filter(batch => batch.length > 0)
+}

@@ -1,0 +1,149 @@
+/**
+ * `npm test`: everything that CI runs. Lint and format, then all tests on the build that was just made; test files that
+ * need Redis start it themselves (test/support/redis.ts). Two processes run side by side, one for each core of a small
+ * machine, and take one batch of files after the other. The last line is `N passed, M failed`.
+ */
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { messageOf } from '../../runtime/message-of.js'
+import { readCommandLine, toolCommand } from '../../scripts/command-line/tool.js'
+import { wholeNumber } from '../../scripts/command-line/values.js'
+import { obtainRedis } from '../../scripts/start/redis-binary.js'
+import { obtainChromium } from './chromium-binary.js'
+import type { FileTime, Totals } from './counting-reporter.js'
+import { batchesOf, selectTestFiles } from './test-files.js'
+
+const LANES = 2
+const SLOWEST_SHOWN = 10
+const root = resolve(import.meta.dirname, '../../..')
+process.chdir(root)
+
+interface TestOptions {
+  readonly grep?: string
+  readonly invert?: boolean
+  readonly bail?: boolean
+  readonly timeout?: number
+}
+
+const command = toolCommand({
+  name: 'test',
+  does: 'Lint, format, and all tests: everything that CI runs. Tests that need Redis or a browser start their own, so that two checkouts can test side by side.',
+  takes: 'about 9 minutes on two quiet cores; seconds for a few files.',
+  examples: [
+    ['', 'everything'],
+    ['redis/payments/commits', 'the files whose path contains that, without lint'],
+    ['redis --grep "twice"', 'and of those the tests with that in their name']
+  ]
+})
+  .argument('[path...]', 'parts of the paths of test files; all files when there is none')
+  .option('-g, --grep <text>', 'only tests whose name contains this, or matches it as a regular expression')
+  .option('-i, --invert', 'with --grep: the others')
+  .option('-b, --bail', 'end after the first failure')
+  .option('-t, --timeout <ms>', 'for tests that set no time of their own; 0: none', wholeNumber(0))
+const { options, args: patterns } = readCommandLine<TestOptions>(command)
+const mochaOptions = [
+  ...(options.grep === undefined ? [] : ['--grep', options.grep]),
+  ...(options.invert ? ['--invert'] : []),
+  ...(options.bail ? ['--bail'] : []),
+  ...(options.timeout === undefined ? [] : ['--timeout', String(options.timeout)])
+]
+
+const all = readdirSync('dist/test', { recursive: true, encoding: 'utf8' })
+  .filter(name => name.endsWith('.test.js'))
+  .map(name => join('dist/test', name))
+const batches = batchesOf(selectTestFiles(all.sort(), patterns), file => readFileSync(file, 'utf8'))
+
+const isEverything = patterns.length === 0
+const { passed, failed, files: times } = await (isEverything ? runEverything() : runMocha(batches.flat()))
+if (isEverything) process.stdout.write(slowestOf(times))
+process.stdout.write(`\n${passed} passed, ${failed} failed\n`)
+process.exit(failed === 0 && passed > 0 ? 0 : 1)
+
+/** Lint and all batches, two at the same time. The report of each is printed when it has ended. */
+async function runEverything(): Promise<Totals> {
+  // Before the batches: several need these programs, and only one may fetch them.
+  const say = (line: string): boolean => process.stdout.write(`${line}\n`)
+  await obtainRedis(resolve('.vendor'), say)
+  await obtainChromium('.vendor', say)
+  const folder = mkdtempSync(join(tmpdir(), 'payments-reports-'))
+  const lint = run('node_modules/@biomejs/biome/bin/biome', ['check', '.'])
+  const waiting = [...batches.entries()]
+  let sum: Totals = { passed: 0, failed: 0, files: [] }
+  const runWaiting = async (share: string): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [index, batch] = next
+      const report = join(folder, `${index}.txt`)
+      const { passed, failed, files } = await runMocha(batch, { share, report })
+      process.stdout.write(readFileSync(report))
+      sum = { passed: sum.passed + passed, failed: sum.failed + failed, files: [...sum.files, ...files] }
+      if (options.bail && sum.failed > 0) return
+    }
+  }
+  await Promise.all(Array.from({ length: LANES }, (_, lane) => runWaiting(`${lane}/${LANES}`)))
+  rmSync(folder, { recursive: true, force: true })
+  if ((await lint) === 0) return sum
+  process.stdout.write('\nbiome check failed: see above, and `npx biome check --write .`\n')
+  return { ...sum, failed: sum.failed + 1 }
+}
+
+/** Where the time went, for those who want `npm test` to take less of it. */
+function slowestOf(times: readonly FileTime[]): string {
+  const sum = times.reduce((total, { processorS }) => total + processorS, 0)
+  const slowest = [...times].sort((a, b) => b.processorS - a.processorS).slice(0, SLOWEST_SHOWN)
+  const rows = slowest.map(
+    ({ file, wallS, processorS }) =>
+      `  ${processorS.toFixed(1).padStart(6)} s ${wallS.toFixed(1).padStart(6)} s  ${file}`
+  )
+  return [`\nProcessor time ${sum.toFixed(0)} s. Most of it (processor, wall):`, ...rows, ''].join('\n')
+}
+
+/** `share`: of the free ports, for `freePort`. `report`: a file for the output, in the place of standard output. */
+async function runMocha(
+  testFiles: readonly string[],
+  { share = '0/1', report }: { share?: string; report?: string | undefined } = {}
+): Promise<Totals> {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-totals-'))
+  const file = join(folder, 'totals.json')
+  try {
+    const reporter = ['--reporter', './dist/test/runner/counting-reporter.js', '--reporter-option', `totals=${file}`]
+    const args = [...reporter, ...mochaOptions, ...testFiles]
+    const output = report === undefined ? 'inherit' : openSync(report, 'w')
+    const exitCode = await run('node_modules/mocha/bin/mocha.js', args, { env: { PORT_SHARE: share }, output })
+    if (existsSync(file)) return withExitCode(JSON.parse(readFileSync(file, 'utf8')) as Totals, exitCode)
+    process.stdout.write(`\nThe tests did not run to their end (exit code ${exitCode}).\n`)
+    return { passed: 0, failed: 1, files: [] }
+  } catch (error) {
+    process.stdout.write(`${messageOf(error)}\n`)
+    return { passed: 0, failed: 1, files: [] }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Mocha fails for reasons that no test is counted for: a pending test, an error in the last hook. */
+function withExitCode(totals: Totals, exitCode: number): Totals {
+  return exitCode !== 0 && totals.failed === 0 ? { ...totals, failed: 1 } : totals
+}
+
+/** Runs one of the tools with this Node. A signal to this process goes on to it. Resolves to its exit code. */
+function run(
+  script: string,
+  scriptArgs: readonly string[],
+  { env = {}, output = 'inherit' }: { env?: Record<string, string>; output?: 'inherit' | number } = {}
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [script, ...scriptArgs], {
+      env: { ...process.env, ...env },
+      stdio: ['inherit', output, output]
+    })
+    const passOn = (signal: NodeJS.Signals): boolean => child.kill(signal)
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, passOn)
+    child.once('error', reject)
+    child.once('exit', code => {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, passOn)
+      resolve(code ?? 1)
+    })
+  })
+}

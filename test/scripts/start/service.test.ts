@@ -1,0 +1,137 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { prepareFor, readDemo } from '../../../scripts/start/demo.js'
+import { freePort } from '../../../scripts/start/ports.js'
+import { type RunningService, Service } from '../../../scripts/start/service.js'
+import { until } from '../../support/conditions.js'
+import { pidsWith } from '../../support/processes.js'
+
+describe('service on one machine', function () {
+  this.timeout(30_000)
+  let dir = ''
+  let output = ''
+  const started: Service[] = []
+
+  const tiny = (name: string, mode = 'live'): string =>
+    `${name}: exec node dist/test/support/tiny-process.js ${name} ${mode} ${dir}\n`
+  const serviceOf = (procfile: string, scale: string[] = [], extra: NodeJS.ProcessEnv = {}): Service => {
+    const ports = { PORT: '0', TOKENS_PORT: '0', NETWORK_PORT: '0', NOTIFICATIONS_PORT: '0' }
+    const env = { PATH: process.env['PATH'], SERVICE_ENV: 'test', DATA_DIR: dir, ...ports, ...extra }
+    const write = (text: string): void => {
+      output += text
+    }
+    const service = new Service({
+      root: process.cwd(),
+      procfile,
+      scale,
+      env,
+      isColoured: false,
+      write,
+      prepare: prepareFor(env)
+    })
+    started.push(service)
+    return service
+  }
+  const environmentAt = async (url: string | null): Promise<Record<string, string>> =>
+    (await (await fetch(String(url))).json()) as Record<string, string>
+  const pidOf = (service: Service, name: string): number | undefined =>
+    service.processes.find(process => process.name === name)?.pid
+
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'payments-service-'))
+    output = ''
+  })
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map(service => service.stop()))
+    expect(pidsWith(dir), 'processes left over').to.deep.equal([])
+    await rm(dir, { recursive: true, force: true })
+  })
+
+  it('runs as many instances as asked for, each listening one on a port of its own', async () => {
+    const service = serviceOf(tiny('api') + tiny('payments'), ['api=2', 'payments=3'])
+    const { ports } = await service.start()
+    const names = service.processes.map(process => process.name)
+    expect(names.filter(name => name.startsWith('payments.'))).to.have.length(3)
+    const [first, second] = [ports.get('api.1')?.port, ports.get('api.2')?.port]
+    expect(first).not.to.equal(second)
+    expect((await environmentAt(`http://127.0.0.1:${second}`))['PORT']).to.equal(String(second))
+  })
+
+  it('starts a killed process anew, a killed Redis too, with the same data', async () => {
+    const service = serviceOf(tiny('api'))
+    const { urls } = await service.start()
+    for (const name of ['api.1', 'redis']) {
+      const before = pidOf(service, name)
+      service.processes.find(process => process.name === name)?.signal('SIGKILL')
+      await until(`${name} has another pid`, () => ![undefined, before].includes(pidOf(service, name)))
+    }
+    await until('api answers again', () => environmentAt(urls.base_url).catch(() => undefined))
+    expect(output).to.match(/api\.1 ended by SIGKILL; it is started again in 100 ms/)
+  })
+
+  it('gives up with the reason when a process cannot start, and leaves nothing running', async () => {
+    const service = serviceOf(tiny('api') + tiny('payments', 'crash'))
+    const error = await service.start().catch((reason: unknown) => reason)
+    expect(String(error)).to.contain('payments.1 ended with exit code 3 before it was ready (3 times)')
+    expect(output).to.contain('payments.1    | about to crash')
+    expect(pidsWith(dir)).to.deep.equal([])
+  })
+
+  it('gives up at once on a wrong configuration, naming every variable', async () => {
+    const error = await serviceOf(tiny('api'), [], { PARTITIONS: 'many', RESULT_WAIT_MS: '-1' })
+      .start()
+      .catch((reason: unknown) => reason)
+    expect(String(error)).to.match(/PARTITIONS="many"[\s\S]*RESULT_WAIT_MS="-1"/)
+  })
+
+  it('refuses a data directory that another start uses, and disturbs nothing', async () => {
+    const first = serviceOf(tiny('api'))
+    const { urls } = await first.start()
+    const error = await serviceOf(tiny('api'))
+      .start()
+      .catch((reason: unknown) => reason)
+    expect(String(error)).to.contain(`Another npm start (pid ${process.pid}) uses the data in ${dir}`)
+    expect(await environmentAt(urls.base_url)).to.be.an('object')
+  })
+
+  it('keeps the demo merchant and the Redis port from start to start', async () => {
+    const runs: { demo: unknown; redis: RunningService['redis'] }[] = []
+    for (let run = 0; run < 2; run++) {
+      const service = serviceOf(tiny('payments'))
+      const { redis } = await service.start()
+      runs.push({ demo: await readDemo(dir), redis })
+      await service.stop()
+    }
+    expect(runs[0]).to.deep.equal(runs[1])
+    expect((await stat(join(dir, 'demo.json'))).mode & 0o777).to.equal(0o600)
+    expect(JSON.parse(await readFile(join(dir, 'redis.json'), 'utf8'))).to.have.keys('redis_url', 'secrets_redis_url')
+  })
+
+  it('leaves a process the port that Redis had in the last start', async () => {
+    const port = await freePort()
+    await writeFile(join(dir, 'redis.json'), JSON.stringify({ redis_url: `redis://127.0.0.1:${port}` }))
+    const { redis, ports } = await serviceOf(tiny('api'), [], { PORT: String(port) }).start()
+    expect(ports.get('api.1')?.port).to.equal(port)
+    expect(redis.redisUrl).not.to.contain(`:${port}`)
+  })
+
+  it('tells only payments where the private keys are, and only the sealers where the public ones are', async () => {
+    const service = serviceOf(tiny('api') + tiny('tokens'))
+    const { urls } = await service.start()
+    for (const url of [urls.base_url, urls.tokens_url]) {
+      const environment = await environmentAt(url)
+      expect(environment).to.have.property('VAULT_PUBLIC_KEYS_FILE')
+      expect(environment).not.to.have.property('VAULT_PRIVATE_KEYS_FILE')
+    }
+  })
+
+  it('stops a start that is under way', async () => {
+    const service = serviceOf(tiny('api'))
+    const start = service.start().catch((reason: unknown) => reason)
+    await until('a process runs', () => service.processes.length > 0)
+    await service.stop()
+    expect(String(await start)).to.contain('interrupted')
+  })
+})

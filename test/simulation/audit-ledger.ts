@@ -1,0 +1,78 @@
+/** The network's ledger against the payments: at most one charge, and every figure the same. */
+import { type Payment, placeOf } from '../../machines/model.js'
+import { orderIdOf } from '../../machines/network.js'
+import { type LedgerSale, LedgerStatus } from '../../scripts/simulator/ledger.js'
+import type { Books } from './books.js'
+import { KNOWN_ORDER } from './known-sale.js'
+
+/** Longer than a sleep, a late request and the difference of two clocks together, in the simulation. */
+const ASLEEP_MS = 35_000
+const TAKEN = new Set(['captured', 'partially_refunded', 'refunded', 'charged_back'])
+
+export function auditLedger({ payments, ledger, installation: { network, config } }: Books): string[] {
+  const orders = new Map([...payments.values()].map(payment => [orderIdOf(payment.terms.id), payment]))
+  const problems: string[] = []
+  for (const sale of ledger.sales()) {
+    if (!orders.has(sale.merchantOrderId) && sale.merchantOrderId !== KNOWN_ORDER)
+      problems.push(`sale ${sale.merchantOrderId}: there is no such payment`)
+  }
+  for (const [orderId, payment] of orders) {
+    problems.push(...auditOrder(payment, ledger.ofOrder(orderId)))
+    problems.push(...auditAge(payment, ledger.find(payment.progress.references.saleId ?? ''), config.authoriseWithinMs))
+    problems.push(...auditOthers(payment, network.refundedByHand(payment.progress.references.saleId ?? '')))
+  }
+  return problems
+}
+
+/** No sale is made of a payment that has waited for too long. A worker may be suspended between its look at the clock and the call. */
+function auditAge({ terms }: Payment, sale: LedgerSale | undefined, withinMs: number): string[] {
+  const ageMs = (sale?.receivedAtMs ?? 0) - terms.createdAtMs
+  return ageMs > withinMs + ASLEEP_MS ? [`${terms.id}: authorised at the age of ${ageMs} ms`] : []
+}
+
+/**
+ * What is ascribed to others was done by others: a refund or void of the service must not be mistaken for theirs. While a
+ * refund is in doubt it cannot be told from one of the same amount that was made outside the service.
+ */
+function auditOthers({ terms, progress, history }: Payment, byHandCents: number): string[] {
+  const { status, voidedElsewhereCents } = progress
+  const hadDoubt = history.some(line => placeOf(line) === 'refunding.asking')
+  if (!TAKEN.has(status) || hadDoubt || voidedElsewhereCents === byHandCents) return []
+  return [`${terms.id}: ascribes ${voidedElsewhereCents} to others, who gave back ${byHandCents}`]
+}
+
+function auditOrder({ terms, progress }: Payment, sales: readonly LedgerSale[]): string[] {
+  const { id } = terms
+  const problems: string[] = []
+  const { status, capturedCents, refundedCents, voidedElsewhereCents, references } = progress
+  const charged = sales.filter(sale => sale.capturedAmount > 0)
+  // A second sale under the order must be undone; a payment without a sale of its own may not have any.
+  const own = charged.filter(sale => references.saleId === null || sale.paymentId === references.saleId)
+  const twice = charged.filter(sale => !own.includes(sale) && sale.voidedAmount < sale.capturedAmount)
+  if (own.length > 1 || twice.length > 0) problems.push(`${id}: charged ${own.length + twice.length} times`)
+  if (!(0 <= refundedCents && refundedCents <= capturedCents && capturedCents <= terms.amountCents)) {
+    problems.push(`${id}: refunded ${refundedCents} of captured ${capturedCents} of ${terms.amountCents}`)
+  }
+  if (TAKEN.has(status)) {
+    const captured = sum(own, sale => sale.capturedAmount)
+    const voided = sum(own, sale => sale.voidedAmount)
+    if (captured !== capturedCents) problems.push(`${id}: captured ${capturedCents}, the network ${captured}`)
+    if (voided !== refundedCents + voidedElsewhereCents) {
+      problems.push(`${id}: refunded ${refundedCents} and ${voidedElsewhereCents} by others, the network ${voided}`)
+    }
+    if (status !== 'charged_back' && own.some(sale => sale.chargebackCase !== null)) {
+      problems.push(`${id}: is ${status}, and the network has charged it back`)
+    }
+  } else {
+    const kept = sum(sales, sale => sale.capturedAmount - (sale.capturedAmount > 0 ? sale.voidedAmount : 0))
+    if (kept !== 0) problems.push(`${id}: is ${status}, and the network has charged ${kept}`)
+  }
+  const held = sales.filter(sale => sale.status === LedgerStatus.authorised).length
+  if (held > 0 && status !== 'pre_authorized')
+    problems.push(`${id}: is ${status}, and the network still holds the amount`)
+  return problems
+}
+
+function sum(sales: readonly LedgerSale[], figure: (sale: LedgerSale) => number): number {
+  return sales.reduce((total, sale) => total + figure(sale), 0)
+}

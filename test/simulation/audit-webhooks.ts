@@ -1,0 +1,66 @@
+/**
+ * Invariant 6: each change of status has its event, once, and the merchant gets it: at least once, in order per
+ * payment, the same to the byte whenever it comes.
+ */
+import type { Payment } from '../../machines/model.js'
+import { compactId } from '../../redis/keys.js'
+import { decodeQueued, encodeEvent, type StatusChange } from '../../redis/webhooks/webhook-event.js'
+import type { Receivers } from './receivers.js'
+import type { RedisServer } from './redis-server.js'
+
+/** Where webhook events are: written, left and arrived. */
+interface Traces {
+  readonly installation: {
+    readonly written: WrittenEvents
+    readonly durable: RedisServer
+    readonly receivers: Receivers
+  }
+}
+
+/** The changes of status that commits appended to the events of their payments, also those that were delivered since. */
+export class WrittenEvents {
+  /** By payment (compact id), in the order of writing. */
+  readonly #changes = new Map<string, StatusChange[]>()
+
+  /** Looks at one command that a server runs. */
+  note([name, key = '', stored = '']: readonly string[]): void {
+    const [, compact] = /:hookfifo:(.*)$/.exec(key) ?? []
+    if (name !== 'RPUSH' || compact === undefined) return
+    this.#changes.set(compact, [...this.of(compact), decodeQueued(stored, 0, null).change])
+  }
+
+  of(compact: string): readonly StatusChange[] {
+    return this.#changes.get(compact) ?? []
+  }
+}
+
+export function auditWebhooks({ installation }: Traces, payment: Payment): string[] {
+  const { id } = payment.terms
+  const written = installation.written.of(compactId(id))
+  const told = statusesOf(written)
+  const lived = payment.history.map(line => line.status)
+  const changes = lived.filter((status, index) => status !== (index === 0 ? 'pending' : lived[index - 1])).join()
+  const problems = changes === told ? [] : [`${id}: went ${changes}, its events say ${told}`]
+  const arrived = installation.receivers.ofPayment(id)
+  const bodies = written.map(change => encodeEvent(change, payment.terms))
+  if (bodies.join('\n') !== arrived.map(({ body }) => body).join('\n')) {
+    problems.push(`${id}: its events say ${told}, the merchant was told ${statusesOf(arrived)}`)
+  }
+  return problems
+}
+
+function statusesOf(events: readonly { status: string }[]): string {
+  return events.map(({ status }) => status).join()
+}
+
+/** No event is left anywhere, and none was given up. */
+export function auditUndelivered({ installation }: Traces): string[] {
+  const { durable, receivers } = installation
+  const problems = [...receivers.complaints]
+  for (const [key, value] of durable.data.values) {
+    const left = value.type === 'list' ? value.list.length : value.type === 'zset' ? value.zset.size : 0
+    if (left > 0 && /:hook(fifo|tries|due|parked|releases|gone)\b/.test(key))
+      problems.push(`${key}: ${left} entries are left`)
+  }
+  return problems
+}

@@ -1,0 +1,135 @@
+/**
+ * The independent audit at the end of a run: the merchant's books, the service's and the network's must agree, and
+ * nothing may be left undone (the invariants of docs/DESIGN.md). Every line that is returned is a violation.
+ */
+import type { Payment } from '../../machines/model.js'
+import { orderIdOf } from '../../machines/network.js'
+import { decide } from '../../machines/payment/decide.js'
+import { compactId, expandId, idempotencyRecord, keys, PAYMENTS_GROUP, partitionOf } from '../../redis/keys.js'
+import { decodeIdempotency } from '../../redis/payments/idempotency.js'
+import { decodePayment } from '../../redis/payments/payment-record.js'
+import { LedgerStatus } from '../../scripts/simulator/ledger.js'
+import { auditIndexes } from './audit-indexes.js'
+import { auditLedger } from './audit-ledger.js'
+import { auditUndelivered, auditWebhooks } from './audit-webhooks.js'
+import type { Books } from './books.js'
+import type { Installation } from './simulated-installation.js'
+import type { Merchant, RequestRecord } from './simulated-merchant.js'
+
+const FINAL = new Set(['captured', 'canceled', 'partially_refunded', 'refunded', 'charged_back', 'expired', 'failed'])
+
+/** Everything that is wrong in a world that has come to rest. */
+export function audit(installation: Installation, merchants: readonly Merchant[]): string[] {
+  const books: Books = { payments: readPayments(installation), ledger: installation.network.ledger, installation }
+  return [
+    ...merchants.flatMap(merchant => merchant.complaints),
+    ...merchants.flatMap(merchant => merchant.records.flatMap(record => auditRequest(books, merchant, record))),
+    ...[...books.payments.values()].flatMap(payment => auditPayment(books, payment, merchants)),
+    ...auditIndexes(books),
+    ...auditLedger(books),
+    ...auditLeftovers(books),
+    ...auditUndelivered(books)
+  ]
+}
+
+function readPayments({ durable }: Installation): Map<string, Payment> {
+  const payments = new Map<string, Payment>()
+  for (const key of durable.data.values.keys()) {
+    const compact = /:pay:(.+)$/.exec(key)?.[1]
+    const text = compact === undefined ? null : durable.data.text(key)
+    if (compact !== undefined && text !== null) payments.set(expandId(compact), decodePayment(text, compact))
+  }
+  return payments
+}
+
+/** What was told is what is stored, and what was accepted has ended. */
+function auditRequest({ payments, installation, ledger }: Books, merchant: Merchant, record: RequestRecord): string[] {
+  const partition = partitionOf(merchant.id, installation.config.partitions)
+  const name = keys.idempotency(partition, idempotencyRecord(merchant.id, record.key))
+  const text = installation.durable.data.text(name)
+  if (record.refusal !== null) {
+    const stored = text === null ? null : decodeIdempotency(text)
+    const sales = stored === null ? [] : ledger.ofOrder(orderIdOf(expandId(stored.compact)))
+    const isCharged = sales.some(
+      sale => sale.capturedAmount > sale.voidedAmount || sale.status === LedgerStatus.authorised
+    )
+    return isCharged ? [`${record.key}: charged although the merchant was told ${record.refusal}`] : []
+  }
+  if (text === null) return [`${record.key}: its idempotency record is lost`]
+  const stored = decodeIdempotency(text)
+  const problems: string[] = []
+  if (record.paymentId !== null && compactId(record.paymentId) !== stored.compact) {
+    problems.push(`${record.key}: the merchant knows another payment than the service`)
+  }
+  if (stored.result === null) problems.push(`${record.key}: accepted and never ended`)
+  if (record.result !== null && JSON.stringify(record.result) !== JSON.stringify(stored.result)) {
+    problems.push(`${record.key}: told ${JSON.stringify(record.result)}, stored ${JSON.stringify(stored.result)}`)
+  }
+  if (!payments.has(expandId(stored.compact))) problems.push(`${record.key}: its payment is lost`)
+  return problems
+}
+
+function auditPayment(books: Books, payment: Payment, merchants: readonly Merchant[]): string[] {
+  const { id } = payment.terms
+  const { status, capturedCents, refundedCents, phase } = payment.progress
+  const problems = auditWebhooks(books, payment)
+  if (!FINAL.has(status) || phase === 'releasing') problems.push(`${id}: stuck in ${status} ${phase ?? ''}`)
+  problems.push(...auditRest(books, payment))
+  const records = merchants.flatMap(merchant => merchant.records).filter(record => record.paymentId === id)
+  return [...problems, ...auditSums(id, records, { status, capturedCents, refundedCents })]
+}
+
+/** All that the network still has of a captured sale can be refunded, and not a cent more. */
+function auditRest({ ledger, installation }: Books, payment: Payment): string[] {
+  const { terms, progress } = payment
+  if (progress.status !== 'captured' && progress.status !== 'partially_refunded') return []
+  const sale = ledger.find(progress.references.saleId ?? '')
+  const restCents = sale === undefined ? 0 : sale.capturedAmount - sale.voidedAmount
+  const isTaken = (amountCents: number): boolean => {
+    const refund = { type: 'CANCEL', amountCents, idempotencyKey: 'rest', nowMs: 0 } as const
+    return decide(payment, refund, installation.config).kind === 'taken'
+  }
+  const isExact = (restCents === 0 || isTaken(restCents)) && !isTaken(restCents + 1)
+  return isExact ? [] : [`${terms.id}: the network has ${restCents} left, and another amount can be refunded`]
+}
+
+/** What the merchant was told of each operation adds up to what the payment says. */
+function auditSums(
+  id: string,
+  records: readonly RequestRecord[],
+  figures: { status: string; capturedCents: number; refundedCents: number }
+): string[] {
+  const done = records.flatMap(({ kind, result }) =>
+    result?.kind === 'succeeded' ? [{ kind, ...result.progress }] : []
+  )
+  const refundedCents = done
+    .filter(({ kind, operation }) => kind === 'cancel' && operation.kind === 'refund')
+    .reduce((sum, { operation }) => sum + operation.amountCents, 0)
+  const captures = done.filter(({ operation }) => operation.kind === 'capture').length
+  const problems: string[] = []
+  if (refundedCents !== figures.refundedCents) {
+    problems.push(
+      `${id}: the merchant was told of ${refundedCents} refunded, the payment says ${figures.refundedCents}`
+    )
+  }
+  if (captures > 1) problems.push(`${id}: captured ${captures} times`)
+  const isCreated = done.some(({ kind }) => kind === 'create')
+  if (isCreated === (figures.status === 'failed')) problems.push(`${id}: ${figures.status}, told otherwise at creation`)
+  return problems
+}
+
+/** Nothing waits any more, and nothing was given up. */
+function auditLeftovers({ installation }: Books): string[] {
+  const { data } = installation.durable
+  const problems: string[] = []
+  for (let partition = 0; partition < installation.config.partitions; partition++) {
+    const stream = data.stream(keys.commands(partition))
+    const pending = stream?.groups.get(PAYMENTS_GROUP)?.pending.size ?? 0
+    if ((stream?.entries.size ?? 0) > 0)
+      problems.push(`partition ${partition}: ${stream?.entries.size} commands are left`)
+    if (pending > 0) problems.push(`partition ${partition}: ${pending} commands are delivered and never ended`)
+    const due = (data.zset(keys.due(partition))?.size ?? 0) + (data.zset(keys.reconcile(partition))?.size ?? 0)
+    if (due > 0) problems.push(`partition ${partition}: ${due} alarms are left`)
+  }
+  return problems
+}

@@ -1,0 +1,197 @@
+/**
+ * Every operation, with a death at every point of its way: first a run without a death, which tells the points that
+ * the operation passes, then one run for each of them. What only a death brings about, such as giving back what the dead
+ * one held, is tried with a second death in the same life.
+ */
+import { armCrashPoints, type CrashPoint } from '../../runtime/crash-points.js'
+import { audit } from './audit.js'
+import { NO_FAULTS } from './faults.js'
+import { inside } from './globals.js'
+import type { Mutant } from './mutants.js'
+import { isAtRest, isEverybodyAwake, PEACE_MAX_MS, quietUntilMs, registerWebhooks, watchWrites } from './run-world.js'
+import { type ScenarioName, scenarios } from './scenarios.js'
+import { Installation } from './simulated-installation.js'
+import { MerchantClient } from './simulated-merchant.js'
+import { Process, World } from './world.js'
+
+/** A life with its deaths (or sleeps): each at the `hit`th point that any process passed. */
+export interface Deaths {
+  readonly scenario: ScenarioName
+  readonly hits: readonly number[]
+  readonly points: readonly CrashPoint[]
+  readonly violations: readonly string[]
+}
+
+interface Life {
+  readonly points: readonly CrashPoint[]
+  readonly violations: readonly string[]
+}
+
+/** Steps that are taken all the time; only those next to another step are of interest. */
+const POLLS: readonly string[] = ['read_commands', 'fire_due', 'take_notices']
+/** Steps that follow a death. */
+const AFTERMATH: readonly string[] = ['requeue', 'drop_consumer']
+const MERCHANT = 'm_one'
+/** Enough for other workers to end what the suspended one began, lost answers included; far below the horizon. */
+const SLEEP_MS = 12_000
+
+/** Yields one life after the other. `hasSecondDeaths`: also those with a second death in the aftermath of the first. */
+export async function* crashMatrix(
+  names: readonly ScenarioName[],
+  { hasSecondDeaths }: { readonly hasSecondDeaths: boolean }
+): AsyncGenerator<Deaths> {
+  for (const scenario of names) {
+    const { points, violations } = await live(scenario, [])
+    if (violations.length > 0) throw new Error(`${scenario} fails without a death: ${violations.join('; ')}`)
+    for (const [hit, point] of points.entries()) {
+      if (!isOfInterest(points, hit)) continue
+      const first = await live(scenario, [hit])
+      yield { scenario, hits: [hit], points: [point], violations: first.violations }
+      if (!hasSecondDeaths) continue
+      for (const [second, next] of first.points.entries()) {
+        if (second <= hit || !AFTERMATH.includes(stepOf(next))) continue
+        const { violations } = await live(scenario, [hit, second])
+        yield { scenario, hits: [hit, second], points: [point, next], violations }
+      }
+    }
+  }
+}
+
+/**
+ * Yields one life after the other, in each of which a process is suspended at another point, for so long that its lock
+ * is gone and others have ended what it had in its hands when it goes on.
+ */
+export async function* sleepMatrix(name: ScenarioName, mutant: Mutant | null = null): AsyncGenerator<Deaths> {
+  const { points } = await live(name, [], asleep)
+  for (const [hit, point] of points.entries()) {
+    if (!isOfInterest(points, hit)) continue
+    const { violations } = await live(name, [hit], asleep, mutant)
+    yield { scenario: name, hits: [hit], points: [point], violations }
+  }
+}
+
+/** What befalls a process at a point; resolves when it goes on. */
+type Blow = (world: World, process: Process) => Promise<void>
+
+const dead: Blow = (_, process) => {
+  process.kill()
+  return new Promise(() => undefined)
+}
+
+const asleep: Blow = (world, process) => {
+  process.sleepsUntilMs = world.nowMs + SLEEP_MS
+  return world.pause(0)
+}
+
+/** Plays a scenario to its rest; each process that comes to a point whose number is in `blowsAt` is struck there. */
+async function live(
+  name: ScenarioName,
+  blowsAt: readonly number[],
+  blow = dead,
+  mutant: Mutant | null = null
+): Promise<Life> {
+  const world = new World(1, null)
+  return await inside(world, async () => {
+    const points: CrashPoint[] = []
+    armCrashPoints(async point => {
+      // What the outside does is no step of the service.
+      if (world.current === null || world.current.isSafe) return
+      points.push(point)
+      if (blowsAt.includes(points.length - 1)) await blow(world, world.current)
+    })
+    try {
+      return { points, violations: await play(world, name, mutant) }
+    } finally {
+      armCrashPoints(null)
+    }
+  })
+}
+
+async function play(world: World, name: ScenarioName, mutant: Mutant | null): Promise<string[]> {
+  const outside = new Process('outside', true)
+  const installation = new Installation(world, NO_FAULTS, planted[name]?.(world, outside) ?? mutant)
+  const violations = new Set<string>()
+  watchWrites(installation, violations)
+  const client = new MerchantClient(world, installation, outside, MERCHANT)
+  registerWebhooks(installation, [client])
+  installation.start({ payments: 2, api: 1, timers: 1, webhooks: DELIVERERS[name] ?? 1 })
+  let hasEnded = false
+  world.spawn(outside, () => {
+    void scenarios[name]({ world, installation, client, outside }).then(() => {
+      hasEnded = true
+    })
+  })
+  world.quietUntilMs = () => quietUntilMs(installation, [client])
+  const isDone = (): boolean => hasEnded && isAtRest(installation) && isEverybodyAwake(world, installation)
+  const isAtEnd = await world.turn(isDone, PEACE_MAX_MS)
+  if (!isAtEnd) violations.add('not at rest after a quarter of an hour')
+  const errors = installation.errors.filter(error => !error.includes(PLANTED))
+  return [...violations, ...audit(installation, [client]), ...errors]
+}
+
+/** Where another process must take over what a suspended one was delivering. */
+const DELIVERERS: Partial<Record<ScenarioName, number>> = { 'capture while the receiver of webhooks is away': 2 }
+const PLANTED = 'planted'
+/** Longer than it takes to ask what became of the call. */
+const LATE_MS = 6_000
+
+/** Each worker fails at the same place, until the command is buried. */
+const poisoned: Mutant = {
+  description: 'No result of a create command can be written.',
+  worker: deps => ({
+    ...deps,
+    commits: {
+      ...deps.commits,
+      commit: (write, partition) =>
+        (write.ends ?? write.begins)?.command.kind === 'create'
+          ? Promise.reject(new Error(PLANTED))
+          : deps.commits.commit(write, partition)
+    }
+  })
+}
+
+/** No authorisation leaves. */
+const unreachable: Mutant = {
+  description: 'The card network is out of reach.',
+  worker: deps => ({
+    ...deps,
+    network: { ...deps.network, authorise: async () => ({ kind: 'not_sent', reason: PLANTED }) }
+  })
+}
+
+/**
+ * A void reaches the sale seconds after its caller has given up: the service can not know whether it will. It is an event of the
+ * outside, because what a process waits for is moved when a world skips a quiet time.
+ */
+const lateVoids = (world: World, outside: Process): Mutant => ({
+  description: 'The network gives no answer to a void, and books it later.',
+  worker: deps => ({
+    ...deps,
+    network: {
+      ...deps.network,
+      void: async (saleId, amountCents) => {
+        const unaborted = new AbortController().signal
+        world.after(LATE_MS, outside, () => void deps.network.void(saleId, amountCents, unaborted))
+        return { kind: 'ambiguous', reason: PLANTED }
+      }
+    }
+  })
+})
+
+/** Scenarios that need trouble of their own. */
+const planted: Partial<Record<ScenarioName, (world: World, outside: Process) => Mutant>> = {
+  'a command that no worker can end': () => poisoned,
+  'a network out of reach, then another key': () => unreachable,
+  'expiry of a hold that is captured by hand while its release is late': lateVoids
+}
+
+function stepOf(point: CrashPoint): string {
+  return point.replace(/\.(before|after)$/, '')
+}
+
+function isOfInterest(points: readonly CrashPoint[], hit: number): boolean {
+  return [hit - 2, hit - 1, hit, hit + 1, hit + 2].some(place => {
+    const point = points[place]
+    return point !== undefined && !POLLS.includes(stepOf(point))
+  })
+}

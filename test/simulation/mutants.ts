@@ -1,0 +1,247 @@
+/**
+ * Mistakes planted on purpose: a simulation that does not find them proves nothing. They exist here only, by
+ * exchanging the text of a script or one dependency of a process.
+ */
+import type { QueryOutcome } from '../../machines/network.js'
+import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
+import type { DeliveryDeps } from '../../workers/webhooks/delivery-deps.js'
+import type { Exchange } from './exchange.js'
+import type { ScenarioName } from './scenarios.js'
+import type { NetworkTrouble } from './simulated-network.js'
+
+export interface Mutant extends Exchange {
+  readonly description: string
+  /** Within how many runs it must show; 100 unless few worlds bring it about. */
+  readonly seedsMax?: number
+  /** Instead of in runs it shows in lives of this kind, when a worker is suspended at the right point. */
+  readonly showsAsleep?: ScenarioName
+  /** The trouble of the network in which it shows. */
+  readonly trouble?: NetworkTrouble
+}
+
+export const mutants = {
+  'no-version-compare': {
+    description: 'A commit overwrites any stored version.',
+    script: replace("if string.match(head, '^(%d+) ') ~= version then", 'if false then')
+  },
+  'no-fence': {
+    description: 'A worker that was taken over begins its command all the same.',
+    // It takes a refund in part, and a worker that is suspended right before it: one world in several hundred.
+    showsAsleep: 'refund whose answer is lost',
+    script: replace("if begun ~= '' and", 'if false and')
+  },
+  'lost-acknowledgement': {
+    description: 'The last commit does not take the command out of the stream.',
+    script: replace("redis.call('XACK', commands, group, ended)\n  redis.call('XDEL', commands, ended)", '')
+  },
+  'lost-result': {
+    description: 'The result is not stored with the idempotency record.',
+    script: replace(
+      "if open and string.sub(open, 1, 1) == 'P' then\n    redis.call('SET', idempotency",
+      "if false then\n    redis.call('SET', idempotency"
+    )
+  },
+  'lost-event': {
+    description: 'A change of status writes no event.',
+    script: replace(
+      "appendEvent(events, deliveries, undeliverable, member .. ' ' .. merchant, redis.call('TIME')[1] .. '000', event)",
+      ''
+    )
+  },
+  'lost-delivery': {
+    description: 'The first event of a payment gets no command.',
+    script: replace("redis.call('XADD', deliveries, '*', 'p', place, 'c', '{\"kind\":\"deliver\"}')", '')
+  },
+  'lost-next-delivery': {
+    description: 'The event behind one that was delivered gets no command.',
+    script: replace(
+      "if redis.call('EXISTS', events) == 1 then\n    redis.call('XADD', stream",
+      "if false then\n    redis.call('XADD', stream"
+    )
+  },
+  'forgotten-leaf-mark': {
+    description: 'A payment that goes into a leaf of an index leaves no mark.',
+    script: replace("redis.call('ZADD', places[last - 1], 0, prefix .. mark)", '')
+  },
+  'left-in-leaf': {
+    description: 'A payment whose status changes stays in the leaf of the status before.',
+    script: replace("redis.call('ZREM', leaf, member)", '')
+  },
+  'dropped-webhook': {
+    description: 'A webhook event that was not delivered has no time at which it is sent again.',
+    script: replace("redis.call('ZADD', dueTimes, atMs, token)", '')
+  },
+  'overtaken-webhook': {
+    description: 'A webhook event that failed goes behind the later ones of its payment.',
+    script: replace("redis.call('RPUSH', tries, attempt)", "redis.call('RPUSH', events, redis.call('LPOP', events))")
+  },
+  'no-delivery-fence': {
+    description: 'A worker whose delivery was taken over, and settled by another one, settles the next event.',
+    // Among all worlds it is one in a hundred: the next event must wait when the suspended worker goes on.
+    showsAsleep: 'capture while the receiver of webhooks is away',
+    script: lua =>
+      lua
+        .replace("redis.call('LINDEX', events, 0) == event and redis.call('LLEN', tries) == tonumber(tried)", 'true')
+        .replace('entry) == 0 then\n  return -1\nend', 'entry) == 0 then\nend')
+  },
+  'webhook-settled-before-sent': {
+    description: 'A webhook event is noted as delivered before it is sent.',
+    webhooks: deps => ({ ...deps, queue: settlingEarly(deps.queue) })
+  },
+  'forgotten-parked-payments': {
+    description: 'A payment that waits for its endpoint is never looked at again.',
+    script: replace("redis.call('ZADD', releases, 'NX'", "redis.call('ZADD', 'nowhere', 'NX'")
+  },
+  'silence-is-delivery': {
+    description: 'A webhook event that got no answer counts as delivered.',
+    webhooks: deps => ({ ...deps, sender: { ...deps.sender, post: (...args) => answerAtAnyRate(deps, args) } })
+  },
+  'lost-alarm': {
+    description: 'What is due leaves the list without a command.',
+    script: replace("redis.call('XADD', KEYS[2], '*', 'p', due[i], 'c', ARGV[3], 'd', due[i + 1])", '')
+  },
+  'forgotten-first-delivery': {
+    description: 'A command that is given back looks new: the authorisation is sent again.',
+    script: replace(
+      "redis.call('XADD', KEYS[1], '*', unpack(ARGV, 3))\nreturn 1",
+      `local fields = {}
+for i = 3, #ARGV, 2 do
+  if ARGV[i] ~= 'n' then
+    fields[#fields + 1] = ARGV[i]
+    fields[#fields + 1] = ARGV[i + 1]
+  end
+end
+redis.call('XADD', KEYS[1], '*', unpack(fields))
+return 1`
+    )
+  },
+  'late-authorisation': {
+    description: 'A new payment is sent however long it has waited for a worker.',
+    showsAsleep: 'create while all workers are away',
+    script: replace(
+      "redis.call('XADD', KEYS[3], '*', 's'",
+      `for i = 8, #ARGV do
+  ARGV[i] = string.gsub(ARGV[i], '"authoriseByMs":', '"authoriseByMs":9')
+end
+redis.call('XADD', KEYS[3], '*', 's'`
+    )
+  },
+  'double-acceptance': {
+    description: 'A repeated request is accepted again.',
+    script: replace('if earlier then\n  return earlier\nend', '')
+  },
+  'no-horizon': {
+    description: 'The first "not found" ends a payment, and the first look decides about a refund.',
+    // One world in forty: a request must be late just when its payment is asked about.
+    seedsMax: 300,
+    worker: deps => ({ ...deps, policy: { ...deps.policy, notFoundHorizonMs: 0 } })
+  },
+  'silence-slows-questions': {
+    description: 'A question without an answer lengthens the gap to the next one.',
+    trouble: 'away',
+    worker: deps => ({
+      ...deps,
+      network: {
+        ...deps.network,
+        query: async (...args) => unfinishedInsteadOfSilence(await deps.network.query(...args))
+      }
+    })
+  },
+  'denial-is-absence': {
+    description: 'A host that does not find a sale known to exist is believed that another one does not exist.',
+    trouble: 'denying',
+    worker: deps => ({
+      ...deps,
+      network: {
+        ...deps.network,
+        query: async (...args) => {
+          const outcome = await deps.network.query(...args)
+          return outcome.kind === 'no_answer' && outcome.reason.includes('known sale') ? { kind: 'absent' } : outcome
+        }
+      }
+    })
+  },
+  'throttled-is-not-sent': {
+    description: 'An authorisation that a gateway answered with 429 or 503 counts as not sent.',
+    trouble: 'throttled',
+    worker: deps => ({
+      ...deps,
+      network: {
+        ...deps.network,
+        authorise: async (...args) => {
+          const outcome = await deps.network.authorise(...args)
+          const isTurnedAway = outcome.kind === 'ambiguous' && /HTTP (429|503)/.test(outcome.reason)
+          return isTurnedAway ? { kind: 'not_sent', reason: outcome.reason } : outcome
+        }
+      }
+    })
+  },
+  'refund-not-compared': {
+    description: 'A refund in doubt is sent again without a look at what is booked.',
+    worker: deps => ({
+      ...deps,
+      network: { ...deps.network, query: (orderId, signal) => blindQuery(deps, orderId, signal) }
+    })
+  },
+  'ambiguous-is-refusal': {
+    description: 'A lost answer to an operation counts as a refusal.',
+    worker: deps => ({
+      ...deps,
+      network: {
+        ...deps.network,
+        capture: async (...args) => refusalFor(await deps.network.capture(...args)),
+        void: async (...args) => refusalFor(await deps.network.void(...args))
+      }
+    })
+  }
+} as const satisfies Record<string, Mutant>
+
+export type MutantName = keyof typeof mutants
+
+function replace(text: string, by: string): (lua: string) => string {
+  return lua => lua.replace(text, by)
+}
+
+function settlingEarly(queue: DeliveryDeps['queue']): DeliveryDeps['queue'] {
+  return {
+    ...queue,
+    first: async entry => {
+      const first = await queue.first(entry)
+      if (first === null) return null
+      await queue.settle(entry, first.event, { state: 'delivered' })
+      return first
+    }
+  }
+}
+
+async function answerAtAnyRate(
+  { sender }: DeliveryDeps,
+  args: Parameters<DeliveryDeps['sender']['post']>
+): ReturnType<DeliveryDeps['sender']['post']> {
+  const outcome = await sender.post(...args)
+  return outcome.status !== null ? outcome : { status: 200, retryAfterMs: null, note: '' }
+}
+
+async function blindQuery(
+  deps: WorkerDeps,
+  orderId: string,
+  signal: AbortSignal
+): ReturnType<WorkerDeps['network']['query']> {
+  const answer = await deps.network.query(orderId, signal)
+  if (answer.kind !== 'found') return answer
+  const [first, ...rest] = answer.sales
+  const blind = first.status === 'captured' ? { ...first, voidedCents: 0 } : first
+  return { kind: 'found', sales: [blind, ...rest] }
+}
+
+function refusalFor<T extends { readonly kind: string }>(outcome: T): T | { kind: 'rejected'; code: string } {
+  return outcome.kind === 'ambiguous' ? { kind: 'rejected', code: 'no answer' } : outcome
+}
+
+/** An answer that says nothing: it counts as one all the same. */
+function unfinishedInsteadOfSilence(outcome: QueryOutcome): QueryOutcome {
+  if (outcome.kind !== 'no_answer') return outcome
+  const references = { saleId: 'none', tid: null, nsu: null, authorizationCode: null }
+  const figures = { amountCents: 0, capturedCents: 0, voidedCents: 0, declinedCode: null, isChargedBack: false }
+  return { kind: 'found', sales: [{ references, status: 'unfinished', ...figures }] }
+}

@@ -1,0 +1,285 @@
+/** One run: a world from a seed, trouble for a while, then peace, and the audit when everything has come to rest. */
+import { paymentWork } from '../../redis/commands/command-stream.js'
+import { keys, partitionOf } from '../../redis/keys.js'
+import type { WebhookEndpoint } from '../../redis/webhooks/webhook-endpoints.js'
+import { deliveryWork } from '../../redis/webhooks/webhook-queue.js'
+import { audit } from './audit.js'
+import { workOffAttention } from './by-hand.js'
+import { drawFaults, type Faults, NO_FAULTS } from './faults.js'
+import { inside } from './globals.js'
+import { type Mutant, type MutantName, mutants } from './mutants.js'
+import {
+  beginTrouble,
+  outliveTrouble,
+  STORIES_IN_TROUBLE,
+  TROUBLE_BEGINS_AFTER_MS,
+  watchFailures
+} from './network-trouble.js'
+import type { RedisData } from './redis-data.js'
+import { outliveOutage, takeSecretsAway } from './secrets-away.js'
+import { Installation } from './simulated-installation.js'
+import { MerchantClient } from './simulated-merchant.js'
+import type { NetworkTrouble } from './simulated-network.js'
+import { announce } from './stage.js'
+import { play } from './story.js'
+import { Process, World } from './world.js'
+
+export interface RunOptions {
+  readonly seed: number
+  readonly mutant?: MutantName
+  /** Each few seconds a replica takes over that has not got the last durable writes: what no WAIT can cost. */
+  readonly isFailingOver?: boolean
+  /** Sales change without the service: people in the acquirer's portal, and a network that makes up its mind later. */
+  readonly isTouched?: boolean
+  /** Long trouble of the whole card network; a mutant may need it to show. */
+  readonly trouble?: NetworkTrouble
+  /** `lockless`: no payment is ever locked. `away`: the memory-only Redis is, for longer than a new payment may wait. */
+  readonly secrets?: 'lockless' | 'away'
+  /** Gets every line of what happens. */
+  readonly trace?: (line: string) => void
+}
+
+export interface RunResult {
+  readonly seed: number
+  readonly violations: readonly string[]
+  /** What was done to the world, by kind. */
+  readonly counts: ReadonlyMap<string, number>
+  readonly payments: number
+  readonly requests: number
+  readonly events: number
+}
+
+const TROUBLE_MS = 30_000
+/** Commands that a failover without WAIT may lose, and how often one happens (ms). */
+const FAILOVER_LOSES_MAX = 12
+const FAILOVER_EVERY_MS = 12_000
+/** How far the clock of the durable Redis may be wrong, which all others follow: a good deal less than the horizon (ms). */
+const JUMP_MAX_MS = 7_500
+/** The same for the memory-only one, whose clock measures the lives of locks and tokens alone (ms). */
+const JUMP_FAR_MS = 60_000
+const BY_HAND = 0.25
+const UNFINISHED = 0.15
+const OWN_ANNOUNCED = 0.5
+const AWAKE_MS = 1_000
+/** Beyond every alarm that a payment can have. */
+export const PEACE_MAX_MS = 900_000
+
+/** Runs a seed; the same seed gives the same run. Rejects only for a mistake of the simulation itself. */
+export async function runSeed(options: RunOptions): Promise<RunResult> {
+  const { seed, isFailingOver, isTouched, trace } = options
+  const world = new World(seed, trace ?? null)
+  const faults = drawFaults(world.random)
+  if (isFailingOver) faults.failoverLoses = FAILOVER_LOSES_MAX
+  if (isTouched) Object.assign(faults, { byHand: BY_HAND, unfinished: UNFINISHED })
+  return await inside(world, () => runWorld(world, faults, options))
+}
+
+async function runWorld(world: World, faults: Faults, options: RunOptions): Promise<RunResult> {
+  const { seed, secrets } = options
+  const mutant: Mutant | null = options.mutant === undefined ? null : mutants[options.mutant]
+  const trouble = options.trouble ?? mutant?.trouble
+  const { random } = world
+  const installation = new Installation(world, faults, mutant, secrets === 'lockless')
+  const violations = new Set<string>()
+  watchWrites(installation, violations)
+  const outside = new Process('outside', true)
+  const merchants = ['m_one', 'm_two'].map(id => new MerchantClient(world, installation, outside, id))
+  registerWebhooks(installation, merchants)
+  installation.start({
+    payments: random.between(1, 3),
+    api: random.between(1, 2),
+    timers: random.between(1, 2),
+    webhooks: 2
+  })
+
+  const early = random.between(2, 7)
+  const stories = early + (trouble === undefined ? 0 : STORIES_IN_TROUBLE[trouble])
+  let ended = 0
+  const begin = (from: number, to: number): void => {
+    for (let i = from; i < to; i++) {
+      const client = merchants[i % merchants.length]
+      if (client === undefined) continue
+      void play({ world, installation, client, outside }, `p${i}`).then(() => ended++)
+    }
+  }
+  world.spawn(outside, () => begin(0, early))
+  if (stories > early) world.after(TROUBLE_BEGINS_AFTER_MS, outside, () => begin(early, stories))
+  if (faults.byHand > 0) touchSales(world, installation, outside)
+  makeTrouble(world, installation, faults)
+  if (trouble !== undefined) beginTrouble(world, installation, trouble)
+  if (secrets === 'away') takeSecretsAway(world, installation)
+  await world.turn(() => false, TROUBLE_MS)
+  makePeace(world, installation, faults)
+  if (secrets === 'away') for (const problem of await outliveOutage(world, installation)) violations.add(problem)
+  world.quietUntilMs = () => quietUntilMs(installation, merchants)
+  if (trouble !== undefined) {
+    for (const problem of await outliveTrouble(world, installation, trouble)) violations.add(problem)
+  }
+  const isDone = (): boolean => ended === stories && isAtRest(installation) && isEverybodyAwake(world, installation)
+  const hasEnded = await world.turn(isDone, PEACE_MAX_MS)
+  if (!hasEnded)
+    violations.add(`not at rest a quarter of an hour after the last fault; ${ended} of ${stories} stories have ended`)
+  for (const problem of audit(installation, merchants)) violations.add(problem)
+  for (const error of installation.errors) violations.add(`a worker logged an error: ${error}`)
+  return {
+    seed,
+    violations: [...violations],
+    counts: world.counts,
+    payments: stories,
+    requests: merchants.flatMap(merchant => merchant.records).reduce((sum, record) => sum + record.requests, 0),
+    events: world.events
+  }
+}
+
+/** People work beside the service, and the network announces what the service did itself, like everything else. */
+function touchSales(world: World, installation: Installation, outside: Process): void {
+  world.spawn(outside, () => void workOffAttention(world, installation, outside))
+  installation.network.onBooked = saleId => {
+    if (!world.random.chance(OWN_ANNOUNCED)) return
+    world.spawn(outside, () => void announce({ world, installation, outside }, { saleId, announced: 'change' }))
+  }
+}
+
+/** Gives each merchant an endpoint, in the form that redis/webhooks/webhook-endpoints.ts stores. */
+export function registerWebhooks({ durable, config }: Installation, merchants: readonly { id: string }[]): void {
+  for (const { id } of merchants) {
+    const endpoint: WebhookEndpoint = {
+      url: `https://${id}.example/events`,
+      seed: { keyId: 'key', salt: 'salt' },
+      previous: [],
+      updatedAtMs: 0
+    }
+    const key = keys.webhookEndpoint(partitionOf(id, config.partitions), id)
+    durable.execute(['SET', key, JSON.stringify(endpoint)], () => undefined)
+  }
+}
+
+/** Looks at everything that is written: versions that don't follow each other are `violations`, events are noted. */
+export function watchWrites(installation: Installation, violations: Set<string>): void {
+  installation.durable.watch = (args, data) => {
+    watchVersions(args, data, violations)
+    watchFailures(args, data, installation, violations)
+    installation.written.note(args)
+  }
+}
+
+/** Invariant 5: each write of a payment follows the one before, by any process. */
+function watchVersions(args: readonly string[], data: RedisData, violations: Set<string>): void {
+  const [name, key = '', text = ''] = args
+  if (name !== 'SET' || !key.includes(':pay:')) return
+  const before = Number(data.text(key)?.split(' ', 1)[0] ?? 0)
+  const after = Number(text.split(' ', 1)[0])
+  if (after !== before + 1) violations.add(`${key}: version ${after} overwrites version ${before}`)
+}
+
+/** Faults that come by themselves, not at a step of a process. */
+function makeTrouble(world: World, installation: Installation, faults: Faults): void {
+  const { durable, secrets, receivers } = installation
+  const every = (gap: () => number, strikes: () => void): void => {
+    if (gap() <= 0) return
+    const next = (): void =>
+      void world.after(world.random.exponential(gap()), null, () => {
+        if (gap() <= 0) return
+        strikes()
+        next()
+      })
+    next()
+  }
+  every(
+    () => faults.redisDiesEveryMs,
+    () => {
+      const server = world.random.chance(0.7) ? durable : secrets
+      if (server.isDown) return
+      world.note(`${server.options.name} dies`)
+      server.kill()
+      world.after(world.random.between(50, 3_000), null, () => server.restart())
+    }
+  )
+  every(
+    () => faults.redisStallsEveryMs,
+    () => {
+      world.note('stall')
+      durable.stalledUntilMs = world.nowMs + world.random.between(100, 7_000)
+    }
+  )
+  every(
+    () => faults.redisClockJumpsEveryMs,
+    () => {
+      const [server, aheadMaxMs] = world.random.chance(0.6) ? [durable, JUMP_MAX_MS] : [secrets, JUMP_FAR_MS]
+      server.clockAheadMs = world.random.between(-aheadMaxMs, aheadMaxMs)
+      world.note(`${server.options.name} clock jumps`, `${server.clockAheadMs} ms ahead`)
+    }
+  )
+  every(
+    () => (faults.failoverLoses > 0 ? FAILOVER_EVERY_MS : 0),
+    () => {
+      if (durable.isDown) return
+      const lost = world.random.between(1, faults.failoverLoses)
+      world.note('failover', `${lost} commands lost`)
+      durable.failOver(lost)
+    }
+  )
+  every(
+    () => faults.receiversLeaveEveryMs,
+    () => {
+      world.note('receivers away')
+      receivers.awayUntilMs = world.nowMs + world.random.between(500, 10_000)
+    }
+  )
+  world.onLocksVanish = () => {
+    world.note('locks vanish')
+    for (const key of [...secrets.data.values.keys()]) if (key.startsWith('lock:')) secrets.data.remove(key)
+  }
+  every(() => faults.locksVanishEveryMs, world.onLocksVanish)
+}
+
+/** From here on nothing goes wrong any more. Suspended processes resume by themselves. */
+function makePeace(world: World, { durable, secrets }: Installation, faults: Faults): void {
+  world.trace('peace', '')
+  Object.assign(faults, NO_FAULTS)
+  for (const server of [durable, secrets]) {
+    server.clockAheadMs = 0
+    server.restart()
+  }
+}
+
+/** While no request is open and no command or fresh event waits, the next alarm or retry is the next thing that matters. */
+export function quietUntilMs(installation: Installation, merchants: readonly MerchantClient[]): number | null {
+  const { durable, config } = installation
+  if ((durable.data.zset(keys.notices())?.size ?? 0) > 0) return null
+  if (merchants.some(merchant => merchant.openCalls > 0)) return null
+  let nextMs = Number.POSITIVE_INFINITY
+  for (let partition = 0; partition < config.partitions; partition++) {
+    if ((durable.data.stream(keys.commands(partition))?.entries.size ?? 0) > 0) return null
+    if ((durable.data.stream(keys.deliveries(partition))?.entries.size ?? 0) > 0) return null
+    for (const alarms of alarmsOf(partition)) {
+      for (const dueMs of durable.data.zset(alarms)?.values() ?? []) nextMs = Math.min(nextMs, dueMs)
+    }
+  }
+  return nextMs
+}
+
+/** A process suspended until the end could do no harm: so all run, and have had time to act on what they held. */
+export function isEverybodyAwake({ nowMs }: World, installation: Installation): boolean {
+  return installation.living().every(process => process.sleepsUntilMs + AWAKE_MS < nowMs)
+}
+
+export function isAtRest({ durable, config }: Installation): boolean {
+  if ((durable.data.zset(keys.notices())?.size ?? 0) > 0) return false
+  for (let partition = 0; partition < config.partitions; partition++) {
+    for (const { stream, group } of [paymentWork, deliveryWork]) {
+      const found = durable.data.stream(stream(partition))
+      if ((found?.entries.size ?? 0) > 0 || (found?.groups.get(group)?.pending.size ?? 0) > 0) return false
+    }
+    for (const alarms of alarmsOf(partition)) {
+      if ((durable.data.zset(alarms)?.size ?? 0) > 0) return false
+    }
+  }
+  return true
+}
+
+/** The lists of a partition whose times become commands. */
+function alarmsOf(partition: number): string[] {
+  const lists = [keys.due, keys.reconcile, keys.webhookDue, keys.webhookReleases]
+  return lists.map(list => list(partition))
+}

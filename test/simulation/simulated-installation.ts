@@ -1,0 +1,292 @@
+/**
+ * The service in a world: the real code of `api`, `payments`, `timers` and `webhooks` over simulated servers, and a
+ * supervisor that starts anew what dies.
+ */
+import type { Payments } from '../../api/payments/payments-port.js'
+import { createPayments } from '../../api/payments/submit.js'
+import { spanMs } from '../../machines/webhook-schedule.js'
+import { createCardStore } from '../../redis/cards/cards.js'
+import { createCommandQueue, ensureGroups, paymentWork } from '../../redis/commands/command-stream.js'
+import { listenForReplies } from '../../redis/commands/replies.js'
+import type { Redis } from '../../redis/connection/connections.js'
+import { followClock } from '../../redis/connection/redis-clock.js'
+import { createPaymentLock, type PaymentLock } from '../../redis/locks/payment-lock.js'
+import { createNoticeStore } from '../../redis/notices/notices.js'
+import { createCommitStore } from '../../redis/payments/commits.js'
+import { createPaymentStore } from '../../redis/payments/payments.js'
+import { createReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
+import { createTokenStore } from '../../redis/tokens/tokens.js'
+import { createWebhookQueue, deliveryWork } from '../../redis/webhooks/webhook-queue.js'
+import { systemClock } from '../../runtime/clock.js'
+import { type Config, lockTtlMs } from '../../runtime/config.js'
+import { createLogger } from '../../runtime/log.js'
+import type { SealedCard, TypedCard } from '../../vault/box.js'
+import { createCardData } from '../../workers/payments/card-data.js'
+import { startCommandLoop } from '../../workers/payments/command-loop.js'
+import { handleCommand } from '../../workers/payments/handle-command.js'
+import { repeatNoticeRounds } from '../../workers/payments/notice-rounds.js'
+import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
+import { startRounds } from '../../workers/timers/rounds-loop.js'
+import { createDeliveryHandler } from '../../workers/webhooks/deliver.js'
+import type { DeliveryDeps } from '../../workers/webhooks/delivery-deps.js'
+import { WrittenEvents } from './audit-webhooks.js'
+import type { Exchange } from './exchange.js'
+import type { Faults } from './faults.js'
+import { bookKnownSale, reconcilingNetwork } from './known-sale.js'
+import { Receivers } from './receivers.js'
+import { asRedis, type ClientRole, RedisClient } from './redis-client.js'
+import { RedisServer } from './redis-server.js'
+import { SimulatedNetwork } from './simulated-network.js'
+import { simulatedConfig } from './simulated-settings.js'
+import { Process, type World } from './world.js'
+
+const DAY_MS = 24 * 3_600_000
+/** Longer than any trouble of the network, as 72 h are. */
+const GIVE_NOTICE_UP_AFTER_MS = 700_000
+const WEBHOOK_JITTER = 0.2
+const WORKER = 'payments.'
+/** Payments in one key of an index. Few, so that worlds have leaves, too. */
+const INDEX_MAX = 1
+/** Has no moved clock: in the test environment each process would read that clock five times a second. */
+const ENVIRONMENT = 'live'
+
+export interface Api {
+  readonly process: Process
+  /** Undefined until it is ready. */
+  payments: Payments | undefined
+}
+
+export class Installation {
+  readonly config: Config = simulatedConfig()
+  readonly durable: RedisServer
+  readonly secrets: RedisServer
+  readonly network: SimulatedNetwork
+  readonly receivers: Receivers
+  /** The webhook events that commits have written. */
+  readonly written = new WrittenEvents()
+  readonly apis: Api[] = []
+  /** What workers said at level error: none of it is expected. */
+  readonly errors: string[] = []
+  readonly #world: World
+  readonly faults: Faults
+  readonly #mutant: Exchange | null
+  readonly #isLockless: boolean
+  readonly #log = createLogger('simulation', 'silent')
+  readonly #living = new Set<Process>()
+  #generation = 0
+  #workersAwayUntilMs = 0
+
+  /** `isLockless`: every worker works on any payment at any time, as if the lock servers had long been away. */
+  constructor(world: World, faults: Faults, mutant: Exchange | null, isLockless = false) {
+    this.#world = world
+    this.#isLockless = isLockless
+    this.faults = faults
+    this.#mutant = mutant
+    const mutate = mutant?.script
+    this.durable = new RedisServer(world, {
+      name: 'redis',
+      isDurable: true,
+      ...(mutate === undefined ? {} : { mutate })
+    })
+    this.secrets = new RedisServer(world, { name: 'secrets', isDurable: false })
+    this.network = new SimulatedNetwork(world, faults)
+    this.receivers = new Receivers(world, faults)
+    bookKnownSale(this.network.ledger, this.durable, this.config.networkMerchantId)
+  }
+
+  /** Starts so many processes of each kind; each is started again when it dies, for as long as the world turns. */
+  start(counts: { payments: number; api: number; timers: number; webhooks: number }): void {
+    for (let i = 0; i < counts.payments; i++) this.#keep(`${WORKER}${i + 1}`, process => this.#runWorker(process))
+    for (let i = 0; i < counts.timers; i++) this.#keep(`timers.${i + 1}`, process => this.#runTimers(process))
+    for (let i = 0; i < counts.webhooks; i++) this.#keep(`webhooks.${i + 1}`, process => this.#runWebhooks(process))
+    for (let i = 0; i < counts.api; i++) this.#keep(`api.${i + 1}`, process => this.#runApi(process, i))
+  }
+
+  /** All workers die, and none is started for so long. */
+  sendWorkersAway(forMs: number): void {
+    this.#workersAwayUntilMs = this.#world.nowMs + forMs
+    for (const process of [...this.#living]) if (process.name.startsWith(WORKER)) process.kill()
+  }
+
+  /** Every process that lives. */
+  living(): readonly Process[] {
+    return [...this.#living]
+  }
+
+  connect(process: Process, server: RedisServer, role: ClientRole = 'commands'): Redis {
+    return asRedis(new RedisClient(this.#world, this.faults, server, process, role))
+  }
+
+  #keep(name: string, run: (process: Process) => Promise<void>): void {
+    const process = new Process(`${name}#${++this.#generation}`)
+    if (this.faults.clockErrorMaxMs > 0) {
+      this.#world.note('clock differs')
+      process.clockAheadMs = Math.round((2 * this.#world.random.next() - 1) * this.faults.clockErrorMaxMs)
+    }
+    this.#living.add(process)
+    process.onDeath(() => {
+      this.#living.delete(process)
+      const awayMs = name.startsWith(WORKER) ? Math.max(0, this.#workersAwayUntilMs - this.#world.nowMs) : 0
+      this.#world.after(awayMs + this.#world.random.between(50, 1_500), null, () => this.#keep(name, run))
+    })
+    this.#world.spawn(process, () => {
+      // A process that can't start ends and is started again, as under the supervisor.
+      run(process).catch((error: unknown) => {
+        this.#world.trace('start failed', String(error))
+        process.kill()
+      })
+    })
+  }
+
+  async #runWorker(process: Process): Promise<void> {
+    const { config } = this
+    const redis = this.connect(process, this.durable)
+    const clock = await followClock(redis, ENVIRONMENT)
+    const tokens = createTokenStore(this.connect(process, this.secrets))
+    const queue = createCommandQueue(redis)
+    const network = this.network.connect(process, config)
+    const deps: WorkerDeps = {
+      payments: createPaymentStore(redis),
+      commits: createCommitStore(redis, undefined, INDEX_MAX),
+      queue: {
+        ...queue,
+        bury: (entry, burial) => {
+          this.#world.note('buried', burial.reason)
+          return queue.bury(entry, burial)
+        }
+      },
+      lock: this.#lockOf(process),
+      network: reconcilingNetwork(network, redis, { config, clock, log: this.#log, world: this.#world }),
+      cardData: createCardData(tokens, createCardStore(redis, config.partitions), openerOfTexts),
+      policy: config,
+      environment: 'test',
+      networkRetryMs: config.networkRetryMs,
+      deliveriesMax: config.deliveriesMax,
+      clock,
+      log: this.#watchedLog()
+    }
+    const used = this.#mutant?.worker?.(deps) ?? deps
+    await startCommandLoop({
+      blocking: this.connect(process, this.durable, 'blocking'),
+      redis,
+      work: paymentWork,
+      partitions: config.partitions,
+      consumer: process.name,
+      concurrency: config.workerConcurrency,
+      heartbeatMs: config.heartbeatMs,
+      handle: (entry, stopping) => {
+        this.#world.trace('command', () => JSON.stringify(entry))
+        return handleCommand(entry, used, stopping)
+      },
+      log: this.#log
+    })
+    const notices = createNoticeStore(redis, config.partitions)
+    const onGivenUp = (): void => this.#world.note('notice given up', '')
+    const times = { giveUpAfterMs: GIVE_NOTICE_UP_AFTER_MS, leaseMs: 8_000 }
+    void repeatNoticeRounds(
+      { notices, network, clock, log: this.#log, onGivenUp, ...times },
+      new AbortController().signal
+    )
+  }
+
+  async #runTimers(process: Process): Promise<void> {
+    const { config } = this
+    const redis = this.connect(process, this.durable)
+    const clock = await followClock(redis, ENVIRONMENT)
+    await ensureGroups(redis, config.partitions, paymentWork)
+    await ensureGroups(redis, config.partitions, deliveryWork)
+    const { partitions, timersIntervalMs, takeoverAfterMs, webhookPollMs } = config
+    const signal = new AbortController().signal
+    const silent = (): void => undefined
+    const metrics = { fired: silent, tookOver: silent, roundFailed: silent }
+    const intervals = { timersIntervalMs, takeoverAfterMs, webhookPollMs }
+    const pace = createReconcilePace(redis, this.config.reconcilePerSecond)
+    startRounds({ redis, pace, partitions, ...intervals, clock, metrics, log: this.#log, signal })
+  }
+
+  async #runWebhooks(process: Process): Promise<void> {
+    const { config } = this
+    const redis = this.connect(process, this.durable)
+    const retries = { delaysMs: config.webhookRetryDelaysMs, jitter: WEBHOOK_JITTER }
+    const silent = (): void => undefined
+    const deps: DeliveryDeps = {
+      queue: createWebhookQueue(redis, {
+        spanMs: spanMs(retries),
+        retentionMs: config.webhookRetentionDays * DAY_MS,
+        undeliverableMax: config.webhookUndeliverableMax,
+        onDropped: (merchantId, count) => this.errors.push(`${count} events of ${merchantId} were dropped`),
+        now: systemClock.now
+      }),
+      lock: this.#lockOf(process),
+      secrets: { secretOf: ({ salt }) => `whsec_${salt}` },
+      sender: this.receivers.connect(process, config.webhookTimeoutMs),
+      retries,
+      concurrency: config.webhookConcurrency,
+      clock: systemClock,
+      random: () => this.#world.random.next(),
+      metrics: { attempted: silent, gaveUp: silent, dropped: silent, forgot: silent },
+      log: this.#watchedLog()
+    }
+    const used = this.#mutant?.webhooks?.(deps) ?? deps
+    await startCommandLoop({
+      blocking: this.connect(process, this.durable, 'blocking'),
+      redis,
+      work: deliveryWork,
+      partitions: config.partitions,
+      consumer: process.name,
+      concurrency: 16 * config.webhookConcurrency,
+      heartbeatMs: config.heartbeatMs,
+      handle: createDeliveryHandler(used, new AbortController().signal),
+      log: this.#log
+    })
+  }
+
+  #lockOf(process: Process): PaymentLock {
+    if (this.#isLockless) return noLock
+    return createPaymentLock([this.connect(process, this.secrets, 'lock')], lockTtlMs(this.config), this.#log)
+  }
+
+  async #runApi(process: Process, slot: number): Promise<void> {
+    const api: Api = { process, payments: undefined }
+    this.apis[slot] = api
+    const { config } = this
+    const redis = this.connect(process, this.durable)
+    const subscriber = this.connect(process, this.durable, 'subscriber')
+    api.payments = createPayments({
+      config,
+      clock: await followClock(redis, ENVIRONMENT),
+      store: createPaymentStore(redis, undefined, INDEX_MAX),
+      tokens: createTokenStore(this.connect(process, this.secrets)),
+      cards: createCardStore(redis, config.partitions),
+      sealer: { sealCard: card => JSON.stringify(card), sealTyped: card => JSON.stringify(card), sealCvv: cvv => cvv },
+      replies: await listenForReplies(subscriber, process.name)
+    })
+  }
+
+  /** Silent, but for what a worker calls an error. */
+  #watchedLog(): WorkerDeps['log'] {
+    const { errors } = this
+    const world = this.#world
+    const note = (fields: { err?: unknown }, text: string): void => {
+      const cause = fields.err instanceof Error ? `: ${fields.err.message}` : ''
+      world.trace('error log', `${text}${cause}`)
+      // Rare, and what it must leave behind is audited.
+      if (text !== 'a command is buried') errors.push(`${text}${cause}`)
+    }
+    const log: unknown = Object.create(this.#log, {
+      child: { value: () => log },
+      error: { value: note },
+      warn: { value: (_: unknown, text: string) => world.trace('warning', text) }
+    })
+    return log as WorkerDeps['log']
+  }
+}
+
+const noLock: PaymentLock = { hold: (_, work) => work(new AbortController().signal) }
+
+/** Boxes of the simulation are plain texts: sealing is proved elsewhere, and costs time. */
+const openerOfTexts = {
+  openCard: (box: string) => JSON.parse(box) as SealedCard,
+  openTyped: (box: string) => JSON.parse(box) as TypedCard,
+  openCvv: (box: string) => box
+}

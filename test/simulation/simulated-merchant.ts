@@ -1,0 +1,178 @@
+/**
+ * A merchant in a world: sends payments and operations on them, and does what a merchant should when an answer does
+ * not come: sends the same request with the same key again, until there is a result.
+ */
+import type { CreateRequest, Payments, RequestScope } from '../../api/payments/payments-port.js'
+import type { Submission } from '../../api/payments/submission.js'
+import type { CommandResult } from '../../machines/commands.js'
+import { shortHash } from '../../redis/keys.js'
+import { ServiceError } from '../../runtime/errors.js'
+import type { Api, Installation } from './simulated-installation.js'
+import type { Process, World } from './world.js'
+
+/** What the merchant's own books say about one request. */
+export interface RequestRecord {
+  readonly key: string
+  readonly kind: 'create' | 'capture' | 'cancel'
+  readonly amountCents: number | null
+  paymentId: string | null
+  /** The result that was told. */
+  result: CommandResult | null
+  /** Refused before acceptance: nothing may ever have come of it. */
+  refusal: string | null
+  requests: number
+}
+
+export interface Merchant {
+  readonly id: string
+  readonly records: RequestRecord[]
+  /** What the merchant was told that can't be. */
+  readonly complaints: string[]
+}
+
+type Call = (payments: Payments, scope: RequestScope) => Promise<Submission>
+
+const CLIENT_TIMEOUT_MS = 15_000
+
+export class MerchantClient implements Merchant {
+  readonly id: string
+  readonly records: RequestRecord[] = []
+  readonly complaints: string[] = []
+  /** Calls that wait for an answer. */
+  openCalls = 0
+  readonly #world: World
+  readonly #installation: Installation
+  readonly #process: Process
+
+  constructor(world: World, installation: Installation, process: Process, id: string) {
+    this.#world = world
+    this.#installation = installation
+    this.#process = process
+    this.id = id
+  }
+
+  create(key: string, request: CreateRequest): Promise<RequestRecord> {
+    const record = this.#record(key, 'create', request.terms.amountCents, null)
+    return this.#untilEnded(record, (payments, scope) => payments.create(scope, request))
+  }
+
+  operate(
+    kind: 'capture' | 'cancel',
+    key: string,
+    paymentId: string,
+    amountCents: number | null
+  ): Promise<RequestRecord> {
+    const record = this.#record(key, kind, amountCents, paymentId)
+    return this.#untilEnded(record, (payments, scope) => payments[kind](scope, paymentId, amountCents))
+  }
+
+  #record(
+    key: string,
+    kind: RequestRecord['kind'],
+    amountCents: number | null,
+    paymentId: string | null
+  ): RequestRecord {
+    const record: RequestRecord = { key, kind, amountCents, paymentId, result: null, refusal: null, requests: 0 }
+    this.records.push(record)
+    return record
+  }
+
+  async #untilEnded(record: RequestRecord, call: Call): Promise<RequestRecord> {
+    const { random } = this.#world
+    const isDoubled = random.chance(0.15)
+    if (isDoubled) this.#world.note('doubled request')
+    const tries = isDoubled ? [this.#try(record, call), this.#try(record, call)] : [this.#try(record, call)]
+    await Promise.all(tries)
+    while (record.result === null && record.refusal === null) {
+      await this.#world.pause(random.between(100, 3_000))
+      await this.#try(record, call)
+    }
+    if (record.result !== null && random.chance(0.2)) {
+      await this.#world.pause(random.between(0, 5_000))
+      await this.#try(record, call)
+    }
+    return record
+  }
+
+  /** One request. A lost answer is no error: it says nothing. */
+  async #try(record: RequestRecord, call: Call): Promise<void> {
+    const scope: RequestScope = {
+      merchantId: this.id,
+      idempotencyKey: record.key,
+      fingerprint: shortHash(record.key),
+      waitMs: this.#world.random.pick([0, 2_000, 8_000]),
+      correlationId: null
+    }
+    record.requests++
+    try {
+      this.#hear(record, await this.#http(payments => call(payments, scope)))
+    } catch (error) {
+      if (!(error instanceof ServiceError)) return
+      if (record.result !== null || record.paymentId !== null) {
+        this.complaints.push(`${record.key}: refused with ${error.code} although it was accepted before`)
+      }
+      if (record.kind === 'create') record.refusal = error.code
+    }
+  }
+
+  #hear(record: RequestRecord, answer: Submission): void {
+    this.#world.trace('answer', () => `${record.key} ${JSON.stringify(answer).slice(0, 200)}`)
+    switch (answer.kind) {
+      case 'conflict':
+      case 'not_found':
+        this.complaints.push(`${record.key}: answered ${answer.kind}`)
+        return
+      case 'create_in_progress':
+        this.#samePayment(record, answer.paymentId)
+        return
+      case 'in_progress':
+        this.#samePayment(record, answer.terms.id)
+        return
+      case 'finished':
+        this.#samePayment(record, answer.terms.id)
+        this.#sameResult(record, answer.result)
+    }
+  }
+
+  #samePayment(record: RequestRecord, paymentId: string): void {
+    if (record.refusal !== null) this.complaints.push(`${record.key}: accepted after it was refused`)
+    if (record.paymentId !== null && record.paymentId !== paymentId) {
+      this.complaints.push(`${record.key}: two payments, ${record.paymentId} and ${paymentId}`)
+    }
+    record.paymentId = paymentId
+  }
+
+  #sameResult(record: RequestRecord, result: CommandResult): void {
+    if (record.result !== null && JSON.stringify(record.result) !== JSON.stringify(result)) {
+      this.complaints.push(`${record.key}: two results, ${JSON.stringify(record.result)} and ${JSON.stringify(result)}`)
+    }
+    record.result = result
+  }
+
+  /** A call over a wire to any API process; it rejects when the process dies or the wire breaks. */
+  #http<T>(call: (payments: Payments) => Promise<T>): Promise<T> {
+    const world = this.#world
+    const { apis } = this.#installation
+    const api: Api | undefined = apis[world.random.between(0, apis.length - 1)]
+    const wireMs = (): number => world.random.exponential(5)
+    this.openCalls++
+    const answered = new Promise<T>((resolve, reject) => {
+      const lost = (): void => void world.after(wireMs(), this.#process, () => reject(new Error('ECONNRESET')))
+      const payments = api?.payments
+      if (api === undefined || payments === undefined || api.process.isDead) return lost()
+      api.process.onDeath(lost)
+      const patience = world.after(CLIENT_TIMEOUT_MS, this.#process, () => reject(new Error('ETIMEDOUT')))
+      world.after(wireMs(), api.process, () => {
+        const hear = (settle: () => void): void => {
+          patience.isCancelled = true
+          world.after(wireMs(), this.#process, settle)
+        }
+        call(payments).then(
+          value => hear(() => resolve(value)),
+          error => hear(() => reject(error))
+        )
+      })
+    })
+    return answered.finally(() => this.openCalls--)
+  }
+}

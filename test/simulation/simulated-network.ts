@@ -1,0 +1,223 @@
+/**
+ * The card network of a world: the acquirer of the simulator with its ledger, behind a wire that loses, delays and
+ * doubles what it carries. The service's own adapter (workers/network/card-network.ts) speaks to it.
+ */
+import type { CardNetwork } from '../../machines/network.js'
+import type { Config } from '../../runtime/config.js'
+import { Acquirer, type AcquirerAnswer } from '../../scripts/simulator/acquirer.js'
+import { Ledger } from '../../scripts/simulator/ledger.js'
+import { networkOver } from '../../workers/network/card-network.js'
+import { WatchedTransport } from '../../workers/network/network-watch.js'
+import type { Exchange, Transport, WireRequest } from '../../workers/network/transport.js'
+import { type Faults, strike } from './faults.js'
+import type { Process, World } from './world.js'
+
+const LATENCY_MEAN_MS = 120
+/** The longest that a request may be on its way: with the timeouts and sleeps, well inside the horizon. */
+const LATE_MAX_MS = 8_000
+/** How long a query may not show what was booked. */
+const STALE_MS = 2_000
+/** The record is read from several hosts, and not all are behind: an answer may be older than the one before. */
+const READ_BEHIND = 0.7
+/** The same for what is announced: the record may be behind for almost a horizon. */
+const BEHIND_MAX_MS = 20_000
+
+/** The gateway may have handed a request on before it answers 429 or 503. */
+const BOOKED_BEHIND_GATEWAY = 0.3
+
+/**
+ * `away`: no request arrives. `denying`: questions arrive at a host that knows none of our sales. `throttled`: a gateway
+ * answers 429 or 503 to everything.
+ */
+export type NetworkTrouble = 'away' | 'denying' | 'throttled'
+
+export class SimulatedNetwork {
+  readonly ledger = new Ledger(null)
+  state: NetworkTrouble | 'well' = 'well'
+  /** When the network was last asked about an order, in its right mind: order id -> ms of the world. */
+  readonly askedAtMs = new Map<string, number>()
+  readonly #acquirer = new Acquirer(this.ledger, 'http://network')
+  readonly #world: World
+  readonly #faults: Faults
+  /** What queries answered last, and until when they go on answering it. */
+  readonly #stale = new Map<string, { answer: AcquirerAnswer; untilMs: number }>()
+
+  constructor(world: World, faults: Faults) {
+    this.#world = world
+    this.#faults = faults
+  }
+
+  /** Receives each operation that reached a sale. */
+  onBooked: (saleId: string) => void = () => undefined
+
+  /** Before a sale changes: queries go on showing it as it was. */
+  keepStale(saleId: string): void {
+    const path = `/1/sales/${saleId}`
+    const answer = this.#acquirer.answer('GET', path, new URLSearchParams(), '')
+    this.#stale.set(`${path}?`, {
+      answer,
+      untilMs: this.#world.nowMs + this.#world.random.between(STALE_MS, BEHIND_MAX_MS)
+    })
+  }
+
+  /** What people gave back of a sale in the portal (cents). */
+  readonly #byHand = new Map<string, number>()
+
+  noteRefundByHand(saleId: string, cents: number): void {
+    this.#byHand.set(saleId, this.refundedByHand(saleId) + cents)
+  }
+
+  refundedByHand(saleId: string): number {
+    return this.#byHand.get(saleId) ?? 0
+  }
+
+  /** The adapter as one worker has it, with its circuit. */
+  connect(process: Process, config: Config): CardNetwork {
+    const transport: Transport = {
+      send: (request, signal) => this.#send(process, request, signal),
+      close: () => Promise.resolve()
+    }
+    const transactions = new WatchedTransport(transport, {
+      baseUrl: 'http://network',
+      probePath: '/',
+      timeoutMs: config.networkTimeoutMs,
+      circuitFailures: config.networkCircuitFailures,
+      log: { warn: () => this.#world.note('circuit opens'), info: () => this.#world.note('circuit closes') }
+    })
+    return networkOver(transactions, transport, config)
+  }
+
+  #send(process: Process, request: WireRequest, signal: AbortSignal): Promise<Exchange> {
+    const world = this.#world
+    return new Promise(resolve => {
+      const onAbort = (): void => settle({ kind: 'ambiguous', reason: 'the caller gave up' })
+      const settle = (exchange: Exchange): void => {
+        signal.removeEventListener('abort', onAbort)
+        world.trace('network', () => `${request.method} ${request.path} -> ${JSON.stringify(exchange).slice(0, 140)}`)
+        resolve(exchange)
+      }
+      if (signal.aborted) return settle({ kind: 'not_sent', reason: 'the caller gave up' })
+      if (strike(world, this.#faults, process, () => `before ${request.method} ${request.path}`)) return
+      if (this.#happens('notSent')) {
+        world.after(this.#latencyMs(), process, () => settle({ kind: 'not_sent', reason: 'ECONNREFUSED' }))
+        return
+      }
+      if (request.method === 'GET') signal.addEventListener('abort', onAbort)
+      world.after(request.timeoutMs, process, () => settle({ kind: 'ambiguous', reason: 'no whole answer' }))
+      this.#carry(process, request, settle)
+    })
+  }
+
+  #carry(process: Process, request: WireRequest, settle: (exchange: Exchange) => void): void {
+    const world = this.#world
+    const cut = (): void => settle({ kind: 'ambiguous', reason: 'ECONNRESET' })
+    // The caller's own timeout tells it half of the time, which is what a host that went silent looks like.
+    if (this.state === 'away') return void (world.random.chance(0.5) && world.after(this.#latencyMs(), process, cut))
+    if (this.state === 'throttled') return void this.#turnAway(process, request, settle)
+    if (this.#happens('dropBefore')) return void world.after(this.#latencyMs(), process, cut)
+    const isLate = this.#happens('late')
+    const wayMs = isLate
+      ? request.timeoutMs + world.random.next() * (LATE_MAX_MS - request.timeoutMs)
+      : this.#latencyMs()
+    // Of two copies, no network refuses one for certain and books the other: the refusal alone would be false.
+    const isDoubled = this.#isDoublable(request) && this.#happens('twice')
+    if (isDoubled) {
+      world.after(this.#latencyMs() + world.random.next() * LATE_MAX_MS, null, () => this.#reach(request, isDoubled))
+    }
+    world.after(wayMs, null, () => {
+      const answer = this.#reach(request, isDoubled)
+      if (answer.isLost || this.#happens('dropAfter')) return void world.after(this.#latencyMs(), process, cut)
+      const exchange: Exchange = { kind: 'answered', status: answer.status, text: answer.body }
+      world.after(this.#latencyMs(), process, () => {
+        if (!strike(world, this.#faults, process, () => `after ${request.method} ${request.path}`)) settle(exchange)
+      })
+    })
+  }
+
+  #turnAway(process: Process, request: WireRequest, settle: (exchange: Exchange) => void): void {
+    const world = this.#world
+    const isHandedOn = request.method !== 'GET' && world.random.chance(BOOKED_BEHIND_GATEWAY)
+    world.after(this.#latencyMs(), null, () => {
+      if (isHandedOn) this.#reach(request, false)
+      const status = world.random.pick([429, 503])
+      world.after(this.#latencyMs(), process, () => settle({ kind: 'answered', status, text: '' }))
+    })
+  }
+
+  /** What the acquirer makes of a request that has arrived. */
+  #reach(request: WireRequest, isDoubled: boolean): AcquirerAnswer {
+    const isWrite = request.method !== 'GET'
+    if (this.#happens('error') && this.#world.random.chance(0.5)) return broken()
+    if (request.method === 'PUT' && !isDoubled && this.#happens('refuse')) return refused()
+    const [path = '', query = ''] = request.path.split('?')
+    if (!isWrite) return this.#query(path, query)
+    const saleId = /^\/1\/sales\/([^/]+)\/(?:capture|void)$/.exec(path)?.[1]
+    if (saleId !== undefined && this.#faults.byHand > 0 && this.#happens('staleQuery')) this.keepStale(saleId)
+    const answer = this.#acquirer.answer(request.method, path, new URLSearchParams(query), request.body ?? '')
+    if (saleId !== undefined) this.onBooked(saleId)
+    this.#world.trace('booked', `${request.method} ${request.path} ${answer.status}`)
+    if (request.method === 'POST' && answer.status === 201 && this.#happens('unfinished')) {
+      return this.#leaveUnfinished(answer)
+    }
+    return this.#happens('error') ? broken() : answer
+  }
+
+  /** Queries show seconds later how the sale ends; some are undone by then (the acquirer's cancellation guarantee). */
+  #leaveUnfinished(answer: AcquirerAnswer): AcquirerAnswer {
+    const world = this.#world
+    const body = JSON.parse(answer.body) as { Payment: { PaymentId: string; Status: number; ReturnCode: string } }
+    const sale = this.ledger.find(body.Payment.PaymentId)
+    if (sale === undefined) return answer
+    const { status, capturedAmount } = sale
+    this.ledger.book({ ...sale, status: 0, capturedAmount: 0, capturedAtMs: null })
+    const isCancelled = (status === 1 || status === 2) && world.random.chance(0.3)
+    const end = isCancelled
+      ? { status: 10, capturedAmount, voidedAmount: sale.amount, voidedAtMs: world.nowMs }
+      : { status, capturedAmount, capturedAtMs: sale.capturedAtMs }
+    world.after(world.random.between(500, 30_000), null, () => {
+      const now = this.ledger.find(sale.paymentId)
+      if (now?.status === 0) this.ledger.book({ ...now, ...end })
+      world.note('finished late', JSON.stringify(end))
+    })
+    return { ...answer, body: JSON.stringify({ ...body, Payment: { ...body.Payment, Status: 0, ReturnCode: '99' } }) }
+  }
+
+  #query(path: string, query: string): AcquirerAnswer {
+    const { nowMs } = this.#world
+    if (this.state === 'denying') return { status: 404, body: '', isLost: false }
+    const orderId = new URLSearchParams(query).get('merchantOrderId')
+    if (orderId !== null) this.askedAtMs.set(orderId, nowMs)
+    const place = `${path}?${query}`
+    const stale = this.#stale.get(place)
+    if (stale !== undefined && stale.untilMs > nowMs && this.#world.random.chance(READ_BEHIND)) return stale.answer
+    const answer = this.#acquirer.answer('GET', path, new URLSearchParams(query), '')
+    if (this.#happens('staleQuery')) this.#stale.set(place, { answer, untilMs: nowMs + STALE_MS })
+    return answer
+  }
+
+  /** What a gateway may do twice without an effect: not sales, and not refunds of a part. */
+  #isDoublable({ method, path }: WireRequest): boolean {
+    return method === 'PUT' && (path.includes('/capture') || path.endsWith('/void'))
+  }
+
+  #happens(
+    fault: 'unfinished' | 'notSent' | 'dropBefore' | 'dropAfter' | 'late' | 'twice' | 'error' | 'refuse' | 'staleQuery'
+  ): boolean {
+    if (!this.#world.random.chance(this.#faults[fault])) return false
+    this.#world.note(fault)
+    return true
+  }
+
+  #latencyMs(): number {
+    return this.#world.random.exponential(LATENCY_MEAN_MS)
+  }
+}
+
+function broken(): AcquirerAnswer {
+  return { status: 500, body: '', isLost: false }
+}
+
+/** A refusal for certain, in the words of the acquirer: error 108. */
+function refused(): AcquirerAnswer {
+  return { status: 400, body: JSON.stringify([{ Code: 108, Message: 'Refused this time' }]), isLost: false }
+}

@@ -1,0 +1,135 @@
+/** What happens to one payment in a world: chosen by chance, and played by the merchant, the buyer and the network. */
+import type { CreateRequest } from '../../api/payments/payments-port.js'
+import { orderIdOf } from '../../machines/network.js'
+import { createTokenStore, newTokenId } from '../../redis/tokens/tokens.js'
+import { type LedgerSale, LedgerStatus } from '../../scripts/simulator/ledger.js'
+import { misbehavingAmounts } from '../../scripts/simulator/outcomes.js'
+import { touchSale } from './by-hand.js'
+import { announce, type Stage, untilDone } from './stage.js'
+
+/** Test cards by last digit: approved, declined, no answer (denied, authorised). */
+const CARDS = [
+  '4024007153760060',
+  '4024007153760060',
+  '4024007153760052',
+  '4024007153760086',
+  '4024007153760029'
+] as const
+const PAUSE_MEAN_MS = 4_000
+/** Beyond the window of a pre-authorisation. */
+const PATIENCE_MS = 110_000
+
+/** Plays one payment from its token to the last operation. */
+export async function play(stage: Stage, name: string): Promise<void> {
+  const { world, client } = stage
+  const { random } = world
+  await world.pause(random.exponential(PAUSE_MEAN_MS))
+  const tokenId = await tokenise(stage, random.pick(CARDS))
+  const isManual = random.chance(0.5)
+  const amountCents = random.pick([5_000, 10_000, 993, 994])
+  const created = await client.create(`${name}-create`, aRequest(name, tokenId, amountCents, isManual))
+  const { paymentId } = created
+  if (paymentId === null || created.result?.kind !== 'succeeded') return
+  const steps = random.between(0, 4)
+  for (let step = 0; step < steps; step++) {
+    await world.pause(random.chance(0.1) ? PATIENCE_MS : random.exponential(PAUSE_MEAN_MS))
+    const operations = random.chance(0.25) ? 2 : 1
+    await Promise.all(
+      Array.from({ length: operations }, (_, index) =>
+        operate(stage, `${name}-${step}${'ab'[index]}`, paymentId, amountCents)
+      )
+    )
+  }
+}
+
+async function operate(stage: Stage, key: string, paymentId: string, amountCents: number): Promise<void> {
+  const { random } = stage.world
+  if (random.chance(0.1)) return await chargeBack(stage, paymentId)
+  if (random.chance(0.05)) return await sellTwice(stage, paymentId)
+  if (random.chance(stage.installation.faults.byHand)) return await touchSale(stage, paymentId)
+  const part = random.pick([
+    null,
+    null,
+    amountCents,
+    Math.floor(amountCents / 2),
+    Math.floor(amountCents / 4),
+    991,
+    992
+  ])
+  await stage.client.operate(random.pick(['capture', 'cancel', 'cancel']), key, paymentId, part)
+}
+
+/** The buyer disputes at the bank; the network books it and sends a notice. */
+export async function chargeBack(stage: Stage, paymentId: string): Promise<void> {
+  const { world, installation } = stage
+  const { ledger } = installation.network
+  const sale = ledger.ofOrder(orderIdOf(paymentId)).find(({ capturedAmount }) => capturedAmount > 0)
+  if (sale === undefined) return
+  world.note('chargeback')
+  ledger.book({ ...sale, chargebackCase: '1' })
+  await announce(stage, { saleId: sale.paymentId, announced: 'chargeback' })
+}
+
+/** A gateway on the way repeats the sale long after it was answered; the network books it once more, and says so. */
+export async function sellTwice(stage: Stage, paymentId: string): Promise<void> {
+  const { world, installation } = stage
+  const { ledger } = installation.network
+  const sales = ledger.ofOrder(orderIdOf(paymentId))
+  const isLive = ({ status }: LedgerSale): boolean =>
+    status === LedgerStatus.authorised || status === LedgerStatus.captured
+  const sale = sales.find(found => isLive(found) && found.voidedAmount === 0)
+  // One that the network never voids would be looked at for ever.
+  const isVoidable = (sale?.capturedAmount || sale?.amount) !== misbehavingAmounts.voidRejected
+  if (sale === undefined || sales.length > 1 || !isVoidable) return
+  world.note('sale booked twice')
+  const saleId = `${sale.paymentId.slice(0, -1)}${sale.paymentId.endsWith('0') ? '1' : '0'}`
+  ledger.book({ ...sale, paymentId: saleId, chargebackCase: null })
+  await announce(stage, { saleId, announced: 'change' })
+}
+
+export async function tokenise({ world, installation, client, outside }: Stage, number: string): Promise<string> {
+  const tokens = createTokenStore(installation.connect(outside, installation.secrets))
+  const tokenId = newTokenId()
+  const card = { number, holderName: 'MARIA DA SILVA', expirationMonth: '07', expirationYear: '2031' }
+  const token = {
+    tokenId,
+    merchantId: client.id,
+    brand: 'visa',
+    last4: number.slice(-4),
+    expirationMonth: card.expirationMonth,
+    expirationYear: card.expirationYear,
+    holderName: card.holderName,
+    cardBox: JSON.stringify(card),
+    typedBox: JSON.stringify({ ...card, cvv: '123' })
+  }
+  await untilDone(world, () => tokens.put(token, 15 * 60_000))
+  return tokenId
+}
+
+export function aRequest(name: string, tokenId: string, amountCents: number, isManual: boolean): CreateRequest {
+  const customer = { name: 'Maria da Silva', email: 'maria@example.com' }
+  const address = {
+    zipCode: '01310100',
+    street: 'Avenida Paulista',
+    number: '1000',
+    complement: null,
+    district: 'Bela Vista',
+    city: 'Sao Paulo',
+    state: 'SP'
+  }
+  return {
+    terms: {
+      externalReference: name,
+      captureMode: isManual ? 'manual' : 'auto',
+      amountCents,
+      currency: 'BRL',
+      installments: 1,
+      statementDescriptor: null,
+      customer,
+      metadata: null
+    },
+    buyer: { ...customer, document: '12345678909', phone: '11987654321', address },
+    source: { type: 'token', tokenId },
+    cvv: null
+  }
+}

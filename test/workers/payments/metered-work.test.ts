@@ -1,0 +1,85 @@
+import { expect } from 'chai'
+import { Registry } from 'prom-client'
+import type { CardNetwork } from '../../../machines/network.js'
+import type { WorkerTimes } from '../../../redis/commands/replies.js'
+import type { Commit } from '../../../redis/payments/commits.js'
+import { measureCommand } from '../../../workers/payments/metered-work.js'
+import { createWorkerMetrics } from '../../../workers/payments/payments-metrics.js'
+import type { WorkerDeps } from '../../../workers/payments/worker-deps.js'
+import { noAbort } from '../../support/card-network.js'
+import { anEntry, aPayment, references } from '../../support/payments.js'
+
+const SLOW_MS = 30
+
+const later = <T>(value: T): Promise<T> => new Promise(resolve => setTimeout(() => resolve(value), SLOW_MS))
+
+/** Dependencies that take their time, and what was sent along with the last write. */
+function slowDeps(): { deps: WorkerDeps; sent: WorkerTimes[] } {
+  const sent: WorkerTimes[] = []
+  const outcome = { kind: 'approved', isCaptured: true, references } as const
+  const network = { capture: () => later(outcome) } as unknown as CardNetwork
+  let tries = 0
+  const deps = {
+    network,
+    lock: {
+      hold: async (_: string, work: (held: AbortSignal) => Promise<unknown>) =>
+        (await later(++tries)) === 1 ? 'taken' : await work(noAbort)
+    },
+    commits: {
+      commit: async ({ times }: Commit) => {
+        if (times !== undefined) sent.push(times)
+        return 'version_conflict'
+      },
+      finish: async () => undefined
+    }
+  } as unknown as WorkerDeps
+  return { deps, sent }
+}
+
+describe('the figures of a command', () => {
+  it('tell what it waited for, in the register and with its reply', async () => {
+    const registry = new Registry()
+    const metrics = createWorkerMetrics({ inWork: () => 3, isCircuitOpen: () => true }, registry)
+    const { deps, sent } = slowDeps()
+    const payment = aPayment()
+    const entry = anEntry(payment, { entryId: `${Date.now() - 2_000}-0` })
+    await measureCommand(entry, deps, metrics, async measured => {
+      const work = async (): Promise<void> => {
+        await measured.network.capture('sale', 100, noAbort)
+        await measured.commits.commit({ payment } as Commit, 0)
+      }
+      if ((await measured.lock.hold('x', work)) === 'taken') await measured.lock.hold('x', work)
+    })
+
+    const [times] = sent
+    expect(times?.queueMs).to.be.within(2_000, 3_000)
+    expect(times?.lockMs, 'both tries').to.be.within(2 * SLOW_MS - 5, 2_000)
+    expect(times?.networkMs).to.be.within(SLOW_MS - 3, 2_000)
+    expect(times?.workMs).to.be.at.least((times?.lockMs ?? 0) + (times?.networkMs ?? 0))
+    const text = await registry.metrics()
+    for (const line of [
+      'commands_in_work 3',
+      'network_circuit_open 1',
+      'command_queue_seconds_count{command="create"} 1',
+      'command_seconds_count{command="create"} 1',
+      'payment_lock_seconds_count{outcome="taken"} 1',
+      'payment_lock_seconds_count{outcome="held"} 1',
+      'network_call_seconds_count{operation="capture",outcome="approved"} 1',
+      'commit_seconds_count{outcome="version_conflict"} 1'
+    ]) {
+      expect(text).to.contain(line)
+    }
+  })
+
+  it('count a lock whose servers fail, and a command that fails', async () => {
+    const registry = new Registry()
+    const metrics = createWorkerMetrics({ inWork: () => 0, isCircuitOpen: () => false }, registry)
+    const failing = { lock: { hold: () => Promise.reject(new Error('away')) } } as unknown as WorkerDeps
+    const work = (deps: WorkerDeps): Promise<void> => deps.lock.hold('x', async () => undefined).then(() => undefined)
+    const failure = await measureCommand(anEntry(aPayment()), failing, metrics, work).catch(String)
+    expect(failure).to.contain('away')
+    expect(await registry.metrics())
+      .to.contain('payment_lock_seconds_count{outcome="failed"} 1')
+      .and.contain('command_seconds_count{command="create"} 1')
+  })
+})

@@ -1,0 +1,151 @@
+/**
+ * A worker's dependencies with their figures: for one command, what it waits for is counted and summed up, and travels
+ * with its reply (redis/commands/replies.ts).
+ */
+import type { CardNetwork } from '../../machines/network.js'
+import type { CommandEntry } from '../../redis/commands/command-entry.js'
+import type { CommandQueue } from '../../redis/commands/command-stream.js'
+import type { WorkerTimes } from '../../redis/commands/replies.js'
+import type { PaymentLock } from '../../redis/locks/payment-lock.js'
+import type { CommitStore } from '../../redis/payments/commits.js'
+import { timed } from '../../runtime/metrics.js'
+import type { GivenBack, WorkerMetrics } from './payments-metrics.js'
+import type { WorkerDeps } from './worker-deps.js'
+
+/** The sums of one command. Its methods are told how long things took. */
+class CommandTimes {
+  readonly #startedMs = performance.now()
+  readonly #queueMs: number
+  #lockMs = 0
+  #networkMs = 0
+
+  constructor(queueMs: number) {
+    this.#queueMs = queueMs
+  }
+
+  addLock(ms: number): void {
+    this.#lockMs += ms
+  }
+
+  addNetwork(ms: number): void {
+    this.#networkMs += ms
+  }
+
+  /** As of now. */
+  get sums(): WorkerTimes {
+    return {
+      queueMs: this.#queueMs,
+      lockMs: this.#lockMs,
+      networkMs: this.#networkMs,
+      workMs: performance.now() - this.#startedMs
+    }
+  }
+}
+
+/** Does the work of one command with dependencies that are measured. */
+export async function measureCommand<T>(
+  entry: CommandEntry,
+  deps: WorkerDeps,
+  metrics: WorkerMetrics,
+  work: (measured: WorkerDeps) => Promise<T>
+): Promise<T> {
+  const startedMs = performance.now()
+  const queueMs = Math.max(0, Date.now() - Number.parseInt(entry.entryId, 10))
+  const times = new CommandTimes(queueMs)
+  metrics.queued(entry.command.kind, queueMs)
+  try {
+    return await work({
+      ...deps,
+      lock: meterLock(deps.lock, times, metrics),
+      network: meterNetwork(deps.network, metrics, ms => times.addNetwork(ms)),
+      commits: meterCommits(deps.commits, times, metrics)
+    })
+  } finally {
+    metrics.handled(entry.command.kind, performance.now() - startedMs)
+  }
+}
+
+/** The time of a lock is all the time that a command waits for it, the pauses between two tries included. */
+function meterLock(lock: PaymentLock, times: CommandTimes, metrics: WorkerMetrics): PaymentLock {
+  let waitingSinceMs: number | undefined
+  return {
+    async hold(compact, work) {
+      const triedMs = performance.now()
+      const sinceMs = waitingSinceMs ?? triedMs
+      waitingSinceMs = sinceMs
+      try {
+        const answer = await lock.hold(compact, held => {
+          const heldMs = performance.now()
+          times.addLock(heldMs - sinceMs)
+          waitingSinceMs = undefined
+          metrics.lockTried('held', heldMs - triedMs)
+          return work(held)
+        })
+        // The work may answer the same word; only who did not get the lock still waits for it.
+        if (waitingSinceMs !== undefined) metrics.lockTried('taken', performance.now() - triedMs)
+        return answer
+      } catch (error) {
+        if (waitingSinceMs !== undefined) metrics.lockTried('failed', performance.now() - triedMs)
+        throw error
+      }
+    }
+  }
+}
+
+/** Times every call to the card network; `onTime` receives each duration (ms). */
+export function meterNetwork(
+  network: CardNetwork,
+  metrics: Pick<WorkerMetrics, 'called'>,
+  onTime: (ms: number) => void = () => undefined
+): CardNetwork {
+  const tell = (operation: string) => (outcome: string, durationMs: number) => {
+    metrics.called(operation, outcome, durationMs)
+    onTime(durationMs)
+  }
+  const kindOf = ({ kind }: { kind: string }): string => kind
+  return {
+    authorise: (request, signal) => timed(() => network.authorise(request, signal), kindOf, tell('authorise')),
+    capture: (saleId, cents, signal) => timed(() => network.capture(saleId, cents, signal), kindOf, tell('capture')),
+    void: (saleId, cents, signal) => timed(() => network.void(saleId, cents, signal), kindOf, tell('void')),
+    query: (orderId, signal) => timed(() => network.query(orderId, signal), kindOf, tell('query')),
+    findOrderId: (saleId, signal) =>
+      timed(
+        () => network.findOrderId(saleId, signal),
+        orderId => (orderId ? 'found' : 'no_answer'),
+        tell('find_order_id')
+      )
+  }
+}
+
+function meterCommits(commits: CommitStore, times: CommandTimes, metrics: WorkerMetrics): CommitStore {
+  return {
+    begin: entry => commits.begin(entry),
+    commit: (write, partition) =>
+      timed(
+        () => commits.commit({ ...write, times: times.sums }, partition),
+        written => written,
+        metrics.committed
+      ),
+    finish: (entry, result) =>
+      timed(
+        () => commits.finish(entry, result, times.sums),
+        () => 'finished',
+        metrics.committed
+      )
+  }
+}
+
+/** Counts what goes back unfinished. */
+export function meterQueue(queue: CommandQueue, metrics: WorkerMetrics): CommandQueue {
+  const counted = async (way: GivenBack, move: Promise<boolean>): Promise<boolean> => {
+    const isMoved = await move
+    if (isMoved) metrics.gaveBack(way)
+    return isMoved
+  }
+  return {
+    requeue: entry => counted('requeued', queue.requeue(entry)),
+    release: entry => counted('released', queue.release(entry)),
+    leave: entry => counted('left', queue.leave(entry)),
+    bury: (entry, burial) => counted('buried', queue.bury(entry, burial))
+  }
+}

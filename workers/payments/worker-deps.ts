@@ -1,0 +1,31 @@
+/** What a payments worker works with; everything that a test replaces. */
+import type { Environment } from '../../machines/model.js'
+import type { CardNetwork } from '../../machines/network.js'
+import type { Policy } from '../../machines/payment/events.js'
+import type { CommandQueue } from '../../redis/commands/command-stream.js'
+import type { PaymentLock } from '../../redis/locks/payment-lock.js'
+import type { Inspection } from '../../redis/operator/inspection.js'
+import type { CommitStore } from '../../redis/payments/commits.js'
+import type { PaymentStore } from '../../redis/payments/payments.js'
+import type { Clock } from '../../runtime/clock.js'
+import type { Logger } from '../../runtime/log.js'
+import type { CardData } from './card-data.js'
+
+export interface WorkerDeps {
+  readonly payments: PaymentStore
+  readonly commits: CommitStore
+  readonly queue: CommandQueue
+  readonly lock: PaymentLock
+  readonly network: CardNetwork
+  readonly cardData: CardData
+  readonly policy: Policy
+  readonly environment: Environment
+  /** How long a call that surely did not reach the network is tried again (ms). */
+  readonly networkRetryMs: number
+  /** Deliveries of a command before it is buried. */
+  readonly deliveriesMax: number
+  /** Receives every decision while a developer looks on (`npm run inspect`). */
+  readonly inspection?: Inspection
+  readonly clock: Clock
+  readonly log: Logger
+}

@@ -1,0 +1,98 @@
+/**
+ * What `timers` tells its operator: its own rounds, and the state of the whole installation. Every `timers` process tells
+ * the same of the installation: take the maximum, never the sum.
+ */
+import { Counter, type Registry, register } from 'prom-client'
+import { DOUBT_AGES_S, type QueueStatus } from '../../redis/commands/queue-status.js'
+import { publishFigures } from '../../runtime/metrics.js'
+
+export interface TimersMetrics {
+  fired(commands: number): void
+  tookOver(commands: number): void
+  roundFailed(round: string): void
+}
+
+/** Registers the figures of the rounds; once per register. */
+export function createTimersMetrics(registry: Registry = register): TimersMetrics {
+  const registers = [registry]
+  const fired = new Counter({
+    name: 'due_commands_total',
+    help: 'Alarms that were due and became commands: expiries and questions to the network.',
+    registers
+  })
+  const takeovers = new Counter({
+    name: 'takeovers_total',
+    help: 'Commands of silent workers that were handed to others.',
+    registers
+  })
+  const failures = new Counter({
+    name: 'timer_rounds_failed_total',
+    help: 'Rounds of the timers that failed and were repeated, by round: due, reconcile, takeover.',
+    labelNames: ['round'] as const,
+    registers
+  })
+  return {
+    fired: commands => fired.inc(commands),
+    tookOver: commands => takeovers.inc(commands),
+    roundFailed: round => failures.inc({ round })
+  }
+}
+
+/** All partitions at one moment. */
+export interface InstallationStatus {
+  readonly partitions: readonly QueueStatus[]
+  /** Workers that were heard lately. */
+  readonly workers: number
+}
+
+/** Registers the figures of the installation, read anew for each scrape. */
+export function publishInstallation(read: () => Promise<InstallationStatus>, registry: Registry = register): void {
+  const sum =
+    (figureOf: (row: QueueStatus) => number) =>
+    ({ partitions }: InstallationStatus): number =>
+      partitions.reduce((all, row) => all + figureOf(row), 0)
+  publishFigures(registry, read, [
+    {
+      name: 'commands_waiting',
+      help: 'Accepted commands that no worker has taken yet.',
+      pick: sum(row => Math.max(0, row.length - row.pending))
+    },
+    { name: 'commands_pending', help: 'Commands in the hands of workers.', pick: sum(row => row.pending) },
+    {
+      name: 'commands_oldest_seconds',
+      help: 'Age of the oldest command without a result, waiting or in work.',
+      pick: ({ partitions }) => Math.max(0, ...partitions.map(row => row.oldestAgeMs ?? 0)) / 1_000
+    },
+    { name: 'workers_alive', help: '`payments` processes that were heard lately.', pick: status => status.workers },
+    {
+      name: 'alarms_scheduled',
+      help: 'Payments with an alarm: an expiry or a question to the network.',
+      pick: sum(row => row.scheduled)
+    },
+    { name: 'alarms_due', help: 'Expiries that are due and have not become commands yet.', pick: sum(row => row.due) },
+    {
+      name: 'reconciliations_due',
+      help: 'Questions to the network that are due and wait for their turn: RECONCILE_PER_SECOND, or one a second while it gives no answer.',
+      pick: sum(row => row.reconcileDue)
+    },
+    {
+      name: 'dead_letters',
+      help: 'Commands that were taken out of circulation.',
+      pick: sum(row => row.deadLetters)
+    },
+    {
+      name: 'payments_needing_attention',
+      help: 'Payments that are listed for a person.',
+      pick: sum(row => row.attention)
+    },
+    {
+      name: 'payments_in_doubt',
+      help: 'Payments whose outcome is asked about at the network, at least `older_than_s` seconds after the doubt began.',
+      label: 'older_than_s',
+      pick: ({ partitions }) =>
+        Object.fromEntries(
+          DOUBT_AGES_S.map(age => [age, partitions.reduce((all, row) => all + (row.inDoubt[age] ?? 0), 0)])
+        )
+    }
+  ])
+}

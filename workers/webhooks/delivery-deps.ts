@@ -1,0 +1,25 @@
+/** What the delivery of webhooks works with; everything that a test replaces. */
+import type { RetryPolicy } from '../../machines/webhook-schedule.js'
+import type { PaymentLock } from '../../redis/locks/payment-lock.js'
+import type { WebhookQueue } from '../../redis/webhooks/webhook-queue.js'
+import type { Clock } from '../../runtime/clock.js'
+import type { Logger } from '../../runtime/log.js'
+import type { WebhookSecrets } from '../../vault/webhook-secrets.js'
+import type { Sender } from './sender.js'
+import type { WebhookMetrics } from './webhooks-metrics.js'
+
+export interface DeliveryDeps {
+  readonly queue: WebhookQueue
+  readonly lock: PaymentLock
+  readonly secrets: Pick<WebhookSecrets, 'secretOf'>
+  readonly sender: Sender
+  readonly retries: RetryPolicy
+  /** Events under way to one endpoint at the most. */
+  readonly concurrency: number
+  /** Real time, also where the clock of the test environment was moved: receivers refuse a signature of another time. */
+  readonly clock: Clock
+  /** From 0 to 1. */
+  readonly random: () => number
+  readonly metrics: WebhookMetrics
+  readonly log: Logger
+}
