@@ -28,13 +28,13 @@ export function selectTestFiles(files: readonly string[], patterns: readonly str
  * file belongs to the first that fits.
  */
 const LONGEST_FIRST = [
-  'system/operations/live-drill',
+  'live-drill',
   'simulation/simulation',
   'system/operations',
   'system/payments',
   'scripts',
   'simulation/crash-matrix',
-  'system/chaos',
+  'chaos',
   'system/card-data',
   'system',
   ''
