@@ -27,9 +27,6 @@ export interface ReconcilingOptions {
   readonly log: Logger
 }
 
-/** How long one control confirms the absences that come with it (ms). */
-const CONTROL_FRESH_MS = 5_000
-
 type Absence = Exclude<QueryOutcome, { kind: 'found' }>
 
 /** The same network, with an `authorise` that notes known sales, and a `query` that asks for one. */
@@ -37,11 +34,8 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
   const { knownSales, pace, account, onUnconfirmed, clock, log } = options
   const unaborted = new AbortController().signal
   let rememberedAtMs = Number.NEGATIVE_INFINITY
-  let control: {
-    readonly orderId: string
-    readonly startedMs: number
-    readonly outcome: Promise<QueryOutcome>
-  } | null = null
+  let lastControl: Promise<unknown> = Promise.resolve()
+  let nextControl: Promise<QueryOutcome> | null = null
 
   const noteBooked = (orderId: string): void => {
     if (performance.now() - rememberedAtMs < KNOWN_SALE_FRESH_MS) return
@@ -51,12 +45,14 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
       warnRateLimited(log, { err: error }, 'a sale that is known to exist could not be noted')
     })
   }
+  /** One control at a time. It serves the absences that were answered before it began: an older one proves nothing. */
   const askForKnown = (orderId: string): Promise<QueryOutcome> => {
-    const isFresh = control?.orderId === orderId && performance.now() - control.startedMs < CONTROL_FRESH_MS
-    if (control === null || !isFresh) {
-      control = { orderId, startedMs: performance.now(), outcome: network.query(orderId, unaborted) }
-    }
-    return control.outcome
+    nextControl ??= lastControl.then(() => {
+      nextControl = null
+      return network.query(orderId, unaborted)
+    })
+    lastControl = nextControl.catch(() => undefined)
+    return nextControl
   }
   const unconfirmed = (reason: Unconfirmed, text: string): Absence => {
     onUnconfirmed(reason)
@@ -73,7 +69,6 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
     const outcome = await askForKnown(known.orderId)
     // Asked once more: the host may have been mended after it denied this sale, and before it found the known one.
     if (outcome.kind === 'found') return await network.query(orderId, signal)
-    control = null
     return outcome.kind === 'absent'
       ? unconfirmed('denied', `The card network does not find the known sale ${known.orderId} either.`)
       : outcome

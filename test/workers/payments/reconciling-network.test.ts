@@ -114,6 +114,18 @@ describe('an absence at the card network', () => {
     expect(await statusOf(worker, payment)).to.equal('captured')
   })
 
+  it('does not fail a payment that was charged when the host begins to deny after a good control', async () => {
+    const worker = workerOf()
+    const known = orderIdOf((await paid(worker)).terms.id)
+    const payment = await inDoubt(worker)
+    let isDenying = false
+    host.answerTo = orderId => (orderId === known && !isDenying ? found : absent)
+    await worker.deps.network.query(OTHER_ORDER, new AbortController().signal)
+    isDenying = true
+    await reconcileFor(worker, payment, HOUR_MS)
+    expect(await statusOf(worker, payment)).to.equal('unknown')
+  })
+
   it('fails a payment once the horizon is over when the host knows a sale of the same account', async () => {
     const worker = workerOf()
     const known = await paid(worker)
@@ -165,7 +177,7 @@ describe('an absence at the card network', () => {
     })
   }
 
-  it('costs one control for many payments at once, and none for a payment that is found', async () => {
+  it('costs few controls for many payments at once, and none for a payment that is found', async () => {
     const worker = workerOf()
     const known = orderIdOf((await paid(worker)).terms.id)
     host.answerTo = orderId => (orderId === OTHER_ORDER ? absent : found)
@@ -174,7 +186,7 @@ describe('an absence at the card network', () => {
     expect(host.queried).not.to.include(known)
     const outcomes = await Promise.all(Array.from({ length: 50 }, () => worker.deps.network.query(OTHER_ORDER, signal)))
     expect(outcomes).to.deep.equal(Array(50).fill(absent))
-    expect(host.queried.filter(orderId => orderId === known)).to.have.lengthOf(1)
+    expect(host.queried.filter(orderId => orderId === known)).to.have.length.within(1, 2)
     expect(answers).to.equal(51)
   })
 
