@@ -108,7 +108,7 @@ export type RefusalCode =
   | 'partial_void'
 
 /** Questions to the network about an outcome that is not known. */
-export interface Inquiry {
+export interface Reconciliation {
   /** The last moment at which a request in doubt can have left: the horizon for "not found" counts from here. */
   readonly sinceMs: number
   /** Questions that got an answer, and further tries of the operation: they lengthen the gaps. */
@@ -120,14 +120,14 @@ export interface Inquiry {
 export type Announcement = 'chargeback' | 'denied_refund' | 'change'
 
 /** Questions to the network about what it announced. `sinceMs` is when it did. */
-export interface Notice extends Inquiry {
+export interface Notice extends Reconciliation {
   readonly announced: Announcement
 }
 
 /** Why a person should look at a payment. */
 export type Attention =
   | 'unresolved_for_long'
-  | 'surplus_sale'
+  | 'duplicate_sale'
   | 'figures_differ'
   | 'sale_after_failure'
   | 'notice_unconfirmed'
@@ -148,7 +148,7 @@ export interface PaymentProgress extends PaymentPlace {
   readonly refundedAtMs: number | null
   readonly operation: Operation
   readonly error: FailureCode | null
-  readonly inquiry: Inquiry | null
+  readonly reconciliation: Reconciliation | null
   /** What the network announced about the sale and is still to be verified. */
   readonly notice: Notice | null
   readonly attention: Attention | null
@@ -199,7 +199,7 @@ export function newPayment(terms: PaymentTerms, idempotencyKey: string): Payment
       refundedAtMs: null,
       operation: { kind: 'authorization', state: 'in_progress', amountCents: terms.amountCents, idempotencyKey },
       error: null,
-      inquiry: null,
+      reconciliation: null,
       notice: null,
       attention: null
     },

@@ -43,7 +43,7 @@ export const keys = {
   knownSale: () => 'known_sale',
 
   // Durable Redis, per partition.
-  payment: (partition: number, compact: string) => `${tag(partition)}:pay:${compact}`,
+  payment: (partition: number, paymentKey: string) => `${tag(partition)}:pay:${paymentKey}`,
   idempotency: (partition: number, record: string) => `${tag(partition)}:idem:${record}`,
   commands: (partition: number) => `${tag(partition)}:commands`,
   deadLetters: (partition: number) => `${tag(partition)}:dead`,
@@ -69,10 +69,10 @@ export const keys = {
   /** Commands for the `webhooks` processes: payments whose first event is to be sent. */
   deliveries: (partition: number) => `${tag(partition)}:webhooks`,
   /** The events of a payment that are not delivered yet, in their order. */
-  webhookEvents: (partition: number, compact: string) => `${tag(partition)}:hookfifo:${compact}`,
+  webhookEvents: (partition: number, paymentKey: string) => `${tag(partition)}:hookfifo:${paymentKey}`,
   /** The failed attempts of the first of them. */
-  webhookTries: (partition: number, compact: string) => `${tag(partition)}:hooktries:${compact}`,
-  /** Payments (`<compact id> <merchant>`) by the time of the next attempt. */
+  webhookTries: (partition: number, paymentKey: string) => `${tag(partition)}:hooktries:${paymentKey}`,
+  /** Payments (`<payment key> <merchant>`) by the time of the next attempt. */
   webhookDue: (partition: number) => `${tag(partition)}:hookdue`,
   /** Payments that wait for the endpoint of their merchant, by the time at which their first event is given up. */
   webhookParked: (partition: number, merchantId: string) => `${tag(partition)}:hookparked:${merchantId}`,
@@ -85,9 +85,9 @@ export const keys = {
 
   // Memory-only Redis.
   token: (tokenId: string) => `token:${tokenId}`,
-  cvv: (paymentId: string) => `cvv:${compactId(paymentId)}`,
+  cvv: (paymentId: string) => `cvv:${paymentKeyOf(paymentId)}`,
   rateLimit: (keyId: string) => `rate:${keyId}`,
-  /** `name`: the compact id of the payment, or that of its deliveries (`deliveryLock`). */
+  /** `name`: the payment key of the payment, or that of its deliveries (`deliveryLock`). */
   lock: (name: string) => `lock:${name}`
 } as const
 
@@ -155,24 +155,24 @@ function tag(partition: number): string {
  * 26 characters instead of 36, in an alphabet that keeps the order of the ids: a payment's key and its index entries
  * are a good part of its memory.
  */
-export function compactId(paymentId: string): string {
+export function paymentKeyOf(paymentId: string): string {
   return BigInt(`0x${paymentId.replaceAll('-', '')}`)
     .toString(32)
     .padStart(26, '0')
 }
 
 /**
- * The payment id behind a compact id. Twenty bits at a time, which are four of our digits and five of the payment id's:
- * the two digits at the front are what is left of 128 bits. Throws `RangeError` for what is no compact id.
+ * The payment id behind a payment key. Twenty bits at a time, which are four of our digits and five of the payment id's:
+ * the two digits at the front are what is left of 128 bits. Throws `RangeError` for what is no payment key.
  */
-export function expandId(compact: string): string {
-  let hex = hexOf(compact.slice(0, 2), 2)
-  for (let at = 2; at < compact.length; at += 4) hex += hexOf(compact.slice(at, at + 4), 5)
+export function paymentIdOfKey(paymentKey: string): string {
+  let hex = hexOf(paymentKey.slice(0, 2), 2)
+  for (let at = 2; at < paymentKey.length; at += 4) hex += hexOf(paymentKey.slice(at, at + 4), 5)
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }
 
 function hexOf(digits: string, width: number): string {
   const value = Number.parseInt(digits, 32)
-  if (Number.isNaN(value)) throw new RangeError(`"${digits}" is no part of a compact payment id.`)
+  if (Number.isNaN(value)) throw new RangeError(`"${digits}" is no part of a payment key.`)
   return value.toString(16).padStart(width, '0')
 }

@@ -1,7 +1,7 @@
 /** How texts of the environment, or of files that it names, become values; a parser throws what is expected. */
 import { readFileSync } from 'node:fs'
 import { type CrashPoint, isCrashPoint } from './crash-points.js'
-import { createNetworkPolicy } from './network-policy.js'
+import { createEgressPolicy } from './egress-policy.js'
 import { parseAddress } from './redis-address.js'
 
 /** The processes of the Procfile. */
@@ -127,7 +127,7 @@ export function integer(
 /** Networks such as 10.0.0.0/8, with commas between them. */
 export function networks(value: string): readonly string[] {
   const parsed = partsOf(value)
-  createNetworkPolicy(parsed)
+  createEgressPolicy(parsed)
   return parsed
 }
 

@@ -9,9 +9,9 @@ import { createPaymentLock } from '../redis/locks/payment-lock.js'
 import { createWebhookQueue, deliveryBacklog, deliveryWork } from '../redis/webhooks/webhook-queue.js'
 import { systemClock } from '../runtime/clock.js'
 import { lockTtlMs } from '../runtime/config.js'
+import { createEgressPolicy } from '../runtime/egress-policy.js'
 import { newInstanceName } from '../runtime/instance-name.js'
 import { runProcess } from '../runtime/lifecycle.js'
-import { createNetworkPolicy } from '../runtime/network-policy.js'
 import { loadWebhookSecrets } from '../vault/webhook-secrets.js'
 import { startCommandLoop } from './payments/command-loop.js'
 import { createDeliveryHandler } from './webhooks/deliver.js'
@@ -35,7 +35,7 @@ await runProcess('webhooks', async context => {
 
   const metrics = createWebhookMetrics()
   const retries = { ...standardRetries, delaysMs: config.webhookRetryDelaysMs }
-  const policy = createNetworkPolicy(config.webhookAllowedNetworks)
+  const policy = createEgressPolicy(config.webhookAllowedNetworks)
   const sender = createSender({ policy, timeoutMs: config.webhookTimeoutMs })
   const interruption = new AbortController()
   const handle = createDeliveryHandler(

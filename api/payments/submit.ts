@@ -20,7 +20,7 @@ import type { AskedEvent, Policy } from '../../machines/payment/events.js'
 import { operationOf } from '../../machines/payment/progress.js'
 import type { ExpectedReply, ReplyListener } from '../../redis/commands/replies.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
-import { compactId, expandId, idempotencyRecord, newPaymentId, partitionOf } from '../../redis/keys.js'
+import { idempotencyRecord, newPaymentId, partitionOf, paymentIdOfKey, paymentKeyOf } from '../../redis/keys.js'
 import type { IdempotencyValue } from '../../redis/payments/idempotency.js'
 import type { Acceptance, OperationRequest, PaymentStore } from '../../redis/payments/payments.js'
 import type { Clock } from '../../runtime/clock.js'
@@ -54,7 +54,7 @@ export function createPayments(deps: SubmitDeps): Payments {
       operate(deps, recorded(deps, scope), paymentId, { kind: 'cancel', amountCents }),
 
     async read(merchantId, paymentId) {
-      const payment = await deps.store.load(partitionOf(merchantId, deps.config.partitions), compactId(paymentId))
+      const payment = await deps.store.load(partitionOf(merchantId, deps.config.partitions), paymentKeyOf(paymentId))
       return payment?.terms.merchantId === merchantId ? payment : null
     },
 
@@ -87,7 +87,7 @@ async function create(deps: SubmitDeps, scope: RecordedScope, request: CreateReq
     const acceptance = acceptanceOf(deps, scope, payment.terms.id)
     const { answer: found } = await acceptSurely(() => deps.store.acceptPayment(payment, command, acceptance))
     // Our own record: an acceptance whose answer was lost, and which was repeated.
-    if (found !== null && found.compact !== compactId(payment.terms.id)) {
+    if (found !== null && found.paymentKey !== paymentKeyOf(payment.terms.id)) {
       await giveCardBack(deps, scope, payment.terms.id, request, found)
       return await replay(deps, scope, found)
     }
@@ -124,7 +124,7 @@ async function operate(
   const acceptance = acceptanceOf(deps, scope, commandId)
   const retentionMs = deps.config.idempotencyRetentionDays * DAY_MS
   try {
-    let { answer: payment } = await acceptSurely(() => deps.store.load(scope.partition, compactId(paymentId)))
+    let { answer: payment } = await acceptSurely(() => deps.store.load(scope.partition, paymentKeyOf(paymentId)))
     while (payment?.terms.merchantId === scope.merchantId) {
       const request = { payment, command, refusal: refusalOf(payment, asked, deps.config) }
       const { answer, wasRepeated } = await acceptSurely(() =>
@@ -171,7 +171,7 @@ async function resultOf(
   }
   const [stored, payment] = await Promise.all([
     deps.store.readIdempotency(partition, record),
-    deps.store.load(partition, compactId(terms.id))
+    deps.store.load(partition, paymentKeyOf(terms.id))
   ])
   const current = payment ?? pending.payment
   const { progress } = current
@@ -182,8 +182,9 @@ async function resultOf(
 
 async function replay(deps: SubmitDeps, scope: RecordedScope, earlier: IdempotencyValue): Promise<Submission> {
   if (earlier.fingerprint !== scope.fingerprint) return { kind: 'conflict' }
-  const payment = await deps.store.load(scope.partition, earlier.compact)
-  if (payment === null) throw new Error(`The payment ${expandId(earlier.compact)} of an idempotency record is missing.`)
+  const payment = await deps.store.load(scope.partition, earlier.paymentKey)
+  if (payment === null)
+    throw new Error(`The payment ${paymentIdOfKey(earlier.paymentKey)} of an idempotency record is missing.`)
   const now = await freshRecord(deps, scope, earlier, payment.progress)
   return replayOf(scope, now ?? earlier, payment, null)
 }

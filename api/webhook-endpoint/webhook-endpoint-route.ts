@@ -1,6 +1,7 @@
 /** PUT and GET /v1/webhook-endpoint (docs/API.md#put-v1webhook-endpoint). */
+
+import { createEgressPolicy } from '../../runtime/egress-policy.js'
 import { ServiceError } from '../../runtime/errors.js'
-import { createNetworkPolicy } from '../../runtime/network-policy.js'
 import { principalOf } from '../http/context.js'
 import type { MerchantRoute } from '../http/route.js'
 import { presentEndpoint, presentNewEndpoint } from './webhook-endpoint-presenter.js'
@@ -16,7 +17,7 @@ export const registerWebhookEndpointRoute: MerchantRoute = {
   body: { schema: webhookEndpointBody, isOptional: false },
   query: null,
   answer(deps) {
-    const policy = createNetworkPolicy(deps.config.webhookAllowedNetworks)
+    const policy = createEgressPolicy(deps.config.webhookAllowedNetworks)
     return async ctx => {
       const { url, isRotation } = parseEndpointRequest(ctx.state.body, policy)
       const endpoint = await deps.webhookEndpoints.register(principalOf(ctx).merchantId, url, isRotation)

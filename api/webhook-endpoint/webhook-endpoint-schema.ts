@@ -1,7 +1,7 @@
 /** Body of PUT /v1/webhook-endpoint (docs/API.md#put-v1webhook-endpoint). */
 import { isIP } from 'node:net'
+import type { EgressPolicy } from '../../runtime/egress-policy.js'
 import { ServiceError } from '../../runtime/errors.js'
-import type { NetworkPolicy } from '../../runtime/network-policy.js'
 import { parserOf } from '../http/schema.js'
 import { object } from '../http/schema-fields.js'
 
@@ -30,14 +30,14 @@ const parseFields = parserOf<{ url: string; rotate_secret?: boolean }>(webhookEn
  * Throws `invalid_request`. An address that is not public is refused here already when the URL names it; what a name
  * stands for is judged at each delivery.
  */
-export function parseEndpointRequest(body: unknown, policy: NetworkPolicy): EndpointRequest {
+export function parseEndpointRequest(body: unknown, policy: EgressPolicy): EndpointRequest {
   const { url, rotate_secret: isRotation = IS_ROTATION_DEFAULT } = parseFields(body)
   const problem = problemOf(url, policy)
   if (problem !== null) throw new ServiceError('invalid_request', { fields: [{ path: 'url', message: problem }] })
   return { url, isRotation }
 }
 
-function problemOf(text: string, policy: NetworkPolicy): string | null {
+function problemOf(text: string, policy: EgressPolicy): string | null {
   if (!URL.canParse(text)) return URL_RULE
   const url = new URL(text)
   // The parser forgives white space, control characters, backslashes and missing slashes; we would keep and show them.

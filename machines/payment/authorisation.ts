@@ -78,7 +78,7 @@ export const unknown = inDoubt({
       description: 'Unknown to the network for the whole horizon: it never arrived.'
     },
     DUPLICATE_SALE: {
-      actions: ['noteReferences', review('surplus_sale'), voidDuplicate],
+      actions: ['noteReferences', review('duplicate_sale'), voidDuplicate],
       description: 'More than one sale: void the duplicate first.'
     },
     RESOLVED_AS_MISSING: {

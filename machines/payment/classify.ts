@@ -24,7 +24,7 @@ export function classify(payment: Payment, event: PaymentEvent, policy: Policy):
     case 'AMBIGUOUS':
       return outcomeOf(payment, event, policy)
     case 'OPERATION_CONCLUDED': {
-      if (!isBeyondHorizon(payment.progress.inquiry, policy, event.nowMs)) return null
+      if (!isBeyondHorizon(payment.progress.reconciliation, policy, event.nowMs)) return null
       return { type: event.isBooked ? 'RESOLVED_AS_BOOKED' : 'RESOLVED_AS_MISSING', nowMs: event.nowMs }
     }
     default:
@@ -38,9 +38,10 @@ function outcomeOf({ progress }: Payment, event: CallEvent, policy: Policy): Lif
   const isConclusive = event.type === 'DECLINED' || event.type === 'REJECTED' || event.type === 'NOT_SENT'
   if (!isConclusive && hasTag(progress, 'in_flight')) return event
   if (progress.phase !== 'sending') return correctionOf(progress, event)
-  const { inquiry, operation } = progress
+  const { reconciliation, operation } = progress
   // A refund is sent again only beyond the horizon: no earlier try of it can arrive.
-  const isInDoubt = inquiry !== null && operation.kind !== 'refund' && !isBeyondHorizon(inquiry, policy, event.nowMs)
+  const isInDoubt =
+    reconciliation !== null && operation.kind !== 'refund' && !isBeyondHorizon(reconciliation, policy, event.nowMs)
   return { type: isInDoubt ? 'EARLIER_TRY_IN_DOUBT' : 'OPERATION_FAILED', outcome: event, nowMs: event.nowMs }
 }
 

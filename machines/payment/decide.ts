@@ -31,7 +31,7 @@ type Snapshot = StateFrom<typeof paymentMachine>
 const takeStep = pureStepOf(paymentMachine)
 
 /** The request whose operation ends with a decision, and the result to keep with its key. */
-export interface Conclusion {
+export interface OperationResult {
   readonly idempotencyKey: string
   readonly result: CommandResult
 }
@@ -47,7 +47,7 @@ export type Decision =
       readonly isChanged: boolean
       readonly effect: Effect | null
       readonly statusBefore: PaymentStatus
-      readonly conclusion: Conclusion | null
+      readonly operationResult: OperationResult | null
     }
 
 /** Judges one event. Throws only for a stored payment whose place the chart does not know: `WrittenByNewer`. */
@@ -74,7 +74,7 @@ export function decide(payment: Payment, happened: PaymentEvent, policy: Policy)
     // All actions that change no figures are effects, and a transition has one at most (effects.ts).
     effect: (actions[0]?.params as Effect | undefined) ?? null,
     statusBefore: payment.progress.status,
-    conclusion: isOpen(payment.progress.operation) ? conclusionOf(progress) : null
+    operationResult: isOpen(payment.progress.operation) ? operationResultOf(progress) : null
   }
 }
 
@@ -110,7 +110,7 @@ export function wakeAtMs(progress: PaymentProgress): number | null {
 
 function reconcileAtMs(progress: PaymentProgress): number | null {
   if (progress.phase === 'sending') return null
-  if (progress.inquiry !== null) return progress.inquiry.nextAtMs
+  if (progress.reconciliation !== null) return progress.reconciliation.nextAtMs
   return hasTag(progress, 'verifiable') ? (progress.notice?.nextAtMs ?? null) : null
 }
 
@@ -155,7 +155,7 @@ function placeIn(snapshot: Snapshot): PaymentPlace {
 }
 
 /** The result of an operation that was open before the decision; null while it still is. */
-function conclusionOf(progress: PaymentProgress): Conclusion | null {
+function operationResultOf(progress: PaymentProgress): OperationResult | null {
   const { operation, error } = progress
   if (isOpen(operation)) return null
   const result: CommandResult =

@@ -27,8 +27,8 @@ export function queryEvent(outcome: QueryOutcome, ownSaleId: string | null, nowM
   if (outcome.kind === 'absent') return { type: 'ABSENT', nowMs }
   if (outcome.kind === 'no_answer') return { type: 'NO_ANSWER', reason: outcome.reason, nowMs }
   const sale = ownSale(outcome.sales, ownSaleId)
-  const surplus = outcome.sales.find(other => isLive(other) && other.references.saleId !== sale.references.saleId)
-  return { type: 'FOUND', sale, duplicateSaleId: surplus?.references.saleId ?? null, nowMs }
+  const duplicate = outcome.sales.find(other => isLive(other) && other.references.saleId !== sale.references.saleId)
+  return { type: 'FOUND', sale, duplicateSaleId: duplicate?.references.saleId ?? null, nowMs }
 }
 
 /** The known one; else the first with money in it; else one that may still become live; else the last word. */

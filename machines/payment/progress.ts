@@ -9,7 +9,7 @@ import { isLive } from '../network.js'
 import type { Figures, PaymentArgs } from './context.js'
 import type { AskedEvent, LifecycleEvent, Policy } from './events.js'
 import { failureOf } from './failures.js'
-import { firstInquiry, nextInquiry } from './reconcile-schedule.js'
+import { firstReconciliation, nextReconciliation } from './reconcile-schedule.js'
 import { knownVoidedCents, refundAmountCents, saleOf, shownCapturedCents } from './sums.js'
 
 type Change = (args: PaymentArgs) => Partial<Figures>
@@ -124,19 +124,19 @@ export const resend: Change = ({ context: { figures } }) => ({
 export const succeed: Change = ({ context: { figures } }) => ({
   operation: { ...figures.operation, state: 'succeeded' },
   error: null,
-  inquiry: null
+  reconciliation: null
 })
 
 export const fail: Change = ({ context: { terms, figures, policy }, event }) => ({
   operation: { ...figures.operation, state: 'failed' },
   error: failureOf(terms, figures.operation, event, policy),
-  inquiry: null
+  reconciliation: null
 })
 
 /** The operation is in doubt from now on: its request may have left until this very moment. */
 export const beginDoubt: Change = ({ context: { figures, policy }, event }) => ({
   operation: { ...figures.operation, state: 'unknown' },
-  inquiry: firstInquiry(figures.inquiry, policy, event)
+  reconciliation: firstReconciliation(figures.reconciliation, policy, event)
 })
 
 /**
@@ -145,13 +145,16 @@ export const beginDoubt: Change = ({ context: { figures, policy }, event }) => (
  */
 export const beginReleaseDoubt: Change = ({ context: { figures, policy }, event }) => ({
   ...openLonger(figures, figures.expiresAtMs ?? event.nowMs, policy, event),
-  inquiry: firstInquiry(figures.inquiry, policy, event)
+  reconciliation: firstReconciliation(figures.reconciliation, policy, event)
 })
 
 /** No conclusive answer: reconcile again later; after the list age the payment is listed for manual review. */
 export const reconcileLater: Change = ({ context: { figures, policy }, event }) => {
-  const open = figures.inquiry ?? { sinceMs: event.nowMs, attempts: 0 }
-  return { ...openLonger(figures, open.sinceMs, policy, event), inquiry: nextInquiry(open, policy, event) }
+  const open = figures.reconciliation ?? { sinceMs: event.nowMs, attempts: 0 }
+  return {
+    ...openLonger(figures, open.sinceMs, policy, event),
+    reconciliation: nextReconciliation(open, policy, event)
+  }
 }
 
 /** As `reconcileLater`, for an operation that was about to end: a try of it is still in doubt. */
@@ -162,10 +165,14 @@ export const keepDoubt: Change = args => ({
 
 /** A sale that the network did not know for the whole horizon is looked for once more, much later. */
 export const watch: Change = ({ context: { policy }, event }) => ({
-  inquiry: { sinceMs: event.nowMs, attempts: 0, nextAtMs: event.nowMs + LATE_CHECK_HORIZONS * policy.notFoundHorizonMs }
+  reconciliation: {
+    sinceMs: event.nowMs,
+    attempts: 0,
+    nextAtMs: event.nowMs + LATE_CHECK_HORIZONS * policy.notFoundHorizonMs
+  }
 })
 
-export const endDoubt: Change = () => ({ inquiry: null })
+export const endDoubt: Change = () => ({ reconciliation: null })
 
 /** Something is to be verified as soon as no operation runs. A chargeback that is awaited stays awaited. */
 export const noteNotice: Change = ({ context: { figures }, event }) => {
@@ -194,7 +201,7 @@ export const verifyLater: Change = ({ context: { figures, policy }, event }) => 
   const { announced, ...open } = notice ?? { sinceMs: event.nowMs, attempts: 0, announced: 'change' as const }
   return {
     ...openLonger(figures, open.sinceMs, policy, event),
-    notice: { ...nextInquiry(open, policy, event), announced }
+    notice: { ...nextReconciliation(open, policy, event), announced }
   }
 }
 

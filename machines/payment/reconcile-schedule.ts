@@ -1,12 +1,16 @@
 /** When the network is asked next about an outcome that is not known. Pure. */
-import type { Inquiry } from '../model.js'
+import type { Reconciliation } from '../model.js'
 import type { LifecycleEvent, Policy } from './events.js'
 
 /**
  * The doubt that a request without an answer begins. Each further try of one operation lengthens the gap, so that a
  * request which always fails backs off.
  */
-export function firstInquiry(earlier: Inquiry | null, policy: Policy, { nowMs }: LifecycleEvent): Inquiry {
+export function firstReconciliation(
+  earlier: Reconciliation | null,
+  policy: Policy,
+  { nowMs }: LifecycleEvent
+): Reconciliation {
   const attempts = earlier === null ? 0 : earlier.attempts + 1
   const gapMs = Math.min(gapAfter(attempts, policy), earlier === null ? unansweredGapMaxMs(policy) : RETRY_GAP_MAX_MS)
   return { sinceMs: nowMs, attempts, nextAtMs: nowMs + gapMs }
@@ -19,11 +23,11 @@ const RETRY_GAP_MAX_MS = 300_000
  * When to reconcile next. An answer lengthens the gap. No answer leaves it, so that an outage of the network delays
  * nothing once it is over. The not-found horizon has a question of its own: an absence is decided there.
  */
-export function nextInquiry(
-  { sinceMs, attempts }: Pick<Inquiry, 'sinceMs' | 'attempts'>,
+export function nextReconciliation(
+  { sinceMs, attempts }: Pick<Reconciliation, 'sinceMs' | 'attempts'>,
   policy: Policy,
   event: LifecycleEvent
-): Inquiry {
+): Reconciliation {
   const { nowMs } = event
   const isAnswered = !isUnanswered(event)
   const answered = isAnswered ? attempts + 1 : attempts

@@ -4,7 +4,7 @@
  * The record is read from another host than the one that takes captures and refunds, and each of its answers may be
  * older than the one before. What it does not show yet is therefore no contradiction until the not-found horizon.
  */
-import { type Inquiry, type Payment, placeOf } from '../model.js'
+import { type Payment, placeOf, type Reconciliation } from '../model.js'
 import { isLive, type Sale } from '../network.js'
 import type { Finding, FoundEvent, Policy, QueryEvent } from './events.js'
 import { knownVoidedCents, refundableCents, shownCapturedCents } from './sums.js'
@@ -37,8 +37,8 @@ export function findingOf(known: Known, answer: QueryEvent): Finding | null {
 }
 
 /** Silence for so long that a request in doubt can no longer arrive (docs/DESIGN.md, 6). */
-export function isBeyondHorizon(inquiry: Inquiry | null, policy: Policy, nowMs: number): boolean {
-  return inquiry !== null && nowMs >= inquiry.sinceMs + policy.notFoundHorizonMs
+export function isBeyondHorizon(reconciliation: Reconciliation | null, policy: Policy, nowMs: number): boolean {
+  return reconciliation !== null && nowMs >= reconciliation.sinceMs + policy.notFoundHorizonMs
 }
 
 /**
@@ -272,7 +272,7 @@ function isRecent(sinceMs: number | null, { policy }: Known, { nowMs }: FoundEve
 }
 
 function isLate({ progress, policy }: Known, { nowMs }: FoundEvent | Absent): boolean {
-  return isBeyondHorizon(progress.inquiry, policy, nowMs)
+  return isBeyondHorizon(progress.reconciliation, policy, nowMs)
 }
 
 /** The window of a hold is over. */

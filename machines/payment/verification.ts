@@ -21,7 +21,7 @@ const verification = {
     description: 'The record contradicts the payment: list it for manual review.'
   },
   DUPLICATE_SALE: {
-    actions: ['verifyLater', review('surplus_sale'), voidDuplicate],
+    actions: ['verifyLater', review('duplicate_sale'), voidDuplicate],
     description: 'There is a second sale: void it, and list the payment for manual review.'
   },
   POISONED: {
@@ -77,7 +77,7 @@ export const contradicted = {
 
 /** A second live sale under our order, while an operation is in doubt: the buyer must not pay twice. */
 export const duplicateFirst = {
-  actions: ['reconcileLater', review('surplus_sale'), voidDuplicate],
+  actions: ['reconcileLater', review('duplicate_sale'), voidDuplicate],
   description: 'There is a second sale: void it first, and list the payment for manual review.'
 } as const
 

@@ -6,7 +6,7 @@
 import { uuidv7 } from 'uuidv7'
 import type { Redis } from '../connection/connections.js'
 import { createWrites, type Writes } from '../connection/writes.js'
-import { compactId, keys, partitionOf } from '../keys.js'
+import { keys, partitionOf, paymentKeyOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
 
 /** What may be shown of a card. */
@@ -74,7 +74,7 @@ export function createCardStore(redis: Redis, partitions: number, writes: Writes
 }
 
 async function store(writes: Writes, partition: number, card: NewCard): Promise<{ cardId: string; isNew: boolean }> {
-  const newId = `card_${compactId(uuidv7())}`
+  const newId = `card_${paymentKeyOf(uuidv7())}`
   const fields: Record<(typeof CARD_FIELDS)[number], string> = {
     merchant: card.merchantId,
     token: card.tokenId,

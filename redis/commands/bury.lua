@@ -4,7 +4,7 @@
 -- KEYS[1] commands stream   KEYS[2] dead letters stream
 -- KEYS[3] due list zset     KEYS[4] idempotency record string
 -- ARGV[1] consumer group    ARGV[2] entry id
--- ARGV[3] member (compact id)   ARGV[4] alarm, ms, or ''   ARGV[5] result of the command or ''
+-- ARGV[3] member (payment key)   ARGV[4] alarm, ms, or ''   ARGV[5] result of the command or ''
 -- ARGV[6..] fields of the dead letter, in pairs
 --
 -- Returns 1, or 0 when the entry was finished in the meantime.

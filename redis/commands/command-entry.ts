@@ -1,14 +1,14 @@
 /** One command as it stands in a stream: who is meant, what to do, who waits for the result. */
 import type { Command } from '../../machines/commands.js'
 import { fieldsOf } from '../connection/reply-fields.js'
-import { compactId } from '../keys.js'
+import { paymentKeyOf } from '../keys.js'
 
 export interface CommandEntry {
   /** Id of the stream entry: what is acknowledged. */
   readonly entryId: string
   readonly partition: number
-  /** Compact id of the payment (keys.ts). */
-  readonly compact: string
+  /** Payment key of the payment (keys.ts). */
+  readonly paymentKey: string
   readonly command: Command
   /** Idempotency-Key of the merchant's request; null for what the service does by itself. */
   readonly idempotencyKey: string | null
@@ -18,7 +18,7 @@ export interface CommandEntry {
   readonly replyTo: { readonly channel: string; readonly commandId: string } | null
   readonly correlationId: string | null
   /** How often the command was handed to a worker before: above 0 it may have been sent. */
-  readonly handedOut: number
+  readonly deliveryCount: number
   /** For `create` as it was accepted: the record of the new payment. Null for everything else, and when it came back. */
   readonly accepted: string | null
   /** For `wake`: the time that was due, so that a slow clock of the worker can't miss it (ms). */
@@ -27,11 +27,11 @@ export interface CommandEntry {
 
 /** The fields of a stream entry, in pairs; `accepted` is added by accept_payment.lua alone. */
 export function encodeEntry(entry: Omit<CommandEntry, 'entryId' | 'partition' | 'accepted'>): string[] {
-  const fields = ['p', entry.compact, 'c', JSON.stringify(entry.command)]
+  const fields = ['p', entry.paymentKey, 'c', JSON.stringify(entry.command)]
   if (entry.record !== null) fields.push('k', entry.record, 'y', entry.idempotencyKey ?? '')
   if (entry.replyTo !== null) fields.push('r', entry.replyTo.channel, 'i', entry.replyTo.commandId)
   if (entry.correlationId !== null) fields.push('x', entry.correlationId)
-  if (entry.handedOut > 0) fields.push('n', String(entry.handedOut))
+  if (entry.deliveryCount > 0) fields.push('n', String(entry.deliveryCount))
   if (entry.dueAtMs !== null) fields.push('d', String(entry.dueAtMs))
   return fields
 }
@@ -43,29 +43,30 @@ export function encodeServiceCommand(paymentId: string, command: Command): strin
     record: null,
     replyTo: null,
     correlationId: null,
-    handedOut: 0,
+    deliveryCount: 0,
     dueAtMs: null
   }
-  return encodeEntry({ compact: compactId(paymentId), command, ...unrequested })
+  return encodeEntry({ paymentKey: paymentKeyOf(paymentId), command, ...unrequested })
 }
 
 /** Reads an entry. Throws when it is not one of ours; the caller buries it. */
 export function decodeEntry(partition: number, entryId: string, pairs: readonly string[]): CommandEntry {
   const fields = fieldsOf(pairs)
-  const compact = fields.get('p')
+  const paymentKey = fields.get('p')
   const command = fields.get('c')
-  if (compact === undefined || command === undefined) throw new Error(`The stream entry ${entryId} is not a command.`)
+  if (paymentKey === undefined || command === undefined)
+    throw new Error(`The stream entry ${entryId} is not a command.`)
   const channel = fields.get('r')
   return {
     entryId,
     partition,
-    compact,
+    paymentKey,
     command: JSON.parse(command) as Command,
     idempotencyKey: fields.get('y') ?? null,
     record: fields.get('k') ?? null,
     replyTo: channel === undefined ? null : { channel, commandId: fields.get('i') ?? '' },
     correlationId: fields.get('x') ?? null,
-    handedOut: Number(fields.get('n') ?? 0),
+    deliveryCount: Number(fields.get('n') ?? 0),
     accepted: fields.get('s') ?? null,
     dueAtMs: fields.has('d') ? Number(fields.get('d')) : null
   }

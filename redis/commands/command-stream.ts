@@ -49,8 +49,8 @@ export const paymentWork: WorkKind<CommandEntry> = {
   heartbeats: keys.heartbeats(),
   stream: keys.commands,
   decode: decodeEntry,
-  encodeRedelivered: entry => encodeEntry({ ...entry, handedOut: entry.handedOut + 1 }),
-  again: entry => ({ ...entry, handedOut: Math.max(entry.handedOut, 1) })
+  encodeRedelivered: entry => encodeEntry({ ...entry, deliveryCount: entry.deliveryCount + 1 }),
+  again: entry => ({ ...entry, deliveryCount: Math.max(entry.deliveryCount, 1) })
 }
 
 /** An entry that could not be read as a command. */
@@ -173,9 +173,9 @@ export interface Burial {
 
 /** Takes a command out of circulation, with the reason for the operator. False when it was finished in the meantime. */
 export async function buryCommand(redis: Redis, entry: CommandEntry, burial: Burial): Promise<boolean> {
-  const { partition, entryId, compact, record } = entry
+  const { partition, entryId, paymentKey, record } = entry
   const fields = encodeEntry(entry)
-  return await buryFields(redis, paymentWork, { partition, entryId, compact, record, fields }, burial)
+  return await buryFields(redis, paymentWork, { partition, entryId, paymentKey, record, fields }, burial)
 }
 
 /** Takes an entry that is not a command out of circulation. */
@@ -186,16 +186,16 @@ export async function buryEntry<E extends StreamEntry>(
   nowMs: number
 ): Promise<boolean> {
   const burial = { reason: entry.reason, nowMs, wakeAtMs: null, result: null }
-  return await buryFields(redis, work, { ...entry, compact: '', record: null }, burial)
+  return await buryFields(redis, work, { ...entry, paymentKey: '', record: null }, burial)
 }
 
 async function buryFields<E extends StreamEntry>(
   redis: Redis,
   work: WorkKind<E>,
-  entry: Pick<CommandEntry, 'partition' | 'entryId' | 'compact' | 'record'> & { fields: readonly string[] },
+  entry: Pick<CommandEntry, 'partition' | 'entryId' | 'paymentKey' | 'record'> & { fields: readonly string[] },
   { reason, nowMs, wakeAtMs, result }: Burial
 ): Promise<boolean> {
-  const { partition, entryId, compact, record, fields } = entry
+  const { partition, entryId, paymentKey, record, fields } = entry
   const buried = await bury(
     redis,
     [
@@ -207,7 +207,7 @@ async function buryFields<E extends StreamEntry>(
     [
       work.group,
       entryId,
-      compact,
+      paymentKey,
       wakeAtMs ?? '',
       result === null ? '' : encodeResult(result),
       ...fields,

@@ -2,7 +2,7 @@
 
 import type { Redis } from '../connection/connections.js'
 import { fieldsOf } from '../connection/reply-fields.js'
-import { expandId, keys, partitionNumbers } from '../keys.js'
+import { keys, partitionNumbers, paymentIdOfKey } from '../keys.js'
 import { defineScript } from '../scripts.js'
 import { decodeEntry } from './command-entry.js'
 
@@ -94,8 +94,8 @@ function letterOf(partition: number, entryId: string, pairs: readonly string[]):
 
 function commandOf(partition: number, entryId: string, pairs: readonly string[]): DeadLetter['command'] {
   try {
-    const { compact, command } = decodeEntry(partition, entryId, pairs)
-    return { paymentId: expandId(compact), kind: command.kind }
+    const { paymentKey, command } = decodeEntry(partition, entryId, pairs)
+    return { paymentId: paymentIdOfKey(paymentKey), kind: command.kind }
   } catch {
     return null
   }

@@ -14,7 +14,7 @@ import { keys } from '../keys.js'
 
 export interface PaymentLock {
   /**
-   * Runs `work` under the lock `name`: the compact id of a payment, or its `deliveryLock`. `held` aborts when the lock is
+   * Runs `work` under the lock `name`: the payment key of a payment, or its `deliveryLock`. `held` aborts when the lock is
    * lost or may be. The signal is used again after the work is done, so its listeners must be removed by then.
    * Answers `taken` without running anything when another holder has it. Throws while the lock servers have been away
    * for less than the life of a lock; afterwards `work` runs without one.
@@ -23,8 +23,8 @@ export interface PaymentLock {
 }
 
 /** The name of the lock for the webhooks of a payment. A lock of its own: a slow receiver must not delay a capture. */
-export function deliveryLock(compact: string): string {
-  return `hook:${compact}`
+export function deliveryLock(paymentKey: string): string {
+  return `hook:${paymentKey}`
 }
 
 /** A renewal that failed is tried again after this part of the lock's time. */

@@ -8,7 +8,7 @@ import type { Announcement } from '../../machines/model.js'
 import { encodeServiceCommand } from '../commands/command-entry.js'
 import type { Redis } from '../connection/connections.js'
 import { createWrites, type Writes } from '../connection/writes.js'
-import { expandId, keys, partitionNumbers, partitionOfPayment } from '../keys.js'
+import { keys, partitionNumbers, partitionOfPayment, paymentIdOfKey } from '../keys.js'
 import { defineScript } from '../scripts.js'
 
 const noteNotice = defineScript('note_notice')
@@ -76,8 +76,8 @@ export function createNoticeStore(
       const sale = saleId.toLowerCase()
       const indexes = partitionNumbers(partitions).map(partition => keys.sales(partition, sale))
       const found = await Promise.all(indexes.map(index => redis.hget(index, sale)))
-      const compact = found.find(id => id !== null)
-      return compact === undefined || compact === null ? null : expandId(compact)
+      const paymentKey = found.find(id => id !== null)
+      return paymentKey === undefined || paymentKey === null ? null : paymentIdOfKey(paymentKey)
     },
 
     async announce(paymentId, announced) {

@@ -3,7 +3,7 @@ import type { Command } from '../../machines/commands.js'
 import type { Attention } from '../../machines/model.js'
 import { encodeServiceCommand } from '../commands/command-entry.js'
 import type { Redis } from '../connection/connections.js'
-import { compactId, expandId, keys, partitionNumbers, partitionOfPayment } from '../keys.js'
+import { keys, partitionNumbers, partitionOfPayment, paymentIdOfKey, paymentKeyOf } from '../keys.js'
 
 export interface ListedPayment {
   readonly paymentId: string
@@ -17,13 +17,13 @@ export async function listAttention(redis: Redis, partitions: number): Promise<L
   )
   return lists
     .flatMap(list => Object.entries(list))
-    .map(([compact, reason]) => ({ paymentId: expandId(compact), reason: reason as Attention }))
+    .map(([paymentKey, reason]) => ({ paymentId: paymentIdOfKey(paymentKey), reason: reason as Attention }))
     .sort((a, b) => (a.paymentId < b.paymentId ? -1 : 1))
 }
 
 /** Why a payment is listed; null when it is not. */
 export async function attentionOf(redis: Redis, paymentId: string): Promise<string | null> {
-  return await redis.hget(keys.attention(partitionOfPayment(paymentId)), compactId(paymentId))
+  return await redis.hget(keys.attention(partitionOfPayment(paymentId)), paymentKeyOf(paymentId))
 }
 
 /** Tells the workers that a person has looked. They take the payment off the list and write it into its history. */

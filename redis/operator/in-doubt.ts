@@ -1,7 +1,7 @@
 /** Which payments are in doubt, and since when: for the operator who calls the network about them. */
 import type { Redis } from '../connection/connections.js'
 import { fieldsOf } from '../connection/reply-fields.js'
-import { expandId, keys, partitionNumbers } from '../keys.js'
+import { keys, partitionNumbers, paymentIdOfKey } from '../keys.js'
 
 export interface PaymentInDoubt {
   readonly paymentId: string
@@ -27,7 +27,7 @@ export async function listInDoubt(
   )
   const payments = lists
     .flatMap(({ members }) => members)
-    .map(([compact, score]) => ({ paymentId: expandId(compact), sinceMs: Number(score) }))
+    .map(([paymentKey, score]) => ({ paymentId: paymentIdOfKey(paymentKey), sinceMs: Number(score) }))
     .sort((a, b) => a.sinceMs - b.sinceMs)
     .slice(0, limit)
   return { payments, count: lists.reduce((sum, list) => sum + list.count, 0) }

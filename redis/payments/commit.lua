@@ -6,7 +6,7 @@
 -- KEYS[7] commands              stream    KEYS[8] payments in doubt        zset
 -- KEYS[9] payments by sale      hash      KEYS[10] to reconcile            zset    KEYS[15] deliveries   stream
 -- KEYS[11], KEYS[12] index of status before and its leaf; KEYS[13], KEYS[14] of status after; KEYS[16] undeliverable events (zsets)
--- ARGV[1] expected version      ARGV[2] payment record       ARGV[3] member (compact id)
+-- ARGV[1] expected version      ARGV[2] payment record       ARGV[3] member (payment key)
 -- ARGV[4] expiry, ms, or ''     ARGV[5] attention or ''      ARGV[6] event or ''
 -- ARGV[7] result of the command or ''                        ARGV[8] consumer group
 -- ARGV[9] entry id to acknowledge or ''                      ARGV[10] reply channel or ''

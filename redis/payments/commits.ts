@@ -6,12 +6,12 @@
  */
 import type { CommandResult } from '../../machines/commands.js'
 import type { Payment, PaymentProgress, PaymentStatus } from '../../machines/model.js'
-import type { Conclusion, WakeTimes } from '../../machines/payment/decide.js'
+import type { OperationResult, WakeTimes } from '../../machines/payment/decide.js'
 import type { CommandEntry } from '../commands/command-entry.js'
 import { encodeReply, type WorkerTimes } from '../commands/replies.js'
 import type { Redis } from '../connection/connections.js'
 import { createWrites, type Writes } from '../connection/writes.js'
-import { compactId, idempotencyRecord, keys, PAYMENTS_GROUP } from '../keys.js'
+import { idempotencyRecord, keys, PAYMENTS_GROUP, paymentKeyOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
 import { encodeWaiting, statusChangeOf } from '../webhooks/webhook-event.js'
 import { INDEX_KEY_MAX, leafMark, statusIndex, withLeaves } from './payment-indexes.js'
@@ -27,7 +27,7 @@ export interface Commit {
   readonly payment: Payment
   readonly statusBefore: PaymentStatus
   readonly wake: WakeTimes
-  readonly conclusion: Conclusion | null
+  readonly operationResult: OperationResult | null
   readonly nowMs: number
   /** The command that ends with this commit, or null while an effect is still to be performed. */
   readonly ends: CommandEntry | null
@@ -105,9 +105,9 @@ interface Reply {
 
 const NO_REPLY: Reply = { channel: '', message: '' }
 
-function replyOf({ payment, conclusion, ends, times }: Commit): Reply {
+function replyOf({ payment, operationResult, ends, times }: Commit): Reply {
   if (ends === null) return NO_REPLY
-  const message = encodeReply(ends, replyResult(ends, conclusion), payment.progress, times)
+  const message = encodeReply(ends, replyResult(ends, operationResult), payment.progress, times)
   return { channel: ends.replyTo?.channel ?? '', message }
 }
 
@@ -115,14 +115,14 @@ function replyOf({ payment, conclusion, ends, times }: Commit): Reply {
 function placesOf(write: Commit, partition: number): string[] {
   const { payment, statusBefore } = write
   const { terms, progress } = payment
-  const compact = compactId(terms.id)
-  const mark = leafMark(compact)
+  const paymentKey = paymentKeyOf(terms.id)
+  const mark = leafMark(paymentKey)
   return [
-    keys.payment(partition, compact),
+    keys.payment(partition, paymentKey),
     keys.due(partition),
     keys.attention(partition),
     keys.webhookEndpoint(partition, terms.merchantId),
-    keys.webhookEvents(partition, compact),
+    keys.webhookEvents(partition, paymentKey),
     keys.idempotency(partition, recordOf(write)),
     keys.commands(partition),
     keys.inDoubt(partition),
@@ -136,27 +136,27 @@ function placesOf(write: Commit, partition: number): string[] {
 }
 
 /** The idempotency record that gets its result. That of the command as a rule, whose name need not be hashed again. */
-function recordOf({ payment, conclusion, ends, begins }: Commit): string {
-  if (conclusion === null) return 'none'
+function recordOf({ payment, operationResult, ends, begins }: Commit): string {
+  if (operationResult === null) return 'none'
   const entry = ends ?? begins
-  if (entry?.record && entry.idempotencyKey === conclusion.idempotencyKey) return entry.record
-  return idempotencyRecord(payment.terms.merchantId, conclusion.idempotencyKey)
+  if (entry?.record && entry.idempotencyKey === operationResult.idempotencyKey) return entry.record
+  return idempotencyRecord(payment.terms.merchantId, operationResult.idempotencyKey)
 }
 
 /** ARGV of commit.lua, but for the last one. */
 function valuesOf(write: Commit, reply: Reply): (string | number)[] {
-  const { payment, statusBefore, conclusion } = write
+  const { payment, statusBefore, operationResult } = write
   const { terms, progress } = payment
   const isStatusChanged = statusBefore !== progress.status
-  const compact = compactId(terms.id)
+  const paymentKey = paymentKeyOf(terms.id)
   return [
     payment.version - 1,
     encodePayment(payment),
-    compact,
+    paymentKey,
     write.wake.expiryAtMs ?? '',
     progress.attention ?? '',
     isStatusChanged ? encodeWaiting(statusChangeOf(payment, write.nowMs), terms) : '',
-    conclusion === null ? '' : encodeResult(conclusion.result),
+    operationResult === null ? '' : encodeResult(operationResult.result),
     PAYMENTS_GROUP,
     write.ends?.entryId ?? '',
     reply.channel,
@@ -166,7 +166,7 @@ function valuesOf(write: Commit, reply: Reply): (string | number)[] {
     inDoubtSinceMs(progress) ?? '',
     saleOf(progress),
     write.wake.reconcileAtMs ?? '',
-    leafMark(compact)
+    leafMark(paymentKey)
   ]
 }
 
@@ -176,12 +176,14 @@ function saleOf({ references }: PaymentProgress): string {
 }
 
 /** Null for a payment that has its outcome, and is only looked for once more (`failed.watched`): not in doubt. */
-function inDoubtSinceMs({ phase, inquiry }: PaymentProgress): number | null {
-  if (inquiry === null || (phase === 'watched' && inquiry.attempts === 0)) return null
-  return inquiry.sinceMs
+function inDoubtSinceMs({ phase, reconciliation }: PaymentProgress): number | null {
+  if (reconciliation === null || (phase === 'watched' && reconciliation.attempts === 0)) return null
+  return reconciliation.sinceMs
 }
 
-/** The conclusion may belong to an older command (reconciliation); the waiting request wants its own. */
-function replyResult(entry: CommandEntry, conclusion: Conclusion | null): CommandResult | null {
-  return conclusion !== null && conclusion.idempotencyKey === entry.idempotencyKey ? conclusion.result : null
+/** The operation result may belong to an older command (reconciliation); the waiting request wants its own. */
+function replyResult(entry: CommandEntry, operationResult: OperationResult | null): CommandResult | null {
+  return operationResult !== null && operationResult.idempotencyKey === entry.idempotencyKey
+    ? operationResult.result
+    : null
 }

@@ -1,5 +1,5 @@
 /**
- * What an Idempotency-Key is remembered by: `<P|D> <fingerprint> <compact payment id> <kind>[ <result>]`.
+ * What an Idempotency-Key is remembered by: `<P|D> <fingerprint> <payment key> <kind>[ <result>]`.
  *
  * `P`: the request is in progress (or its outcome unknown); `D`: it has ended, the result follows. The scripts
  * commit.lua and finish.lua turn the first into the second by exchanging the letter and appending the result.
@@ -9,15 +9,15 @@ import { decodeResult, encodeResult } from './payment-record.js'
 
 export interface IdempotencyValue {
   readonly fingerprint: string
-  /** Compact id of the payment. */
-  readonly compact: string
+  /** Payment key of the payment. */
+  readonly paymentKey: string
   readonly kind: 'create' | 'capture' | 'cancel'
   readonly result: CommandResult | null
 }
 
 /** The record of a request that was accepted, or refused at once. */
-export function encodeIdempotency({ fingerprint, compact, kind, result }: IdempotencyValue): string {
-  const request = `${fingerprint} ${compact} ${kind}`
+export function encodeIdempotency({ fingerprint, paymentKey, kind, result }: IdempotencyValue): string {
+  const request = `${fingerprint} ${paymentKey} ${kind}`
   return result === null ? `P ${request}` : `D ${request} ${encodeResult(result)}`
 }
 
@@ -25,10 +25,10 @@ export function encodeIdempotency({ fingerprint, compact, kind, result }: Idempo
 export function decodeIdempotency(text: string): IdempotencyValue {
   const match = /^([PD]) (\S+) (\S+) (create|capture|cancel)(?: (.*))?$/s.exec(text)
   if (match === null) throw new Error('An idempotency record is not readable; it was written by another version.')
-  const [, , fingerprint = '', compact = '', kind = '', result] = match
+  const [, , fingerprint = '', paymentKey = '', kind = '', result] = match
   return {
     fingerprint,
-    compact,
+    paymentKey,
     kind: kind as IdempotencyValue['kind'],
     result: result === undefined ? null : decodeResult(result)
   }

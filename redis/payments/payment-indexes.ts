@@ -6,7 +6,7 @@
  * leaf, so a page that meets a mark knows where to look (decision 27).
  */
 import type { Redis } from '../connection/connections.js'
-import { compactId, digest, keys } from '../keys.js'
+import { digest, keys, paymentKeyOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
 
 const listPayments = defineScript('list_payments')
@@ -35,8 +35,8 @@ export function referencePrefix(externalReference: string): string {
 }
 
 /** The mark of the leaf that a payment may be in: after all payment keys of that time, before all later ones. */
-export function leafMark(compact: string): string {
-  return `${compact.slice(0, LEAF_DIGITS)}~`
+export function leafMark(paymentKey: string): string {
+  return `${paymentKey.slice(0, LEAF_DIGITS)}~`
 }
 
 /** The keys of an index, and then its leaves with these marks. */
@@ -51,7 +51,7 @@ export async function newestOf(
   indexes: readonly Index[],
   { prefix, afterId, count }: { prefix: string; afterId: string | null; count: number }
 ): Promise<string[]> {
-  const before = afterId === null ? '~' : compactId(afterId)
+  const before = afterId === null ? '~' : paymentKeyOf(afterId)
   // The mark of the cursor's own leaf is newer than the cursor: the page would not meet it.
   const opened = new Set(afterId === null ? [] : [leafMark(before)])
   for (;;) {

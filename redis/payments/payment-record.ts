@@ -18,7 +18,7 @@ import {
   type RefusalCode
 } from '../../machines/model.js'
 import { WrittenByNewer } from '../../machines/written-by-newer.js'
-import { expandId } from '../keys.js'
+import { paymentIdOfKey } from '../keys.js'
 
 type CodedTerms = {
   x: string
@@ -81,8 +81,8 @@ export function encodePayment(payment: Payment): string {
   return `${payment.version} ${terms.merchantId} ${JSON.stringify(body)}`
 }
 
-/** Reads what `encodePayment` wrote; `compact` is the id in the payment's key. Throws when the record is not readable. */
-export function decodePayment(record: string, compact: string): Payment {
+/** Reads what `encodePayment` wrote; `paymentKey` is the id in the payment's key. Throws when the record is not readable. */
+export function decodePayment(record: string, paymentKey: string): Payment {
   const versionEnd = record.indexOf(' ')
   const merchantEnd = record.indexOf(' ', versionEnd + 1)
   const body = JSON.parse(record.slice(merchantEnd + 1)) as {
@@ -93,12 +93,12 @@ export function decodePayment(record: string, compact: string): Payment {
   }
   if ((body.z ?? 1) > FORMAT_MAX) {
     throw new WrittenByNewer(
-      `The payment ${expandId(compact)} is of format ${body.z}; this version reads ${FORMAT_MAX}.`
+      `The payment ${paymentIdOfKey(paymentKey)} is of format ${body.z}; this version reads ${FORMAT_MAX}.`
     )
   }
   return {
     version: Number(record.slice(0, versionEnd)),
-    terms: decodeTerms(body.t, expandId(compact), record.slice(versionEnd + 1, merchantEnd)),
+    terms: decodeTerms(body.t, paymentIdOfKey(paymentKey), record.slice(versionEnd + 1, merchantEnd)),
     progress: decodeProgress(body.p),
     history: body.h.map(decodeLine)
   }
@@ -133,7 +133,7 @@ export function readResult(value: CodedResult): CommandResult {
 }
 
 export function encodeProgress(progress: PaymentProgress): CodedProgress {
-  const { references: n, operation: o, inquiry: q, notice: b } = progress
+  const { references: n, operation: o, reconciliation: q, notice: b } = progress
   const coded: CodedProgress = {
     s: progress.status,
     o: [o.kind, o.state, o.amountCents, o.idempotencyKey]
@@ -181,13 +181,13 @@ export function decodeProgress(coded: CodedProgress): PaymentProgress {
     refundedAtMs: coded.f ?? null,
     operation: { kind, state, amountCents, idempotencyKey },
     error: coded.e ?? null,
-    inquiry: decodeInquiry(coded.q),
+    reconciliation: decodeReconciliation(coded.q),
     notice: decodeNotice(coded.b),
     attention: coded.l ?? null
   }
 }
 
-function decodeInquiry(coded: CodedProgress['q']): PaymentProgress['inquiry'] {
+function decodeReconciliation(coded: CodedProgress['q']): PaymentProgress['reconciliation'] {
   return coded === undefined ? null : { sinceMs: coded[0], attempts: coded[1], nextAtMs: coded[2] }
 }
 

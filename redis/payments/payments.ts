@@ -8,7 +8,7 @@ import { type Payment, type PaymentStatus, paymentStatuses, type RefusalCode } f
 import { encodeEntry } from '../commands/command-entry.js'
 import type { Redis } from '../connection/connections.js'
 import { createWrites, type Writes } from '../connection/writes.js'
-import { compactId, expandId, keys } from '../keys.js'
+import { keys, paymentIdOfKey, paymentKeyOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
 import { decodeIdempotency, encodeIdempotency, type IdempotencyValue } from './idempotency.js'
 import {
@@ -59,7 +59,7 @@ export interface PaymentStore {
   acceptOperation(request: OperationRequest, acceptance: Acceptance, retentionMs: number): Promise<OperationAccepted>
   readIdempotency(partition: number, record: string): Promise<IdempotencyValue | null>
   /** Null when there is no such payment. Ownership is the caller's question. */
-  load(partition: number, compact: string): Promise<Payment | null>
+  load(partition: number, paymentKey: string): Promise<Payment | null>
   /** Newest first. A page may have fewer payments than `limit`, even none: only a null `nextAfterId` is the end. */
   list(filter: ListQuery): Promise<PaymentPage>
 }
@@ -94,36 +94,40 @@ export function createPaymentStore(
     async acceptPayment(payment, command, acceptance) {
       const { partition, record } = acceptance
       const { id, merchantId, externalReference } = payment.terms
-      const compact = compactId(id)
-      const mark = leafMark(compact)
+      const paymentKey = paymentKeyOf(id)
+      const mark = leafMark(paymentKey)
       const prefix = referencePrefix(externalReference)
-      const value = encodeIdempotency({ fingerprint: acceptance.fingerprint, compact, kind: 'create', result: null })
-      const entry = acceptedEntry(compact, command, acceptance)
+      const value = encodeIdempotency({ fingerprint: acceptance.fingerprint, paymentKey, kind: 'create', result: null })
+      const entry = acceptedEntry(paymentKey, command, acceptance)
       const places = [
         keys.idempotency(partition, record),
-        keys.payment(partition, compact),
+        keys.payment(partition, paymentKey),
         keys.commands(partition),
         ...withLeaves(statusIndex(partition, merchantId, 'pending'), mark),
         ...withLeaves(referenceIndex(partition, merchantId, prefix), mark)
       ]
-      const values = [value, encodePayment(payment), compact, mark, prefix, indexMax, ...entry]
+      const values = [value, encodePayment(payment), paymentKey, mark, prefix, indexMax, ...entry]
       const earlier = await writes.run(keys.commands(partition), node => acceptPayment(node, places, values))
       return typeof earlier === 'string' ? decodeIdempotency(earlier) : null
     },
 
     async acceptOperation({ payment, command, refusal }, acceptance, retentionMs) {
       const { partition, record, fingerprint } = acceptance
-      const compact = compactId(payment.terms.id)
+      const paymentKey = paymentKeyOf(payment.terms.id)
       const result = refusal === null ? null : ({ kind: 'refused', code: refusal } as const)
-      const value = encodeIdempotency({ fingerprint, compact, kind: command.kind, result })
-      const entry = refusal === null ? acceptedEntry(compact, command, acceptance) : []
-      const places = [keys.idempotency(partition, record), keys.payment(partition, compact), keys.commands(partition)]
+      const value = encodeIdempotency({ fingerprint, paymentKey, kind: command.kind, result })
+      const entry = refusal === null ? acceptedEntry(paymentKey, command, acceptance) : []
+      const places = [
+        keys.idempotency(partition, record),
+        keys.payment(partition, paymentKey),
+        keys.commands(partition)
+      ]
       const values = [value, retentionMs, payment.version, ...entry]
       const answer = await writes.run(keys.commands(partition), node => acceptOperation(node, places, values))
       const [kind, stored = '', earlier = ''] = answer as [OperationAccepted['kind'], string?, string?]
       if (kind === 'accepted') return { kind, payment }
-      if (kind === 'changed') return { kind, payment: stored === '' ? null : decodePayment(stored, compact) }
-      return { kind, payment: decodePayment(stored, compact), earlier: decodeIdempotency(earlier) }
+      if (kind === 'changed') return { kind, payment: stored === '' ? null : decodePayment(stored, paymentKey) }
+      return { kind, payment: decodePayment(stored, paymentKey), earlier: decodeIdempotency(earlier) }
     },
 
     async readIdempotency(partition, record) {
@@ -131,9 +135,9 @@ export function createPaymentStore(
       return value === null ? null : decodeIdempotency(value)
     },
 
-    async load(partition, compact) {
-      const stored = await redis.get(keys.payment(partition, compact))
-      return stored === null ? null : decodePayment(stored, compact)
+    async load(partition, paymentKey) {
+      const stored = await redis.get(keys.payment(partition, paymentKey))
+      return stored === null ? null : decodePayment(stored, paymentKey)
     },
 
     list: query =>
@@ -144,8 +148,8 @@ export function createPaymentStore(
 }
 
 /** The fields of a new command in its stream. */
-function acceptedEntry(compact: string, command: Command, acceptance: Acceptance): string[] {
-  return encodeEntry({ ...acceptance, compact, command, handedOut: 0, dueAtMs: null })
+function acceptedEntry(paymentKey: string, command: Command, acceptance: Acceptance): string[] {
+  return encodeEntry({ ...acceptance, paymentKey, command, deliveryCount: 0, dueAtMs: null })
 }
 
 /** The indexes name the payments that come into question. */
@@ -195,17 +199,17 @@ async function readPage(
   const isFull = (): boolean => payments.length === limit || characters >= PAGE_CHARACTERS_MAX
   while (seen < ids.length && !isFull()) {
     const some = ids.slice(seen, seen + READ_AT_ONCE)
-    const records = await redis.mget(some.map(compact => keys.payment(partition, compact)))
-    for (const [index, compact] of some.entries()) {
+    const records = await redis.mget(some.map(paymentKey => keys.payment(partition, paymentKey)))
+    for (const [index, paymentKey] of some.entries()) {
       if (isFull()) break
       seen++
       const record = records[index] ?? ''
       characters += record.length
-      const payment = record === '' ? null : decodePayment(record, compact)
+      const payment = record === '' ? null : decodePayment(record, paymentKey)
       if (payment === null || (status !== null && payment.progress.status !== status)) continue
       if (externalReference === null || payment.terms.externalReference === externalReference) payments.push(payment)
     }
   }
   const last = seen < ids.length || ids.length === taken ? ids[seen - 1] : undefined
-  return { payments, nextAfterId: last === undefined ? null : expandId(last) }
+  return { payments, nextAfterId: last === undefined ? null : paymentIdOfKey(last) }
 }

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import type { CardFace } from '../cards/cards.js'
 import type { Redis } from '../connection/connections.js'
-import { compactId, keys } from '../keys.js'
+import { keys, paymentKeyOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
 
 /** What may be known about a token without claiming it. */
@@ -108,7 +108,7 @@ export function createTokenStore(redis: Redis): TokenStore {
 
 /** A new token id: `tok_` and 26 characters, 122 random bits. */
 export function newTokenId(): string {
-  return `tok_${compactId(randomUUID())}`
+  return `tok_${paymentKeyOf(randomUUID())}`
 }
 
 async function put(redis: Redis, token: NewToken, ttlMs: number): Promise<void> {

@@ -7,7 +7,7 @@
  * An endpoint that was down for days may have left millions of events: nothing here asks Redis for all at once.
  */
 import type { Redis } from '../connection/connections.js'
-import { compactId, keys, partitionOf, partitionOfPayment } from '../keys.js'
+import { keys, partitionOf, partitionOfPayment, paymentKeyOf } from '../keys.js'
 import { decodePayment } from '../payments/payment-record.js'
 import { defineScript } from '../scripts.js'
 import {
@@ -159,19 +159,19 @@ export class WebhookArchive {
     let count = 0
     for (let start = 0; start < changes.length; start += PAGE) {
       const page = changes.slice(start, start + PAGE)
-      const payments = page.map(({ paymentId }) => keys.payment(partition, compactId(paymentId)))
+      const payments = page.map(({ paymentId }) => keys.payment(partition, paymentKeyOf(paymentId)))
       const records = payments.length === 0 ? [] : await this.#redis.mget(payments)
       const answers = page.map((change, index) => {
-        const compact = compactId(change.paymentId)
+        const paymentKey = paymentKeyOf(change.paymentId)
         const record = records[index]
         if (!record) return 0
-        const event = encodeWaiting(change, decodePayment(record, compact).terms)
+        const event = encodeWaiting(change, decodePayment(record, paymentKey).terms)
         const places = [
-          keys.webhookEvents(partition, compact),
+          keys.webhookEvents(partition, paymentKey),
           keys.deliveries(partition),
           keys.webhookUndeliverable(partition, merchantId)
         ]
-        return replayWebhook(this.#redis, places, [event, `${compact} ${merchantId}`, nowMs, state])
+        return replayWebhook(this.#redis, places, [event, `${paymentKey} ${merchantId}`, nowMs, state])
       })
       for (const answer of await Promise.all(answers)) count += Number(answer)
     }
@@ -185,17 +185,17 @@ export class WebhookArchive {
   /** What is parked waits for its endpoint, which is not asked more often for it. */
   async #hurry(merchantId: string, { paymentId }: StatusChange): Promise<number> {
     const list = keys.webhookDue(this.#partitionOf(merchantId))
-    await this.#redis.zadd(list, 'XX', Date.now(), `${compactId(paymentId)} ${merchantId}`)
+    await this.#redis.zadd(list, 'XX', Date.now(), `${paymentKeyOf(paymentId)} ${merchantId}`)
     return 1
   }
 
   /** The events of a payment that stands in a list of deliveries as `place`. */
   async *#waitingOf(place: string, dueMs: number | null): AsyncGenerator<ArchivedEvent> {
-    const [compact = '', merchantId = ''] = place.split(' ')
+    const [paymentKey = '', merchantId = ''] = place.split(' ')
     const partition = this.#partitionOf(merchantId)
     const [events, tries] = await Promise.all([
-      this.#redis.lrange(keys.webhookEvents(partition, compact), 0, -1),
-      this.#redis.lrange(keys.webhookTries(partition, compact), 0, -1)
+      this.#redis.lrange(keys.webhookEvents(partition, paymentKey), 0, -1),
+      this.#redis.lrange(keys.webhookTries(partition, paymentKey), 0, -1)
     ])
     for (const [index, stored] of events.entries()) {
       const history = index === 0 ? tries.map(decodeAttempt) : []

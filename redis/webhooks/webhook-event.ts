@@ -15,7 +15,7 @@ import {
   paymentStatuses
 } from '../../machines/model.js'
 import type { Delivery } from '../../machines/webhook-delivery.js'
-import { compactId, expandId } from '../keys.js'
+import { paymentIdOfKey, paymentKeyOf } from '../keys.js'
 
 /** The type of all events (docs/WEBHOOKS.md#what-arrives), in their bodies and in the header that comes with them. */
 export const EVENT_TYPE = 'payment.status_changed'
@@ -80,7 +80,7 @@ export function timeOfEvent(eventId: string): number {
 export function encodeChange(change: StatusChange): string {
   const { paymentId, version, status, capturedCents, refundedCents, operation, occurredAtMs } = change
   const { kind, state, amountCents, idempotencyKey } = operation
-  const figures = [compactId(paymentId), version, status, capturedCents, refundedCents, occurredAtMs]
+  const figures = [paymentKeyOf(paymentId), version, status, capturedCents, refundedCents, occurredAtMs]
   const how = `${operationKinds.indexOf(kind)}${operationStates.indexOf(state)}`
   // The key comes last, because it may have spaces.
   return [...figures, how, amountCents, idempotencyKey].join(' ')
@@ -88,13 +88,13 @@ export function encodeChange(change: StatusChange): string {
 
 /** Reads the short form. Throws when it is none. */
 export function decodeChange(text: string): StatusChange {
-  const [compact = '', version, name, captured, refunded, occurredAt, how = '', amount, ...key] = text.split(' ')
+  const [paymentKey = '', version, name, captured, refunded, occurredAt, how = '', amount, ...key] = text.split(' ')
   const status = paymentStatuses.find(known => known === name)
   const [kind, state] = [operationKinds[Number(how[0])], operationStates[Number(how[1])]]
   if (status === undefined || kind === undefined || state === undefined)
     throw new Error('This is not a remembered webhook event.')
   return {
-    paymentId: expandId(compact),
+    paymentId: paymentIdOfKey(paymentKey),
     version: Number(version),
     status,
     capturedCents: Number(captured),

@@ -27,8 +27,8 @@ const PROBE_PATIENCE_MS = 30_000
 
 /** The command to deliver the first event of a payment. */
 export interface DeliveryEntry extends StreamEntry {
-  /** Compact id of the payment. */
-  readonly compact: string
+  /** Payment key of the payment. */
+  readonly paymentKey: string
   readonly merchantId: string
   /** `probe`: sent although the circuit of the endpoint is open. */
   readonly kind: 'deliver' | 'probe'
@@ -200,23 +200,23 @@ function sum(numbers: readonly number[]): number {
 
 function decodeDelivery(partition: number, entryId: string, pairs: readonly string[]): DeliveryEntry {
   const fields = fieldsOf(pairs)
-  const [compact, merchantId] = fields.get('p')?.split(' ') ?? []
+  const [paymentKey, merchantId] = fields.get('p')?.split(' ') ?? []
   const kind = (['deliver', 'probe'] as const).find(known => fields.get('c') === `{"kind":"${known}"}`)
-  if (compact === undefined || merchantId === undefined || kind === undefined) {
+  if (paymentKey === undefined || merchantId === undefined || kind === undefined) {
     throw new Error(`The stream entry ${entryId} is not the command of a delivery.`)
   }
-  return { partition, entryId, compact, merchantId, kind }
+  return { partition, entryId, paymentKey, merchantId, kind }
 }
 
-/** `<compact id> <merchant>`: how a payment stands in streams and lists of deliveries. */
-function placeOf({ compact, merchantId }: Pick<DeliveryEntry, 'compact' | 'merchantId'>): string {
-  return `${compact} ${merchantId}`
+/** `<payment key> <merchant>`: how a payment stands in streams and lists of deliveries. */
+function placeOf({ paymentKey, merchantId }: Pick<DeliveryEntry, 'paymentKey' | 'merchantId'>): string {
+  return `${paymentKey} ${merchantId}`
 }
 
-async function firstOf(redis: Redis, { partition, compact, merchantId }: DeliveryEntry): Promise<FirstEvent | null> {
+async function firstOf(redis: Redis, { partition, paymentKey, merchantId }: DeliveryEntry): Promise<FirstEvent | null> {
   const places = [
-    keys.webhookEvents(partition, compact),
-    keys.webhookTries(partition, compact),
+    keys.webhookEvents(partition, paymentKey),
+    keys.webhookTries(partition, paymentKey),
     keys.webhookEndpoint(partition, merchantId),
     keys.webhooksOff(partition, merchantId),
     keys.webhookCircuit(partition, merchantId)
@@ -230,11 +230,11 @@ async function firstOf(redis: Redis, { partition, compact, merchantId }: Deliver
 }
 
 /** KEYS of settle_webhook.lua. */
-function placesOf({ partition, compact, merchantId }: DeliveryEntry): string[] {
+function placesOf({ partition, paymentKey, merchantId }: DeliveryEntry): string[] {
   return [
     keys.deliveries(partition),
-    keys.webhookEvents(partition, compact),
-    keys.webhookTries(partition, compact),
+    keys.webhookEvents(partition, paymentKey),
+    keys.webhookTries(partition, paymentKey),
     keys.webhookDue(partition),
     keys.webhookParked(partition, merchantId),
     keys.webhookReleases(partition),

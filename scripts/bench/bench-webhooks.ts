@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { Agent, request } from 'undici'
 import { newPayment, type Payment } from '../../machines/model.js'
 import { connect, disconnect } from '../../redis/connection/connections.js'
-import { compactId, keys, newPaymentId, partitionOf } from '../../redis/keys.js'
+import { keys, newPaymentId, partitionOf, paymentKeyOf } from '../../redis/keys.js'
 import { MerchantStore } from '../../redis/merchants/merchants.js'
 import { encodePayment } from '../../redis/payments/payment-record.js'
 import { WebhookArchive } from '../../redis/webhooks/webhook-archive.js'
@@ -121,7 +121,7 @@ async function emit(merchantId: string, count: number): Promise<void> {
     const changes: StatusChange[] = []
     for (let n = 0; n < Math.min(500, count - made); n++) {
       const payment = aPayment(newPaymentId(partition, Date.now()), merchantId)
-      pipeline.set(keys.payment(partition, compactId(payment.terms.id)), encodePayment(payment))
+      pipeline.set(keys.payment(partition, paymentKeyOf(payment.terms.id)), encodePayment(payment))
       changes.push(statusChangeOf(payment, Date.now()))
     }
     await pipeline.exec()

@@ -4,7 +4,7 @@ import { newPayment, type Payment } from '../../machines/model.js'
 import type { NetworkReferences } from '../../machines/network.js'
 import { decide, wakeTimes } from '../../machines/payment/decide.js'
 import type { Redis } from '../../redis/connection/connections.js'
-import { compactId, idempotencyRecord, keys, newPaymentId, partitionOf, shortHash } from '../../redis/keys.js'
+import { idempotencyRecord, keys, newPaymentId, partitionOf, paymentKeyOf, shortHash } from '../../redis/keys.js'
 import { createCommitStore } from '../../redis/payments/commits.js'
 import { encodeIdempotency } from '../../redis/payments/idempotency.js'
 import { INDEX_KEY_MAX, referenceIndex, referencePrefix } from '../../redis/payments/payment-indexes.js'
@@ -125,7 +125,7 @@ async function fill(redis: Redis, merchantId: string, count: number): Promise<st
 /** What accept_payment.lua writes, but for the command, which a worker would take. */
 async function writeAccepted(redis: Redis, partition: number, payment: Payment): Promise<void> {
   const { id, merchantId, externalReference } = payment.terms
-  const compact = compactId(id)
+  const paymentKey = paymentKeyOf(id)
   const record = idempotencyRecord(merchantId, payment.progress.operation.idempotencyKey)
   const prefix = referencePrefix(externalReference)
   const [index, bucket = index] = referenceIndex(partition, merchantId, prefix)
@@ -134,11 +134,11 @@ async function writeAccepted(redis: Redis, partition: number, payment: Payment):
     .multi()
     .set(
       keys.idempotency(partition, record),
-      encodeIdempotency({ fingerprint: shortHash(id), compact, kind: 'create', result: null })
+      encodeIdempotency({ fingerprint: shortHash(id), paymentKey, kind: 'create', result: null })
     )
-    .set(keys.payment(partition, compact), encodePayment(payment))
-    .zadd(keys.byStatus(partition, merchantId, 'pending'), 0, compact)
-    .zadd(hasRoom ? index : bucket, 0, `${prefix}${compact}`)
+    .set(keys.payment(partition, paymentKey), encodePayment(payment))
+    .zadd(keys.byStatus(partition, merchantId, 'pending'), 0, paymentKey)
+    .zadd(hasRoom ? index : bucket, 0, `${prefix}${paymentKey}`)
     .exec()
 }
 

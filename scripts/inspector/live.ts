@@ -1,7 +1,7 @@
 /** The connection to a running service: looked for until it is there, kept by the Redis client from then on. */
 
 import { connect } from '../../redis/connection/connections.js'
-import { compactId, partitionOfPayment } from '../../redis/keys.js'
+import { partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import type { ObservedDecision, ObservedPayment } from '../../redis/operator/inspection.js'
 import { observePayment, watchDecisions } from '../../redis/operator/inspection.js'
 import { createPaymentStore } from '../../redis/payments/payments.js'
@@ -71,7 +71,7 @@ async function connectTo(url: string, onDecision: (decision: ObservedDecision) =
   return {
     isReady: () => redis.status === 'ready',
     async find(paymentId) {
-      const payment = await payments.load(partitionOfPayment(paymentId), compactId(paymentId)).catch(() => null)
+      const payment = await payments.load(partitionOfPayment(paymentId), paymentKeyOf(paymentId)).catch(() => null)
       return payment === null ? null : observePayment(payment)
     },
     async stop() {

@@ -1,6 +1,6 @@
 /** `payment in-doubt`: what the alerts ManyPaymentsInDoubt and PaymentInDoubtForHours count, by name. */
 import type { Command } from 'commander'
-import { compactId, partitionOfPayment } from '../../redis/keys.js'
+import { partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import { listInDoubt } from '../../redis/operator/in-doubt.js'
 import { createPaymentStore } from '../../redis/payments/payments.js'
 import type { ActionMaker } from './action.js'
@@ -26,14 +26,14 @@ export function addInDoubt(noun: Command, action: ActionMaker): void {
         const store = createPaymentStore(redis)
         const rows = await Promise.all(
           found.payments.map(async ({ paymentId, sinceMs }) => {
-            const payment = await store.load(partitionOfPayment(paymentId), compactId(paymentId))
-            const inquiry = payment?.progress.inquiry
+            const payment = await store.load(partitionOfPayment(paymentId), paymentKeyOf(paymentId))
+            const reconciliation = payment?.progress.reconciliation
             return {
               payment_id: paymentId,
               status: payment?.progress.status ?? null,
               in_doubt_since: new Date(sinceMs).toISOString(),
-              questions_asked: inquiry?.attempts ?? null,
-              next_question_at: inquiry == null ? null : new Date(inquiry.nextAtMs).toISOString()
+              questions_asked: reconciliation?.attempts ?? null,
+              next_question_at: reconciliation == null ? null : new Date(reconciliation.nextAtMs).toISOString()
             }
           })
         )

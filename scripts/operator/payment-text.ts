@@ -30,7 +30,7 @@ export function presentForOperators({ version, terms, progress, history }: Payme
     },
     created_at: time(terms.createdAtMs),
     expires_at: time(progress.expiresAtMs),
-    next_question_at: time(progress.inquiry?.nextAtMs ?? progress.notice?.nextAtMs ?? null),
+    next_question_at: time(progress.reconciliation?.nextAtMs ?? progress.notice?.nextAtMs ?? null),
     attention: progress.attention,
     version,
     history: history.map(presentLine)

@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import type { Payment, PaymentProgress } from '../../machines/model.js'
 import { decide } from '../../machines/payment/decide.js'
-import { compactId, partitionOfPayment } from '../../redis/keys.js'
+import { partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import { attentionOf, concludeOperation, listAttention, settleAttention } from '../../redis/operator/attention.js'
 import { createPaymentStore } from '../../redis/payments/payments.js'
 import { delay } from '../../runtime/delay.js'
@@ -101,7 +101,7 @@ function addConclusion(noun: Command, action: ActionMaker): void {
 
 const meaningOfAttention = {
   unresolved_for_long: 'the network has not told the outcome for days; ask the acquirer',
-  surplus_sale: 'two sales stood under one order; the surplus is voided, find out why',
+  duplicate_sale: 'two sales stood under one order; the duplicate is voided, find out why',
   figures_differ: "our figures and the network's books differ; compare them",
   sale_after_failure: 'a sale turned up after the payment had failed; it is voided, find out why',
   notice_unconfirmed:
@@ -117,7 +117,8 @@ function idOf(args: readonly string[], option: string | undefined): string {
 
 async function paymentOf({ redis, config }: OperatorConnection, id: string): Promise<Payment> {
   const partition = partitionOfPayment(id)
-  const payment = partition < config.partitions ? await createPaymentStore(redis).load(partition, compactId(id)) : null
+  const payment =
+    partition < config.partitions ? await createPaymentStore(redis).load(partition, paymentKeyOf(id)) : null
   if (payment === null) throw new Error(`There is no payment ${id} in this installation.`)
   return payment
 }

@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { listOldestCommands, type WaitingCommand } from '../../redis/commands/oldest-commands.js'
 import { type QueueStatus, queueStatus } from '../../redis/commands/queue-status.js'
 import { livingConsumers } from '../../redis/commands/takeover.js'
-import { expandId } from '../../redis/keys.js'
+import { paymentIdOfKey } from '../../redis/keys.js'
 import { createNoticeStore } from '../../redis/notices/notices.js'
 import type { ActionMaker } from './action.js'
 import { serviceNowMs } from './connection.js'
@@ -57,9 +57,9 @@ function presentCommand({ partition, ageMs, worker, command }: WaitingCommand) {
   return {
     partition,
     age_ms: ageMs,
-    payment_id: command === null ? null : expandId(command.compact),
+    payment_id: command === null ? null : paymentIdOfKey(command.paymentKey),
     command: command?.command.kind ?? null,
-    handed_out_before: command?.handedOut ?? null,
+    handed_out_before: command?.deliveryCount ?? null,
     worker
   }
 }

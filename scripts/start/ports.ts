@@ -16,7 +16,7 @@ export function probePort(port: number, host: string): Promise<number | undefine
 }
 
 /** The ports that this process has assigned: a port stays free until its owner listens, and must not get two. */
-const handedOut = new Set<number>()
+const deliveryCount = new Set<number>()
 
 /**
  * Below those that systems give to outgoing connections (Linux: from 32768): one of these may be made between the look
@@ -37,8 +37,8 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
   const size = Math.floor((HIGHEST - LOWEST) / shares)
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const port = LOWEST + share * size + randomInt(size)
-    if (handedOut.has(port) || (await probePort(port, host)) === undefined) continue
-    handedOut.add(port)
+    if (deliveryCount.has(port) || (await probePort(port, host)) === undefined) continue
+    deliveryCount.add(port)
     return port
   }
   throw new Error(`No port from ${LOWEST} to ${HIGHEST} is free on ${host}; close programs that listen there.`)

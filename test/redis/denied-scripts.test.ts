@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { ensureGroups, paymentWork, readCommands } from '../../redis/commands/command-stream.js'
 import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
-import { compactId, keys } from '../../redis/keys.js'
+import { keys, paymentKeyOf } from '../../redis/keys.js'
 import { createCommitStore } from '../../redis/payments/commits.js'
 import { createPaymentStore } from '../../redis/payments/payments.js'
 import { defineScript, loadLua, luaNames } from '../../redis/scripts.js'
@@ -53,15 +53,15 @@ describe('a script whose user may not run one of its commands', () => {
       await payments.acceptPayment(payment, createCommand, anAcceptance({ idempotencyKey: 'k1' }))
       const [entry] = (await readCommands(test.redis, paymentWork, 'worker', [PARTITION], 1)).entries
       if (entry === undefined) throw new Error('the command was not read')
-      const before = await test.redis.get(keys.payment(PARTITION, compactId(payment.terms.id)))
+      const before = await test.redis.get(keys.payment(PARTITION, paymentKeyOf(payment.terms.id)))
 
       await permit(`-${denied}`)
       const next = { ...payment, version: 2, progress: { ...payment.progress, status: 'captured' as const } }
       const write = { payment: next, statusBefore: 'pending' as const, wake: NEVER, nowMs: CREATED_MS, begins: null }
-      const conclusion = { idempotencyKey: 'k1', result: { kind: 'succeeded' as const, progress: next.progress } }
-      const commit = () => createCommitStore(user).commit({ ...write, conclusion, ends: entry }, PARTITION)
+      const operationResult = { idempotencyKey: 'k1', result: { kind: 'succeeded' as const, progress: next.progress } }
+      const commit = () => createCommitStore(user).commit({ ...write, operationResult, ends: entry }, PARTITION)
       const answer = await commit().catch(String)
-      expect(await test.redis.get(keys.payment(PARTITION, compactId(payment.terms.id)))).to.equal(before)
+      expect(await test.redis.get(keys.payment(PARTITION, paymentKeyOf(payment.terms.id)))).to.equal(before)
       expect(answer).to.match(/NOPERM.*commit/)
 
       await permit()

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { compactId, expandId, keys, newPaymentId, partitionOf, partitionOfPayment } from '../../redis/keys.js'
+import { keys, newPaymentId, partitionOf, partitionOfPayment, paymentIdOfKey, paymentKeyOf } from '../../redis/keys.js'
 
 const PAYMENT_ID = '019a0000-0000-7000-8000-000000000005'
 
@@ -24,7 +24,7 @@ const written: Readonly<Record<keyof typeof keys, string>> = {
   noticesSince: keys.noticesSince(),
   reconcilePace: keys.reconcilePace(),
   knownSale: keys.knownSale(),
-  payment: keys.payment(0, '<compact id>'),
+  payment: keys.payment(0, '<payment key>'),
   idempotency: keys.idempotency(0, '<record>'),
   commands: keys.commands(0),
   deadLetters: keys.deadLetters(0),
@@ -42,8 +42,8 @@ const written: Readonly<Record<keyof typeof keys, string>> = {
   webhookEndpoint: keys.webhookEndpoint(0, '<merchant>'),
   webhooksOff: keys.webhooksOff(0, '<m>'),
   deliveries: keys.deliveries(0),
-  webhookEvents: keys.webhookEvents(0, '<compact id>'),
-  webhookTries: keys.webhookTries(0, '<compact id>'),
+  webhookEvents: keys.webhookEvents(0, '<payment key>'),
+  webhookTries: keys.webhookTries(0, '<payment key>'),
   webhookDue: keys.webhookDue(0),
   webhookParked: keys.webhookParked(0, '<m>'),
   webhookReleases: keys.webhookReleases(0),
@@ -52,7 +52,7 @@ const written: Readonly<Record<keyof typeof keys, string>> = {
   webhookJournal: keys.webhookJournal(0, '<m>'),
   webhookAttempts: keys.webhookAttempts(0, '<m>'),
   token: keys.token('<id>'),
-  cvv: keys.cvv(PAYMENT_ID).replace(compactId(PAYMENT_ID), '<id>'),
+  cvv: keys.cvv(PAYMENT_ID).replace(paymentKeyOf(PAYMENT_ID), '<id>'),
   rateLimit: keys.rateLimit('<key>'),
   lock: keys.lock('<id>')
 }
@@ -71,11 +71,11 @@ describe('payment ids', () => {
       expect(partitionOfPayment(newPaymentId(partition, Date.now()))).to.equal(partition)
   })
 
-  it('are UUIDs that sort by the order in which they were made, also in their compact form', () => {
+  it('are UUIDs that sort by the order in which they were made, also as payment keys', () => {
     const ids = Array.from({ length: 200 }, () => newPaymentId(9, Date.now()))
     for (const id of ids) expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
     expect([...ids].sort()).to.deep.equal(ids)
-    expect(ids.map(compactId).sort()).to.deep.equal(ids.map(compactId))
+    expect(ids.map(paymentKeyOf).sort()).to.deep.equal(ids.map(paymentKeyOf))
   })
 
   it('sort by the time that they were given, with any clock of the machine', () => {
@@ -83,14 +83,14 @@ describe('payment ids', () => {
     expect([...hours].sort()).to.deep.equal([hours[1], hours[2], hours[0]])
   })
 
-  it('come back from their compact form', () => {
+  it('come back from their payment keys', () => {
     for (const id of [
       newPaymentId(5, Date.now()),
       '00000000-0000-0000-0000-000000000000',
       'ffffffff-ffff-ffff-ffff-ffffffffffff'
     ]) {
-      expect(compactId(id)).to.have.lengthOf(26)
-      expect(expandId(compactId(id))).to.equal(id)
+      expect(paymentKeyOf(id)).to.have.lengthOf(26)
+      expect(paymentIdOfKey(paymentKeyOf(id))).to.equal(id)
     }
   })
 

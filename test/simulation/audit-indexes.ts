@@ -1,5 +1,5 @@
 /** The audit of the indexes at the end of a run: lists and notices must find each payment, once. */
-import { compactId, keys, partitionOf } from '../../redis/keys.js'
+import { keys, partitionOf, paymentKeyOf } from '../../redis/keys.js'
 import {
   leafMark,
   referenceIndex,
@@ -24,15 +24,15 @@ export function auditIndexes({ payments, installation }: Books): string[] {
   for (const { terms, progress } of payments.values()) {
     const { id, merchantId, externalReference } = terms
     const partition = partitionOf(merchantId, installation.config.partitions)
-    const compact = compactId(id)
+    const paymentKey = paymentKeyOf(id)
     const reference = referencePrefix(externalReference)
-    const mark = leafMark(compact)
+    const mark = leafMark(paymentKey)
     for (const { index, prefix } of [
       { index: statusIndex(partition, merchantId, progress.status), prefix: '' },
       { index: referenceIndex(partition, merchantId, reference), prefix: reference }
     ]) {
       const places = withLeaves(index, mark)
-      const found = places.filter(key => members.get(key)?.delete(`${prefix}${compact}`))
+      const found = places.filter(key => members.get(key)?.delete(`${prefix}${paymentKey}`))
       if (found.length !== 1) problems.push(`${id}: is ${progress.status}, and in ${found.length} keys of ${index[0]}`)
       const [key = ''] = found
       if (places.indexOf(key) === index.length) {
@@ -40,7 +40,7 @@ export function auditIndexes({ payments, installation }: Books): string[] {
       }
     }
     const sale = progress.references.saleId?.toLowerCase()
-    if (sale !== undefined && data.hash(keys.sales(partition, sale))?.get(sale) !== compact) {
+    if (sale !== undefined && data.hash(keys.sales(partition, sale))?.get(sale) !== paymentKey) {
       problems.push(`${id}: is not found by its sale ${sale}`)
     }
   }

@@ -3,7 +3,7 @@
  * payment, the same to the byte whenever it comes.
  */
 import type { Payment } from '../../machines/model.js'
-import { compactId } from '../../redis/keys.js'
+import { paymentKeyOf } from '../../redis/keys.js'
 import { decodeQueued, encodeEvent, type StatusChange } from '../../redis/webhooks/webhook-event.js'
 import type { Receivers } from './receivers.js'
 import type { RedisServer } from './redis-server.js'
@@ -19,24 +19,24 @@ interface Traces {
 
 /** The changes of status that commits appended to the events of their payments, also those that were delivered since. */
 export class WrittenEvents {
-  /** By payment (compact id), in the order of writing. */
+  /** By payment (payment key), in the order of writing. */
   readonly #changes = new Map<string, StatusChange[]>()
 
   /** Looks at one command that a server runs. */
   note([name, key = '', stored = '']: readonly string[]): void {
-    const [, compact] = /:hookfifo:(.*)$/.exec(key) ?? []
-    if (name !== 'RPUSH' || compact === undefined) return
-    this.#changes.set(compact, [...this.of(compact), decodeQueued(stored, 0, null).change])
+    const [, paymentKey] = /:hookfifo:(.*)$/.exec(key) ?? []
+    if (name !== 'RPUSH' || paymentKey === undefined) return
+    this.#changes.set(paymentKey, [...this.of(paymentKey), decodeQueued(stored, 0, null).change])
   }
 
-  of(compact: string): readonly StatusChange[] {
-    return this.#changes.get(compact) ?? []
+  of(paymentKey: string): readonly StatusChange[] {
+    return this.#changes.get(paymentKey) ?? []
   }
 }
 
 export function auditWebhooks({ installation }: Traces, payment: Payment): string[] {
   const { id } = payment.terms
-  const written = installation.written.of(compactId(id))
+  const written = installation.written.of(paymentKeyOf(id))
   const told = statusesOf(written)
   const lived = payment.history.map(line => line.status)
   const changes = lived.filter((status, index) => status !== (index === 0 ? 'pending' : lived[index - 1])).join()

@@ -5,7 +5,7 @@
 import type { Payment } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { decide } from '../../machines/payment/decide.js'
-import { compactId, expandId, idempotencyRecord, keys, PAYMENTS_GROUP, partitionOf } from '../../redis/keys.js'
+import { idempotencyRecord, keys, PAYMENTS_GROUP, partitionOf, paymentIdOfKey, paymentKeyOf } from '../../redis/keys.js'
 import { decodeIdempotency } from '../../redis/payments/idempotency.js'
 import { decodePayment } from '../../redis/payments/payment-record.js'
 import { LedgerStatus } from '../../scripts/simulator/ledger.js'
@@ -35,9 +35,10 @@ export function audit(installation: Installation, merchants: readonly Merchant[]
 function readPayments({ durable }: Installation): Map<string, Payment> {
   const payments = new Map<string, Payment>()
   for (const key of durable.data.values.keys()) {
-    const compact = /:pay:(.+)$/.exec(key)?.[1]
-    const text = compact === undefined ? null : durable.data.text(key)
-    if (compact !== undefined && text !== null) payments.set(expandId(compact), decodePayment(text, compact))
+    const paymentKey = /:pay:(.+)$/.exec(key)?.[1]
+    const text = paymentKey === undefined ? null : durable.data.text(key)
+    if (paymentKey !== undefined && text !== null)
+      payments.set(paymentIdOfKey(paymentKey), decodePayment(text, paymentKey))
   }
   return payments
 }
@@ -49,7 +50,7 @@ function auditRequest({ payments, installation, ledger }: Books, merchant: Merch
   const text = installation.durable.data.text(name)
   if (record.refusal !== null) {
     const stored = text === null ? null : decodeIdempotency(text)
-    const sales = stored === null ? [] : ledger.ofOrder(orderIdOf(expandId(stored.compact)))
+    const sales = stored === null ? [] : ledger.ofOrder(orderIdOf(paymentIdOfKey(stored.paymentKey)))
     const isCharged = sales.some(
       sale => sale.capturedAmount > sale.voidedAmount || sale.status === LedgerStatus.authorised
     )
@@ -58,14 +59,14 @@ function auditRequest({ payments, installation, ledger }: Books, merchant: Merch
   if (text === null) return [`${record.key}: its idempotency record is lost`]
   const stored = decodeIdempotency(text)
   const problems: string[] = []
-  if (record.paymentId !== null && compactId(record.paymentId) !== stored.compact) {
+  if (record.paymentId !== null && paymentKeyOf(record.paymentId) !== stored.paymentKey) {
     problems.push(`${record.key}: the merchant knows another payment than the service`)
   }
   if (stored.result === null) problems.push(`${record.key}: accepted and never ended`)
   if (record.result !== null && JSON.stringify(record.result) !== JSON.stringify(stored.result)) {
     problems.push(`${record.key}: told ${JSON.stringify(record.result)}, stored ${JSON.stringify(stored.result)}`)
   }
-  if (!payments.has(expandId(stored.compact))) problems.push(`${record.key}: its payment is lost`)
+  if (!payments.has(paymentIdOfKey(stored.paymentKey))) problems.push(`${record.key}: its payment is lost`)
   return problems
 }
 

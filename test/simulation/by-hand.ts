@@ -4,7 +4,7 @@
  */
 import type { PaymentProgress } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
-import { expandId, keys, partitionNumbers, partitionOfPayment } from '../../redis/keys.js'
+import { keys, partitionNumbers, partitionOfPayment, paymentIdOfKey } from '../../redis/keys.js'
 import { concludeOperation, settleAttention } from '../../redis/operator/attention.js'
 import { decodePayment } from '../../redis/payments/payment-record.js'
 import { type LedgerSale, LedgerStatus } from '../../scripts/simulator/ledger.js'
@@ -78,10 +78,10 @@ export async function workOffAttention(world: World, installation: Installation,
   for (;;) {
     await world.pause(OPERATOR_LOOKS_EVERY_MS)
     try {
-      for (const compact of listed(installation)) {
-        const paymentId = expandId(compact)
-        const key = keys.payment(partitionOfPayment(paymentId), compact)
-        const { progress } = decodePayment((await redis.get(key)) ?? '', compact)
+      for (const paymentKey of listed(installation)) {
+        const paymentId = paymentIdOfKey(paymentKey)
+        const key = keys.payment(partitionOfPayment(paymentId), paymentKey)
+        const { progress } = decodePayment((await redis.get(key)) ?? '', paymentKey)
         const { phase, operation } = progress
         if (phase !== 'asking') {
           if (world.random.chance(0.5)) await settleAttention(redis, paymentId)

@@ -4,7 +4,7 @@
  * What must hold then, and when it is over.
  */
 import { orderIdOf } from '../../machines/network.js'
-import { expandId, keys, partitionNumbers } from '../../redis/keys.js'
+import { keys, partitionNumbers, paymentIdOfKey } from '../../redis/keys.js'
 import { decodePayment } from '../../redis/payments/payment-record.js'
 import { LedgerStatus } from '../../scripts/simulator/ledger.js'
 import type { RedisData } from './redis-data.js'
@@ -52,7 +52,7 @@ export async function outliveTrouble(
 function paymentsInDoubt({ durable, config }: Installation): string[] {
   return partitionNumbers(config.partitions)
     .flatMap(partition => [...(durable.data.zset(keys.inDoubt(partition))?.keys() ?? [])])
-    .map(expandId)
+    .map(paymentIdOfKey)
 }
 
 /** Invariant 3: a payment does not become `failed` while the network has charged or holds its amount. */
@@ -62,10 +62,10 @@ export function watchFailures(
   { network }: Installation,
   violations: Set<string>
 ): void {
-  const compact = /:pay:(.+)$/.exec(key)?.[1]
+  const paymentKey = /:pay:(.+)$/.exec(key)?.[1]
   const isFailed = (record: string): boolean => record.includes('"s":"failed"')
-  if (name !== 'SET' || compact === undefined || !isFailed(text) || isFailed(data.text(key) ?? '')) return
-  const { id } = decodePayment(text, compact).terms
+  if (name !== 'SET' || paymentKey === undefined || !isFailed(text) || isFailed(data.text(key) ?? '')) return
+  const { id } = decodePayment(text, paymentKey).terms
   const isLive = network.ledger
     .ofOrder(orderIdOf(id))
     .some(sale => sale.status === LedgerStatus.authorised || sale.capturedAmount > sale.voidedAmount)

@@ -1,6 +1,6 @@
 /** One short life of a payment for each operation, for runs in which a process dies at a chosen point. */
 import type { CommandResult } from '../../machines/commands.js'
-import { compactId, keys, partitionOfPayment } from '../../redis/keys.js'
+import { keys, partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import { decodePayment } from '../../redis/payments/payment-record.js'
 import { captureByHand } from './by-hand.js'
 import type { Stage } from './stage.js'
@@ -94,10 +94,10 @@ async function operate(
 }
 
 async function untilExpired({ world, installation }: Stage, paymentId: string): Promise<void> {
-  const key = keys.payment(partitionOfPayment(paymentId), compactId(paymentId))
+  const key = keys.payment(partitionOfPayment(paymentId), paymentKeyOf(paymentId))
   const isExpired = (): boolean => {
     const text = installation.durable.data.text(key)
-    return text !== null && decodePayment(text, compactId(paymentId)).progress.status === 'expired'
+    return text !== null && decodePayment(text, paymentKeyOf(paymentId)).progress.status === 'expired'
   }
   // Time in which the outside has nothing planned is skipped: that makes such a life a hundred times shorter.
   await world.pause(installation.config.preauthTtlDays * DAY_MS)

@@ -51,7 +51,7 @@ const question = { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW }
 
 const usual: Record<PaymentStatus, Partial<PaymentProgress>> = {
   pending: { operation: running('authorization', 1_000) },
-  unknown: { operation: { ...running('authorization', 1_000), state: 'unknown' }, inquiry: question },
+  unknown: { operation: { ...running('authorization', 1_000), state: 'unknown' }, reconciliation: question },
   pre_authorized: authorised,
   capturing: { ...authorised, phase: 'sending', operation: running('capture', 600) },
   cancelling: { ...authorised, phase: 'sending', operation: running('cancel', 1_000) },
@@ -69,7 +69,7 @@ const usual: Record<PaymentStatus, Partial<PaymentProgress>> = {
 export const inDoubt = (kind: PaymentProgress['operation']['kind'], amountCents: number): Partial<PaymentProgress> => ({
   phase: 'asking',
   operation: { ...running(kind, amountCents), state: 'unknown' },
-  inquiry: question
+  reconciliation: question
 })
 
 /** Beyond the horizon of such a doubt. */
@@ -92,7 +92,7 @@ function flat(decision: Decision): Meaning {
   if (decision.kind === 'refused') return { refused: decision.code }
   const { progress } = decision.payment
   const wake = wakeAtMs(progress)
-  const { conclusion, effect } = decision
+  const { operationResult, effect } = decision
   return {
     status: progress.status,
     phase: progress.phase,
@@ -103,7 +103,7 @@ function flat(decision: Decision): Meaning {
     error: progress.error,
     declinedCode: progress.declinedCode,
     wake: wake === null ? null : wake - NOW,
-    result: conclusion === null ? null : conclusion.result.kind,
+    result: operationResult === null ? null : operationResult.result.kind,
     attention: progress.attention,
     isChanged: decision.isChanged
   }

@@ -43,7 +43,7 @@ export function moveTo(
       payment: { ...payment, version: version + 1, progress: { ...progress, status, references: named } },
       statusBefore: progress.status,
       wake: { expiryAtMs: null, reconcileAtMs: null },
-      conclusion: null,
+      operationResult: null,
       nowMs: 0,
       ends: null,
       begins: null

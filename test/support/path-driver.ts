@@ -5,7 +5,7 @@
 import type { Announcement, HistoryEntry } from '../../machines/model.js'
 import type { Sale } from '../../machines/network.js'
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
-import { compactId, partitionOfPayment } from '../../redis/keys.js'
+import { partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import type { PaymentStore } from '../../redis/payments/payments.js'
 import { happen, type World } from '../../scripts/docs/payment-paths/payment-world.js'
 import { until } from './conditions.js'
@@ -111,8 +111,8 @@ export class PathDriver {
 
   #answer(event: PaymentEvent, call: Effect | null): void {
     if ('sale' in event) {
-      const surplus = event.duplicateSaleId === null ? [] : [surplusSale(event.sale, event.duplicateSaleId)]
-      this.#on.acquirer.show(this.paymentId, [event.sale, ...surplus])
+      const duplicate = event.duplicateSaleId === null ? [] : [duplicateSale(event.sale, event.duplicateSaleId)]
+      this.#on.acquirer.show(this.paymentId, [event.sale, ...duplicate])
     } else this.#on.acquirer.answer(this.paymentId, wireAnswer(event, call, this.paymentId))
   }
 
@@ -134,7 +134,7 @@ export class PathDriver {
     await until(
       'the life of the payment is the one of the machine',
       async () => {
-        const found = await this.#on.payments.load(partitionOfPayment(id), compactId(id))
+        const found = await this.#on.payments.load(partitionOfPayment(id), paymentKeyOf(id))
         stored = linesOf(found?.history ?? [])
         return stored === wanted
       },
@@ -158,7 +158,7 @@ function secondsBefore(event: PaymentEvent, { payment }: World): number {
   return event.nowMs - lastMs <= STEP_MS ? 1 : Math.ceil((event.nowMs - lastMs) / 1_000) + 1
 }
 
-function surplusSale(sale: Sale, saleId: string): Sale {
+function duplicateSale(sale: Sale, saleId: string): Sale {
   return { ...sale, references: { ...sale.references, saleId }, status: 'authorised', capturedCents: 0, voidedCents: 0 }
 }
 

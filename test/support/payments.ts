@@ -4,7 +4,7 @@ import { newPayment, type Payment, type PaymentProgress, type PaymentTerms } fro
 import type { Buyer, NetworkReferences, Sale } from '../../machines/network.js'
 import type { Policy } from '../../machines/payment/events.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
-import { compactId, idempotencyRecord, newPaymentId } from '../../redis/keys.js'
+import { idempotencyRecord, newPaymentId, paymentKeyOf } from '../../redis/keys.js'
 import type { Acceptance } from '../../redis/payments/payments.js'
 
 export const PARTITION = 3
@@ -102,13 +102,13 @@ export function anEntry(payment: Payment, changes: Partial<CommandEntry> = {}): 
   return {
     entryId: '1-1',
     partition: PARTITION,
-    compact: compactId(payment.terms.id),
+    paymentKey: paymentKeyOf(payment.terms.id),
     command: createCommand,
     idempotencyKey,
     record: idempotencyKey === null ? null : recordOf(idempotencyKey),
     replyTo: null,
     correlationId: null,
-    handedOut: 0,
+    deliveryCount: 0,
     accepted: null,
     dueAtMs: null,
     ...changes

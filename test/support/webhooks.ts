@@ -3,15 +3,15 @@ import { randomBytes } from 'node:crypto'
 import { newPayment, type Operation, type PaymentStatus } from '../../machines/model.js'
 import { type RetryPolicy, spanMs } from '../../machines/webhook-schedule.js'
 import { connect, disconnect } from '../../redis/connection/connections.js'
-import { compactId, keys, newPaymentId, partitionOfPayment } from '../../redis/keys.js'
+import { keys, newPaymentId, partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import { createPaymentLock } from '../../redis/locks/payment-lock.js'
 import { encodePayment } from '../../redis/payments/payment-record.js'
 import { type ArchivedEvent, WebhookArchive } from '../../redis/webhooks/webhook-archive.js'
 import { createWebhookEndpointStore, type WebhookEndpoint } from '../../redis/webhooks/webhook-endpoints.js'
 import { type Attempt, decodeChange, type QueuedEvent, type StatusChange } from '../../redis/webhooks/webhook-event.js'
 import { createWebhookQueue, deliveryWork, type WebhookQueue } from '../../redis/webhooks/webhook-queue.js'
+import { createEgressPolicy } from '../../runtime/egress-policy.js'
 import { createLogger, type Logger } from '../../runtime/log.js'
-import { createNetworkPolicy } from '../../runtime/network-policy.js'
 import { startCommandLoop } from '../../workers/payments/command-loop.js'
 import { deliveryRound } from '../../workers/timers/rounds.js'
 import { createDeliveryHandler } from '../../workers/webhooks/deliver.js'
@@ -79,7 +79,7 @@ export async function startDeliverer(test: TestRedis, options: DelivererOptions 
   const [redis, blocking] = [await connect(test.url, 'commands', log), await connect(test.url, 'blocking', log)]
   const clock = options.clock ?? { now: () => Date.now() }
   const { ca } = await receiverTls()
-  const policy = createNetworkPolicy(options.allowedNetworks ?? ['127.0.0.0/8'])
+  const policy = createEgressPolicy(options.allowedNetworks ?? ['127.0.0.0/8'])
   const sender = createSender({ policy, timeoutMs: options.timeoutMs ?? 5_000, ca })
   const deps = {
     queue: wrap(createWebhookQueue(redis, { ...plainQueue, spanMs: spanMs(retries), now: clock.now })),
@@ -146,7 +146,7 @@ export async function emit(
 ): Promise<string> {
   const partition = partitionOfPayment(paymentId)
   const terms = someTerms({ id: paymentId, merchantId, externalReference: 'order-1', amountCents: 1_000 })
-  await test.redis.set(keys.payment(partition, compactId(paymentId)), encodePayment(newPayment(terms, 'a key')))
+  await test.redis.set(keys.payment(partition, paymentKeyOf(paymentId)), encodePayment(newPayment(terms, 'a key')))
   const changes = statuses.map((status, index) => {
     const figures = { status, capturedCents: 0, refundedCents: 0, operation: AN_OPERATION }
     return { paymentId, version: index + firstVersion, occurredAtMs: START_MS, ...figures }

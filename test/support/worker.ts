@@ -3,7 +3,7 @@ import type { Command, CommandResult } from '../../machines/commands.js'
 import type { Payment } from '../../machines/model.js'
 import { type CommandEntry, decodeEntry } from '../../redis/commands/command-entry.js'
 import { createCommandQueue, ensureGroups, paymentWork } from '../../redis/commands/command-stream.js'
-import { compactId, keys, PAYMENTS_GROUP } from '../../redis/keys.js'
+import { keys, PAYMENTS_GROUP, paymentKeyOf } from '../../redis/keys.js'
 import { createPaymentLock } from '../../redis/locks/payment-lock.js'
 import { createCommitStore } from '../../redis/payments/commits.js'
 import { createPaymentStore, type PaymentStore } from '../../redis/payments/payments.js'
@@ -125,11 +125,11 @@ export class TestWorker {
   /** What is due now becomes a command, and is done. */
   async wake(payment: Payment, atMs: number): Promise<void> {
     this.clock.atMs = atMs
-    const compact = compactId(payment.terms.id)
+    const paymentKey = paymentKeyOf(payment.terms.id)
     const lists = [keys.due(PARTITION), keys.reconcile(PARTITION)]
-    const removed = await Promise.all(lists.map(list => this.#test.redis.zrem(list, compact)))
+    const removed = await Promise.all(lists.map(list => this.#test.redis.zrem(list, paymentKey)))
     if (removed.every(count => count === 0)) throw new Error('the payment has no alarm')
-    await this.#test.redis.xadd(keys.commands(PARTITION), '*', 'p', compact, 'c', '{"kind":"wake"}')
+    await this.#test.redis.xadd(keys.commands(PARTITION), '*', 'p', paymentKey, 'c', '{"kind":"wake"}')
     await this.work()
   }
 
@@ -139,7 +139,7 @@ export class TestWorker {
   }
 
   async load(payment: Payment): Promise<Payment> {
-    const stored = await this.#store.load(PARTITION, compactId(payment.terms.id))
+    const stored = await this.#store.load(PARTITION, paymentKeyOf(payment.terms.id))
     if (stored === null) throw new Error('the payment is gone')
     return stored
   }
@@ -151,7 +151,7 @@ export class TestWorker {
   /** When the payment is looked at again (ms); null: never. */
   async alarmOf(payment: Payment): Promise<number | null> {
     const lists = [keys.due(PARTITION), keys.reconcile(PARTITION)]
-    const scores = await Promise.all(lists.map(list => this.#test.redis.zscore(list, compactId(payment.terms.id))))
+    const scores = await Promise.all(lists.map(list => this.#test.redis.zscore(list, paymentKeyOf(payment.terms.id))))
     const times = scores.flatMap(score => (score === null ? [] : [Number(score)]))
     return times.length === 0 ? null : Math.min(...times)
   }

@@ -16,10 +16,10 @@ export function firstEvent(
   nowMs: number,
   isAnswered: boolean
 ): PaymentEvent | null {
-  const { command, handedOut } = entry
+  const { command, deliveryCount } = entry
   const { progress } = payment
   const isOwn = isOpenFor(progress.operation, entry.idempotencyKey)
-  const isFoundAgain = handedOut > 0
+  const isFoundAgain = deliveryCount > 0
   switch (command.kind) {
     case 'create':
       if (progress.status === 'pending') return { type: isFoundAgain ? 'RESUMED' : 'AUTHORISE', nowMs }

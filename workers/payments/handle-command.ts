@@ -11,7 +11,7 @@ import { decide, wakeAtMs, wakeTimes } from '../../machines/payment/decide.js'
 import { WrittenByNewer } from '../../machines/written-by-newer.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
-import { expandId } from '../../redis/keys.js'
+import { paymentIdOfKey } from '../../redis/keys.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import type { HandlingOutcome } from './intake.js'
@@ -38,12 +38,12 @@ export async function handleCommand(
   let entry = first
   // Once begun, the network may have been called: the command counts as redelivered.
   const onBegin = (): void => {
-    entry = { ...first, handedOut: Math.max(first.handedOut, 1) }
+    entry = { ...first, deliveryCount: Math.max(first.deliveryCount, 1) }
   }
   const isBegun = (): boolean => entry !== first
   while (!stopping.aborted) {
     try {
-      if (entry.handedOut >= deps.deliveriesMax) await buryPoison(entry, deps)
+      if (entry.deliveryCount >= deps.deliveriesMax) await buryPoison(entry, deps)
       else if (!(await runWhenFree(entry, deps, stopping, onBegin))) break
       return 'ended'
     } catch (error) {
@@ -60,7 +60,11 @@ export async function handleCommand(
         return await giveBackUnbegun(() => deps.queue.leave(first), first, deps)
       }
       if (error instanceof LockLost) logOf(first, deps).info('the lock was lost, the command goes back')
-      else logOf(first, deps).error({ err: error, handed_out: entry.handedOut }, 'the command failed and goes back')
+      else
+        logOf(first, deps).error(
+          { err: error, delivery_count: entry.deliveryCount },
+          'the command failed and goes back'
+        )
       await delay(FAILED_RETRY_MS, stopping)
       await giveBack(entry, deps, stopping)
       return 'ended'
@@ -86,8 +90,8 @@ function logOf(entry: CommandEntry, deps: WorkerDeps): Logger {
   return deps.log.child(idsOf(entry))
 }
 
-function idsOf({ compact, command, correlationId }: CommandEntry): Readonly<Record<string, string>> {
-  const ids = { payment_id: expandId(compact), command: command.kind }
+function idsOf({ paymentKey, command, correlationId }: CommandEntry): Readonly<Record<string, string>> {
+  const ids = { payment_id: paymentIdOfKey(paymentKey), command: command.kind }
   return correlationId === null ? ids : { ...ids, correlation_id: correlationId }
 }
 
@@ -112,7 +116,7 @@ async function runWhenFree(
   onBegin: () => void
 ): Promise<boolean> {
   for (let pauseMs = LOCKED_RETRY_MS; !stopping.aborted; pauseMs = Math.min(2 * pauseMs, LOCKED_RETRY_MAX_MS)) {
-    const outcome = await deps.lock.hold(entry.compact, held => runCommand(entry, deps, held, onBegin))
+    const outcome = await deps.lock.hold(entry.paymentKey, held => runCommand(entry, deps, held, onBegin))
     if (outcome !== 'taken' || (await refuseNow(entry, deps))) return true
     await delay(pauseMs * (0.5 + Math.random()), stopping)
   }
@@ -139,23 +143,26 @@ async function refuseNow(entry: CommandEntry, deps: WorkerDeps): Promise<boolean
  */
 async function buryPoison(entry: CommandEntry, deps: WorkerDeps): Promise<void> {
   while (!(await notePoison(entry, deps)));
-  const reason = `delivered ${entry.handedOut} times without a result`
-  deps.log.error({ payment_id: expandId(entry.compact), command: entry.command.kind, reason }, 'a command is buried')
+  const reason = `delivered ${entry.deliveryCount} times without a result`
+  deps.log.error(
+    { payment_id: paymentIdOfKey(entry.paymentKey), command: entry.command.kind, reason },
+    'a command is buried'
+  )
   const nowMs = deps.clock.now()
   await deps.queue.bury(entry, { reason, nowMs, ...(await owedAfterBurial(entry, nowMs, deps)) })
 }
 
 /** False when another worker wrote the payment meanwhile: read it again. */
 async function notePoison(entry: CommandEntry, deps: WorkerDeps): Promise<boolean> {
-  const payment = await deps.payments.load(entry.partition, entry.compact)
+  const payment = await deps.payments.load(entry.partition, entry.paymentKey)
   if (payment === null) return true
   const nowMs = timeFor(payment, deps)
   const decision = decide(payment, { type: 'POISONED', nowMs }, deps.policy)
   if (decision.kind === 'refused' || !decision.isChanged) return true
-  const { statusBefore, conclusion } = decision
+  const { statusBefore, operationResult } = decision
   const wake = wakeTimes(decision.payment.progress)
   const written = await deps.commits.commit(
-    { payment: decision.payment, statusBefore, conclusion, nowMs, wake, ends: null, begins: null },
+    { payment: decision.payment, statusBefore, operationResult, nowMs, wake, ends: null, begins: null },
     entry.partition
   )
   return written === 'committed'
@@ -167,7 +174,7 @@ async function owedAfterBurial(
   nowMs: number,
   deps: WorkerDeps
 ): Promise<{ wakeAtMs: number | null; result: CommandResult | null }> {
-  const payment = await deps.payments.load(entry.partition, entry.compact)
+  const payment = await deps.payments.load(entry.partition, entry.paymentKey)
   const dueMs = payment === null ? null : wakeAtMs(payment.progress)
   const isBegun = payment !== null && isOpenFor(payment.progress.operation, entry.idempotencyKey)
   const isRequest = entry.command.kind === 'capture' || entry.command.kind === 'cancel'

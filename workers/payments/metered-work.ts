@@ -69,12 +69,12 @@ export async function measureCommand<T>(
 function meterLock(lock: PaymentLock, times: CommandTimes, metrics: WorkerMetrics): PaymentLock {
   let waitingSinceMs: number | undefined
   return {
-    async hold(compact, work) {
+    async hold(paymentKey, work) {
       const triedMs = performance.now()
       const sinceMs = waitingSinceMs ?? triedMs
       waitingSinceMs = sinceMs
       try {
-        const answer = await lock.hold(compact, held => {
+        const answer = await lock.hold(paymentKey, held => {
           const heldMs = performance.now()
           times.addLock(heldMs - sinceMs)
           waitingSinceMs = undefined

@@ -10,7 +10,7 @@ import { type Decision, decide, isUnderWay, wakeTimes } from '../../machines/pay
 import type { PaymentEvent } from '../../machines/payment/events.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
-import { expandId } from '../../redis/keys.js'
+import { paymentIdOfKey } from '../../redis/keys.js'
 import type { CommitOutcome } from '../../redis/payments/commits.js'
 import { decodePayment, encodePayment } from '../../redis/payments/payment-record.js'
 import { delay } from '../../runtime/delay.js'
@@ -102,17 +102,18 @@ export async function loadPaymentAndEvent(
   entry: CommandEntry,
   deps: WorkerDeps
 ): Promise<{ payment: Payment; event: PaymentEvent } | null> {
-  const payment = acceptedPayment(entry, deps.clock.now()) ?? (await deps.payments.load(entry.partition, entry.compact))
+  const payment =
+    acceptedPayment(entry, deps.clock.now()) ?? (await deps.payments.load(entry.partition, entry.paymentKey))
   if (payment === null) {
     // Nothing deletes payments: this Redis was restored from a copy that is older than the network's books.
     deps.log.error(
-      { payment_id: expandId(entry.compact), command: entry.command.kind },
+      { payment_id: paymentIdOfKey(entry.paymentKey), command: entry.command.kind },
       'a command is about a payment that is not stored here'
     )
     return null
   }
   // Read after the payment: a worker that ends the command in between changes the version we are going to compare.
-  const isAnswered = entry.handedOut > 0 && entry.record !== null && (await isRecordAnswered(entry, deps))
+  const isAnswered = entry.deliveryCount > 0 && entry.record !== null && (await isRecordAnswered(entry, deps))
   const nowMs = Math.max(timeFor(payment, deps), entry.dueAtMs ?? 0)
   const event = firstEvent(payment, entry, nowMs, isAnswered)
   return event === null ? null : { payment, event }
@@ -131,9 +132,12 @@ export function timeFor({ terms, history }: Payment, deps: Pick<WorkerDeps, 'clo
  * that was suspended may have lost it to another one, whose changes are in the store. The horizon covers a short
  * suspension, as it does after every read.
  */
-function acceptedPayment({ accepted, handedOut, entryId, compact }: CommandEntry, nowMs: number): Payment | null {
+function acceptedPayment(
+  { accepted, deliveryCount, entryId, paymentKey }: CommandEntry,
+  nowMs: number
+): Payment | null {
   const isFresh = Math.abs(nowMs - Number.parseInt(entryId, 10)) < FRESH_MS
-  return accepted !== null && handedOut === 0 && isFresh ? decodePayment(accepted, compact) : null
+  return accepted !== null && deliveryCount === 0 && isFresh ? decodePayment(accepted, paymentKey) : null
 }
 
 /**
@@ -167,7 +171,7 @@ async function afterConflict(
   deps: WorkerDeps
 ): Promise<{ payment: Payment; event: PaymentEvent } | null> {
   if (!isOutcome) return await loadPaymentAndEvent(entry, deps)
-  const payment = await deps.payments.load(entry.partition, entry.compact)
+  const payment = await deps.payments.load(entry.partition, entry.paymentKey)
   if (payment === null) return null
   deps.log.warn({ payment_id: payment.terms.id }, 'an outcome met a newer version, the network is asked')
   return {
@@ -184,11 +188,11 @@ async function commitSurely(
   isOutcome: boolean,
   deps: WorkerDeps
 ): Promise<CommitOutcome> {
-  const { payment, statusBefore, conclusion, effect } = decision
+  const { payment, statusBefore, operationResult, effect } = decision
   const write = {
     payment,
     statusBefore,
-    conclusion,
+    operationResult,
     nowMs,
     wake: wakeTimes(payment.progress),
     ends: effect === null ? entry : null,
@@ -209,6 +213,6 @@ async function commitSurely(
 }
 
 async function isStored(payment: Payment, entry: CommandEntry, deps: WorkerDeps): Promise<boolean> {
-  const stored = await deps.payments.load(entry.partition, entry.compact)
+  const stored = await deps.payments.load(entry.partition, entry.paymentKey)
   return stored !== null && encodePayment(stored) === encodePayment(payment)
 }

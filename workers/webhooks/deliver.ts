@@ -9,7 +9,7 @@
 import { decideDelivery } from '../../machines/webhook-delivery.js'
 import { spanMs } from '../../machines/webhook-schedule.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
-import { expandId } from '../../redis/keys.js'
+import { paymentIdOfKey } from '../../redis/keys.js'
 import { deliveryLock } from '../../redis/locks/payment-lock.js'
 import type { DeliveryEntry, FirstEvent, Settlement } from '../../redis/webhooks/webhook-queue.js'
 import { delay } from '../../runtime/delay.js'
@@ -35,14 +35,14 @@ export function createDeliveryHandler(deps: DeliveryDeps, interrupted: AbortSign
   return async (entry, stopping) => {
     while (!stopping.aborted) {
       try {
-        const outcome = await lock.hold(deliveryLock(entry.compact), held =>
+        const outcome = await lock.hold(deliveryLock(entry.paymentKey), held =>
           deliverFirst(entry, receiverOf(entry.merchantId), deps, { held, interrupted })
         )
         if (outcome === 'settled') return 'ended'
         if (outcome === 'cut') break
         await delay(LOCKED_RETRY_MS, stopping)
       } catch (error) {
-        const ids = { payment_id: expandId(entry.compact), merchant_id: entry.merchantId, err: error }
+        const ids = { payment_id: paymentIdOfKey(entry.paymentKey), merchant_id: entry.merchantId, err: error }
         const isAway = isRedisUnavailable(error)
         if (isAway) warnRateLimited(log, ids, 'a Redis is away, the webhook waits')
         else log.error(ids, 'a webhook could not be sent, it is tried again')

@@ -8,7 +8,7 @@
  */
 import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
-import type { NetworkPolicy } from '../../runtime/network-policy.js'
+import type { EgressPolicy } from '../../runtime/egress-policy.js'
 
 const DNS_TIMEOUT_MS = 2_000
 const DNS_TRIES = 2
@@ -22,7 +22,7 @@ class ForbiddenTarget extends Error {
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 /** Throws `ForbiddenTarget` when the policy forbids an address. */
-export function assertAllowed(policy: NetworkPolicy, address: string, hostname: string): void {
+export function assertAllowed(policy: EgressPolicy, address: string, hostname: string): void {
   const refusal = policy.refusalOf(address)
   if (refusal === null) return
   const name = hostname === address ? address : `${hostname} is ${address}, which`
@@ -30,7 +30,7 @@ export function assertAllowed(policy: NetworkPolicy, address: string, hostname: 
 }
 
 /** The `lookup` of a connection. One forbidden address among several forbids the name. */
-export function checkedLookup(policy: NetworkPolicy, resolve: Resolve = createResolve()): LookupFunction {
+export function checkedLookup(policy: EgressPolicy, resolve: Resolve = createResolve()): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname)
       .then(addresses => {

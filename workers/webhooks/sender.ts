@@ -6,7 +6,7 @@
  */
 import { isIP } from 'node:net'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
-import type { NetworkPolicy } from '../../runtime/network-policy.js'
+import type { EgressPolicy } from '../../runtime/egress-policy.js'
 import { retryAfterMs } from '../../runtime/retry-after.js'
 import { assertAllowed, checkedLookup, type Resolve } from './resolver.js'
 
@@ -31,7 +31,7 @@ export interface Sender {
 }
 
 export interface SenderOptions {
-  readonly policy: NetworkPolicy
+  readonly policy: EgressPolicy
   /** For the whole exchange, DNS and TLS included (ms). */
   readonly timeoutMs: number
   /** Further certificate authorities (PEM), for tests; processes use NODE_EXTRA_CA_CERTS. */

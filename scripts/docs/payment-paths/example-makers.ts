@@ -39,7 +39,7 @@ export function capturedOtherwise(status: 'captured' | 'voided', cents: (payment
 /** Later than the horizon of the open question. */
 export function beyondHorizon(make: Make): Make {
   return (payment, nowMs) => {
-    const sinceMs = payment.progress.inquiry?.sinceMs ?? nowMs
+    const sinceMs = payment.progress.reconciliation?.sinceMs ?? nowMs
     return make(payment, Math.max(nowMs, sinceMs + examplePolicy.notFoundHorizonMs))
   }
 }

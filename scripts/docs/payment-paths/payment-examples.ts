@@ -80,7 +80,7 @@ export const exampleEvents: readonly ExampleEvent[] = [
   example('EXPIRE/early', 'expiry before its time', (_, nowMs) => ({ type: 'EXPIRE', nowMs })),
   example('RECONCILE', 'ask the network', (payment, nowMs) => ({
     type: 'RECONCILE',
-    nowMs: Math.max(nowMs, payment.progress.inquiry?.nextAtMs ?? nowMs)
+    nowMs: Math.max(nowMs, payment.progress.reconciliation?.nextAtMs ?? nowMs)
   })),
   example('RESUMED', 'redelivered after a crash', (_, nowMs) => ({ type: 'RESUMED', nowMs })),
   example('NETWORK_NOTICE', 'something announced', (_, nowMs) => ({
@@ -122,13 +122,13 @@ export const exampleEvents: readonly ExampleEvent[] = [
   example('OVERDUE', 'not authorised in time', (_, nowMs) => ({ type: 'OVERDUE', nowMs })),
   example('FOUND/authorised', 'found authorised', found('authorised')),
   example(
-    'FOUND/authorised/surplus',
+    'FOUND/authorised/duplicate',
     'found twice, authorised',
     found('authorised', () => ({}), 'sale-2')
   ),
   example('FOUND/captured', 'found captured', found('captured')),
   example(
-    'FOUND/captured/surplus',
+    'FOUND/captured/duplicate',
     'found twice, captured',
     found('captured', () => ({}), 'sale-2')
   ),
@@ -190,7 +190,7 @@ export const exampleEvents: readonly ExampleEvent[] = [
   example('FOUND/denied', 'found denied', found('denied')),
   example('FOUND/denied/still', 'still denied, beyond the horizon', beyondHorizon(found('denied'))),
   example(
-    'FOUND/denied/surplus',
+    'FOUND/denied/duplicate',
     'found denied, and another one',
     found('denied', () => ({}), 'sale-2')
   ),
@@ -211,7 +211,7 @@ export const exampleEvents: readonly ExampleEvent[] = [
     found('voided', ({ progress }) => ({ voidedCents: progress.refundedCents }))
   ),
   example(
-    'FOUND/voided/surplus',
+    'FOUND/voided/duplicate',
     'found voided, and another one',
     found('voided', () => ({}), 'sale-2')
   ),

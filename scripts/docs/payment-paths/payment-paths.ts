@@ -91,7 +91,7 @@ function situationOf({ payment, underWay, atMs }: World): string {
     progress.capturedCents === 0 ? 0 : progress.capturedCents === terms.amountCents ? 2 : 1,
     progress.refundedCents === 0 ? 0 : progress.refundedCents === progress.capturedCents ? 2 : 1,
     progress.operation.amountCents === terms.amountCents,
-    progress.inquiry !== null,
+    progress.reconciliation !== null,
     progress.status === 'pre_authorized' && atMs >= (progress.expiresAtMs ?? Infinity),
     progress.notice?.announced ?? null,
     progress.voidedElsewhereCents > 0,

@@ -124,8 +124,8 @@ describe('the token of an authorisation that did not leave', () => {
     await until('the token is given back', isFree)
     // The worker is dead, its lock has run out, and its entry is redelivered.
     dying.deps.commits.commit = commit
-    await test.secrets.del(keys.lock(entry.compact))
-    await requeueCommand(test.redis, paymentWork, { ...entry, handedOut: 1 })
+    await test.secrets.del(keys.lock(entry.paymentKey))
+    await requeueCommand(test.redis, paymentWork, { ...entry, deliveryCount: 1 })
     await create(token, 'k2')
     const worker = path.worker()
     worker.network.willAnswer(approvedAndCaptured)
@@ -255,9 +255,9 @@ describe('a request whose payment ends while it is answered', () => {
     const path = await aCommandPath(test, ({ store }) => ({
       store: {
         ...store,
-        load: async (partition, compact) => {
+        load: async (partition, paymentKey) => {
           await beforeLoad()
-          return await store.load(partition, compact)
+          return await store.load(partition, paymentKey)
         }
       }
     }))

@@ -7,9 +7,12 @@ type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput,
 const notice: EventInput = { type: 'NETWORK_NOTICE', announced: 'change' }
 const announced = { notice: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW, announced: 'change' as const } }
 const held = { status: 'authorised', capturedCents: 0 } as const
-const surplus = { duplicateSaleId: 'sale-2' }
+const duplicate = { duplicateSaleId: 'sale-2' }
 const noAnswer: EventInput = { type: 'NO_ANSWER', reason: 'cut' }
-const watched = { phase: 'watched' as const, inquiry: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW + 60_000 } }
+const watched = {
+  phase: 'watched' as const,
+  reconciliation: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW + 60_000 }
+}
 
 const released = { phase: 'released' as const, ...announced }
 
@@ -49,20 +52,20 @@ const rows: Row[] = [
   [
     'failed: it was denied, and booked a second time',
     inStatus('failed'),
-    found('denied', {}, surplus),
+    found('denied', {}, duplicate),
     { status: 'failed', phase: 'watched', effect: 'void', wake: 5_000, attention: 'sale_after_failure' }
   ],
   [
     'unknown: it was denied, and booked a second time',
     inStatus('unknown'),
-    found('denied', {}, surplus),
-    { status: 'unknown', effect: 'void', attention: 'surplus_sale', result: null }
+    found('denied', {}, duplicate),
+    { status: 'unknown', effect: 'void', attention: 'duplicate_sale', result: null }
   ],
   [
     'unknown: it was undone, and booked a second time',
     inStatus('unknown'),
-    found('voided', {}, surplus),
-    { status: 'unknown', effect: 'void', attention: 'surplus_sale', result: null }
+    found('voided', {}, duplicate),
+    { status: 'unknown', effect: 'void', attention: 'duplicate_sale', result: null }
   ],
   ['failed: without an answer', inStatus('failed'), noAnswer, { phase: 'settled', wake: 2_000 }],
   ['failed: it is looked for anyway', inStatus('failed', watched), notice, { refused: 'invalid_state' }]

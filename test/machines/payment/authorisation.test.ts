@@ -6,8 +6,8 @@ const approved = (isCaptured: boolean): EventInput => ({ type: 'APPROVED', isCap
 const declined: EventInput = { type: 'DECLINED', code: '05', references }
 const ambiguous: EventInput = { type: 'AMBIGUOUS', reason: 'cut' }
 const horizonMs = policy.notFoundHorizonMs
-const surplus = { duplicateSaleId: 'another-sale' }
-const watched = { phase: 'watched' as const, inquiry: { sinceMs: NOW, attempts: 0, nextAtMs: NOW } }
+const duplicate = { duplicateSaleId: 'another-sale' }
+const watched = { phase: 'watched' as const, reconciliation: { sinceMs: NOW, attempts: 0, nextAtMs: NOW } }
 
 type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 
@@ -139,13 +139,13 @@ const unknown: Row[] = [
   ],
   ['fails when it was undone', inStatus('unknown'), found('voided'), { status: 'failed', error: 'provider_rejected' }],
   [
-    'voids a surplus first',
+    'voids a duplicate first',
     inStatus('unknown'),
-    found('captured', {}, surplus),
-    { status: 'unknown', effect: 'void', attention: 'surplus_sale' }
+    found('captured', {}, duplicate),
+    { status: 'unknown', effect: 'void', attention: 'duplicate_sale' }
   ],
   [
-    'looks again when the surplus is gone',
+    'looks again when the duplicate is gone',
     inStatus('unknown'),
     approved(false),
     { status: 'unknown', effect: 'query' }
@@ -170,15 +170,15 @@ const unknown: Row[] = [
   ],
   [
     'keeps the reason for which it is listed',
-    inStatus('unknown', { attention: 'surplus_sale' }),
+    inStatus('unknown', { attention: 'duplicate_sale' }),
     { type: 'NO_ANSWER', reason: 'cut', nowMs: NOW + policy.reconcileListAfterMs },
-    { attention: 'surplus_sale' }
+    { attention: 'duplicate_sale' }
   ],
   [
     'is listed for what comes of a question, no longer for its age',
     inStatus('unknown', { attention: 'unresolved_for_long' }),
-    found('captured', {}, surplus),
-    { status: 'unknown', effect: 'void', attention: 'surplus_sale' }
+    found('captured', {}, duplicate),
+    { status: 'unknown', effect: 'void', attention: 'duplicate_sale' }
   ],
   [
     'asks on while the network does not know',
@@ -250,7 +250,7 @@ const failed: Row[] = [
   [
     'voids a second late sale too',
     inStatus('failed', watched),
-    found('voided', {}, surplus),
+    found('voided', {}, duplicate),
     { phase: 'watched', effect: 'void' }
   ],
   [

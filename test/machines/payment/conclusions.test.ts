@@ -55,7 +55,7 @@ const tables: Record<string, Row[]> = {
       'gives way to a second sale, which is voided first',
       capturing,
       deniedBesideAnother,
-      { phase: 'asking', effect: 'void', attention: 'surplus_sale' }
+      { phase: 'asking', effect: 'void', attention: 'duplicate_sale' }
     ]
   ],
   'a refund that can not be reconciled': [

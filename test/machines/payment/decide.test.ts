@@ -70,14 +70,14 @@ describe('decide', () => {
       { type: 'REJECTED', code: '842' },
       { type: 'NETWORK_NOTICE' }
     )
-    expect(life.map(({ conclusion }) => conclusion?.idempotencyKey ?? null)).to.deep.equal([
+    expect(life.map(({ operationResult }) => operationResult?.idempotencyKey ?? null)).to.deep.equal([
       null,
       'key-of-the-create',
       null,
       'key-of-the-capture',
       null
     ])
-    expect(life.map(({ conclusion }) => conclusion?.result.kind ?? null)).to.deep.equal([
+    expect(life.map(({ operationResult }) => operationResult?.result.kind ?? null)).to.deep.equal([
       null,
       'succeeded',
       null,
@@ -101,7 +101,7 @@ describe('decide', () => {
   it('asks with growing gaps, the last of which repeats', () => {
     const unfinished = { type: 'FOUND', sale: aSale({ status: 'unfinished' }), duplicateSaleId: null }
     const life = live(manual, { type: 'AMBIGUOUS', reason: 'cut' }, unfinished, unfinished, unfinished)
-    const gaps = life.map(({ payment }, index) => (payment.progress.inquiry?.nextAtMs ?? 0) - at(index + 1))
+    const gaps = life.map(({ payment }, index) => (payment.progress.reconciliation?.nextAtMs ?? 0) - at(index + 1))
     expect(gaps).to.deep.equal([2_000, 5_000, 15_000, 15_000])
   })
 
@@ -142,7 +142,7 @@ describe('decide', () => {
       { ...stillHeld, nowMs: at(20) },
       { type: 'NOT_SENT', reason: 'refused', nowMs: at(21) }
     )
-    expect(last(again).payment.progress.inquiry?.sinceMs).to.equal(at(3))
+    expect(last(again).payment.progress.reconciliation?.sinceMs).to.equal(at(3))
     expect(last(again).payment.progress.phase).to.equal('asking')
   })
 

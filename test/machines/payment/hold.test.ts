@@ -34,10 +34,10 @@ const capturing = (phase: 'sending' | 'asking'): ReturnType<typeof inStatus> =>
 const cancelling = (phase: 'sending' | 'asking'): ReturnType<typeof inStatus> =>
   inStatus('cancelling', phase === 'asking' ? inDoubt('cancel', 1_000) : {})
 /** Sent again after an earlier try was in doubt. */
-const capturedAgain = inStatus('capturing', { inquiry: { sinceMs: NOW - 1_000, attempts: 1, nextAtMs: NOW } })
-const releasing = inStatus('expired', { inquiry: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW } })
+const capturedAgain = inStatus('capturing', { reconciliation: { sinceMs: NOW - 1_000, attempts: 1, nextAtMs: NOW } })
+const releasing = inStatus('expired', { reconciliation: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW } })
 /** Asked about for long, and a void was sent again a moment ago. */
-const releasingLater = inStatus('expired', { inquiry: { sinceMs: LATER - 1_000, attempts: 7, nextAtMs: LATER } })
+const releasingLater = inStatus('expired', { reconciliation: { sinceMs: LATER - 1_000, attempts: 7, nextAtMs: LATER } })
 
 type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 

@@ -26,7 +26,7 @@ const justNow = (what: 'refundedAtMs' | 'capturedAtMs' | 'canceledAtMs') => ({ [
 const LONG_AGO = NOW - policy.reconcileListAfterMs
 const books = (voidedCents: number): EventInput => found('captured', { voidedCents })
 const held = { status: 'authorised', capturedCents: 0 } as const
-const surplus = { duplicateSaleId: 'sale-2' }
+const duplicate = { duplicateSaleId: 'sale-2' }
 const approved: EventInput = { type: 'APPROVED', isCaptured: true, references }
 const tooLate: EventInput = { type: 'REJECTED', code: '101', isTooLate: true }
 const absent = (nowMs = NOW): EventInput => ({ type: 'ABSENT', nowMs })
@@ -288,14 +288,14 @@ const tables: Record<string, Row[]> = {
     [
       'of a captured payment is voided',
       inStatus('captured', noticed('change')),
-      found('captured', {}, surplus),
-      { status: 'captured', effect: 'void', attention: 'surplus_sale', wake: 5_000 }
+      found('captured', {}, duplicate),
+      { status: 'captured', effect: 'void', attention: 'duplicate_sale', wake: 5_000 }
     ],
     [
       'of a refunded payment is voided',
       inStatus('refunded', noticed('change')),
-      found('voided', { voidedCents: 1_000 }, surplus),
-      { status: 'refunded', effect: 'void', attention: 'surplus_sale' }
+      found('voided', { voidedCents: 1_000 }, duplicate),
+      { status: 'refunded', effect: 'void', attention: 'duplicate_sale' }
     ],
     [
       'is looked for when the cancellation that came in between is done',
@@ -306,31 +306,31 @@ const tables: Record<string, Row[]> = {
     [
       'of a hold is voided',
       inStatus('pre_authorized', noticed('change')),
-      found('authorised', held, surplus),
-      { status: 'pre_authorized', effect: 'void', attention: 'surplus_sale' }
+      found('authorised', held, duplicate),
+      { status: 'pre_authorized', effect: 'void', attention: 'duplicate_sale' }
     ],
     [
       'of a canceled payment is voided',
       inStatus('canceled', noticed('change')),
-      found('voided', {}, surplus),
-      { status: 'canceled', effect: 'void', attention: 'surplus_sale' }
+      found('voided', {}, duplicate),
+      { status: 'canceled', effect: 'void', attention: 'duplicate_sale' }
     ],
     [
       'is voided before the capture in doubt goes on',
       inStatus('capturing', inDoubt('capture', 600)),
-      found('authorised', held, surplus),
-      { phase: 'asking', effect: 'void', attention: 'surplus_sale', wake: 5_000 }
+      found('authorised', held, duplicate),
+      { phase: 'asking', effect: 'void', attention: 'duplicate_sale', wake: 5_000 }
     ],
     [
       'is voided before the cancellation in doubt goes on',
       inStatus('cancelling', inDoubt('cancel', 1_000)),
-      found('voided', {}, surplus),
+      found('voided', {}, duplicate),
       { phase: 'asking', effect: 'void', result: null }
     ],
     [
       'is voided before the refund in doubt goes on',
       inStatus('refunding', inDoubt('refund', 300)),
-      found('captured', { voidedCents: 300 }, surplus),
+      found('captured', { voidedCents: 300 }, duplicate),
       { phase: 'asking', effect: 'void', result: null }
     ],
     [

@@ -209,8 +209,8 @@ describe('wherever a path leads', () => {
 
   it('what is still to be asked has its time', () => {
     for (const { payment, underWay } of worlds) {
-      const { inquiry, notice } = payment.progress
-      if (underWay !== null || (inquiry === null && notice === null)) continue
+      const { reconciliation, notice } = payment.progress
+      if (underWay !== null || (reconciliation === null && notice === null)) continue
       expect(wakeAtMs(payment.progress), JSON.stringify(payment.progress)).not.to.equal(null)
     }
   })

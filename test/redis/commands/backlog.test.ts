@@ -37,12 +37,12 @@ describe('the backlog', () => {
     const payment = aPayment({ idempotencyKey: 'r1' })
     await createPaymentStore(test.redis).acceptPayment(payment, createCommand, anAcceptance({ idempotencyKey: 'r1' }))
     const commit = (version: number, sinceMs: number | null, changes = {}): Promise<unknown> => {
-      const inquiry = sinceMs === null ? null : { sinceMs, attempts: 1, nextAtMs: nowMs }
-      const changed = { ...payment, version, progress: { ...payment.progress, inquiry, ...changes } }
+      const reconciliation = sinceMs === null ? null : { sinceMs, attempts: 1, nextAtMs: nowMs }
+      const changed = { ...payment, version, progress: { ...payment.progress, reconciliation, ...changes } }
       const rest = {
         statusBefore: 'pending',
         wake: { expiryAtMs: null, reconcileAtMs: null },
-        conclusion: null,
+        operationResult: null,
         nowMs,
         ends: null,
         begins: null
@@ -63,9 +63,9 @@ describe('the backlog', () => {
     expect(await inDoubt()).to.deep.equal([0, 0, 0, 0, 0])
     // Failed by the silence of the network, and looked for once more an hour later: no reason for an alert.
     const late = { sinceMs: nowMs, attempts: 0, nextAtMs: nowMs + 3_600_000 }
-    expect(await commit(5, null, { phase: 'watched', inquiry: late })).to.equal('committed')
+    expect(await commit(5, null, { phase: 'watched', reconciliation: late })).to.equal('committed')
     expect(await inDoubt()).to.deep.equal([0, 0, 0, 0, 0])
-    expect(await commit(6, null, { phase: 'watched', inquiry: { ...late, attempts: 1 } })).to.equal('committed')
+    expect(await commit(6, null, { phase: 'watched', reconciliation: { ...late, attempts: 1 } })).to.equal('committed')
     expect(await inDoubt()).to.deep.equal([1, 0, 0, 0, 0])
   })
 })

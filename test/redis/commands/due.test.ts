@@ -22,7 +22,7 @@ describe('due lists', () => {
     const fired = await Promise.all([1, 2, 3].map(() => fireExpiries(test.redis, PARTITION, 2_000)))
     expect(fired.reduce((sum, count) => sum + count, 0)).to.equal(2)
     const entries = await read('w')
-    expect(entries.map(entry => [entry.compact, entry.command.kind, entry.dueAtMs])).to.deep.equal([
+    expect(entries.map(entry => [entry.paymentKey, entry.command.kind, entry.dueAtMs])).to.deep.equal([
       ['a', 'wake', 1_000],
       ['b', 'wake', 2_000]
     ])

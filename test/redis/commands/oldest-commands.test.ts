@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
 import { listOldestCommands } from '../../../redis/commands/oldest-commands.js'
-import { compactId, keys } from '../../../redis/keys.js'
+import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { anAcceptance, aPayment, createCommand, PARTITION } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
@@ -22,7 +22,7 @@ describe('the commands that have waited longest', () => {
     expect(nonsense).to.include({ partition: 0, worker: null, command: null })
     expect(nonsense?.ageMs).to.be.within(55_000, 70_000)
     expect(ours).to.include({ partition: PARTITION, worker: 'host.1.a' })
-    expect(ours?.command?.compact).to.equal(compactId(payment.terms.id))
+    expect(ours?.command?.paymentKey).to.equal(paymentKeyOf(payment.terms.id))
     expect((await listOldestCommands(test.redis, PARTITIONS, 1)).map(({ partition }) => partition)).to.deep.equal([0])
   })
 

@@ -15,7 +15,7 @@ import {
   writeHeartbeat
 } from '../../../redis/commands/takeover.js'
 import type { Redis } from '../../../redis/connection/connections.js'
-import { compactId, keys } from '../../../redis/keys.js'
+import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { expiryRound, takeoverRound } from '../../../workers/timers/rounds.js'
@@ -83,13 +83,13 @@ describe('command streams', () => {
     const [entry] = await read('a')
     expect(entry).to.deep.include({
       partition: PARTITION,
-      compact: compactId(payment.terms.id),
+      paymentKey: paymentKeyOf(payment.terms.id),
       command: createCommand,
       idempotencyKey: payment.progress.operation.idempotencyKey,
       record: recordOf(payment.progress.operation.idempotencyKey),
       replyTo: { channel: 'reply:test', commandId: 'command-1' },
       correlationId: 'c-1',
-      handedOut: 0,
+      deliveryCount: 0,
       accepted: encodePayment(payment),
       dueAtMs: null
     })
@@ -115,7 +115,7 @@ describe('command streams', () => {
     const [held] = await read('a')
     expect(await takenOver(await watch(test.redis))).to.deep.equal(['a'])
     const [found] = await read('b')
-    expect(found).to.deep.equal({ ...held, entryId: found?.entryId, handedOut: 1, accepted: null })
+    expect(found).to.deep.equal({ ...held, entryId: found?.entryId, deliveryCount: 1, accepted: null })
     expect(await takenOver(await watch(test.redis))).to.deep.equal([])
   })
 
@@ -173,7 +173,7 @@ describe('command streams', () => {
     await writeHeartbeat(test.redis, 'b')
     expect(await takenOver(await watch(test.redis))).to.deep.equal(['a', 'a'])
     const { entries, unreadable } = await readCommands(test.redis, paymentWork, 'b', [PARTITION], 100)
-    expect(entries.map(entry => entry.handedOut)).to.deep.equal([1])
+    expect(entries.map(entry => entry.deliveryCount)).to.deep.equal([1])
     expect(unreadable.map(entry => entry.fields)).to.deep.equal([['nonsense', '1']])
   })
 
@@ -192,7 +192,7 @@ describe('command streams', () => {
     expect(await failureOf(takenOver(new Set()))).to.contain('WRONGTYPE')
     expect(await failureOf(expiryRound(test.redis, partitions, 10))).to.contain('WRONGTYPE')
     const entries = await read('living')
-    expect(entries.map(entry => [entry.command.kind, entry.handedOut])).to.deep.equal([
+    expect(entries.map(entry => [entry.command.kind, entry.deliveryCount])).to.deep.equal([
       ['create', 1],
       ['wake', 0]
     ])

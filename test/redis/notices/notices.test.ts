@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
-import { compactId, keys, newPaymentId } from '../../../redis/keys.js'
+import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { createNoticeStore } from '../../../redis/notices/notices.js'
 import { createLogger } from '../../../runtime/log.js'
 import { noticeRound } from '../../../workers/payments/notice-rounds.js'
@@ -51,12 +51,12 @@ describe('notices of the card network', () => {
   it('need no query when the payment of the sale is known here', async () => {
     const network = new FakeNetwork()
     const paymentId = newPaymentId(PARTITION, Date.now())
-    await test.redis.hset(keys.sales(PARTITION, 'sale-1'), 'sale-1', compactId(paymentId))
+    await test.redis.hset(keys.sales(PARTITION, 'sale-1'), 'sale-1', paymentKeyOf(paymentId))
     await store().note({ saleId: 'sale-1', announced: 'chargeback' }, NOW)
     expect(await aRound(network, NOW)).to.equal(1)
     expect(await store().count()).to.equal(0)
     const { entries } = await readCommands(test.redis, paymentWork, 'w', [PARTITION], 10)
-    expect(entries.map(({ compact }) => compact)).to.deep.equal([compactId(paymentId)])
+    expect(entries.map(({ paymentKey }) => paymentKey)).to.deep.equal([paymentKeyOf(paymentId)])
   })
 
   it('are taken by one worker at a time, and come up again when it dies', async () => {

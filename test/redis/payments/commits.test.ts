@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { Payment } from '../../../machines/model.js'
-import type { Conclusion } from '../../../machines/payment/decide.js'
+import type { OperationResult } from '../../../machines/payment/decide.js'
 import { ensureGroups, paymentWork, readCommands, requeueCommand } from '../../../redis/commands/command-stream.js'
-import { compactId, keys, PAYMENTS_GROUP } from '../../../redis/keys.js'
+import { keys, PAYMENTS_GROUP, paymentKeyOf } from '../../../redis/keys.js'
 import { type Commit, createCommitStore } from '../../../redis/payments/commits.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { decodeQueued, encodeChange, statusChangeOf } from '../../../redis/webhooks/webhook-event.js'
@@ -46,13 +46,13 @@ describe('commits', () => {
     payment,
     statusBefore: 'pending',
     wake: { expiryAtMs: null, reconcileAtMs: null },
-    conclusion: null,
+    operationResult: null,
     nowMs: CREATED_MS,
     ends: null,
     begins: null,
     ...changes
   })
-  const concluded = (payment: Payment): Conclusion => ({
+  const concluded = (payment: Payment): OperationResult => ({
     idempotencyKey: 'k1',
     result: { kind: 'succeeded', progress: payment.progress }
   })
@@ -60,10 +60,10 @@ describe('commits', () => {
   it('writes payment, index, result and acknowledgement at once', async () => {
     const { payment, entry } = await accepted()
     const next = captured(payment)
-    const result = await commits().commit(write(next, { conclusion: concluded(next), ends: entry }), PARTITION)
+    const result = await commits().commit(write(next, { operationResult: concluded(next), ends: entry }), PARTITION)
 
     expect(result).to.equal('committed')
-    expect(await payments().load(PARTITION, compactId(payment.terms.id))).to.deep.equal(next)
+    expect(await payments().load(PARTITION, paymentKeyOf(payment.terms.id))).to.deep.equal(next)
     expect((await payments().readIdempotency(PARTITION, recordOf('k1')))?.result).to.deep.equal(concluded(next).result)
     expect(await test.redis.zrange(keys.byStatus(PARTITION, MERCHANT, 'pending'), '0', '-1')).to.deep.equal([])
     expect(await test.redis.zcard(keys.byStatus(PARTITION, MERCHANT, 'captured'))).to.equal(1)
@@ -74,12 +74,12 @@ describe('commits', () => {
   it('refuses a commit on an old version, and changes nothing', async () => {
     const { payment, entry } = await accepted()
     await commits().commit(write(captured(payment)), PARTITION)
-    const before = await test.redis.get(keys.payment(PARTITION, compactId(payment.terms.id)))
+    const before = await test.redis.get(keys.payment(PARTITION, paymentKeyOf(payment.terms.id)))
     const late = { ...captured(payment), progress: { ...payment.progress, status: 'failed' as const } }
-    const result = await commits().commit(write(late, { conclusion: concluded(late), ends: entry }), PARTITION)
+    const result = await commits().commit(write(late, { operationResult: concluded(late), ends: entry }), PARTITION)
 
     expect(result).to.equal('version_conflict')
-    expect(await test.redis.get(keys.payment(PARTITION, compactId(payment.terms.id)))).to.equal(before)
+    expect(await test.redis.get(keys.payment(PARTITION, paymentKeyOf(payment.terms.id)))).to.equal(before)
     expect((await payments().readIdempotency(PARTITION, recordOf('k1')))?.result).to.equal(null)
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
     expect(await test.redis.zcard(keys.byStatus(PARTITION, MERCHANT, 'failed'))).to.equal(0)
@@ -97,13 +97,13 @@ describe('commits', () => {
     const { payment, entry } = await accepted()
     expect(await requeueCommand(test.redis, paymentWork, entry)).to.equal(true)
     expect(await commits().commit(write(captured(payment), { begins: entry }), PARTITION)).to.equal('taken_over')
-    expect(await payments().load(PARTITION, compactId(payment.terms.id))).to.deep.equal(payment)
+    expect(await payments().load(PARTITION, paymentKeyOf(payment.terms.id))).to.deep.equal(payment)
   })
 
   it('keeps the first result of a request for ever', async () => {
     const { payment, entry } = await accepted()
     const next = captured(payment)
-    await commits().commit(write(next, { conclusion: concluded(next) }), PARTITION)
+    await commits().commit(write(next, { operationResult: concluded(next) }), PARTITION)
     await commits().finish(entry, { kind: 'refused', code: 'invalid_state' })
     expect((await payments().readIdempotency(PARTITION, recordOf('k1')))?.result).to.have.property('kind', 'succeeded')
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(0)
@@ -113,8 +113,8 @@ describe('commits', () => {
     const { payment } = await accepted()
     const next = captured(payment)
     await commits().commit(write(next, { wake: { expiryAtMs: 42_000, reconcileAtMs: 41_000 } }), PARTITION)
-    expect(await test.redis.zscore(keys.due(PARTITION), compactId(payment.terms.id))).to.equal('42000')
-    expect(await test.redis.zscore(keys.reconcile(PARTITION), compactId(payment.terms.id))).to.equal('41000')
+    expect(await test.redis.zscore(keys.due(PARTITION), paymentKeyOf(payment.terms.id))).to.equal('42000')
+    expect(await test.redis.zscore(keys.reconcile(PARTITION), paymentKeyOf(payment.terms.id))).to.equal('41000')
     const last = { ...next, version: next.version + 1 }
     await commits().commit(write(last, { statusBefore: 'captured' }), PARTITION)
     expect(await test.redis.zcard(keys.due(PARTITION))).to.equal(0)
@@ -124,9 +124,9 @@ describe('commits', () => {
   it('lists a payment that needs a person, with the reason', async () => {
     const { payment } = await accepted()
     const next = captured(payment)
-    await commits().commit(write({ ...next, progress: { ...next.progress, attention: 'surplus_sale' } }), PARTITION)
+    await commits().commit(write({ ...next, progress: { ...next.progress, attention: 'duplicate_sale' } }), PARTITION)
     expect(await test.redis.hgetall(keys.attention(PARTITION))).to.deep.equal({
-      [compactId(payment.terms.id)]: 'surplus_sale'
+      [paymentKeyOf(payment.terms.id)]: 'duplicate_sale'
     })
   })
 
@@ -139,12 +139,13 @@ describe('commits', () => {
     const next = captured(unnamed)
     const named = { ...next, progress: { ...next.progress, references: { ...references, saleId: 'ABC-1' } } }
     await commits().commit(write(named), PARTITION)
-    expect(await sales()).to.deep.equal({ 'abc-1': compactId(payment.terms.id) })
+    expect(await sales()).to.deep.equal({ 'abc-1': paymentKeyOf(payment.terms.id) })
   })
 
   describe('webhook events', () => {
     const commands = () => test.redis.xrange(keys.deliveries(PARTITION), '-', '+')
-    const events = (paymentId: string) => test.redis.lrange(keys.webhookEvents(PARTITION, compactId(paymentId)), 0, -1)
+    const events = (paymentId: string) =>
+      test.redis.lrange(keys.webhookEvents(PARTITION, paymentKeyOf(paymentId)), 0, -1)
 
     it('are written with the change of status when the merchant has an endpoint', async () => {
       await test.redis.set(keys.webhookEndpoint(PARTITION, MERCHANT), 'an endpoint')
@@ -162,7 +163,7 @@ describe('commits', () => {
       // By the clock of Redis: that of the test environment may have been moved.
       expect(Math.abs((stored[0]?.delivery.sinceMs ?? 0) - Date.now())).to.be.below(10_000)
       expect((await commands()).map(([, fields]) => fields)).to.deep.equal([
-        ['p', `${compactId(payment.terms.id)} ${MERCHANT}`, 'c', '{"kind":"deliver"}']
+        ['p', `${paymentKeyOf(payment.terms.id)} ${MERCHANT}`, 'c', '{"kind":"deliver"}']
       ])
     })
 
@@ -170,7 +171,7 @@ describe('commits', () => {
       await test.redis.set(keys.webhookEndpoint(PARTITION, MERCHANT), 'an endpoint')
       const { payment } = await accepted()
       const waiting = Array.from({ length: 100 }, (_, n) => `${n} event`)
-      await test.redis.rpush(keys.webhookEvents(PARTITION, compactId(payment.terms.id)), ...waiting)
+      await test.redis.rpush(keys.webhookEvents(PARTITION, paymentKeyOf(payment.terms.id)), ...waiting)
       const next = captured(payment)
       await commits().commit(write(next), PARTITION)
       expect(await events(payment.terms.id)).to.deep.equal(waiting)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { PaymentStatus } from '../../../machines/model.js'
 import type { Redis } from '../../../redis/connection/connections.js'
-import { compactId, expandId, keys } from '../../../redis/keys.js'
+import { keys, paymentIdOfKey, paymentKeyOf } from '../../../redis/keys.js'
 import { leafMark, referencePrefix, withLeaves } from '../../../redis/payments/payment-indexes.js'
 import { createRandom } from '../../simulation/random.js'
 import { listedPages, moveTo, storePayment, type Wanted } from '../../support/listed-payments.js'
@@ -137,7 +137,7 @@ describe('the indexes of payments', () => {
       payments.push(await storePayment(test.redis, { atMs: START_MS + i }, INDEX_MAX))
     }
     const index = keys.byStatus(PARTITION, MERCHANT, 'pending')
-    const mark = leafMark(compactId(payments[0]?.terms.id ?? ''))
+    const mark = leafMark(paymentKeyOf(payments[0]?.terms.id ?? ''))
     const sizes = (key: string): Promise<number[]> =>
       Promise.all(withLeaves([key], mark).map(place => test.redis.zcard(place)))
     expect(await sizes(index)).to.deep.equal([INDEX_MAX + 1, INDEX_MAX + 2])
@@ -149,16 +149,16 @@ describe('the indexes of payments', () => {
   it('show no payment of another reference that has the same prefix', async () => {
     const [mine, other] = [await store({ atMs: START_MS }), await store({ atMs: START_MS, externalReference: 'b' })]
     const index = keys.byReference(PARTITION, MERCHANT)
-    await test.redis.zadd(index, 0, `${referencePrefix('a')}${compactId(other)}`)
+    await test.redis.zadd(index, 0, `${referencePrefix('a')}${paymentKeyOf(other)}`)
     expect((await listedPages(test.redis, { externalReference: 'a' })).flat()).to.deep.equal([mine])
   })
 
   it('divide time at the same moments for marks and payment keys', () => {
     const [before, first] = [START_MS - 1, START_MS].map(ms => ms.toString(16).padStart(12, '0').padEnd(32, '0'))
-    const id = (hex = ''): string => expandId(BigInt(`0x${hex}`).toString(32).padStart(26, '0'))
-    const mark = leafMark(compactId(id(before)))
-    expect(mark).not.to.equal(leafMark(compactId(id(first))))
-    expect(mark > compactId(id(before)) && mark < compactId(id(first))).to.equal(true)
+    const id = (hex = ''): string => paymentIdOfKey(BigInt(`0x${hex}`).toString(32).padStart(26, '0'))
+    const mark = leafMark(paymentKeyOf(id(before)))
+    expect(mark).not.to.equal(leafMark(paymentKeyOf(id(first))))
+    expect(mark > paymentKeyOf(id(before)) && mark < paymentKeyOf(id(first))).to.equal(true)
   })
 })
 

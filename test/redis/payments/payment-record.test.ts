@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { CommandResult } from '../../../machines/commands.js'
 import type { Payment, PaymentProgress, PaymentTerms } from '../../../machines/model.js'
-import { compactId } from '../../../redis/keys.js'
+import { paymentKeyOf } from '../../../redis/keys.js'
 import { decodePayment, decodeResult, encodePayment, encodeResult } from '../../../redis/payments/payment-record.js'
 import { aPayment, CREATED_MS, references } from '../../support/payments.js'
 
@@ -30,7 +30,7 @@ const full: Payment = {
       refundedAtMs: CREATED_MS + 5,
       operation: { kind: 'refund', state: 'unknown', amountCents: 50, idempotencyKey: 'r' },
       error: 'provider_rejected',
-      inquiry: { sinceMs: 1, attempts: 2, nextAtMs: 3 },
+      reconciliation: { sinceMs: 1, attempts: 2, nextAtMs: 3 },
       notice: { sinceMs: 4, attempts: 5, nextAtMs: 6, announced: 'chargeback' },
       attention: 'figures_differ'
     }
@@ -46,7 +46,7 @@ describe('payment record', () => {
   for (const [name, payment] of Object.entries({ 'with every field': full, 'just accepted': aPayment() })) {
     it(`reads back a payment ${name}`, () => {
       const record = encodePayment(payment)
-      expect(decodePayment(record, compactId(payment.terms.id))).to.deep.equal(payment)
+      expect(decodePayment(record, paymentKeyOf(payment.terms.id))).to.deep.equal(payment)
     })
   }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Payment, RefusalCode } from '../../../machines/model.js'
-import { compactId, keys } from '../../../redis/keys.js'
+import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { createCommitStore } from '../../../redis/payments/commits.js'
 import { createPaymentStore, type ListQuery } from '../../../redis/payments/payments.js'
 import { anAcceptance, aPayment, createCommand, MERCHANT, PARTITION, recordOf } from '../../support/payments.js'
@@ -30,10 +30,10 @@ describe('payment store', () => {
 
   it('accepts a payment together with its command and its idempotency record', async () => {
     const payment = await accept({}, 'k1')
-    expect(await store().load(PARTITION, compactId(payment.terms.id))).to.deep.equal(payment)
+    expect(await store().load(PARTITION, paymentKeyOf(payment.terms.id))).to.deep.equal(payment)
     expect(await store().readIdempotency(PARTITION, recordOf('k1'))).to.deep.equal({
       fingerprint: 'fingerprint',
-      compact: compactId(payment.terms.id),
+      paymentKey: paymentKeyOf(payment.terms.id),
       kind: 'create',
       result: null
     })
@@ -45,8 +45,8 @@ describe('payment store', () => {
     const first = await accept({}, 'k1')
     const second = aPayment({ idempotencyKey: 'k1' })
     const earlier = await store().acceptPayment(second, createCommand, anAcceptance({ idempotencyKey: 'k1' }))
-    expect(earlier?.compact).to.equal(compactId(first.terms.id))
-    expect(await store().load(PARTITION, compactId(second.terms.id))).to.equal(null)
+    expect(earlier?.paymentKey).to.equal(paymentKeyOf(first.terms.id))
+    expect(await store().load(PARTITION, paymentKeyOf(second.terms.id))).to.equal(null)
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(1)
   })
 
@@ -125,7 +125,7 @@ describe('payment store', () => {
           payment: after,
           statusBefore: 'pending',
           wake: { expiryAtMs: null, reconcileAtMs: null },
-          conclusion: null,
+          operationResult: null,
           nowMs: 0,
           ends: null,
           begins: null

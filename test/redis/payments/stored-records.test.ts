@@ -57,13 +57,13 @@ describe('records that are stored somewhere', () => {
     expect(decodeEntry(3, '1-2', [...fields, 'n', '1', 's', '1 m {}', 'd', '77', 'new', 'field'])).to.deep.equal({
       entryId: '1-2',
       partition: 3,
-      compact: COMPACT,
+      paymentKey: COMPACT,
       command: { kind: 'capture', amountCents: 900 },
       idempotencyKey: 'key',
       record: 'rec',
       replyTo: { channel: 'reply:a', commandId: 'c1' },
       correlationId: null,
-      handedOut: 1,
+      deliveryCount: 1,
       accepted: '1 m {}',
       dueAtMs: 77
     })
@@ -75,7 +75,7 @@ describe('records that are stored somewhere', () => {
   })
 
   it('an Idempotency-Key reads as ever, in progress and with each kind of result', () => {
-    const memory = { fingerprint: 'fp', compact: COMPACT, kind: 'create', result: null }
+    const memory = { fingerprint: 'fp', paymentKey: COMPACT, kind: 'create', result: null }
     expect(decodeIdempotency(`P fp ${COMPACT} create`)).to.deep.equal(memory)
     const results = {
       '{"f":"card_declined"}': { kind: 'failed', code: 'card_declined' },

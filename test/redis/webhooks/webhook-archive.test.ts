@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { newPayment } from '../../../machines/model.js'
 import { ensureGroups, readCommands } from '../../../redis/commands/command-stream.js'
-import { compactId, keys, newPaymentId } from '../../../redis/keys.js'
+import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { type ArchivedEvent, WebhookArchive } from '../../../redis/webhooks/webhook-archive.js'
 import { decodeQueued, eventIdOf, type StatusChange } from '../../../redis/webhooks/webhook-event.js'
@@ -27,12 +27,14 @@ function aChange(occurredAtMs: number): StatusChange {
 
 async function storePayment({ redis }: TestRedis, { paymentId }: StatusChange): Promise<void> {
   const payment = newPayment(someTerms({ id: paymentId, merchantId: MERCHANT, ...TERMS }), 'record')
-  await redis.set(keys.payment(PARTITION, compactId(paymentId)), encodePayment(payment))
+  await redis.set(keys.payment(PARTITION, paymentKeyOf(paymentId)), encodePayment(payment))
 }
 
 /** What is to be delivered, payment after payment. */
 async function waitingIds({ redis }: TestRedis, changes: readonly StatusChange[]): Promise<string[]> {
-  const lists = changes.map(({ paymentId }) => redis.lrange(keys.webhookEvents(PARTITION, compactId(paymentId)), 0, -1))
+  const lists = changes.map(({ paymentId }) =>
+    redis.lrange(keys.webhookEvents(PARTITION, paymentKeyOf(paymentId)), 0, -1)
+  )
   return (await Promise.all(lists)).flat().map(stored => decodeQueued(stored, 0, null).eventId)
 }
 

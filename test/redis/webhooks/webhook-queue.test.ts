@@ -36,8 +36,8 @@ function useQueue() {
     const plain = { state: 'delivered', nextAtMs: clock.nowMs + 60_000, attempt, health: 'well' } as const
     return await queue().settle(entry, first.event, { ...plain, ...outcome })
   }
-  const versionsLeft = async (compact: string): Promise<string[]> => {
-    const stored = await test.redis.lrange(keys.webhookEvents(PARTITION, compact), 0, -1)
+  const versionsLeft = async (paymentKey: string): Promise<string[]> => {
+    const stored = await test.redis.lrange(keys.webhookEvents(PARTITION, paymentKey), 0, -1)
     return stored.map(text => text.split(' ')[4] ?? '')
   }
   return { test, clock, queue, taken, takeOne, settle, versionsLeft }
@@ -56,7 +56,7 @@ describe('the events of a payment', () => {
     expect(await settle(second)).to.equal(true)
     expect(await taken()).to.deep.equal([])
     expect(await test.redis.xlen(keys.deliveries(PARTITION))).to.equal(0)
-    expect(await versionsLeft(first.compact)).to.deep.equal([])
+    expect(await versionsLeft(first.paymentKey)).to.deep.equal([])
   })
 
   it('stay where they are for a worker whose command was taken over', async () => {
@@ -64,7 +64,7 @@ describe('the events of a payment', () => {
     const entry = await takeOne()
     await requeueCommand(test.redis, deliveryWork, entry)
     expect(await settle(entry)).to.equal(false)
-    expect(await versionsLeft(entry.compact)).to.deep.equal(['2', '3'])
+    expect(await versionsLeft(entry.paymentKey)).to.deep.equal(['2', '3'])
     expect(await taken()).to.have.lengthOf(1)
   })
 
@@ -76,7 +76,7 @@ describe('the events of a payment', () => {
     await settle(entry)
     const next = await takeOne()
     await queue().settle(next, before, { state: 'delivered' })
-    expect(await versionsLeft(entry.compact)).to.deep.equal(['3'])
+    expect(await versionsLeft(entry.paymentKey)).to.deep.equal(['3'])
     // The command is not lost with it.
     expect(await taken()).to.have.lengthOf(1)
   })
@@ -86,8 +86,8 @@ describe('the events of a payment', () => {
     const entry = await takeOne()
     await settle(entry, { state: 'waiting', health: 'failed' })
     expect(await taken()).to.deep.equal([])
-    expect(await versionsLeft(entry.compact)).to.deep.equal(['2', '3'])
-    const place = `${entry.compact} ${MERCHANT}`
+    expect(await versionsLeft(entry.paymentKey)).to.deep.equal(['2', '3'])
+    const place = `${entry.paymentKey} ${MERCHANT}`
     expect(await test.redis.zscore(keys.webhookDue(PARTITION), place)).to.equal(String(START_MS + 60_000))
     expect((await queue().first(entry))?.event.delivery.attempts).to.equal(1)
   })

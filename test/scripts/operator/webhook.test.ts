@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { compactId, keys, newPaymentId, partitionOf } from '../../../redis/keys.js'
-import { encodeChange } from '../../../redis/webhooks/webhook-event.js'
+import { keys, newPaymentId, partitionOf } from '../../../redis/keys.js'
+import { encodeAttempt, encodeChange } from '../../../redis/webhooks/webhook-event.js'
 import { connectionOf } from '../../../scripts/operator/connection.js'
 import { runOperator } from '../../../scripts/operator/program.js'
 import { useRedis } from '../../support/redis.js'
@@ -40,9 +40,9 @@ describe('operator webhook, for an abandoned endpoint', () => {
       } as const
       const change = { paymentId, occurredAtMs: START_MS + minute * 60_000, ...figures }
       await test.redis.zadd(keys.webhookUndeliverable(partition, merchantId), change.occurredAtMs, encodeChange(change))
-      const attempt = `${compactId(paymentId)} ${START_MS} 502 3 no shop here`
-      const { event_id: id } = (await run('webhook', 'list', '--limit', '1000', '--json')).json().at(-1)
-      await test.redis.xadd(keys.webhookAttempts(partition, merchantId), '*', 'a', `${id} ${attempt}`)
+      const { event_id: eventId } = (await run('webhook', 'list', '--limit', '1000', '--json')).json().at(-1)
+      const attempt = encodeAttempt({ eventId, atMs: START_MS, status: 502, durationMs: 3, note: 'no shop here' })
+      await test.redis.xadd(keys.webhookAttempts(partition, merchantId), '*', 'a', attempt)
     }
   }
 

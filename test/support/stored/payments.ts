@@ -41,7 +41,7 @@ const pending: Payment = {
       idempotencyKey: 'AAAAAAAAAAAAAAAAAAAAAA'
     },
     error: null,
-    inquiry: null,
+    reconciliation: null,
     notice: null,
     attention: null
   },
@@ -74,7 +74,7 @@ const refunding: Payment = {
     refundedAtMs: 1_767_355_200_005,
     operation: { kind: 'refund', state: 'unknown', amountCents: 50, idempotencyKey: 'r' },
     error: 'provider_rejected',
-    inquiry: { sinceMs: 1, attempts: 2, nextAtMs: 3 },
+    reconciliation: { sinceMs: 1, attempts: 2, nextAtMs: 3 },
     notice: { sinceMs: 4, attempts: 5, nextAtMs: 6, announced: 'change' },
     attention: 'figures_differ'
   },

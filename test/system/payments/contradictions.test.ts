@@ -189,7 +189,7 @@ describe('books of the network that change after the end of a payment', function
       await until('it is voided', () => network.sales(id)[1]?.status === 10)
       expect(network.sales(id)[0]?.voidedAmount).to.equal(0)
       expect((await merchant.read(id)).status).to.equal(status)
-      await until('a person is told', () => isListed(id, 'surplus_sale'))
+      await until('a person is told', () => isListed(id, 'duplicate_sale'))
     })
   }
 

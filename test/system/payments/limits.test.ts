@@ -1,6 +1,6 @@
 /** Amounts at both ends of what is allowed, and more refunds of a payment than its record keeps lines for. */
 import { expect } from 'chai'
-import { compactId, keys, partitionOfPayment } from '../../../redis/keys.js'
+import { keys, partitionOfPayment, paymentKeyOf } from '../../../redis/keys.js'
 import { expectBooksToAgree } from '../../support/books.js'
 import { withRedis } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
@@ -34,7 +34,7 @@ describe('an amount at its limit', function () {
 
   it('is given back cent by cent; the first answer is kept, and the record stays small', async () => {
     const { id } = (await merchant.create({ amount: MANY })).payment
-    const [first, key] = [{ amount: 1, key: 'the first cent' }, keys.payment(partitionOfPayment(id), compactId(id))]
+    const [first, key] = [{ amount: 1, key: 'the first cent' }, keys.payment(partitionOfPayment(id), paymentKeyOf(id))]
     const begun = await merchant.cancel(id, first)
     for (let cents = 2; cents <= MANY; cents++) {
       expect((await merchant.cancel(id, { amount: 1 })).payment.refunded_cents).to.equal(cents)

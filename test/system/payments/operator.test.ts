@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { compactId, keys, partitionOfPayment } from '../../../redis/keys.js'
+import { keys, partitionOfPayment, paymentKeyOf } from '../../../redis/keys.js'
 import { until } from '../../support/conditions.js'
 import { asOperator, withRedis } from '../../support/merchant.js'
 import { PATIENT_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
@@ -87,7 +87,7 @@ describe('an operator', function () {
         keys.deadLetters(partition),
         '*',
         'p',
-        compactId(id),
+        paymentKeyOf(id),
         'c',
         '{"kind":"wake"}',
         'n',

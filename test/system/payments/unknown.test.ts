@@ -88,7 +88,7 @@ describe('a payment whose outcome is not known', function () {
     expect((await merchant.read(id)).status).to.equal('failed')
   })
 
-  it('owns one of two sales under its order; the surplus is voided, and a person is told', async () => {
+  it('owns one of two sales under its order; the duplicate is voided, and a person is told', async () => {
     network.faults({ drop_after: 1 })
     const { payment } = await merchant.create()
     const [sale] = network.sales(payment.id)
@@ -98,7 +98,7 @@ describe('a payment whose outcome is not known', function () {
     expect(settled).to.include({ status: 'captured', captured_cents: 10_000 })
     const books = booksOf(network, payment.id)
     expect([books.sales, books.captured - books.refunded]).to.deep.equal([2, 10_000])
-    expect(await attentionOf(payment.id)).to.equal('surplus_sale')
+    expect(await attentionOf(payment.id)).to.equal('duplicate_sale')
   })
 
   it('is listed for a person after three days, and still settles when the network answers', async () => {

@@ -80,7 +80,7 @@ describe('a durable Redis with a user per process that is restarted', function (
         payment: captured,
         statusBefore: payment.progress.status,
         wake: { expiryAtMs: null, reconcileAtMs: null },
-        conclusion: null
+        operationResult: null
       }
       await commits.commit({ ...write, nowMs: Date.now(), ends: null, begins: null }, PARTITION)
     }

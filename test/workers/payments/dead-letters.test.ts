@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { encodeEntry } from '../../../redis/commands/command-entry.js'
 import { listDeadLetters, replayDeadLetter } from '../../../redis/commands/dead-letters.js'
-import { compactId, keys } from '../../../redis/keys.js'
+import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { ambiguous, approvedAndCaptured } from '../../support/fake-network.js'
 import { PARTITION, recordOf } from '../../support/payments.js'
@@ -21,7 +21,7 @@ describe('a dead letter', () => {
     worker.network.willAnswer(approvedAndCaptured)
     await worker.work()
     const key = await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
-    await worker.handle({ ...(await worker.takeOne()), handedOut: 3 })
+    await worker.handle({ ...(await worker.takeOne()), deliveryCount: 3 })
     expect(await worker.resultOf(key)).to.deep.equal({ kind: 'failed', code: 'network_unavailable' })
 
     await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
@@ -42,20 +42,20 @@ describe('a dead letter', () => {
     const worker = aWorker(test, deps => ({
       payments: {
         ...deps.payments,
-        load: async (partition, compact) => {
-          const payment = await deps.payments.load(partition, compact)
+        load: async (partition, paymentKey) => {
+          const payment = await deps.payments.load(partition, paymentKey)
           if (payment === null || loads++ > 0) return payment
           const next = { ...payment, version: payment.version + 1 }
-          await test.redis.set(keys.payment(partition, compact), encodePayment(next))
+          await test.redis.set(keys.payment(partition, paymentKey), encodePayment(next))
           return payment
         }
       }
     }))
     const payment = await worker.accept()
-    await worker.handle({ ...(await worker.takeOne()), handedOut: 3 })
+    await worker.handle({ ...(await worker.takeOne()), deliveryCount: 3 })
     expect((await worker.load(payment)).progress).to.include({ status: 'unknown', attention: 'poisoned' })
     expect(await worker.alarmOf(payment)).to.be.above(worker.clock.atMs)
-    expect(await test.redis.hget(keys.attention(PARTITION), compactId(payment.terms.id))).to.equal('poisoned')
+    expect(await test.redis.hget(keys.attention(PARTITION), paymentKeyOf(payment.terms.id))).to.equal('poisoned')
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 1 })
   })
 
@@ -67,7 +67,7 @@ describe('a dead letter', () => {
     await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
     const entry = await worker.takeOne()
     await worker.handle(entry)
-    const fields = [...encodeEntry({ ...entry, handedOut: 0 }), 'reason', 'a test']
+    const fields = [...encodeEntry({ ...entry, deliveryCount: 0 }), 'reason', 'a test']
     await test.redis.xadd(keys.deadLetters(PARTITION), '*', ...fields)
     const [letter] = await listDeadLetters(test.redis, PARTITIONS)
     await replayDeadLetter(test.redis, letter?.letterId ?? '')

@@ -57,7 +57,7 @@ describe('a command that is delivered again as new, as by a master that took ove
     await until('the command is handled', () => seen.length === 1)
     await failOver()
     await until('the command is handled again', () => seen.length === 2)
-    expect(seen.map(entry => entry.handedOut)).to.deep.equal([0, 1])
+    expect(seen.map(entry => entry.deliveryCount)).to.deep.equal([0, 1])
   })
 
   it('is as good as new when the worker had done nothing', async () => {
@@ -66,7 +66,7 @@ describe('a command that is delivered again as new, as by a master that took ove
     await until('the command is handled', () => seen.length === 1)
     await failOver()
     await until('the command is handled again', () => seen.length === 2)
-    expect(seen.map(entry => entry.handedOut)).to.deep.equal([0, 0])
+    expect(seen.map(entry => entry.deliveryCount)).to.deep.equal([0, 0])
   })
 })
 

@@ -63,7 +63,7 @@ describe('what a command means', () => {
       const entry = anEntry(payment, {
         command,
         idempotencyKey: command.kind === 'wake' ? null : foreign ? 'another-key' : KEY,
-        handedOut: again ? 1 : 0
+        deliveryCount: again ? 1 : 0
       })
       expect(firstEvent(payment, entry, at ?? NOW, answered ?? false)?.type ?? null).to.equal(event)
     })

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { noReferences, type Payment, placeOf } from '../../../machines/model.js'
 import { paymentWork, requeueCommand } from '../../../redis/commands/command-stream.js'
-import { compactId, keys } from '../../../redis/keys.js'
+import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { VaultError } from '../../../vault/vault-error.js'
 import type { WorkerDeps } from '../../../workers/payments/worker-deps.js'
@@ -37,9 +37,9 @@ describe('a payments worker and a new payment', () => {
     const worker = aWorker(test, ({ payments }) => ({
       payments: {
         ...payments,
-        load: (partition, compact) => {
+        load: (partition, paymentKey) => {
           reads++
-          return payments.load(partition, compact)
+          return payments.load(partition, paymentKey)
         }
       }
     }))
@@ -60,7 +60,7 @@ describe('a payments worker and a new payment', () => {
     const payment = await sleeper.accept()
     const entry = await sleeper.takeOne()
     const ended = { ...payment, version: 2, progress: { ...payment.progress, status: 'failed' as const } }
-    await test.redis.set(keys.payment(PARTITION, compactId(payment.terms.id)), encodePayment(ended))
+    await test.redis.set(keys.payment(PARTITION, paymentKeyOf(payment.terms.id)), encodePayment(ended))
     sleeper.clock.atMs = Number.parseInt(entry.entryId, 10) + 60_000
     await sleeper.handle(entry)
     expect(sleeper.network.asked).to.deep.equal([])
@@ -130,7 +130,7 @@ describe('a payments worker', () => {
     await dying.untilAsked('capture 1000')
     const worker = aWorker(test)
     await requeueCommand(test.redis, paymentWork, entry)
-    await test.secrets.del(keys.lock(compactId(payment.terms.id)))
+    await test.secrets.del(keys.lock(paymentKeyOf(payment.terms.id)))
     await worker.work()
     expect(placeOf((await worker.load(payment)).progress)).to.equal('capturing.asking')
     worker.network.willFind(foundHeld).willAnswer(approvedAndCaptured)
@@ -180,7 +180,7 @@ describe('a payments worker', () => {
     const payment = await held(slow)
     slow.network.willAnswer(async () => {
       // Meanwhile the command is taken over: the payment moves on without this worker.
-      await test.secrets.del(keys.lock(compactId(payment.terms.id)))
+      await test.secrets.del(keys.lock(paymentKeyOf(payment.terms.id)))
       await requeueCommand(test.redis, paymentWork, entry)
       await other.work()
       return approvedAndCaptured
@@ -236,13 +236,13 @@ describe('a payments worker beside one of a newer version', () => {
     const worker = aWorker(test)
     const payment = await held(worker)
     await worker.acceptOperation(payment, { kind: 'capture', amountCents: null })
-    const place = keys.payment(PARTITION, compactId(payment.terms.id))
+    const place = keys.payment(PARTITION, paymentKeyOf(payment.terms.id))
     const known = (await test.redis.get(place)) ?? ''
     await test.redis.set(place, known.replace('{"t":', '{"z":2,"t":'))
     await worker.handle(await worker.takeOne())
     expect(worker.network.asked).to.deep.equal(['authorise'])
     const entry = await worker.takeOne()
-    expect(entry.handedOut).to.equal(0)
+    expect(entry.deliveryCount).to.equal(0)
 
     await test.redis.set(place, known)
     worker.network.willAnswer(approvedAndCaptured)
@@ -255,11 +255,11 @@ describe('a payments worker beside one of a newer version', () => {
     const worker = aWorker(test)
     const payment = await held(worker)
     const command = { kind: 'extend_window', days: 3 }
-    const fields = ['p', compactId(payment.terms.id), 'c', JSON.stringify(command), 'k', 'record']
+    const fields = ['p', paymentKeyOf(payment.terms.id), 'c', JSON.stringify(command), 'k', 'record']
     const before = await worker.load(payment)
     await test.redis.xadd(keys.commands(PARTITION), '*', ...fields)
     for (let meeting = 0; meeting <= worker.deps.deliveriesMax; meeting++) await worker.handle(await worker.takeOne())
-    expect(await worker.takeOne()).to.deep.include({ command, record: 'record', handedOut: 0 })
+    expect(await worker.takeOne()).to.deep.include({ command, record: 'record', deliveryCount: 0 })
     expect(await worker.load(payment)).to.deep.equal(before)
   })
 
@@ -267,14 +267,14 @@ describe('a payments worker beside one of a newer version', () => {
     const worker = aWorker(test)
     const payment = await held(worker)
     await worker.acceptOperation(payment, { kind: 'capture', amountCents: null })
-    const place = keys.payment(PARTITION, compactId(payment.terms.id))
+    const place = keys.payment(PARTITION, paymentKeyOf(payment.terms.id))
     const newer = ((await test.redis.get(place)) ?? '').replace(
       '"s":"pre_authorized"',
       '"s":"pre_authorized","p":"extending"'
     )
     await test.redis.set(place, newer)
     for (let meeting = 0; meeting <= worker.deps.deliveriesMax; meeting++) await worker.handle(await worker.takeOne())
-    expect((await worker.takeOne()).handedOut).to.equal(0)
+    expect((await worker.takeOne()).deliveryCount).to.equal(0)
     expect(await test.redis.get(place)).to.equal(newer)
     expect(worker.network.asked).to.deep.equal(['authorise'])
   })
@@ -321,10 +321,10 @@ describe('a payments worker with an alarm that rings', () => {
     const payment = await held(worker)
     const dueMs = (await worker.alarmOf(payment)) ?? 0
     worker.network.willFind(foundHeld).willAnswer(ambiguous)
-    const wake = ['p', compactId(payment.terms.id), 'c', '{"kind":"wake"}', 'd', String(dueMs)]
+    const wake = ['p', paymentKeyOf(payment.terms.id), 'c', '{"kind":"wake"}', 'd', String(dueMs)]
     await test.redis.xadd(keys.commands(PARTITION), '*', ...wake)
     await worker.work()
-    expect((await worker.load(payment)).progress.inquiry?.sinceMs).to.equal(dueMs)
+    expect((await worker.load(payment)).progress.reconciliation?.sinceMs).to.equal(dueMs)
   })
 
   it('expires a hold, and goes on releasing it until the network has', async () => {
@@ -351,14 +351,14 @@ describe('a command that fails again and again', () => {
     const payment = await worker.accept()
     worker.network.willAnswer(approvedAndCaptured)
     await worker.work()
-    const compact = compactId(payment.terms.id)
-    await test.redis.xadd(keys.commands(PARTITION), '*', 'p', compact, 'c', '{"kind":"wake"}')
+    const paymentKey = paymentKeyOf(payment.terms.id)
+    await test.redis.xadd(keys.commands(PARTITION), '*', 'p', paymentKey, 'c', '{"kind":"wake"}')
     await aWorker(test, () => ({ lock: { hold: () => Promise.reject(new Error('a fault')) } })).work()
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 1 })
     const [[, fields] = ['', []]] = await test.redis.xrange(keys.deadLetters(PARTITION), '-', '+')
     expect(fields).to.include('delivered 3 times without a result')
     expect((await worker.load(payment)).progress).to.include({ status: 'captured', attention: 'poisoned' })
-    expect(await test.redis.hget(keys.attention(PARTITION), compact)).to.equal('poisoned')
+    expect(await test.redis.hget(keys.attention(PARTITION), paymentKey)).to.equal('poisoned')
     expect(await worker.alarmOf(payment)).to.be.above(worker.clock.atMs)
   })
 
@@ -368,12 +368,12 @@ describe('a command that fails again and again', () => {
     worker.network.willAnswer(ambiguous)
     await worker.work()
     const before = await worker.alarmOf(payment)
-    await test.redis.zrem(keys.due(PARTITION), compactId(payment.terms.id))
+    await test.redis.zrem(keys.due(PARTITION), paymentKeyOf(payment.terms.id))
     await test.redis.xadd(
       keys.commands(PARTITION),
       '*',
       'p',
-      compactId(payment.terms.id),
+      paymentKeyOf(payment.terms.id),
       'c',
       '{"kind":"wake"}',
       'n',

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { CardSource } from '../../../machines/commands.js'
-import { compactId } from '../../../redis/keys.js'
+import { paymentKeyOf } from '../../../redis/keys.js'
 import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../../support/command-path.js'
 import { approvedAndCaptured } from '../../support/fake-network.js'
 import { PARTITION } from '../../support/payments.js'
@@ -43,8 +43,8 @@ describe('a create that no worker took for hours', () => {
   it('is asked about when it was delivered before: it may have been sent', async () => {
     const answer = await create(await path.storedCard())
     if (answer.kind !== 'in_progress') throw new Error(answer.kind)
-    await worker.handle({ ...(await worker.takeOne()), handedOut: 1 })
-    const stored = await path.deps.store.load(PARTITION, compactId(answer.terms.id))
+    await worker.handle({ ...(await worker.takeOne()), deliveryCount: 1 })
+    const stored = await path.deps.store.load(PARTITION, paymentKeyOf(answer.terms.id))
     expect(stored?.progress).to.deep.include({ status: 'unknown', error: null })
   })
 

@@ -37,6 +37,29 @@ async function reconcileFor(worker: TestWorker, payment: Payment, forMs: number)
   }
 }
 
+async function statusOf(worker: TestWorker, payment: Payment): Promise<string> {
+  return (await worker.load(payment)).progress.status
+}
+
+async function paid(worker: TestWorker, host: FakeNetwork): Promise<Payment> {
+  return await accepted(worker, host, approvedAndCaptured)
+}
+
+async function inDoubt(worker: TestWorker, host: FakeNetwork): Promise<Payment> {
+  return await accepted(worker, host, ambiguous)
+}
+
+async function accepted(
+  worker: TestWorker,
+  host: FakeNetwork,
+  outcome: typeof ambiguous | typeof approvedAndCaptured
+): Promise<Payment> {
+  const payment = await worker.accept()
+  host.willAnswer(outcome)
+  await worker.work()
+  return payment
+}
+
 describe('an absence at the card network', () => {
   const test = useRedis()
   const log = createLogger('test', 'silent')
@@ -68,26 +91,11 @@ describe('an absence at the card network', () => {
         log
       })
     }))
-  const paid = async (worker: TestWorker): Promise<Payment> => {
-    const payment = await worker.accept()
-    host.willAnswer(approvedAndCaptured)
-    await worker.work()
-    return payment
-  }
-  const inDoubt = async (worker: TestWorker): Promise<Payment> => {
-    const payment = await worker.accept()
-    host.willAnswer(ambiguous)
-    await worker.work()
-    return payment
-  }
-  const statusOf = async (worker: TestWorker, payment: Payment): Promise<string> =>
-    (await worker.load(payment)).progress.status
-
   it('does not fail a payment that was charged while a query host denies every sale for two hours', async function () {
     this.timeout(20_000)
     const worker = workerOf()
-    await paid(worker)
-    const payment = await inDoubt(worker)
+    await paid(worker, host)
+    const payment = await inDoubt(worker, host)
     await reconcileFor(worker, payment, 2 * HOUR_MS)
     expect(await statusOf(worker, payment)).to.equal('unknown')
     expect(new Set(unconfirmed)).to.deep.equal(new Set(['denied']))
@@ -101,8 +109,8 @@ describe('an absence at the card network', () => {
 
   it('does not fail a payment that was charged when the host is mended between the two questions', async () => {
     const worker = workerOf()
-    const known = await paid(worker)
-    const payment = await inDoubt(worker)
+    const known = await paid(worker, host)
+    const payment = await inDoubt(worker, host)
     const horizonEndMs = worker.clock.atMs + policy.notFoundHorizonMs
     let isMended = false
     host.answerTo = orderId => {
@@ -116,8 +124,8 @@ describe('an absence at the card network', () => {
 
   it('does not fail a payment that was charged when the host begins to deny after a good control', async () => {
     const worker = workerOf()
-    const known = orderIdOf((await paid(worker)).terms.id)
-    const payment = await inDoubt(worker)
+    const known = orderIdOf((await paid(worker, host)).terms.id)
+    const payment = await inDoubt(worker, host)
     let isDenying = false
     host.answerTo = orderId => (orderId === known && !isDenying ? found : absent)
     await worker.deps.network.query(OTHER_ORDER, new AbortController().signal)
@@ -128,8 +136,8 @@ describe('an absence at the card network', () => {
 
   it('fails a payment once the horizon is over when the host knows a sale of the same account', async () => {
     const worker = workerOf()
-    const known = await paid(worker)
-    const payment = await inDoubt(worker)
+    const known = await paid(worker, host)
+    const payment = await inDoubt(worker, host)
     host.answerTo = orderId => (orderId === orderIdOf(known.terms.id) ? found : absent)
     await reconcileFor(worker, payment, policy.notFoundHorizonMs)
     expect(await statusOf(worker, payment)).to.equal('failed')
@@ -138,11 +146,11 @@ describe('an absence at the card network', () => {
 
   it('is not believed before the first approved sale of an installation', async () => {
     const worker = workerOf()
-    const payment = await inDoubt(worker)
+    const payment = await inDoubt(worker, host)
     await reconcileFor(worker, payment, HOUR_MS)
     expect(await statusOf(worker, payment)).to.equal('unknown')
     expect(new Set(unconfirmed)).to.deep.equal(new Set(['no_known_sale']))
-    const known = await paid(worker)
+    const known = await paid(worker, host)
     host.answerTo = orderId => (orderId === orderIdOf(known.terms.id) ? found : absent)
     await reconcileFor(worker, payment, 60_000)
     expect(await statusOf(worker, payment)).to.equal('failed')
@@ -150,8 +158,8 @@ describe('an absence at the card network', () => {
 
   it('is no answer when the control gets none', async () => {
     const worker = workerOf()
-    const known = await paid(worker)
-    const payment = await inDoubt(worker)
+    const known = await paid(worker, host)
+    const payment = await inDoubt(worker, host)
     host.answerTo = orderId => (orderId === orderIdOf(known.terms.id) ? silent : absent)
     await reconcileFor(worker, payment, HOUR_MS)
     expect(await statusOf(worker, payment)).to.equal('unknown')
@@ -164,11 +172,11 @@ describe('an absence at the card network', () => {
   ] as const) {
     it(`never ends a payment that ${what}`, async () => {
       const before = workerOf()
-      await paid(before)
-      const payment = await inDoubt(before)
+      await paid(before, host)
+      const payment = await inDoubt(before, host)
       const after = workerOf('account-2')
       after.clock.atMs = Date.now() + sinceMs
-      const known = await paid(after)
+      const known = await paid(after, host)
       after.clock.atMs = before.clock.atMs
       host.answerTo = orderId => (orderId === orderIdOf(known.terms.id) ? found : absent)
       await reconcileFor(after, payment, HOUR_MS)
@@ -179,7 +187,7 @@ describe('an absence at the card network', () => {
 
   it('costs few controls for many payments at once, and none for a payment that is found', async () => {
     const worker = workerOf()
-    const known = orderIdOf((await paid(worker)).terms.id)
+    const known = orderIdOf((await paid(worker, host)).terms.id)
     host.answerTo = orderId => (orderId === OTHER_ORDER ? absent : found)
     const { signal } = new AbortController()
     await worker.deps.network.query('0'.repeat(32), signal)
@@ -192,7 +200,7 @@ describe('an absence at the card network', () => {
 
   it('notes a known sale once a minute, not with each payment', async () => {
     const worker = workerOf()
-    const [first] = [await paid(worker), await paid(worker), await paid(worker)]
+    const [first] = [await paid(worker, host), await paid(worker, host), await paid(worker, host)]
     expect((await createKnownSaleStore(test.redis).read())?.orderId).to.equal(orderIdOf(first.terms.id))
   })
 })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createNetworkPolicy } from '../../../runtime/network-policy.js'
+import { createEgressPolicy } from '../../../runtime/egress-policy.js'
 import { createSender, type SendOutcome } from '../../../workers/webhooks/sender.js'
 import { signatureHeader } from '../../../workers/webhooks/signature.js'
 import { type Receiver, receiverTls, startReceiver } from '../../support/receiver.js'
@@ -20,7 +20,7 @@ describe('targets of webhooks', () => {
   ): Promise<SendOutcome> {
     let asked = 0
     const sender = createSender({
-      policy: createNetworkPolicy(allowed),
+      policy: createEgressPolicy(allowed),
       timeoutMs: 2_000,
       ca: (await receiverTls()).ca,
       // A name server that answers differently each time (DNS rebinding).

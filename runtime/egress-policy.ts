@@ -10,7 +10,7 @@ import ipaddr from 'ipaddr.js'
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Network = readonly [Address, number]
 
-export interface NetworkPolicy {
+export interface EgressPolicy {
   /** Null when the address may be called, else what it is, in words: `private`, `link-local`, `6to4` … */
   refusalOf(address: string): string | null
 }
@@ -29,7 +29,7 @@ const PROVIDER_ADDRESSES = ['168.63.129.16/32'].map(parseNetwork)
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
 /** `allowed`: CIDR ranges such as `127.0.0.0/8`. Throws a sentence that names the one that is none. */
-export function createNetworkPolicy(allowed: readonly string[]): NetworkPolicy {
+export function createEgressPolicy(allowed: readonly string[]): EgressPolicy {
   const networks = allowed.map(parseNetwork)
   return {
     refusalOf: text => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createNetworkPolicy } from '../../runtime/network-policy.js'
+import { createEgressPolicy } from '../../runtime/egress-policy.js'
 
 /** Every special-purpose network of the IANA registries, and every way to write an address of it as IPv6. */
 const FORBIDDEN = [
@@ -21,7 +21,7 @@ const PROVIDERS = [
 const PUBLIC = ['8.8.8.8', '1.1.1.1', '100.63.255.255', '172.32.0.1', '192.0.3.1', '2606:4700::1111', '::ffff:8.8.8.8']
 
 describe('addresses that may be called', () => {
-  const policy = createNetworkPolicy([])
+  const policy = createEgressPolicy([])
 
   for (const address of [...FORBIDDEN, ...PROVIDERS]) {
     it(`${address} may not`, () => expect(policy.refusalOf(address)).to.be.a('string'))
@@ -38,13 +38,13 @@ describe('addresses that may be called', () => {
   it('what is no address may not', () => expect(policy.refusalOf('localhost')).to.equal('not an address'))
 
   it('a network that is allowed by name may, in every form, and its neighbours may not', () => {
-    const allowing = createNetworkPolicy(['127.0.0.0/8', 'fd00::/8'])
+    const allowing = createEgressPolicy(['127.0.0.0/8', 'fd00::/8'])
     for (const address of ['127.0.0.1', '::ffff:127.9.9.9', 'fd12::1'])
       expect(allowing.refusalOf(address)).to.equal(null)
     for (const address of ['10.0.0.1', '::1', 'fc00::1']) expect(allowing.refusalOf(address)).to.be.a('string')
   })
 
   it('names the range that is none', () => {
-    expect(() => createNetworkPolicy(['10.0.0.0/8', '10.0.0.0'])).to.throw('"10.0.0.0" is not a CIDR range')
+    expect(() => createEgressPolicy(['10.0.0.0/8', '10.0.0.0'])).to.throw('"10.0.0.0" is not a CIDR range')
   })
 })
