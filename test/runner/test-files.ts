@@ -37,6 +37,9 @@ const LONGEST_FIRST = [
   'chaos',
   'system/card-data',
   'system',
+  'redis',
+  'workers',
+  'api',
   ''
 ]
 const SHARED_SERVICE = /\buse(?:Paying)?Service\([^)]*\)/
