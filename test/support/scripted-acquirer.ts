@@ -27,6 +27,7 @@ const wireStatuses: Readonly<Record<Sale['status'], number>> = {
   voided: SaleStatus.voided
 }
 const OUT_OF_ORDER: WireAnswer = { status: 500 }
+const ABSENT = 404
 
 /** Answers of absence are believed because this sale is always found. */
 const KNOWN_PAYMENT = '00000000-0000-0000-0000-000000000001'
@@ -39,6 +40,7 @@ export class ScriptedAcquirer {
   readonly #held = new Map<string, HeldCall>()
   readonly #sales = new Map<string, readonly unknown[]>()
   readonly #forgotten = new Set<string>()
+  readonly #absent = new Set<string>()
 
   constructor(ports: { readonly transactions: number; readonly queries: number }) {
     this.#ports = ports
@@ -89,6 +91,7 @@ export class ScriptedAcquirer {
     const call = this.#held.get(orderId)
     if (call === undefined) throw new Error(`no call of the payment ${paymentId} waits for an answer`)
     this.#held.delete(orderId)
+    if (status === ABSENT) this.#absent.add(orderId)
     // Else the next call would get through on the connection of this one.
     if (!this.#transactions.listening) call.response.setHeader('Connection', 'close')
     send(call.response, { status, body })
@@ -124,6 +127,8 @@ export class ScriptedAcquirer {
       return send(response, { status: 200, body: { Payments: [{ PaymentId: wireSaleId(KNOWN_PAYMENT, 'sale-1') }] } })
     }
     if (this.#forgotten.has(orderId)) return send(response, OUT_OF_ORDER)
+    // An absence is asked about once more, after the known sale was found (decision 20).
+    if (request.method === 'GET' && this.#absent.delete(orderId)) return send(response, { status: ABSENT })
     const held: HeldCall = { name: nameOfRequest(request.method, saleId, verb, url), response }
     this.#held.set(orderId, held)
     response.on('close', () => {
