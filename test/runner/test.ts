@@ -30,7 +30,7 @@ interface TestOptions {
 const command = toolCommand({
   name: 'test',
   does: 'Lint, format, and all tests: everything that CI runs. Tests that need Redis or a browser start their own, so that two checkouts can test side by side.',
-  takes: 'about 9 minutes on two quiet cores; seconds for a few files.',
+  takes: 'about 10 minutes on two quiet cores; seconds for a few files.',
   examples: [
     ['', 'everything'],
     ['redis/payments/commits', 'the files whose path contains that, without lint'],
