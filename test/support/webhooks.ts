@@ -142,7 +142,7 @@ export async function emit(
   merchantId: string,
   statuses: readonly PaymentStatus[],
   paymentId = newPaymentId(PARTITION, Date.now()),
-  { firstVersion = 2, sinceMs = START_MS } = {}
+  { firstVersion = 2, sinceMs = START_MS, partitions = PARTITIONS } = {}
 ): Promise<string> {
   const partition = partitionOfPayment(paymentId)
   const terms = someTerms({ id: paymentId, merchantId, externalReference: 'order-1', amountCents: 1_000 })
@@ -151,7 +151,7 @@ export async function emit(
     const figures = { status, capturedCents: 0, refundedCents: 0, operation: AN_OPERATION }
     return { paymentId, version: index + firstVersion, occurredAtMs: START_MS, ...figures }
   })
-  await new WebhookArchive(test.redis, partition + 1).append(merchantId, 'delivered', changes, sinceMs)
+  await new WebhookArchive(test.redis, partitions).append(merchantId, 'delivered', changes, sinceMs)
   return paymentId
 }
 

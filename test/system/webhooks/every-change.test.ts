@@ -90,7 +90,9 @@ describe('webhooks of a running service', function () {
     const ids = Array.from({ length: KILLED_AT / 2 }, () => newPaymentId(partition, Date.now()))
     for (let from = 0; from < ids.length; from += 100) {
       const some = ids.slice(from, from + 100)
-      await Promise.all(some.map(id => emit({ redis }, service().merchantId, ['capturing', 'captured'], id)))
+      await Promise.all(
+        some.map(id => emit({ redis }, service().merchantId, ['capturing', 'captured'], id, { partitions: PARTITIONS }))
+      )
     }
     await disconnect(redis)
     for (const share of [0.2, 0.5]) {
