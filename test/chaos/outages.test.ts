@@ -27,12 +27,12 @@ describe('the outages of a chaos run', () => {
     aRecord('d', 41_000, 5_500)
   ]
   const strikes = [
-    { atMs: 9_500, kind: 'stopped', victim: 'api.1', asleepMs: 5_000 },
-    { atMs: 19_900, kind: 'killed', victim: 'redis', asleepMs: 0 },
-    { atMs: 40_000, kind: 'silenced', victim: 'redis', asleepMs: 0 },
-    { atMs: 42_000, kind: 'stopped', victim: 'api.1', asleepMs: 500 },
-    { atMs: 42_200, kind: 'stopped', victim: 'api.2', asleepMs: 800 },
-    { atMs: 43_000, kind: 'killed', victim: 'tokens.1', asleepMs: 0 }
+    { atMs: 9_500, kind: 'stopped', victim: 'api.1', suspendedMs: 5_000 },
+    { atMs: 19_900, kind: 'killed', victim: 'redis', suspendedMs: 0 },
+    { atMs: 40_000, kind: 'silenced', victim: 'redis', suspendedMs: 0 },
+    { atMs: 42_000, kind: 'stopped', victim: 'api.1', suspendedMs: 500 },
+    { atMs: 42_200, kind: 'stopped', victim: 'api.2', suspendedMs: 800 },
+    { atMs: 43_000, kind: 'killed', victim: 'tokens.1', suspendedMs: 0 }
   ] as const
 
   it('are told apart for kills and for silent connections, without the time in which processes were away', () => {

@@ -21,15 +21,17 @@ export function outagesOf(records: readonly RequestRecord[], strikes: readonly S
   const meeting = (kind: Strike['kind'], lastsMs: number): ((record: RequestRecord) => boolean) => {
     const ofKind = strikes.filter(strike => strike.kind === kind)
     return ({ beganMs, outageMs }) =>
-      ofKind.some(({ atMs, asleepMs }) => atMs <= beganMs + (outageMs ?? 0) && atMs + asleepMs + lastsMs >= beganMs)
+      ofKind.some(
+        ({ atMs, suspendedMs }) => atMs <= beganMs + (outageMs ?? 0) && atMs + suspendedMs + lastsMs >= beganMs
+      )
   }
-  const [isAsleep, isSilent] = [meeting('stopped', FELT_FOR_MS), meeting('silenced', SILENCE_MAX_MS)]
+  const [isSuspended, isSilent] = [meeting('stopped', FELT_FOR_MS), meeting('silenced', SILENCE_MAX_MS)]
   const outages = sortedOutages(records)
   return {
     longestOutageMs: Math.round(outages.at(-1) ?? 0),
     outageP99Ms: Math.round(outages[Math.floor(outages.length * 0.99)] ?? 0),
     longestKillOutageMs: Math.round(
-      sortedOutages(records.filter(record => !isAsleep(record) && !isSilent(record))).at(-1) ?? 0
+      sortedOutages(records.filter(record => !isSuspended(record) && !isSilent(record))).at(-1) ?? 0
     ),
     longestSilenceOutageMs: Math.round(
       Math.max(0, ...records.filter(isSilent).map(record => (record.outageMs ?? 0) - awayMsDuring(record, strikes)))
@@ -45,8 +47,8 @@ function sortedOutages(records: readonly RequestRecord[]): number[] {
 function awayMsDuring({ beganMs, outageMs }: RequestRecord, strikes: readonly Strike[]): number {
   let totalMs = 0
   let countedToMs = beganMs
-  for (const { atMs, asleepMs, kind } of strikes) {
-    const awayMs = kind === 'killed' ? FELT_FOR_MS : asleepMs
+  for (const { atMs, suspendedMs, kind } of strikes) {
+    const awayMs = kind === 'killed' ? FELT_FOR_MS : suspendedMs
     const endMs = Math.min(atMs + awayMs, beganMs + (outageMs ?? 0))
     totalMs += Math.max(0, endMs - Math.max(atMs, countedToMs))
     countedToMs = Math.max(countedToMs, endMs)
@@ -60,9 +62,9 @@ export function longestOutageStory(records: readonly RequestRecord[], strikes: r
   if (worst === undefined) return []
   const { beganMs } = worst
   const endMs = beganMs + (worst.outageMs ?? 0)
-  const felt = strikes.flatMap(({ atMs, kind, victim, asleepMs }) => {
-    if (atMs + asleepMs < beganMs - FELT_FOR_MS || atMs > endMs) return []
-    return { atMs, what: `${kind} ${victim}${asleepMs > 0 ? ` for ${Math.round(asleepMs)} ms` : ''}` }
+  const felt = strikes.flatMap(({ atMs, kind, victim, suspendedMs }) => {
+    if (atMs + suspendedMs < beganMs - FELT_FOR_MS || atMs > endMs) return []
+    return { atMs, what: `${kind} ${victim}${suspendedMs > 0 ? ` for ${Math.round(suspendedMs)} ms` : ''}` }
   })
   const tries = worst.failures.map(({ atMs, tookMs, what }) => ({
     atMs,

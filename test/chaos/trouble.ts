@@ -31,7 +31,7 @@ export interface Strike {
   /** Such as `api.1`. */
   readonly victim: string
   /** How long a stopped process sleeps; 0 otherwise. */
-  readonly asleepMs: number
+  readonly suspendedMs: number
 }
 
 export interface Trouble {
@@ -66,8 +66,8 @@ export function makeTrouble(
 ): Trouble {
   const ending = new AbortController()
   const strikes: Strike[] = []
-  const note = (kind: StrikeKind, victim: string, asleepMs = 0): void =>
-    void strikes.push({ atMs: performance.now(), kind, victim, asleepMs })
+  const note = (kind: StrikeKind, victim: string, suspendedMs = 0): void =>
+    void strikes.push({ atMs: performance.now(), kind, victim, suspendedMs })
   let bursts = 0
   const nextFaults = (): object => {
     // A payment in doubt ends only once the network has booked a sale.

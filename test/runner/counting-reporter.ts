@@ -1,12 +1,15 @@
-/** Mocha's usual report, and in a file for `npm test`: the two totals, and what each test file took. */
+/** Mocha's usual report, and in a file for `npm test`: the totals, what failed, and what each test file took. */
 import { writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import Mocha from 'mocha'
+import { messageOf } from '../../runtime/message-of.js'
 import { processorSeconds } from './processor-time.js'
 
 export interface Totals {
   readonly passed: number
   readonly failed: number
+  /** What failed, and why: one text per failure. */
+  readonly failures: readonly string[]
   readonly files: readonly FileTime[]
 }
 
@@ -19,6 +22,7 @@ export interface FileTime {
 
 export default class CountingReporter extends Mocha.reporters.Spec {
   readonly #times = new Map<string, FileTime>()
+  readonly #failures: string[] = []
   #file: string | undefined
   #beganMs = 0
   #usedS = 0
@@ -30,11 +34,16 @@ export default class CountingReporter extends Mocha.reporters.Spec {
     runner.on('suite', suite => {
       if (suite.parent?.root) this.#enter(suite.file)
     })
+    runner.on('fail', (test, error: unknown) => {
+      const file = test.file === undefined ? '' : `${nameOf(test.file)}: `
+      this.#failures.push(`${file}${test.fullTitle()}: ${messageOf(error)}`)
+    })
     runner.once('end', () => {
       this.#enter(undefined)
       const totals: Totals = {
         passed: this.stats.passes,
         failed: this.stats.failures,
+        failures: this.#failures,
         files: [...this.#times.values()]
       }
       writeFileSync(file, JSON.stringify(totals))
@@ -52,8 +61,13 @@ export default class CountingReporter extends Mocha.reporters.Spec {
         processorS: processorS + nowS - this.#usedS
       })
     }
-    this.#file = next === undefined ? undefined : relative('dist', next).replace(/js$/, 'ts')
+    this.#file = next === undefined ? undefined : nameOf(next)
     this.#beganMs = nowMs
     this.#usedS = nowS
   }
+}
+
+/** The source of a built test file. */
+function nameOf(file: string): string {
+  return relative('dist', file).replace(/js$/, 'ts')
 }

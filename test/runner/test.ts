@@ -56,8 +56,10 @@ const all = readdirSync('dist/test', { recursive: true, encoding: 'utf8' })
 const batches = batchesOf(selectTestFiles(all.sort(), patterns), file => readFileSync(file, 'utf8'))
 
 const isEverything = patterns.length === 0
-const { passed, failed, files: times } = await (isEverything ? runEverything() : runMocha(batches.flat()))
+const { passed, failed, failures, files: times } = await (isEverything ? runEverything() : runMocha(batches.flat()))
 if (isEverything) process.stdout.write(slowestOf(times))
+// Once more, at the end: the reports of the batches are long.
+if (failures.length > 0) process.stdout.write(`\nFailed:\n${failures.map(failure => `  ${failure}`).join('\n')}\n`)
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`)
 process.exit(failed === 0 && passed > 0 ? 0 : 1)
 
@@ -70,14 +72,19 @@ async function runEverything(): Promise<Totals> {
   const folder = mkdtempSync(join(tmpdir(), 'payments-reports-'))
   const lint = run('node_modules/@biomejs/biome/bin/biome', ['check', '.'])
   const waiting = [...batches.entries()]
-  let sum: Totals = { passed: 0, failed: 0, files: [] }
+  let sum: Totals = { passed: 0, failed: 0, failures: [], files: [] }
   const runWaiting = async (share: string): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [index, batch] = next
       const report = join(folder, `${index}.txt`)
-      const { passed, failed, files } = await runMocha(batch, { share, report })
+      const totals = await runMocha(batch, { share, report })
       process.stdout.write(readFileSync(report))
-      sum = { passed: sum.passed + passed, failed: sum.failed + failed, files: [...sum.files, ...files] }
+      sum = {
+        passed: sum.passed + totals.passed,
+        failed: sum.failed + totals.failed,
+        failures: [...sum.failures, ...totals.failures],
+        files: [...sum.files, ...totals.files]
+      }
       if (options.bail && sum.failed > 0) return
     }
   }
@@ -85,7 +92,7 @@ async function runEverything(): Promise<Totals> {
   rmSync(folder, { recursive: true, force: true })
   if ((await lint) === 0) return sum
   process.stdout.write('\nbiome check failed: see above, and `npx biome check --write .`\n')
-  return { ...sum, failed: sum.failed + 1 }
+  return { ...sum, failed: sum.failed + 1, failures: [...sum.failures, 'biome check'] }
 }
 
 /** Where the time went, for those who want `npm test` to take less of it. */
@@ -112,11 +119,9 @@ async function runMocha(
     const output = report === undefined ? 'inherit' : openSync(report, 'w')
     const exitCode = await run('node_modules/mocha/bin/mocha.js', args, { env: { PORT_SHARE: share }, output })
     if (existsSync(file)) return withExitCode(JSON.parse(readFileSync(file, 'utf8')) as Totals, exitCode)
-    process.stdout.write(`\nThe tests did not run to their end (exit code ${exitCode}).\n`)
-    return { passed: 0, failed: 1, files: [] }
+    return didNotEnd(`the tests did not run to their end (exit code ${exitCode}): ${testFiles.join(', ')}`)
   } catch (error) {
-    process.stdout.write(`${messageOf(error)}\n`)
-    return { passed: 0, failed: 1, files: [] }
+    return didNotEnd(messageOf(error))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -124,7 +129,12 @@ async function runMocha(
 
 /** Mocha fails for reasons that no test is counted for: a pending test, an error in the last hook. */
 function withExitCode(totals: Totals, exitCode: number): Totals {
-  return exitCode !== 0 && totals.failed === 0 ? { ...totals, failed: 1 } : totals
+  if (exitCode === 0 || totals.failed > 0) return totals
+  return { ...totals, failed: 1, failures: [`mocha ended with exit code ${exitCode}: see its report above`] }
+}
+
+function didNotEnd(failure: string): Totals {
+  return { passed: 0, failed: 1, failures: [failure], files: [] }
 }
 
 /** Runs one of the tools with this Node. A signal to this process goes on to it. Resolves to its exit code. */

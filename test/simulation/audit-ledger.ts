@@ -6,7 +6,7 @@ import type { Books } from './books.js'
 import { KNOWN_ORDER } from './known-sale.js'
 
 /** Longer than a sleep, a late request and the difference of two clocks together, in the simulation. */
-const ASLEEP_MS = 35_000
+const SUSPENDED_MS = 35_000
 const TAKEN = new Set(['captured', 'partially_refunded', 'refunded', 'charged_back'])
 
 export function auditLedger({ payments, ledger, installation: { network, config } }: Books): string[] {
@@ -27,7 +27,7 @@ export function auditLedger({ payments, ledger, installation: { network, config 
 /** No sale is made of a payment that has waited for too long. A worker may be suspended between its look at the clock and the call. */
 function auditAge({ terms }: Payment, sale: LedgerSale | undefined, withinMs: number): string[] {
   const ageMs = (sale?.receivedAtMs ?? 0) - terms.createdAtMs
-  return ageMs > withinMs + ASLEEP_MS ? [`${terms.id}: authorised at the age of ${ageMs} ms`] : []
+  return ageMs > withinMs + SUSPENDED_MS ? [`${terms.id}: authorised at the age of ${ageMs} ms`] : []
 }
 
 /**

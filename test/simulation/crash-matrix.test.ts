@@ -7,8 +7,8 @@ import { type ScenarioName, scenarios } from './scenarios.js'
 const NOT_HERE = ['note_notice']
 /** Lives with a second death: all of them by `npm run simulate -- --matrix`. */
 const TWICE: readonly string[] = ['create with capture', 'expiry']
-/** Lives in which processes fall asleep instead; all of them by `npm run simulate -- --matrix`. */
-const ASLEEP: readonly ScenarioName[] = [
+/** Lives in which processes fall suspended instead; all of them by `npm run simulate -- --matrix`. */
+const SUSPENDED: readonly ScenarioName[] = [
   'create with capture',
   'capture',
   'capture while the receiver of webhooks is away',
@@ -30,12 +30,12 @@ describe('death at every point', () => {
     })
   }
 
-  for (const name of ASLEEP) {
+  for (const name of SUSPENDED) {
     it(`or a long sleep there: ${name}`, async function () {
       // Some 10 s of computing, and a multiple of that on a machine that is busy.
       this.timeout(120_000)
       for await (const { hits, points, violations } of sleepMatrix(name)) {
-        expect(violations, `asleep ${hits} at ${points}`).to.deep.equal([])
+        expect(violations, `suspended ${hits} at ${points}`).to.deep.equal([])
       }
     })
   }

@@ -62,10 +62,10 @@ export async function* crashMatrix(
  * is gone and others have ended what it had in its hands when it goes on.
  */
 export async function* sleepMatrix(name: ScenarioName, mutant: Mutant | null = null): AsyncGenerator<Deaths> {
-  const { points } = await live(name, [], asleep)
+  const { points } = await live(name, [], suspended)
   for (const [hit, point] of points.entries()) {
     if (!isOfInterest(points, hit)) continue
-    const { violations } = await live(name, [hit], asleep, mutant)
+    const { violations } = await live(name, [hit], suspended, mutant)
     yield { scenario: name, hits: [hit], points: [point], violations }
   }
 }
@@ -78,7 +78,7 @@ const dead: Blow = (_, process) => {
   return new Promise(() => undefined)
 }
 
-const asleep: Blow = (world, process) => {
+const suspended: Blow = (world, process) => {
   process.sleepsUntilMs = world.nowMs + SLEEP_MS
   return world.pause(0)
 }

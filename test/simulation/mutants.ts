@@ -14,7 +14,7 @@ export interface Mutant extends Exchange {
   /** Within how many runs it must show; 100 unless few worlds bring it about. */
   readonly seedsMax?: number
   /** Instead of in runs it shows in lives of this kind, when a worker is suspended at the right point. */
-  readonly showsAsleep?: ScenarioName
+  readonly showsSuspended?: ScenarioName
   /** The trouble of the network in which it shows. */
   readonly trouble?: NetworkTrouble
 }
@@ -27,7 +27,7 @@ export const mutants = {
   'no-fence': {
     description: 'A worker that was taken over begins its command all the same.',
     // It takes a refund in part, and a worker that is suspended right before it: one world in several hundred.
-    showsAsleep: 'refund whose answer is lost',
+    showsSuspended: 'refund whose answer is lost',
     script: replace("if begun ~= '' and", 'if false and')
   },
   'lost-acknowledgement': {
@@ -78,7 +78,7 @@ export const mutants = {
   'no-delivery-fence': {
     description: 'A worker whose delivery was taken over, and settled by another one, settles the next event.',
     // Among all worlds it is one in a hundred: the next event must wait when the suspended worker goes on.
-    showsAsleep: 'capture while the receiver of webhooks is away',
+    showsSuspended: 'capture while the receiver of webhooks is away',
     script: lua =>
       lua
         .replace("redis.call('LINDEX', events, 0) == event and redis.call('LLEN', tries) == tonumber(tried)", 'true')
@@ -117,7 +117,7 @@ return 1`
   },
   'late-authorisation': {
     description: 'A new payment is sent however long it has waited for a worker.',
-    showsAsleep: 'create while all workers are away',
+    showsSuspended: 'create while all workers are away',
     script: replace(
       "redis.call('XADD', KEYS[3], '*', 's'",
       `for i = 8, #ARGV do

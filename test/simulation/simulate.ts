@@ -93,7 +93,7 @@ async function runMatrix(): Promise<never> {
   const names = Object.keys(scenarios) as ScenarioName[]
   const matrices = [
     ['dead', crashMatrix(names, { hasSecondDeaths: true })],
-    ...names.map(name => ['asleep', sleepMatrix(name)] as const)
+    ...names.map(name => ['suspended', sleepMatrix(name)] as const)
   ] as const
   const lives = new Map<string, number>()
   let failed = 0

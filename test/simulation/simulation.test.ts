@@ -117,11 +117,11 @@ describe('simulated worlds', () => {
   })
 
   for (const [name, mutant] of Object.entries<Mutant>(mutants)) {
-    const { description, seedsMax = MUTANT_SEEDS_MAX, showsAsleep } = mutant
-    if (showsAsleep !== undefined) {
+    const { description, seedsMax = MUTANT_SEEDS_MAX, showsSuspended } = mutant
+    if (showsSuspended !== undefined) {
       it(`show a planted mistake: ${description}`, async function () {
         this.timeout(120_000)
-        expect(await hasFailingLife(showsAsleep, mutant)).to.equal(true)
+        expect(await hasFailingLife(showsSuspended, mutant)).to.equal(true)
       })
       continue
     }

@@ -44,7 +44,7 @@ for (const server of ['durable', 'memoryOnly'] as const) {
       }
     }
 
-    it('starts as any of its users, and as a user that may do everything', async () => {
+    it('starts as each of its users, and as a user that may do everything', async () => {
       for (const user of [...users, 'default']) expect(await startAs(user, 'live'), user).to.equal(undefined)
     })
 
