@@ -21,17 +21,22 @@ export interface Delivery {
 
 export type DeliveryEvent =
   | { readonly type: 'SEND' }
-  | {
+  | ({
       readonly type: 'ANSWERED'
       readonly status: number
       readonly retryAfterMs: number | null
-      readonly nowMs: number
       readonly random: number
-    }
+    } & EndpointNow)
   /** Refused, cut, too slow, untrusted, or a target that must not be called. */
-  | { readonly type: 'NO_ANSWER'; readonly nowMs: number; readonly random: number }
-  /** Its turn never came: the endpoint was down for the whole span. */
-  | { readonly type: 'OVERDUE'; readonly nowMs: number }
+  | ({ readonly type: 'NO_ANSWER'; readonly random: number } & EndpointNow)
+  /** Its turn did not come: the endpoint was down for the whole span. */
+  | ({ readonly type: 'OVERDUE' } & EndpointNow)
+
+export interface EndpointNow {
+  readonly nowMs: number
+  /** Since when every attempt at the endpoint has failed, with any event; null: the last one succeeded. */
+  readonly failingSinceMs: number | null
+}
 
 interface DeliveryContext {
   readonly attempts: number
@@ -48,8 +53,8 @@ const deliverySetup = setup({
     isAccepted: ({ event }) => event.type === 'ANSWERED' && event.status >= 200 && event.status <= 299,
     isGone: ({ event }) => event.type === 'ANSWERED' && event.status === HTTP_GONE,
     isLastAttempt: ({ context, event }) =>
-      context.attempts > context.policy.delaysMs.length || ('nowMs' in event && isOutOfTime(context, event.nowMs)),
-    isOutOfTime: ({ context, event }) => 'nowMs' in event && isOutOfTime(context, event.nowMs)
+      context.attempts > context.policy.delaysMs.length || ('nowMs' in event && isOverdue(context, event)),
+    isOverdue: ({ context, event }) => 'nowMs' in event && isOverdue(context, event)
   },
   actions: {
     countAttempt: assign(({ context }) => ({ attempts: context.attempts + 1 })),
@@ -73,7 +78,7 @@ export const webhookDeliveryMachine = deliverySetup.createMachine({
       on: {
         SEND: { target: 'sending', actions: 'countAttempt', description: 'Signed anew and posted.' },
         OVERDUE: {
-          guard: 'isOutOfTime',
+          guard: 'isOverdue',
           target: 'undeliverable',
           description: 'The endpoint was down for the whole span of the retries.'
         }
@@ -116,6 +121,18 @@ export function decideDelivery(delivery: Delivery, event: DeliveryEvent, policy:
   return { state: step.next.value, attempts, sinceMs, nextAtMs }
 }
 
-function isOutOfTime(context: DeliveryContext, nowMs: number): boolean {
-  return nowMs - context.sinceMs > spanMs(context.policy)
+/**
+ * After this time (ms) an event is given up before its last attempt: it is older than all attempts may take, and every
+ * attempt at its endpoint has failed for as long. An endpoint that is slow, and one that was down for a while, loses none.
+ */
+export function overdueAtMs(
+  { sinceMs }: Pick<Delivery, 'sinceMs'>,
+  failingSinceMs: number,
+  policy: RetryPolicy
+): number {
+  return Math.max(sinceMs, failingSinceMs) + spanMs(policy)
+}
+
+function isOverdue(context: DeliveryContext, { nowMs, failingSinceMs }: EndpointNow): boolean {
+  return failingSinceMs !== null && nowMs > overdueAtMs(context, failingSinceMs, context.policy)
 }

@@ -62,6 +62,7 @@ if health == 'well' then
 elseif health == 'failed' and (probe == '1' or not untilMs) then
   -- What was sent before the circuit opened does not make the pause longer.
   local failures = redis.call('HINCRBY', circuit, 'failures', 1)
+  redis.call('HSETNX', circuit, 'since', nowMs)
   if failures >= 5 or tonumber(waitMs) > 0 then
     local pauseMs = ({ 1000, 2000, 4000, 8000, 16000 })[math.max(failures - 4, 1)] or 30000
     untilMs = nowMs + math.min(math.max(pauseMs, tonumber(waitMs)), 30000)

@@ -55,13 +55,15 @@ export interface FirstEvent {
   readonly isOff: boolean
   /** The circuit of the endpoint is open: only probes are sent. */
   readonly isOpen: boolean
+  /** Since when all attempts at the endpoint have failed (ms); null: the last one succeeded. */
+  readonly failingSinceMs: number | null
 }
 
 /** What became of the first event of a payment. */
 export interface Settlement {
   /** `parked`: not sent, until the endpoint takes more. `forgotten`: kept nowhere. */
   readonly state: DeliveryState | 'parked' | 'forgotten'
-  /** Of `waiting`: when it is sent again (ms). */
+  /** Of `waiting`: when it is sent again; of `parked`: when it is given up, if the endpoint fails until then (ms). */
   readonly nextAtMs?: number
   /** Absent when it was not sent. */
   readonly attempt?: Attempt
@@ -110,20 +112,19 @@ export function createWebhookQueue(redis: Redis, options: QueueOptions): Webhook
       await redis.xack(keys.deliveries(partition), WEBHOOKS_GROUP, entryId)
     },
     requeue: async entry => void (await requeueCommand(redis, deliveryWork, entry)),
-    settle: async (entry, { stored, delivery, change }, settlement) => {
+    settle: async (entry, { stored, delivery: { attempts }, change }, settlement) => {
       const { state, nextAtMs = 0, attempt, health = '', waitMs = 0, releases = 0 } = settlement
       const nowMs = now()
-      const atMs = { waiting: nextAtMs, parked: delivery.sinceMs + spanMs }
       const dropped = await settleWebhook(redis, placesOf(entry), [
         WEBHOOKS_GROUP,
         entry.entryId,
         placeOf(entry),
         entry.merchantId,
         stored,
-        delivery.attempts,
+        attempts,
         state,
         attempt === undefined ? '' : encodeAttempt(attempt),
-        state === 'waiting' || state === 'parked' ? atMs[state] : change.occurredAtMs,
+        state === 'waiting' || state === 'parked' ? nextAtMs : change.occurredAtMs,
         nowMs,
         health,
         entry.kind === 'probe' ? 1 : 0,
@@ -221,12 +222,24 @@ async function firstOf(redis: Redis, { partition, paymentKey, merchantId }: Deli
     keys.webhooksOff(partition, merchantId),
     keys.webhookCircuit(partition, merchantId)
   ]
-  type Answer = [stored: string | null, tries: number, endpoint: string | null, isOff: 0 | 1, untilMs: string | null]
-  const [stored, tries, endpoint, isOff, untilMs] = (await firstWebhook(redis, places, [])) as Answer
+  const [stored, tries, endpoint, isOff, untilMs, failingSinceMs] = (await firstWebhook(redis, places, [])) as [
+    stored: string | null,
+    tries: number,
+    endpoint: string | null,
+    isOff: 0 | 1,
+    untilMs: string | null,
+    failingSinceMs: string | null
+  ]
   if (stored === null) return null
   const event = decodeQueued(stored, tries, null)
-  const body = encodeEvent(event.change, event.terms)
-  return { event, body, endpoint: decodeEndpoint(endpoint), isOff: isOff === 1, isOpen: untilMs !== null }
+  return {
+    event,
+    body: encodeEvent(event.change, event.terms),
+    endpoint: decodeEndpoint(endpoint),
+    isOff: isOff === 1,
+    isOpen: untilMs !== null,
+    failingSinceMs: failingSinceMs === null ? null : Number(failingSinceMs)
+  }
 }
 
 /** KEYS of settle_webhook.lua. */

@@ -1,9 +1,15 @@
-/** The merchant's receiver of webhooks in a chaos run: keeps every event, and sometimes fails, as receivers do. */
+/**
+ * The merchant's receiver of webhooks in a chaos run: keeps every event, and sometimes fails, as receivers do. It has a
+ * thread of its own, because the clients keep the main thread busy, and a merchant's receiver does not wait for those.
+ */
+import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { parentPort, Worker, workerData } from 'node:worker_threads'
 import { isRecord, parseJson } from '../../runtime/json.js'
 import { isAuthentic } from '../../scripts/shop/webhook-signature.js'
 import type { TlsMaterial } from '../../scripts/start/loopback-tls.js'
+import { createRandom } from '../simulation/random.js'
 
 /** An event, at its first arrival. */
 export interface ReceivedEvent {
@@ -25,45 +31,34 @@ export interface ChaosReceiver {
   stop(): Promise<void>
 }
 
+type Order = { readonly trust: string; readonly isOnly: boolean } | 'behave'
+
+interface Plan {
+  readonly tls: TlsMaterial
+  readonly seed: number
+}
+
 const FAILURE_CHANCE = 0.03
 
-/** Listens on this machine with a certificate that the service trusts. */
-export async function startReceiver({ cert, key }: TlsMaterial, random: () => number): Promise<ChaosReceiver> {
+/** Listens on this machine with a certificate that the service trusts. `seed`: of its failures. */
+export async function startReceiver(tls: TlsMaterial, seed: number): Promise<ChaosReceiver> {
+  const plan: Plan = { tls, seed }
+  const thread = new Worker(new URL(import.meta.url), { workerData: { chaosReceiver: plan } })
+  const [url] = await once(thread, 'message')
   const events = new Map<string, ReceivedEvent[]>()
-  const secrets = new Set<string>()
   let deliveries = 0
-  let failureChance = FAILURE_CHANCE
-  const server = createServer({ cert, key }, (request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      deliveries++
-      if (random() < failureChance) return void response.writeHead(500).end()
-      const body = Buffer.concat(chunks)
-      const signature = String(request.headers['x-service-signature'])
-      const isTrusted = [...secrets].some(secret => isAuthentic(signature, body, secret, Date.now()))
-      if (secrets.size > 0 && !isTrusted) return void response.writeHead(401).end()
-      note(events, parseJson(body.toString('utf8')))
-      response.writeHead(204).end()
-    })
+  thread.on('message', (body: string | null) => {
+    deliveries++
+    if (body !== null) note(events, parseJson(body))
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const order = (order: Order): void => thread.postMessage(order)
   return {
-    url: `https://localhost:${(server.address() as AddressInfo).port}/hook`,
+    url: String(url),
     events,
     deliveries: () => deliveries,
-    trust(secret, isOnly = false) {
-      if (isOnly) secrets.clear()
-      secrets.add(secret)
-    },
-    behave: () => {
-      failureChance = 0
-    },
-    stop: () =>
-      new Promise(resolve => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      })
+    trust: (secret, isOnly = false) => order({ trust: secret, isOnly }),
+    behave: () => order('behave'),
+    stop: async () => void (await thread.terminate())
   }
 }
 
@@ -78,4 +73,41 @@ function note(events: Map<string, ReceivedEvent[]>, body: unknown): void {
   const known = events.get(id) ?? []
   if (known.some(({ eventId }) => eventId === event.eventId)) return
   events.set(id, [...known, event])
+}
+
+/** Tells `tell` the URL, and then of every delivery the body, null when it was refused. Returns what takes orders. */
+async function listen({ tls, seed }: Plan, tell: (text: string | null) => void): Promise<(order: Order) => void> {
+  const random = createRandom(seed)
+  const secrets = new Set<string>()
+  let failureChance = FAILURE_CHANCE
+  const statusOf = (signature: string, body: Buffer): number => {
+    if (random.next() < failureChance) return 500
+    const isTrusted = [...secrets].some(secret => isAuthentic(signature, body, secret, Date.now()))
+    return secrets.size > 0 && !isTrusted ? 401 : 204
+  }
+  const server = createServer({ cert: tls.cert, key: tls.key }, (request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const body = Buffer.concat(chunks)
+      const status = statusOf(String(request.headers['x-service-signature']), body)
+      // Told first: an event whose answer is lost has arrived.
+      tell(status === 204 ? body.toString('utf8') : null)
+      response.writeHead(status).end()
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  tell(`https://localhost:${(server.address() as AddressInfo).port}/hook`)
+  return order => {
+    if (order === 'behave') failureChance = 0
+    else {
+      if (order.isOnly) secrets.clear()
+      secrets.add(order.trust)
+    }
+  }
+}
+
+if (parentPort !== null && isRecord(workerData) && isRecord(workerData['chaosReceiver'])) {
+  const port = parentPort
+  port.on('message', await listen(workerData['chaosReceiver'] as unknown as Plan, text => port.postMessage(text)))
 }

@@ -142,7 +142,7 @@ interface Stage {
 async function runWith(stage: Stage, options: ChaosOptions): Promise<Observed> {
   const running = await stage.service.start()
   const random = createRandom(options.seed)
-  const receiver = await startReceiver(await readLoopbackTls(stage.dataDir), () => random.next())
+  const receiver = await startReceiver(await readLoopbackTls(stage.dataDir), options.seed)
   try {
     return await runOn(stage, running, receiver, () => random.next(), options)
   } finally {

@@ -81,7 +81,7 @@ export async function runDrill(options: DrillOptions): Promise<DrillVerdict> {
   try {
     const running = await service.start()
     const random = createRandom(options.seed)
-    receiver = await startReceiver(await readLoopbackTls(dataDir), () => random.next())
+    receiver = await startReceiver(await readLoopbackTls(dataDir), options.seed)
     receiver.behave()
     return await runOn(running, cluster, receiver, () => random.next(), options)
   } finally {

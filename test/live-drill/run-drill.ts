@@ -101,7 +101,7 @@ export async function runLiveDrill(options: LiveDrillOptions): Promise<StepResul
 
 async function runOn(installation: Installation, options: LiveDrillOptions): Promise<StepResult[]> {
   const random = createRandom(options.seed)
-  const receiver = await startReceiver(installation.receiverTls, () => random.next())
+  const receiver = await startReceiver(installation.receiverTls, options.seed)
   receiver.behave()
   const [api, tokens] = [await startBalancer(installation, 'api'), await startBalancer(installation, 'tokens')]
   try {

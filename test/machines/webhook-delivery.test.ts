@@ -7,7 +7,7 @@ const NOW_MS = Date.UTC(2026, 0, 2)
 const HOUR_MS = 3_600_000
 const sending: Delivery = { state: 'sending', attempts: 1, sinceMs: NOW_MS, nextAtMs: NOW_MS }
 const answered = (status: number, retryAfterMs: number | null = null): DeliveryEvent => {
-  return { type: 'ANSWERED', status, retryAfterMs, nowMs: NOW_MS, random: 0.5 }
+  return { type: 'ANSWERED', status, retryAfterMs, nowMs: NOW_MS, failingSinceMs: null, random: 0.5 }
 }
 const decided = (delivery: Delivery, event: DeliveryEvent): Delivery => decideDelivery(delivery, event, standardRetries)
 
@@ -26,7 +26,7 @@ describe('the delivery of one webhook event', () => {
   }
 
   it('waits without an answer', () => {
-    const event: DeliveryEvent = { type: 'NO_ANSWER', nowMs: NOW_MS, random: 0.5 }
+    const event: DeliveryEvent = { type: 'NO_ANSWER', nowMs: NOW_MS, failingSinceMs: null, random: 0.5 }
     expect(decided(sending, event)).to.include({ state: 'waiting', attempts: 1, nextAtMs: NOW_MS + 5_000 })
   })
 
@@ -38,7 +38,12 @@ describe('the delivery of one webhook event', () => {
     let attempts = 0
     while (delivery.state === 'waiting') {
       nowMs = delivery.nextAtMs
-      delivery = decided(decided(delivery, { type: 'SEND' }), { type: 'NO_ANSWER', nowMs, random: 0.5 })
+      delivery = decided(decided(delivery, { type: 'SEND' }), {
+        type: 'NO_ANSWER',
+        nowMs,
+        failingSinceMs: NOW_MS,
+        random: 0.5
+      })
       attempts++
     }
     expect(delivery.state).to.equal('undeliverable')
@@ -46,11 +51,28 @@ describe('the delivery of one webhook event', () => {
     expect((nowMs - NOW_MS) / HOUR_MS).to.be.within(70, 72)
   })
 
-  it('is given up without an attempt only when the whole span is over', () => {
-    const waiting = newDelivery(NOW_MS)
+  for (const [when, failingSinceMs] of [
+    ['works', null],
+    ['began to fail later', NOW_MS + 1]
+  ] as const) {
+    it(`has all its attempts, however long it waited for them, at an endpoint that ${when}`, () => {
+      const nowMs = NOW_MS + spanMs(standardRetries) + 1
+      const event: DeliveryEvent = { type: 'NO_ANSWER', nowMs, failingSinceMs, random: 0.5 }
+      expect(decided(sending, event).state).to.equal('waiting')
+      const waiting = newDelivery(NOW_MS)
+      expect(() => decided(waiting, { type: 'OVERDUE', nowMs, failingSinceMs })).to.throw('does not take OVERDUE')
+      expect(decided({ ...sending, attempts: 11 }, event).state).to.equal('undeliverable')
+    })
+  }
+
+  it('is given up early when its endpoint has failed for the whole span, and it has waited as long', () => {
+    const failingSinceMs = NOW_MS - HOUR_MS
     const endMs = NOW_MS + spanMs(standardRetries)
-    expect(() => decided(waiting, { type: 'OVERDUE', nowMs: endMs })).to.throw('does not take OVERDUE')
-    expect(decided(waiting, { type: 'OVERDUE', nowMs: endMs + 1 }).state).to.equal('undeliverable')
+    const overdue = (nowMs: number): DeliveryEvent => ({ type: 'OVERDUE', nowMs, failingSinceMs })
+    expect(() => decided(newDelivery(NOW_MS), overdue(endMs))).to.throw('does not take OVERDUE')
+    expect(decided(newDelivery(NOW_MS), overdue(endMs + 1)).state).to.equal('undeliverable')
+    const event: DeliveryEvent = { type: 'NO_ANSWER', nowMs: endMs + 1, failingSinceMs, random: 0.5 }
+    expect(decided(sending, event).state).to.equal('undeliverable')
   })
 
   it('takes nothing more once it is delivered', () => {

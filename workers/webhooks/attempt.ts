@@ -1,13 +1,12 @@
 /** One attempt to deliver one event: sign, send, judge. `deliver.ts` writes down what became of it. */
 import { decideDelivery } from '../../machines/webhook-delivery.js'
-import { EVENT_TYPE } from '../../redis/webhooks/webhook-event.js'
+import { type Attempt, EVENT_TYPE } from '../../redis/webhooks/webhook-event.js'
 import type { FirstEvent, Settlement } from '../../redis/webhooks/webhook-queue.js'
 import type { DeliveryDeps } from './delivery-deps.js'
+import { THROTTLING } from './receivers.js'
 import { type SendOutcome, unanswered } from './sender.js'
 import { signatureHeader } from './signature.js'
 
-/** Statuses with which a receiver speaks about itself and not about this event. */
-const THROTTLING = [429, 503]
 const USER_AGENT = 'card-payments-webhooks/1'
 
 /** Never rejects. `signal` interrupts it; the outcome then means nothing. */
@@ -16,7 +15,7 @@ export async function attemptDelivery(
   merchantId: string,
   deps: DeliveryDeps,
   signal: AbortSignal
-): Promise<Settlement> {
+): Promise<Settlement & { readonly attempt: Attempt }> {
   const { eventId, delivery } = first.event
   const sending = decideDelivery(delivery, { type: 'SEND' }, deps.retries)
   const atMs = deps.clock.now()
@@ -24,7 +23,7 @@ export async function attemptDelivery(
   const outcome = await send(first, merchantId, atMs, deps, signal)
   const durationMs = Math.round(performance.now() - startedMs)
   const { status, retryAfterMs } = outcome
-  const at = { nowMs: deps.clock.now(), random: deps.random() }
+  const at = { nowMs: deps.clock.now(), failingSinceMs: first.failingSinceMs, random: deps.random() }
   const answer =
     status === null
       ? ({ type: 'NO_ANSWER', ...at } as const)
@@ -37,7 +36,7 @@ export async function attemptDelivery(
     nextAtMs,
     attempt: { eventId, atMs, durationMs, status, note: outcome.note },
     health: isDelivered ? 'well' : 'failed',
-    waitMs: status !== null && THROTTLING.includes(status) ? (retryAfterMs ?? 0) : 0
+    waitMs: THROTTLING.includes(status) ? (retryAfterMs ?? 0) : 0
   }
 }
 

@@ -6,8 +6,7 @@
  * goes on writes nothing, because the command is not its own any more. So an event may arrive twice, but no event is
  * sent before the one before it was settled.
  */
-import { decideDelivery } from '../../machines/webhook-delivery.js'
-import { spanMs } from '../../machines/webhook-schedule.js'
+import { decideDelivery, overdueAtMs } from '../../machines/webhook-delivery.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import { deliveryLock } from '../../redis/locks/payment-lock.js'
@@ -76,9 +75,10 @@ async function deliverFirst(
   }
   let settlement = settledUnsent(entry, first, receiver, deps)
   if (settlement === null) {
-    settlement = await receiver.during(() => attemptDelivery(first, entry.merchantId, deps, held))
+    const sent = await receiver.during(() => attemptDelivery(first, entry.merchantId, deps, held))
     if (held.aborted || interrupted.aborted) return 'cut'
-    receiver.note(settlement.state === 'delivered')
+    receiver.note(sent.attempt.status)
+    settlement = sent
   }
   const releases = Math.min(receiver.room, RELEASES_MAX)
   await untilWritten(() => deps.queue.settle(entry, first.event, { ...settlement, releases }), deps.log)
@@ -94,7 +94,7 @@ async function deliverFirst(
 /** What becomes of an event that is not sent now; null: it is sent. */
 function settledUnsent(
   { kind }: DeliveryEntry,
-  { event: { delivery }, isOff, isOpen }: FirstEvent,
+  { event: { delivery }, isOff, isOpen, failingSinceMs }: FirstEvent,
   { room }: Receiver,
   { clock, retries }: DeliveryDeps
 ): Settlement | null {
@@ -103,9 +103,9 @@ function settledUnsent(
   if (kind === 'probe' || (!isOpen && room > 0)) return null
   const nowMs = clock.now()
   // An event behind one that was given up is younger, and gets a whole span of its own.
-  const isOverdue = nowMs - delivery.sinceMs > spanMs(retries)
-  if (!isOpen || !isOverdue) return { state: 'parked' }
-  return { state: decideDelivery(delivery, { type: 'OVERDUE', nowMs }, retries).state }
+  const overdueMs = Math.ceil(overdueAtMs(delivery, failingSinceMs ?? delivery.sinceMs, retries))
+  if (!isOpen || nowMs <= overdueMs) return { state: 'parked', nextAtMs: overdueMs }
+  return { state: decideDelivery(delivery, { type: 'OVERDUE', nowMs, failingSinceMs }, retries).state }
 }
 
 /** Repeats until Redis takes it: what was delivered must not be sent again because Redis was away for a moment. */

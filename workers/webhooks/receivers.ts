@@ -5,7 +5,13 @@ const WINDOW_START = 16
 /** Merchants that a process remembers. */
 const RECEIVERS_MAX = 5_000
 
-/** How many events may be under way to one endpoint: one more after each success, half after each failure. */
+/** Statuses with which a receiver speaks about itself and not about this event. */
+export const THROTTLING: readonly (number | null)[] = [429, 503]
+
+/**
+ * How many events may be under way to one endpoint: one more after each success, half after each attempt that says that
+ * there were too many. A refusal of one event does not say so.
+ */
 export class Receiver {
   /** The merchant's own: what one endpoint fails must not hide another's. */
   readonly log: Logger
@@ -39,9 +45,10 @@ export class Receiver {
     }
   }
 
-  note(isDelivered: boolean): void {
-    const window = isDelivered ? this.#window + 1 : Math.floor(this.#window / 2)
-    this.#window = Math.min(Math.max(1, window), this.#concurrency)
+  /** `status`: of the answer; null: there was none. */
+  note(status: number | null): void {
+    if (status === null || THROTTLING.includes(status)) this.#window = Math.max(1, Math.floor(this.#window / 2))
+    else if (status < 300) this.#window = Math.min(this.#window + 1, this.#concurrency)
   }
 }
 

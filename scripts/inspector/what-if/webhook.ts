@@ -1,5 +1,11 @@
 /** A scratch webhook event, stepped by hand through its attempts. */
-import { type Delivery, type DeliveryEvent, decideDelivery, newDelivery } from '../../../machines/webhook-delivery.js'
+import {
+  type Delivery,
+  type DeliveryEvent,
+  decideDelivery,
+  type EndpointNow,
+  newDelivery
+} from '../../../machines/webhook-delivery.js'
 import { spanMs, standardRetries } from '../../../machines/webhook-schedule.js'
 import { plain } from '../history.js'
 import type { Choice, HistoryLine, WhatIf } from '../view-model.js'
@@ -14,6 +20,8 @@ interface Example {
 
 const BEGIN_MS = Date.UTC(2026, 0, 5, 12)
 const STEP_MS = 1_000
+/** The endpoint of the example has never worked. */
+const endpointAt = (nowMs: number): EndpointNow => ({ nowMs, failingSinceMs: BEGIN_MS })
 /** In the middle of the jitter. */
 const NO_JITTER = 0.5
 
@@ -23,11 +31,15 @@ const examples: readonly Example[] = [
   { id: 'ANSWERED/500', label: 'answered 500', event: answered(500, null) },
   { id: 'ANSWERED/429', label: 'answered 429, Retry-After one hour', event: answered(429, 3_600_000) },
   { id: 'ANSWERED/410', label: 'answered 410', event: answered(410, null) },
-  { id: 'NO_ANSWER', label: 'no answer', event: (_, nowMs) => ({ type: 'NO_ANSWER', nowMs, random: NO_JITTER }) },
+  {
+    id: 'NO_ANSWER',
+    label: 'no answer',
+    event: (_, nowMs) => ({ type: 'NO_ANSWER', ...endpointAt(nowMs), random: NO_JITTER })
+  },
   {
     id: 'OVERDUE',
     label: 'down for the whole span',
-    event: ({ sinceMs }) => ({ type: 'OVERDUE', nowMs: sinceMs + spanMs(standardRetries) + 1 })
+    event: ({ sinceMs }) => ({ type: 'OVERDUE', ...endpointAt(sinceMs + spanMs(standardRetries) + 1) })
   }
 ]
 
@@ -54,7 +66,7 @@ export function whatIfWebhook(steps: readonly string[]): WhatIf {
 }
 
 function answered(status: number, retryAfterMs: number | null): Example['event'] {
-  return (_, nowMs) => ({ type: 'ANSWERED', status, retryAfterMs, nowMs, random: NO_JITTER })
+  return (_, nowMs) => ({ type: 'ANSWERED', status, retryAfterMs, ...endpointAt(nowMs), random: NO_JITTER })
 }
 
 function choiceOf(example: Example, delivery: Delivery, nowMs: number): Choice {

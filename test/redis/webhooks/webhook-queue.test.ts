@@ -109,7 +109,9 @@ describe('the circuit of an endpoint', () => {
   }
   const park = async (entry: DeliveryEntry): Promise<unknown> => {
     const first = await queue().first(entry)
-    return first !== null && (await queue().settle(entry, first.event, { state: 'parked' }))
+    if (first === null) throw new Error('There is no event.')
+    const nextAtMs = first.event.delivery.sinceMs + plainQueue.spanMs
+    return await queue().settle(entry, first.event, { state: 'parked', nextAtMs })
   }
   const parkNew = async (count: number): Promise<void> => {
     for (let n = 0; n < count; n++) await emit(test, MERCHANT, ['captured'], newPaymentId(PARTITION, Date.now()))

@@ -69,3 +69,31 @@ describe('the events of one payment behind a dead endpoint', () => {
     expect(lines.filter(line => !line.includes('a webhook event is undeliverable'))).to.deep.equal([])
   })
 })
+
+describe('an event that waited for its first attempt for longer than all attempts take', () => {
+  const rig = useDelivery()
+
+  it('has all its attempts', async () => {
+    const receiver = await rig.receiver((response, index) => response.writeHead(index < 2 ? 500 : 204).end())
+    await registerEndpoint(rig.test, 'm_1', receiver.url)
+    await emit(rig.test, 'm_1', ['captured'])
+    rig.advance(10_000_000)
+    await rig.deliverer({ retries: { delaysMs: Array(10).fill(5_000), jitter: 0 } })
+    const ticking = setInterval(() => rig.advance(500), 10)
+    await rig.noneRemains('m_1').finally(() => clearInterval(ticking))
+    expect(await rig.undeliverable('m_1')).to.deep.equal([])
+    expect(receiver.received).to.have.length(3)
+  })
+
+  it('is not given up untried because its endpoint has just failed', async () => {
+    const receiver = await rig.receiver((response, index) => response.writeHead(index < 8 ? 500 : 204).end())
+    await registerEndpoint(rig.test, 'm_1', receiver.url)
+    await Promise.all(Array.from({ length: 50 }, () => emit(rig.test, 'm_1', ['captured'])))
+    rig.advance(10_000_000)
+    await rig.deliverer({ retries: { delaysMs: Array(10).fill(5_000), jitter: 0 } })
+    const ticking = setInterval(() => rig.advance(500), 10)
+    await rig.noneRemains('m_1').finally(() => clearInterval(ticking))
+    expect(await rig.undeliverable('m_1')).to.deep.equal([])
+    expect(receiver.accepted().size).to.equal(50)
+  })
+})
