@@ -39,7 +39,8 @@ await runProcess('tokens', async context => {
     limits: createTokenLimits(secrets, limit, aliveLimit(limit, config.tokensMaxPerKey, config.tokenTtlMs), log),
     trustedProxies: config.trustedProxies,
     hostedFields: loadHostedFields(config.fieldsReleasesDir),
-    log
+    log,
+    requestLogLevel: config.requestLogLevel
   })
   const server = await serve(app, {
     host: config.host,

@@ -10,7 +10,7 @@ import { operatePaymentRoute } from '../payments/operate-payment-route.js'
 import { readPaymentRoute } from '../payments/read-payment-route.js'
 import { readWebhookEndpointRoute, registerWebhookEndpointRoute } from '../webhook-endpoint/webhook-endpoint-route.js'
 import type { RequestState } from './context.js'
-import { answerRequests } from './middleware/answer.js'
+import { answerRequests, type RequestLogLevel } from './middleware/answer.js'
 import { unmatched } from './middleware/unmatched.js'
 import { type MerchantRoute, type Route, type RouteDeps, routeOf } from './route.js'
 
@@ -31,14 +31,22 @@ export const merchantRoutes: readonly MerchantRoute[] = [
 export function createApp(deps: RouteDeps & { readonly log: Logger }): Koa<RequestState> {
   return createJsonApp(
     deps.log,
-    merchantRoutes.map(route => routeOf(route, deps))
+    merchantRoutes.map(route => routeOf(route, deps)),
+    deps.config.requestLogLevel
   )
 }
 
-/** An application that speaks JSON with our envelope, headers and logs, and knows these routes. */
-export function createJsonApp(log: Logger, routes: readonly Route[]): Koa<RequestState> {
+/**
+ * An application that speaks JSON with our envelope, headers and logs, and knows these routes. `requestLogLevel`: of the
+ * line that tells of each answered request.
+ */
+export function createJsonApp(
+  log: Logger,
+  routes: readonly Route[],
+  requestLogLevel: RequestLogLevel = 'debug'
+): Koa<RequestState> {
   const app = new Koa<RequestState>()
-  app.use(answerRequests(log))
+  app.use(answerRequests(log, requestLogLevel))
   app.use(routerOf(routes).routes())
   app.use(unmatched())
   return app

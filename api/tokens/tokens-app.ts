@@ -6,7 +6,7 @@ import type { Logger } from '../../runtime/log.js'
 import { routerOf } from '../http/api-app.js'
 import type { Authenticator } from '../http/authenticator.js'
 import type { RequestState } from '../http/context.js'
-import { answerRequests } from '../http/middleware/answer.js'
+import { answerRequests, type RequestLogLevel } from '../http/middleware/answer.js'
 import { authenticate } from '../http/middleware/authenticate.js'
 import { readJson } from '../http/middleware/json-body.js'
 import { unmatched } from '../http/middleware/unmatched.js'
@@ -25,6 +25,7 @@ export interface TokensAppDeps extends CreateTokenDeps {
   readonly trustedProxies: number
   readonly hostedFields: HostedFields
   readonly log: Logger
+  readonly requestLogLevel: RequestLogLevel
 }
 
 const PREFLIGHT_AGE_S = 86_400
@@ -35,7 +36,7 @@ export function createTokensApp(deps: TokensAppDeps): Koa<RequestState> {
   addFieldsRoutes(router, deps.hostedFields)
 
   const app = new Koa<RequestState>({ proxy: deps.trustedProxies > 0, maxIpsCount: deps.trustedProxies })
-  app.use(answerRequests(deps.log))
+  app.use(answerRequests(deps.log, deps.requestLogLevel))
   app.use(allowAnyOrigin())
   app.use(limitAddress(deps.limits))
   app.use(router.routes())

@@ -18,6 +18,13 @@ export const processSettings = {
     'info',
     'Least severe level that is logged.'
   ),
+  requestLogLevel: oneOf(
+    'REQUEST_LOG_LEVEL',
+    ['api', 'tokens'],
+    ['debug', 'info'],
+    'debug',
+    'Level of the line that tells of each answered request. `npm start` on a terminal takes `info`.'
+  ),
   dataDir: text(
     'DATA_DIR',
     [...everyProcess, 'operator', 'tools'],

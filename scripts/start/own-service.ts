@@ -41,7 +41,7 @@ export async function ownService({ root, dataDir, ...options }: OwnServiceOption
     procfile: options.procfile ?? (await readFile(join(root, 'Procfile'), 'utf8')),
     scale: options.scale,
     env,
-    isColoured: false,
+    output: { isColoured: false },
     write: options.write,
     prepare: async place => ({
       ...(await prepareFor(env)(place)),

@@ -15,7 +15,7 @@ import {
   type Surroundings,
   serviceUrls
 } from './environment.js'
-import { prefixedOutput } from './output.js'
+import { type OutputOptions, prefixedOutput } from './output.js'
 import { freePort } from './ports.js'
 import type { Ending, UnixUser } from './process-group.js'
 import { type PlannedInstance, parseProcfile, planInstances } from './procfile.js'
@@ -39,7 +39,7 @@ export interface ServiceOptions {
   /** Arguments such as `payments=4`. */
   readonly scale: readonly string[]
   readonly env: NodeJS.ProcessEnv
-  readonly isColoured: boolean
+  readonly output: OutputOptions
   readonly write: (text: string) => void
   readonly prepare: Preparation
   /** The environment of an instance, in the place of what `npm start` gives it. */
@@ -70,7 +70,7 @@ export class Service {
   /** The one that begins when `#rolling` is over. */
   #nextRolling: Promise<void> | undefined
   #releaseLock: () => Promise<void> = async () => undefined
-  #sinkOf = prefixedOutput([], false, () => undefined)
+  #sinkOf = prefixedOutput([], { isColoured: false }, () => undefined)
 
   constructor(options: ServiceOptions) {
     this.#options = options
@@ -143,11 +143,11 @@ export class Service {
   }
 
   async #start(): Promise<RunningService> {
-    const { env, root, procfile, scale, write, isColoured, prepare } = this.#options
+    const { env, root, procfile, scale, write, output, prepare } = this.#options
     const config = readConfig(env)
     const instances = planInstances(entriesFor(procfile, config), scale)
     const names = instances.map(instanceName)
-    this.#sinkOf = prefixedOutput([...names, 'redis', 'secrets-redis', 'start'], isColoured, write)
+    this.#sinkOf = prefixedOutput([...names, 'redis', 'secrets-redis', 'start'], output, write)
 
     const lock = await lockDataDir(config.dataDir)
     this.#releaseLock = lock.release

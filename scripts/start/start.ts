@@ -35,9 +35,15 @@ const command = toolCommand({
   .option('--procfile <file>', 'the processes and their commands', 'Procfile')
 const { options, args } = readCommandLine<{ procfile: string }>(command)
 
-/** Any other way to start a process has to say which environment it means. */
-const env = { ...process.env, ...(isGiven('SERVICE_ENV') ? {} : { SERVICE_ENV: 'test' }) }
-const isColoured = process.stdout.isTTY && !process.env['NO_COLOR']
+const isTerminal = process.stdout.isTTY === true
+const env = {
+  // Who watches a terminal wants to see the requests.
+  ...(isTerminal ? { REQUEST_LOG_LEVEL: 'info' } : {}),
+  ...process.env,
+  // Any other way to start a process has to say which environment it means.
+  ...(isGiven('SERVICE_ENV') ? {} : { SERVICE_ENV: 'test' })
+}
+const output = { isColoured: isTerminal && !process.env['NO_COLOR'], isReadable: isTerminal }
 const write = (text: string): void => void process.stdout.write(text)
 
 try {
@@ -46,7 +52,7 @@ try {
     procfile: await readProcfile(options.procfile),
     scale: args,
     env,
-    isColoured,
+    output,
     write,
     prepare: prepareFor(env)
   })

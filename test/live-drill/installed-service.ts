@@ -98,7 +98,7 @@ function planService(
       TOKENS_PORT: '0',
       NOTIFICATIONS_PORT: String(notificationsPort)
     },
-    isColoured: false,
+    output: { isColoured: false },
     write: print,
     prepare: async () => ({ vault: undefined, webhooks: undefined }),
     environment: ({ name, instance }, { ports }, opsPort) => {

@@ -98,7 +98,8 @@ class TokensAppUnderTest {
       limits: createTokenLimits(this.redis.secrets, limit, alive, log),
       trustedProxies,
       hostedFields: loadHostedFields(''),
-      log
+      log,
+      requestLogLevel: 'debug'
     })
     const server = await serve(app, { host: '127.0.0.1', port: 0, log })
     this.#servers.push(server)

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../../../runtime/errors.js'
+import { isRecord } from '../../../runtime/json.js'
 import type { Logger } from '../../../runtime/log.js'
 import { isUuid } from '../../../runtime/uuid.js'
 import { apiMetrics } from '../api-metrics.js'
@@ -15,8 +16,11 @@ import { SECURITY_HEADERS } from './security-headers.js'
 /** The methods of our routes; others are counted together, since a client may invent any number of them. */
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'OPTIONS'])
 
+/** Level of the line that tells of each answered request. */
+export type RequestLogLevel = 'debug' | 'info'
+
 /** The outermost middleware. What the inner ones throw becomes an answer, too. */
-export function answerRequests(log: Logger): RequestMiddleware {
+export function answerRequests(log: Logger, logLevel: RequestLogLevel): RequestMiddleware {
   const warnOfBrowserUse = browserWarning(log)
   return async (ctx, next) => {
     const startedAtMs = performance.now()
@@ -32,7 +36,18 @@ export function answerRequests(log: Logger): RequestMiddleware {
     warnOfBrowserUse(ctx)
     if (answer === null) setHeaders(ctx, ctx.state.headers)
     else send(ctx, answer)
-    measure(ctx, answer?.status ?? ctx.status, performance.now() - startedAtMs, log)
+    const durationMs = performance.now() - startedAtMs
+    const route = matchedRoute(ctx)
+    const labels = {
+      method: KNOWN_METHODS.has(ctx.method) ? ctx.method : 'other',
+      // By route, never by path, which holds ids.
+      route: route ?? 'none',
+      status: answer?.status ?? ctx.status
+    }
+    apiMetrics().answered(labels, durationMs)
+    if (!log.isLevelEnabled(logLevel)) return
+    const line = { ...labels, route, duration_ms: Math.round(durationMs), ...idsOf(ctx, answer) }
+    log[logLevel](line, 'request answered')
   }
 }
 
@@ -79,24 +94,17 @@ export function setHeaders(ctx: RequestContext, headers: readonly string[]): voi
   for (let at = 0; at < headers.length; at += 2) ctx.set(headers[at] ?? '', headers[at + 1] ?? '')
 }
 
-/** How many requests, how long, how they ended: by route, never by path, which holds ids. */
-function measure(ctx: RequestContext, status: number, durationMs: number, log: Logger): void {
-  const { requestId, correlationId, principal } = ctx.state
-  const route = matchedRoute(ctx)
-  const method = KNOWN_METHODS.has(ctx.method) ? ctx.method : 'other'
-  apiMetrics().answered({ method, route: route ?? 'none', status }, durationMs)
-  if (!log.isLevelEnabled('debug')) return
-  log.debug(
-    {
-      method,
-      route,
-      status,
-      duration_ms: Math.round(durationMs),
-      request_id: requestId,
-      correlation_id: correlationId,
-      merchant_id: principal?.merchantId,
-      key_id: principal?.keyId
-    },
-    'request answered'
-  )
+/** What a line of the log says of a request and its answer: nothing but ids, and the code of an error. */
+function idsOf({ state }: RequestContext, answer: Answer | null): Record<string, unknown> {
+  const { requestId, correlationId, principal } = state
+  const body = isRecord(answer?.body) ? answer.body : {}
+  const error = isRecord(body['error']) ? body['error'] : {}
+  return {
+    payment_id: body['payment_id'] ?? error['payment_id'],
+    code: error['code'],
+    request_id: requestId,
+    correlation_id: correlationId,
+    merchant_id: principal?.merchantId,
+    key_id: principal?.keyId
+  }
 }

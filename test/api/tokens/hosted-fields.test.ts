@@ -27,7 +27,7 @@ describe('files of the hosted fields', () => {
     const router = new Router<RequestState>()
     addFieldsRoutes(router, loadHostedFields(releasesDir))
     const app = new Koa<RequestState>()
-    app.use(answerRequests(log)).use(router.routes())
+    app.use(answerRequests(log, 'debug')).use(router.routes())
     server = await serve(app, { host: '127.0.0.1', port: 0, log })
     url = `http://127.0.0.1:${server.port}`
   })

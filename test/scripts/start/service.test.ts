@@ -27,7 +27,7 @@ describe('service on one machine', function () {
       procfile,
       scale,
       env,
-      isColoured: false,
+      output: { isColoured: false },
       write,
       prepare: prepareFor(env)
     })
