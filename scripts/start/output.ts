@@ -40,7 +40,7 @@ const REQUEST: PrettyOptions = {
   include: 'level,time',
   messageFormat: ({ method, route, status, code, duration_ms: ms, payment_id: payment }) =>
     [
-      [method, route, status, code].filter(Boolean).join(' '),
+      [method, route ?? '(no such route)', status, code].filter(Boolean).join(' '),
       `${String(ms)} ms`,
       payment && `payment ${String(payment)}`
     ]

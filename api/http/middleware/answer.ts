@@ -95,12 +95,12 @@ export function setHeaders(ctx: RequestContext, headers: readonly string[]): voi
 }
 
 /** What a line of the log says of a request and its answer: nothing but ids, and the code of an error. */
-function idsOf({ state }: RequestContext, answer: Answer | null): Record<string, unknown> {
-  const { requestId, correlationId, principal } = state
+function idsOf(ctx: RequestContext, answer: Answer | null): Record<string, unknown> {
+  const { requestId, correlationId, principal } = ctx.state
   const body = isRecord(answer?.body) ? answer.body : {}
   const error = isRecord(body['error']) ? body['error'] : {}
   return {
-    payment_id: body['payment_id'] ?? error['payment_id'],
+    payment_id: error['payment_id'] ?? (matchedRoute(ctx)?.startsWith('/v1/payments') ? body['id'] : undefined),
     code: error['code'],
     request_id: requestId,
     correlation_id: correlationId,

@@ -105,6 +105,11 @@ describe('what every answer carries', () => {
     await api.request('POST', '/v1/payments', { body: { ...aCreateBody(), payment_source: source } })
     await api.request('POST', '/v1/payments', { body: '{"payment_source":{"cvv":"987"' })
     expect(lines.join('')).to.contain('request answered')
+    const answered = lines.map(line => JSON.parse(line)).filter(({ msg }) => msg === 'request answered')
+    expect(answered.map(({ status, payment_id, code }) => ({ status, payment_id, code }))).to.deep.equal([
+      { status: 201, payment_id: aPayment().terms.id, code: undefined },
+      { status: 400, payment_id: undefined, code: 'invalid_request' }
+    ])
     // Clocks, process ids and random ids may hold any digits by chance; everything else is searched for the bare CVV.
     const chance = new Set(['time', 'pid', 'duration_ms', 'request_id'])
     const log = lines
