@@ -30,6 +30,7 @@ if (isBuildAsked || modifiedMs(STAMP) < newestSourceMs()) {
   removeOrphans()
   await step('Building', [process.execPath, 'node_modules/typescript/bin/tsc', '-b', ...PROJECTS])
   await step('Bundling', [process.execPath, 'scripts/bundle.mjs'])
+  await step('Bundling dependencies', [process.execPath, 'scripts/bundle-dependencies.mjs'])
   mkdirSync(join(root, 'dist'), { recursive: true })
   writeFileSync(join(root, STAMP), '')
 }
@@ -74,7 +75,8 @@ function newestSourceMs() {
 
 // What was compiled from a source that is gone would still be found by mocha, and by imports.
 function removeOrphans() {
-  for (const path of exists('dist') ? filesBelow('dist') : []) {
+  const built = SOURCES.map(folder => `dist/${folder}`).filter(exists)
+  for (const path of built.flatMap(filesBelow)) {
     const source = relative('dist', path).replace(/\.js(\.map)?$/, '.ts')
     if (/\.js(\.map)?$/.test(path) && !exists(source)) rmSync(join(root, path))
   }

@@ -4,7 +4,7 @@ import { readCommandLine, toolCommand } from './command-line/tool.js'
 readCommandLine(
   toolCommand({
     name: 'build',
-    does: 'Compiles the sources into dist/, and bundles the scripts of the hosted fields. Other commands do it by themselves when a source is newer.',
+    does: 'Compiles the sources into dist/, and bundles the dependencies and the scripts of the hosted fields. Other commands do it by themselves when a source is newer.',
     takes: 'some seconds.'
   })
 )
