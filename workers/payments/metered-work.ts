@@ -7,7 +7,8 @@ import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import type { CommandQueue } from '../../redis/commands/command-stream.js'
 import type { WorkerTimes } from '../../redis/commands/replies.js'
 import type { PaymentLock } from '../../redis/locks/payment-lock.js'
-import type { CommitStore } from '../../redis/payments/commits.js'
+import type { Commit, CommitStore } from '../../redis/payments/commits.js'
+import type { Logger } from '../../runtime/log.js'
 import { timed } from '../../runtime/metrics.js'
 import type { GivenBack, WorkerMetrics } from './payments-metrics.js'
 import type { WorkerDeps } from './worker-deps.js'
@@ -58,7 +59,7 @@ export async function measureCommand<T>(
       ...deps,
       lock: meterLock(deps.lock, times, metrics),
       network: meterNetwork(deps.network, metrics, ms => times.addNetwork(ms)),
-      commits: meterCommits(deps.commits, times, metrics)
+      commits: meterCommits(deps.commits, times, metrics, deps.log)
     })
   } finally {
     metrics.handled(entry.command.kind, performance.now() - startedMs)
@@ -117,15 +118,24 @@ export function meterNetwork(
   }
 }
 
-function meterCommits(commits: CommitStore, times: CommandTimes, metrics: WorkerMetrics): CommitStore {
+function meterCommits(
+  commits: CommitStore,
+  times: CommandTimes,
+  metrics: WorkerMetrics,
+  log: Pick<Logger, 'info'>
+): CommitStore {
   return {
     begin: entry => commits.begin(entry),
-    commit: (write, partition) =>
-      timed(
-        () => commits.commit({ ...write, times: times.sums }, partition),
-        written => written,
+    commit: async (write, partition) => {
+      const sums = times.sums
+      const written = await timed(
+        () => commits.commit({ ...write, times: sums }, partition),
+        answer => answer,
         metrics.committed
-      ),
+      )
+      if (written === 'committed' && write.ends !== null) logOutcome(write, write.ends, sums, log)
+      return written
+    },
     finish: (entry, result) =>
       timed(
         () => commits.finish(entry, result, times.sums),
@@ -133,6 +143,34 @@ function meterCommits(commits: CommitStore, times: CommandTimes, metrics: Worker
         metrics.committed
       )
   }
+}
+
+/** One line for each outcome of a payment: what came of it, and where the time went until it was written down (ms). */
+function logOutcome(
+  { payment: { terms, progress }, statusBefore }: Commit,
+  { command, correlationId }: CommandEntry,
+  { queueMs, lockMs, networkMs, workMs }: WorkerTimes,
+  log: Pick<Logger, 'info'>
+): void {
+  const { kind, state, amountCents } = progress.operation
+  log.info(
+    {
+      payment_id: terms.id,
+      merchant_id: terms.merchantId,
+      ...(correlationId === null ? {} : { correlation_id: correlationId }),
+      command: command.kind,
+      status_before: statusBefore,
+      status: progress.status,
+      operation: kind,
+      operation_state: state,
+      amount_cents: amountCents,
+      queue_ms: Math.round(queueMs),
+      lock_ms: Math.round(lockMs),
+      network_ms: Math.round(networkMs),
+      work_ms: Math.round(workMs)
+    },
+    'a payment changed'
+  )
 }
 
 /** Counts what goes back unfinished. */

@@ -14,8 +14,9 @@ const SLOW_MS = 30
 const later = <T>(value: T): Promise<T> => new Promise(resolve => setTimeout(() => resolve(value), SLOW_MS))
 
 /** Dependencies that take their time, and what was sent along with the last write. */
-function slowDeps(): { deps: WorkerDeps; sent: WorkerTimes[] } {
+function slowDeps(): { deps: WorkerDeps; sent: WorkerTimes[]; logged: unknown[][] } {
   const sent: WorkerTimes[] = []
+  const logged: unknown[][] = []
   const outcome = { kind: 'approved', isCaptured: true, references } as const
   const network = { capture: () => later(outcome) } as unknown as CardNetwork
   let tries = 0
@@ -26,14 +27,15 @@ function slowDeps(): { deps: WorkerDeps; sent: WorkerTimes[] } {
         (await later(++tries)) === 1 ? 'taken' : await work(noAbort)
     },
     commits: {
-      commit: async ({ times }: Commit) => {
+      commit: async ({ times, ends }: Commit) => {
         if (times !== undefined) sent.push(times)
-        return 'version_conflict'
+        return ends === null ? 'version_conflict' : 'committed'
       },
       finish: async () => undefined
-    }
+    },
+    log: { info: (...line: unknown[]) => void logged.push(line) }
   } as unknown as WorkerDeps
-  return { deps, sent }
+  return { deps, sent, logged }
 }
 
 describe('the figures of a command', () => {
@@ -46,7 +48,7 @@ describe('the figures of a command', () => {
     await measureCommand(entry, deps, metrics, async measured => {
       const work = async (): Promise<void> => {
         await measured.network.capture('sale', 100, noAbort)
-        await measured.commits.commit({ payment } as Commit, 0)
+        await measured.commits.commit({ payment, ends: null } as unknown as Commit, 0)
       }
       if ((await measured.lock.hold('x', work)) === 'taken') await measured.lock.hold('x', work)
     })
@@ -69,6 +71,29 @@ describe('the figures of a command', () => {
     ]) {
       expect(text).to.contain(line)
     }
+  })
+
+  it('are a line of the log when the command ends with a change of its payment', async () => {
+    const metrics = createWorkerMetrics({ inWork: () => 0, isCircuitOpen: () => false }, new Registry())
+    const { deps, logged } = slowDeps()
+    const payment = aPayment()
+    const entry = anEntry(payment, { entryId: `${Date.now()}-0`, correlationId: 'c' })
+    await measureCommand(entry, deps, metrics, async measured => {
+      await measured.commits.commit({ payment, statusBefore: 'pending', ends: null } as unknown as Commit, 0)
+      await measured.commits.commit({ payment, statusBefore: 'pending', ends: entry } as unknown as Commit, 0)
+    })
+    const [[fields, sentence] = [], ...others] = logged
+    expect([sentence, others]).to.deep.equal(['a payment changed', []])
+    expect(fields).to.include({
+      payment_id: payment.terms.id,
+      merchant_id: payment.terms.merchantId,
+      correlation_id: 'c',
+      command: 'create',
+      status_before: 'pending',
+      status: payment.progress.status,
+      amount_cents: payment.progress.operation.amountCents
+    })
+    expect(fields).to.include.keys('queue_ms', 'lock_ms', 'network_ms', 'work_ms')
   })
 
   it('count a lock whose servers fail, and a command that fails', async () => {
