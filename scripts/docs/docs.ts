@@ -1,4 +1,4 @@
-/** `npm run docs`: writes the generated pages of docs/. A test fails while they differ from the code. */
+/** `npm run docs`: writes the generated files. A test fails while they differ from the code. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { readCommandLine, toolCommand } from '../command-line/tool.js'
@@ -7,7 +7,7 @@ import { generatedPages } from './pages.js'
 readCommandLine(
   toolCommand({
     name: 'docs',
-    does: 'Writes the generated pages of docs/, and the dashboard of ops/, from the code. A test fails while they differ.',
+    does: 'Writes the generated pages of docs/, the dashboard of ops/ and the types of client/ from the code. A test fails while they differ.',
     takes: 'a second.'
   })
 )

@@ -1,9 +1,10 @@
-/** The pages of docs/ that are made from the code, so that they can't say anything else than the code. */
+/** The pages of docs/, and the types of client/, that are made from the code, so that they can't say anything else. */
 import { loadHostedFields } from '../../api/tokens/hosted-fields.js'
 import { describeSettings } from '../../runtime/config.js'
 import { type ErrorSpec, errorCatalogue } from '../../runtime/errors.js'
 import { everyProcess } from '../../runtime/setting.js'
 import { API_PAGE, apiPage } from './api/page.js'
+import { clientTypeFiles } from './client-types.js'
 import { dashboardFile } from './dashboard.js'
 import { type LockedPackage, lockedPackages } from './licences.js'
 import { metricGroups } from './metrics-page.js'
@@ -22,7 +23,8 @@ export function generatedPages(): { path: string; content: string }[] {
     { path: 'docs/LICENCES.md', content: licencesPage() },
     { path: 'docs/METRICS.md', content: metricsPage() },
     { path: OPENAPI_FILE, content: openApiFile() },
-    { path: 'ops/grafana-dashboard.json', content: dashboardFile() }
+    { path: 'ops/grafana-dashboard.json', content: dashboardFile() },
+    ...clientTypeFiles()
   ]
 }
 

@@ -8,6 +8,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   machines: ['machines'],
   vault: ['vault'],
   runtime: ['runtime'],
+  client: ['client'],
   redis: ['redis', 'machines', 'runtime'],
   api: ['api', 'machines', 'redis', 'vault', 'runtime'],
   workers: ['workers', 'machines', 'redis', 'vault', 'runtime'],
@@ -33,13 +34,15 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
 /** The whole world of a folder that imports nothing else. */
 const ONLY_PACKAGES: Readonly<Record<string, RegExp>> = {
   machines: /^xstate(\/|$)/,
-  vault: /^(node:|sodium-native$)/
+  vault: /^(node:|sodium-native$)/,
+  // It is installed without any other package.
+  client: /^node:/
 }
 
 /** Names that only some places may use. */
 const NAME_PLACES: Readonly<Record<string, readonly string[]>> = {
   'process.env': ['runtime/config.ts', 'scripts/start/', 'scripts/bench/', 'test/'],
-  'fetch()': ['workers/network/', 'workers/webhooks/', 'api/tokens/browser/', 'scripts/', 'test/']
+  'fetch()': ['workers/network/', 'workers/webhooks/', 'api/tokens/browser/', 'client/', 'scripts/', 'test/']
 }
 
 /** Tests, and tools for developers: nothing that serves merchants. They may use development dependencies. */
@@ -98,7 +101,7 @@ describe('import arrows', () => {
     expect(wrong).to.deep.equal([])
   })
 
-  it('leave machines with XState alone, and the vault with libsodium and Node', () => {
+  it('leave machines with XState alone, the vault with libsodium and Node, and the client with Node', () => {
     const wrong = edges.filter(({ path, specifier }) => {
       const allowed = ONLY_PACKAGES[folderOf(path)]
       return allowed !== undefined && !specifier.startsWith('.') && !allowed.test(specifier)
@@ -106,7 +109,7 @@ describe('import arrows', () => {
     expect(wrong).to.deep.equal([])
   })
 
-  it('keep the environment in runtime/config.ts, and outgoing HTTP in the two places that talk to others', () => {
+  it('keep the environment in runtime/config.ts, and outgoing HTTP in the places that talk to others', () => {
     const wrong = Object.entries(NAME_PLACES).flatMap(([name, places]) =>
       sources.filter(({ path, uses }) => uses.has(name) && !isBelow(path, places)).map(({ path }) => `${path}: ${name}`)
     )

@@ -6,7 +6,7 @@ import { filesBelow, readSources } from './sources.js'
 
 /** A file in a folder of ours, or a folder: `redis/keys.ts`, `runtime/settings/`. */
 const CITED =
-  /(?<![\w./-])(?:api|workers|machines|redis|vault|runtime|scripts|test|docs|ops)\/(?:[\w.-]+\/)*(?:[\w.-]+\.(?:ts|lua|mjs|js|md|yml|json|acl))?(?![\w*])/g
+  /(?<![\w./-])(?:api|workers|machines|redis|vault|runtime|client|scripts|test|docs|ops)\/(?:[\w.-]+\/)*(?:[\w.-]+\.(?:ts|lua|mjs|js|md|yml|json|acl))?(?![\w*])/g
 const COMMENT = /\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g
 
 const pages = filesBelow('docs', '.md').map(path => ({ path, text: readFileSync(path, 'utf8') }))

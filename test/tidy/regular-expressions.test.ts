@@ -5,7 +5,17 @@ import { analyse } from 'scslre'
 import { filesBelow } from './sources.js'
 
 /** Everything that meets the input of strangers; operators' scripts read what operators write. */
-const FOLDERS = ['api', 'workers', 'machines', 'redis', 'vault', 'runtime', 'scripts/simulator', 'scripts/shop']
+const FOLDERS = [
+  'api',
+  'workers',
+  'machines',
+  'redis',
+  'vault',
+  'runtime',
+  'client',
+  'scripts/simulator',
+  'scripts/shop'
+]
 
 const literals = FOLDERS.flatMap(folder => filesBelow(folder, '.ts')).flatMap(path =>
   literalsIn(path, readFileSync(path, 'utf8'))

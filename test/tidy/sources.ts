@@ -27,17 +27,17 @@ export interface Source {
   readonly uses: ReadonlySet<string>
 }
 
-export const FOLDERS = ['api', 'workers', 'machines', 'redis', 'vault', 'runtime', 'scripts', 'test']
+export const FOLDERS = ['api', 'workers', 'machines', 'redis', 'vault', 'runtime', 'client', 'scripts', 'test']
 
 /** Every TypeScript file of the project, parsed. */
 export function readSources(): Source[] {
   return FOLDERS.flatMap(folder => filesBelow(folder, '.ts')).map(readSource)
 }
 
-/** Paths of the files below `folder` whose names end in `ending`; none when the folder does not exist. */
+/** Paths of the files below `folder` whose names end in `ending`, without what a build makes; none when the folder does not exist. */
 export function filesBelow(folder: string, ending: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter(name => name.endsWith(ending))
+    .filter(name => name.endsWith(ending) && !/(^|[\\/])dist[\\/]/.test(name))
     .map(name => join(folder, name).replaceAll('\\', '/'))
     .sort()
 }

@@ -2,34 +2,14 @@
  * The script for the merchant's page: `Service.fields({ publishableKey, element })` puts the card fields into `element`,
  * `await fields.tokenize()` gives a one-use token. What the buyer types stays in the frame, on the origin of `tokens`.
  */
-import { CONNECT, type Connect, isRecord, type Refusal, type Report, type Token } from './protocol.js'
-import { cssVariables, type StyleOptions } from './style-options.js'
+import type { Fields, FieldsOptions } from './fields-api.js'
+import type { FieldsError as FieldsErrorApi, FieldsToken } from './fields-values.js'
+import { CONNECT, type Connect, isRecord, type Refusal, type Report } from './protocol.js'
+import { cssVariables } from './style-options.js'
 import { localeFor, texts } from './texts.js'
 
-export interface FieldsOptions {
-  /** `svc_test.<key id>` or `svc_live.<key id>`. */
-  readonly publishableKey: string
-  /** An empty element of the page, or a selector of one. */
-  readonly element: HTMLElement | string
-  /** `pt-BR` or `en`; the language of the page when absent. */
-  readonly locale?: string
-  readonly style?: StyleOptions
-  /** Called while the buyer types. */
-  readonly onChange?: (state: { readonly brand: string | null; readonly isComplete: boolean }) => void
-}
-
-export interface Fields {
-  /** Resolves when the fields can be used; rejects with `fields_unavailable`. */
-  readonly ready: Promise<void>
-  /** Checks the fields and gives a token for one payment, or rejects with `FieldsError`. */
-  tokenize(): Promise<Token>
-  focus(): void
-  /** Takes the fields out of the page. */
-  destroy(): void
-}
-
 /** Why there is no token; `message` is for the buyer, in the language of the fields. */
-class FieldsError extends Error implements Refusal {
+class FieldsError extends Error implements FieldsErrorApi {
   readonly code: string
   readonly fields: Refusal['fields']
 
@@ -41,7 +21,7 @@ class FieldsError extends Error implements Refusal {
   }
 }
 
-interface Waiting<T = Token> {
+interface Waiting<T = FieldsToken> {
   readonly resolve: (value: T) => void
   readonly reject: (error: FieldsError) => void
 }
@@ -107,7 +87,7 @@ function fields(options: FieldsOptions): Fields {
       if (!isReady()) await ready
       if (isDestroyed || !frame.isConnected) throw new FieldsError(destroyed)
       const request = ++requests
-      const answer = new Promise<Token>((resolve, reject) => waiting.set(request, { resolve, reject }))
+      const answer = new Promise<FieldsToken>((resolve, reject) => waiting.set(request, { resolve, reject }))
       channel.port1.postMessage({ type: 'tokenize', request })
       return answer
     },

@@ -4,6 +4,8 @@
  * other frame or script can reach. No message ever holds what a buyer typed.
  */
 
+import type { FieldsError, FieldsToken } from './fields-values.js'
+
 /** Page to frame, once. */
 export interface Connect {
   readonly type: 'service.fields.connect'
@@ -15,21 +17,8 @@ export interface Connect {
 /** Page to frame, through the channel. */
 export type Order = { readonly type: 'tokenize'; readonly request: number } | { readonly type: 'focus' }
 
-/** A one-use token, as `POST /v1/tokens` answers. */
-export interface Token {
-  readonly token_id: string
-  readonly brand: string
-  readonly last4: string
-  /** ISO 8601, UTC. */
-  readonly expires_at: string
-}
-
-/** Why there is no token: a code for the program, a sentence for the buyer, and the fields that are marked in the frame. */
-export interface Refusal {
-  readonly code: string
-  readonly message: string
-  readonly fields: readonly { readonly path: string; readonly message: string }[]
-}
+/** A `FieldsError` on its way to the page. */
+export type Refusal = Pick<FieldsError, 'code' | 'message' | 'fields'>
 
 /** Frame to page, through the channel. */
 export type Report =
@@ -37,7 +26,7 @@ export type Report =
   | { readonly type: 'height'; readonly px: number }
   | { readonly type: 'change'; readonly brand: string | null; readonly isComplete: boolean }
   | { readonly type: 'submit' }
-  | { readonly type: 'token'; readonly request: number; readonly token: Token }
+  | { readonly type: 'token'; readonly request: number; readonly token: FieldsToken }
   | { readonly type: 'refusal'; readonly request: number; readonly refusal: Refusal }
 
 export const CONNECT = 'service.fields.connect'

@@ -2,6 +2,7 @@
  * How a merchant may change the looks of the fields: a closed list of names, each with a form of its own. Nothing that
  * passes can load a resource, leave the property it is meant for, or hide what a buyer must see.
  */
+import type { FieldsStyle } from './fields-values.js'
 
 const COLOR = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i
 const LENGTH = /^\d{1,2}(?:\.\d{1,2})?(?:px|rem)$/
@@ -19,10 +20,7 @@ const OPTIONS = {
   fontSize: /^(?:1[4-9]|2[0-4])px$/,
   borderRadius: LENGTH,
   gap: LENGTH
-} as const satisfies Record<string, RegExp>
-
-export type StyleOption = keyof typeof OPTIONS
-export type StyleOptions = Readonly<Partial<Record<StyleOption, string>>>
+} as const satisfies Readonly<Record<keyof FieldsStyle, RegExp>>
 
 /** Name and value of each CSS variable. Throws `TypeError` that names the option that is unknown or of another form. */
 export function cssVariables(style: unknown): readonly (readonly [name: string, value: string])[] {
@@ -39,6 +37,6 @@ export function cssVariables(style: unknown): readonly (readonly [name: string, 
   })
 }
 
-function isOption(name: string): name is StyleOption {
+function isOption(name: string): name is keyof FieldsStyle {
   return Object.hasOwn(OPTIONS, name)
 }

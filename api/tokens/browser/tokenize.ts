@@ -1,12 +1,13 @@
 /** The one request of the frame: the typed card goes to `tokens` only, the frame's own origin. */
 import type { FieldName, ProblemCode, TypedCard } from './card-rules.js'
-import { isRecord, type Token } from './protocol.js'
+import type { FieldsToken } from './fields-values.js'
+import { isRecord } from './protocol.js'
 import type { FailureCode } from './texts.js'
 import { digitsOf, readExpiry } from './typing.js'
 
 /** A card that was not taken: by a rule that the buyer can mend in a field, or for another reason. */
 export type Tokenization =
-  | { readonly kind: 'token'; readonly token: Token }
+  | { readonly kind: 'token'; readonly token: FieldsToken }
   | { readonly kind: 'problems'; readonly problems: Readonly<Partial<Record<FieldName, ProblemCode>>> }
   | { readonly kind: 'failure'; readonly code: string; readonly text: FailureCode }
 

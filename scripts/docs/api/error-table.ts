@@ -44,6 +44,11 @@ const ofWork: Readonly<Record<string, readonly ErrorCode[]>> = {
   'GET /v1/webhook-endpoint': ['webhook_endpoint_missing']
 }
 
+/** Every code that merchants see, once. */
+export const publicErrorCodes: readonly string[] = [
+  ...new Set(Object.entries<ErrorSpec>(errorCatalogue).map(([name, { publicCode }]) => publicCode ?? name))
+]
+
 /** The rows of the catalogue that a route may answer. `name` as docs/API.md has it: `POST /v1/payments/{id}/capture`. */
 export function documentedCodes(name: string, { body, needsIdempotencyKey }: MerchantRoute): readonly ErrorCode[] {
   return [

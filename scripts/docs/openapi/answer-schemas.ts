@@ -1,6 +1,7 @@
 /** The schemas of answers, from the words of `scripts/docs/api/words.ts`. */
 import { CURRENCY } from '../../../api/http/schema-fields.js'
 import { operationKinds, operationStates, paymentStatuses } from '../../../machines/model.js'
+import { publicErrorCodes } from '../api/error-table.js'
 import { type AnswerType, type AnswerWords, answerWords, tokenAnswer } from '../api/words.js'
 import { eventSchema } from './webhook-schemas.js'
 
@@ -35,6 +36,8 @@ const details: Readonly<Record<string, Json>> = {
   'Payment currency': { enum: [CURRENCY] },
   'Payment operation.kind': { enum: operationKinds },
   'Payment operation.state': { enum: operationStates },
+  'Payment error.code': { enum: publicErrorCodes },
+  'Error error.code': { enum: publicErrorCodes },
   'Card status': { enum: ['active'] },
   'Capabilities key_environment': { enum: ['test', 'live'] },
   'Capabilities preauth_ttl_days_by_brand': { additionalProperties: { type: 'integer' } },

@@ -92,7 +92,7 @@ describe('the check of every answer against docs/openapi.json', () => {
     ['status', answer(418, { error }), /a status that is not documented: 418/],
     ['field', answer(404, { error: { ...error, hint: '' } }), /at \/error: must NOT have additional properties.*hint/],
     ['missing field', answer(404, { error: { ...error, message: undefined } }), /at \/error: .*'message'/],
-    ['error code', answer(404, { error: { ...error, code: 'gone' } }), /the error code gone/],
+    ['error code', answer(404, { error: { ...error, code: 'card_declined' } }), /the error code card_declined/],
     ['header', answer(404, { error }, { 'Idempotent-Replayed': 'true' }), /the header Idempotent-Replayed/]
   ]
   for (const [what, response, problem] of wrong) {

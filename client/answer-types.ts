@@ -1,0 +1,256 @@
+/** Made by `npm run docs` from the schemas that judge requests, and from the words of scripts/docs/api/words.ts. */
+
+export type ErrorCode =
+  | 'invalid_request'
+  | 'missing_idempotency_key'
+  | 'unauthorized'
+  | 'insufficient_scope'
+  | 'merchant_disabled'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'request_timeout'
+  | 'idempotency_conflict'
+  | 'idempotency_in_progress'
+  | 'invalid_state'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'preauth_expired'
+  | 'amount_exceeds_authorized'
+  | 'amount_exceeds_refundable'
+  | 'card_declined'
+  | 'card_expired'
+  | 'provider_rejected'
+  | 'invalid_token'
+  | 'invalid_card'
+  | 'rate_limited'
+  | 'internal_error'
+  | 'network_unavailable'
+  | 'authorization_overdue'
+  | 'service_unavailable'
+
+export type PaymentStatus =
+  | 'pending'
+  | 'pre_authorized'
+  | 'capturing'
+  | 'captured'
+  | 'cancelling'
+  | 'canceled'
+  | 'refunding'
+  | 'partially_refunded'
+  | 'refunded'
+  | 'charged_back'
+  | 'expired'
+  | 'failed'
+  | 'unknown'
+
+export interface Payment {
+  /** id of the payment */
+  readonly id: string
+  /** your order id, as sent */
+  readonly external_reference: string
+  /** docs/PAYMENTS.md says what each status means */
+  readonly status: PaymentStatus
+  /** `auto` (created with `capture` true) or `manual` */
+  readonly capture_mode: 'auto' | 'manual'
+  /** authorised amount, or the amount to authorise */
+  readonly amount_cents: number
+  /** captured so far */
+  readonly captured_cents: number
+  /** refunded so far */
+  readonly refunded_cents: number
+  /** as sent */
+  readonly currency: 'BRL'
+  /** as sent */
+  readonly installments: number
+  /** as sent */
+  readonly statement_descriptor: string | null
+  readonly card: {
+    /** brand of the card, such as `visa` */
+    readonly brand: string
+    /** last four digits */
+    readonly last4: string
+    /** the stored card, when it was paid with one */
+    readonly card_id: string | null
+  }
+  readonly customer: {
+    /** as sent */
+    readonly name: string
+    /** as sent; document, telephone and address are never answered */
+    readonly email: string
+  }
+  readonly provider: {
+    /** of the issuer */
+    readonly authorization_code: string | null
+    /** of the card network */
+    readonly nsu: string | null
+    /** of the card network */
+    readonly tid: string | null
+    /** why the issuer declined, in the words of the network */
+    readonly declined_code: string | null
+  }
+  /** as sent; `{}` when there was none */
+  readonly metadata: Readonly<Record<string, string | number | boolean | null>>
+  /** end of the window to capture a pre-authorisation; ISO 8601 in UTC */
+  readonly expires_at: string | null
+  /** when the request was accepted; ISO 8601 in UTC */
+  readonly created_at: string
+  /** when the issuer approved; ISO 8601 in UTC */
+  readonly authorized_at: string | null
+  /** when it was captured; ISO 8601 in UTC */
+  readonly captured_at: string | null
+  /** when the pre-authorisation was cancelled; ISO 8601 in UTC */
+  readonly canceled_at: string | null
+  /** when it was last refunded; ISO 8601 in UTC */
+  readonly refunded_at: string | null
+  readonly operation: {
+    /** the last operation: `authorization`, `capture`, `cancel` or `refund` */
+    readonly kind: 'authorization' | 'capture' | 'cancel' | 'refund'
+    /** `in_progress`, `succeeded`, `failed` (the payment is as before) or `unknown` (being asked about) */
+    readonly state: 'in_progress' | 'succeeded' | 'failed' | 'unknown'
+    /** what the operation is about: the amount to authorise, capture, release or refund */
+    readonly amount_cents: number
+    /** the `Idempotency-Key` of the request that asked for it: compare it, to tell your operation from another one */
+    readonly idempotency_key: string
+  }
+  readonly error?: {
+    /** absent without an error: why the last operation failed */
+    readonly code: ErrorCode
+    /** the same as a sentence */
+    readonly message: string
+    /** whether the same can succeed later without a change, under a new `Idempotency-Key` */
+    readonly retryable: boolean
+  }
+}
+
+export interface PaymentPage {
+  readonly items: readonly Payment[]
+  /** Where the next page begins; null: this is the last one */
+  readonly next_cursor: string | null
+}
+
+export interface Card {
+  /** id of the stored card; works with the keys of your merchant only */
+  readonly card_id: string
+  /** `active` */
+  readonly status: 'active'
+  /** brand of the card */
+  readonly brand: string
+  /** last four digits */
+  readonly last4: string
+  /** `01` to `12` */
+  readonly expiration_month: string
+  /** four digits */
+  readonly expiration_year: string
+  /** the name on the card */
+  readonly holder_name: string
+}
+
+export interface NewWebhookEndpoint {
+  /** where webhooks are posted */
+  readonly url: string
+  /** the signing secret, `whsec_…`; answered by PUT, never by GET */
+  readonly secret: string
+  /** the header that carries the signature */
+  readonly signature_header: string
+  /** last change of the URL or the secret; ISO 8601 in UTC */
+  readonly updated_at: string
+}
+
+export interface WebhookEndpoint {
+  /** where webhooks are posted */
+  readonly url: string
+  /** the header that carries the signature */
+  readonly signature_header: string
+  /** last change of the URL or the secret; ISO 8601 in UTC */
+  readonly updated_at: string
+}
+
+export interface Capabilities {
+  /** `test` or `live` */
+  readonly key_environment: 'test' | 'live'
+  /** what `currency` may be */
+  readonly currencies: readonly string[]
+  /** what `installments` may be at most */
+  readonly max_installments: number
+  /** age at which a new payment that the service could not begin fails with `authorization_overdue`: nothing was sent */
+  readonly authorize_within_seconds: number
+  /** days in which a pre-authorisation can be captured */
+  readonly preauth_ttl_days: number
+  /** brands whose pre-authorisations have another number of days, such as `{"visa": 5}`; `{}` when there is none */
+  readonly preauth_ttl_days_by_brand: Readonly<Record<string, number>>
+  /** days for which the key of a capture or cancel is remembered */
+  readonly idempotency_retention_days: number
+  readonly rate_limit: {
+    /** `rate_limit` is null when there is none: requests per second and key */
+    readonly requests_per_second: number
+    /** requests that a key may send at once after a pause */
+    readonly burst: number
+  } | null
+  readonly tokenization: {
+    /** whether cards can be typed */
+    readonly available: boolean
+    /** true in the test environment */
+    readonly sandbox: boolean
+    /** where the hosted fields and POST /v1/tokens are */
+    readonly url: string
+  }
+}
+
+export interface Token {
+  /** the one-use token: for one payment, or for one stored card */
+  readonly token_id: string
+  /** brand of the card */
+  readonly brand: string
+  /** last four digits */
+  readonly last4: string
+  /** until when it can be used; ISO 8601 in UTC */
+  readonly expires_at: string
+}
+
+export interface ErrorEnvelope {
+  readonly error: {
+    /** one of ERRORS.md; decide by this */
+    readonly code: ErrorCode
+    /** what happened and what to do, for a person */
+    readonly message: string
+    /** whether the same request can succeed later without a change: under a new `Idempotency-Key` where there is a `payment_id`, because the old one keeps this answer (except `idempotency_in_progress`); else under the same one */
+    readonly retryable: boolean
+    /** your `X-Correlation-Id`, when you sent one */
+    readonly correlation_id?: string
+    /** our id of the request, as in `X-Request-Id`: tell it to the operator */
+    readonly request_id: string
+    /** the payment, when the request has made or found one */
+    readonly payment_id?: string
+    /** with `invalid_request`, `insufficient_scope` and some `invalid_card`: every broken rule. `path` is a field (`customer.email`), a parameter, `header …`, or `body`, `query` or `request` as a whole */
+    readonly fields?: readonly {
+      readonly path: string
+      readonly message: string
+    }[]
+  }
+}
+
+export interface PaymentStatusChanged {
+  /** The same for each delivery: discard what you have seen */
+  readonly event_id: string
+  readonly event_type: 'payment.status_changed'
+  readonly payment_id: string
+  /** Your order id */
+  readonly external_reference: string
+  /** After the change */
+  readonly status: PaymentStatus
+  readonly amount_cents: number
+  readonly captured_cents: number
+  readonly refunded_cents: number
+  readonly operation: {
+    /** the last operation: `authorization`, `capture`, `cancel` or `refund` */
+    readonly kind: 'authorization' | 'capture' | 'cancel' | 'refund'
+    /** `in_progress`, `succeeded`, `failed` (the payment is as before) or `unknown` (being asked about) */
+    readonly state: 'in_progress' | 'succeeded' | 'failed' | 'unknown'
+    /** what the operation is about: the amount to authorise, capture, release or refund */
+    readonly amount_cents: number
+    /** the `Idempotency-Key` of the request that asked for it: compare it, to tell your operation from another one */
+    readonly idempotency_key: string
+  }
+  /** ISO 8601 in UTC */
+  readonly occurred_at: string
+}

@@ -1,0 +1,76 @@
+/** What a call can end with instead of a result. Each class has a closed list of codes: decide by `code`. */
+import type { ErrorCode, ErrorEnvelope, Payment } from './answer-types.js'
+
+/**
+ * The service said no, or cannot do it now. What `retryable` and each code mean: docs/ERRORS.md of the service.
+ *
+ * With a `paymentId` the Idempotency-Key keeps this answer for ever: a new try needs a new key.
+ */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  /** The HTTP status. */
+  readonly status: number
+  readonly code: ErrorCode
+  /** Whether the same request can succeed later without a change. */
+  readonly retryable: boolean
+  /** The service's id of the request: tell it to the operator. */
+  readonly requestId: string
+  /** Yours, when you gave one. */
+  readonly correlationId: string | undefined
+  /** The payment, when the request made or found one. */
+  readonly paymentId: string | undefined
+  /** Every broken rule of an `invalid_request`, and of some others. */
+  readonly fields: readonly { readonly path: string; readonly message: string }[]
+
+  constructor(status: number, error: ErrorEnvelope['error']) {
+    super(error.message)
+    this.status = status
+    this.code = error.code
+    this.retryable = error.retryable
+    this.requestId = error.request_id
+    this.correlationId = error.correlation_id
+    this.paymentId = error.payment_id
+    this.fields = error.fields ?? []
+  }
+}
+
+/** `timeout`: none within `timeoutMs`; `no_connection`: it broke, or was not made; `unreadable`: not from the service. */
+export type NoAnswerCode = 'timeout' | 'no_connection' | 'unreadable'
+
+/** No answer of the service came. Thrown by calls that move no money; they can be repeated. */
+export class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError'
+  readonly code: NoAnswerCode
+  /** The HTTP status of an `unreadable` answer, such as the 502 of a proxy. */
+  readonly status: number | undefined
+
+  constructor(code: NoAnswerCode, message: string, details: { cause?: unknown; status?: number } = {}) {
+    super(message, { cause: details.cause })
+    this.code = code
+    this.status = details.status
+  }
+}
+
+/**
+ * The request may move money, or may have moved it: its result is not known yet. Show the order as pending. Make the same
+ * call with the same `idempotencyKey` later, or wait for the webhook. Never send it with another key.
+ */
+export class OutcomeUnknownError extends Error {
+  override readonly name = 'OutcomeUnknownError'
+  readonly code = 'outcome_unknown'
+  /** The key of the call: write it down, and repeat the call with it. */
+  readonly idempotencyKey: string
+  /** The payment as it was last answered (202); null when there was no such answer. */
+  readonly payment: Payment | null
+  readonly paymentId: string | undefined
+
+  /** `cause` is the last error: an `ApiError`, a `NoAnswerError` or the reason of the `AbortSignal`. */
+  constructor(idempotencyKey: string, payment: Payment | null, cause: unknown) {
+    super('The result of this request is not known yet. Repeat it with the same Idempotency-Key; never with another.', {
+      cause
+    })
+    this.idempotencyKey = idempotencyKey
+    this.payment = payment
+    this.paymentId = payment?.id ?? (cause instanceof ApiError ? cause.paymentId : undefined)
+  }
+}

@@ -1,0 +1,8 @@
+export type * from './answer-types.js'
+export { ApiError, NoAnswerError, OutcomeUnknownError } from './errors.js'
+export type { CallOptions, ClientOptions, Logger, MoneyOptions } from './options.js'
+export type { Payments } from './payments.js'
+export { PaymentsClient } from './payments-client.js'
+export type * from './request-types.js'
+export { approvedTestCard, createTestToken, type TestTokenOptions } from './test-token.js'
+export * as webhooks from './webhooks.js'

@@ -1,0 +1,46 @@
+/** Options of the client and of its calls. */
+
+/** Takes `(fields, message)`, as pino and console do. No field holds a body or an API key. */
+export interface Logger {
+  debug(fields: object, message: string): void
+  warn(fields: object, message: string): void
+}
+
+/** How long and how often a call tries. */
+export interface CallOptions {
+  /** For one try, in ms; 16,000 by default. */
+  readonly timeoutMs?: number | undefined
+  /**
+   * No try begins later than this after the call, in ms; 30,000 by default. 0: one try, which does not wait for the
+   * result of an accepted request.
+   */
+  readonly deadlineMs?: number | undefined
+  /** Further tries after failures; 3 by default. Asking for the result of an accepted request does not count. */
+  readonly maxRetries?: number | undefined
+  /** Ends the call, with the reason of the signal; a call that moves money ends with `OutcomeUnknownError`. */
+  readonly signal?: AbortSignal | undefined
+  /** A UUID of yours, for the logs of both sides. */
+  readonly correlationId?: string | undefined
+}
+
+/** Of calls that move money. */
+export interface MoneyOptions extends CallOptions {
+  /**
+   * A new one for each intention to move money: 1 to 255 printable ASCII characters. Write it down before the call; with it
+   * the call can be repeated after a crash. A random UUID by default.
+   */
+  readonly idempotencyKey?: string | undefined
+}
+
+export interface ClientOptions extends Pick<CallOptions, 'timeoutMs' | 'deadlineMs' | 'maxRetries'> {
+  /** Address of the API, such as `https://payments.example`. */
+  readonly baseUrl: string
+  /** The secret key, `svc_test.….…` or `svc_live.….…`. Keep it on your server. */
+  readonly apiKey: string
+  /** Pause before the first retry, in ms; 250 by default. It doubles with each one, and `Retry-After` may lengthen it. */
+  readonly retryPauseMs?: number | undefined
+  /** For tests, proxies and instrumentation; the global `fetch` by default. */
+  readonly fetch?: typeof fetch | undefined
+  /** Told of each answer (`debug`) and of each retry (`warn`). */
+  readonly logger?: Logger | undefined
+}

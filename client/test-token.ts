@@ -1,0 +1,44 @@
+/** One-use tokens for automated tests of a merchant's server, where no buyer types a card. */
+import type { Token } from './answer-types.js'
+import { ApiError, NoAnswerError } from './errors.js'
+import { exchange } from './exchange.js'
+import type { CreateTokenRequest } from './request-types.js'
+import { errorOf } from './verdict.js'
+
+/** An approved card of the test environment; docs/API.md of the service lists all of them. */
+export const approvedTestCard: CreateTokenRequest = {
+  card_number: '4024007153760060',
+  holder_name: 'Ada Lovelace',
+  expiration_month: '12',
+  expiration_year: '2099',
+  cvv: '123'
+}
+
+export interface TestTokenOptions {
+  /** `tokenization.url` of the capabilities. */
+  readonly tokensUrl: string
+  /** `svc_test.…`. Others are refused: live card numbers enter the hosted fields, never a server of a merchant. */
+  readonly publishableKey: string
+  /** What differs from an approved card, such as its number. */
+  readonly card?: Partial<CreateTokenRequest>
+  readonly fetch?: typeof fetch
+}
+
+/** Turns a published test card into a one-use token. Rejects with `ApiError` or `NoAnswerError`; tries once. */
+export async function createTestToken({
+  tokensUrl,
+  publishableKey,
+  card,
+  fetch = globalThis.fetch
+}: TestTokenOptions): Promise<Token> {
+  if (!/^svc_test\.[^.\s]+$/.test(publishableKey)) {
+    throw new TypeError('`publishableKey` must be a publishable key of the test environment: svc_test and the key id.')
+  }
+  const headers = { Authorization: `Bearer ${publishableKey}`, 'Content-Type': 'application/json' }
+  const body = JSON.stringify({ ...approvedTestCard, ...card })
+  const url = new URL('/v1/tokens', tokensUrl)
+  const answer = await exchange({ url, method: 'POST', headers, body }, { fetch, timeoutMs: 16_000, signal: undefined })
+  if (answer instanceof NoAnswerError) throw answer
+  if (answer.status < 400) return answer.body as Token
+  throw new ApiError(answer.status, errorOf(answer))
+}

@@ -1,0 +1,127 @@
+/** Sends a request until its result is known, or time is over. Every call of the client goes through here. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Payment } from './answer-types.js'
+import { ApiError, NoAnswerError, OutcomeUnknownError } from './errors.js'
+import { exchange } from './exchange.js'
+import type { CallOptions, ClientOptions, MoneyOptions } from './options.js'
+import { type Answer, errorOf, pauseMs, verdictOf } from './verdict.js'
+
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly path: string
+  readonly query?: object
+  readonly body?: object
+  /** It carries an Idempotency-Key. */
+  readonly movesMoney?: boolean
+}
+
+const TIMEOUT_MS = 16_000
+const DEADLINE_MS = 30_000
+const RETRIES_MAX = 3
+const RETRY_PAUSE_MS = 250
+/** The service takes no longer wait. */
+const WAIT_MAX_MS = 30_000
+
+export class Transport {
+  readonly #options: ClientOptions
+
+  /** Throws a `TypeError` for options that cannot work. */
+  constructor(options: ClientOptions) {
+    if (!URL.canParse(options.baseUrl))
+      throw new TypeError('`baseUrl` must be a URL, such as https://payments.example.')
+    if (!/^svc_(test|live)\.[^.\s]+\.[^.\s]+$/.test(options.apiKey)) {
+      throw new TypeError(
+        '`apiKey` must be a secret key: svc_test or svc_live, the key id and the secret, with dots between.'
+      )
+    }
+    this.#options = options
+  }
+
+  /**
+   * Resolves to the body of a success. Rejects with `ApiError`, or with `OutcomeUnknownError` where money may have moved
+   * and else with `NoAnswerError` or the reason of the signal.
+   */
+  async send<T>(request: ApiRequest, options: MoneyOptions = {}): Promise<T> {
+    const { signal } = options
+    signal?.throwIfAborted()
+    const key = request.movesMoney ? (options.idempotencyKey ?? randomUUID()) : undefined
+    const attempt = this.#attempts(request, key, options)
+    const { maxRetries = RETRIES_MAX, deadlineMs = DEADLINE_MS, retryPauseMs = RETRY_PAUSE_MS } = this.#options
+    const retriesMax = options.maxRetries ?? maxRetries
+    const endMs = performance.now() + (options.deadlineMs ?? deadlineMs)
+    let payment: Payment | null = null
+    let mayBeAccepted = false
+    for (let failures = 0; ; ) {
+      const answer = await attempt(endMs - performance.now())
+      const verdict = verdictOf(answer, mayBeAccepted)
+      if (verdict === 'success') return (answer as Answer).body as T
+      if (verdict !== 'in_progress') failures++
+      payment = acceptedPayment(answer) ?? payment
+      mayBeAccepted = verdict === 'unknown' || verdict === 'in_progress' || (verdict === 'not_taken' && mayBeAccepted)
+      const waitMs = pauseMs(answer, failures, retryPauseMs)
+      const isLast = verdict === 'refused' || failures > retriesMax || performance.now() + waitMs > endMs
+      if (isLast || !(await hasPaused(waitMs, signal))) {
+        const reason: unknown = signal?.aborted ? signal.reason : thrownFor(answer)
+        throw key !== undefined && mayBeAccepted ? new OutcomeUnknownError(key, payment, reason) : reason
+      }
+      this.#options.logger?.warn({ path: request.path, verdict, failures, key }, 'sends the request again')
+    }
+  }
+
+  /** A function that sends the same bytes each time. `remainingMs`: how long its result may be waited for. */
+  #attempts(
+    request: ApiRequest,
+    key: string | undefined,
+    options: CallOptions
+  ): (remainingMs: number) => Promise<Answer | NoAnswerError> {
+    const { method, path, query } = request
+    const url = new URL(path, this.#options.baseUrl)
+    for (const [name, value] of Object.entries(query ?? {})) {
+      if (value !== undefined) url.searchParams.set(name, String(value))
+    }
+    const body = request.body && JSON.stringify(request.body)
+    const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? TIMEOUT_MS
+    const { correlationId, signal } = options
+    const { apiKey, logger, fetch = globalThis.fetch } = this.#options
+    return async remainingMs => {
+      const waitMs = Math.max(0, Math.min(remainingMs, timeoutMs / 2, WAIT_MAX_MS))
+      const headers = {
+        Authorization: `Bearer ${apiKey}`,
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...(key !== undefined && { 'Idempotency-Key': key, Prefer: `wait=${Math.floor(waitMs / 1_000)}` }),
+        ...(correlationId !== undefined && { 'X-Correlation-Id': correlationId })
+      }
+      const beganMs = performance.now()
+      const answer = await exchange({ url, method, headers, body }, { fetch, timeoutMs, signal })
+      logger?.debug(
+        { method, path, ...wordsOf(answer), took_ms: Math.round(performance.now() - beganMs) },
+        'request answered'
+      )
+      return answer
+    }
+  }
+}
+
+/** The payment of a 202. */
+function acceptedPayment(answer: Answer | NoAnswerError): Payment | null {
+  return 'body' in answer && answer.status === 202 ? (answer.body as Payment) : null
+}
+
+function thrownFor(answer: Answer | NoAnswerError): Error {
+  if (answer instanceof NoAnswerError) return answer
+  if (answer.status === 202) return new Error('The request is accepted, and has no result yet.')
+  return new ApiError(answer.status, errorOf(answer))
+}
+
+/** What a log may hold of an answer. */
+function wordsOf(answer: Answer | NoAnswerError): object {
+  if (answer instanceof NoAnswerError) return { code: answer.code, problem: answer.message }
+  const { status, headers } = answer
+  return { status, ...(status >= 400 && { code: errorOf(answer).code }), request_id: headers.get('X-Request-Id') }
+}
+
+/** False: the signal came first. */
+async function hasPaused(waitMs: number, signal: AbortSignal | undefined): Promise<boolean> {
+  return await sleep(waitMs, true, { signal }).catch(() => false)
+}

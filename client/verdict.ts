@@ -1,0 +1,60 @@
+/** Which answers end a request, and after which it is safe to send it again (docs/API.md#idempotency). */
+import type { ErrorEnvelope } from './answer-types.js'
+import { NoAnswerError } from './errors.js'
+
+/** A whole answer of the service. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: object
+}
+
+/**
+ * - `success`: the result
+ * - `refused`: a final no; the same request gets it again
+ * - `in_progress`: accepted, and without a result yet
+ * - `not_taken`: the service did not look at the request; this says nothing about an earlier try
+ * - `unknown`: the request may have been accepted
+ */
+export type Verdict = 'success' | 'refused' | 'in_progress' | 'not_taken' | 'unknown'
+
+const NOT_TAKEN = [408, 429]
+/** Given before the service looks for an earlier request with the key: a no only when no try may have been accepted. */
+const BEFORE_THE_KEY = [401, 403]
+
+/** `mayBeAccepted`: an earlier try of the same request may have been. */
+export function verdictOf(answer: Answer | NoAnswerError, mayBeAccepted: boolean): Verdict {
+  if (answer instanceof NoAnswerError) return 'unknown'
+  const { status } = answer
+  if (status === 202) return 'in_progress'
+  if (status < 300) return 'success'
+  const { code, payment_id: paymentId } = errorOf(answer)
+  if (code === 'idempotency_in_progress') return 'in_progress'
+  if (NOT_TAKEN.includes(status) || (mayBeAccepted && BEFORE_THE_KEY.includes(status))) return 'not_taken'
+  // With a payment it is the result of the request, such as `network_unavailable`.
+  return status >= 500 && paymentId === undefined ? 'unknown' : 'refused'
+}
+
+/** The body of an answer from 400 on; `transport.ts` has checked its form. */
+export function errorOf({ body }: Answer): ErrorEnvelope['error'] {
+  return (body as ErrorEnvelope).error
+}
+
+const PAUSE_MAX_MS = 8_000
+
+/**
+ * How long to wait before the next try: at least `Retry-After`, and longer after each failure. A random part keeps
+ * clients that failed together from coming back together.
+ */
+export function pauseMs(answer: Answer | NoAnswerError, failures: number, firstMs: number): number {
+  const backOffMs = Math.min(firstMs * 2 ** Math.max(0, failures - 1), PAUSE_MAX_MS)
+  const askedMs = answer instanceof NoAnswerError ? 0 : retryAfterMs(answer.headers.get('Retry-After'))
+  return Math.max(askedMs, backOffMs / 2) + (Math.random() * backOffMs) / 2
+}
+
+/** Seconds, or a date; 0 for anything else. */
+function retryAfterMs(header: string | null): number {
+  if (header === null) return 0
+  const waitMs = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now()
+  return Math.max(0, waitMs || 0)
+}

@@ -1,0 +1,145 @@
+/**
+ * The types of the client for merchants (client/): what requests may hold and what answers hold, from the schemas of
+ * docs/openapi.json, and what the script of the hosted fields gives to a page.
+ */
+import { readFileSync } from 'node:fs'
+
+import { paymentStatuses } from '../../machines/model.js'
+import { isRecord } from '../../runtime/json.js'
+import { publicErrorCodes } from './api/error-table.js'
+import { openApiDocument } from './openapi/document.js'
+
+type Json = Readonly<Record<string, unknown>>
+
+const NOTICE =
+  '/** Made by `npm run docs` from the schemas that judge requests, and from the words of scripts/docs/api/words.ts. */'
+
+const FIELDS_SOURCES = ['api/tokens/browser/fields-api.ts', 'api/tokens/browser/fields-values.ts']
+
+/** Closed lists that have a name of their own. */
+const NAMED_LISTS = { ErrorCode: publicErrorCodes, PaymentStatus: paymentStatuses } as const
+
+/** Names that a type of the language has already. */
+const RENAMED: Readonly<Record<string, string>> = { Error: 'ErrorEnvelope' }
+
+/** Path and content of each generated file of client/. */
+export function clientTypeFiles(): { path: string; content: string }[] {
+  const { components, paths } = openApiDocument()
+  const schemas = Object.entries(record(record(components)['schemas']))
+  const isOfRequest = ([name]: [string, unknown]): boolean => /Request$|^PaymentSource/.test(name)
+  const list = record(record(record(paths)['/v1/payments'])['get'])
+  const query: [string, unknown] = ['ListPaymentsQuery', queryObject(list['parameters'])]
+  const lists = Object.entries(NAMED_LISTS).map(
+    ([name, values]) => `export type ${name} =${before(unionOf(values.map(quoted), ''))}`
+  )
+  return [
+    fileOf('client/answer-types.ts', [...lists, ...schemas.filter(one => !isOfRequest(one)).map(declaration)]),
+    fileOf('client/request-types.ts', [
+      `import type { PaymentStatus } from './answer-types.js'`,
+      ...[...schemas.filter(isOfRequest), query].map(declaration)
+    ]),
+    { path: 'client/fields.d.ts', content: fieldsTypes() }
+  ]
+}
+
+/** The interfaces as they stand in the sources, and the global that the script makes. */
+function fieldsTypes(): string {
+  const texts = FIELDS_SOURCES.map(path =>
+    readFileSync(path, 'utf8').replace(/^\/\*\*[\s\S]*?\*\/\n(import .*\n)*\n/, '')
+  )
+  return [
+    `/** Made by \`npm run docs\` from ${FIELDS_SOURCES.join(' and ')}. */`,
+    ...texts,
+    'declare global {\n  const Service: { fields(options: FieldsOptions): Fields }\n}\n'
+  ].join('\n')
+}
+
+function fileOf(path: string, parts: readonly string[]): { path: string; content: string } {
+  return { path, content: `${[NOTICE, ...parts].join('\n\n')}\n` }
+}
+
+function declaration([name, value]: [string, unknown]): string {
+  const schema = record(value)
+  const type = typeOf(schema, '')
+  const known = RENAMED[name] ?? name
+  return type.startsWith('{') ? `export interface ${known} ${type}` : `export type ${known} =${before(type)}`
+}
+
+/** The parameters of a query as an object. */
+function queryObject(parameters: unknown): Json {
+  const inQuery = (Array.isArray(parameters) ? parameters : []).filter(isRecord).filter(one => one['in'] === 'query')
+  const properties = inQuery.map(({ name, schema, description }) => [name, { ...record(schema), description }])
+  return { type: 'object', properties: Object.fromEntries(properties) }
+}
+
+/** A schema as a type; `indent` is that of the line on which it begins. */
+function typeOf(schema: Json, indent: string): string {
+  const { $ref, const: constant, enum: values, oneOf, type, properties, additionalProperties, items } = schema
+  if (typeof $ref === 'string') return nameIn($ref)
+  if (constant !== undefined) return quoted(constant)
+  if (Array.isArray(values)) return listName(values) ?? unionOf(values.map(quoted), indent)
+  if (Array.isArray(oneOf))
+    return unionOf(
+      oneOf.map(one => typeOf(record(one), indent)),
+      indent
+    )
+  if (Array.isArray(type)) return type.map(one => typeOf({ ...schema, type: one }, indent)).join(' | ')
+  if (type === 'null') return 'null'
+  if (isRecord(properties)) return objectOf(properties, schema['required'], indent)
+  if (isRecord(additionalProperties)) return `Readonly<Record<string, ${typeOf(additionalProperties, indent)}>>`
+  if (isRecord(items)) return `readonly ${elementOf(typeOf(items, indent))}[]`
+  return type === 'integer' ? 'number' : String(type)
+}
+
+function objectOf(properties: Json, required: unknown, indent: string): string {
+  const inner = `${indent}  `
+  const lines = Object.entries(properties).flatMap(([name, value]) => {
+    const schema = record(value)
+    const isRequired = Array.isArray(required) && required.includes(name)
+    return [
+      ...commentOf(schema, inner),
+      `${inner}readonly ${name}${isRequired ? '' : '?'}:${before(typeOf(schema, inner))}`
+    ]
+  })
+  return ['{', ...lines, `${indent}}`].join('\n')
+}
+
+function commentOf({ description, format, default: fallback }: Json, indent: string): string[] {
+  const facts = [
+    ...(typeof description === 'string' && description !== '' ? [description] : []),
+    ...(format === 'date-time' ? ['ISO 8601 in UTC'] : []),
+    ...(fallback === undefined ? [] : [`by default ${quoted(fallback)}`])
+  ]
+  return facts.length === 0 ? [] : [`${indent}/** ${facts.join('; ')} */`]
+}
+
+function unionOf(types: readonly string[], indent: string): string {
+  const line = types.join(' | ')
+  return line.length <= 80 ? line : types.map(type => `\n${indent}  | ${type}`).join('')
+}
+
+/** A type behind a colon or an equals sign; a long union begins on its own line. */
+function before(type: string): string {
+  return type.startsWith('\n') ? type : ` ${type}`
+}
+
+function listName(values: readonly unknown[]): string | undefined {
+  return Object.entries(NAMED_LISTS).find(([, list]) => list.join() === values.join())?.[0]
+}
+
+function elementOf(type: string): string {
+  return type.includes(' | ') ? `(${type})` : type
+}
+
+function nameIn(reference: string): string {
+  const name = reference.split('/').at(-1) ?? ''
+  return RENAMED[name] ?? name
+}
+
+function quoted(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : String(value)
+}
+
+function record(value: unknown): Json {
+  return isRecord(value) ? value : {}
+}

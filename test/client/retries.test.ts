@@ -1,0 +1,181 @@
+import { expect } from 'chai'
+import { ApiError, type CreatePaymentRequest, NoAnswerError, OutcomeUnknownError } from '../../client/index.js'
+import { demoCustomer } from '../../scripts/start/demo-customer.js'
+import { refusal, type ScriptedApi, type Step, scriptedApi } from './scripted-api.js'
+
+const order: CreatePaymentRequest = {
+  amount_cents: 1_990,
+  external_reference: 'order-1',
+  customer: demoCustomer,
+  payment_source: { source_type: 'token', token_id: 'tok_1' }
+}
+const captured = { id: 'p1', status: 'captured' }
+const unknown = { id: 'p1', status: 'unknown' }
+const paid: Step = [201, captured]
+
+/** What a create ends with: the payment, or the error. */
+async function endOf({ client }: ScriptedApi, options = {}): Promise<unknown> {
+  return await client.payments
+    .create(order, { idempotencyKey: 'o1.pay.1', ...options })
+    .catch((error: unknown) => error)
+}
+
+async function outcomeUnknown(api: ScriptedApi, options = {}): Promise<OutcomeUnknownError> {
+  const end = await endOf(api, options)
+  return end instanceof OutcomeUnknownError ? end : expect.fail(String(end))
+}
+
+describe('the client, when a request moves money', () => {
+  const repeated: readonly (readonly [string, Step])[] = [
+    ['no answer comes', 'cut'],
+    ['the service is broken', refusal(500, 'internal_error')],
+    ['the store of the service is away', refusal(503, 'service_unavailable')],
+    ['a proxy answers for the service', [502, '<html>Bad gateway</html>']],
+    ['the request came too slowly', refusal(408, 'request_timeout')],
+    ['the rate limit is reached', refusal(429, 'rate_limited')],
+    ['the payment is still being created', refusal(409, 'idempotency_in_progress', { payment_id: 'p1' })],
+    ['the request is accepted and has no result', [202, { id: 'p1', status: 'pending' }]],
+    ['the card network gave no clear answer', [202, unknown]]
+  ]
+  for (const [what, step] of repeated) {
+    it(`sends the same bytes under the same key again when ${what}`, async () => {
+      const api = scriptedApi([step, paid])
+      expect(await endOf(api)).to.deep.equal(captured)
+      expect(api.sent).to.have.length(2)
+      expect(api.sent.map(({ body }) => body)).to.deep.equal(Array(2).fill(JSON.stringify(order)))
+      expect(api.sent.map(({ headers }) => headers['idempotency-key'])).to.deep.equal(['o1.pay.1', 'o1.pay.1'])
+    })
+  }
+
+  const final: readonly (readonly [number, string, object?])[] = [
+    [400, 'invalid_request'],
+    [401, 'unauthorized'],
+    [403, 'merchant_disabled'],
+    [404, 'not_found'],
+    [409, 'idempotency_conflict'],
+    [409, 'invalid_state', { payment_id: 'p1', retryable: true }],
+    [422, 'card_declined', { payment_id: 'p1' }],
+    [503, 'network_unavailable', { payment_id: 'p1', retryable: true }],
+    [503, 'authorization_overdue', { payment_id: 'p1', retryable: true }]
+  ]
+  for (const [status, code, more = {}] of final) {
+    it(`takes ${status} ${code} for the final no that it is`, async () => {
+      const api = scriptedApi([refusal(status, code, more), paid])
+      const end = await endOf(api)
+      expect(end).to.be.instanceOf(ApiError).and.to.include({ status, code, requestId: 'r1' })
+      expect(api.sent).to.have.length(1)
+    })
+  }
+
+  for (const [status, code] of [
+    [401, 'unauthorized'],
+    [403, 'merchant_disabled'],
+    [408, 'request_timeout'],
+    [429, 'rate_limited']
+  ] as const) {
+    it(`does not take ${status} ${code} for a no after a try that may have been accepted`, async () => {
+      const api = scriptedApi(['cut', refusal(status, code)])
+      const { cause, idempotencyKey } = await outcomeUnknown(api)
+      expect(cause).to.be.instanceOf(ApiError).and.to.include({ code })
+      expect([idempotencyKey, api.sent.length]).to.deep.equal(['o1.pay.1', 4])
+    })
+  }
+
+  it('does not call it unknown when no try was looked at', async () => {
+    expect(await endOf(scriptedApi([refusal(429, 'rate_limited')]))).to.include({
+      name: 'ApiError',
+      code: 'rate_limited'
+    })
+  })
+
+  it('believes a refusal that comes after a try without an answer', async () => {
+    expect(await endOf(scriptedApi(['cut', refusal(422, 'card_declined')]))).to.include({ code: 'card_declined' })
+  })
+
+  it('guesses nothing when no answer comes at all', async () => {
+    const api = scriptedApi(['cut'])
+    const { cause, payment } = await outcomeUnknown(api)
+    expect(cause).to.be.instanceOf(NoAnswerError).and.to.include({ code: 'no_connection' })
+    expect((cause as Error).message).to.equal('http://api.test gave no answer: socket hang up.')
+    expect([payment, api.sent.length]).to.deep.equal([null, 4])
+  })
+
+  it('asks until the deadline, and gives the payment as it was last seen', async () => {
+    const end = await outcomeUnknown(scriptedApi([[202, unknown]]), { deadlineMs: 30, maxRetries: 0 })
+    expect(end.payment).to.deep.equal(unknown)
+    expect(end.paymentId).to.equal('p1')
+  })
+
+  it('tries once and does not wait for the result with a deadline of 0', async () => {
+    const api = scriptedApi([[202, unknown], paid])
+    await outcomeUnknown(api, { deadlineMs: 0 })
+    expect(api.sent.map(({ headers }) => headers['prefer'])).to.deep.equal(['wait=0'])
+  })
+
+  it('tries once with maxRetries 0', async () => {
+    const api = scriptedApi(['cut', paid])
+    await outcomeUnknown(api, { maxRetries: 0 })
+    expect(api.sent).to.have.length(1)
+  })
+
+  it('waits as long as Retry-After says, and gives up at once when that is beyond the deadline', async () => {
+    const busy: Step = [202, unknown, { 'Retry-After': '1' }]
+    const beganMs = performance.now()
+    expect(await endOf(scriptedApi([busy, paid]))).to.deep.equal(captured)
+    expect(performance.now() - beganMs).to.be.within(1_000, 1_500)
+    await outcomeUnknown(scriptedApi([busy, paid]), { deadlineMs: 900 })
+    expect(performance.now() - beganMs).to.be.lessThan(1_800)
+  })
+
+  it('ends a try that takes too long, and tries again', async () => {
+    const api = scriptedApi(['hang', paid])
+    expect(await endOf(api, { timeoutMs: 20 })).to.deep.equal(captured)
+  })
+
+  it('tells an abort as an unknown outcome, with the key to repeat it with', async () => {
+    const stop = new AbortController()
+    setTimeout(() => stop.abort(new Error('the process ends')), 20)
+    const end = await outcomeUnknown(scriptedApi(['hang']), { signal: stop.signal, idempotencyKey: undefined })
+    expect(end.idempotencyKey).to.match(/^[0-9a-f-]{36}$/)
+    expect((end.cause as Error).message).to.equal('the process ends')
+  })
+
+  it('sends nothing when the signal has come before', async () => {
+    const api = scriptedApi([paid])
+    expect(await endOf(api, { signal: AbortSignal.abort(new Error('stopped')) })).to.have.property('message', 'stopped')
+    expect(api.sent).to.have.length(0)
+  })
+
+  it('makes a new key for each call that is given none', async () => {
+    const api = scriptedApi([paid])
+    for (let calls = 0; calls < 2; calls++) await api.client.payments.create(order)
+    expect(new Set(api.sent.map(({ headers }) => headers['idempotency-key'])).size).to.equal(2)
+  })
+})
+
+describe('the client, when a request moves no money', () => {
+  it('repeats it after failures, and tells at last that there was no answer', async () => {
+    const api = scriptedApi(['cut', refusal(500, 'internal_error'), [200, captured]])
+    expect(await api.client.payments.get('p1')).to.deep.equal(captured)
+    const end = await scriptedApi(['cut'])
+      .client.payments.get('p1')
+      .catch(error => error)
+    expect(end).to.be.instanceOf(NoAnswerError).and.to.include({ code: 'no_connection' })
+  })
+
+  it('ends with the reason of the signal', async () => {
+    const signal = AbortSignal.timeout(20)
+    const end = await scriptedApi(['hang'])
+      .client.capabilities({ signal })
+      .catch(error => error)
+    expect(end).to.equal(signal.reason)
+  })
+
+  it('says which address gave no answer in time, and which gave nonsense', async () => {
+    const late = await scriptedApi(['hang'], { timeoutMs: 10, maxRetries: 0 }).client.capabilities().catch(String)
+    expect(late).to.equal('NoAnswerError: http://api.test gave no answer within 10 ms.')
+    const page = scriptedApi([[200, '<html></html>']], { maxRetries: 0 })
+    const end = await page.client.capabilities().catch(error => error)
+    expect(end).to.include({ code: 'unreadable', status: 200 })
+  })
+})
