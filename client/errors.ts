@@ -66,9 +66,8 @@ export class OutcomeUnknownError extends Error {
 
   /** `cause` is the last error: an `ApiError`, a `NoAnswerError` or the reason of the `AbortSignal`. */
   constructor(idempotencyKey: string, payment: Payment | null, cause: unknown) {
-    super('The result of this request is not known yet. Repeat it with the same Idempotency-Key; never with another.', {
-      cause
-    })
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    super(`The result is not known yet: ${reason} Repeat the call with the same key, never with another.`, { cause })
     this.idempotencyKey = idempotencyKey
     this.payment = payment
     this.paymentId = payment?.id ?? (cause instanceof ApiError ? cause.paymentId : undefined)

@@ -8,12 +8,9 @@ export interface Logger {
 
 /** How long and how often a call tries. */
 export interface CallOptions {
-  /** For one try, in ms; 16,000 by default. */
+  /** For one try, in ms; 16,000 by default. The service itself may wait 8 s for a result, or `waitS`. */
   readonly timeoutMs?: number | undefined
-  /**
-   * No try begins later than this after the call, in ms; 30,000 by default. 0: one try, which does not wait for the
-   * result of an accepted request.
-   */
+  /** No try begins later than this after the call, in ms; 30,000 by default. 0: one try. */
   readonly deadlineMs?: number | undefined
   /** Further tries after failures; 3 by default. Asking for the result of an accepted request does not count. */
   readonly maxRetries?: number | undefined
@@ -30,6 +27,8 @@ export interface MoneyOptions extends CallOptions {
    * the call can be repeated after a crash. A random UUID by default.
    */
   readonly idempotencyKey?: string | undefined
+  /** How long the service may wait for the result in one try: 0 to 30 s; 8 s by default. */
+  readonly waitS?: number | undefined
 }
 
 export interface ClientOptions extends Pick<CallOptions, 'timeoutMs' | 'deadlineMs' | 'maxRetries'> {

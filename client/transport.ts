@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Payment } from './answer-types.js'
 import { ApiError, NoAnswerError, OutcomeUnknownError } from './errors.js'
 import { exchange } from './exchange.js'
-import type { CallOptions, ClientOptions, MoneyOptions } from './options.js'
+import type { ClientOptions, MoneyOptions } from './options.js'
 import { type Answer, errorOf, pauseMs, verdictOf } from './verdict.js'
 
 export interface ApiRequest {
@@ -20,8 +20,6 @@ const TIMEOUT_MS = 16_000
 const DEADLINE_MS = 30_000
 const RETRIES_MAX = 3
 const RETRY_PAUSE_MS = 250
-/** The service takes no longer wait. */
-const WAIT_MAX_MS = 30_000
 
 export class Transport {
   readonly #options: ClientOptions
@@ -51,9 +49,10 @@ export class Transport {
     const retriesMax = options.maxRetries ?? maxRetries
     const endMs = performance.now() + (options.deadlineMs ?? deadlineMs)
     let payment: Payment | null = null
-    let mayBeAccepted = false
+    // With a key of the caller's, an earlier call may have been.
+    let mayBeAccepted = options.idempotencyKey !== undefined
     for (let failures = 0; ; ) {
-      const answer = await attempt(endMs - performance.now())
+      const answer = await attempt()
       const verdict = verdictOf(answer, mayBeAccepted)
       if (verdict === 'success') return (answer as Answer).body as T
       if (verdict !== 'in_progress') failures++
@@ -69,12 +68,12 @@ export class Transport {
     }
   }
 
-  /** A function that sends the same bytes each time. `remainingMs`: how long its result may be waited for. */
+  /** A function that sends the same bytes each time. */
   #attempts(
     request: ApiRequest,
     key: string | undefined,
-    options: CallOptions
-  ): (remainingMs: number) => Promise<Answer | NoAnswerError> {
+    options: MoneyOptions
+  ): () => Promise<Answer | NoAnswerError> {
     const { method, path, query } = request
     const url = new URL(path, this.#options.baseUrl)
     for (const [name, value] of Object.entries(query ?? {})) {
@@ -82,16 +81,16 @@ export class Transport {
     }
     const body = request.body && JSON.stringify(request.body)
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? TIMEOUT_MS
-    const { correlationId, signal } = options
+    const { correlationId, signal, waitS } = options
     const { apiKey, logger, fetch = globalThis.fetch } = this.#options
-    return async remainingMs => {
-      const waitMs = Math.max(0, Math.min(remainingMs, timeoutMs / 2, WAIT_MAX_MS))
-      const headers = {
-        Authorization: `Bearer ${apiKey}`,
-        ...(body !== undefined && { 'Content-Type': 'application/json' }),
-        ...(key !== undefined && { 'Idempotency-Key': key, Prefer: `wait=${Math.floor(waitMs / 1_000)}` }),
-        ...(correlationId !== undefined && { 'X-Correlation-Id': correlationId })
-      }
+    const headers = {
+      Authorization: `Bearer ${apiKey}`,
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...(key !== undefined && { 'Idempotency-Key': key }),
+      ...(waitS !== undefined && { Prefer: `wait=${waitS}` }),
+      ...(correlationId !== undefined && { 'X-Correlation-Id': correlationId })
+    }
+    return async () => {
       const beganMs = performance.now()
       const answer = await exchange({ url, method, headers, body }, { fetch, timeoutMs, signal })
       logger?.debug(

@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Agent, request } from 'undici'
+import { PaymentsClient } from '../../client/index.js'
 import { newPayment, type Payment } from '../../machines/model.js'
 import { connect, disconnect } from '../../redis/connection/connections.js'
 import { keys, newPaymentId, partitionOf, paymentKeyOf } from '../../redis/keys.js'
@@ -22,7 +23,6 @@ import { loadWebhookSecrets } from '../../vault/webhook-secrets.js'
 import { stopOnSignals } from '../command-line/ending.js'
 import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { readCommandLine, toolCommand } from '../command-line/tool.js'
-import { registerHook } from '../shop/register-endpoint.js'
 import { OPS_FILE } from '../start/data-dir.js'
 import { vaultDir } from '../start/environment.js'
 import { readLoopbackTls } from '../start/loopback-tls.js'
@@ -67,7 +67,8 @@ try {
   const url = await firstLine()
   const before = await pay(service)
   tell(`payments without a webhook endpoint: ${before.toFixed(0)}/s`)
-  await registerHook(service.url, service.demo.api_key, `${url}/hook`)
+  const client = new PaymentsClient({ baseUrl: service.url, apiKey: service.demo.api_key })
+  await client.webhookEndpoint.register({ url: `${url}/hook` })
 
   const idleMs = await cpuMs()
   await emit(service.demo.merchant_id, EVENTS)

@@ -2,9 +2,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { createServer } from 'node:https'
 import { InvalidArgumentError } from 'commander'
+import { webhooks } from '../../client/index.js'
 import type { TlsMaterial } from '../start/loopback-tls.js'
 import { listenHere } from '../start/tool-ports.js'
-import { isAuthentic } from './webhook-signature.js'
 
 export interface ListenerOptions {
   readonly tls: TlsMaterial
@@ -85,8 +85,14 @@ async function forward(target: URL, headers: IncomingHttpHeaders, body: Buffer):
 /** `12:00:01 {"event_id":…} (valid signature) -> 200` */
 function describe(headers: IncomingHttpHeaders, body: Buffer, secret: string | undefined, outcome: string): string {
   const time = new Date().toISOString().slice(11, 19)
-  const header = String(headers['x-service-signature'])
-  const isValid = secret !== undefined && isAuthentic(header, body, secret, Date.now())
-  const signature = isValid ? 'valid signature' : 'INVALID SIGNATURE'
-  return `${time} ${body.toString('utf8')} (${signature})${outcome}`
+  return `${time} ${body.toString('utf8')} (${signatureWords(headers, body, secret)})${outcome}`
+}
+
+function signatureWords(headers: IncomingHttpHeaders, body: Buffer, secret: string | undefined): string {
+  try {
+    webhooks.verify(body, String(headers['x-service-signature']), secret ?? '')
+    return 'valid signature'
+  } catch {
+    return 'INVALID SIGNATURE'
+  }
 }

@@ -3,8 +3,9 @@
  * database, and writes the pending request there in the transaction that decides to send it.
  */
 import { randomBytes } from 'node:crypto'
+import type { PaymentsClient } from '../../client/index.js'
 import { afterAnswer, isSettled, newOrder, type Order, withPayment, withRefund } from './order.js'
-import type { PaymentsClient } from './payments-client.js'
+import { readPayment, sendRequest } from './payment-requests.js'
 
 export class OrderBook {
   readonly #orders = new Map<string, Order>()
@@ -45,7 +46,9 @@ export class OrderBook {
       const { pending, payment } = order
       // A request whose answer is not known is sent again: its key gives the outcome, and never does it twice.
       const answer =
-        pending === null ? payment && (await this.#client.read(payment.id)) : await this.#client.send(pending)
+        pending === null
+          ? payment && (await readPayment(this.#client, payment.id))
+          : await sendRequest(this.#client, pending)
       return answer === null ? order : this.#keep(afterAnswer(order, answer, source))
     })
   }
@@ -60,7 +63,7 @@ export class OrderBook {
     if (next === null) return order
     // Kept before it is sent: the same request can be sent again after any failure.
     this.#keep(next)
-    return this.#keep(afterAnswer(next, await this.#client.send(next.pending), 'answer'))
+    return this.#keep(afterAnswer(next, await sendRequest(this.#client, next.pending), 'answer'))
   }
 
   /** One thing at a time for each order, so that an old answer cannot overwrite a new one. Elsewhere: a lock on its row. */

@@ -1,7 +1,6 @@
 /** An order of the shop and how answers of the payments API change it. No input and no output in here. */
-import type { Answer, MoneyRequest, Payment } from './payments-client.js'
-
-const PAYMENTS = '/v1/payments'
+import { demoCustomer } from '../start/demo-customer.js'
+import type { Answer, MoneyRequest, PaidPayment } from './payment-requests.js'
 
 export const PRODUCT = { name: 'Serra coffee beans, 1 kg', priceCents: 8_990 } as const
 
@@ -27,7 +26,7 @@ export interface Order {
   readonly refunds: number
   /** The request whose outcome is not known yet. There is never more than one. */
   readonly pending: MoneyRequest | null
-  readonly payment: Payment | null
+  readonly payment: PaidPayment | null
   /** A sentence for the buyer; null when the status says everything. */
   readonly notice: string | null
   /** How the shop learned of the status. */
@@ -66,14 +65,15 @@ export function withPayment(order: Order, tokenId: string): (Order & { readonly 
     notice: null,
     status: 'under_analysis',
     pending: {
-      path: PAYMENTS,
+      kind: 'create',
       idempotencyKey: `${order.id}.pay.${attempts}`,
       body: {
         amount_cents: PRODUCT.priceCents,
         external_reference: order.id,
         statement_descriptor: 'SERRA COFFEE',
         payment_source: { source_type: 'token', token_id: tokenId },
-        customer: CUSTOMER
+        // In a real shop this is the buyer's account.
+        customer: demoCustomer
       }
     }
   }
@@ -93,7 +93,8 @@ export function withRefund(
     notice: null,
     status: 'refunding',
     pending: {
-      path: `${PAYMENTS}/${order.payment.id}/cancel`,
+      kind: 'refund',
+      paymentId: order.payment.id,
       idempotencyKey: `${order.id}.refund.${refunds}`,
       body: amountCents === null ? {} : { amount_cents: amountCents }
     }
@@ -124,7 +125,7 @@ function afterRefusal(
   source: NonNullable<Order['source']>
 ): Order {
   // Not charged, but held: another payment would hold the amount a second time.
-  if (payment?.status === 'pre_authorized' && order.pending?.path === PAYMENTS) return withRelease(order, payment)
+  if (payment?.status === 'pre_authorized' && order.pending?.kind === 'create') return withRelease(order, payment)
   const current = payment ?? order.payment
   const status = current === null ? 'open' : statusOf(current)
   const notice = NOTICES[code] ?? 'That did not work. No money was moved.'
@@ -132,21 +133,22 @@ function afterRefusal(
 }
 
 /** Gives a hold back. Sent like any request whose outcome is not known: again and again, with the same key. */
-function withRelease(order: Order, payment: Payment): Order {
+function withRelease(order: Order, payment: PaidPayment): Order {
   return {
     ...order,
     payment,
     status: 'under_analysis',
     notice: NOT_CHARGED,
     pending: {
-      path: `${PAYMENTS}/${payment.id}/cancel`,
+      kind: 'refund',
+      paymentId: payment.id,
       idempotencyKey: `${order.id}.release.${order.attempts}`,
       body: {}
     }
   }
 }
 
-function statusOf({ status }: Payment): OrderStatus {
+function statusOf({ status }: PaidPayment): OrderStatus {
   switch (status) {
     case 'captured':
       return 'paid'
@@ -163,21 +165,5 @@ function statusOf({ status }: Payment): OrderStatus {
     default:
       // Also statuses that a later version of the API may add: never guess.
       return 'under_analysis'
-  }
-}
-
-/** In a real shop this is the buyer's account. The document is a made-up number with valid check digits. */
-const CUSTOMER = {
-  name: 'Ada Lovelace',
-  email: 'ada@example.com',
-  document: '52998224725',
-  phone: '11987654321',
-  address: {
-    zip_code: '01310100',
-    street: 'Avenida Paulista',
-    number: '1000',
-    district: 'Bela Vista',
-    city: 'Sao Paulo',
-    state: 'SP'
   }
 }

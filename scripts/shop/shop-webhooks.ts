@@ -2,9 +2,9 @@
  * Lets the payments service reach the shop. Webhooks go to https addresses; a real shop has a proxy with its certificate
  * in front, here the listener of `webhooks:listen` stands in for it, with the certificate that `npm start` made.
  */
+import { PaymentsClient } from '../../client/index.js'
 import { readLoopbackTls } from '../start/loopback-tls.js'
 import { startListener } from './listener.js'
-import { registerHook } from './register-endpoint.js'
 import type { Shop } from './server.js'
 import type { MerchantSettings } from './settings.js'
 
@@ -24,7 +24,7 @@ export async function receiveWebhooks(options: {
     write: () => undefined
   })
   try {
-    const secret = await registerHook(merchant.baseUrl, merchant.apiKey, listener.url)
+    const { secret } = await new PaymentsClient(merchant).webhookEndpoint.register({ url: listener.url })
     listener.expect(secret)
     shop.believeWebhooks(secret)
   } catch (error) {

@@ -5,6 +5,7 @@
  * It is a receiver like any other: an https server on this machine, registered with the API. Its certificate is of
  * the authority that `npm start` made, which `webhooks` trusts. The answer of the forwarded-to server is the answer.
  */
+import { NoAnswerError, PaymentsClient } from '../../client/index.js'
 import { readConfig } from '../../runtime/config.js'
 import { stopOnSignals } from '../command-line/ending.js'
 import { readCommandLine, toolCommand } from '../command-line/tool.js'
@@ -13,7 +14,6 @@ import { readDemo } from '../start/demo.js'
 import { readLoopbackTls } from '../start/loopback-tls.js'
 import { toolPorts } from '../start/tool-ports.js'
 import { forwardTarget, startListener } from './listener.js'
-import { registerHook } from './register-endpoint.js'
 
 const command = toolCommand({
   name: 'webhooks:listen',
@@ -36,7 +36,10 @@ if (!demo?.base_url) throw new Error(`There is no demo merchant in ${dataDir}. R
 const forwardTo = options.forwardTo ?? null
 const listener = await startListener({ tls: await readLoopbackTls(dataDir), port: options.port, forwardTo, write })
 stopOnSignals(() => listener.stop())
-const secret = await registerHook(demo.base_url, demo.api_key, listener.url)
+const client = new PaymentsClient({ baseUrl: demo.base_url, apiKey: demo.api_key })
+const { secret } = await client.webhookEndpoint.register({ url: listener.url }).catch((error: unknown) => {
+  throw error instanceof NoAnswerError ? new Error(`${error.message} Is \`npm start\` running?`) : error
+})
 listener.expect(secret)
 write(`Listening for the events of merchant ${demo.merchant_id} on ${listener.url}`)
 write(`Signing secret: ${secret}`)

@@ -1,3 +1,5 @@
+import { approvedTestCard } from '../../client/index.js'
+
 /** The buyer of everything that this project tries out: her document has valid check digits and is fictitious. */
 export const demoCustomer = {
   name: 'Ada Lovelace',
@@ -15,10 +17,4 @@ export const demoCustomer = {
 } as const
 
 /** What she types into the card fields of the test environment: an approved card, valid for years. */
-export const demoCard = {
-  card_number: '4024007153760060',
-  holder_name: 'Ada Lovelace',
-  expiration_month: '12',
-  expiration_year: '2099',
-  cvv: '123'
-} as const
+export const demoCard = approvedTestCard

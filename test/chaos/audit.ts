@@ -1,10 +1,11 @@
 /** The independent audit of a chaos run: the client's books, the service's and the network's must agree. */
+import type { Payment } from '../../client/index.js'
 import { isOpen } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { LedgerStatus } from '../../scripts/simulator/ledger.js'
 import type { SaleLine } from '../../scripts/simulator/read-sales.js'
 import type { ReceivedEvent } from './receiver.js'
-import type { PaymentView, RequestRecord } from './record.js'
+import type { RequestRecord } from './record.js'
 
 /** What was found, one line each. All empty: the run is clean. */
 export interface Findings {
@@ -27,7 +28,7 @@ const REFUNDED: readonly string[] = ['partially_refunded', 'refunded']
 
 export function auditChaos(
   records: readonly RequestRecord[],
-  payments: ReadonlyMap<string, PaymentView | null>,
+  payments: ReadonlyMap<string, Payment | null>,
   sales: readonly SaleLine[],
   events: ReadonlyMap<string, readonly ReceivedEvent[]>
 ): Findings {
@@ -61,7 +62,7 @@ function groupBy<T>(things: readonly T[], namesOf: (thing: T) => readonly string
   return groups
 }
 
-function auditEvents({ id, status }: PaymentView, events: readonly ReceivedEvent[], findings: Findings): void {
+function auditEvents({ id, status }: Payment, events: readonly ReceivedEvent[], findings: Findings): void {
   const last = events.at(-1)?.status
   if (last !== status) findings.untold.push(`${id}: is ${status}, the last event says ${last ?? 'nothing'}`)
   const isInOrder = events.every((event, index) => event.occurredAt >= (events[index - 1]?.occurredAt ?? ''))
@@ -74,7 +75,7 @@ function auditRecord({ key, status, paymentIds }: RequestRecord, findings: Findi
 }
 
 function auditPayment(
-  payment: PaymentView,
+  payment: Payment,
   sales: readonly SaleLine[],
   records: readonly RequestRecord[],
   findings: Findings

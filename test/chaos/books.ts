@@ -1,4 +1,5 @@
 /** What is left of a run when the trouble is over: the service's books, the merchants' and the network's, compared. */
+import type { Payment } from '../../client/index.js'
 import { isOpen } from '../../machines/model.js'
 import { delay } from '../../runtime/delay.js'
 import { readSales, type SaleLine } from '../../scripts/simulator/read-sales.js'
@@ -6,7 +7,7 @@ import { auditChaos, type Findings } from './audit.js'
 import type { ChaosClient } from './client.js'
 import { type Outages, outagesOf, SILENCE_MAX_MS } from './outages.js'
 import type { ChaosReceiver } from './receiver.js'
-import type { PaymentView, RequestRecord } from './record.js'
+import type { RequestRecord } from './record.js'
 import type { Strike } from './trouble.js'
 
 /** Beyond the horizon and every gap between two questions. */
@@ -25,7 +26,7 @@ export interface Reckoning extends Outages {
 /** The books of all three: clients, service, network. Webhooks are in those of the receiver. */
 export interface Books {
   readonly records: readonly RequestRecord[]
-  readonly payments: ReadonlyMap<string, PaymentView | null>
+  readonly payments: ReadonlyMap<string, Payment | null>
   readonly sales: readonly SaleLine[]
 }
 
@@ -73,11 +74,11 @@ export async function closeBooks(
   return { records: clients.flatMap(client => client.records), payments, sales }
 }
 
-type Reader = (paymentId: string) => Promise<PaymentView | null>
+type Reader = (paymentId: string) => Promise<Payment | null>
 
 /** Each payment that a client has heard of, when it is at its end or the patience is. */
-async function readPayments(ids: string[], read: Reader, patienceMs: number): Promise<Map<string, PaymentView | null>> {
-  const payments = new Map<string, PaymentView | null>()
+async function readPayments(ids: string[], read: Reader, patienceMs: number): Promise<Map<string, Payment | null>> {
+  const payments = new Map<string, Payment | null>()
   const deadlineMs = performance.now() + patienceMs
   const readNext = async (): Promise<void> => {
     for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
@@ -99,7 +100,7 @@ async function readPayments(ids: string[], read: Reader, patienceMs: number): Pr
  */
 async function untilTold(
   { events }: ChaosReceiver,
-  payments: Map<string, PaymentView | null>,
+  payments: Map<string, Payment | null>,
   read: Reader,
   patienceMs: number
 ): Promise<void> {

@@ -1,14 +1,16 @@
 /**
  * A merchant under chaos: sends at its own pace, unaffected by the service (open loop). Like every merchant should, it
- * repeats a request with the same key until it has a final answer.
+ * repeats a request with the same key until it has a final answer. Not with the client of client/: this one audits what that
+ * relies on, so it must record every try, tell each status, and ask all instances in turn.
  */
 import { Agent, request } from 'undici'
+import { type Payment, PaymentsClient } from '../../client/index.js'
 import { isOpen } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { delay } from '../../runtime/delay.js'
 import { isRecord, parseJson } from '../../runtime/json.js'
 import { demoCard, demoCustomer } from '../../scripts/start/demo-customer.js'
-import type { PaymentView, RequestRecord } from './record.js'
+import type { RequestRecord } from './record.js'
 
 export interface Target {
   /** All instances, as a load balancer would know them. */
@@ -71,18 +73,12 @@ export class ChaosClient {
 
   /** Has the service tell `url` of every change. Resolves to the secret that signs the webhooks, a new one if asked for. */
   async registerWebhook(url: string, isRotation = false): Promise<string> {
-    const response = await fetch(`${this.#pick(this.#target.apiUrls)}/v1/webhook-endpoint`, {
-      method: 'PUT',
-      headers: { Authorization: `Bearer ${this.#target.apiKey}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ url, rotate_secret: isRotation })
-    })
-    const text = await response.text()
-    if (response.status !== 200) throw new Error(`The webhook was not registered: ${response.status} ${text}`)
-    return String(Object(parseJson(text))['secret'])
+    const client = new PaymentsClient({ baseUrl: this.#pick(this.#target.apiUrls), apiKey: this.#target.apiKey })
+    return (await client.webhookEndpoint.register({ url, rotate_secret: isRotation })).secret
   }
 
   /** The payment as the service shows it; null when it does not know it. */
-  async read(paymentId: string): Promise<PaymentView | null> {
+  async read(paymentId: string): Promise<Payment | null> {
     const answer = await this.#get(`/v1/payments/${paymentId}`)
     return answer?.status === 200 ? viewOf(answer.body) : null
   }
@@ -250,6 +246,6 @@ function wordsFor(answer: Answer | null): string {
   return `${answer.status} ${sentence}`
 }
 
-function viewOf(body: Readonly<Record<string, unknown>>): PaymentView | null {
-  return typeof body['id'] === 'string' && typeof body['status'] === 'string' ? (body as unknown as PaymentView) : null
+function viewOf(body: Readonly<Record<string, unknown>>): Payment | null {
+  return typeof body['id'] === 'string' && typeof body['status'] === 'string' ? (body as unknown as Payment) : null
 }

@@ -6,8 +6,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { parentPort, Worker, workerData } from 'node:worker_threads'
+import { webhooks } from '../../client/index.js'
 import { isRecord, parseJson } from '../../runtime/json.js'
-import { isAuthentic } from '../../scripts/shop/webhook-signature.js'
 import type { TlsMaterial } from '../../scripts/start/loopback-tls.js'
 import { createRandom } from '../simulation/random.js'
 
@@ -82,8 +82,7 @@ async function listen({ tls, seed }: Plan, tell: (text: string | null) => void):
   let failureChance = FAILURE_CHANCE
   const statusOf = (signature: string, body: Buffer): number => {
     if (random.next() < failureChance) return 500
-    const isTrusted = [...secrets].some(secret => isAuthentic(signature, body, secret, Date.now()))
-    return secrets.size > 0 && !isTrusted ? 401 : 204
+    return secrets.size > 0 && !isSigned(body, signature, [...secrets]) ? 401 : 204
   }
   const server = createServer({ cert: tls.cert, key: tls.key }, (request, response) => {
     const chunks: Buffer[] = []
@@ -104,6 +103,15 @@ async function listen({ tls, seed }: Plan, tell: (text: string | null) => void):
       if (order.isOnly) secrets.clear()
       secrets.add(order.trust)
     }
+  }
+}
+
+function isSigned(body: Buffer, signature: string, secrets: readonly string[]): boolean {
+  try {
+    webhooks.verify(body, signature, secrets)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -1,4 +1,5 @@
 /** The client's own books of a chaos run: what was asked, under which key, and what was answered in the end. */
+import type { Payment } from '../../client/index.js'
 
 export interface RequestRecord {
   readonly key: string
@@ -8,7 +9,7 @@ export interface RequestRecord {
   /** HTTP status of the conclusive answer; null: there was none. */
   status: number | null
   /** The answered payment, when it was one. */
-  answer: PaymentView | null
+  answer: Payment | null
   tries: number
   /** The first try, as `performance.now()` tells it; of a create, the first try for its token. */
   readonly beganMs: number
@@ -28,15 +29,4 @@ export interface Failure {
   readonly tookMs: number
   /** `no answer`, or the status and what it means. */
   readonly what: string
-}
-
-/** A payment as merchants see it (docs/API.md#the-payment), as far as the audit looks. */
-export interface PaymentView {
-  readonly id: string
-  readonly status: string
-  readonly amount_cents: number
-  readonly captured_cents: number
-  readonly refunded_cents: number
-  readonly operation: { readonly state: string; readonly idempotency_key: string }
-  readonly card: { readonly last4: string }
 }

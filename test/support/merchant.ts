@@ -1,11 +1,12 @@
 /** A merchant, its buyers and its operator: everything that a system test does over HTTP and on the command line. */
 import { randomUUID } from 'node:crypto'
+import { createTestToken, type Payment, PaymentsClient } from '../../client/index.js'
 import { isOpen } from '../../machines/model.js'
 import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { createLogger } from '../../runtime/log.js'
 import { connectionOf } from '../../scripts/operator/connection.js'
 import { runOperator } from '../../scripts/operator/program.js'
-import { demoCard, demoCustomer } from '../../scripts/start/demo-customer.js'
+import { demoCustomer } from '../../scripts/start/demo-customer.js'
 import { until } from './conditions.js'
 import type { ServiceUnderTest } from './service.js'
 
@@ -18,28 +19,8 @@ export const testCards = {
   silentlyApproved: '4024007153760029'
 } as const
 
-/** A payment as merchants see it (docs/API.md#the-payment); the fields that these tests look at. */
-export interface PaymentView {
-  readonly id: string
-  readonly status: string
-  readonly amount_cents: number
-  readonly captured_cents: number
-  readonly refunded_cents: number
-  readonly expires_at: string | null
-  readonly created_at: string
-  readonly authorized_at: string | null
-  readonly captured_at: string | null
-  readonly canceled_at: string | null
-  readonly refunded_at: string | null
-  readonly provider: Readonly<Record<string, string | null>>
-  readonly operation: {
-    readonly kind: string
-    readonly state: string
-    readonly amount_cents: number
-    readonly idempotency_key: string
-  }
-  readonly error?: { readonly code: string; readonly message: string; readonly retryable: boolean }
-}
+/** A payment as merchants see it. */
+export type PaymentView = Payment
 
 /** An answer of the API: the payment, or the error envelope. */
 export interface ApiAnswer {
@@ -78,15 +59,9 @@ export class Merchant {
 
   /** A one-use token for a typed card. */
   async token(card: string = testCards.approved): Promise<string> {
-    const key = this.#keys?.publishableKey ?? this.#service().publishableKey
-    const response = await fetch(`${this.#service().tokensUrl}/v1/tokens`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ ...demoCard, card_number: card })
-    })
-    const body = (await response.json()) as { token_id: string }
-    if (response.status !== 201) throw new Error(`no token: ${JSON.stringify(body)}`)
-    return body.token_id
+    const { tokensUrl } = this.#service()
+    const { publishableKey } = this.#keys ?? this.#service()
+    return (await createTestToken({ tokensUrl, publishableKey, card: { card_number: card } })).token_id
   }
 
   /** `POST /v1/payments`; approved and captured unless the options say otherwise. */
@@ -146,6 +121,11 @@ export class Merchant {
   #headers(): Record<string, string> {
     return { Authorization: `Bearer ${this.#keys?.apiKey ?? this.#service().apiKey}` }
   }
+}
+
+/** Has the service post its events to `url`. Resolves to the secret that signs them. */
+export async function registerHook({ baseUrl, apiKey }: ServiceUnderTest, url: string): Promise<string> {
+  return (await new PaymentsClient({ baseUrl, apiKey }).webhookEndpoint.register({ url })).secret
 }
 
 /** Runs one command line of the operator's CLI against a service. */

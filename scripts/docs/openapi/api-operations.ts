@@ -124,6 +124,6 @@ export const tokenOperation: OperationWords = {
   tag: 'Cards',
   summary: 'Turn a typed card into a one-use token',
   text: "From the buyer's browser; a page normally leaves this to the hosted fields. Any origin may call it.",
-  example: demoCard,
+  example: { ...demoCard },
   answers: [{ status: 201, schema: 'Token', means: 'The token, which lives 15 minutes and can be used once.' }]
 }

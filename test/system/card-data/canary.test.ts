@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { close, listen } from '../../../runtime/ops-server.js'
 import { startListener } from '../../../scripts/shop/listener.js'
-import { registerHook } from '../../../scripts/shop/register-endpoint.js'
 import { readLoopbackTls } from '../../../scripts/start/loopback-tls.js'
 import { readKeyRing } from '../../../vault/key-ring.js'
 import { until } from '../../support/conditions.js'
+import { registerHook } from '../../support/merchant.js'
 import { type ServiceUnderTest, useService } from '../../support/service.js'
 import { openWith } from '../../vault/thief.js'
 import { contentOf, filesIn, memoryOf, metricsOf, surfaceOf, writeSnapshot } from './left-behind.js'
@@ -191,7 +191,7 @@ async function collectWebhooks(service: ServiceUnderTest): Promise<CollectedWebh
   const forwardTo = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
   const tls = await readLoopbackTls(service.dataDir)
   const listener = await startListener({ tls, port: 0, forwardTo, write: () => undefined })
-  await registerHook(service.baseUrl, service.apiKey, listener.url)
+  await registerHook(service, listener.url)
   return { bodies, stop: () => Promise.all([listener.stop(), close(server)]) }
 }
 

@@ -5,11 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { keyFilesOf } from '../../../runtime/config.js'
-import { registerHook } from '../../../scripts/shop/register-endpoint.js'
 import { readLoopbackTls } from '../../../scripts/start/loopback-tls.js'
 import { ensureKeyFiles, keyFilesIn, webhookKeyFileIn } from '../../../vault/key-files.js'
 import { until } from '../../support/conditions.js'
-import { asOperator, Merchant } from '../../support/merchant.js'
+import { asOperator, Merchant, registerHook } from '../../support/merchant.js'
 import { isSignedWith, type Received, startReceiver } from '../../support/receiver.js'
 import { useService } from '../../support/service.js'
 import { SERVICE_SETTINGS } from '../../support/webhooks.js'
@@ -92,16 +91,16 @@ describe('key files of a running service', function () {
     const receiver = await startReceiver(undefined, readLoopbackTls(service().dataDir))
     const pids = [...service().pids('api'), ...service().pids('webhooks')]
     try {
-      const before = await registerHook(service().baseUrl, service().apiKey, receiver.url)
+      const before = await registerHook(service(), receiver.url)
       expect((await asOperator(service(), 'webhook-keys', 'rotate')).code).to.equal(0)
       const eventOfPayment = async (): Promise<Received> => {
         const { id } = (await merchant.create()).payment
         return await until('its event', () => receiver.received.find(({ event }) => event['payment_id'] === id))
       }
       expect(isSignedWith(before, await eventOfPayment())).to.equal(true)
-      expect(await registerHook(service().baseUrl, service().apiKey, receiver.url)).to.equal(before)
+      expect(await registerHook(service(), receiver.url)).to.equal(before)
 
-      const after = await registerHook(service().baseUrl, service().apiKey, `${receiver.url}&new`)
+      const after = await registerHook(service(), `${receiver.url}&new`)
       // `webhooks` remembers an endpoint for a moment.
       await until('the new secret signs', async () => isSignedWith(after, await eventOfPayment()))
       expect([...service().pids('api'), ...service().pids('webhooks')]).to.deep.equal(pids)

@@ -10,7 +10,6 @@ import { connect, disconnect, type Redis } from '../../../redis/connection/conne
 import { replayedCommands } from '../../../redis/installation/replay.js'
 import { createTokenStore } from '../../../redis/tokens/tokens.js'
 import { createLogger } from '../../../runtime/log.js'
-import { registerHook } from '../../../scripts/shop/register-endpoint.js'
 import { type EmbeddedRedis, startRedis } from '../../../scripts/start/embedded-redis.js'
 import { freePort } from '../../../scripts/start/ports.js'
 import { parseProcfile } from '../../../scripts/start/procfile.js'
@@ -18,6 +17,7 @@ import { obtainRedis } from '../../../scripts/start/redis-binary.js'
 import { namesInBlocks } from '../../support/append-only-file.js'
 import { aToken } from '../../support/cards.js'
 import { until } from '../../support/conditions.js'
+import { registerHook } from '../../support/merchant.js'
 import { makeRedisUsers, urlAs } from '../../support/redis-users.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
 import { APPROVED, call, payByCard, payByToken, QUICK, storeCard, UNANSWERED } from '../card-data/shopping.js'
@@ -93,7 +93,7 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
       procfile: await procfileAsUsers(tls, files.certFile)
     })
     receiver = await startReceiver(files)
-    await registerHook(service.baseUrl, service.apiKey, receiver.url)
+    await registerHook(service, receiver.url)
   })
   after(async () => {
     await service?.stop()

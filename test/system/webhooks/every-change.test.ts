@@ -2,11 +2,10 @@ import { expect } from 'chai'
 import { connect, disconnect } from '../../../redis/connection/connections.js'
 import { newPaymentId, partitionOf } from '../../../redis/keys.js'
 import { createLogger } from '../../../runtime/log.js'
-import { registerHook } from '../../../scripts/shop/register-endpoint.js'
 import { readLoopbackTls } from '../../../scripts/start/loopback-tls.js'
 import { until } from '../../support/conditions.js'
 import { schemaProblems } from '../../support/documented-answers.js'
-import { Merchant, testCards } from '../../support/merchant.js'
+import { Merchant, registerHook, testCards } from '../../support/merchant.js'
 import { isSignedWith, type Receiver, startReceiver } from '../../support/receiver.js'
 import { useService } from '../../support/service.js'
 import { emit, SERVICE_SETTINGS } from '../../support/webhooks.js'
@@ -23,7 +22,7 @@ describe('webhooks of a running service', function () {
 
   before(async () => {
     receiver = await startReceiver(undefined, readLoopbackTls(service().dataDir))
-    secret = await registerHook(service().baseUrl, service().apiKey, receiver.url)
+    secret = await registerHook(service(), receiver.url)
   })
   after(() => receiver.stop())
 

@@ -1,8 +1,7 @@
 import { expect } from 'chai'
-import { registerHook } from '../../../scripts/shop/register-endpoint.js'
 import { readLoopbackTls } from '../../../scripts/start/loopback-tls.js'
 import { until } from '../../support/conditions.js'
-import { asOperator, Merchant } from '../../support/merchant.js'
+import { asOperator, Merchant, registerHook } from '../../support/merchant.js'
 import { type Receiver, startReceiver } from '../../support/receiver.js'
 import { useService } from '../../support/service.js'
 import { SERVICE_SETTINGS } from '../../support/webhooks.js'
@@ -20,7 +19,7 @@ describe('webhooks while the clock of the test environment is ahead', function (
   const withReceiver = async (work: (receiver: Receiver) => Promise<void>): Promise<void> => {
     const receiver = await startReceiver(undefined, readLoopbackTls(service().dataDir))
     try {
-      await registerHook(service().baseUrl, service().apiKey, receiver.url)
+      await registerHook(service(), receiver.url)
       await work(receiver)
     } finally {
       await receiver.stop()

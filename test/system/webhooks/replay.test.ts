@@ -2,10 +2,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { startListener } from '../../../scripts/shop/listener.js'
-import { registerHook } from '../../../scripts/shop/register-endpoint.js'
 import { readLoopbackTls } from '../../../scripts/start/loopback-tls.js'
 import { until } from '../../support/conditions.js'
-import { asOperator, Merchant } from '../../support/merchant.js'
+import { asOperator, Merchant, registerHook } from '../../support/merchant.js'
 import { type Receiver, startReceiver } from '../../support/receiver.js'
 import { useService } from '../../support/service.js'
 import { SERVICE_SETTINGS } from '../../support/webhooks.js'
@@ -18,7 +17,7 @@ describe('webhooks in the hands of operators and developers', function () {
 
   before(async () => {
     receiver = await startReceiver(undefined, readLoopbackTls(service().dataDir))
-    await registerHook(service().baseUrl, service().apiKey, receiver.url)
+    await registerHook(service(), receiver.url)
   })
   after(() => receiver.stop())
 
@@ -99,7 +98,7 @@ describe('webhooks in the hands of operators and developers', function () {
     const printed: string[] = []
     const tls = await readLoopbackTls(service().dataDir)
     const listener = await startListener({ tls, port: 0, forwardTo, write: line => printed.push(line) })
-    listener.expect(await registerHook(service().baseUrl, service().apiKey, listener.url))
+    listener.expect(await registerHook(service(), listener.url))
     try {
       // A new address is in effect within a second.
       const id = await until('an event goes to the new address', async () => {
@@ -118,7 +117,7 @@ describe('webhooks in the hands of operators and developers', function () {
       expect(lines[0]).to.match(/"status":"captured".*\(valid signature\) -> 500$/)
       expect(lines[1]).to.match(/\(valid signature\) -> 200$/)
     } finally {
-      await registerHook(service().baseUrl, service().apiKey, receiver.url)
+      await registerHook(service(), receiver.url)
       await listener.stop()
       shop.close()
     }
