@@ -32,7 +32,7 @@ const PREFLIGHT_AGE_S = 86_400
 
 /** Builds the application; it holds no state of its own. */
 export function createTokensApp(deps: TokensAppDeps): Koa<RequestState> {
-  const router = routerOf([tokenRoute(deps)])
+  const router = routerOf([tokenRoute(deps), keyRoute(deps)])
   addFieldsRoutes(router, deps.hostedFields)
 
   const app = new Koa<RequestState>({ proxy: deps.trustedProxies > 0, maxIpsCount: deps.trustedProxies })
@@ -54,6 +54,18 @@ function tokenRoute(deps: TokensAppDeps): Route {
       const card = readCardInput(ctx.state.body, { environment: deps.environment, nowMs: Date.now() })
       await limitTokens(ctx, deps.limits)
       return { status: 201, body: await createToken(deps, merchantId, card) }
+    }
+  }
+}
+
+/** The hosted fields ask before a buyer types: a wrong key is told when the page is made, not when the first card is sent. */
+function keyRoute(deps: TokensAppDeps): Route {
+  return {
+    method: 'GET',
+    path: '/v1/fields/key',
+    async answer(ctx) {
+      await authenticate(ctx, deps.authenticator, 'tokens:write')
+      return { status: 200, body: {} }
     }
   }
 }

@@ -3,9 +3,9 @@
  * `await fields.tokenize()` gives a one-use token. What the buyer types stays in the frame, on the origin of `tokens`.
  */
 import type { Fields, FieldsOptions } from './fields-api.js'
+import { placeOf } from './fields-options.js'
 import type { FieldsError as FieldsErrorApi, FieldsToken } from './fields-values.js'
 import { CONNECT, type Connect, isRecord, type Refusal, type Report } from './protocol.js'
-import { cssVariables } from './style-options.js'
 import { localeFor, texts } from './texts.js'
 
 /** Why there is no token; `message` is for the buyer, in the language of the fields. */
@@ -57,10 +57,9 @@ function fields(options: FieldsOptions): Fields {
   const openChannel = (): MessageChannel => {
     const opened = new MessageChannel()
     opened.port1.onmessage = ({ data }: MessageEvent<Report>) => {
-      if (data.type === 'ready') {
-        clearTimeout(timer)
-        become.resolve()
-      }
+      if (data.type === 'ready' || data.type === 'key_refused') clearTimeout(timer)
+      if (data.type === 'ready') become.resolve()
+      if (data.type === 'key_refused') giveUp({ code: data.code, message: failures.refused, fields: [] })
       take(data, { frame, waiting, element, options })
     }
     return opened
@@ -125,19 +124,6 @@ function readiness(): Readiness {
   return { ready, become, isReady: () => isReady }
 }
 
-/** Where the fields go. Throws a `TypeError` for every mistake in the options. */
-function placeOf({ element, publishableKey, style }: FieldsOptions): HTMLElement {
-  const place = typeof element === 'string' ? document.querySelector(element) : element
-  if (!(place instanceof HTMLElement)) throw new TypeError('Service.fields: `element` is not an element of this page')
-  if (!/^svc_(test|live)\.[^.]+$/.test(publishableKey)) {
-    throw new TypeError(
-      'Service.fields: `publishableKey` must be a publishable key; never put a secret key into a page'
-    )
-  }
-  cssVariables(style)
-  return place
-}
-
 /** The first message. Its target pins the receiver: should anything but `tokens` have answered, the browser drops it. */
 function connectOf({ publishableKey, style }: FieldsOptions, locale: string): Connect {
   return { type: CONNECT, publishableKey, locale, style: { ...style } }
@@ -150,6 +136,8 @@ function take(
 ): void {
   if (report.type === 'height') place.frame.style.height = `${Math.min(report.px, HEIGHT_MAX_PX)}px`
   if (report.type === 'change') place.options.onChange?.({ brand: report.brand, isComplete: report.isComplete })
+  // For the engineer, in the console of the page: a page that does not ask for `ready` is told too.
+  if (report.type === 'key_refused') reportError(keyError(place.options.publishableKey, report.code))
   // Enter in a field does what it does in any form of the page.
   if (report.type === 'submit') place.element.closest('form')?.requestSubmit()
   if (report.type !== 'token' && report.type !== 'refusal') return
@@ -157,6 +145,12 @@ function take(
   place.waiting.delete(report.request)
   if (report.type === 'token') asked?.resolve(report.token)
   else asked?.reject(new FieldsError(report.refusal))
+}
+
+function keyError(key: string, code: string): TypeError {
+  return new TypeError(
+    `Service.fields: the publishable key ${key} is refused (${code}). Get the key of this environment from the operator.`
+  )
 }
 
 function makeFrame(title: string): HTMLIFrameElement {

@@ -3,7 +3,7 @@ import { type CardForm, createCardForm, elementOf } from './card-form.js'
 import { type Connect, type Refusal, type Report, readConnect, readOrder } from './protocol.js'
 import { cssVariables } from './style-options.js'
 import { localeFor, type Texts, texts } from './texts.js'
-import { tokenize } from './tokenize.js'
+import { keyRefusal, tokenize } from './tokenize.js'
 
 window.addEventListener('message', function onMessage(event) {
   // Only the page that embeds this frame, not a neighbour; and only once: a second master would be an intruder.
@@ -46,7 +46,9 @@ function begin(connect: Connect, port: MessagePort): void {
     isBusy = false
   }
   sendHeight()
-  report({ type: 'ready' })
+  void keyRefusal(connect.publishableKey).then(code =>
+    report(code === null ? { type: 'ready' } : { type: 'key_refused', code })
+  )
 }
 
 async function fulfil(request: number, form: CardForm, publishableKey: string, language: Texts): Promise<Report> {

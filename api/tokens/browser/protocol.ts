@@ -23,6 +23,7 @@ export type Refusal = Pick<FieldsError, 'code' | 'message' | 'fields'>
 /** Frame to page, through the channel. */
 export type Report =
   | { readonly type: 'ready' }
+  | { readonly type: 'key_refused'; readonly code: string }
   | { readonly type: 'height'; readonly px: number }
   | { readonly type: 'change'; readonly brand: string | null; readonly isComplete: boolean }
   | { readonly type: 'submit' }

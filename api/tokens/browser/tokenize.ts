@@ -1,4 +1,4 @@
-/** The one request of the frame: the typed card goes to `tokens` only, the frame's own origin. */
+/** The requests of the frame, to `tokens` only, its own origin: whether the key is good, and the typed card. */
 import type { FieldName, ProblemCode, TypedCard } from './card-rules.js'
 import type { FieldsToken } from './fields-values.js'
 import { isRecord } from './protocol.js'
@@ -12,6 +12,8 @@ export type Tokenization =
   | { readonly kind: 'failure'; readonly code: string; readonly text: FailureCode }
 
 const TIMEOUT_MS = 20_000
+/** The fields are not ready before the key is asked about; a slow answer must not keep buyers waiting. */
+const KEY_TIMEOUT_MS = 3_000
 
 /** Which field a path of the error envelope is about, and what to say there when the frame's own rules let it pass. */
 const PATHS: Readonly<Record<string, readonly [FieldName, ProblemCode]>> = {
@@ -20,6 +22,21 @@ const PATHS: Readonly<Record<string, readonly [FieldName, ProblemCode]>> = {
   expiration_year: ['expiry', 'expired'],
   cvv: ['cvv', 'cvv_wrong'],
   holder_name: ['name', 'name_wrong']
+}
+
+/** The code with which `tokens` refuses the key; null when it takes the key, or gave no answer. Never rejects. */
+export async function keyRefusal(publishableKey: string): Promise<string | null> {
+  try {
+    const response = await fetch('/v1/fields/key', {
+      headers: { Authorization: `Bearer ${publishableKey}` },
+      credentials: 'omit',
+      cache: 'no-store',
+      signal: AbortSignal.timeout(KEY_TIMEOUT_MS)
+    })
+    return response.status === 401 || response.status === 403 ? codeOf(errorIn(await response.json())) : null
+  } catch {
+    return null
+  }
 }
 
 /** Never rejects. `card` has passed the rules of the form. */
@@ -55,11 +72,19 @@ function readToken(body: unknown): Tokenization {
 }
 
 function readRefusal(status: number, body: unknown): Tokenization {
-  const error = isRecord(body) && isRecord(body['error']) ? body['error'] : {}
-  const code = typeof error['code'] === 'string' ? error['code'] : 'internal_error'
+  const error = errorIn(body)
+  const code = codeOf(error)
   if (status === 429) return { kind: 'failure', code, text: 'rate_limited' }
   const problems = problemsOf(code, Array.isArray(error['fields']) ? error['fields'] : [])
   return Object.keys(problems).length > 0 ? { kind: 'problems', problems } : refused(code)
+}
+
+function errorIn(body: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(body) && isRecord(body['error']) ? body['error'] : {}
+}
+
+function codeOf({ code }: Readonly<Record<string, unknown>>): string {
+  return typeof code === 'string' ? code : 'internal_error'
 }
 
 function problemsOf(code: string, fields: readonly unknown[]): Partial<Record<FieldName, ProblemCode>> {

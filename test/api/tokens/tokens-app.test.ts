@@ -128,6 +128,14 @@ describe('POST /v1/tokens: who may, and how often', () => {
     expect(await app.redis.secrets.dbsize()).to.equal(0)
   })
 
+  it('tells the hosted fields whether their key is one of those, without a token', async () => {
+    const ask = (key: string) => fetch(`${app.url}/v1/fields/key`, { headers: { Authorization: `Bearer ${key}` } })
+    expect((await ask(app.publishableKey)).status).to.equal(200)
+    expect((await ask('svc_test.k000000000000000')).status).to.equal(401)
+    expect((await ask(app.secretKey)).status).to.equal(403)
+    expect(await app.redis.secrets.dbsize()).to.equal(0)
+  })
+
   it('warns of a secret key that a page uses in the place of the publishable one', async () => {
     const from = (key: string, headers = {}) => app.post(typedCard, { Authorization: `Bearer ${key}`, ...headers })
     const page = { Origin: 'https://shop.example' }
