@@ -41,7 +41,7 @@ export async function exchange(request: HttpRequest, options: ExchangeOptions): 
 /** An answer in the form of the service, or the sign that something else answered, such as a proxy. */
 function answerOf({ status, headers }: Response, text: string, { origin }: URL): Answer | NoAnswerError {
   const body = status === 204 ? {} : parse(text)
-  if (isObject(body) && (status < 400 || hasErrorCode(body))) return { status, headers, body }
+  if (isObject(body) && (status < 300 || hasErrorCode(body))) return { status, headers, body }
   return new NoAnswerError('unreadable', `${origin} answered ${status} with something that is not the API's.`, {
     status
   })

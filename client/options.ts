@@ -24,9 +24,9 @@ export interface CallOptions {
 export interface MoneyOptions extends CallOptions {
   /**
    * A new one for each intention to move money: 1 to 255 printable ASCII characters. Write it down before the call; with it
-   * the call can be repeated after a crash. A random UUID by default.
+   * the call can be repeated after a crash. A random UUID when it is left out.
    */
-  readonly idempotencyKey?: string | undefined
+  readonly idempotencyKey?: string
   /** How long the service may wait for the result in one try: 0 to 30 s; 8 s by default. */
   readonly waitS?: number | undefined
 }
@@ -42,4 +42,26 @@ export interface ClientOptions extends Pick<CallOptions, 'timeoutMs' | 'deadline
   readonly fetch?: typeof fetch | undefined
   /** Told of each answer (`debug`) and of each retry (`warn`). */
   readonly logger?: Logger | undefined
+}
+
+const CALL_OPTIONS: Readonly<Record<keyof MoneyOptions, true>> = {
+  timeoutMs: true,
+  deadlineMs: true,
+  maxRetries: true,
+  signal: true,
+  correlationId: true,
+  idempotencyKey: true,
+  waitS: true
+}
+
+/**
+ * Throws a `TypeError` for what may move other money than it was meant to: an amount in the place of the options, and a key
+ * that is undefined by mistake, in whose place each call would make a new one.
+ */
+export function checkCallOptions(options: MoneyOptions): void {
+  const unknown = Object.keys(options).find(name => !Object.hasOwn(CALL_OPTIONS, name))
+  if (unknown !== undefined) throw new TypeError(`\`${unknown}\` is not an option of a call.`)
+  if ('idempotencyKey' in options && typeof options.idempotencyKey !== 'string') {
+    throw new TypeError('`idempotencyKey` is no text. Give one, or leave the option out for a random key.')
+  }
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Payment } from './answer-types.js'
 import { ApiError, NoAnswerError, OutcomeUnknownError } from './errors.js'
 import { exchange } from './exchange.js'
-import type { ClientOptions, MoneyOptions } from './options.js'
+import { type ClientOptions, checkCallOptions, type MoneyOptions } from './options.js'
 import { type Answer, errorOf, pauseMs, verdictOf } from './verdict.js'
 
 export interface ApiRequest {
@@ -41,6 +41,7 @@ export class Transport {
    * and else with `NoAnswerError` or the reason of the signal.
    */
   async send<T>(request: ApiRequest, options: MoneyOptions = {}): Promise<T> {
+    checkCallOptions(options)
     const { signal } = options
     signal?.throwIfAborted()
     const key = request.movesMoney ? (options.idempotencyKey ?? randomUUID()) : undefined

@@ -68,6 +68,15 @@ describe('the methods of the client', () => {
     expect(sent).to.have.length(0)
   })
 
+  it('refuse an amount in the place of the options, and a key that is undefined by mistake', async () => {
+    const { client, sent } = scriptedApi([[200, {}]])
+    const amount: object = { amount_cents: 1 }
+    const noKey = JSON.parse('{}') as { key: string }
+    expect(await client.payments.cancel(ID, amount).catch(String)).to.contain('`amount_cents` is not an option')
+    expect(await client.payments.create(order, { idempotencyKey: noKey.key }).catch(String)).to.contain('is no text')
+    expect(sent).to.have.length(0)
+  })
+
   it('refuse an id that would make another address of it', () => {
     const { client } = scriptedApi([[200, {}]])
     for (const id of ['', '..', 'a/b', '?x']) expect(() => client.payments.get(id)).to.throw(TypeError, 'is not an id')

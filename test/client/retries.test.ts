@@ -1,5 +1,11 @@
 import { expect } from 'chai'
-import { ApiError, type CreatePaymentRequest, NoAnswerError, OutcomeUnknownError } from '../../client/index.js'
+import {
+  ApiError,
+  type CreatePaymentRequest,
+  type MoneyOptions,
+  NoAnswerError,
+  OutcomeUnknownError
+} from '../../client/index.js'
 import { demoCustomer } from '../../scripts/start/demo-customer.js'
 import { refusal, type ScriptedApi, type Step, scriptedApi } from './scripted-api.js'
 
@@ -11,16 +17,15 @@ const order: CreatePaymentRequest = {
 }
 const captured = { id: 'p1', status: 'captured' }
 const unknown = { id: 'p1', status: 'unknown' }
+const WITH_KEY: MoneyOptions = { idempotencyKey: 'o1.pay.1' }
 const paid: Step = [201, captured]
 
 /** What a create ends with: the payment, or the error. */
-async function endOf({ client }: ScriptedApi, options = {}): Promise<unknown> {
-  return await client.payments
-    .create(order, { idempotencyKey: 'o1.pay.1', ...options })
-    .catch((error: unknown) => error)
+async function endOf({ client }: ScriptedApi, options: MoneyOptions = WITH_KEY): Promise<unknown> {
+  return await client.payments.create(order, options).catch((error: unknown) => error)
 }
 
-async function outcomeUnknown(api: ScriptedApi, options = {}): Promise<OutcomeUnknownError> {
+async function outcomeUnknown(api: ScriptedApi, options?: MoneyOptions): Promise<OutcomeUnknownError> {
   const end = await endOf(api, options)
   return end instanceof OutcomeUnknownError ? end : expect.fail(String(end))
 }
@@ -31,6 +36,7 @@ describe('the client, when a request moves money', () => {
     ['the service is broken', refusal(500, 'internal_error')],
     ['the store of the service is away', refusal(503, 'service_unavailable')],
     ['a proxy answers for the service', [502, '<html>Bad gateway</html>']],
+    ['an answer redirects elsewhere', [302, { to: 'elsewhere' }]],
     ['the request came too slowly', refusal(408, 'request_timeout')],
     ['the rate limit is reached', refusal(429, 'rate_limited')],
     ['the payment is still being created', refusal(409, 'idempotency_in_progress', { payment_id: 'p1' })],
@@ -73,10 +79,10 @@ describe('the client, when a request moves money', () => {
   ] as const) {
     it(`takes ${status} ${code} for a no only when nothing may have been accepted before`, async () => {
       const api = scriptedApi([refusal(status, code)])
-      expect(await endOf(api, { idempotencyKey: undefined })).to.include({ name: 'ApiError', code })
+      expect(await endOf(api, {})).to.include({ name: 'ApiError', code })
       for (const steps of [[refusal(status, code)], ['cut', refusal(status, code)]] as const) {
         const isFirst = steps.length === 2
-        const { cause } = await outcomeUnknown(scriptedApi(steps), isFirst ? { idempotencyKey: undefined } : {})
+        const { cause } = await outcomeUnknown(scriptedApi(steps), isFirst ? {} : WITH_KEY)
         expect(cause).to.be.instanceOf(ApiError).and.to.include({ code })
       }
     })
@@ -130,7 +136,7 @@ describe('the client, when a request moves money', () => {
   it('tells an abort as an unknown outcome, with the key to repeat it with', async () => {
     const stop = new AbortController()
     setTimeout(() => stop.abort(new Error('the process ends')), 20)
-    const end = await outcomeUnknown(scriptedApi(['hang']), { signal: stop.signal, idempotencyKey: undefined })
+    const end = await outcomeUnknown(scriptedApi(['hang']), { signal: stop.signal })
     expect(end.idempotencyKey).to.match(/^[0-9a-f-]{36}$/)
     expect((end.cause as Error).message).to.equal('the process ends')
   })
