@@ -28,13 +28,13 @@ export function selectTestFiles(files: readonly string[], patterns: readonly str
  * file belongs to the first that fits.
  */
 const LONGEST_FIRST = [
-  'live-drill',
+  'system/payments',
   'simulation/simulation',
   'system/operations',
-  'system/payments',
+  'live-drill',
+  'chaos',
   'scripts',
   'simulation/crash-matrix',
-  'chaos',
   'system/card-data',
   'system',
   'redis',

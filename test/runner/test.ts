@@ -1,21 +1,20 @@
 /**
  * `npm test`: everything that CI runs. Lint and format, then all tests on the build that was just made; test files that
- * need Redis start it themselves (test/support/redis.ts). Two processes run side by side, one for each core of a small
- * machine, and take one batch of files after the other. The last line is `N passed, M failed`.
+ * need Redis start it themselves (test/support/redis.ts). Three processes run side by side, because each waits for some
+ * of its time and a small machine has two cores, and take one batch of files after the other. The last line is `N passed, M failed`.
  */
-import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { messageOf } from '../../runtime/message-of.js'
 import { readCommandLine, toolCommand } from '../../scripts/command-line/tool.js'
 import { wholeNumber } from '../../scripts/command-line/values.js'
 import { obtainRedis } from '../../scripts/start/redis-binary.js'
 import { obtainChromium } from './chromium-binary.js'
 import type { FileTime, Totals } from './counting-reporter.js'
+import { runMocha, runNode } from './mocha-process.js'
 import { batchesOf, selectTestFiles } from './test-files.js'
 
-const LANES = 2
+const LANES = 3
 const SLOWEST_SHOWN = 10
 const root = resolve(import.meta.dirname, '../../..')
 process.chdir(root)
@@ -56,28 +55,33 @@ const all = readdirSync('dist/test', { recursive: true, encoding: 'utf8' })
 const batches = batchesOf(selectTestFiles(all.sort(), patterns), file => readFileSync(file, 'utf8'))
 
 const isEverything = patterns.length === 0
-const { passed, failed, failures, files: times } = await (isEverything ? runEverything() : runMocha(batches.flat()))
+const {
+  passed,
+  failed,
+  failures,
+  files: times
+} = await (isEverything ? runEverything() : runMocha(batches.flat(), { options: mochaOptions }))
 if (isEverything) process.stdout.write(slowestOf(times))
 // Once more, at the end: the reports of the batches are long.
 if (failures.length > 0) process.stdout.write(`\nFailed:\n${failures.map(failure => `  ${failure}`).join('\n')}\n`)
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`)
 process.exit(failed === 0 && passed > 0 ? 0 : 1)
 
-/** Lint and all batches, two at the same time. The report of each is printed when it has ended. */
+/** Lint and all batches, three at the same time. The report of each is printed when it has ended. */
 async function runEverything(): Promise<Totals> {
   // Before the batches: several need these programs, and only one may fetch them.
   const say = (line: string): boolean => process.stdout.write(`${line}\n`)
   await obtainRedis(resolve('.vendor'), say)
   await obtainChromium('.vendor', say)
   const folder = mkdtempSync(join(tmpdir(), 'payments-reports-'))
-  const lint = run('node_modules/@biomejs/biome/bin/biome', ['check', '.'])
+  const lint = runNode(['node_modules/@biomejs/biome/bin/biome', 'check', '.'])
   const waiting = [...batches.entries()]
   let sum: Totals = { passed: 0, failed: 0, failures: [], files: [] }
   const runWaiting = async (share: string): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [index, batch] = next
       const report = join(folder, `${index}.txt`)
-      const totals = await runMocha(batch, { share, report })
+      const totals = await runMocha(batch, { options: mochaOptions, share, report })
       process.stdout.write(readFileSync(report))
       sum = {
         passed: sum.passed + totals.passed,
@@ -104,56 +108,4 @@ function slowestOf(times: readonly FileTime[]): string {
       `  ${processorS.toFixed(1).padStart(6)} s ${wallS.toFixed(1).padStart(6)} s  ${file}`
   )
   return [`\nProcessor time ${sum.toFixed(0)} s. Most of it (processor, wall):`, ...rows, ''].join('\n')
-}
-
-/** `share`: of the free ports, for `freePort`. `report`: a file for the output, in the place of standard output. */
-async function runMocha(
-  testFiles: readonly string[],
-  { share = '0/1', report }: { share?: string; report?: string | undefined } = {}
-): Promise<Totals> {
-  const folder = mkdtempSync(join(tmpdir(), 'payments-totals-'))
-  const file = join(folder, 'totals.json')
-  try {
-    const reporter = ['--reporter', './dist/test/runner/counting-reporter.js', '--reporter-option', `totals=${file}`]
-    const args = [...reporter, ...mochaOptions, ...testFiles]
-    const output = report === undefined ? 'inherit' : openSync(report, 'w')
-    const exitCode = await run('node_modules/mocha/bin/mocha.js', args, { env: { PORT_SHARE: share }, output })
-    if (existsSync(file)) return withExitCode(JSON.parse(readFileSync(file, 'utf8')) as Totals, exitCode)
-    return didNotEnd(`the tests did not run to their end (exit code ${exitCode}): ${testFiles.join(', ')}`)
-  } catch (error) {
-    return didNotEnd(messageOf(error))
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-/** Mocha fails for reasons that no test is counted for: a pending test, an error in the last hook. */
-function withExitCode(totals: Totals, exitCode: number): Totals {
-  if (exitCode === 0 || totals.failed > 0) return totals
-  return { ...totals, failed: 1, failures: [`mocha ended with exit code ${exitCode}: see its report above`] }
-}
-
-function didNotEnd(failure: string): Totals {
-  return { passed: 0, failed: 1, failures: [failure], files: [] }
-}
-
-/** Runs one of the tools with this Node. A signal to this process goes on to it. Resolves to its exit code. */
-function run(
-  script: string,
-  scriptArgs: readonly string[],
-  { env = {}, output = 'inherit' }: { env?: Record<string, string>; output?: 'inherit' | number } = {}
-): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [script, ...scriptArgs], {
-      env: { ...process.env, ...env },
-      stdio: ['inherit', output, output]
-    })
-    const passOn = (signal: NodeJS.Signals): boolean => child.kill(signal)
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, passOn)
-    child.once('error', reject)
-    child.once('exit', code => {
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, passOn)
-      resolve(code ?? 1)
-    })
-  })
 }

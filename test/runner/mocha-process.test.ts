@@ -1,0 +1,38 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { expect } from 'chai'
+import { runMocha } from './mocha-process.js'
+
+describe('a process of mocha', () => {
+  let folder: string
+  before(async () => {
+    folder = await mkdtemp('dist/test/payments-mocha-')
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  async function run(text: string): Promise<{ file: string; outcome: Awaited<ReturnType<typeof runMocha>> }> {
+    const file = relative('.', join(folder, 'made.test.js'))
+    await writeFile(file, text)
+    const outcome = await runMocha([file], { options: [], report: join(folder, 'report.txt'), leftOpenAfterMs: 500 })
+    return { file, outcome }
+  }
+
+  it('ends when nothing is left open', async () => {
+    const { passed, failed, failures } = (await run("it('passes', () => undefined)")).outcome
+    expect({ passed, failed, failures }).to.deep.equal({ passed: 1, failed: 0, failures: [] })
+  })
+
+  it('is killed when a test leaves something open, which fails and names its files', async () => {
+    const { file, outcome } = await run("it('passes', () => void setInterval(() => undefined, 1_000))")
+    expect({ passed: outcome.passed, failed: outcome.failed }).to.deep.equal({ passed: 1, failed: 1 })
+    expect(outcome.failures).to.deep.equal([
+      `mocha was killed 500 ms after its last test: a test left a server, a process or a timer open: ${file}`
+    ])
+  })
+
+  it('fails with its files when it ends before its last test', async () => {
+    const { file, outcome } = await run("it('ends too early', () => process.exit(3))")
+    expect(outcome).to.deep.include({ passed: 0, failed: 1 })
+    expect(outcome.failures).to.deep.equal([`the tests did not run to their end (exit code 3): ${file}`])
+  })
+})
