@@ -6,6 +6,7 @@
  */
 import { format } from 'node:util'
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
+import { version } from './version.js'
 
 export type { Logger } from 'pino'
 
@@ -32,7 +33,7 @@ const SECRET_FIELDS = [
 export function createLogger(processName: string, level: string, destination?: DestinationStream): Logger {
   const options: LoggerOptions = {
     level,
-    base: { process: processName, pid: process.pid },
+    base: { process: processName, pid: process.pid, version },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: label => ({ level: label }) },
     redact: { paths: SECRET_FIELDS.flatMap(field => [field, `*.${field}`, `*.*.${field}`]), censor: '[secret]' },

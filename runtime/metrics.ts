@@ -3,9 +3,9 @@
  *
  * Each process has a file `metrics.ts` of its own, whose function registers its figures; docs/METRICS.md is made from them.
  */
-import { readFileSync } from 'node:fs'
 import { collectDefaultMetrics, Gauge, type Registry, register } from 'prom-client'
 import type { Conditions, Health } from './health.js'
+import { version } from './version.js'
 import { within } from './within.js'
 
 /** How long a reading may take (ms). Prometheus gives a scrape 10 s, and drops all figures of one that takes longer. */
@@ -79,8 +79,6 @@ function publishFigure<T>(registry: Registry, read: () => Promise<T | null>, fig
   })
 }
 
-const packageFile = new URL('../../package.json', import.meta.url)
-
 /** What every process tells: memory, CPU, event-loop lag and garbage collection by the client's defaults; its version; health. */
 export function publishProcess(
   registry: Registry,
@@ -95,7 +93,7 @@ export function publishProcess(
     labelNames: ['process', 'version', 'node'],
     registers: [registry]
   })
-  build.set({ process: processName, version: versionOfPackage(), node: process.version }, 1)
+  build.set({ process: processName, version, node: process.version }, 1)
   publishFigures(registry, look, [
     {
       name: 'process_ready',
@@ -121,9 +119,4 @@ export function publishClockDifference(aheadMs: () => number, registry: Registry
       pick: ms => ms / 1_000
     }
   ])
-}
-
-function versionOfPackage(): string {
-  const { version }: { version?: unknown } = JSON.parse(readFileSync(packageFile, 'utf8'))
-  return String(version)
 }

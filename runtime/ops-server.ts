@@ -12,6 +12,7 @@ import type { Config } from './config.js'
 import { type Conditions, type Health, healthOf, logChanges } from './health.js'
 import type { Logger } from './log.js'
 import { publishProcess } from './metrics.js'
+import { version } from './version.js'
 
 /** How often health is looked at where no probe or scrape asks for it, so that its changes are logged (ms). */
 const LOOK_EVERY_MS = 30_000
@@ -37,7 +38,7 @@ export async function startOpsServer(options: {
 
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0]
-    if (path === '/healthz') return answer(response, 200, { status: 'ok', process: name })
+    if (path === '/healthz') return answer(response, 200, { status: 'ok', process: name, version })
     if (path === '/readyz') return void answerReadiness(response)
     if (path === '/metrics') return void answerMetrics(response)
     return answer(response, 404, { error: 'This server knows /healthz, /readyz and /metrics.' })

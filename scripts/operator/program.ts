@@ -6,6 +6,7 @@
  */
 import { Command, CommanderError } from 'commander'
 import { isRedisUnavailable, reasonOf } from '../../redis/connection/redis-errors.js'
+import { version } from '../../runtime/version.js'
 import { HELP_HINT, isMistake } from '../command-line/ending.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { type ActionMaker, actionMaker, type OperatorWorld } from './action.js'
@@ -49,6 +50,7 @@ export async function runOperator(args: readonly string[], world: OperatorWorld)
     .description(
       'Merchants, keys, payments, queues and webhooks, for an operator. The service is the one of REDIS_URL, or the `npm start` of this DATA_DIR (.data).'
     )
+    .version(version)
     .addHelpText('after', EXAMPLES)
     .showHelpAfterError(HELP_HINT)
     .configureOutput({ writeOut: world.out, writeErr: world.err })

@@ -53,7 +53,7 @@ function readable(isColoured: boolean): (line: string) => string {
   const common: PrettyOptions = {
     colorize: isColoured,
     translateTime: 'SYS:HH:MM:ss.l',
-    ignore: 'pid,process',
+    ignore: 'pid,process,version',
     singleLine: true
   }
   const plain = prettyFactory(common)

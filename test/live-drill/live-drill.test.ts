@@ -6,14 +6,14 @@ import { runLiveDrill, type StepResult, shortSteps } from './run-drill.js'
 
 const ACL_DIR = resolve('ops/redis')
 
-async function drill(steps: readonly string[], aclDir = ACL_DIR): Promise<StepResult[]> {
+async function drill(steps: readonly string[], aclDir?: string): Promise<StepResult[]> {
   return await runLiveDrill({
     root: process.cwd(),
     steps,
     rate: 10,
     payments: 0,
     outageMs: 1_000,
-    aclDir,
+    ...(aclDir === undefined ? {} : { aclDir }),
     seed: 1,
     output: () => undefined,
     onStep: () => undefined

@@ -3,7 +3,7 @@
  * nothing was lost, charged twice, unreported or unclear.
  */
 import { appendFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { stopOnSignals } from '../../scripts/command-line/ending.js'
 import { readCommandLine, toolCommand } from '../../scripts/command-line/tool.js'
 import { decimalNumber, listOf, logFile, oneOf, wholeNumber } from '../../scripts/command-line/values.js'
@@ -59,7 +59,6 @@ const results = await runLiveDrill({
   rate: options.rate,
   payments: options.payments ?? PAYMENTS[form],
   outageMs: (options.outage ?? OUTAGE_S[form]) * 1_000,
-  aclDir: join(root, 'ops/redis'),
   seed: options.seed,
   output: text => {
     if (options.log !== undefined) appendFileSync(options.log, text)

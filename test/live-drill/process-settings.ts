@@ -1,13 +1,17 @@
-/** What each process of the drill is given: its own secrets as files of its own user, and the variables that it reads. */
+/**
+ * What each process of the drill is given: its systemd unit's environment and credentials, as files of its own user.
+ * Addresses that this machine does not have, and times that a drill cannot wait for, are replaced.
+ */
 import { spawnSync } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { chmodSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { runToEnd } from '../../scripts/start/apt-packages.js'
 import type { TlsMaterial } from '../../scripts/start/loopback-tls.js'
 import type { UnixUser } from '../../scripts/start/process-group.js'
 import { type KeyFiles, keyFilesIn, webhookKeyFileIn } from '../../vault/key-files.js'
+import { readUnit, type Unit } from '../support/systemd-units.js'
 import type { ShippedRedis } from './shipped-redis.js'
 import type { UnixUsers } from './unix-users.js'
 
@@ -28,7 +32,7 @@ const DRAIN = { DRAIN_DELAY_MS: '1000', RATE_LIMIT_PER_SECOND: '0' }
 const LOOPBACK = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' }
 
 export interface SettingsOptions {
-  /** The checkout. */
+  /** The unpacked release. */
   readonly root: string
   readonly dir: string
   readonly users: UnixUsers
@@ -93,37 +97,27 @@ export class ProcessSettings {
 
   /** Writes what the processes read. Again after a change of passwords. */
   async write(): Promise<void> {
-    const { authorities, durable, memoryOnly } = this.#options
-    const { credentials } = this
-    await writeFile(this.#file('authorities.pem'), authorities.own.ca)
+    const { authorities } = this.#options
+    await writeFile(this.#file('redis-ca.pem'), authorities.own.ca)
     await writeFile(this.#file('webhook-authorities.pem'), `${authorities.own.ca}\n${authorities.receivers.ca}`)
-    for (const name of [...processNames, 'operator'] as const) {
-      await this.#writeSecret(name, 'REDIS_URL', durable.url(name))
+    for (const name of processNames) {
+      for (const [id, file] of this.#unitOf(name).credentials) await this.#writeSecret(name, id, file)
     }
-    for (const name of ['api', 'tokens', 'payments', 'webhooks'] as const) {
-      await this.#writeSecret(name, 'SECRETS_REDIS_URL', memoryOnly.url(name))
-    }
-    await this.#writeSecret('payments', 'NETWORK_MERCHANT_KEY', credentials.merchantKey)
-    await this.#writeSecret('notifications', 'NOTIFICATIONS_SECRET', credentials.notificationsSecret)
+    await this.#writeSecret('operator', 'redis_url', this.#file('secrets/operator/redis_url'))
   }
 
   /** The environment of a process; `PATH`, ports and what a supervisor adds are not in it. */
   of(name: string): NodeJS.ProcessEnv {
-    const authorities = name === 'webhooks' ? 'webhook-authorities.pem' : 'authorities.pem'
-    return {
-      SERVICE_ENV: 'live',
-      NODE_EXTRA_CA_CERTS: this.#file(authorities),
-      ...this.#secrets(name, 'REDIS_URL'),
-      ...this.#ownSettings(name)
-    }
+    const { PORT, TOKENS_PORT, NOTIFICATIONS_PORT, OPS_PORT, ...environment } = this.#unitOf(name).environment
+    return { ...environment, ...this.#replaced(name) }
   }
 
   /** The operator works as the user who runs the drill, as root does on a machine. */
   ofOperator(): NodeJS.ProcessEnv {
     return {
       SERVICE_ENV: 'live',
-      NODE_EXTRA_CA_CERTS: this.#file('authorities.pem'),
-      ...this.#secrets('operator', 'REDIS_URL'),
+      NODE_EXTRA_CA_CERTS: this.#file('redis-ca.pem'),
+      REDIS_URL_FILE: this.#file('secrets/operator/redis_url'),
       VAULT_PUBLIC_KEYS_FILE: this.keys.vault.publicFile,
       VAULT_PRIVATE_KEYS_FILE: this.keys.vault.privateFile,
       WEBHOOK_KEYS_FILE: this.keys.webhookKeysFile
@@ -142,10 +136,11 @@ export class ProcessSettings {
   }
 
   #guardedFiles(): readonly { readonly file: string; readonly readers: readonly string[] }[] {
-    const own = processNames.map(name => ({ file: this.#secretFile(name, 'REDIS_URL'), readers: [name] }))
+    const own = processNames.flatMap(name =>
+      [...this.#unitOf(name).credentials.values()].map(file => ({ file, readers: [name] }))
+    )
     return [
       ...own,
-      { file: this.#secretFile('payments', 'NETWORK_MERCHANT_KEY'), readers: ['payments'] },
       { file: this.keys.vault.privateFile, readers: ['payments'] },
       // No secret, and all may read it.
       { file: this.keys.vault.publicFile, readers: processNames },
@@ -153,28 +148,23 @@ export class ProcessSettings {
     ]
   }
 
-  #ownSettings(name: string): NodeJS.ProcessEnv {
-    const vaultPublic = { VAULT_PUBLIC_KEYS_FILE: this.keys.vault.publicFile }
-    const webhookKeys = { WEBHOOK_KEYS_FILE: this.keys.webhookKeysFile }
+  /** The unit as it is on this machine: no systemd copies credentials, so each process reads the file itself. */
+  #unitOf(name: string): Unit {
+    const folders = { etcDir: this.#options.dir, credentialsDir: this.#file(join('secrets', name)) }
+    return readUnit(join(this.#options.root, 'deploy/systemd'), name, folders)
+  }
+
+  /** Of the environment of the unit. */
+  #replaced(name: string): NodeJS.ProcessEnv {
     switch (name) {
       case 'api':
-        return {
-          ...this.#secrets(name, 'SECRETS_REDIS_URL'),
-          ...vaultPublic,
-          ...webhookKeys,
-          ...LOOPBACK,
-          ...DRAIN,
-          TOKENS_URL: 'https://tokens.example'
-        }
+        return { ...LOOPBACK, ...DRAIN }
       case 'tokens':
-        return { ...this.#secrets(name, 'SECRETS_REDIS_URL'), ...vaultPublic, ...DRAIN }
+        return DRAIN
       case 'notifications':
-        return this.#secrets(name, 'NOTIFICATIONS_SECRET')
+        return {}
       case 'payments':
         return {
-          ...this.#secrets(name, 'SECRETS_REDIS_URL', 'NETWORK_MERCHANT_KEY'),
-          VAULT_PRIVATE_KEYS_FILE: this.keys.vault.privateFile,
-          NETWORK_MERCHANT_ID: this.credentials.merchantId,
           NETWORK_TRANSACTION_URL: this.#options.networkUrl,
           NETWORK_QUERY_URL: this.#options.networkUrl,
           ...NETWORK_TIMES,
@@ -184,10 +174,9 @@ export class ProcessSettings {
         return HEARTBEATS
       case 'webhooks':
         return {
-          ...this.#secrets(name, 'SECRETS_REDIS_URL'),
-          ...webhookKeys,
           ...LOOPBACK,
           ...HEARTBEATS,
+          NODE_EXTRA_CA_CERTS: this.#file('webhook-authorities.pem'),
           WEBHOOK_RETRY_DELAYS_MS: '500,1000,2000,4000,8000,8000,8000,8000,8000,8000'
         }
       default:
@@ -195,21 +184,26 @@ export class ProcessSettings {
     }
   }
 
-  #secrets(name: string, ...variables: readonly string[]): NodeJS.ProcessEnv {
-    return Object.fromEntries(variables.map(variable => [`${variable}_FILE`, this.#secretFile(name, variable)]))
-  }
-
-  async #writeSecret(name: string, variable: string, text: string): Promise<void> {
-    const dir = this.#file(join('secrets', name))
-    const file = this.#secretFile(name, variable)
-    await mkdir(dir, { recursive: true, mode: 0o711 })
+  async #writeSecret(name: string, id: string, file: string): Promise<void> {
+    await mkdir(dirname(file), { recursive: true, mode: 0o711 })
     await rm(file, { force: true })
-    await writeFile(file, text, { mode: 0o400 })
+    await writeFile(file, this.#secretOf(name, id), { mode: 0o400 })
     await this.#options.users.own(file, name)
   }
 
-  #secretFile(name: string, variable: string): string {
-    return this.#file(join('secrets', name, variable.toLowerCase()))
+  #secretOf(name: string, id: string): string {
+    const { durable, memoryOnly } = this.#options
+    const secrets: Readonly<Record<string, string>> = {
+      redis_url: durable.url(name),
+      secrets_redis_url: memoryOnly.url(name),
+      network_merchant_id: this.credentials.merchantId,
+      network_merchant_key: this.credentials.merchantKey,
+      notifications_secret: this.credentials.notificationsSecret
+    }
+    const secret = secrets[id]
+    if (secret === undefined)
+      throw new Error(`The unit of ${name} has a credential that the drill does not know: ${id}.`)
+    return secret
   }
 
   #file(name: string): string {

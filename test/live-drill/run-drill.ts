@@ -2,18 +2,21 @@
 import { delay } from '../../runtime/delay.js'
 import { messageOf } from '../../runtime/message-of.js'
 import { temporaryFolder } from '../../scripts/command-line/temporary-folder.js'
+import { vendorDir } from '../../scripts/start/redis-pair.js'
 import { ChaosClient, type Target } from '../chaos/client.js'
 import { startReceiver } from '../chaos/receiver.js'
 import { createRandom } from '../simulation/random.js'
 import { startBalancer } from './balancer.js'
 import { type Installation, install } from './installed-service.js'
 import { type Books, Load } from './load.js'
+import { release, unpackRelease } from './release.js'
 import type { Drill, Step } from './step.js'
 import { apiKeys, createKeys, redisPasswords, vaultKeys, webhookKeys } from './steps-keys.js'
 import { foreignKeys, unreadableKeys, wrongClock, wrongEnvironment } from './steps-refusals.js'
 import * as servers from './steps-servers.js'
 
 const steps: readonly Step[] = [
+  release,
   servers.firstCharge,
   servers.ownUsers,
   servers.durableRestart,
@@ -35,6 +38,7 @@ export const stepNames = steps.map(({ name }) => name)
 
 /** Those that take seconds. */
 export const shortSteps: readonly string[] = [
+  release,
   servers.firstCharge,
   servers.ownUsers,
   servers.durableRestart,
@@ -55,8 +59,8 @@ export interface LiveDrillOptions {
   /** Payments that are made before the durable Redis is restarted. */
   readonly payments: number
   readonly outageMs: number
-  /** The folder with the ACL files; a test gives it wrong ones. */
-  readonly aclDir: string
+  /** The folder with the ACL files, in the place of those of the release; a test gives it wrong ones. */
+  readonly aclDir?: string
   readonly seed: number
   /** Gets all that the processes print. */
   readonly output: (text: string) => void
@@ -89,7 +93,9 @@ export async function runLiveDrill(options: LiveDrillOptions): Promise<StepResul
   process.once('exit', killNow)
   const place = await temporaryFolder('payments-live-')
   try {
-    installation = await install({ ...options, dir: place.path })
+    const unpacked = await unpackRelease(options.root, place.path)
+    const vendor = vendorDir(options.root)
+    installation = await install({ ...options, root: unpacked, vendorDir: vendor, dir: place.path })
     await installation.startProcesses()
     return await runOn(installation, options)
   } finally {

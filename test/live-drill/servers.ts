@@ -6,19 +6,20 @@ import { type Simulator, startSimulator } from '../../scripts/simulator/simulato
 import { makeLoopbackTls, type TlsMaterial } from '../../scripts/start/loopback-tls.js'
 import { freePort } from '../../scripts/start/ports.js'
 import { obtainRedis } from '../../scripts/start/redis-binary.js'
-import { vendorDir } from '../../scripts/start/redis-pair.js'
 import { ProcessSettings } from './process-settings.js'
 import { Relay } from './relay.js'
 import { ShippedRedis } from './shipped-redis.js'
 import { type UnixUsers, unixUsers } from './unix-users.js'
 
 export interface ServerOptions {
-  /** The checkout. */
+  /** The unpacked release, whose files are used and whose processes run. */
   readonly root: string
+  /** For the Redis server, which is no part of a release. */
+  readonly vendorDir: string
   /** An empty folder. */
   readonly dir: string
-  /** The folder with durable.acl and memory-only.acl. */
-  readonly aclDir: string
+  /** The folder with durable.acl and memory-only.acl, if not that of the release. */
+  readonly aclDir?: string
   /** Gets all that is printed. */
   readonly output: (text: string) => void
 }
@@ -39,9 +40,15 @@ export interface Servers {
 }
 
 /** Makes and starts them. Rejects, with nothing left running, when one does not start. */
-export async function startServers({ root, dir, aclDir, output }: ServerOptions): Promise<Servers> {
+export async function startServers({
+  root,
+  vendorDir,
+  dir,
+  aclDir = join(root, 'ops/redis'),
+  output
+}: ServerOptions): Promise<Servers> {
   await chmod(dir, 0o711)
-  const binary = await obtainRedis(vendorDir(root), output)
+  const binary = await obtainRedis(vendorDir, output)
   const users = unixUsers([binary.file, process.execPath, join(root, 'dist/api/api.js'), join(root, 'package.json')])
   const tls = await makeLoopbackTls('Servers of the drill')
   const receiverTls = await makeLoopbackTls('Receivers of the drill')

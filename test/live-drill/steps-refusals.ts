@@ -1,7 +1,6 @@
 /** Steps in which one more process is started with something wrong: it must refuse, or tell in /readyz. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { messageOf } from '../../runtime/message-of.js'
 import type { Installation } from './installed-service.js'
 import { makeKeys } from './process-settings.js'
@@ -79,8 +78,7 @@ export const wrongClock: Step = {
   does: `processes whose clock is ${CLOCK_OFF_MS / 1_000} s ahead`,
   expects: EXPECTED,
   async run({ installation }) {
-    const file = join(installation.root, 'dist/test/chaos/shifted-clock.js')
-    const preload = `${pathToFileURL(file).href}?ms=${CLOCK_OFF_MS}`
+    const preload = `${new URL('../chaos/shifted-clock.js', import.meta.url).href}?ms=${CLOCK_OFF_MS}`
     return await tryAll(
       installation,
       (['webhooks', 'payments', 'tokens'] as const).map(process => ({ process, preload, names: /clock/i }))

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import { expect } from 'chai'
 import { createLogger, logWhatLibrariesPrint, warnRateLimited } from '../../runtime/log.js'
@@ -18,6 +19,11 @@ describe('log', () => {
     write(createLogger('test', 'debug', destination))
     return lines.join('')
   }
+
+  it('tells in each line which process and version it is of', () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+    expect(JSON.parse(logged(log => log.info('started')))).to.include({ process: 'test', pid: process.pid, version })
+  })
 
   it('tells kind, message, stack and code of an error', () => {
     const cause = new Error('the socket is gone')

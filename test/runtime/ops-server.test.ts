@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { register } from 'prom-client'
@@ -6,6 +7,7 @@ import type { Check } from '../../runtime/health.js'
 import { createLogger } from '../../runtime/log.js'
 import { type OpsServer, startOpsServer } from '../../runtime/ops-server.js'
 
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
 /** Long, so that two checks one after the other are told from two at once on a machine that pauses. */
 const CHECK_TIMEOUT_MS = 1_000
 
@@ -42,6 +44,12 @@ describe('the ops server of a process whose servers are silent', () => {
     const answer = await fetch(`http://127.0.0.1:${ops.port}${path}`)
     return { status: answer.status, text: await answer.text(), tookMs: performance.now() - beganMs }
   }
+
+  it('tells in /healthz and /metrics which version it is', async () => {
+    expect(JSON.parse((await get('/healthz')).text)).to.deep.equal({ status: 'ok', process: 'test', version })
+    const figure = `build_info{process="test",version="${version}",node="${process.version}"} 1`
+    expect((await get('/metrics')).text).to.contain(figure)
+  })
 
   it('says no in the time of one check, with a sentence for each that fails', async () => {
     const { status, text, tookMs } = await get('/readyz')

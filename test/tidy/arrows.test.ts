@@ -52,6 +52,7 @@ const DEVELOPMENT = [
   'scripts/docs/diagrams/',
   'scripts/docs/payment-paths/',
   'scripts/inspector/',
+  'scripts/package/',
   'scripts/shop/',
   'scripts/start/'
 ]

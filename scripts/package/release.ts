@@ -1,0 +1,119 @@
+/**
+ * A release: the built product without tools of developers, the packages that it needs, and what operators need beside
+ * it. It runs by itself where Node is installed.
+ */
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, join, relative } from 'node:path'
+import { build } from 'esbuild'
+import { runToEnd } from '../start/apt-packages.js'
+import { parseProcfile } from '../start/procfile.js'
+import { packageFolders } from './package-folders.js'
+import { type Manifest, releaseVersion } from './release-version.js'
+
+const OPERATOR = 'dist/scripts/operator/operator.js'
+/** Copied as they are. The scripts of Redis and its users are read by the processes, too. */
+const FOLDERS = ['deploy', 'dist/hosted-fields', 'dist/node_modules', 'ops', 'redis', 'docs']
+const FILES = ['Procfile']
+const NOT_SHIPPED = /\.(ts|mts|cts|map|svg|png)$/
+/** Native code of packages for systems that no release runs on. */
+const FOREIGN_PREBUILD = new RegExp(`/prebuilds/(?!linux-(x64|arm64)|${process.platform}-${process.arch})[^/]+$`)
+const OPERATOR_SCRIPT = `#!/bin/sh
+# The operator's command line of this release; \`operator --help\` explains it.
+exec node "$(dirname "$(readlink -f "$0")")/../${OPERATOR}" "$@"
+`
+
+export interface Release {
+  readonly version: string
+  readonly folder: string
+  readonly tarball: string
+  readonly fileCount: number
+  readonly sizeBytes: number
+}
+
+/** Makes them in `outDir` from the build of the checkout `root`. On Linux the same commit gives the same bytes. */
+export async function makeRelease({ root, outDir }: { root: string; outDir: string }): Promise<Release> {
+  const manifest: Manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  const version = await releaseVersion(root, manifest)
+  const name = `${manifest.name}-${version}`
+  const folder = join(outDir, name)
+  await rm(folder, { recursive: true, force: true })
+  const native = Object.keys(manifest.dependencies).filter(it => !existsSync(join(root, 'dist/node_modules', it)))
+  const paths = [...FOLDERS, ...FILES, ...(await productFiles(root)), ...(await packageFolders(root, native))]
+  for (const path of paths) {
+    const filter = (from: string): boolean => !NOT_SHIPPED.test(from) && !FOREIGN_PREBUILD.test(from)
+    await cp(join(root, path), join(folder, path), { recursive: true, filter, dereference: true })
+  }
+  await mkdir(join(folder, 'bin'))
+  await writeFile(join(folder, 'bin/operator'), OPERATOR_SCRIPT)
+  await writeFile(join(folder, 'package.json'), json(shippedManifest(manifest, version)))
+  await writeFile(join(folder, 'sbom.cdx.json'), json(await billOfMaterials(root, manifest, version)))
+  const files = await filesBelow(folder)
+  for (const file of files) await chmod(join(folder, file), file.startsWith('bin/') ? 0o755 : 0o644)
+  const sums = await Promise.all(files.map(async file => `${await sha256(join(folder, file))}  ${file}\n`))
+  await writeFile(join(folder, 'SHA256SUMS'), sums.join(''))
+  const tarball = await pack(outDir, name, await commitTime(root))
+  const sizes = await Promise.all(files.map(async file => (await stat(join(folder, file))).size))
+  return { version, folder, tarball, fileCount: files.length, sizeBytes: sizes.reduce((sum, size) => sum + size, 0) }
+}
+
+/** What the processes of the Procfile and the operator's command line import of ours, as paths in the checkout. */
+async function productFiles(root: string): Promise<string[]> {
+  const procfile = await readFile(join(root, 'Procfile'), 'utf8')
+  const entries = parseProcfile(procfile).map(({ command }) => command.split(' ').at(-1) ?? '')
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: [...entries, OPERATOR],
+    outdir: 'dist/unused',
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    metafile: true,
+    write: false
+  })
+  return Object.keys(metafile.inputs)
+}
+
+function shippedManifest({ name, description, license, engines }: Manifest, version: string): object {
+  return { name, version, description, private: true, license, type: 'module', engines }
+}
+
+/** CycloneDX, of the packages that the product needs; without what would differ between two runs. */
+async function billOfMaterials(root: string, { name }: Manifest, version: string): Promise<object> {
+  const args = ['sbom', '--omit=dev', '--sbom-format=cyclonedx', '--sbom-type=application', '--offline']
+  const { serialNumber: _, metadata, ...bill } = JSON.parse(await runToEnd('npm', args, {}, root))
+  const { timestamp: __, component, ...about } = metadata
+  return { ...bill, metadata: { ...about, component: { ...component, name, version } } }
+}
+
+/** Packs the folder `name` of `outDir`; the checksum stands beside the tarball, as `sha256sum -c` reads it. */
+async function pack(outDir: string, name: string, mtime: string): Promise<string> {
+  const tarball = join(outDir, `${name}.tar.gz`)
+  const isGnu = process.platform === 'linux'
+  const order = isGnu ? ['--owner=0', '--group=0', '--numeric-owner', '--sort=name', `--mtime=${mtime}`] : []
+  await runToEnd('tar', ['-c', '-z', '-f', tarball, ...order, '-C', outDir, name])
+  await writeFile(`${tarball}.sha256`, `${await sha256(tarball)}  ${basename(tarball)}\n`)
+  return tarball
+}
+
+async function commitTime(root: string): Promise<string> {
+  return (await runToEnd('git', ['log', '-1', '--format=%cI'], {}, root)).trim()
+}
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter(entry => entry.isFile())
+  return files.map(({ parentPath, name }) => relative(folder, join(parentPath, name))).sort()
+}
+
+async function sha256(file: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex')
+}
+
+function json(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`
+}

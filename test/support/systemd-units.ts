@@ -1,0 +1,54 @@
+/** The units of deploy/systemd, read as systemd reads them: the unit, its drop-in, its environment files. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The folder of the shipped environment files; on a machine their content stands in /etc/card-payments. */
+const ETC = 'etc'
+const ON_MACHINE = '/etc/card-payments'
+
+export interface Unit {
+  readonly user: string
+  readonly execStart: string
+  readonly stopTimeoutMs: number
+  /** What the process gets; `%i` is 1, `%d` is `credentialsDir`. */
+  readonly environment: Readonly<Record<string, string>>
+  /** By id: the file that systemd copies into the folder of credentials. */
+  readonly credentials: ReadonlyMap<string, string>
+}
+
+/** Reads the template of a process. `etcDir` and `credentialsDir` replace the folders of a machine. */
+export function readUnit(
+  systemdDir: string,
+  processName: string,
+  { etcDir = ON_MACHINE, credentialsDir = '/run/credentials' } = {}
+): Unit {
+  const lines = [`card-payments-${processName}@.service`, 'card-payments-.service.d/common.conf']
+    .flatMap(file => readFileSync(join(systemdDir, file), 'utf8').split('\n'))
+    .filter(line => /^\w+=/.test(line))
+    .map(line => line.replaceAll('%i', '1').replaceAll('%j', processName).replaceAll('%d', credentialsDir))
+  const all = (key: string): string[] =>
+    lines.filter(line => line.startsWith(`${key}=`)).map(line => line.slice(key.length + 1))
+  const files = all('EnvironmentFile').map(file =>
+    join(systemdDir, ETC, file.replace(`${ON_MACHINE}/`, '').replace('-', ''))
+  )
+  const given = [
+    ...all('Environment').flatMap(line => line.split(' ')),
+    ...files.filter(existsSync).flatMap(file => readFileSync(file, 'utf8').split('\n').filter(isAssignment))
+  ]
+  return {
+    user: all('User').at(-1) ?? '',
+    execStart: all('ExecStart').at(-1) ?? '',
+    stopTimeoutMs: Number(all('TimeoutStopSec').at(-1)) * 1_000,
+    environment: Object.fromEntries(given.map(text => split(text, '=', etcDir))),
+    credentials: new Map(all('LoadCredential').map(text => split(text, ':', etcDir)))
+  }
+}
+
+function isAssignment(line: string): boolean {
+  return /^[A-Z]/.test(line)
+}
+
+function split(text: string, separator: string, etcDir: string): [name: string, value: string] {
+  const at = text.indexOf(separator)
+  return [text.slice(0, at), text.slice(at + 1).replace(ON_MACHINE, etcDir)]
+}
