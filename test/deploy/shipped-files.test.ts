@@ -1,0 +1,140 @@
+/** The files of deploy/ are what the programs expect that read them. */
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { expect } from 'chai'
+import { parse } from 'yaml'
+import { findOnPath } from '../../scripts/start/apt-packages.js'
+import { KUBERNETES } from '../support/ways-to-run.js'
+
+const UNITS = readdirSync('deploy/systemd').filter(name => name.endsWith('@.service'))
+
+/** A test that needs a program; without it the test's name says so. */
+function itWith(program: string, does: string, test: () => void): void {
+  if (findOnPath(program) !== undefined) it(does, test)
+  else it(`NOT CHECKED, there is no ${program} on the PATH: ${does}`, () => undefined)
+}
+
+function run(program: string, ...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' })
+  expect(status, stderr).to.equal(0)
+  return stdout + stderr
+}
+
+describe('deploy/systemd', () => {
+  let dir: string
+  before(() => {
+    dir = mkdtempSync(join(tmpdir(), 'units-'))
+    cpSync('deploy/systemd', dir, { recursive: true })
+    for (const name of UNITS) {
+      const unit = readFileSync(join(dir, name), 'utf8')
+      writeFileSync(join(dir, name), unit.replace('/usr/bin/node', process.execPath))
+    }
+  })
+  after(() => rmSync(dir, { recursive: true, force: true }))
+
+  itWith('systemd-analyze', 'has units that systemd takes without a complaint', () => {
+    const instances = UNITS.map(name => join(dir, name.replace('@.', '@1.')))
+    const words = run('systemd-analyze', 'verify', '--man=no', ...instances)
+    expect(words.split('\n').filter(line => line.includes('card-payments'))).to.deep.equal([])
+  })
+
+  itWith('systemd-analyze', 'takes from each process what it does not need', () => {
+    for (const name of UNITS) {
+      const unit = join(dir, name.replace('@.', '@1.'))
+      run('systemd-analyze', 'security', '--offline=yes', '--threshold=20', unit)
+    }
+  })
+
+  it('has a user for each unit', () => {
+    const users = [...readFileSync('deploy/systemd/card-payments.sysusers', 'utf8').matchAll(/^u (\S+)/gm)]
+    const used = UNITS.map(name => /^User=(.*)$/m.exec(readFileSync(join('deploy/systemd', name), 'utf8'))?.[1])
+    expect(users.map(([, user]) => user).sort()).to.deep.equal(used.sort())
+  })
+
+  it('has a target of Prometheus for each unit, at its port', () => {
+    const targets = [
+      ...readFileSync('deploy/prometheus.yml', 'utf8').matchAll(/127\.0\.0\.1:(\d+)1 +# (card-payments-\w+)@1$/gm)
+    ].map(([, port, unit]) => `${unit} ${port}`)
+    const ports = UNITS.map(name => {
+      const port = /OPS_PORT=(\d+)%i/.exec(readFileSync(join('deploy/systemd', name), 'utf8'))?.[1]
+      return `${name.replace('@.service', '')} ${port}`
+    })
+    expect(targets.sort()).to.deep.equal(ports.sort())
+  })
+})
+
+describe('deploy/kubernetes', () => {
+  it('lists each of its files in kustomization.yaml', () => {
+    const { resources, patches } = parse(readFileSync(join(KUBERNETES, 'kustomization.yaml'), 'utf8')) as {
+      resources: string[]
+      patches: { path: string }[]
+    }
+    const listed = [...resources, ...patches.map(({ path }) => path), 'kustomization.yaml']
+    expect(listed.sort()).to.deep.equal(readdirSync(KUBERNETES).sort())
+  })
+
+  itWith('kubectl', 'is built by kustomize, with what all processes share in each Deployment', () => {
+    const built = run('kubectl', 'kustomize', KUBERNETES)
+    const deployments = built.split(/^---$/m).filter(text => /^kind: Deployment$/m.test(text))
+    expect(deployments.length).to.equal(6)
+    for (const text of deployments) {
+      expect(text).to.contain('readOnlyRootFilesystem: true').and.contain('path: /readyz')
+    }
+  })
+})
+
+describe('deploy/compose-setup.sh', () => {
+  let dir: string
+  before(() => {
+    dir = mkdtempSync(join(tmpdir(), 'containers-'))
+    const operator = join(dir, 'operator')
+    writeFileSync(
+      operator,
+      `#!/bin/sh\nexec '${process.execPath}' '${resolve('dist/scripts/operator/operator.js')}' "$@"\n`,
+      {
+        mode: 0o755
+      }
+    )
+    const env = { ...process.env, OPERATOR: operator }
+    if (findOnPath('openssl') === undefined) return
+    const { status, stderr } = spawnSync('sh', ['deploy/compose-setup.sh', join(dir, 'state')], {
+      env,
+      encoding: 'utf8'
+    })
+    expect(status, stderr).to.equal(0)
+  })
+  after(() => rmSync(dir, { recursive: true, force: true }))
+  const file = (...path: string[]): string => readFileSync(join(dir, 'state', ...path), 'utf8')
+
+  itWith('openssl', 'makes each file that compose.yaml names, for its owner alone', () => {
+    const { services } = parse(readFileSync('deploy/compose.yaml', 'utf8'), { merge: true }) as {
+      services: Readonly<Record<string, { environment?: Record<string, string>; volumes?: string[] }>>
+    }
+    const named = Object.values(services).flatMap(({ environment = {}, volumes = [] }) => {
+      const folder = volumes.flatMap(text => /containers\/([\w-]+):/.exec(text)?.[1] ?? [])
+      const files = Object.values(environment).filter(value => value.startsWith('/run/secrets/'))
+      return files.map(name => join(folder[0] ?? '', name.replace('/run/secrets/', '')))
+    })
+    expect(named.length).to.be.greaterThan(20)
+    for (const name of named) expect(statSync(join(dir, 'state', name)).mode & 0o777, name).to.equal(0o600)
+  })
+
+  itWith('openssl', 'gives both Redis the users whose passwords the processes have', () => {
+    for (const [server, users, address] of [
+      ['durable', ['api', 'payments', 'operator'], 'redis_url'],
+      ['memory-only', ['api', 'tokens'], 'secrets_redis_url']
+    ] as const) {
+      const rights = file(server, `${server}.acl`)
+      expect(rights).not.to.contain('${')
+      for (const user of users) {
+        const { password, hostname } = new URL(file(user, address).trim())
+        const hash = createHash('sha256').update(password).digest('hex')
+        expect(rights).to.contain(`user ${user} on #${hash} `)
+        expect(hostname).to.equal(server)
+      }
+    }
+  })
+})
