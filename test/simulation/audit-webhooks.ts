@@ -24,8 +24,9 @@ export class WrittenEvents {
 
   /** Looks at one command that a server runs. */
   note([name, key = '', stored = '']: readonly string[]): void {
+    if (name !== 'RPUSH') return
     const [, paymentKey] = /:hookfifo:(.*)$/.exec(key) ?? []
-    if (name !== 'RPUSH' || paymentKey === undefined) return
+    if (paymentKey === undefined) return
     this.#changes.set(paymentKey, [...this.of(paymentKey), decodeQueued(stored, 0, null).change])
   }
 

@@ -62,9 +62,10 @@ export function watchFailures(
   { network }: Installation,
   violations: Set<string>
 ): void {
+  if (name !== 'SET') return
   const paymentKey = /:pay:(.+)$/.exec(key)?.[1]
   const isFailed = (record: string): boolean => record.includes('"s":"failed"')
-  if (name !== 'SET' || paymentKey === undefined || !isFailed(text) || isFailed(data.text(key) ?? '')) return
+  if (paymentKey === undefined || !isFailed(text) || isFailed(data.text(key) ?? '')) return
   const { id } = decodePayment(text, paymentKey).terms
   const isLive = network.ledger
     .ofOrder(orderIdOf(id))

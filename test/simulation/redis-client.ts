@@ -211,9 +211,21 @@ export function asRedis(client: RedisClient): Redis {
   return new Proxy(own, {
     get: (target, name) => {
       if (typeof name === 'symbol' || name in target) return target[String(name)]
-      return (...args: unknown[]) => client.send([name.toUpperCase(), ...args.flat().map(String)])
+      const command = name.toUpperCase()
+      target[name] = (...args: unknown[]) => client.send([command, ...wordsIn(args)])
+      return target[name]
     }
   }) as unknown as Redis
+}
+
+/** Arguments as ioredis takes them: texts, numbers, and lists of both. Much faster than `flat`. */
+function wordsIn(args: readonly unknown[]): string[] {
+  const words: string[] = []
+  for (const arg of args) {
+    if (!Array.isArray(arg)) words.push(String(arg))
+    else for (const word of arg) words.push(String(word))
+  }
+  return words
 }
 
 /** MULTI as the code under test uses it: a chain of commands, and one EXEC. */

@@ -21,6 +21,8 @@ export interface BlockedReader {
 export interface ServerOptions {
   readonly name: string
   readonly isDurable: boolean
+  /** Keeps all that it executes, for `failOver`. */
+  readonly hasReplica?: boolean
   /** Exchanges the text of a script: how mistakes are planted. */
   readonly mutate?: (script: string) => string
 }
@@ -54,7 +56,7 @@ export class RedisServer {
   execute(args: readonly string[], answer: (reply: Reply | Error) => void): BlockedReader | null {
     try {
       const name = (args[0] ?? '').toUpperCase()
-      this.#log.push({ atMs: this.#clockMs, args })
+      this.#keep(args)
       if (name === 'XREADGROUP' || name === 'XREAD') return this.#read(args, answer)
       answer(this.#run(name, args))
     } catch (error) {
@@ -118,6 +120,10 @@ export class RedisServer {
     this.restart()
   }
 
+  #keep(args: readonly string[]): void {
+    if (this.options.hasReplica) this.#log.push({ atMs: this.#clockMs, args })
+  }
+
   get #clockMs(): number {
     return this.#world.nowMs + this.clockAheadMs
   }
@@ -129,12 +135,12 @@ export class RedisServer {
   }
 
   #runScript(name: string, [, script = '', count = '0', ...rest]: readonly string[]): Reply {
-    const text = name === 'EVAL' ? script : this.#scripts.get(script)
+    const hash = name === 'EVAL' ? createHash('sha1').update(script).digest('hex') : script
+    if (name === 'EVAL') this.#scripts.set(hash, this.options.mutate?.(script) ?? script)
+    const text = this.#scripts.get(hash)
     if (text === undefined) throw new ReplyError('NOSCRIPT No matching script. Please use EVAL.')
-    if (name === 'EVAL') this.#scripts.set(createHash('sha1').update(script).digest('hex'), script)
     const keys = rest.slice(0, Number(count))
-    const planted = this.options.mutate?.(text) ?? text
-    return runLua(planted, keys, rest.slice(Number(count)), args => this.#command(args))
+    return runLua(text, keys, rest.slice(Number(count)), args => this.#command(args))
   }
 
   #command(args: readonly string[]): Reply {
@@ -180,7 +186,7 @@ export class RedisServer {
       if (found === null && !reader.isGone) continue
       this.#blocked.splice(this.#blocked.indexOf(reader), 1)
       if (found === null) continue
-      this.#log.push({ atMs: this.#clockMs, args: reader.args })
+      this.#keep(reader.args)
       reader.answer(found)
     }
   }

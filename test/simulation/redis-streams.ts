@@ -79,11 +79,10 @@ interface GroupRead extends StreamRead {
 
 /** Reads what XREAD and XREADGROUP have in common. */
 function parseRead(args: readonly string[]): StreamRead {
-  const words = args.map(arg => arg.toUpperCase())
-  const streams = words.indexOf('STREAMS')
+  const streams = placeOf('STREAMS', args)
   const rest = args.slice(streams + 1)
   const option = (name: string): string | undefined => {
-    const place = words.slice(0, streams).indexOf(name)
+    const place = placeOf(name, args, streams)
     return place < 0 ? undefined : args[place + 1]
   }
   const block = option('BLOCK')
@@ -95,8 +94,17 @@ function parseRead(args: readonly string[]): StreamRead {
   }
 }
 
+/** Where a word of a command stands, before the place `end`; -1: nowhere. */
+function placeOf(word: string, args: readonly string[], end = args.length): number {
+  for (let place = 0; place < end; place++) {
+    const arg = args[place]
+    if (arg?.length === word.length && arg.toUpperCase() === word) return place
+  }
+  return -1
+}
+
 function parseGroupRead(args: readonly string[]): GroupRead {
-  const place = args.findIndex(arg => arg.toUpperCase() === 'GROUP')
+  const place = placeOf('GROUP', args)
   return { ...parseRead(args), group: args[place + 1] ?? '', consumer: args[place + 2] ?? '' }
 }
 
@@ -126,7 +134,9 @@ function ownEntries(data: Streams, stream: Stream, group: Group, request: GroupR
 }
 
 function noteConsumer(data: Streams, group: Group, name: string): void {
-  group.consumers.set(name, { seenMs: data.nowMs })
+  const consumer = group.consumers.get(name)
+  if (consumer === undefined) group.consumers.set(name, { seenMs: data.nowMs })
+  else consumer.seenMs = data.nowMs
 }
 
 /** Whether one id is later than another. */

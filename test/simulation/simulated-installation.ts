@@ -86,6 +86,7 @@ export class Installation {
     this.durable = new RedisServer(world, {
       name: 'redis',
       isDurable: true,
+      hasReplica: faults.failoverLoses > 0,
       ...(mutate === undefined ? {} : { mutate })
     })
     this.secrets = new RedisServer(world, { name: 'secrets', isDurable: false })
