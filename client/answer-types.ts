@@ -241,16 +241,7 @@ export interface PaymentStatusChanged {
   readonly amount_cents: number
   readonly captured_cents: number
   readonly refunded_cents: number
-  readonly operation: {
-    /** the last operation: `authorization`, `capture`, `cancel` or `refund` */
-    readonly kind: 'authorization' | 'capture' | 'cancel' | 'refund'
-    /** `in_progress`, `succeeded`, `failed` (the payment is as before) or `unknown` (being asked about) */
-    readonly state: 'in_progress' | 'succeeded' | 'failed' | 'unknown'
-    /** what the operation is about: the amount to authorise, capture, release or refund */
-    readonly amount_cents: number
-    /** the `Idempotency-Key` of the request that asked for it: compare it, to tell your operation from another one */
-    readonly idempotency_key: string
-  }
+  readonly operation: Payment['operation']
   /** ISO 8601 in UTC */
   readonly occurred_at: string
 }

@@ -3,6 +3,7 @@
  * docs/openapi.json, and what the script of the hosted fields gives to a page.
  */
 import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 
 import { paymentStatuses } from '../../machines/model.js'
 import { isRecord } from '../../runtime/json.js'
@@ -25,7 +26,8 @@ const RENAMED: Readonly<Record<string, string>> = { Error: 'ErrorEnvelope' }
 /** Path and content of each generated file of client/. */
 export function clientTypeFiles(): { path: string; content: string }[] {
   const { components, paths } = openApiDocument()
-  const schemas = Object.entries(record(record(components)['schemas']))
+  const known = record(record(components)['schemas'])
+  const schemas = Object.entries({ ...known, PaymentStatusChanged: withPartsOfPayment(known) })
   const isOfRequest = ([name]: [string, unknown]): boolean => /Request$|^PaymentSource/.test(name)
   const list = record(record(record(paths)['/v1/payments'])['get'])
   const query: [string, unknown] = ['ListPaymentsQuery', queryObject(list['parameters'])]
@@ -61,8 +63,19 @@ function fileOf(path: string, parts: readonly string[]): { path: string; content
 function declaration([name, value]: [string, unknown]): string {
   const schema = record(value)
   const type = typeOf(schema, '')
-  const known = RENAMED[name] ?? name
-  return type.startsWith('{') ? `export interface ${known} ${type}` : `export type ${known} =${before(type)}`
+  const ownName = RENAMED[name] ?? name
+  return type.startsWith('{') ? `export interface ${ownName} ${type}` : `export type ${ownName} =${before(type)}`
+}
+
+/** The event, with `Payment['operation']` in the place of what a payment has in the same form. */
+function withPartsOfPayment({ Payment, PaymentStatusChanged }: Json): Json {
+  const ofPayment = record(record(Payment)['properties'])
+  const event = record(PaymentStatusChanged)
+  const properties = Object.entries(record(event['properties'])).map(([name, schema]) => {
+    const isPart = /^(object|array)$/.test(String(record(schema)['type'])) && isDeepStrictEqual(schema, ofPayment[name])
+    return [name, isPart ? { $ref: `Payment['${name}']` } : schema]
+  })
+  return { ...event, properties: Object.fromEntries(properties) }
 }
 
 /** The parameters of a query as an object. */
@@ -128,7 +141,7 @@ function listName(values: readonly unknown[]): string | undefined {
 }
 
 function elementOf(type: string): string {
-  return type.includes(' | ') ? `(${type})` : type
+  return type.includes(' | ') && !type.startsWith('{') ? `(${type})` : type
 }
 
 function nameIn(reference: string): string {
