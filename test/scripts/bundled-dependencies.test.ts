@@ -31,7 +31,8 @@ describe('bundled dependencies', () => {
     expect(elsewhere).to.deep.equal([])
   })
 
-  it('export what the packages export', async () => {
+  it('export what the packages export', async function () {
+    this.timeout(60_000)
     const read = 'async name => [name, Object.entries(await import(name)).map(([key, value]) => [key, typeof value])]'
     const script = `console.log(JSON.stringify(await Promise.all(process.argv.slice(1).map(${read}))))`
     const args = ['--input-type=module', '--eval', script, ...imports]
