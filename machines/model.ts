@@ -74,6 +74,19 @@ export interface Operation {
   readonly idempotencyKey: string
 }
 
+/** Captured money on its way back to the buyer, or given back. */
+export interface Refund {
+  readonly amountCents: number
+  readonly state: OperationState
+  /** Of the request that asked for it; null: made outside this service. */
+  readonly idempotencyKey: string | null
+  /** Null: made outside this service. */
+  readonly requestedAtMs: number | null
+  /** When its outcome became known; null while it is open. */
+  readonly concludedAtMs: number | null
+  readonly error: FailureCode | null
+}
+
 /** Whether the operation has no result yet. As long as it has none, the payment takes no other operation. */
 export function isOpen({ state }: { readonly state: string }): boolean {
   return state === 'in_progress' || state === 'unknown'
@@ -97,6 +110,8 @@ export type FailureCode =
   /** The amount is held, and the capture that was asked for with it did not happen: the hold stands. */
   | 'capture_rejected'
   | 'capture_not_sent'
+  /** A refund that had succeeded, and that the network took back. */
+  | 'refund_reversed'
 
 /** Why a command was not even started; also rows of the catalogue. Nothing changes. */
 export type RefusalCode =
@@ -105,6 +120,7 @@ export type RefusalCode =
   | 'preauth_expired'
   | 'amount_exceeds_authorized'
   | 'amount_exceeds_refundable'
+  | 'too_many_refunds'
   | 'partial_void'
 
 /** Questions to the network about an outcome that is not known. */
@@ -137,8 +153,6 @@ export type Attention =
 export interface PaymentProgress extends PaymentPlace {
   readonly capturedCents: number
   readonly refundedCents: number
-  /** Voided outside this service, by the acquirer's record: refunds are compared with what was there before. */
-  readonly voidedElsewhereCents: number
   readonly references: NetworkReferences
   readonly declinedCode: string | null
   readonly expiresAtMs: number | null
@@ -147,6 +161,8 @@ export interface PaymentProgress extends PaymentPlace {
   readonly canceledAtMs: number | null
   readonly refundedAtMs: number | null
   readonly operation: Operation
+  /** The oldest first. What was given back outside this service is one of them. */
+  readonly refunds: readonly Refund[]
   readonly error: FailureCode | null
   readonly reconciliation: Reconciliation | null
   /** What the network announced about the sale and is still to be verified. */
@@ -189,7 +205,6 @@ export function newPayment(terms: PaymentTerms, idempotencyKey: string): Payment
       phase: null,
       capturedCents: 0,
       refundedCents: 0,
-      voidedElsewhereCents: 0,
       references: noReferences,
       declinedCode: null,
       expiresAtMs: null,
@@ -198,6 +213,7 @@ export function newPayment(terms: PaymentTerms, idempotencyKey: string): Payment
       canceledAtMs: null,
       refundedAtMs: null,
       operation: { kind: 'authorization', state: 'in_progress', amountCents: terms.amountCents, idempotencyKey },
+      refunds: [],
       error: null,
       reconciliation: null,
       notice: null,

@@ -74,7 +74,7 @@ export const errorCatalogue = {
     status: 409,
     retryable: false,
     message:
-      'This Idempotency-Key was used with another path or body, and nothing was done now. Send the first request unchanged to get its answer, or a new key for a new intention.'
+      'This Idempotency-Key was used with another path or body, and nothing was done now. Send the first request unchanged to get its answer, or a new key for a new intention. The first request was about `payment_id`.'
   },
   idempotency_in_progress: {
     status: 409,
@@ -121,6 +121,18 @@ export const errorCatalogue = {
     retryable: false,
     message:
       'The amount is above what can still be refunded. Nothing was refunded; read the payment and send at most `captured_cents` less `refunded_cents`, with a new Idempotency-Key.'
+  },
+  too_many_refunds: {
+    status: 422,
+    retryable: false,
+    message:
+      'This payment has as many refunds as are kept of one. Nothing was refunded; refund all of the rest in one, without amount_cents and with a new Idempotency-Key.'
+  },
+  refund_reversed: {
+    status: 422,
+    retryable: true,
+    message:
+      'The card network took this refund back after it had succeeded. The buyer does not have the money; read the payment, and refund it again with a new Idempotency-Key.'
   },
   card_declined: {
     status: 422,

@@ -1,7 +1,12 @@
 /** A payment as merchants see it (docs/API.md#the-payment). The terms lack the buyer's document, phone and address. */
-import type { FailureCode, PaymentProgress, PaymentTerms } from '../../machines/model.js'
-import { presentOperation } from '../../redis/webhooks/webhook-event.js'
-import { type ErrorCode, type ErrorSpec, errorCatalogue } from '../../runtime/errors.js'
+import type { PaymentProgress, PaymentTerms } from '../../machines/model.js'
+import {
+  failureRow,
+  presentError,
+  presentOperation,
+  presentRefund,
+  timestamp
+} from '../../redis/payments/payment-parts.js'
 
 /** `operation` and `error` are absent when there is none; every other field is present, null while it has no value. */
 export function presentPayment(terms: PaymentTerms, progress: PaymentProgress): Record<string, unknown> {
@@ -32,25 +37,8 @@ export function presentPayment(terms: PaymentTerms, progress: PaymentProgress): 
     captured_at: timestamp(progress.capturedAtMs),
     canceled_at: timestamp(progress.canceledAtMs),
     refunded_at: timestamp(progress.refundedAtMs),
+    refunds: progress.refunds.map(presentRefund),
     operation: presentOperation(progress.operation),
-    ...(progress.error === null ? {} : { error: presentFailure(progress.error, terms) })
+    ...(progress.error === null ? {} : { error: presentError(failureRow(progress.error, terms)) })
   }
-}
-
-/**
- * Why an operation did not do what was asked, as a row of the error catalogue. A payment that lost its card data before it
- * was sent: without a token, what was lost is the CVV of a stored card.
- */
-export function failureRow(code: FailureCode, { card }: PaymentTerms): ErrorCode {
-  return code === 'invalid_token' && card.cardId !== null ? 'cvv_lost' : code
-}
-
-function presentFailure(code: FailureCode, terms: PaymentTerms): Record<string, unknown> {
-  const row = failureRow(code, terms)
-  const { message, retryable, publicCode = row }: ErrorSpec = errorCatalogue[row]
-  return { code: publicCode, message, retryable }
-}
-
-function timestamp(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString()
 }

@@ -1,9 +1,10 @@
 /** The answer to a payment POST: docs/API.md#idempotency, docs/PAYMENTS.md#an-answer-of-202. */
 import type { CommandResult } from '../../machines/commands.js'
 import type { PaymentTerms } from '../../machines/model.js'
+import { failureRow } from '../../redis/payments/payment-parts.js'
 import { ServiceError } from '../../runtime/errors.js'
 import type { Answer } from '../http/context.js'
-import { failureRow, presentPayment } from './payment-presenter.js'
+import { presentPayment } from './payment-presenter.js'
 import { serverTiming } from './server-timing.js'
 import type { Submission } from './submission.js'
 
@@ -18,7 +19,9 @@ const PARTIAL_VOID = { path: 'amount_cents', message: 'must be the whole authori
  * @param firstStatus of the first success: 201 for a create, 200 for capture and cancel. A replay is 200.
  */
 export function answerTo(submission: Submission, firstStatus: 200 | 201): Answer {
-  if (submission.kind === 'conflict') throw new ServiceError('idempotency_conflict')
+  if (submission.kind === 'conflict') {
+    throw new ServiceError('idempotency_conflict', { paymentId: submission.paymentId })
+  }
   if (submission.kind === 'not_found') throw new ServiceError('not_found')
   if (submission.kind === 'create_in_progress') {
     throw new ServiceError('idempotency_in_progress', {
@@ -32,17 +35,11 @@ export function answerTo(submission: Submission, firstStatus: 200 | 201): Answer
   if (isReplay) headers['Idempotent-Replayed'] = 'true'
   if (submission.kind === 'in_progress') {
     headers['Retry-After'] = String(RETRY_AFTER_S)
-    return { status: 202, body: presentInProgress(submission), headers }
+    return { status: 202, body: presentPayment(terms, submission.progress), headers }
   }
   if (submission.result.kind !== 'succeeded') throw errorOf(submission.result, terms, headers)
   const status = isReplay ? 200 : firstStatus
   return { status, body: presentPayment(terms, submission.result.progress), headers }
-}
-
-/** `operation` names what is pending, also while it waits for a worker. The rest is the payment as it stands. */
-function presentInProgress(submission: Submission & { kind: 'in_progress' }): Record<string, unknown> {
-  const { terms, progress, waiting } = submission
-  return presentPayment(terms, waiting === null ? progress : { ...progress, operation: waiting, error: null })
 }
 
 /** The address of a payment; relative, so that it is right behind every proxy. */
@@ -57,6 +54,8 @@ function errorOf(
 ): ServiceError {
   const paymentId = terms.id
   if (result.kind === 'failed') return new ServiceError(failureRow(result.code, terms), { paymentId, headers })
+  // What it waits for may end any moment: the answer of this key stays, so the next request needs a new one.
+  if (result.code === 'operation_in_progress') headers['Retry-After'] = String(RETRY_AFTER_S)
   const fields = result.code === 'partial_void' ? [PARTIAL_VOID] : undefined
   return new ServiceError(result.code, { paymentId, headers, ...(fields && { fields }) })
 }

@@ -9,7 +9,6 @@ import type { Command } from '../../machines/commands.js'
 import {
   isOpenFor,
   newPayment,
-  type Operation,
   type Payment,
   type PaymentProgress,
   type PaymentTerms,
@@ -17,7 +16,7 @@ import {
 } from '../../machines/model.js'
 import { askedEvent, decide } from '../../machines/payment/decide.js'
 import type { AskedEvent, Policy } from '../../machines/payment/events.js'
-import { operationOf } from '../../machines/payment/progress.js'
+import { operationBegun } from '../../machines/payment/progress.js'
 import type { ExpectedReply, ReplyListener } from '../../redis/commands/replies.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import { idempotencyRecord, newPaymentId, partitionOf, paymentIdOfKey, paymentKeyOf } from '../../redis/keys.js'
@@ -167,7 +166,7 @@ async function resultOf(
   const times = reply?.times ? { times: stepTimes(performance.now() - pending.startedMs, reply.times) } : {}
   if (reply?.kind === 'ended') return { kind: 'finished', terms, result: reply.result, isReplay: false, ...times }
   if (reply?.kind === 'open') {
-    return { kind: 'in_progress', terms, progress: reply.progress, waiting: null, isReplay: false, ...times }
+    return { kind: 'in_progress', terms, progress: reply.progress, isReplay: false, ...times }
   }
   const [stored, payment] = await Promise.all([
     deps.store.readIdempotency(partition, record),
@@ -177,11 +176,12 @@ async function resultOf(
   const { progress } = current
   const result = (await freshRecord(deps, scope, stored, progress))?.result
   if (result) return { kind: 'finished', terms, result, isReplay: false }
-  return { kind: 'in_progress', terms, progress, waiting: waitingOf(current, pending.asked), isReplay: false }
+  return { kind: 'in_progress', terms, progress: progressWith(current, pending.asked), isReplay: false }
 }
 
 async function replay(deps: SubmitDeps, scope: RecordedScope, earlier: IdempotencyValue): Promise<Submission> {
-  if (earlier.fingerprint !== scope.fingerprint) return { kind: 'conflict' }
+  if (earlier.fingerprint !== scope.fingerprint)
+    return { kind: 'conflict', paymentId: paymentIdOfKey(earlier.paymentKey) }
   const payment = await deps.store.load(scope.partition, earlier.paymentKey)
   if (payment === null)
     throw new Error(`The payment ${paymentIdOfKey(earlier.paymentKey)} of an idempotency record is missing.`)
@@ -214,19 +214,20 @@ function replayOf(
   payment: Payment,
   asked: AskedEvent | null
 ): Submission {
-  if (earlier.fingerprint !== scope.fingerprint) return { kind: 'conflict' }
+  if (earlier.fingerprint !== scope.fingerprint)
+    return { kind: 'conflict', paymentId: paymentIdOfKey(earlier.paymentKey) }
   const { terms, progress } = payment
   if (earlier.result !== null) return { kind: 'finished', terms, result: earlier.result, isReplay: true }
   if (earlier.kind === 'create' && progress.status === 'pending') {
     return { kind: 'create_in_progress', paymentId: terms.id }
   }
-  return { kind: 'in_progress', terms, progress, waiting: waitingOf(payment, asked), isReplay: true }
+  return { kind: 'in_progress', terms, progress: progressWith(payment, asked), isReplay: true }
 }
 
-/** What an accepted command will begin, as long as it has not: the operation of the payment is then another one's. */
-function waitingOf({ terms, progress }: Payment, asked: AskedEvent | null): Operation | null {
-  if (asked === null || isOpenFor(progress.operation, asked.idempotencyKey)) return null
-  return operationOf(terms, progress, asked)
+/** The payment with what an accepted command will begin, as long as its operation is still another one's. */
+function progressWith({ terms, progress }: Payment, asked: AskedEvent | null): PaymentProgress {
+  if (asked === null || isOpenFor(progress.operation, asked.idempotencyKey)) return progress
+  return { ...progress, ...operationBegun(terms, progress, asked) }
 }
 
 function termsOf(

@@ -10,6 +10,7 @@ import type { Figures, PaymentArgs } from './context.js'
 import type { AskedEvent, LifecycleEvent, Policy } from './events.js'
 import { failureOf } from './failures.js'
 import { firstReconciliation, nextReconciliation } from './reconcile-schedule.js'
+import { refundsIn, withElsewhere, withNewRefund, withReversal } from './refunds.js'
 import { knownVoidedCents, refundAmountCents, saleOf, shownCapturedCents } from './sums.js'
 
 type Change = (args: PaymentArgs) => Partial<Figures>
@@ -65,13 +66,17 @@ export const noteRefunded: Change = ({ context, event }) => {
 }
 
 /** A refund that was approved is reversed: the merchant must not be told that the buyer has the money. */
-export const noteRefundReversed: Change = ({ event }) =>
-  event.type === 'REFUND_REVERSED' ? { refundedCents: event.refundedCents } : {}
+export const noteRefundReversed: Change = ({ context: { figures }, event }) => {
+  if (event.type !== 'REFUND_REVERSED') return {}
+  const { refundedCents, nowMs } = event
+  return { refundedCents, refunds: withReversal(figures, figures.refundedCents - refundedCents, nowMs) }
+}
 
 /** What the acquirer's record shows beyond our own refunds was voided by others. */
 export const noteVoidedElsewhere: Change = ({ context: { figures }, event }) => {
   const sale = saleOf(event)
-  return sale === null ? {} : { voidedElsewhereCents: Math.max(0, sale.voidedCents - figures.refundedCents) }
+  if (sale === null) return {}
+  return { refunds: withElsewhere(figures, Math.max(0, sale.voidedCents - figures.refundedCents), event.nowMs) }
 }
 
 /** Another amount was captured. */
@@ -93,8 +98,23 @@ export const noteDeclined: Change = ({ context: { figures }, event }) => {
   return sale === null ? {} : { declinedCode: sale.declinedCode, references: mergedReferences(figures, event) }
 }
 
-/** The operation that a capture or cancel asks for, as the payment stands; it takes the place of the one before. */
-export function operationOf(terms: PaymentTerms, figures: Figures, asked: AskedEvent): Operation {
+/** What changes when a capture or cancel begins: its operation takes the place of the one before. */
+export function operationBegun(
+  terms: PaymentTerms,
+  figures: Figures,
+  asked: AskedEvent
+): Pick<Figures, 'operation' | 'refunds' | 'error'> {
+  const operation = operationOf(terms, figures, asked)
+  const { kind, amountCents, idempotencyKey } = operation
+  const isRefund = kind === 'refund'
+  return {
+    operation,
+    refunds: isRefund ? withNewRefund(figures, amountCents, idempotencyKey, asked.nowMs) : figures.refunds,
+    error: null
+  }
+}
+
+function operationOf(terms: PaymentTerms, figures: Figures, asked: AskedEvent): Operation {
   const { type, amountCents, idempotencyKey } = asked
   const state = 'in_progress'
   if (type === 'CAPTURE')
@@ -104,7 +124,7 @@ export function operationOf(terms: PaymentTerms, figures: Figures, asked: AskedE
 }
 
 export const beginOperation: Change = ({ context: { terms, figures }, event }) =>
-  'idempotencyKey' in event ? { operation: operationOf(terms, figures, event), error: null } : {}
+  'idempotencyKey' in event ? operationBegun(terms, figures, event) : {}
 
 /**
  * A payment that asked for capture but was only authorised: the capture goes on under the same request. Until it is
@@ -116,26 +136,33 @@ export const continueWithCapture: Change = ({ context: { terms, figures }, event
   error: null
 })
 
-export const resend: Change = ({ context: { figures } }) => ({
-  operation: { ...figures.operation, state: 'in_progress' }
+export const resend: Change = ({ context: { figures }, event }) => ({
+  operation: { ...figures.operation, state: 'in_progress' },
+  refunds: refundsIn(figures, 'in_progress', event.nowMs)
 })
 
 /** The operation did what was asked. */
-export const succeed: Change = ({ context: { figures } }) => ({
+export const succeed: Change = ({ context: { figures }, event }) => ({
   operation: { ...figures.operation, state: 'succeeded' },
+  refunds: refundsIn(figures, 'succeeded', event.nowMs),
   error: null,
   reconciliation: null
 })
 
-export const fail: Change = ({ context: { terms, figures, policy }, event }) => ({
-  operation: { ...figures.operation, state: 'failed' },
-  error: failureOf(terms, figures.operation, event, policy),
-  reconciliation: null
-})
+export const fail: Change = ({ context: { terms, figures, policy }, event }) => {
+  const error = failureOf(terms, figures.operation, event, policy)
+  return {
+    operation: { ...figures.operation, state: 'failed' },
+    refunds: refundsIn(figures, 'failed', event.nowMs, error),
+    error,
+    reconciliation: null
+  }
+}
 
 /** The operation is in doubt from now on: its request may have left until this very moment. */
 export const beginDoubt: Change = ({ context: { figures, policy }, event }) => ({
   operation: { ...figures.operation, state: 'unknown' },
+  refunds: refundsIn(figures, 'unknown', event.nowMs),
   reconciliation: firstReconciliation(figures.reconciliation, policy, event)
 })
 
@@ -160,7 +187,8 @@ export const reconcileLater: Change = ({ context: { figures, policy }, event }) 
 /** As `reconcileLater`, for an operation that was about to end: a try of it is still in doubt. */
 export const keepDoubt: Change = args => ({
   ...reconcileLater(args),
-  operation: { ...args.context.figures.operation, state: 'unknown' }
+  operation: { ...args.context.figures.operation, state: 'unknown' },
+  refunds: refundsIn(args.context.figures, 'unknown', args.event.nowMs)
 })
 
 /** A sale that the network did not know for the whole horizon is looked for once more, much later. */

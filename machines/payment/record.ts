@@ -7,7 +7,7 @@
 import { type Payment, placeOf, type Reconciliation } from '../model.js'
 import { isLive, type Sale } from '../network.js'
 import type { Finding, FoundEvent, Policy, QueryEvent } from './events.js'
-import { knownVoidedCents, refundableCents, shownCapturedCents } from './sums.js'
+import { knownVoidedCents, refundableCents, shownCapturedCents, voidedElsewhereCents } from './sums.js'
 
 /** The network answers queries about sales of the last three months (acquirer's manual, queries): at least this long. */
 const NETWORK_MEMORY_MS = 89 * 24 * 3_600_000
@@ -179,7 +179,7 @@ const ofCharge: Compare = (known, answer) => {
   if (sale.isChargedBack && progress.status !== 'charged_back') return shown('CHARGED_BACK', answer)
   if (progress.refundedCents > 0 && sale.voidedCents < knownCents) {
     if (isRefundStillToShow(known, answer)) return shown('RECORD_LAGS', answer)
-    const refundedCents = Math.max(0, sale.voidedCents - progress.voidedElsewhereCents)
+    const refundedCents = Math.max(0, sale.voidedCents - voidedElsewhereCents(progress.refunds))
     return { ...shown('REFUND_REVERSED', answer), refundedCents }
   }
   if (isCapturedOtherwise(known, sale)) {

@@ -2,7 +2,8 @@
 import { isOpen, type Payment, type RefusalCode } from '../model.js'
 import type { PaymentEvent } from './events.js'
 import { hasTag } from './machine.js'
-import { refundableCents } from './sums.js'
+import { takesRefund } from './refunds.js'
+import { refundAmountCents, refundableCents } from './sums.js'
 
 /** Only called for events that the chart refused; the order of the questions is the order of the contract. */
 export function refusalOf(payment: Payment, event: PaymentEvent): RefusalCode {
@@ -19,7 +20,10 @@ export function refusalOf(payment: Payment, event: PaymentEvent): RefusalCode {
     // Above the balance is above the balance, also when nothing of it is left, and regardless of who refunded it.
     const { amountCents } = event
     const isAbove = amountCents === null ? status !== 'refunded' : amountCents > refundableCents(payment.progress)
-    return hasTag(payment.progress, 'refundable') && isAbove ? 'amount_exceeds_refundable' : 'invalid_state'
+    if (!hasTag(payment.progress, 'refundable')) return 'invalid_state'
+    if (isAbove) return 'amount_exceeds_refundable'
+    const isTaken = takesRefund(payment.progress, refundAmountCents(payment.progress, event))
+    return isTaken ? 'invalid_state' : 'too_many_refunds'
   }
   return 'invalid_state'
 }

@@ -9,6 +9,7 @@ import type { Attention } from '../model.js'
 import type { Figures, PaymentArgs, PaymentContext } from './context.js'
 import type { Effect, LifecycleEvent } from './events.js'
 import * as progress from './progress.js'
+import { takesRefund } from './refunds.js'
 import { refundAmountCents, refundableCents } from './sums.js'
 
 /** What is true of a place, for everything that asks: decisions, refusals, metrics, tests, documents. */
@@ -60,7 +61,7 @@ export const paymentSetup = base.extend({
       event.type === 'CANCEL' && (event.amountCents ?? terms.amountCents) === terms.amountCents,
     isRefundable: ({ context: { figures }, event }) => {
       const amountCents = event.type === 'CANCEL' ? refundAmountCents(figures, event) : 0
-      return amountCents >= 1 && amountCents <= refundableCents(figures)
+      return amountCents >= 1 && amountCents <= refundableCents(figures) && takesRefund(figures, amountCents)
     },
     /** The window of the hold is over. */
     isDue: ({ context: { figures }, event }) => figures.expiresAtMs !== null && event.nowMs >= figures.expiresAtMs,

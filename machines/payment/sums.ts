@@ -1,4 +1,5 @@
 /** What figures of a payment and of the acquirer's record come to: pure arithmetic. */
+import type { Refund } from '../model.js'
 import type { Sale } from '../network.js'
 import type { Figures, PaymentContext } from './context.js'
 import type { AskedEvent, LifecycleEvent } from './events.js'
@@ -8,12 +9,14 @@ export function saleOf(event: LifecycleEvent): Sale | null {
   return ('sale' in event ? event.sale : null) ?? null
 }
 
+/** What was voided outside this service, by the acquirer's record. Refunds are compared with what was there before. */
+export function voidedElsewhereCents(refunds: readonly Refund[]): number {
+  return refunds.find(({ idempotencyKey }) => idempotencyKey === null)?.amountCents ?? 0
+}
+
 /** What the record shows as voided if the acquirer knows what we know. */
-export function knownVoidedCents({
-  refundedCents,
-  voidedElsewhereCents
-}: Pick<Figures, 'refundedCents' | 'voidedElsewhereCents'>): number {
-  return refundedCents + voidedElsewhereCents
+export function knownVoidedCents({ refundedCents, refunds }: Pick<Figures, 'refundedCents' | 'refunds'>): number {
+  return refundedCents + voidedElsewhereCents(refunds)
 }
 
 /** What is left to refund. What others gave back can't be given back again. */

@@ -11,10 +11,12 @@ import {
   type HistoryEntry,
   noReferences,
   type Operation,
+  operationStates,
   type Payment,
   type PaymentPhase,
   type PaymentProgress,
   type PaymentTerms,
+  type Refund,
   type RefusalCode
 } from '../../machines/model.js'
 import { WrittenByNewer } from '../../machines/written-by-newer.js'
@@ -39,7 +41,6 @@ export type CodedProgress = {
   p?: PaymentPhase
   c?: number
   r?: number
-  g?: number
   n?: (string | 0)[]
   d?: string
   x?: number
@@ -48,11 +49,21 @@ export type CodedProgress = {
   v?: number
   f?: number
   o: [kind: Operation['kind'], state: Operation['state'], amount: number, idempotencyKey: string]
+  j?: CodedRefund[]
   e?: PaymentProgress['error']
   q?: [since: number, attempts: number, next: number]
   b?: [since: number, attempts: number, next: number, announced?: Announcement]
   l?: PaymentProgress['attention']
 }
+
+export type CodedRefund = [
+  amount: number,
+  state: number,
+  idempotencyKey: string | 0,
+  requestedAt: number,
+  concludedAt: number,
+  error?: FailureCode
+]
 
 type CodedLine = [
   at: number,
@@ -141,7 +152,6 @@ export function encodeProgress(progress: PaymentProgress): CodedProgress {
   if (progress.phase !== null) coded.p = progress.phase
   if (progress.capturedCents > 0) coded.c = progress.capturedCents
   if (progress.refundedCents > 0) coded.r = progress.refundedCents
-  if (progress.voidedElsewhereCents > 0) coded.g = progress.voidedElsewhereCents
   const references: (string | 0)[] = [n.saleId ?? 0, n.tid ?? 0, n.nsu ?? 0, n.authorizationCode ?? 0]
   if (references.some(Boolean)) coded.n = references
   if (progress.declinedCode !== null) coded.d = progress.declinedCode
@@ -150,6 +160,7 @@ export function encodeProgress(progress: PaymentProgress): CodedProgress {
   if (progress.capturedAtMs !== null) coded.k = progress.capturedAtMs
   if (progress.canceledAtMs !== null) coded.v = progress.canceledAtMs
   if (progress.refundedAtMs !== null) coded.f = progress.refundedAtMs
+  if (progress.refunds.length > 0) coded.j = progress.refunds.map(encodeRefund)
   if (progress.error !== null) coded.e = progress.error
   if (q !== null) coded.q = [q.sinceMs, q.attempts, q.nextAtMs]
   if (b !== null) {
@@ -168,7 +179,6 @@ export function decodeProgress(coded: CodedProgress): PaymentProgress {
     phase: coded.p ?? null,
     capturedCents: coded.c ?? 0,
     refundedCents: coded.r ?? 0,
-    voidedElsewhereCents: coded.g ?? 0,
     references:
       coded.n === undefined
         ? noReferences
@@ -180,10 +190,39 @@ export function decodeProgress(coded: CodedProgress): PaymentProgress {
     canceledAtMs: coded.v ?? null,
     refundedAtMs: coded.f ?? null,
     operation: { kind, state, amountCents, idempotencyKey },
+    refunds: coded.j?.map(decodeRefund) ?? [],
     error: coded.e ?? null,
     reconciliation: decodeReconciliation(coded.q),
     notice: decodeNotice(coded.b),
     attention: coded.l ?? null
+  }
+}
+
+/** The short form of a refund, in records and in events (redis/webhooks/webhook-event.ts). */
+export function encodeRefund(refund: Refund): CodedRefund {
+  const { amountCents, state, idempotencyKey, requestedAtMs, concludedAtMs, error } = refund
+  const coded: CodedRefund = [
+    amountCents,
+    operationStates.indexOf(state),
+    idempotencyKey ?? 0,
+    requestedAtMs ?? 0,
+    concludedAtMs ?? 0
+  ]
+  if (error !== null) coded.push(error)
+  return coded
+}
+
+/** Reads what `encodeRefund` wrote. Throws for a state that this version does not know. */
+export function decodeRefund([amountCents, stateAt, key, requestedAt, concludedAt, error]: CodedRefund): Refund {
+  const state = operationStates[stateAt]
+  if (state === undefined) throw new WrittenByNewer(`A refund has state ${stateAt}, which this version does not know.`)
+  return {
+    amountCents,
+    state,
+    idempotencyKey: key === 0 ? null : key,
+    requestedAtMs: requestedAt || null,
+    concludedAtMs: concludedAt || null,
+    error: error ?? null
   }
 }
 

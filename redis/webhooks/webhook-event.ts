@@ -12,10 +12,14 @@ import {
   operationStates,
   type Payment,
   type PaymentStatus,
-  paymentStatuses
+  paymentStatuses,
+  type Refund
 } from '../../machines/model.js'
 import type { Delivery } from '../../machines/webhook-delivery.js'
+import { type ErrorCode, errorCatalogue } from '../../runtime/errors.js'
 import { paymentIdOfKey, paymentKeyOf } from '../keys.js'
+import { failureRow, presentError, presentOperation, presentRefund } from '../payments/payment-parts.js'
+import { type CodedRefund, decodeRefund, encodeRefund } from '../payments/payment-record.js'
 
 /** The type of all events (docs/WEBHOOKS.md#what-arrives), in their bodies and in the header that comes with them. */
 export const EVENT_TYPE = 'payment.status_changed'
@@ -30,13 +34,17 @@ export interface StatusChange {
   readonly refundedCents: number
   /** The last operation of the payment after the change. */
   readonly operation: Operation
+  readonly refunds: readonly Refund[]
+  /** Why the last operation failed, as a row of the error catalogue; null: it did not. */
+  readonly error: ErrorCode | null
   readonly occurredAtMs: number
 }
 
 /** The change that a commit made. */
 export function statusChangeOf({ terms, version, progress }: Payment, occurredAtMs: number): StatusChange {
-  const { status, capturedCents, refundedCents, operation } = progress
-  return { paymentId: terms.id, version, status, capturedCents, refundedCents, operation, occurredAtMs }
+  const { status, capturedCents, refundedCents, operation, refunds } = progress
+  const error = progress.error === null ? null : failureRow(progress.error, terms)
+  return { paymentId: terms.id, version, status, capturedCents, refundedCents, operation, refunds, error, occurredAtMs }
 }
 
 /** The body as merchants get it. */
@@ -50,17 +58,12 @@ export function encodeEvent(change: StatusChange, terms: EventTerms): string {
     amount_cents: terms.amountCents,
     captured_cents: change.capturedCents,
     refunded_cents: change.refundedCents,
+    refunds: change.refunds.map(presentRefund),
     operation: presentOperation(change.operation),
+    ...(change.error === null ? {} : { error: presentError(change.error) }),
     occurred_at: new Date(change.occurredAtMs).toISOString()
   })
 }
-
-/** An operation as merchants see it, in answers and in events. */
-export function presentOperation({ kind, state, amountCents, idempotencyKey }: Operation): PresentedOperation {
-  return { kind, state, amount_cents: amountCents, idempotency_key: idempotencyKey }
-}
-
-type PresentedOperation = Pick<Operation, 'kind' | 'state'> & { amount_cents: number; idempotency_key: string }
 
 /** A UUID in the form of version 7, whose random bits are a hash of payment and version. */
 export function eventIdOf({ paymentId, version, occurredAtMs }: StatusChange): string {
@@ -76,22 +79,32 @@ export function timeOfEvent(eventId: string): number {
   return Number.parseInt(eventId.slice(0, 13).replace('-', ''), 16)
 }
 
-/** The short form: about 65 characters and the Idempotency-Key; the body is made again from it and the payment. */
+/**
+ * The short form: about 65 characters, the Idempotency-Key, and the refunds if there are any. The body is made again from
+ * it and the payment.
+ */
 export function encodeChange(change: StatusChange): string {
-  const { paymentId, version, status, capturedCents, refundedCents, operation, occurredAtMs } = change
+  const { paymentId, version, status, capturedCents, refundedCents, operation, refunds, error, occurredAtMs } = change
   const { kind, state, amountCents, idempotencyKey } = operation
   const figures = [paymentKeyOf(paymentId), version, status, capturedCents, refundedCents, occurredAtMs]
-  const how = `${operationKinds.indexOf(kind)}${operationStates.indexOf(state)}`
+  const how = `${operationKinds.indexOf(kind)}${operationStates.indexOf(state)}${error ?? ''}`
+  const amount = refunds.length === 0 ? amountCents : `${amountCents}${inOneWord(refunds.map(encodeRefund))}`
   // The key comes last, because it may have spaces.
-  return [...figures, how, amountCents, idempotencyKey].join(' ')
+  return [...figures, how, amount, idempotencyKey].join(' ')
+}
+
+/** JSON without spaces, which divide the fields of the short form. */
+function inOneWord(value: unknown): string {
+  return JSON.stringify(value).replaceAll(' ', '\\u0020')
 }
 
 /** Reads the short form. Throws when it is none. */
 export function decodeChange(text: string): StatusChange {
-  const [paymentKey = '', version, name, captured, refunded, occurredAt, how = '', amount, ...key] = text.split(' ')
+  const [paymentKey = '', version, name, captured, refunded, occurredAt, how = '', about = '', ...key] = text.split(' ')
   const status = paymentStatuses.find(known => known === name)
   const [kind, state] = [operationKinds[Number(how[0])], operationStates[Number(how[1])]]
-  if (status === undefined || kind === undefined || state === undefined)
+  const [, amount, refunds = '[]'] = /^(\d+)(\[.*)?$/.exec(about) ?? []
+  if (status === undefined || kind === undefined || state === undefined || amount === undefined)
     throw new Error('This is not a remembered webhook event.')
   return {
     paymentId: paymentIdOfKey(paymentKey),
@@ -100,8 +113,14 @@ export function decodeChange(text: string): StatusChange {
     capturedCents: Number(captured),
     refundedCents: Number(refunded),
     operation: { kind, state, amountCents: Number(amount), idempotencyKey: key.join(' ') },
+    refunds: (JSON.parse(refunds) as CodedRefund[]).map(decodeRefund),
+    error: errorRowOf(how.slice(2)),
     occurredAtMs: Number(occurredAt)
   }
+}
+
+function errorRowOf(name: string): ErrorCode | null {
+  return name in errorCatalogue ? (name as ErrorCode) : null
 }
 
 /** What an event says of its payment: of `webhooks`, which may not read payments, each event carries it along. */
@@ -112,8 +131,7 @@ export interface EventTerms {
 
 /** An event that waits: `<amount> <reference> <short form>`. The script that stores it puts `<since, ms>` before it. */
 export function encodeWaiting(change: StatusChange, { amountCents, externalReference }: EventTerms): string {
-  const reference = JSON.stringify(externalReference).replaceAll(' ', '\\u0020')
-  return `${amountCents} ${reference} ${encodeChange(change)}`
+  return `${amountCents} ${inOneWord(externalReference)} ${encodeChange(change)}`
 }
 
 /** An event that is not delivered yet. */

@@ -1,6 +1,7 @@
 /** A payment in the words of operators: figures, references, and its life as a timeline. */
 import type { HistoryEntry, Payment } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
+import { presentRefund } from '../../redis/payments/payment-parts.js'
 import { table } from './table.js'
 
 const LABEL_WIDTH = 28
@@ -19,6 +20,7 @@ export function presentForOperators({ version, terms, progress, history }: Payme
     refunded_cents: progress.refundedCents,
     card: { brand: terms.card.brand, last4: terms.card.last4 },
     operation: { kind: operation.kind, state: operation.state, amount_cents: operation.amountCents },
+    refunds: progress.refunds.map(presentRefund),
     error: progress.error,
     declined_code: progress.declinedCode,
     network: {
@@ -39,7 +41,7 @@ export function presentForOperators({ version, terms, progress, history }: Payme
 
 /** The figures, then the timeline. */
 export function showText(payment: Payment): string {
-  const { history: _, card, operation, network, ...fields } = presentForOperators(payment)
+  const { history: _, refunds: __, card, operation, network, ...fields } = presentForOperators(payment)
   const lines = Object.entries({
     ...fields,
     ...flat('card', card),
@@ -48,7 +50,17 @@ export function showText(payment: Payment): string {
   })
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${name.padEnd(LABEL_WIDTH)}${value}`)
-  return `${lines.join('\n')}\n\n${historyText(payment)}`
+  return `${lines.join('\n')}\n\n${refundsText(payment)}${historyText(payment)}`
+}
+
+/** One line per refund; '' without one. */
+function refundsText({ progress }: Payment): string {
+  if (progress.refunds.length === 0) return ''
+  const rows = progress.refunds.map(({ amountCents, state, idempotencyKey, requestedAtMs, concludedAtMs, error }) => {
+    const made = idempotencyKey === null ? 'outside this service' : (time(requestedAtMs) ?? '')
+    return [made, time(concludedAtMs) ?? '', String(amountCents), state, error ?? '', idempotencyKey ?? '']
+  })
+  return `${table(['REQUESTED', 'CONCLUDED', 'CENTS', 'STATE', 'ERROR', 'KEY'], rows, '')}\n\n`
 }
 
 /** One line per event: when, how long after the one before, what happened, where it led. */

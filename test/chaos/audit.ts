@@ -94,6 +94,11 @@ function auditPayment(
       `${id} ${status}: captured ${payment.captured_cents} and refunded ${payment.refunded_cents}, the network ${captured} and ${voided}`
     )
   }
+  const given = payment.refunds.filter(({ state }) => state === 'succeeded')
+  const listed = given.reduce((sum, refund) => sum + refund.amount_cents, 0)
+  if (listed !== payment.refunded_cents) {
+    findings.wrong.push(`${id} ${status}: refunded ${payment.refunded_cents}, and lists refunds of ${listed}`)
+  }
   if (isHeld && status !== 'pre_authorized') findings.wrong.push(`${id} ${status}: the network still holds the amount`)
   const told = records.filter(record => record.answer !== null && REFUNDED.includes(record.answer.status))
   const toldCents = Math.max(0, ...told.map(record => record.answer?.refunded_cents ?? 0))

@@ -1,6 +1,7 @@
 /** The network's ledger against the payments: at most one charge, and every figure the same. */
 import { type Payment, placeOf } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
+import { knownVoidedCents, voidedElsewhereCents } from '../../machines/payment/sums.js'
 import { type LedgerSale, LedgerStatus } from '../../scripts/simulator/ledger.js'
 import type { Books } from './books.js'
 import { KNOWN_ORDER } from './known-sale.js'
@@ -35,16 +36,17 @@ function auditAge({ terms }: Payment, sale: LedgerSale | undefined, withinMs: nu
  * refund is in doubt it cannot be told from one of the same amount that was made outside the service.
  */
 function auditOthers({ terms, progress, history }: Payment, byHandCents: number): string[] {
-  const { status, voidedElsewhereCents } = progress
+  const { status, refunds } = progress
+  const elsewhereCents = voidedElsewhereCents(refunds)
   const hadDoubt = history.some(line => placeOf(line) === 'refunding.asking')
-  if (!TAKEN.has(status) || hadDoubt || voidedElsewhereCents === byHandCents) return []
-  return [`${terms.id}: ascribes ${voidedElsewhereCents} to others, who gave back ${byHandCents}`]
+  if (!TAKEN.has(status) || hadDoubt || elsewhereCents === byHandCents) return []
+  return [`${terms.id}: ascribes ${elsewhereCents} to others, who gave back ${byHandCents}`]
 }
 
 function auditOrder({ terms, progress }: Payment, sales: readonly LedgerSale[]): string[] {
   const { id } = terms
   const problems: string[] = []
-  const { status, capturedCents, refundedCents, voidedElsewhereCents, references } = progress
+  const { status, capturedCents, refundedCents, refunds, references } = progress
   const charged = sales.filter(sale => sale.capturedAmount > 0)
   // A second sale under the order must be undone; a payment without a sale of its own may not have any.
   const own = charged.filter(sale => references.saleId === null || sale.paymentId === references.saleId)
@@ -57,13 +59,20 @@ function auditOrder({ terms, progress }: Payment, sales: readonly LedgerSale[]):
     const captured = sum(own, sale => sale.capturedAmount)
     const voided = sum(own, sale => sale.voidedAmount)
     if (captured !== capturedCents) problems.push(`${id}: captured ${capturedCents}, the network ${captured}`)
-    if (voided !== refundedCents + voidedElsewhereCents) {
-      problems.push(`${id}: refunded ${refundedCents} and ${voidedElsewhereCents} by others, the network ${voided}`)
+    if (voided !== knownVoidedCents(progress)) {
+      const elsewhereCents = voidedElsewhereCents(refunds)
+      problems.push(`${id}: refunded ${refundedCents} and ${elsewhereCents} by others, the network ${voided}`)
     }
+    const listed = sum(
+      refunds.filter(({ state }) => state === 'succeeded'),
+      refund => refund.amountCents
+    )
+    if (voided !== listed) problems.push(`${id}: lists refunds of ${listed}, the network has given back ${voided}`)
     if (status !== 'charged_back' && own.some(sale => sale.chargebackCase !== null)) {
       problems.push(`${id}: is ${status}, and the network has charged it back`)
     }
   } else {
+    if (refunds.length > 0) problems.push(`${id}: is ${status}, and lists refunds`)
     const kept = sum(sales, sale => sale.capturedAmount - (sale.capturedAmount > 0 ? sale.voidedAmount : 0))
     if (kept !== 0) problems.push(`${id}: is ${status}, and the network has charged ${kept}`)
   }
@@ -73,6 +82,6 @@ function auditOrder({ terms, progress }: Payment, sales: readonly LedgerSale[]):
   return problems
 }
 
-function sum(sales: readonly LedgerSale[], figure: (sale: LedgerSale) => number): number {
-  return sales.reduce((total, sale) => total + figure(sale), 0)
+function sum<T>(items: readonly T[], figure: (item: T) => number): number {
+  return items.reduce((total, item) => total + figure(item), 0)
 }

@@ -2,7 +2,7 @@
  * The independent audit at the end of a run: the merchant's books, the service's and the network's must agree, and
  * nothing may be left undone (the invariants of docs/DESIGN.md). Every line that is returned is a violation.
  */
-import type { Payment } from '../../machines/model.js'
+import type { Payment, PaymentProgress } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { decide } from '../../machines/payment/decide.js'
 import { idempotencyRecord, keys, PAYMENTS_GROUP, partitionOf, paymentIdOfKey, paymentKeyOf } from '../../redis/keys.js'
@@ -72,12 +72,12 @@ function auditRequest({ payments, installation, ledger }: Books, merchant: Merch
 
 function auditPayment(books: Books, payment: Payment, merchants: readonly Merchant[]): string[] {
   const { id } = payment.terms
-  const { status, capturedCents, refundedCents, phase } = payment.progress
+  const { status, phase } = payment.progress
   const problems = auditWebhooks(books, payment)
   if (!FINAL.has(status) || phase === 'releasing') problems.push(`${id}: stuck in ${status} ${phase ?? ''}`)
   problems.push(...auditRest(books, payment))
   const records = merchants.flatMap(merchant => merchant.records).filter(record => record.paymentId === id)
-  return [...problems, ...auditSums(id, records, { status, capturedCents, refundedCents })]
+  return [...problems, ...auditSums(id, records, payment.progress)]
 }
 
 /** All that the network still has of a captured sale can be refunded, and not a cent more. */
@@ -98,16 +98,21 @@ function auditRest({ ledger, installation }: Books, payment: Payment): string[] 
 function auditSums(
   id: string,
   records: readonly RequestRecord[],
-  figures: { status: string; capturedCents: number; refundedCents: number }
+  figures: Pick<PaymentProgress, 'status' | 'refundedCents' | 'refunds'>
 ): string[] {
   const done = records.flatMap(({ kind, result }) =>
     result?.kind === 'succeeded' ? [{ kind, ...result.progress }] : []
   )
-  const refundedCents = done
-    .filter(({ kind, operation }) => kind === 'cancel' && operation.kind === 'refund')
-    .reduce((sum, { operation }) => sum + operation.amountCents, 0)
-  const captures = done.filter(({ operation }) => operation.kind === 'capture').length
   const problems: string[] = []
+  const refunds = done.filter(({ kind, operation }) => kind === 'cancel' && operation.kind === 'refund')
+  const refundedCents = refunds.reduce((sum, { operation }) => sum + operation.amountCents, 0)
+  for (const { operation } of refunds) {
+    const listed = figures.refunds.filter(({ idempotencyKey }) => idempotencyKey === operation.idempotencyKey)
+    const isListed =
+      listed.length === 1 && listed[0]?.state === 'succeeded' && listed[0].amountCents === operation.amountCents
+    if (!isListed) problems.push(`${id}: the refund ${operation.idempotencyKey} is not in its list as it was told`)
+  }
+  const captures = done.filter(({ operation }) => operation.kind === 'capture').length
   if (refundedCents !== figures.refundedCents) {
     problems.push(
       `${id}: the merchant was told of ${refundedCents} refunded, the payment says ${figures.refundedCents}`

@@ -2,6 +2,7 @@
  * Mistakes planted on purpose: a simulation that does not find them proves nothing. They exist here only, by
  * exchanging the text of a script or one dependency of a process.
  */
+import type { Payment } from '../../machines/model.js'
 import type { QueryOutcome } from '../../machines/network.js'
 import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
 import type { DeliveryDeps } from '../../workers/webhooks/delivery-deps.js'
@@ -183,6 +184,17 @@ redis.call('XADD', KEYS[3], '*', 's'`
       network: { ...deps.network, query: (orderId, signal) => blindQuery(deps, orderId, signal) }
     })
   },
+  'lost-refund': {
+    description: 'A refund that begins takes the place of the one before in the list.',
+    worker: deps => ({
+      ...deps,
+      commits: {
+        ...deps.commits,
+        commit: (write, partition) =>
+          deps.commits.commit({ ...write, payment: withLastRefund(write.payment) }, partition)
+      }
+    })
+  },
   'ambiguous-is-refusal': {
     description: 'A lost answer to an operation counts as a refusal.',
     worker: deps => ({
@@ -220,6 +232,10 @@ async function answerAtAnyRate(
 ): ReturnType<DeliveryDeps['sender']['post']> {
   const outcome = await sender.post(...args)
   return outcome.status !== null ? outcome : { status: 200, retryAfterMs: null, note: '' }
+}
+
+function withLastRefund(payment: Payment): Payment {
+  return { ...payment, progress: { ...payment.progress, refunds: payment.progress.refunds.slice(-1) } }
 }
 
 async function blindQuery(

@@ -35,6 +35,9 @@ export function expectBooksToAgree(network: TestNetwork, payment: PaymentView): 
     refunded: payment.refunded_cents,
     held: payment.status === 'pre_authorized' ? payment.amount_cents : 0
   })
+  const given = payment.refunds.filter(({ state }) => state === 'succeeded')
+  const listed = given.reduce((sum, { amount_cents }) => sum + amount_cents, 0)
+  expect(listed, `list of refunds of ${about}`).to.equal(books.refunded)
   expect(payment.refunded_cents).to.be.at.most(payment.captured_cents)
   expect(payment.captured_cents).to.be.at.most(payment.amount_cents)
 }

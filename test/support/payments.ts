@@ -1,6 +1,6 @@
 /** Builders with defaults: a test names what it is about, and nothing else. */
 import type { Command } from '../../machines/commands.js'
-import { newPayment, type Payment, type PaymentProgress, type PaymentTerms } from '../../machines/model.js'
+import { newPayment, type Payment, type PaymentProgress, type PaymentTerms, type Refund } from '../../machines/model.js'
 import type { Buyer, NetworkReferences, Sale } from '../../machines/network.js'
 import type { Policy } from '../../machines/payment/events.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
@@ -68,6 +68,12 @@ export function aPayment(
 ): Payment {
   const payment = newPayment(someTerms(changes.terms), changes.idempotencyKey ?? CREATE_KEY)
   return { ...payment, progress: { ...payment.progress, ...changes.progress } }
+}
+
+/** The refunds of a payment of which others gave back so much. */
+export function refundedElsewhere(amountCents: number): readonly Refund[] {
+  const state = 'succeeded'
+  return [{ amountCents, state, idempotencyKey: null, requestedAtMs: null, concludedAtMs: CREATED_MS, error: null }]
 }
 
 export function aSale(changes: Partial<Sale> = {}): Sale {

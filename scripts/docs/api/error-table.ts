@@ -38,7 +38,7 @@ const ofWork: Readonly<Record<string, readonly ErrorCode[]>> = {
     'capture_not_sent'
   ],
   'POST /v1/payments/{id}/capture': [...OF_OPERATIONS, 'preauth_expired', 'amount_exceeds_authorized'],
-  'POST /v1/payments/{id}/cancel': [...OF_OPERATIONS, 'partial_void', 'amount_exceeds_refundable'],
+  'POST /v1/payments/{id}/cancel': [...OF_OPERATIONS, 'partial_void', 'amount_exceeds_refundable', 'too_many_refunds'],
   'GET /v1/payments/{id}': ['not_found'],
   'POST /v1/cards': ['invalid_token'],
   'GET /v1/webhook-endpoint': ['webhook_endpoint_missing']

@@ -60,10 +60,12 @@ function answerTable(words: AnswerWords): string {
   return table(['Field', 'Type', 'Meaning'], rows)
 }
 
-/** The names of all values that are no objects, such as `card.last4`. */
+/** The names of all values that are no objects, such as `card.last4`, or `refunds[].state` in a list. */
 function pathsOf(value: unknown, prefix: string): string[] {
   if (!isRecord(value)) return []
   return Object.entries(value).flatMap(([name, inner]) => {
+    const [first] = Array.isArray(inner) ? inner : []
+    if (isRecord(first)) return pathsOf(first, `${prefix}${name}[].`)
     const isGroup = isRecord(inner) && Object.keys(inner).length > 0
     return isGroup ? pathsOf(inner, `${prefix}${name}.`) : [`${prefix}${name}`]
   })
@@ -71,5 +73,14 @@ function pathsOf(value: unknown, prefix: string): string[] {
 
 function samplePayment(): Record<string, unknown> {
   const { terms, progress } = examplePayment('auto')
-  return presentPayment(terms, { ...progress, error: 'card_declined' })
+  const error = 'provider_rejected'
+  const refund = {
+    amountCents: 1,
+    state: 'failed',
+    idempotencyKey: ID,
+    requestedAtMs: 0,
+    concludedAtMs: 0,
+    error
+  } as const
+  return presentPayment(terms, { ...progress, refunds: [refund], error })
 }

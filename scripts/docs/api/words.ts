@@ -85,7 +85,7 @@ const payment: AnswerWords = {
   capture_mode: ['string', '`auto` (created with `capture` true) or `manual`'],
   amount_cents: ['integer', 'authorised amount, or the amount to authorise'],
   captured_cents: ['integer', 'captured so far'],
-  refunded_cents: ['integer', 'refunded so far'],
+  refunded_cents: ['integer', 'refunded so far by your requests'],
   currency: ['string', 'as sent'],
   installments: ['integer', 'as sent'],
   statement_descriptor: [TEXT_OR_NULL, 'as sent'],
@@ -105,6 +105,20 @@ const payment: AnswerWords = {
   captured_at: [TIME, 'when it was captured'],
   canceled_at: [TIME, 'when the pre-authorisation was cancelled'],
   refunded_at: [TIME, 'when it was last refunded'],
+  'refunds[].amount_cents': [
+    'integer',
+    'one refund, the oldest first: [what is in the list](PAYMENTS.md#the-list-of-refunds). Its amount'
+  ],
+  'refunds[].state': ['string', '`in_progress`, `succeeded`, `failed` or `unknown` (being asked about)'],
+  'refunds[].idempotency_key': [
+    TEXT_OR_NULL,
+    'the `Idempotency-Key` of the request that asked for it; null: refunded outside this service'
+  ],
+  'refunds[].requested_at': [TIME, 'when it began; null: refunded outside this service'],
+  'refunds[].concluded_at': [TIME, 'when its outcome became known; null while it is in progress or unknown'],
+  'refunds[].error.code': ['string', 'absent unless it failed: why; `refund_reversed`: the network took it back'],
+  'refunds[].error.message': ['string', 'the same as a sentence'],
+  'refunds[].error.retryable': ['boolean', 'whether the same can succeed later, under a new `Idempotency-Key`'],
   'operation.kind': ['string', 'the last operation: `authorization`, `capture`, `cancel` or `refund`'],
   'operation.state': [
     'string',
@@ -173,7 +187,10 @@ export const answerWords = {
     ],
     'error.correlation_id': ['string, UUID', 'your `X-Correlation-Id`, when you sent one'],
     'error.request_id': ['string, UUID', 'our id of the request, as in `X-Request-Id`: tell it to the operator'],
-    'error.payment_id': ['string, UUID', 'the payment, when the request has made or found one'],
+    'error.payment_id': [
+      'string, UUID',
+      'the payment, when the request has made or found one; with `idempotency_conflict` that of the first request'
+    ],
     'error.fields': [
       'array of `{path, message}`',
       'with `invalid_request`, `insufficient_scope` and some `invalid_card`: every broken rule. `path` is a field (`customer.email`), a parameter, `header …`, or `body`, `query` or `request` as a whole'

@@ -38,6 +38,8 @@ const details: Readonly<Record<string, Json>> = {
   'Payment operation.state': { enum: operationStates },
   'Payment error.code': { enum: publicErrorCodes },
   'Error error.code': { enum: publicErrorCodes },
+  'Payment refunds[].state': { enum: operationStates },
+  'Payment refunds[].error.code': { enum: publicErrorCodes },
   'Card status': { enum: ['active'] },
   'Capabilities key_environment': { enum: ['test', 'live'] },
   'Capabilities preauth_ttl_days_by_brand': { additionalProperties: { type: 'integer' } },
@@ -45,14 +47,19 @@ const details: Readonly<Record<string, Json>> = {
 }
 
 /** Fields that are absent while there is nothing to say; all others are always there. */
-const optional = ['Payment error', 'Error error.correlation_id', 'Error error.payment_id', 'Error error.fields']
+const optional = [
+  'Payment error',
+  'Payment refunds[].error',
+  'Error error.correlation_id',
+  'Error error.payment_id',
+  'Error error.fields'
+]
 
 /** By the name that a generated client gives to the type. */
 export function answerSchemas(): Record<string, Json> {
   const { payment, card, capabilities, error } = answerWords
   const endpoint = answerWords['webhook endpoint']
   const { secret: _, ...readable } = endpoint
-  const operationWords = Object.entries(payment).filter(([path]) => path.startsWith('operation.'))
   return {
     Payment: schemaOf('Payment', payment),
     PaymentPage: {
@@ -69,16 +76,20 @@ export function answerSchemas(): Record<string, Json> {
     Capabilities: schemaOf('Capabilities', capabilities),
     Token: schemaOf('Token', tokenAnswer),
     Error: schemaOf('Error', error),
-    PaymentStatusChanged: eventSchema(objectOf('Payment', 'operation.', operationWords))
+    PaymentStatusChanged: eventSchema(schemaOf('Payment', payment))
   }
 }
 
-function schemaOf(name: string, words: AnswerWords): Json {
+function schemaOf(name: string, words: AnswerWords): Json & { properties: Json } {
   return objectOf(name, '', Object.entries(words))
 }
 
-/** The object at `prefix`, whose fields are named by their whole paths. */
-function objectOf(name: string, prefix: string, rows: readonly (readonly [string, AnswerWords[string]])[]): Json {
+/** The object at `prefix`, whose fields are named by their whole paths. `name[]` is a list of objects. */
+function objectOf(
+  name: string,
+  prefix: string,
+  rows: readonly (readonly [string, AnswerWords[string]])[]
+): Json & { properties: Json } {
   const members = new Map<string, (readonly [string, AnswerWords[string]])[]>()
   for (const row of rows) {
     const [member = ''] = row[0].slice(prefix.length).split('.')
@@ -89,6 +100,7 @@ function objectOf(name: string, prefix: string, rows: readonly (readonly [string
     const [first] = below
     const isField = first !== undefined && first[0] === path
     const schema = isField ? fieldOf(first[1]) : objectOf(name, `${path}.`, below)
+    if (member.endsWith('[]')) return [member.slice(0, -2), { type: 'array', items: schema }] as const
     return [member, { ...schema, ...details[`${name} ${path}`] }] as const
   })
   const required = properties

@@ -6,8 +6,8 @@ type Json = Readonly<Record<string, unknown>>
 
 const cents = { type: 'integer', minimum: 0 }
 
-/** The body of an event; `operation`: the schema that it has in a payment. */
-export const eventSchema = (operation: unknown): Json => ({
+/** The body of an event, some of whose fields have the schema that they have in a payment. */
+export const eventSchema = ({ properties: ofPayment }: Json & { properties: Json }): Json => ({
   type: 'object',
   required: [
     'event_id',
@@ -18,6 +18,7 @@ export const eventSchema = (operation: unknown): Json => ({
     'amount_cents',
     'captured_cents',
     'refunded_cents',
+    'refunds',
     'operation',
     'occurred_at'
   ],
@@ -30,7 +31,9 @@ export const eventSchema = (operation: unknown): Json => ({
     amount_cents: cents,
     captured_cents: cents,
     refunded_cents: cents,
-    operation,
+    refunds: ofPayment['refunds'],
+    operation: ofPayment['operation'],
+    error: ofPayment['error'],
     occurred_at: { type: 'string', format: 'date-time' }
   }
 })

@@ -6,6 +6,7 @@ import { fromTransition } from 'xstate'
 import { getShortestPaths } from 'xstate/graph'
 import { placeOf } from '../../../machines/model.js'
 import type { PaymentEvent } from '../../../machines/payment/events.js'
+import { voidedElsewhereCents } from '../../../machines/payment/sums.js'
 import { firstWorld, happen, possibleEvents, type World } from './payment-world.js'
 
 type CaptureMode = 'auto' | 'manual'
@@ -94,7 +95,7 @@ function situationOf({ payment, underWay, atMs }: World): string {
     progress.reconciliation !== null,
     progress.status === 'pre_authorized' && atMs >= (progress.expiresAtMs ?? Infinity),
     progress.notice?.announced ?? null,
-    progress.voidedElsewhereCents > 0,
+    voidedElsewhereCents(progress.refunds) > 0,
     progress.attention !== null
   ])
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { presentPayment } from '../../../api/payments/payment-presenter.js'
+import { answerTo } from '../../../api/payments/submission-presenter.js'
 import { noReferences } from '../../../machines/model.js'
 import { keys } from '../../../redis/keys.js'
 import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../../support/command-path.js'
@@ -38,7 +38,8 @@ describe('a capture or cancel', () => {
       const refused = { kind: 'finished', result: { kind: 'refused', code: 'invalid_state' } }
       expect(await path.payments[kind](aScope(kind), id, null)).to.deep.include({ ...refused, isReplay: false })
       expect(await path.payments[kind](aScope(kind), id, null)).to.deep.include({ ...refused, isReplay: true })
-      expect(await path.payments[kind](aScope(kind, 'another body'), id, null)).to.deep.equal({ kind: 'conflict' })
+      const another = await path.payments[kind](aScope(kind, 'another body'), id, null)
+      expect(another).to.deep.equal({ kind: 'conflict', paymentId: id })
     }
     expect(await commands()).to.equal(0)
   })
@@ -53,17 +54,16 @@ describe('a capture or cancel', () => {
     ] as const) {
       for (const isReplay of [false, true]) {
         const answer = await path.payments.cancel(aScope(key), id, amountCents)
-        const waiting = { kind: 'refund', state: 'in_progress', amountCents: wanted, idempotencyKey: key }
-        expect(answer).to.deep.include({ kind: 'in_progress', waiting, isReplay })
+        const { body } = answerTo(answer, 200)
+        const named = { state: 'in_progress', amount_cents: wanted, idempotency_key: key }
+        expect(answer).to.include({ kind: 'in_progress', isReplay })
+        expect(body).to.deep.include({ status: 'partially_refunded', operation: { kind: 'refund', ...named } })
+        expect(body).to.have.deep.nested.property('refunds[1]').that.includes(named)
+        expect(body, 'the reason of an earlier failure').not.to.have.property('error')
       }
     }
-    const { terms, progress } = await read(id)
-    expect(presentPayment(terms, progress)['operation']).to.deep.equal({
-      kind: 'refund',
-      state: 'succeeded',
-      amount_cents: 100,
-      idempotency_key: 'refund-1'
-    })
+    const first = { kind: 'refund', state: 'succeeded', amountCents: 100, idempotencyKey: 'refund-1' }
+    expect((await read(id)).progress.operation).to.deep.equal(first)
   })
 
   it('above what can be refunded is refused at once, not answered 202 beside an earlier refund that succeeded', async () => {

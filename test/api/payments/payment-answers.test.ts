@@ -14,7 +14,7 @@ const finished = (result: CommandResult, isReplay = false): Submission => ({
   result,
   isReplay
 })
-const inProgress = { kind: 'in_progress', terms, progress, waiting: null, isReplay: false } as const
+const inProgress = { kind: 'in_progress', terms, progress, isReplay: false } as const
 /** Of `progress`, as merchants see it. */
 const operation = {
   kind: 'authorization',
@@ -88,17 +88,16 @@ describe('payment POSTs: from what became of a command to an answer', () => {
     })
 
     it(`5.1: the key of another request is 409 idempotency_conflict (${name})`, async () => {
-      api.payments.submission = { kind: 'conflict' }
+      api.payments.submission = { kind: 'conflict', paymentId: terms.id }
       const answer = await post(name)
       expect(answer.status).to.equal(409)
-      expect(answer.error).to.include({ code: 'idempotency_conflict', retryable: false })
+      expect(answer.error).to.include({ code: 'idempotency_conflict', retryable: false, payment_id: terms.id })
     })
   }
 
   it('5.3: a 202 names the operation that was accepted, also before a worker has begun it', async () => {
-    const before = capturedProgress({ error: 'provider_rejected' })
-    const waiting = { kind: 'refund', state: 'in_progress', amountCents: 900, idempotencyKey: 'refund-2' } as const
-    api.payments.submission = { ...inProgress, progress: before, waiting }
+    const operation = { kind: 'refund', state: 'in_progress', amountCents: 900, idempotencyKey: 'refund-2' } as const
+    api.payments.submission = { ...inProgress, progress: capturedProgress({ operation }) }
     const { status, body } = await post('cancel')
     expect(status).to.equal(202)
     expect(body).to.deep.include({
@@ -121,8 +120,7 @@ describe('payment POSTs: from what became of a command to an answer', () => {
     api.payments.submission = { kind: 'not_found' }
     for (const name of ['capture', 'cancel'] as const) {
       const answer = await post(name)
-      expect(answer.status).to.equal(404)
-      expect(answer.error['code']).to.equal('not_found')
+      expect([answer.status, answer.error['code']]).to.deep.equal([404, 'not_found'])
     }
   })
 
@@ -153,6 +151,7 @@ describe('payment POSTs: from what became of a command to an answer', () => {
     ['capture', 'preauth_expired', 422, 'preauth_expired', false],
     ['capture', 'amount_exceeds_authorized', 422, 'amount_exceeds_authorized', false],
     ['cancel', 'amount_exceeds_refundable', 422, 'amount_exceeds_refundable', false],
+    ['cancel', 'too_many_refunds', 422, 'too_many_refunds', false],
     ['cancel', 'partial_void', 400, 'invalid_request', false]
   ]
   for (const [operation, refusal, status, code, retryable] of refusals) {
@@ -163,6 +162,7 @@ describe('payment POSTs: from what became of a command to an answer', () => {
       expect(answer.error).to.include({ code, retryable, payment_id: PAYMENT_ID })
       const paths = answer.error.fields?.map(field => field.path)
       expect(paths).to.deep.equal(refusal === 'partial_void' ? ['amount_cents'] : undefined)
+      expect(answer.headers.has('Retry-After')).to.equal(refusal === 'operation_in_progress')
     })
   }
 

@@ -4,6 +4,24 @@ import { errorCatalogue } from '../../../runtime/errors.js'
 import { aPayment, capturedProgress, PAYMENT_ID } from '../builders.js'
 import { type RunningApi, startApi } from '../running-api.js'
 
+const refund = {
+  amountCents: 90,
+  idempotencyKey: 'refund-1',
+  requestedAtMs: Date.UTC(2026, 0, 2),
+  concludedAtMs: Date.UTC(2026, 0, 3)
+}
+const shown = {
+  amount_cents: 90,
+  idempotency_key: 'refund-1',
+  requested_at: '2026-01-02T00:00:00.000Z',
+  concluded_at: '2026-01-03T00:00:00.000Z'
+}
+const error = {
+  code: 'provider_rejected',
+  message: errorCatalogue.provider_rejected.message,
+  retryable: false
+}
+
 describe('reading payments', () => {
   let api: RunningApi
   beforeEach(async () => {
@@ -18,7 +36,16 @@ describe('reading payments', () => {
         metadata: { a: 1, b: null },
         card: { brand: 'visa', last4: '0060', cardId: 'card_1' }
       },
-      progress: capturedProgress({ refundedCents: 90, error: 'provider_rejected', refundedAtMs: Date.UTC(2026, 0, 3) })
+      progress: capturedProgress({
+        refundedCents: 90,
+        refundedAtMs: Date.UTC(2026, 0, 3),
+        refunds: [
+          { ...refund, state: 'succeeded', error: null },
+          { ...refund, amountCents: 5, state: 'failed', error: 'provider_rejected' },
+          { ...refund, state: 'unknown', concludedAtMs: null, error: null }
+        ],
+        error: 'provider_rejected'
+      })
     })
     const answer = await api.request('GET', `/v1/payments/${PAYMENT_ID}`)
     expect(answer.status).to.equal(200)
@@ -43,17 +70,18 @@ describe('reading payments', () => {
       captured_at: '2026-01-02T03:04:06.000Z',
       canceled_at: null,
       refunded_at: '2026-01-03T00:00:00.000Z',
+      refunds: [
+        { ...shown, state: 'succeeded' },
+        { ...shown, amount_cents: 5, state: 'failed', error },
+        { ...shown, state: 'unknown', concluded_at: null }
+      ],
       operation: {
         kind: 'authorization',
         state: 'succeeded',
         amount_cents: 15_990,
         idempotency_key: 'key-of-the-create'
       },
-      error: {
-        code: 'provider_rejected',
-        message: errorCatalogue.provider_rejected.message,
-        retryable: false
-      }
+      error
     })
   })
 

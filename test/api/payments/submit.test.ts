@@ -194,9 +194,13 @@ describe('a create while the memory-only Redis is away', () => {
       ['k2', card]
     ] as const) {
       const replayed = await create(key, source)
+      if (replayed.kind !== 'finished') throw new Error(replayed.kind)
       expect(replayed).to.have.nested.property('result.progress.status', 'captured')
       expect(replayed).to.have.property('isReplay', true)
-      expect(await create(key, source, 'another')).to.deep.equal({ kind: 'conflict' })
+      expect(await create(key, source, 'another')).to.deep.equal({
+        kind: 'conflict',
+        paymentId: replayed.terms.id
+      })
       const failure = await create(`new ${key}`, source).catch((error: unknown) => error)
       expect(failure).to.be.instanceOf(RedisUnavailable)
     }

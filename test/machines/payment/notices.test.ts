@@ -10,7 +10,7 @@ import {
   meaningOf,
   NOW
 } from '../../support/decisions.js'
-import { CREATED_MS, DAY_MS, policy, references } from '../../support/payments.js'
+import { CREATED_MS, DAY_MS, policy, references, refundedElsewhere } from '../../support/payments.js'
 
 type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 
@@ -30,8 +30,10 @@ const duplicate = { duplicateSaleId: 'sale-2' }
 const approved: EventInput = { type: 'APPROVED', isCaptured: true, references }
 const tooLate: EventInput = { type: 'REJECTED', code: '101', isTooLate: true }
 const absent = (nowMs = NOW): EventInput => ({ type: 'ABSENT', nowMs })
-const refundInDoubt = (refundedCents = 0, voidedElsewhereCents = 0) =>
-  inStatus('refunding', { ...inDoubt('refund', 300), refundedCents, voidedElsewhereCents, attention: 'figures_differ' })
+const refundInDoubt = (refundedCents = 0, elsewhereCents = 0) => {
+  const refunds = elsewhereCents === 0 ? [] : refundedElsewhere(elsewhereCents)
+  return inStatus('refunding', { ...inDoubt('refund', 300), refundedCents, refunds, attention: 'figures_differ' })
+}
 
 const tables: Record<string, Row[]> = {
   'a notice about a hold': [
@@ -177,7 +179,7 @@ const tables: Record<string, Row[]> = {
     ],
     [
       'beside what was refunded outside this service',
-      inStatus('partially_refunded', { ...noticed('denied_refund'), voidedElsewhereCents: 200 }),
+      inStatus('partially_refunded', { ...noticed('denied_refund'), refunds: refundedElsewhere(200) }),
       books(200),
       { status: 'captured', refunded: 0 }
     ]
@@ -229,7 +231,7 @@ const tables: Record<string, Row[]> = {
     ],
     [
       'is nothing new the next time',
-      inStatus('captured', { ...noticed('change'), voidedElsewhereCents: 300 }),
+      inStatus('captured', { ...noticed('change'), refunds: refundedElsewhere(300) }),
       { ...books(300), nowMs: LATER },
       { status: 'captured', wake: null, attention: null }
     ],

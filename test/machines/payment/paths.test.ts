@@ -1,11 +1,20 @@
 /** Paths generated from the machine, run against the machine; invariants that hold wherever they lead. */
 import { expect } from 'chai'
 import { leavesOf } from '../../../machines/chart.js'
-import { isOpen, type Payment, type PaymentPhase, type PaymentStatus, placeOf } from '../../../machines/model.js'
+import {
+  isOpen,
+  operationStates,
+  type Payment,
+  type PaymentPhase,
+  type PaymentStatus,
+  placeOf,
+  type Refund
+} from '../../../machines/model.js'
 import { decide, isUnderWay, wakeAtMs } from '../../../machines/payment/decide.js'
 import { effectKinds } from '../../../machines/payment/effects.js'
 import { hasTag } from '../../../machines/payment/machine.js'
 import type { PaymentTag } from '../../../machines/payment/setup.js'
+import { refundableCents } from '../../../machines/payment/sums.js'
 import { examplePolicy } from '../../../scripts/docs/payment-paths/example-payment.js'
 import { exampleEvents } from '../../../scripts/docs/payment-paths/payment-examples.js'
 import { endOf, shortestPaths } from '../../../scripts/docs/payment-paths/payment-paths.js'
@@ -190,12 +199,30 @@ describe('wherever a path leads', () => {
     }
   })
 
+  it('what has succeeded of the refunds is what was given back, and one is open while its operation is', () => {
+    const sumOf = (refunds: readonly Refund[]) => refunds.reduce((sum, { amountCents }) => sum + amountCents, 0)
+    for (const { payment } of worlds) {
+      const { refunds, refundedCents, operation } = payment.progress
+      const done = refunds.filter(({ state }) => state === 'succeeded')
+      expect(sumOf(done.filter(({ idempotencyKey }) => idempotencyKey !== null))).to.equal(refundedCents)
+      const isRefunding = operation.kind === 'refund' && isOpen(operation)
+      const wanted = isRefunding ? [[operation.state, operation.amountCents, operation.idempotencyKey]] : []
+      const open = refunds.filter(isOpen)
+      expect(open.map(one => [one.state, one.amountCents, one.idempotencyKey])).to.deep.equal(wanted)
+      for (const { concludedAtMs, state, error } of refunds) {
+        expect(concludedAtMs === null).to.equal(isOpen({ state }))
+        expect(error === null).to.equal(state !== 'failed')
+      }
+    }
+    const states = new Set(worlds.flatMap(({ payment }) => payment.progress.refunds.map(({ state }) => state)))
+    expect([...states]).to.have.members(operationStates)
+  })
+
   it('what can be refunded is exactly what was captured and not given back (invariant 4)', () => {
     const paid = worlds.filter(({ payment }) => hasTag(payment.progress, 'refundable'))
     expect(new Set(paid.map(({ payment }) => payment.progress.status)).size).to.equal(TAGGED.refundable.length)
     for (const { payment } of paid) {
-      const { capturedCents, refundedCents, voidedElsewhereCents } = payment.progress
-      const restCents = capturedCents - refundedCents - voidedElsewhereCents
+      const restCents = refundableCents(payment.progress)
       const refund = (amountCents: number | null) =>
         decide(payment, { type: 'CANCEL', amountCents, idempotencyKey: 'rest', nowMs: 0 }, examplePolicy)
       for (const amountCents of restCents > 0 ? [null, restCents, 1] : []) {

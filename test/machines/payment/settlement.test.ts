@@ -10,7 +10,7 @@ import {
   meaningOf,
   NOW
 } from '../../support/decisions.js'
-import { policy, references } from '../../support/payments.js'
+import { policy, references, refundedElsewhere } from '../../support/payments.js'
 
 const cancel = (amountCents: number | null): EventInput => ({ type: 'CANCEL', amountCents, idempotencyKey: KEY })
 const approved: EventInput = { type: 'APPROVED', isCaptured: true, references }
@@ -73,25 +73,25 @@ const tables: Record<string, Row[]> = {
   'a payment of which others gave back a part': [
     [
       'gives back what others have not: the network would refuse more',
-      inStatus('partially_refunded', { voidedElsewhereCents: 200 }),
+      inStatus('partially_refunded', { refunds: refundedElsewhere(200) }),
       cancel(null),
       { status: 'refunding', effect: 'refund 500' }
     ],
     [
       'gives back no more than others have left',
-      inStatus('captured', { voidedElsewhereCents: 200 }),
+      inStatus('captured', { refunds: refundedElsewhere(200) }),
       cancel(801),
       { refused: 'amount_exceeds_refundable' }
     ],
     [
       'gives back nothing when others have given back all of it',
-      inStatus('captured', { voidedElsewhereCents: 1_000 }),
+      inStatus('captured', { refunds: refundedElsewhere(1_000) }),
       cancel(null),
       { refused: 'amount_exceeds_refundable' }
     ],
     [
       'is refunded when others have given back the rest',
-      inStatus('refunding', { ...sendingLast.progress, voidedElsewhereCents: 200, refundedCents: 500 }),
+      inStatus('refunding', { ...sendingLast.progress, refunds: refundedElsewhere(200), refundedCents: 500 }),
       approved,
       { status: 'refunded', refunded: 800, result: 'succeeded' }
     ]

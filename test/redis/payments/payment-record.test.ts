@@ -20,7 +20,6 @@ const full: Payment = {
       phase: 'asking',
       capturedCents: 900,
       refundedCents: 100,
-      voidedElsewhereCents: 70,
       references: { ...references, nsu: null },
       declinedCode: '05',
       expiresAtMs: CREATED_MS + 1,
@@ -29,6 +28,33 @@ const full: Payment = {
       canceledAtMs: CREATED_MS + 4,
       refundedAtMs: CREATED_MS + 5,
       operation: { kind: 'refund', state: 'unknown', amountCents: 50, idempotencyKey: 'r' },
+      refunds: [
+        {
+          amountCents: 100,
+          state: 'succeeded',
+          idempotencyKey: 'q 1',
+          requestedAtMs: 1,
+          concludedAtMs: 2,
+          error: null
+        },
+        {
+          amountCents: 9,
+          state: 'failed',
+          idempotencyKey: 'p',
+          requestedAtMs: 3,
+          concludedAtMs: 4,
+          error: 'refund_reversed'
+        },
+        {
+          amountCents: 70,
+          state: 'succeeded',
+          idempotencyKey: null,
+          requestedAtMs: null,
+          concludedAtMs: 5,
+          error: null
+        },
+        { amountCents: 50, state: 'unknown', idempotencyKey: 'r', requestedAtMs: 6, concludedAtMs: null, error: null }
+      ],
       error: 'provider_rejected',
       reconciliation: { sinceMs: 1, attempts: 2, nextAtMs: 3 },
       notice: { sinceMs: 4, attempts: 5, nextAtMs: 6, announced: 'chargeback' },

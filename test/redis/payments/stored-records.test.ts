@@ -5,7 +5,7 @@ import { decodeReply, encodeReply } from '../../../redis/commands/replies.js'
 import { decodeIdempotency } from '../../../redis/payments/idempotency.js'
 import { decodePayment, encodePayment } from '../../../redis/payments/payment-record.js'
 import { loadLua } from '../../../redis/scripts.js'
-import { decodeChange, decodeQueued } from '../../../redis/webhooks/webhook-event.js'
+import { decodeChange, decodeQueued, encodeChange } from '../../../redis/webhooks/webhook-event.js'
 import { anEntry } from '../../support/payments.js'
 import { STORED_ID, samples } from '../../support/stored/payments.js'
 
@@ -18,11 +18,13 @@ const RECORDS = {
   pending:
     '1 m_0000000001 {"t":{"x":"order-1","a":1990,"c":["visa","0060"],"u":["Ada Lovelace","ada@example.com"],"t":1767355200000},"p":{"s":"pending","o":["authorization","in_progress",1990,"AAAAAAAAAAAAAAAAAAAAAA"]},"h":[]}',
   refunding:
-    '7 m_0000000001 {"t":{"x":"order-1","a":1990,"c":["elo","4321","card_1"],"u":["Ada Lovelace","ada@example.com"],"t":1767355200000,"m":1,"i":12,"s":"LOJA *1","d":{"table":4,"vip":true,"note":null,"name":"ü"},"w":432000000},"p":{"s":"refunding","o":["refund","unknown",50,"r"],"p":"asking","c":900,"r":100,"n":["11111111-2222-4333-8444-555555555555","0101",0,"654321"],"d":"05","x":1767355200001,"a":1767355200002,"k":1767355200003,"v":1767355200004,"f":1767355200005,"e":"provider_rejected","q":[1,2,3],"b":[4,5,6],"l":"figures_differ"},"h":[[1,"APPROVED","pre_authorized",0,0],[2,"NO_ANSWER","refunding","asking","timeout",9]]}'
+    '7 m_0000000001 {"t":{"x":"order-1","a":1990,"c":["elo","4321","card_1"],"u":["Ada Lovelace","ada@example.com"],"t":1767355200000,"m":1,"i":12,"s":"LOJA *1","d":{"table":4,"vip":true,"note":null,"name":"ü"},"w":432000000},"p":{"s":"refunding","o":["refund","unknown",50,"r"],"p":"asking","c":900,"r":100,"n":["11111111-2222-4333-8444-555555555555","0101",0,"654321"],"d":"05","x":1767355200001,"a":1767355200002,"k":1767355200003,"v":1767355200004,"f":1767355200005,"e":"provider_rejected","q":[1,2,3],"b":[4,5,6],"l":"figures_differ"},"h":[[1,"APPROVED","pre_authorized",0,0],[2,"NO_ANSWER","refunding","asking","timeout",9]]}',
+  refundFailed:
+    '8 m_0000000001 {"t":{"x":"order-1","a":1990,"c":["visa","0060"],"u":["Ada Lovelace","ada@example.com"],"t":1767355200000},"p":{"s":"partially_refunded","o":["refund","failed",50,"r 1"],"c":900,"r":50,"j":[[50,1,"q 1",1,2],[50,2,"r 1",3,4,"provider_rejected"],[70,1,0,0,5]],"e":"provider_rejected"},"h":[]}'
 } as const
 
 describe('records that are stored somewhere', () => {
-  for (const name of ['pending', 'refunding'] as const) {
+  for (const name of ['pending', 'refunding', 'refundFailed'] as const) {
     it(`a payment that is ${name} reads as ever, and is written as ever`, () => {
       expect(decodePayment(RECORDS[name], COMPACT)).to.deep.equal(samples[name])
       expect(encodePayment(samples[name])).to.equal(RECORDS[name])
@@ -98,15 +100,23 @@ describe('records that are stored somewhere', () => {
       terms: { amountCents: 1_990, externalReference: 'order 1' },
       delivery: { state: 'waiting', attempts: 2, sinceMs: 1_767_355_200_500, nextAtMs: 9 }
     })
-    expect(decodeChange(`${COMPACT} 7 refunding 900 100 1767355200123 30 50 r 1`)).to.deep.equal({
+    const change = {
       paymentId: STORED_ID,
       version: 7,
       status: 'refunding',
       capturedCents: 900,
       refundedCents: 100,
       operation: { kind: 'refund', state: 'in_progress', amountCents: 50, idempotencyKey: 'r 1' },
+      refunds: [],
+      error: null,
       occurredAtMs: 1_767_355_200_123
-    })
+    } as const
+    expect(decodeChange(`${COMPACT} 7 refunding 900 100 1767355200123 30 50 r 1`)).to.deep.equal(change)
+    const { refunds } = samples.refundFailed.progress
+    const failed = `${COMPACT} 7 refunding 900 100 1767355200123 32provider_rejected 50[[50,1,"q\\u00201",1,2],[50,2,"r\\u00201",3,4,"provider_rejected"],[70,1,0,0,5]] r 1`
+    const more = { operation: { ...change.operation, state: 'failed' }, refunds, error: 'provider_rejected' } as const
+    expect(decodeChange(failed)).to.deep.equal({ ...change, ...more })
+    expect(encodeChange({ ...change, ...more })).to.equal(failed)
   })
 
   it('the Lua scripts know the same heads', () => {

@@ -36,7 +36,9 @@ describe('operator webhook, for an abandoned endpoint', () => {
         status: 'captured',
         capturedCents: 100,
         refundedCents: 0,
-        operation: AN_OPERATION
+        operation: AN_OPERATION,
+        refunds: [],
+        error: null
       } as const
       const change = { paymentId, occurredAtMs: START_MS + minute * 60_000, ...figures }
       await test.redis.zadd(keys.webhookUndeliverable(partition, merchantId), change.occurredAtMs, encodeChange(change))

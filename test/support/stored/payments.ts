@@ -26,7 +26,6 @@ const pending: Payment = {
     phase: null,
     capturedCents: 0,
     refundedCents: 0,
-    voidedElsewhereCents: 0,
     references: { saleId: null, tid: null, nsu: null, authorizationCode: null },
     declinedCode: null,
     expiresAtMs: null,
@@ -40,6 +39,7 @@ const pending: Payment = {
       amountCents: 1_990,
       idempotencyKey: 'AAAAAAAAAAAAAAAAAAAAAA'
     },
+    refunds: [],
     error: null,
     reconciliation: null,
     notice: null,
@@ -64,7 +64,6 @@ const refunding: Payment = {
     phase: 'asking',
     capturedCents: 900,
     refundedCents: 100,
-    voidedElsewhereCents: 0,
     references: { saleId: '11111111-2222-4333-8444-555555555555', tid: '0101', nsu: null, authorizationCode: '654321' },
     declinedCode: '05',
     expiresAtMs: 1_767_355_200_001,
@@ -73,6 +72,7 @@ const refunding: Payment = {
     canceledAtMs: 1_767_355_200_004,
     refundedAtMs: 1_767_355_200_005,
     operation: { kind: 'refund', state: 'unknown', amountCents: 50, idempotencyKey: 'r' },
+    refunds: [],
     error: 'provider_rejected',
     reconciliation: { sinceMs: 1, attempts: 2, nextAtMs: 3 },
     notice: { sinceMs: 4, attempts: 5, nextAtMs: 6, announced: 'change' },
@@ -84,4 +84,30 @@ const refunding: Payment = {
   ]
 }
 
-export const samples = { pending, refunding } as const
+const refundFailed: Payment = {
+  version: 8,
+  terms: pending.terms,
+  progress: {
+    ...pending.progress,
+    status: 'partially_refunded',
+    capturedCents: 900,
+    refundedCents: 50,
+    operation: { kind: 'refund', state: 'failed', amountCents: 50, idempotencyKey: 'r 1' },
+    refunds: [
+      { amountCents: 50, state: 'succeeded', idempotencyKey: 'q 1', requestedAtMs: 1, concludedAtMs: 2, error: null },
+      {
+        amountCents: 50,
+        state: 'failed',
+        idempotencyKey: 'r 1',
+        requestedAtMs: 3,
+        concludedAtMs: 4,
+        error: 'provider_rejected'
+      },
+      { amountCents: 70, state: 'succeeded', idempotencyKey: null, requestedAtMs: null, concludedAtMs: 5, error: null }
+    ],
+    error: 'provider_rejected'
+  },
+  history: []
+}
+
+export const samples = { pending, refunding, refundFailed } as const

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { expectBooksToAgree } from '../../support/books.js'
-import type { ApiAnswer } from '../../support/merchant.js'
+import type { ApiAnswer, PaymentView } from '../../support/merchant.js'
 import { testCards } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
@@ -18,6 +18,10 @@ describe('a payment over HTTP', function () {
     expectBooksToAgree(network, payment)
     return answer.status < 400 ? [answer.status, payment.status] : [answer.status, answer.error.code, payment.status]
   }
+
+  /** Amount, state and error of each refund. */
+  const refundsOf = ({ refunds }: PaymentView) =>
+    refunds.map(({ amount_cents, state, error }) => [amount_cents, state, error?.code ?? null])
 
   describe('is created', () => {
     it('and captured in one step', async () => {
@@ -140,13 +144,20 @@ describe('a payment over HTTP', function () {
       await merchant.cancel(id, { amount: 1_000 })
       const again = await merchant.cancel(id, { amount: 992 })
       expect(await told(again)).to.deep.equal([422, 'provider_rejected', 'partially_refunded'])
+      expect(refundsOf(await merchant.read(id))).to.deep.equal([
+        [992, 'failed', 'provider_rejected'],
+        [1_000, 'succeeded', null],
+        [992, 'failed', 'provider_rejected']
+      ])
     })
 
     it('is refunded once when the answer to the refund is lost (994), a part and the rest', async () => {
       const part = await merchant.cancel(await paid(2_000), { amount: 994 })
       expect([part.status, part.payment.status]).to.deep.equal([202, 'refunding'])
+      expect(refundsOf(part.payment)).to.deep.equal([[994, 'unknown', null]])
       const after = await merchant.settled(part.payment.id)
       expect(after).to.include({ status: 'partially_refunded', refunded_cents: 994 })
+      expect(refundsOf(after)).to.deep.equal([[994, 'succeeded', null]])
       expectBooksToAgree(network, after)
       const whole = await merchant.settled((await merchant.cancel(await paid(994))).payment.id)
       expect(whole).to.include({ status: 'refunded', refunded_cents: 994 })

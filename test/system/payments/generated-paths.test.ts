@@ -133,10 +133,11 @@ describe('generated paths over HTTP', function () {
       const walks = paths.map(path => async () => {
         const driver = new PathDriver(path, { service: service(), merchant, acquirer, payments, rounds, announce })
         await driver.drive()
-        const { status, captured_cents, refunded_cents, operation } = await merchant.read(driver.paymentId)
+        const { status, captured_cents, refunded_cents, refunds, operation } = await merchant.read(driver.paymentId)
         // The key is the driver's own, another one in each run.
         const { idempotency_key: _, ...told } = operation ?? { idempotency_key: '' }
-        ends.set(path, { status, captured_cents, refunded_cents, operation: told })
+        const listed = refunds.map(refund => [refund.amount_cents, refund.state, refund.error?.code ?? null])
+        ends.set(path, { status, captured_cents, refunded_cents, refunds: listed, operation: told })
         acquirer.forget(driver.paymentId)
       })
       for (const [index, error] of (await rounds.run(walks)).entries()) {
@@ -163,11 +164,12 @@ describe('generated paths over HTTP', function () {
   const expectEnd = (path: TitledPath): void => {
     const fault = faults.get(path)
     if (fault !== undefined) throw fault
-    const { status, capturedCents, refundedCents, operation } = endOf(path).payment.progress
+    const { status, capturedCents, refundedCents, refunds, operation } = endOf(path).payment.progress
     expect(ends.get(path)).to.deep.equal({
       status,
       captured_cents: capturedCents,
       refunded_cents: refundedCents,
+      refunds: refunds.map(({ amountCents, state, error }) => [amountCents, state, error]),
       operation: { kind: operation.kind, state: operation.state, amount_cents: operation.amountCents }
     })
   }

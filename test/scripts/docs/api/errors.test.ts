@@ -5,7 +5,7 @@ import { type ErrorSpec, errorCatalogue } from '../../../../runtime/errors.js'
 import { errorsOf } from '../../../../scripts/docs/api/error-table.js'
 
 /** By name, so that the compiler asks for a new one. */
-const failures: Record<FailureCode, true> = {
+const failures: Record<Exclude<FailureCode, 'refund_reversed'>, true> = {
   card_declined: true,
   card_expired: true,
   invalid_token: true,
@@ -18,7 +18,7 @@ const failures: Record<FailureCode, true> = {
 }
 
 describe('docs/API.md: the errors of a route', () => {
-  for (const failure of Object.keys(failures) as FailureCode[]) {
+  for (const failure of Object.keys(failures) as (keyof typeof failures)[]) {
     it(`name ${failure}, which may end a create`, () => {
       const { publicCode = failure }: ErrorSpec = errorCatalogue[failure]
       expect(errorsOf('POST /v1/payments', createPaymentRoute)).to.contain(`\`${publicCode}\``)

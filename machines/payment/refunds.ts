@@ -1,0 +1,96 @@
+/**
+ * The list of a payment's refunds: pure functions, used by the actions of the chart (progress.ts).
+ *
+ * What has succeeded adds up to what the acquirer's record shows as voided, always. The list is bounded: see `takesRefund`.
+ */
+import { isOpen, type OperationState, type Refund } from '../model.js'
+import type { Figures } from './context.js'
+import { refundableCents, voidedElsewhereCents } from './sums.js'
+
+/**
+ * So many refunds of a payment may be open or done. The whole list is in its record, in each event and in the result of
+ * each refund: more would let one payment grow by the square of its refunds.
+ */
+export const REFUNDS_MAX = 30
+
+/** Whether there is room for a refund of this amount. The whole rest is always taken: the buyer gets the money back. */
+export function takesRefund(figures: Figures, amountCents: number): boolean {
+  const kept = figures.refunds.filter(({ state }) => state !== 'failed').length
+  return kept < REFUNDS_MAX || amountCents === refundableCents(figures)
+}
+
+/** The list with a refund that begins now. Of a full list, the oldest refunds that failed make room. */
+export function withNewRefund(
+  { refunds }: Figures,
+  amountCents: number,
+  idempotencyKey: string,
+  nowMs: number
+): readonly Refund[] {
+  const begun: Refund = {
+    amountCents,
+    state: 'in_progress',
+    idempotencyKey,
+    requestedAtMs: nowMs,
+    concludedAtMs: null,
+    error: null
+  }
+  return bounded([...refunds, begun])
+}
+
+/** The list once the operation at hand has another state: its refund follows. Other operations change no refund. */
+export function refundsIn(
+  { refunds, operation }: Figures,
+  state: OperationState,
+  nowMs: number,
+  error: Refund['error'] = null
+): readonly Refund[] {
+  if (operation.kind !== 'refund') return refunds
+  const at = refunds.findLastIndex(refund => isOpen(refund) && refund.idempotencyKey === operation.idempotencyKey)
+  const concludedAtMs = isOpen({ state }) ? null : nowMs
+  return refunds.map((refund, index) => (index === at ? { ...refund, state, concludedAtMs, error } : refund))
+}
+
+/**
+ * The list with what others gave back: one entry without an Idempotency-Key, because the acquirer's record tells the sum
+ * only. Its amount follows the record.
+ */
+export function withElsewhere({ refunds }: Figures, amountCents: number, nowMs: number): readonly Refund[] {
+  if (voidedElsewhereCents(refunds) === amountCents) return refunds
+  const own = refunds.filter(({ idempotencyKey }) => idempotencyKey !== null)
+  if (amountCents === 0) return own
+  const elsewhere: Refund = {
+    amountCents,
+    state: 'succeeded',
+    idempotencyKey: null,
+    requestedAtMs: null,
+    concludedAtMs: nowMs,
+    error: null
+  }
+  return [...own, elsewhere]
+}
+
+/**
+ * The list after the network took back `amountCents` of our refunds. The acquirer's record tells the sum only: it is the
+ * newest refund of exactly this amount, or else the newest ones, the last of them perhaps in part.
+ */
+export function withReversal({ refunds }: Figures, amountCents: number, nowMs: number): readonly Refund[] {
+  const isOwn = ({ state, idempotencyKey }: Refund): boolean => state === 'succeeded' && idempotencyKey !== null
+  const isReversed = { state: 'failed', concludedAtMs: nowMs, error: 'refund_reversed' } as const
+  const exact = refunds.findLastIndex(refund => isOwn(refund) && refund.amountCents === amountCents)
+  let leftCents = amountCents
+  const after = refunds.toReversed().flatMap((refund, fromEnd) => {
+    const index = refunds.length - 1 - fromEnd
+    if (!isOwn(refund) || leftCents === 0 || (exact >= 0 && index !== exact)) return [refund]
+    const takenCents = Math.min(leftCents, refund.amountCents)
+    leftCents -= takenCents
+    const reversed = { ...refund, ...isReversed, amountCents: takenCents }
+    const restCents = refund.amountCents - takenCents
+    return restCents === 0 ? [reversed] : [reversed, { ...refund, amountCents: restCents }]
+  })
+  return bounded(after.toReversed())
+}
+
+function bounded(refunds: readonly Refund[]): readonly Refund[] {
+  let surplus = refunds.length - REFUNDS_MAX
+  return surplus <= 0 ? refunds : refunds.filter(({ state }) => state !== 'failed' || surplus-- <= 0)
+}
