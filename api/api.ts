@@ -82,7 +82,11 @@ await runProcess('api', async context => {
       maxAgeMs: config.shedAfterMs,
       metrics
     }),
-    cards: { store: (merchantId, tokenId) => storeCard({ tokens, cards, onDropFailed }, merchantId, tokenId) },
+    cards: {
+      store: (merchantId, tokenId) => storeCard({ tokens, cards, onDropFailed }, merchantId, tokenId),
+      read: cards.read,
+      erase: cards.erase
+    },
     webhookEndpoints: createWebhookEndpoints(
       createWebhookEndpointStore(durable, config.partitions, writes),
       webhookSecrets,

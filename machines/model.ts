@@ -102,6 +102,8 @@ export type FailureCode =
   | 'card_declined'
   | 'card_expired'
   | 'invalid_token'
+  /** The stored card was erased before the payment was sent. */
+  | 'unknown_card'
   /** Our keys do not open the card data: nothing was sent. */
   | 'card_unreadable'
   | 'provider_rejected'

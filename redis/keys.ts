@@ -161,6 +161,11 @@ export function paymentKeyOf(paymentId: string): string {
     .padStart(26, '0')
 }
 
+/** The payment key before those of all payments that were created at `atMs` or later. */
+export function firstPaymentKeyAt(atMs: number): string {
+  return paymentKeyOf(Math.max(0, atMs).toString(16).padStart(12, '0').padEnd(32, '0'))
+}
+
 /**
  * The payment id behind a payment key. Twenty bits at a time, which are four of our digits and five of the payment id's:
  * the two digits at the front are what is left of 128 bits. Throws `RangeError` for what is no payment key.

@@ -55,6 +55,7 @@ export const scriptsBesideTheWay = {
   replay_webhook: 'an operator repeats it by hand',
   reseal_card: 'a rotation of keys goes on where it was; no payment is touched',
   store_card: 'a card is stored, no payment is touched',
+  erase_card: 'a merchant repeats the request; no payment is touched',
   take_from_bucket: 'counts requests',
   pace_reconciliations: 'counts questions; what a death takes away comes back with time'
 } as const satisfies Record<string, string>

@@ -30,6 +30,8 @@ export async function storeCard(
 
   const result = await deps.cards.store({ ...cardFields(summary), cardBox: claim.cardBox })
   await deps.tokens.drop(tokenId).catch(deps.onDropFailed)
+  // The token became a card that was erased since: it is used up.
+  if (result === null) throw new ServiceError('invalid_token')
   return result
 }
 

@@ -2,6 +2,7 @@
 import Router from '@koa/router'
 import Koa from 'koa'
 import type { Logger } from '../../runtime/log.js'
+import { eraseCardRoute, readCardRoute } from '../cards/card-routes.js'
 import { storeCardRoute } from '../cards/store-card-route.js'
 import { capabilitiesRoute } from '../payments/capabilities-route.js'
 import { createPaymentRoute } from '../payments/create-payment-route.js'
@@ -22,6 +23,8 @@ export const merchantRoutes: readonly MerchantRoute[] = [
   readPaymentRoute,
   listPaymentsRoute,
   storeCardRoute,
+  readCardRoute,
+  eraseCardRoute,
   registerWebhookEndpointRoute,
   readWebhookEndpointRoute,
   capabilitiesRoute

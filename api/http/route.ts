@@ -16,7 +16,7 @@ import { takeOfKey } from './middleware/rate-limit.js'
 import type { Schema } from './schema.js'
 
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** As the router writes it: `/v1/payments/:id`. */
   readonly path: string
   answer(ctx: RequestContext): Answer | Promise<Answer>

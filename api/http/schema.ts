@@ -32,6 +32,7 @@ ajv.addFormat('text', value => !UNWANTED.test(value))
 ajv.addFormat('note', value => !UNWANTED.test(value.replace(/[\t\n\r]/g, '')))
 ajv.addFormat('filled', value => /\S/.test(value) && !UNWANTED.test(value))
 ajv.addFormat('email', EMAIL)
+ajv.addFormat('date-time', fullFormats['date-time'])
 ajv.addFormat('cpf-or-cnpj', value => isCpf(value) || isCnpj(value))
 ajv.addFormat('metadata-key', value => value !== '__proto__' && /\S/.test(value) && !UNWANTED.test(value))
 // Decision 22. `inside`: no card number in it; `alone`: it is more than a card number; `key`: no name of card data either.

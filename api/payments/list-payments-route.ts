@@ -14,10 +14,12 @@ export const listPaymentsRoute: MerchantRoute = {
   query: listPaymentsQuery,
   answer: deps => async ctx => {
     const { merchantId } = principalOf(ctx)
-    const page = await deps.payments.list(merchantId, parseListPayments(ctx.querystring, merchantId))
+    const { filter, parameters } = parseListPayments(ctx.querystring, merchantId)
+    const page = await deps.payments.list(merchantId, filter)
     const body = {
       items: page.payments.map(payment => presentPayment(payment.terms, payment.progress)),
-      next_cursor: page.nextAfterId === null ? null : encodeCursor(merchantId, page.nextAfterId)
+      next_cursor:
+        page.nextAfterId === null ? null : encodeCursor(merchantId, { afterId: page.nextAfterId, parameters })
     }
     return { status: 200, body }
   }

@@ -5,15 +5,25 @@ import type { ListFilter } from '../../redis/payments/payments.js'
 import { ServiceError } from '../../runtime/errors.js'
 import { parserOf } from '../http/schema.js'
 import { externalReference, object } from '../http/schema-fields.js'
-import { decodeCursor } from './cursor.js'
+import { type Cursor, decodeCursor } from './cursor.js'
 
 const CURSOR_RULE = 'must be the next_cursor of a previous page of the same merchant'
 const LIMIT_DEFAULT = 20
+
+/** ms at the most, because a payment has no finer time. */
+const moment = {
+  type: 'string',
+  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,3})?(Z|[+-][0-9]{2}:[0-9]{2})$',
+  format: 'date-time',
+  rule: 'must be a time with its zone, such as 2026-01-02T12:00:00Z or 2026-01-02T12:00:00-03:00'
+}
 
 export const listPaymentsQuery = object(
   {
     status: { enum: paymentStatuses, rule: `must be one of ${paymentStatuses.join(', ')}` },
     external_reference: externalReference,
+    created_from: moment,
+    created_to: moment,
     limit: {
       type: 'string',
       pattern: '^([1-9][0-9]?|100)$',
@@ -26,30 +36,53 @@ export const listPaymentsQuery = object(
   'must be query parameters'
 )
 
-const parse = parserOf<{ status?: PaymentStatus; external_reference?: string; limit?: string; cursor?: string }>(
-  listPaymentsQuery,
-  'query'
-)
+/** The parameters that choose payments, as they are sent. */
+interface ListParameters {
+  readonly status?: PaymentStatus
+  readonly external_reference?: string
+  readonly created_from?: string
+  readonly created_to?: string
+}
+
+const parse = parserOf<ListParameters & { limit?: string; cursor?: string }>(listPaymentsQuery, 'query')
 
 /**
+ * The filter of a page, and the parameters that the cursor of the next page keeps. A filter that comes along with a cursor
+ * takes the place of the one that the cursor has kept.
+ *
  * @param querystring what stands behind the `?`. Read here and not by koa, whose objects hide a parameter `__proto__`.
  * @throws `ServiceError` `invalid_request`, also for the cursor of another merchant
  */
-export function parseListPayments(querystring: string, merchantId: string): ListFilter {
-  if (!isDecodable(querystring)) {
-    throw new ServiceError('invalid_request', { fields: [{ path: 'query', message: 'must be percent-encoded UTF-8' }] })
-  }
-  const { status, external_reference, limit, cursor } = parse(parseQuery(querystring, '&', '=', { maxKeys: 0 }))
-  const afterId = cursor === undefined ? null : decodeCursor(merchantId, cursor)
-  if (cursor !== undefined && afterId === null) {
-    throw new ServiceError('invalid_request', { fields: [{ path: 'cursor', message: CURSOR_RULE }] })
-  }
-  return {
-    status: status ?? null,
-    externalReference: external_reference ?? null,
+export function parseListPayments(
+  querystring: string,
+  merchantId: string
+): { readonly filter: ListFilter; readonly parameters: Cursor['parameters'] } {
+  if (!isDecodable(querystring)) throw invalid('query', 'must be percent-encoded UTF-8')
+  const { limit, cursor, ...given } = parse(parseQuery(querystring, '&', '=', { maxKeys: 0 }))
+  const from = cursor === undefined ? null : decodeCursor(merchantId, cursor)
+  if (cursor !== undefined && from === null) throw invalid('cursor', CURSOR_RULE)
+  const parameters = { ...parse(from?.parameters ?? {}), ...given }
+  const filter = {
+    status: parameters.status ?? null,
+    externalReference: parameters.external_reference ?? null,
+    createdFromMs: momentOf(parameters.created_from),
+    createdToMs: momentOf(parameters.created_to),
     limit: limit === undefined ? LIMIT_DEFAULT : Number(limit),
-    afterId
+    afterId: from?.afterId ?? null
   }
+  const { createdFromMs, createdToMs } = filter
+  if (createdFromMs !== null && createdToMs !== null && createdFromMs >= createdToMs) {
+    throw invalid('created_to', 'must be later than created_from')
+  }
+  return { filter, parameters }
+}
+
+function momentOf(time: string | undefined): number | null {
+  return time === undefined ? null : Date.parse(time)
+}
+
+function invalid(path: string, message: string): ServiceError {
+  return new ServiceError('invalid_request', { fields: [{ path, message }] })
 }
 
 /** Without this, what is no UTF-8 would be looked for as replacement characters, and found to be nothing. */

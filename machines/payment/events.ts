@@ -45,8 +45,8 @@ export type CallEvent =
   | ({ readonly type: 'REJECTED'; readonly code: string; readonly isTooLate?: boolean } & At)
   | ({ readonly type: 'NOT_SENT'; readonly reason: string } & At)
   | ({ readonly type: 'AMBIGUOUS'; readonly reason: string } & At)
-  /** The card data is gone, or our keys do not open it; nothing was sent. */
-  | ({ readonly type: 'CARD_MISSING'; readonly failure: 'invalid_token' | 'card_unreadable' } & At)
+  /** The card data is gone or was erased, or our keys do not open it; nothing was sent. */
+  | ({ readonly type: 'CARD_MISSING'; readonly failure: 'invalid_token' | 'unknown_card' | 'card_unreadable' } & At)
   /** The time to authorise was over before anything was sent. */
   | ({ readonly type: 'OVERDUE' } & At)
 

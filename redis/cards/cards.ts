@@ -1,7 +1,7 @@
 /**
  * Stored cards, on the durable Redis: the sealed card of a one-use token, kept for later payments, without its CVV.
  *
- * A card is never changed after it was stored. Its box stays sealed for its token, so `tokenId` is part of the record.
+ * A card is never changed after it was stored, only erased. Its box stays sealed for its token, so `tokenId` is part of the record.
  */
 import { uuidv7 } from 'uuidv7'
 import type { Redis } from '../connection/connections.js'
@@ -34,8 +34,13 @@ export interface StoredCard extends NewCard {
 
 /** All methods reject when the durable Redis is away; each may be repeated. */
 export interface CardStore {
-  /** Stores a card. The same token again by the same merchant, within 30 days, gives the first card and `isNew` false. */
-  store(card: NewCard): Promise<{ readonly card: StoredCard; readonly isNew: boolean }>
+  /** Erases a card of this merchant; false when there is none. */
+  erase(merchantId: string, cardId: string): Promise<boolean>
+  /**
+   * Stores a card. The same token again by the same merchant, within 30 days, gives the first card and `isNew` false; null
+   * when that card was erased since.
+   */
+  store(card: NewCard): Promise<{ readonly card: StoredCard; readonly isNew: boolean } | null>
   /** A card of this merchant; `null` when there is none, or it is another merchant's (docs/API.md#post-v1cards). */
   read(merchantId: string, cardId: string): Promise<StoredCard | null>
   /** The card that a token of this merchant has become, or `null`. */
@@ -46,6 +51,7 @@ export interface CardStore {
 const TOKEN_REMEMBERED_MS = 30 * 24 * 3_600_000
 
 const storeCard = defineScript('store_card')
+const eraseCard = defineScript('erase_card')
 
 /** Fields of the hash of a card. */
 const CARD_FIELDS = ['merchant', 'token', 'box', 'brand', 'last4', 'month', 'year', 'holder'] as const
@@ -67,8 +73,11 @@ export function createCardStore(redis: Redis, partitions: number, writes: Writes
     store: async card => {
       const { cardId, isNew } = await store(writes, partitionOf(card.merchantId, partitions), card)
       const stored = isNew ? { ...card, cardId } : await read(card.merchantId, cardId)
-      if (stored === null) throw new Error(`Card ${cardId} is not the card of merchant ${card.merchantId}.`)
-      return { card: stored, isNew }
+      return stored === null ? null : { card: stored, isNew }
+    },
+    erase: async (merchantId, cardId) => {
+      const key = keys.card(partitionOf(merchantId, partitions), cardId)
+      return (await writes.run(key, node => eraseCard(node, [key], [merchantId]))) === 1
     }
   }
 }

@@ -6,7 +6,7 @@
  * leaf, so a page that meets a mark knows where to look (decision 27).
  */
 import type { Redis } from '../connection/connections.js'
-import { digest, keys, paymentKeyOf } from '../keys.js'
+import { digest, firstPaymentKeyAt, keys, paymentKeyOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
 
 const listPayments = defineScript('list_payments')
@@ -45,18 +45,35 @@ export function withLeaves(index: Index, ...marks: readonly string[]): string[] 
   return [...index, ...marks.map(mark => keys.leaf(last, mark.slice(0, -1)))]
 }
 
-/** The newest `count` payment keys of all `indexes` before payment `afterId` (null: of all). */
+/** Which part of the indexes is read. Null: without a bound. */
+export interface IndexRange {
+  /** Only payments before this one. */
+  readonly afterId: string | null
+  /** Only payments that were created at this time (ms) or later. */
+  readonly createdFromMs: number | null
+  /** Only payments that were created before this time (ms). */
+  readonly createdToMs: number | null
+}
+
+/** The newest `count` payment keys of all `indexes` in a range. What is newer or older is not read. */
 export async function newestOf(
   redis: Redis,
   indexes: readonly Index[],
-  { prefix, afterId, count }: { prefix: string; afterId: string | null; count: number }
+  prefix: string,
+  { afterId, createdFromMs, createdToMs }: IndexRange,
+  count: number
 ): Promise<string[]> {
-  const before = afterId === null ? '~' : paymentKeyOf(afterId)
-  // The mark of the cursor's own leaf is newer than the cursor: the page would not meet it.
-  const opened = new Set(afterId === null ? [] : [leafMark(before)])
+  const ends = [
+    ...(afterId === null ? [] : [paymentKeyOf(afterId)]),
+    ...(createdToMs === null ? [] : [firstPaymentKeyAt(createdToMs)])
+  ]
+  const before = ends.sort()[0] ?? '~'
+  const from = createdFromMs === null ? '' : firstPaymentKeyAt(createdFromMs)
+  // The mark of the leaf in which the range ends is newer than its end: the page would not meet it.
+  const opened = new Set(before === '~' ? [] : [leafMark(before)])
   for (;;) {
     const places = indexes.flatMap(index => withLeaves(index, ...opened))
-    const found = (await listPayments(redis, places, [before, count, prefix, ...opened])) as string[]
+    const found = (await listPayments(redis, places, [before, count, prefix, from, ...opened])) as string[]
     const marks = found.filter(member => member.endsWith('~'))
     if (marks.length === 0) return found
     // One leaf has enough for a page as a rule.

@@ -13,6 +13,7 @@ import { defineScript } from '../scripts.js'
 import { decodeIdempotency, encodeIdempotency, type IdempotencyValue } from './idempotency.js'
 import {
   INDEX_KEY_MAX,
+  type IndexRange,
   leafMark,
   newestOf,
   referenceIndex,
@@ -71,12 +72,10 @@ export interface PaymentPage {
 }
 
 /** Which payments of a merchant are listed. Null: any. */
-export interface ListFilter {
+export interface ListFilter extends IndexRange {
   readonly status: PaymentStatus | null
   readonly externalReference: string | null
   readonly limit: number
-  /** Id of the last payment of the previous page. */
-  readonly afterId: string | null
 }
 
 export interface ListQuery extends ListFilter {
@@ -154,11 +153,11 @@ function acceptedEntry(paymentKey: string, command: Command, acceptance: Accepta
 
 /** The indexes name the payments that come into question. */
 async function listByStatus(redis: Redis, query: ListQuery): Promise<PaymentPage> {
-  const { partition, merchantId, status, afterId } = query
+  const { partition, merchantId, status } = query
   const statuses = status === null ? paymentStatuses : [status]
   const indexes = statuses.map(one => statusIndex(partition, merchantId, one))
   const count = query.limit + 1
-  return await readPage(redis, query, await newestOf(redis, indexes, { prefix: '', afterId, count }), count)
+  return await readPage(redis, query, await newestOf(redis, indexes, '', query, count), count)
 }
 
 /**
@@ -166,11 +165,11 @@ async function listByStatus(redis: Redis, query: ListQuery): Promise<PaymentPage
  * used for thousands, one page looks through `REFERENCE_SCAN_MAX`, and the next one goes on behind them.
  */
 async function listByReference(redis: Redis, query: ListQuery, externalReference: string): Promise<PaymentPage> {
-  const { partition, merchantId, status, afterId } = query
+  const { partition, merchantId, status } = query
   const prefix = referencePrefix(externalReference)
   const indexes = [referenceIndex(partition, merchantId, prefix)]
   const count = status === null ? query.limit + 1 : REFERENCE_SCAN_MAX
-  return await readPage(redis, query, await newestOf(redis, indexes, { prefix, afterId, count }), count)
+  return await readPage(redis, query, await newestOf(redis, indexes, prefix, query, count), count)
 }
 
 /** More than the largest page. */

@@ -42,7 +42,12 @@ export interface RunningApi {
   readonly url: string
   readonly port: number
   readonly payments: ScriptedPayments
-  readonly cards: { answer: Awaited<ReturnType<Cards['store']>> | Error | null; asked: [string, string][] }
+  readonly cards: {
+    answer: Awaited<ReturnType<Cards['store']>> | Error | null
+    /** What GET and DELETE find. */
+    found: Awaited<ReturnType<Cards['read']>>
+    asked: [string, string][]
+  }
   readonly keys: Map<string, KeyRecord>
   /** A request with a valid key and a fresh Idempotency-Key, unless `headers` say otherwise (null removes one). */
   request(
@@ -74,7 +79,7 @@ export async function startApi(
   const config = readConfig({ SERVICE_ENV: 'test', ...options.env })
   const log = options.log ?? createLogger('api', 'silent')
   const payments = scriptedPayments()
-  const cards: RunningApi['cards'] = { answer: null, asked: [] }
+  const cards: RunningApi['cards'] = { answer: null, found: null, asked: [] }
   const keys = new Map([['k_full', aKey('k_full')]])
   const authenticator = createAuthenticator({
     environment: config.environment,
@@ -91,6 +96,14 @@ export async function startApi(
       store: async (merchantId, tokenId) => {
         cards.asked.push([merchantId, tokenId])
         return toldOrThrow(cards.answer)
+      },
+      read: async (...asked) => {
+        cards.asked.push(asked)
+        return cards.found
+      },
+      erase: async (...asked) => {
+        cards.asked.push(asked)
+        return cards.found !== null
       }
     },
     webhookEndpoints: options.webhookEndpoints ?? {
@@ -110,6 +123,8 @@ export async function startApi(
     stop: server.stop
   }
 }
+
+export const CARD_ID = 'card_01ivpq46pcfnnolf014d2mf803'
 
 /** A key of merchant `m_one` with all permissions, and `SECRET`. */
 export function aKey(keyId: string, changes: Partial<KeyRecord> = {}): KeyRecord {

@@ -83,7 +83,8 @@ export class CommandPath {
   /** A card that the merchant has stored, and whose CVV comes with the request. */
   async storedCard(): Promise<CardSource & { type: 'card' }> {
     const card = { tokenId: newTokenId(), ...aCardOf(PAYING_MERCHANT), cardBox: plainBoxes.sealCard(CARD) }
-    const { cardId } = (await this.deps.cards.store(card)).card
+    const stored = await this.deps.cards.store(card)
+    const cardId = stored?.card.cardId ?? ''
     return { type: 'card', cardId, hasCvv: true }
   }
 }

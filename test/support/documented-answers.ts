@@ -21,8 +21,10 @@ export async function problemsOf(method: string, path: string, answer: Response)
   if (operation === null) return []
   const documented = resolve(at(operation, 'responses', String(answer.status)))
   if (documented === undefined) return [`has a status that is not documented: ${answer.status}`]
-  const body: unknown = JSON.parse(await answer.text())
   const content = at(documented, 'content', 'application/json')
+  const text = await answer.text()
+  if (content === undefined && text === '') return headerProblems(answer.headers, at(documented, 'headers'))
+  const body: unknown = JSON.parse(text)
   return [
     ...headerProblems(answer.headers, at(documented, 'headers')),
     ...schemaProblems(at(content, 'schema', '$ref'), body),

@@ -59,7 +59,8 @@ export async function listedPages(
   between: (page: number) => Promise<unknown> = async () => undefined
 ): Promise<string[][]> {
   const store = createPaymentStore(redis)
-  const all = { partition: PARTITION, merchantId: MERCHANT, status: null, externalReference: null, limit: 2 }
+  const chosen = { status: null, externalReference: null, createdFromMs: null, createdToMs: null, limit: 2 }
+  const all = { partition: PARTITION, merchantId: MERCHANT, ...chosen }
   const pages: string[][] = []
   let afterId: string | null = null
   do {

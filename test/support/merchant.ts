@@ -88,6 +88,12 @@ export class Merchant {
     return (await response.json()) as PaymentView
   }
 
+  /** The status of the answer to a request about a stored card. */
+  async card(method: 'GET' | 'DELETE', cardId: string): Promise<number> {
+    const url = `${this.#service().baseUrl}/v1/cards/${cardId}`
+    return (await fetch(url, { method, headers: this.#headers() })).status
+  }
+
   /** Reads until the payment is in that status, or in none in which something is still going on. */
   async settled(id: string, status?: string, deadlineMs = 30_000): Promise<PaymentView> {
     return await until(

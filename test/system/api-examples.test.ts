@@ -34,13 +34,15 @@ describe('the examples of docs/API.md, as they stand there', function () {
       ...['captured', 'partially_refunded', 'refunded', 'refunded'],
       undefined,
       'captured',
+      'active',
       ...[undefined, undefined, undefined]
     ])
     expect(answers[0]).to.include({ amount_cents: 15_990, captured_cents: 12_000 })
     expect(answers[4]).to.have.property('items').with.lengthOf(1)
     expect(answers[5]).to.have.nested.property('card.card_id').that.is.a('string')
-    expect(answers[6]?.['secret']).to.match(/^whsec_/)
-    expect(answers[7]).to.include({ url: 'https://shop.example/hooks/payments' }).and.not.to.have.property('secret')
-    expect(answers[8]).to.include({ key_environment: 'test' })
+    expect(answers[6]).to.have.property('last4')
+    expect(answers[7]?.['secret']).to.match(/^whsec_/)
+    expect(answers[8]).to.include({ url: 'https://shop.example/hooks/payments' }).and.not.to.have.property('secret')
+    expect(answers[9]).to.include({ key_environment: 'test' })
   })
 })

@@ -14,10 +14,10 @@ import type { Opener } from '../../vault/opener.js'
 
 export interface CardData {
   /**
-   * Null: the token, the card, or a CVV that came with it is gone. Rejects when a Redis is away, and with `VaultError`
-   * when a box can't be opened.
+   * `invalid_token`: the token, or a CVV that came with a stored card, is gone; `unknown_card`: the card was erased. Rejects
+   * when a Redis is away, and with `VaultError` when a box can't be opened.
    */
-  open(terms: PaymentTerms, source: CardSource, record: string): Promise<OpenCard | null>
+  open(terms: PaymentTerms, source: CardSource, record: string): Promise<OpenCard | 'invalid_token' | 'unknown_card'>
   /** Forgets the token, or the CVV that came with a stored card. */
   forget(terms: PaymentTerms, source: CardSource): Promise<void>
   /** Lets another request use the token, for the rest of its life; forgets the CVV that came with a stored card. */
@@ -31,15 +31,15 @@ export function createCardData(tokens: TokenStore, cards: CardStore, opener: Ope
       const { merchantId } = terms
       if (source.type === 'token') {
         const claim = await tokens.claim(source.tokenId, merchantId, record)
-        if (claim.kind !== 'claimed') return null
+        if (claim.kind !== 'claimed') return 'invalid_token'
         const context = { merchantId, subjectId: source.tokenId }
         return opener.openTyped(claim.typedBox, context)
       }
       const card = await cards.read(merchantId, source.cardId)
-      if (card === null) return null
+      if (card === null) return 'unknown_card'
       const cvvBox = source.hasCvv ? await tokens.readCvv(terms.id) : null
       // An authorisation without the CVV is another one than was asked for: issuers judge it, and liability, otherwise.
-      if (source.hasCvv && cvvBox === null) return null
+      if (source.hasCvv && cvvBox === null) return 'invalid_token'
       return {
         ...opener.openCard(card.cardBox, { merchantId, subjectId: card.tokenId }),
         cvv: cvvBox === null ? null : opener.openCvv(cvvBox, { merchantId, subjectId: terms.id })

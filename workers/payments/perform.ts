@@ -91,12 +91,11 @@ async function authorise(
   const card = await deps.cardData.open(terms, command.source, record).catch((error: unknown) => {
     if (!(error instanceof VaultError)) throw error
     deps.log.error({ err: error, payment_id: terms.id }, 'card data could not be opened, the payment failed unsent')
-    return error
+    return 'card_unreadable' as const
   })
-  if (card instanceof VaultError) await giveBack()
-  if (card === null || card instanceof VaultError) {
-    const failure = card === null ? 'invalid_token' : 'card_unreadable'
-    return { type: 'CARD_MISSING', failure, nowMs: deps.clock.now() }
+  if (typeof card === 'string') {
+    if (card !== 'invalid_token') await giveBack()
+    return { type: 'CARD_MISSING', failure: card, nowMs: deps.clock.now() }
   }
   beforeSending()
   const outcome = await untilSent(deps, held, () =>

@@ -14,7 +14,7 @@ import { answerToError } from './error-envelope.js'
 import { SECURITY_HEADERS } from './security-headers.js'
 
 /** The methods of our routes; others are counted together, since a client may invent any number of them. */
-const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'OPTIONS'])
+const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
 
 /** Level of the line that tells of each answered request. */
 export type RequestLogLevel = 'debug' | 'info'

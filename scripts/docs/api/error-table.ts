@@ -41,6 +41,8 @@ const ofWork: Readonly<Record<string, readonly ErrorCode[]>> = {
   'POST /v1/payments/{id}/cancel': [...OF_OPERATIONS, 'partial_void', 'amount_exceeds_refundable', 'too_many_refunds'],
   'GET /v1/payments/{id}': ['not_found'],
   'POST /v1/cards': ['invalid_token'],
+  'GET /v1/cards/{id}': ['not_found'],
+  'DELETE /v1/cards/{id}': ['not_found'],
   'GET /v1/webhook-endpoint': ['webhook_endpoint_missing']
 }
 

@@ -56,8 +56,10 @@ export const requestWords: Readonly<Record<string, Readonly<Record<string, strin
   'GET /v1/payments': {
     status: 'only payments with this status',
     external_reference: 'only payments with this order id',
+    created_from: 'only payments with a `created_at` of this time or later',
+    created_to: 'only payments with a `created_at` before this time',
     limit: 'how many payments a page has',
-    cursor: 'where to go on'
+    cursor: 'where to go on; it keeps the filters of its page, unless you send others'
   },
   'POST /v1/cards': { token_id: 'from the hosted fields, or from POST /v1/tokens; it is used up' },
   'PUT /v1/webhook-endpoint': {

@@ -10,9 +10,9 @@ export interface OperationWords {
   /** A body that the route takes. */
   readonly example?: Readonly<Record<string, unknown>>
   readonly answers: readonly {
-    readonly status: 200 | 201 | 202
-    /** One of `answerSchemas`. */
-    readonly schema: string
+    readonly status: 200 | 201 | 202 | 204
+    /** One of `answerSchemas`; absent: the answer has no body. */
+    readonly schema?: string
     readonly means: string
   }[]
 }
@@ -78,7 +78,7 @@ export const operationWords: Readonly<Record<string, OperationWords>> = {
     id: 'listPayments',
     tag: 'Payments',
     summary: 'List payments, newest first',
-    text: 'Send `next_cursor` as `cursor`, with the same filters, until it is null.',
+    text: 'Send `next_cursor` as `cursor` until it is null; it keeps the filters.',
     answers: [{ status: 200, schema: 'PaymentPage', means: 'One page.' }]
   },
   'POST /v1/cards': {
@@ -91,6 +91,20 @@ export const operationWords: Readonly<Record<string, OperationWords>> = {
       { status: 200, schema: 'Card', means: 'The same token was exchanged before, for this card.' },
       { status: 201, schema: 'Card', means: 'Stored.' }
     ]
+  },
+  'GET /v1/cards/{id}': {
+    id: 'readCard',
+    tag: 'Cards',
+    summary: 'Read a stored card',
+    text: 'As it was stored; never its number.',
+    answers: [{ status: 200, schema: 'Card', means: 'The card.' }]
+  },
+  'DELETE /v1/cards/{id}': {
+    id: 'eraseCard',
+    tag: 'Cards',
+    summary: 'Erase a stored card',
+    text: 'At once and for ever. A payment that was sent with it goes on; one that was not sent yet fails with `invalid_card`.',
+    answers: [{ status: 204, means: 'Erased.' }]
   },
   'PUT /v1/webhook-endpoint': {
     id: 'registerWebhookEndpoint',

@@ -109,7 +109,7 @@ function answers({ answers: known, id }: OperationWords, movesMoney: boolean): J
     {
       description: means,
       headers: headersOf(status, movesMoney),
-      content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } }
+      ...(schema && { content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } } })
     }
   ])
   if (responses.length === 0) throw new Error(`scripts/docs/openapi/api-operations.ts: ${id} answers nothing.`)

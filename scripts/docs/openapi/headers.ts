@@ -8,6 +8,7 @@ const seconds = { type: 'integer', minimum: 0 }
 
 export const parameterComponents: Readonly<Record<string, Json>> = {
   PaymentId: { name: 'id', in: 'path', required: true, description: 'Id of the payment', schema: uuid },
+  CardId: { name: 'id', in: 'path', required: true, description: 'Id of the stored card', schema: text },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
@@ -50,7 +51,7 @@ export const headerComponents: Readonly<Record<string, Json>> = {
 /** What a request of the route brings beside its body and query. */
 export function parametersOf(route: { readonly path: string; readonly needsIdempotencyKey: boolean }): Json[] {
   const names = [
-    ...(route.path.includes('/:id') ? ['PaymentId'] : []),
+    ...(route.path.includes('/:id') ? [route.path.startsWith('/v1/cards') ? 'CardId' : 'PaymentId'] : []),
     ...(route.needsIdempotencyKey ? ['IdempotencyKey', 'Prefer'] : []),
     'CorrelationId'
   ]

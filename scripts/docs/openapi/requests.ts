@@ -13,6 +13,7 @@ export type SchemaCollector = (name: string, schema: Json) => Json
 /** Formats that only this service knows, as far as a tool can check them; the description says the rest. */
 const knownFormats: Readonly<Record<string, Json>> = {
   email: { format: 'email' },
+  'date-time': { format: 'date-time' },
   filled: { minLength: 1, pattern: '\\S' },
   'cpf-or-cnpj': { pattern: '^([0-9]{11}|[0-9]{14})$' },
   'metadata-key': { minLength: 1, pattern: '\\S' },

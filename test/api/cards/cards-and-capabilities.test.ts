@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { capabilitiesOf } from '../../../api/payments/capabilities-route.js'
 import { readConfig } from '../../../runtime/config.js'
 import { ServiceError } from '../../../runtime/errors.js'
-import { type RunningApi, startApi } from '../running-api.js'
+import { CARD_ID, type RunningApi, startApi } from '../running-api.js'
 
 const card = {
   cardId: 'card_1',
@@ -67,6 +67,39 @@ describe('POST /v1/cards', () => {
       expect(api.cards.asked).to.have.length(0)
     })
   }
+})
+
+describe('GET and DELETE /v1/cards/{id}', () => {
+  let api: RunningApi
+  beforeEach(async () => {
+    api = await startApi()
+  })
+  afterEach(() => api.stop())
+
+  it('show the card of the merchant of the key, and erase it without a body', async () => {
+    api.cards.found = { ...card, cardId: CARD_ID }
+    const read = await api.request('GET', `/v1/cards/${CARD_ID}`)
+    expect(read.status).to.equal(200)
+    expect(read.body)
+      .to.include({ card_id: CARD_ID, status: 'active', last4: '0060' })
+      .and.not.to.have.property('cardBox')
+    const erased = await api.request('DELETE', `/v1/cards/${CARD_ID}`)
+    expect([erased.status, erased.headers.get('Content-Type')]).to.deep.equal([204, null])
+    expect(api.cards.asked).to.deep.equal([
+      ['m_one', CARD_ID],
+      ['m_one', CARD_ID]
+    ])
+  })
+
+  it('are 404 not_found for a card that the merchant does not have, and ask for no id that can be none', async () => {
+    for (const method of ['GET', 'DELETE']) {
+      for (const id of [CARD_ID, 'card_1', 'card_%3A', CARD_ID.toUpperCase()]) {
+        const answer = await api.request(method, `/v1/cards/${id}`)
+        expect([answer.status, answer.error.code]).to.deep.equal([404, 'not_found'])
+      }
+    }
+    expect(api.cards.asked).to.have.length(2)
+  })
 })
 
 describe('GET /v1/capabilities', () => {

@@ -3,7 +3,7 @@ import { createAuthenticator } from '../../../api/http/authenticator.js'
 import type { KeyRecord, Permission } from '../../../redis/merchants/merchants.js'
 import { ServiceError } from '../../../runtime/errors.js'
 import { aCreateBody, PAYMENT_ID } from '../builders.js'
-import { API_KEY, aKey, type RunningApi, SECRET, startApi } from '../running-api.js'
+import { API_KEY, aKey, CARD_ID, type RunningApi, SECRET, startApi } from '../running-api.js'
 
 const routes: readonly [method: string, path: string, permission: Permission, body?: unknown][] = [
   ['GET', '/v1/capabilities', 'payments:read'],
@@ -12,7 +12,9 @@ const routes: readonly [method: string, path: string, permission: Permission, bo
   ['POST', '/v1/payments', 'payments:write', aCreateBody()],
   ['POST', `/v1/payments/${PAYMENT_ID}/capture`, 'payments:write'],
   ['POST', `/v1/payments/${PAYMENT_ID}/cancel`, 'payments:write'],
-  ['POST', '/v1/cards', 'cards:write', { token_id: 'tok_1' }]
+  ['POST', '/v1/cards', 'cards:write', { token_id: 'tok_1' }],
+  ['GET', `/v1/cards/${CARD_ID}`, 'cards:write'],
+  ['DELETE', `/v1/cards/${CARD_ID}`, 'cards:write']
 ]
 
 const keyIdFor = (permission: Permission): string => permission.replace(':', '-')

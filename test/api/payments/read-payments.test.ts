@@ -133,6 +133,17 @@ describe('reading payments', () => {
   })
 })
 
+const CURSOR = { afterId: PAYMENT_ID, parameters: {} }
+/** What a list without parameters asks for. */
+const ANY = {
+  status: null,
+  externalReference: null,
+  createdFromMs: null,
+  createdToMs: null,
+  limit: 20,
+  afterId: null
+}
+
 describe('listing payments', () => {
   let api: RunningApi
   beforeEach(async () => {
@@ -145,7 +156,7 @@ describe('listing payments', () => {
     expect(answer.body).to.deep.equal({ items: [], next_cursor: null })
     expect(api.payments.lists[0]).to.deep.equal({
       merchantId: 'm_one',
-      filter: { status: null, externalReference: null, limit: 20, afterId: null }
+      filter: ANY
     })
   })
 
@@ -157,10 +168,31 @@ describe('listing payments', () => {
     const longest = 'é'.repeat(64)
     await api.request('GET', `/v1/payments?external_reference=${encodeURIComponent(longest)}`)
     expect(api.payments.lists.map(call => call.filter)).to.deep.equal([
-      { status: 'captured', externalReference: 'a b', limit: 1, afterId: null },
-      { status: null, externalReference: null, limit: 100, afterId: PAYMENT_ID },
-      { status: null, externalReference: longest, limit: 20, afterId: null }
+      { ...ANY, status: 'captured', externalReference: 'a b', limit: 1 },
+      { ...ANY, status: 'captured', externalReference: 'a b', limit: 100, afterId: PAYMENT_ID },
+      { ...ANY, externalReference: longest }
     ])
+  })
+
+  it('chooses by the time of creation: from a time, and before a time', async () => {
+    const [from, to] = ['2026-01-02T12:00:00.5Z', '2026-01-02T12:00:01%2B03:00']
+    for (const query of [`created_from=${from}`, `created_to=${to}`]) await api.request('GET', `/v1/payments?${query}`)
+    expect(api.payments.lists.map(call => call.filter)).to.deep.equal([
+      { ...ANY, createdFromMs: Date.UTC(2026, 0, 2, 12, 0, 0, 500) },
+      { ...ANY, createdToMs: Date.UTC(2026, 0, 2, 9, 0, 1) }
+    ])
+  })
+
+  it('keeps all filters in the cursor, and takes another one that is sent along in its place', async () => {
+    api.payments.page = { payments: [], nextAfterId: PAYMENT_ID }
+    const range = 'created_from=2026-01-01T00:00:00Z&created_to=2026-02-01T00:00:00Z'
+    const first = await api.request('GET', `/v1/payments?status=failed&external_reference=%C3%A9&${range}`)
+    const second = await api.request('GET', `/v1/payments?cursor=${first.body['next_cursor']}`)
+    await api.request('GET', `/v1/payments?status=captured&cursor=${second.body['next_cursor']}`)
+    const kept = { ...api.payments.lists[0]?.filter, afterId: PAYMENT_ID }
+    expect(kept).to.include({ createdFromMs: Date.UTC(2026, 0, 1), createdToMs: Date.UTC(2026, 1, 1) })
+    expect(api.payments.lists[1]?.filter).to.deep.equal(kept)
+    expect(api.payments.lists[2]?.filter).to.deep.equal({ ...kept, status: 'captured' })
   })
 
   const bad: readonly [query: string, path: string][] = [
@@ -180,9 +212,17 @@ describe('listing payments', () => {
     ['external_reference=a%00', 'external_reference'],
     ['cursor=', 'cursor'],
     ['cursor=garbage', 'cursor'],
-    [`cursor=${encodeCursor('m_other', PAYMENT_ID)}`, 'cursor'],
-    [`cursor=${encodeCursor('m_one', PAYMENT_ID)}x`, 'cursor'],
+    [`cursor=${encodeCursor('m_other', CURSOR)}`, 'cursor'],
+    [`cursor=${encodeCursor('m_one', CURSOR)}x`, 'cursor'],
     [`cursor=${PAYMENT_ID}`, 'cursor'],
+    ['created_from=2026-01-02', 'created_from'],
+    ['created_from=2026-01-02T12:00:00', 'created_from'],
+    ['created_from=2026-02-30T12:00:00Z', 'created_from'],
+    ['created_from=2026-01-02T12:00:00.0005Z', 'created_from'],
+    ['created_to=2026-01-02T12:00:60Z', 'created_to'],
+    ['created_to=2026-01-02T12:00:00+03:00', 'created_to'],
+    ['created_from=2026-01-02T12:00:00Z&created_to=2026-01-02T12:00:00Z', 'created_to'],
+    [`cursor=${encodeCursor('m_one', { ...CURSOR, parameters: { status: 'paid' } })}`, 'status'],
     ['order=asc', 'order'],
     ['__proto__=1', '__proto__'],
     ['external_reference=%ff', 'query'],
@@ -207,8 +247,10 @@ describe('listing payments', () => {
   })
 
   it('4.5: a cursor is its payment again, for its merchant only', () => {
-    const cursor = encodeCursor('m_one', PAYMENT_ID)
-    expect(decodeCursor('m_one', cursor)).to.equal(PAYMENT_ID)
-    expect(decodeCursor('m_two', cursor)).to.equal(null)
+    for (const parameters of [{}, { status: 'captured', external_reference: 'é' }]) {
+      const cursor = encodeCursor('m_one', { ...CURSOR, parameters })
+      expect(decodeCursor('m_one', cursor)).to.deep.equal({ ...CURSOR, parameters })
+      expect(decodeCursor('m_two', cursor)).to.equal(null)
+    }
   })
 })

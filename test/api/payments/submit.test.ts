@@ -7,7 +7,7 @@ import { idempotencyRecord, keys, partitionOf } from '../../../redis/keys.js'
 import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../../support/command-path.js'
 import { until } from '../../support/conditions.js'
 import { ambiguous, approvedAndCaptured, notSent } from '../../support/fake-network.js'
-import { DAY_MS, PARTITION } from '../../support/payments.js'
+import { aSale, DAY_MS, PARTITION } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 
 type TokenSource = CardSource & { type: 'token' }
@@ -171,6 +171,43 @@ describe('the window of a new payment', () => {
       expect(created).to.have.nested.property('terms.card.brand', 'visa')
       expect(created).to.have.nested.property('terms.preauthTtlMs', days * DAY_MS)
     }
+  })
+})
+
+describe('a payment whose stored card is erased', () => {
+  const test = useRedis()
+  beforeEach(() => Promise.all([test.redis.flushdb(), test.secrets.flushdb()]))
+
+  it('before it was sent fails unsent, keeps no CVV, and says that there is no such card', async () => {
+    const path = await aCommandPath(test)
+    const worker = path.worker()
+    const card = await path.storedCard()
+    const create = (key: string) => path.payments.create(aScope(key), aCreateRequest(card, '123'))
+    await create('k1')
+    expect(await path.deps.cards.erase(aScope('').merchantId, card.cardId)).to.equal(true)
+    await worker.work()
+    expect(worker.network.asked).to.deep.equal([])
+    const answer = await create('k1').catch((error: unknown) => error)
+    expect(answer).to.deep.include({ result: { kind: 'failed', code: 'unknown_card' }, isReplay: true })
+    expect(await test.secrets.keys('cvv:*')).to.deep.equal([])
+    expect(await create('k2').catch((error: unknown) => error)).to.include({ code: 'unknown_card' })
+  })
+
+  it('after it was sent ends as the card network says', async () => {
+    const path = await aCommandPath(test)
+    const worker = path.worker()
+    const card = await path.storedCard()
+    worker.network.willAnswer({ kind: 'ambiguous', reason: 'timeout' })
+    const created = await path.payments.create(aScope('k1'), aCreateRequest(card, '123'))
+    if (created.kind !== 'in_progress') throw new Error(created.kind)
+    await worker.work()
+    await path.deps.cards.erase(aScope('').merchantId, card.cardId)
+    worker.network.willFind({ kind: 'found', sales: [aSale()] })
+    const read = async () => await path.payments.read(aScope('').merchantId, created.terms.id)
+    const before = await read()
+    if (before === null) throw new Error('the payment is gone')
+    await worker.wake(before, before.terms.createdAtMs + 10_000)
+    expect((await read())?.progress.status).to.equal('captured')
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type CardStore, createCardStore } from '../../../redis/cards/cards.js'
+import { type CardStore, createCardStore, type NewCard } from '../../../redis/cards/cards.js'
 import { keys, partitionOf } from '../../../redis/keys.js'
 import { aCard } from '../../support/cards.js'
 import { useRedis } from '../../support/redis.js'
@@ -14,13 +14,18 @@ describe('card store', () => {
   before(() => {
     store = createCardStore(test.redis, PARTITIONS)
   })
+  const stored = async (card: NewCard) => {
+    const result = await store.store(card)
+    if (result === null) throw new Error('The card was erased.')
+    return result
+  }
   afterEach(async () => {
     await test.redis.flushdb()
   })
 
   it('keeps a card as it was given, under an id of its own', async () => {
     const given = aCard()
-    const { card, isNew } = await store.store(given)
+    const { card, isNew } = await stored(given)
     expect(isNew).to.equal(true)
     expect(card.cardId).to.match(/^card_[0-9a-v]{26}$/)
     expect(card).to.deep.equal({ ...given, cardId: card.cardId })
@@ -29,36 +34,52 @@ describe('card store', () => {
   })
 
   it('gives the first card for the same token, with any other data', async () => {
-    const first = await store.store(aCard())
-    const again = await store.store({ ...first.card, holderName: 'Another Holder' })
+    const first = await stored(aCard())
+    const again = await stored({ ...first.card, holderName: 'Another Holder' })
     expect(again).to.deep.equal({ card: first.card, isNew: false })
     expect(await test.redis.keys('*:card:*')).to.have.lengthOf(1)
   })
 
   it('makes one card of many requests at the same time', async () => {
     const given = aCard()
-    const results = await Promise.all(Array.from({ length: 10 }, () => store.store(given)))
+    const results = await Promise.all(Array.from({ length: 10 }, () => stored(given)))
     expect(new Set(results.map(({ card }) => card.cardId))).to.have.lengthOf(1)
     expect(results.filter(({ isNew }) => isNew)).to.have.lengthOf(1)
   })
 
   it("answers for another merchant's card as for one that does not exist, in the same partition too", async () => {
     const stranger = merchantBesides('m_1')
-    const { card } = await store.store(aCard())
+    const { card } = await stored(aCard())
     expect(await store.read(stranger, card.cardId)).to.equal(null)
     expect(await store.findByToken(stranger, card.tokenId)).to.equal(null)
     expect(await store.read('m_1', 'card_00000000000000000000000000')).to.equal(null)
   })
 
   it('remembers the token for 30 days, and the card for ever', async () => {
-    const { card } = await store.store(aCard())
+    const { card } = await stored(aCard())
     const partition = partitionOf('m_1', PARTITIONS)
     expect(await test.redis.pttl(keys.cardOfToken(partition, card.tokenId))).to.be.within(29.9 * DAY_MS, 30 * DAY_MS)
     expect(await test.redis.pttl(keys.card(partition, card.cardId))).to.equal(-1)
   })
 
+  it('erases a card in one step, for its merchant only, and never stores it again under its token', async () => {
+    const given = aCard()
+    const { card } = await stored(given)
+    expect(await store.erase(merchantBesides('m_1'), card.cardId)).to.equal(false)
+    expect(await store.read('m_1', card.cardId)).to.deep.equal(card)
+    expect(await store.erase('m_1', card.cardId)).to.equal(true)
+    expect(await store.erase('m_1', card.cardId)).to.equal(false)
+    expect(await store.read('m_1', card.cardId)).to.equal(null)
+    // A request for the token that was slow: it read the token before the card was erased.
+    expect(await store.store(given)).to.equal(null)
+    expect(await store.findByToken('m_1', given.tokenId)).to.equal(null)
+    const left = await test.redis.keys('*')
+    expect(left).to.deep.equal([keys.cardOfToken(partitionOf('m_1', PARTITIONS), given.tokenId)])
+    expect(await test.redis.get(left[0] ?? '')).to.equal(card.cardId)
+  })
+
   it("touches keys of the merchant's partition only", async () => {
-    await store.store(aCard())
+    await stored(aCard())
     const tag = `{p${String(partitionOf('m_1', PARTITIONS)).padStart(2, '0')}}`
     for (const key of await test.redis.keys('*')) expect(key.startsWith(tag), key).to.equal(true)
   })

@@ -162,6 +162,49 @@ describe('the indexes of payments', () => {
   })
 })
 
+describe('the indexes of payments, from a time to a time', () => {
+  const test = useRedis()
+
+  it('give the payments of a range of times, with any leaves, and read nothing outside of it', async function () {
+    this.timeout(30_000)
+    const stored: { id: string; atMs: number }[] = []
+    const offsets = [-2 * LEAF_MS, -LEAF_MS, -1, 0, 1, LEAF_MS - 1, LEAF_MS, LEAF_MS + 1, 2 * LEAF_MS, DAY_MS]
+    for (const offset of offsets) {
+      for (const status of ['captured', 'captured', 'failed'] as const) {
+        const atMs = START_MS + offset
+        stored.push({ id: (await storePayment(test.redis, { atMs, status }, INDEX_MAX)).terms.id, atMs })
+      }
+    }
+    stored.sort((a, b) => (a.id < b.id ? 1 : -1))
+    const edges = [null, ...offsets.map(offset => START_MS + offset), START_MS + 500]
+    for (const createdFromMs of edges) {
+      for (const createdToMs of edges) {
+        const wanted = stored
+          .filter(({ atMs }) => createdFromMs === null || atMs >= createdFromMs)
+          .filter(({ atMs }) => createdToMs === null || atMs < createdToMs)
+          .map(({ id }) => id)
+        const [counted, loaded] = countingReads(test.redis)
+        for (const externalReference of [null, 'a']) {
+          const pages = await listedPages(counted, { createdFromMs, createdToMs, externalReference, limit: 7 })
+          expect(pages.flat(), `${createdFromMs} ${createdToMs}`).to.deep.equal(wanted)
+        }
+        // One more than a page is looked up in the indexes, never loaded.
+        expect(loaded.count).to.be.at.most(2 * wanted.length + 2 * Math.ceil(wanted.length / 7))
+      }
+    }
+  })
+})
+
+/** A connection that counts the payments that are read. */
+function countingReads(redis: Redis): [Redis, { count: number }] {
+  const loaded = { count: 0 }
+  const mget = (names: string[]): Promise<(string | null)[]> => {
+    loaded.count += names.length
+    return redis.mget(names)
+  }
+  return [Object.create(redis, { mget: { value: mget } }), loaded]
+}
+
 /** How many scripts each page of the list takes. */
 async function scriptsOfPages(redis: Redis, limit: number): Promise<number[]> {
   const counts: number[] = []

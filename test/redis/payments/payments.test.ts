@@ -8,6 +8,9 @@ import { useRedis } from '../../support/redis.js'
 
 const RETENTION_MS = 30 * 24 * 3_600_000
 
+/** A list without a range of times. */
+const EVER = { createdFromMs: null, createdToMs: null }
+
 describe('payment store', () => {
   const test = useRedis()
   const store = () => createPaymentStore(test.redis)
@@ -104,6 +107,7 @@ describe('payment store', () => {
         merchantId: MERCHANT,
         status: null,
         externalReference: null,
+        ...EVER,
         limit: 2,
         afterId: null,
         ...changes
@@ -188,7 +192,7 @@ describe('payment store', () => {
         return await test.redis.mget(records)
       }
       const counting = createPaymentStore(Object.create(test.redis, { mget: { value: mget } }))
-      const query = { partition: PARTITION, merchantId: MERCHANT, status: null, externalReference: null }
+      const query = { partition: PARTITION, merchantId: MERCHANT, status: null, externalReference: null, ...EVER }
       const first = await counting.list({ ...query, limit: 100, afterId: null })
       expect(first.payments.length).to.be.within(1, 20)
       expect(read.reduce((sum, count) => sum + count, 0)).to.be.at.most(25)
@@ -204,7 +208,7 @@ describe('payment store', () => {
       }
       const page = await createPaymentStore(Object.create(test.redis, { mget: { value: mget } })).list({
         ...{ partition: PARTITION, merchantId: MERCHANT, externalReference: null, afterId: null },
-        ...{ status: 'pending', limit: 2 }
+        ...{ status: 'pending', limit: 2, ...EVER }
       })
       const rest = await list({ status: 'pending', afterId: page.nextAfterId })
       const found = [...page.payments, ...rest.payments].map(({ terms }) => terms.id)

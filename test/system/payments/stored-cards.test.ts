@@ -52,6 +52,24 @@ describe('a stored card', function () {
     expect([answer.status, answer.error.code]).to.deep.equal([422, 'invalid_token'])
   })
 
+  it('is erased: it pays no more, and a payment that was sent with it goes on', async () => {
+    const { cardId, token } = await stored()
+    const { payment } = await merchant.create({ source: source(cardId), capture: false })
+    const other = await anotherMerchant()
+    expect([await other.card('GET', cardId), await other.card('DELETE', cardId)]).to.deep.equal([404, 404])
+    const [read, erased, again] = ['GET', 'DELETE', 'DELETE'] as const
+    const statuses = [await merchant.card(read, cardId), await merchant.card(erased, cardId)]
+    statuses.push(await merchant.card(read, cardId), await merchant.card(again, cardId))
+    expect(statuses).to.deep.equal([200, 204, 404, 404])
+    const refused = await merchant.create({ source: source(cardId) })
+    expect([refused.status, refused.error.code]).to.deep.equal([422, 'invalid_card'])
+    expect((await merchant.post('/v1/cards', { token_id: token })).error.code).to.equal('invalid_token')
+    await merchant.capture(payment.id)
+    const refunded = await merchant.cancel(payment.id)
+    expect(refunded.payment.status).to.equal('refunded')
+    expectBooksToAgree(network, refunded.payment)
+  })
+
   it('does not exist for other merchants, and neither do payments and tokens', async () => {
     const { cardId } = await stored()
     const { id } = (await merchant.create({ capture: false })).payment

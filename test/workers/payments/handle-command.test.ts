@@ -198,13 +198,15 @@ describe('a payments worker', () => {
 describe('a payments worker that can not get at the card', () => {
   const test = useRedis()
 
-  it('fails a payment whose card is gone, without a call', async () => {
-    const worker = aWorker(test, deps => ({ cardData: { ...deps.cardData, open: async () => null } }))
-    const payment = await worker.accept()
-    await worker.work()
-    expect((await worker.load(payment)).progress).to.include({ status: 'failed', error: 'invalid_token' })
-    expect(worker.network.asked).to.deep.equal([])
-  })
+  for (const error of ['invalid_token', 'unknown_card'] as const) {
+    it(`fails a payment whose card is gone, without a call: ${error}`, async () => {
+      const worker = aWorker(test, deps => ({ cardData: { ...deps.cardData, open: async () => error } }))
+      const payment = await worker.accept()
+      await worker.work()
+      expect((await worker.load(payment)).progress).to.include({ status: 'failed', error })
+      expect(worker.network.asked).to.deep.equal([])
+    })
+  }
 
   it('fails a payment whose card data can not be opened, without a call, and releases its token', async () => {
     const worker = aWorker(test, withUnreadableCards)

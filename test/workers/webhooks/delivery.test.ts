@@ -29,6 +29,7 @@ describe('delivery of webhooks', () => {
       'amount_cents',
       'captured_cents',
       'refunded_cents',
+      'refunds',
       'operation',
       'occurred_at'
     )

@@ -9,6 +9,7 @@ const failures: Record<Exclude<FailureCode, 'refund_reversed'>, true> = {
   card_declined: true,
   card_expired: true,
   invalid_token: true,
+  unknown_card: true,
   provider_rejected: true,
   network_unavailable: true,
   card_unreadable: true,

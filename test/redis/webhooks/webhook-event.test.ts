@@ -1,0 +1,57 @@
+import { expect } from 'chai'
+import type { Payment, Refund } from '../../../machines/model.js'
+import { decodeQueued, encodeEvent, encodeWaiting, statusChangeOf } from '../../../redis/webhooks/webhook-event.js'
+import { errorCatalogue } from '../../../runtime/errors.js'
+import { schemaProblems } from '../../support/documented-answers.js'
+import { aPayment, CREATED_MS } from '../../support/payments.js'
+
+const refund: Refund = {
+  amountCents: 300,
+  state: 'failed',
+  idempotencyKey: 'a refund [1]',
+  requestedAtMs: CREATED_MS,
+  concludedAtMs: CREATED_MS + 1_000,
+  error: 'provider_rejected'
+}
+
+/** The event of a change, after it was stored and read again. */
+function bodyOf(payment: Payment): Record<string, unknown> {
+  const { terms } = payment
+  const stored = `0 ${encodeWaiting(statusChangeOf(payment, CREATED_MS), { ...terms, externalReference: 'an order [2' })}`
+  const queued = decodeQueued(stored, 0, null)
+  expect(queued.change).to.deep.equal(statusChangeOf(payment, CREATED_MS))
+  const body = JSON.parse(encodeEvent(queued.change, queued.terms)) as Record<string, unknown>
+  expect(schemaProblems('#/components/schemas/PaymentStatusChanged', body)).to.deep.equal([])
+  return body
+}
+
+describe('a webhook event', () => {
+  it('tells the refunds of the payment, and why the last operation failed', () => {
+    const operation = { kind: 'refund', state: 'failed', amountCents: 300, idempotencyKey: 'a refund [1]' } as const
+    const elsewhere = { ...refund, state: 'succeeded', idempotencyKey: null, requestedAtMs: null, error: null } as const
+    const progress = { operation, refunds: [elsewhere, refund], error: 'provider_rejected' } as const
+    const body = bodyOf(aPayment({ progress }))
+    const { message } = errorCatalogue.provider_rejected
+    const error = { code: 'provider_rejected', message, retryable: false }
+    expect(body['error']).to.deep.equal(error)
+    const times = { requested_at: '2026-01-02T12:00:00.000Z', concluded_at: '2026-01-02T12:00:01.000Z' }
+    expect(body['refunds']).to.deep.equal([
+      { ...times, amount_cents: 300, state: 'succeeded', idempotency_key: null, requested_at: null },
+      { ...times, amount_cents: 300, state: 'failed', idempotency_key: 'a refund [1]', error }
+    ])
+    expect(body['operation']).to.include({ state: 'failed', amount_cents: 300, idempotency_key: 'a refund [1]' })
+  })
+
+  it('has no error and an empty list where there is none', () => {
+    const body = bodyOf(aPayment())
+    expect(body['refunds']).to.deep.equal([])
+    expect(body).not.to.have.property('error')
+  })
+
+  it('names a lost CVV as the answer to the request does, by the row of the error catalogue', () => {
+    const card = { brand: 'visa', last4: '0060', cardId: 'card_1' }
+    const { error } = bodyOf(aPayment({ terms: { card }, progress: { error: 'invalid_token' } }))
+    const { message, retryable } = errorCatalogue.cvv_lost
+    expect(error).to.deep.equal({ code: 'invalid_token', message, retryable })
+  })
+})
