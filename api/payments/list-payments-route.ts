@@ -17,7 +17,7 @@ export const listPaymentsRoute: MerchantRoute = {
     const { filter, parameters } = parseListPayments(ctx.querystring, merchantId)
     const page = await deps.payments.list(merchantId, filter)
     const body = {
-      items: page.payments.map(payment => presentPayment(payment.terms, payment.progress)),
+      items: page.payments.map(payment => presentPayment(payment.terms, payment.progress, deps.config.environment)),
       next_cursor:
         page.nextAfterId === null ? null : encodeCursor(merchantId, { afterId: page.nextAfterId, parameters })
     }

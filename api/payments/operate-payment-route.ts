@@ -22,10 +22,11 @@ export function operatePaymentRoute(operation: 'capture' | 'cancel'): MerchantRo
     body: { schema: partialAmountBody, isOptional: true },
     query: null,
     answer: deps => async ctx => {
+      const { environment, resultWaitMs } = deps.config
       const paymentId = paymentIdInPath(ctx)
       const amountCents = parsePartialAmount(ctx.state.body)
-      const scope = scopeOf(ctx, `POST /v1/payments/${paymentId}/${operation}`, deps.config.resultWaitMs)
-      return answerTo(await deps.payments[operation](scope, paymentId, amountCents), 200)
+      const scope = scopeOf(ctx, `POST /v1/payments/${paymentId}/${operation}`, resultWaitMs)
+      return answerTo(await deps.payments[operation](scope, paymentId, amountCents), environment, 200)
     }
   }
 }

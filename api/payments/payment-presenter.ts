@@ -1,5 +1,6 @@
 /** A payment as merchants see it (docs/API.md#the-payment). The terms lack the buyer's document, phone and address. */
-import type { PaymentProgress, PaymentTerms } from '../../machines/model.js'
+import { declineOf } from '../../machines/declines.js'
+import type { Environment, PaymentProgress, PaymentTerms } from '../../machines/model.js'
 import {
   failureRow,
   presentError,
@@ -9,8 +10,13 @@ import {
 } from '../../redis/payments/payment-parts.js'
 
 /** `operation` and `error` are absent when there is none; every other field is present, null while it has no value. */
-export function presentPayment(terms: PaymentTerms, progress: PaymentProgress): Record<string, unknown> {
-  const { references } = progress
+export function presentPayment(
+  terms: PaymentTerms,
+  progress: PaymentProgress,
+  environment: Environment
+): Record<string, unknown> {
+  const { references, declinedCode } = progress
+  const decline = declinedCode === null ? null : declineOf(terms.card.brand, declinedCode, environment)
   return {
     id: terms.id,
     external_reference: terms.externalReference,
@@ -28,7 +34,9 @@ export function presentPayment(terms: PaymentTerms, progress: PaymentProgress): 
       authorization_code: references.authorizationCode,
       nsu: references.nsu,
       tid: references.tid,
-      declined_code: progress.declinedCode
+      declined_code: declinedCode,
+      decline_reason: decline?.reason ?? null,
+      may_retry: decline?.mayRetry ?? null
     },
     metadata: terms.metadata ?? {},
     expires_at: timestamp(progress.expiresAtMs),

@@ -15,6 +15,6 @@ export const readPaymentRoute: MerchantRoute = {
   answer: deps => async ctx => {
     const payment = await deps.payments.read(principalOf(ctx).merchantId, paymentIdInPath(ctx))
     if (payment === null) throw new ServiceError('not_found')
-    return { status: 200, body: presentPayment(payment.terms, payment.progress) }
+    return { status: 200, body: presentPayment(payment.terms, payment.progress, deps.config.environment) }
   }
 }

@@ -1,6 +1,6 @@
 /** The answer to a payment POST: docs/API.md#idempotency, docs/PAYMENTS.md#an-answer-of-202. */
 import type { CommandResult } from '../../machines/commands.js'
-import type { PaymentTerms } from '../../machines/model.js'
+import type { Environment, PaymentTerms } from '../../machines/model.js'
 import { failureRow } from '../../redis/payments/payment-parts.js'
 import { ServiceError } from '../../runtime/errors.js'
 import type { Answer } from '../http/context.js'
@@ -16,9 +16,10 @@ const PARTIAL_VOID = { path: 'amount_cents', message: 'must be the whole authori
 /**
  * The answer. Throws the `ServiceError` that the submission stands for.
  *
+ * @param environment decides what a code of a decline means
  * @param firstStatus of the first success: 201 for a create, 200 for capture and cancel. A replay is 200.
  */
-export function answerTo(submission: Submission, firstStatus: 200 | 201): Answer {
+export function answerTo(submission: Submission, environment: Environment, firstStatus: 200 | 201): Answer {
   if (submission.kind === 'conflict') {
     throw new ServiceError('idempotency_conflict', { paymentId: submission.paymentId })
   }
@@ -35,11 +36,11 @@ export function answerTo(submission: Submission, firstStatus: 200 | 201): Answer
   if (isReplay) headers['Idempotent-Replayed'] = 'true'
   if (submission.kind === 'in_progress') {
     headers['Retry-After'] = String(RETRY_AFTER_S)
-    return { status: 202, body: presentPayment(terms, submission.progress), headers }
+    return { status: 202, body: presentPayment(terms, submission.progress, environment), headers }
   }
   if (submission.result.kind !== 'succeeded') throw errorOf(submission.result, terms, headers)
   const status = isReplay ? 200 : firstStatus
-  return { status, body: presentPayment(terms, submission.result.progress), headers }
+  return { status, body: presentPayment(terms, submission.result.progress, environment), headers }
 }
 
 /** The address of a payment; relative, so that it is right behind every proxy. */

@@ -1,5 +1,5 @@
 /** Why an operation did not do what was asked, by what the network said about it. */
-import { declineReason } from '../declines.js'
+import { declineOf } from '../declines.js'
 import type { FailureCode, Operation, PaymentTerms } from '../model.js'
 import type { LifecycleEvent, Policy } from './events.js'
 
@@ -47,5 +47,6 @@ function isCaptureOfCreate({ captureMode }: PaymentTerms, { kind }: Operation): 
 
 /** The same code means the same, whether the network answered at once or when it was asked. */
 function declinedAs({ card }: PaymentTerms, code: string | null, { environment }: Policy): FailureCode {
-  return code === null ? 'card_declined' : declineReason(card.brand, code, environment)
+  const isExpired = code !== null && declineOf(card.brand, code, environment).reason === 'expired_card'
+  return isExpired ? 'card_expired' : 'card_declined'
 }

@@ -6,6 +6,7 @@ import { everyProcess } from '../../runtime/setting.js'
 import { API_PAGE, apiPage } from './api/page.js'
 import { clientTypeFiles } from './client-types.js'
 import { dashboardFile } from './dashboard.js'
+import { declinesPage } from './declines-page.js'
 import { type LockedPackage, lockedPackages } from './licences.js'
 import { metricGroups } from './metrics-page.js'
 import { OPENAPI_FILE, openApiFile } from './openapi/document.js'
@@ -18,6 +19,7 @@ export function generatedPages(): { path: string; content: string }[] {
   return [
     { path: API_PAGE, content: apiPage() },
     { path: 'docs/CONFIGURATION.md', content: configurationPage() },
+    { path: 'docs/DECLINES.md', content: declinesPage(NOTICE) },
     { path: 'docs/ERRORS.md', content: errorsPage() },
     { path: 'docs/FIELDS_RELEASE.md', content: fieldsPage() },
     { path: 'docs/LICENCES.md', content: licencesPage() },

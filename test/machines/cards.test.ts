@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { brandOf, isLuhnValid } from '../../machines/card-brands.js'
-import { declineReason } from '../../machines/declines.js'
 import { isTestCard, testCards } from '../../machines/test-cards.js'
 
 describe('card brands', () => {
@@ -72,20 +71,5 @@ describe('the published test cards', () => {
   it('are the only ones', () => {
     expect(isTestCard('4024007153760060')).to.equal(true)
     expect(isTestCard('4111111111111111')).to.equal(false)
-  })
-})
-
-describe('the reason of a denial', () => {
-  it('is an expired card for 57 in the test environment only', () => {
-    expect(declineReason('visa', '57', 'test')).to.equal('card_expired')
-    expect(declineReason('visa', '57', 'live')).to.equal('card_declined')
-    expect(declineReason('visa', '54', 'test')).to.equal('card_declined')
-  })
-
-  it('depends on the brand in the live environment', () => {
-    expect(declineReason('elo', '54', 'live')).to.equal('card_expired')
-    expect(declineReason('amex', 'BV', 'live')).to.equal('card_expired')
-    expect(declineReason('amex', '101', 'live')).to.equal('card_expired')
-    expect(declineReason('visa', '101', 'live')).to.equal('card_declined')
   })
 })

@@ -3,8 +3,9 @@
  *
  * Three groups only: done, refused for certain, and everything else, which is reconciled. "Wrong state" is in the last
  * group on purpose: the sale may be in that state because an earlier copy of this very request did it. So is every
- * code that is in no table: an unknown code proves nothing.
+ * code that is in no table: an unknown code proves nothing. Why an issuer declined a sale: machines/declines.ts.
  */
+import { plainCode } from '../../machines/declines.js'
 
 export type CodeMeaning = 'done' | 'refused' | 'ask'
 
@@ -64,14 +65,6 @@ function meaningIn(done: ReadonlySet<string>, refused: ReadonlySet<string>, code
   const plain = plainCode(code)
   if (done.has(plain)) return 'done'
   return refused.has(plain) ? 'refused' : 'ask'
-}
-
-/** The same code is written as `3`, `03` and `003`, and `BP 900` with and without the space. */
-function plainCode(code: string): string {
-  return code
-    .replaceAll(' ', '')
-    .toUpperCase()
-    .replace(/^0+(?=.)/, '')
 }
 
 function codes(list: string): ReadonlySet<string> {

@@ -82,5 +82,5 @@ function samplePayment(): Record<string, unknown> {
     concludedAtMs: 0,
     error
   } as const
-  return presentPayment(terms, { ...progress, refunds: [refund], error })
+  return presentPayment(terms, { ...progress, refunds: [refund], error }, 'test')
 }

@@ -9,6 +9,7 @@ export type AnswerType =
   | 'string or null'
   | 'integer'
   | 'boolean'
+  | 'boolean or null'
   | 'timestamp'
   | 'timestamp or null'
   | 'object'
@@ -100,6 +101,14 @@ const payment: AnswerWords = {
   'provider.nsu': [TEXT_OR_NULL, 'of the card network'],
   'provider.tid': [TEXT_OR_NULL, 'of the card network'],
   'provider.declined_code': [TEXT_OR_NULL, 'why the issuer declined, in the words of the network'],
+  'provider.decline_reason': [
+    TEXT_OR_NULL,
+    'the same as [one of a few reasons](DECLINES.md), the same for all brands; null unless the issuer declined with a code'
+  ],
+  'provider.may_retry': [
+    'boolean or null',
+    'whether the brand allows this card to be tried again, in a new payment: [what to do](DECLINES.md); null as above'
+  ],
   metadata: ['object', 'as sent; `{}` when there was none'],
   expires_at: [TIME, 'end of the window to capture a pre-authorisation'],
   created_at: ['timestamp', 'when the request was accepted'],

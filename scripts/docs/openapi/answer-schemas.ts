@@ -1,5 +1,6 @@
 /** The schemas of answers, from the words of `scripts/docs/api/words.ts`. */
 import { CURRENCY } from '../../../api/http/schema-fields.js'
+import { declineReasons } from '../../../machines/declines.js'
 import { operationKinds, operationStates, paymentStatuses } from '../../../machines/model.js'
 import { publicErrorCodes } from '../api/error-table.js'
 import { type AnswerType, type AnswerWords, answerWords, tokenAnswer } from '../api/words.js'
@@ -15,6 +16,7 @@ const schemaOfType: Readonly<Record<AnswerType, Json>> = {
   'string or null': { type: ['string', 'null'] },
   integer: { type: 'integer' },
   boolean: { type: 'boolean' },
+  'boolean or null': { type: ['boolean', 'null'] },
   timestamp: time,
   'timestamp or null': { ...time, type: ['string', 'null'] },
   object: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean', 'null'] } },
@@ -34,6 +36,7 @@ const details: Readonly<Record<string, Json>> = {
   'Payment status': { enum: paymentStatuses, description: 'docs/PAYMENTS.md says what each status means' },
   'Payment capture_mode': { enum: ['auto', 'manual'] },
   'Payment currency': { enum: [CURRENCY] },
+  'Payment provider.decline_reason': { enum: [...declineReasons, null] },
   'Payment operation.kind': { enum: operationKinds },
   'Payment operation.state': { enum: operationStates },
   'Payment error.code': { enum: publicErrorCodes },

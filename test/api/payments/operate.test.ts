@@ -54,7 +54,7 @@ describe('a capture or cancel', () => {
     ] as const) {
       for (const isReplay of [false, true]) {
         const answer = await path.payments.cancel(aScope(key), id, amountCents)
-        const { body } = answerTo(answer, 200)
+        const { body } = answerTo(answer, 'test', 200)
         const named = { state: 'in_progress', amount_cents: wanted, idempotency_key: key }
         expect(answer).to.include({ kind: 'in_progress', isReplay })
         expect(body).to.deep.include({ status: 'partially_refunded', operation: { kind: 'refund', ...named } })

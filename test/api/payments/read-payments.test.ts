@@ -4,6 +4,7 @@ import { errorCatalogue } from '../../../runtime/errors.js'
 import { aPayment, capturedProgress, PAYMENT_ID } from '../builders.js'
 import { type RunningApi, startApi } from '../running-api.js'
 
+const notDeclined = { declined_code: null, decline_reason: null, may_retry: null }
 const refund = {
   amountCents: 90,
   idempotencyKey: 'refund-1',
@@ -62,7 +63,7 @@ describe('reading payments', () => {
       statement_descriptor: 'LOJA',
       card: { brand: 'visa', last4: '0060', card_id: 'card_1' },
       customer: { name: 'Maria da Silva', email: 'maria@example.com' },
-      provider: { authorization_code: 'auth-1', nsu: 'nsu-1', tid: 'tid-1', declined_code: null },
+      provider: { authorization_code: 'auth-1', nsu: 'nsu-1', tid: 'tid-1', ...notDeclined },
       metadata: { a: 1, b: null },
       expires_at: null,
       created_at: '2026-01-02T03:04:05.678Z',
@@ -89,8 +90,14 @@ describe('reading payments', () => {
     api.payments.payment = aPayment()
     const { body } = await api.request('GET', `/v1/payments/${PAYMENT_ID}`)
     expect(body).to.deep.include({ status: 'pending', metadata: {}, statement_descriptor: null, authorized_at: null })
-    expect(body['provider']).to.deep.equal({ authorization_code: null, nsu: null, tid: null, declined_code: null })
+    expect(body['provider']).to.deep.equal({ authorization_code: null, nsu: null, tid: null, ...notDeclined })
     expect(body).not.to.have.property('error')
+  })
+
+  it('says why the issuer declined, and whether the card may be tried again', async () => {
+    api.payments.payment = aPayment({ progress: { status: 'failed', declinedCode: '57', error: 'card_expired' } })
+    const { body } = await api.request('GET', `/v1/payments/${PAYMENT_ID}`)
+    expect(body['provider']).to.deep.include({ declined_code: '57', decline_reason: 'expired_card', may_retry: false })
   })
 
   it('4.4: asks for the payment of the key’s merchant, with an id in any case', async () => {

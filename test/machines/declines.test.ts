@@ -1,0 +1,93 @@
+import { expect } from 'chai'
+import { declineColumns, declineOf, declineReasons, declineRows } from '../../machines/declines.js'
+import { failureOf } from '../../machines/payment/failures.js'
+import { outcomeOfCard } from '../../scripts/simulator/outcomes.js'
+import { policy, references, someTerms } from '../support/payments.js'
+
+const told = (brand: string, code: string, environment: 'test' | 'live' = 'live') => {
+  const { reason, mayRetry } = declineOf(brand, code, environment)
+  return [reason, mayRetry]
+}
+
+describe('the reason of a decline', () => {
+  it('depends on the brand in the live environment', () => {
+    expect(told('visa', '57')).to.deep.equal(['not_permitted', false])
+    expect(told('mastercard', '57')).to.deep.equal(['not_permitted', true])
+    expect(told('hipercard', '57')).to.deep.equal(['not_permitted', true])
+    expect(told('elo', '63')).to.deep.equal(['invalid_data', false])
+    expect(told('mastercard', '63')).to.deep.equal(['suspected_fraud', true])
+    expect(told('amex', '100')).to.deep.equal(['do_not_honor', true])
+  })
+
+  it('is an expired card for 57 in the test environment only', () => {
+    expect(told('visa', '57', 'test')).to.deep.equal(['expired_card', false])
+    expect(told('visa', '54', 'test')).to.deep.equal(['other', false])
+    for (const [brand, code] of [
+      ['visa', '54'],
+      ['elo', '54'],
+      ['jcb', '54'],
+      ['amex', '54'],
+      ['amex', 'BV'],
+      ['amex', '101']
+    ] as const) {
+      expect(told(brand, code)).to.deep.equal(['expired_card', false])
+    }
+    expect(told('visa', '101')).to.deep.equal(['other', false])
+  })
+
+  it('reads a code with and without zeros, spaces and capitals', () => {
+    for (const code of ['5', '05', '005']) expect(told('visa', code)).to.deep.equal(['do_not_honor', true])
+    for (const code of ['BP171', 'BP 171', 'bp171']) expect(told('elo', code)).to.deep.equal(['limit_exceeded', true])
+  })
+
+  it('is what the three large brands say alike, for a brand without codes of its own', () => {
+    expect(told('diners', '51')).to.deep.equal(['insufficient_funds', true])
+    expect(told('discover', '57')).to.deep.equal(['other', false])
+  })
+
+  it('is other, and no retry, for a code that is in no row', () => {
+    for (const brand of ['visa', 'amex', 'jcb']) expect(told(brand, 'ZZ')).to.deep.equal(['other', false])
+  })
+
+  it('is known for each test card that is declined', () => {
+    for (const digit of '25678') {
+      const { returnCode } = outcomeOfCard(digit)
+      expect(declineOf('elo', returnCode, 'test').reason, returnCode).not.to.equal('other')
+    }
+  })
+
+  it('has one row for each code of a column, and a code for each reason', () => {
+    for (const column of declineColumns) {
+      const codes = declineRows.flatMap(row => row.codes[column]).map(code => code.replace(/^0+/, ''))
+      expect(
+        codes.filter((code, at) => codes.indexOf(code) !== at),
+        column
+      ).to.deep.equal([])
+    }
+    expect([...new Set(declineRows.map(({ reason }) => reason))]).to.have.members(declineReasons)
+  })
+
+  it('decides which error the request gets, answered at once or found by asking', () => {
+    const operation = { kind: 'authorization', state: 'in_progress', amountCents: 1, idempotencyKey: 'k' } as const
+    const live = { ...policy, environment: 'live' } as const
+    for (const [code, failure] of [
+      ['54', 'card_expired'],
+      ['51', 'card_declined']
+    ] as const) {
+      const own = { ...references, saleId: 'sale' }
+      const sale = {
+        references: own,
+        status: 'denied',
+        amountCents: 1,
+        capturedCents: 0,
+        voidedCents: 0,
+        declinedCode: code,
+        isChargedBack: false
+      } as const
+      expect(failureOf(someTerms(), operation, { type: 'DECLINED', code, references, nowMs: 0 }, live)).to.equal(
+        failure
+      )
+      expect(failureOf(someTerms(), operation, { type: 'SALE_GONE', sale, nowMs: 0 }, live)).to.equal(failure)
+    }
+  })
+})
