@@ -17,6 +17,8 @@ export type ErrorCode =
   | 'preauth_expired'
   | 'amount_exceeds_authorized'
   | 'amount_exceeds_refundable'
+  | 'too_many_refunds'
+  | 'refund_reversed'
   | 'card_declined'
   | 'card_expired'
   | 'provider_rejected'
@@ -56,7 +58,7 @@ export interface Payment {
   readonly amount_cents: number
   /** captured so far */
   readonly captured_cents: number
-  /** refunded so far */
+  /** refunded so far by your requests */
   readonly refunded_cents: number
   /** as sent */
   readonly currency: 'BRL'
@@ -87,6 +89,22 @@ export interface Payment {
     readonly tid: string | null
     /** why the issuer declined, in the words of the network */
     readonly declined_code: string | null
+    /** why the issuer declined, in words that are the same for all brands: docs/DECLINES.md; null unless it declined with a code */
+    readonly decline_reason:
+      | 'insufficient_funds'
+      | 'limit_exceeded'
+      | 'expired_card'
+      | 'blocked_card'
+      | 'not_permitted'
+      | 'do_not_honor'
+      | 'suspected_fraud'
+      | 'invalid_data'
+      | 'issuer_unavailable'
+      | 'technical_error'
+      | 'other'
+      | null
+    /** whether the brand allows this card to be tried again, in a new payment; null as above */
+    readonly may_retry: boolean | null
   }
   /** as sent; `{}` when there was none */
   readonly metadata: Readonly<Record<string, string | number | boolean | null>>
@@ -102,6 +120,26 @@ export interface Payment {
   readonly canceled_at: string | null
   /** when it was last refunded; ISO 8601 in UTC */
   readonly refunded_at: string | null
+  readonly refunds: readonly {
+    /** the amount of one refund; the oldest comes first: the list of refunds */
+    readonly amount_cents: number
+    /** `in_progress`, `succeeded`, `failed` or `unknown` (being asked about) */
+    readonly state: 'in_progress' | 'succeeded' | 'failed' | 'unknown'
+    /** the `Idempotency-Key` of the request that asked for it; null: refunded outside this service */
+    readonly idempotency_key: string | null
+    /** when it began; null: refunded outside this service; ISO 8601 in UTC */
+    readonly requested_at: string | null
+    /** when its outcome became known; null while it is in progress or unknown; ISO 8601 in UTC */
+    readonly concluded_at: string | null
+    readonly error?: {
+      /** absent unless it failed: why; `refund_reversed`: the network took it back */
+      readonly code: ErrorCode
+      /** the same as a sentence */
+      readonly message: string
+      /** whether the same can succeed later, under a new `Idempotency-Key` */
+      readonly retryable: boolean
+    }
+  }[]
   readonly operation: {
     /** the last operation: `authorization`, `capture`, `cancel` or `refund` */
     readonly kind: 'authorization' | 'capture' | 'cancel' | 'refund'
@@ -219,7 +257,7 @@ export interface ErrorEnvelope {
     readonly correlation_id?: string
     /** our id of the request, as in `X-Request-Id`: tell it to the operator */
     readonly request_id: string
-    /** the payment, when the request has made or found one */
+    /** the payment, when the request has made or found one; with `idempotency_conflict` that of the first request */
     readonly payment_id?: string
     /** with `invalid_request`, `insufficient_scope` and some `invalid_card`: every broken rule. `path` is a field (`customer.email`), a parameter, `header …`, or `body`, `query` or `request` as a whole */
     readonly fields?: readonly {
@@ -241,7 +279,9 @@ export interface PaymentStatusChanged {
   readonly amount_cents: number
   readonly captured_cents: number
   readonly refunded_cents: number
+  readonly refunds: Payment['refunds']
   readonly operation: Payment['operation']
+  readonly error?: Payment['error']
   /** ISO 8601 in UTC */
   readonly occurred_at: string
 }

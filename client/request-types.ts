@@ -132,8 +132,12 @@ export interface ListPaymentsQuery {
   readonly status?: PaymentStatus
   /** only payments with this order id */
   readonly external_reference?: string
+  /** only payments with a `created_at` of this time or later; ISO 8601 in UTC */
+  readonly created_from?: string
+  /** only payments with a `created_at` before this time; ISO 8601 in UTC */
+  readonly created_to?: string
   /** how many payments a page has; by default 20 */
   readonly limit?: number
-  /** where to go on */
+  /** where to go on; it keeps the filters of its page, unless you send others */
   readonly cursor?: string
 }

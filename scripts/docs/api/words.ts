@@ -103,11 +103,11 @@ const payment: AnswerWords = {
   'provider.declined_code': [TEXT_OR_NULL, 'why the issuer declined, in the words of the network'],
   'provider.decline_reason': [
     TEXT_OR_NULL,
-    'the same as [one of a few reasons](DECLINES.md), the same for all brands; null unless the issuer declined with a code'
+    'why the issuer declined, in words that are the same for all brands: [docs/DECLINES.md](DECLINES.md); null unless it declined with a code'
   ],
   'provider.may_retry': [
     'boolean or null',
-    'whether the brand allows this card to be tried again, in a new payment: [what to do](DECLINES.md); null as above'
+    'whether the brand allows this card to be tried again, in a new payment; null as above'
   ],
   metadata: ['object', 'as sent; `{}` when there was none'],
   expires_at: [TIME, 'end of the window to capture a pre-authorisation'],
@@ -118,7 +118,7 @@ const payment: AnswerWords = {
   refunded_at: [TIME, 'when it was last refunded'],
   'refunds[].amount_cents': [
     'integer',
-    'one refund, the oldest first: [what is in the list](PAYMENTS.md#the-list-of-refunds). Its amount'
+    'the amount of one refund; the oldest comes first: [the list of refunds](PAYMENTS.md#the-list-of-refunds)'
   ],
   'refunds[].state': ['string', '`in_progress`, `succeeded`, `failed` or `unknown` (being asked about)'],
   'refunds[].idempotency_key': [
