@@ -45,6 +45,38 @@ export type PaymentStatus =
   | 'failed'
   | 'unknown'
 
+export interface Refund {
+  /** the amount of one refund; the oldest comes first: the list of refunds */
+  readonly amount_cents: number
+  /** `in_progress`, `succeeded`, `failed` or `unknown` (being asked about) */
+  readonly state: 'in_progress' | 'succeeded' | 'failed' | 'unknown'
+  /** the `Idempotency-Key` of the request that asked for it; null: refunded outside this service */
+  readonly idempotency_key: string | null
+  /** when it began; null: refunded outside this service; ISO 8601 in UTC */
+  readonly requested_at: string | null
+  /** when its outcome became known; null while it is in progress or unknown; ISO 8601 in UTC */
+  readonly concluded_at: string | null
+  readonly error?: {
+    /** absent unless it failed: why; `refund_reversed`: the network took it back */
+    readonly code: ErrorCode
+    /** the same as a sentence */
+    readonly message: string
+    /** whether the same can succeed later, under a new `Idempotency-Key` */
+    readonly retryable: boolean
+  }
+}
+
+export interface Operation {
+  /** the last operation: `authorization`, `capture`, `cancel` or `refund` */
+  readonly kind: 'authorization' | 'capture' | 'cancel' | 'refund'
+  /** `in_progress`, `succeeded`, `failed` (the payment is as before) or `unknown` (being asked about) */
+  readonly state: 'in_progress' | 'succeeded' | 'failed' | 'unknown'
+  /** what the operation is about: the amount to authorise, capture, release or refund */
+  readonly amount_cents: number
+  /** the `Idempotency-Key` of the request that asked for it: compare it, to tell your operation from another one */
+  readonly idempotency_key: string
+}
+
 export interface Payment {
   /** id of the payment */
   readonly id: string
@@ -120,36 +152,8 @@ export interface Payment {
   readonly canceled_at: string | null
   /** when it was last refunded; ISO 8601 in UTC */
   readonly refunded_at: string | null
-  readonly refunds: readonly {
-    /** the amount of one refund; the oldest comes first: the list of refunds */
-    readonly amount_cents: number
-    /** `in_progress`, `succeeded`, `failed` or `unknown` (being asked about) */
-    readonly state: 'in_progress' | 'succeeded' | 'failed' | 'unknown'
-    /** the `Idempotency-Key` of the request that asked for it; null: refunded outside this service */
-    readonly idempotency_key: string | null
-    /** when it began; null: refunded outside this service; ISO 8601 in UTC */
-    readonly requested_at: string | null
-    /** when its outcome became known; null while it is in progress or unknown; ISO 8601 in UTC */
-    readonly concluded_at: string | null
-    readonly error?: {
-      /** absent unless it failed: why; `refund_reversed`: the network took it back */
-      readonly code: ErrorCode
-      /** the same as a sentence */
-      readonly message: string
-      /** whether the same can succeed later, under a new `Idempotency-Key` */
-      readonly retryable: boolean
-    }
-  }[]
-  readonly operation: {
-    /** the last operation: `authorization`, `capture`, `cancel` or `refund` */
-    readonly kind: 'authorization' | 'capture' | 'cancel' | 'refund'
-    /** `in_progress`, `succeeded`, `failed` (the payment is as before) or `unknown` (being asked about) */
-    readonly state: 'in_progress' | 'succeeded' | 'failed' | 'unknown'
-    /** what the operation is about: the amount to authorise, capture, release or refund */
-    readonly amount_cents: number
-    /** the `Idempotency-Key` of the request that asked for it: compare it, to tell your operation from another one */
-    readonly idempotency_key: string
-  }
+  readonly refunds: readonly Refund[]
+  readonly operation: Operation
   readonly error?: {
     /** absent without an error: why the last operation failed */
     readonly code: ErrorCode
@@ -280,7 +284,7 @@ export interface PaymentStatusChanged {
   readonly captured_cents: number
   readonly refunded_cents: number
   readonly refunds: Payment['refunds']
-  readonly operation: Payment['operation']
+  readonly operation: Operation
   readonly error?: Payment['error']
   /** ISO 8601 in UTC */
   readonly occurred_at: string

@@ -1,6 +1,7 @@
 /** The client: one object for each merchant and environment. It keeps no state, and needs no closing. */
 import type { Capabilities, Card, NewWebhookEndpoint, WebhookEndpoint } from './answer-types.js'
 import type { CallOptions, ClientOptions } from './options.js'
+import { pathOf } from './path.js'
 import { Payments } from './payments.js'
 import type { RegisterWebhookEndpointRequest, StoreCardRequest } from './request-types.js'
 import { Transport } from './transport.js'
@@ -36,6 +37,16 @@ class Cards {
   /** Exchanges a one-use token for a stored card. The same token again gives the same card. */
   store(card: StoreCardRequest, options?: CallOptions): Promise<Card> {
     return this.#transport.send({ method: 'POST', path: '/v1/cards', body: card }, options)
+  }
+
+  /** Rejects with `ApiError` `not_found` when there is no such card. */
+  get(id: string, options?: CallOptions): Promise<Card> {
+    return this.#transport.send({ method: 'GET', path: pathOf('cards', id) }, options)
+  }
+
+  /** Erases a card for ever. `ApiError` `not_found`: there is no such card, or an answer was lost and it is erased. */
+  async erase(id: string, options?: CallOptions): Promise<void> {
+    await this.#transport.send({ method: 'DELETE', path: pathOf('cards', id) }, options)
   }
 }
 

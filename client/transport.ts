@@ -8,7 +8,7 @@ import { type ClientOptions, checkCallOptions, type MoneyOptions } from './optio
 import { type Answer, errorOf, pauseMs, verdictOf } from './verdict.js'
 
 export interface ApiRequest {
-  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly query?: object
   readonly body?: object

@@ -141,7 +141,7 @@ function listName(values: readonly unknown[]): string | undefined {
 }
 
 function elementOf(type: string): string {
-  return type.includes(' | ') && !type.startsWith('{') ? `(${type})` : type
+  return type.includes(' | ') ? `(${type})` : type
 }
 
 function nameIn(reference: string): string {

@@ -22,6 +22,8 @@ const calls: readonly ((client: PaymentsClient) => Promise<unknown>)[] = [
   client => client.payments.cancel(ID),
   client => client.payments.refund(ID, { amount_cents: 1 }),
   client => client.cards.store({ token_id: 't1' }),
+  client => client.cards.get(ID),
+  client => client.cards.erase(ID),
   client => client.webhookEndpoint.register({ url: 'https://shop.example/hook' }),
   client => client.webhookEndpoint.get(),
   client => client.capabilities()

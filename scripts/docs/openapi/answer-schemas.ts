@@ -58,12 +58,20 @@ const optional = [
   'Error error.fields'
 ]
 
+/** Objects within a payment that have a name of their own, because events have them too. */
+const named: Readonly<Record<string, string>> = { 'refunds[].': 'Refund', 'operation.': 'Operation' }
+
 /** By the name that a generated client gives to the type. */
 export function answerSchemas(): Record<string, Json> {
   const { payment, card, capabilities, error } = answerWords
   const endpoint = answerWords['webhook endpoint']
   const { secret: _, ...readable } = endpoint
+  const parts = Object.entries(named).map(([prefix, name]) => {
+    const rows = Object.entries(payment).filter(([path]) => path.startsWith(prefix))
+    return [name, objectOf('Payment', prefix, rows)]
+  })
   return {
+    ...Object.fromEntries(parts),
     Payment: schemaOf('Payment', payment),
     PaymentPage: {
       type: 'object',
@@ -102,7 +110,9 @@ function objectOf(
     const path = `${prefix}${member}`
     const [first] = below
     const isField = first !== undefined && first[0] === path
-    const schema = isField ? fieldOf(first[1]) : objectOf(name, `${path}.`, below)
+    const part = named[`${path}.`]
+    const object = (): Json => (part ? { $ref: `#/components/schemas/${part}` } : objectOf(name, `${path}.`, below))
+    const schema = isField ? fieldOf(first[1]) : object()
     if (member.endsWith('[]')) return [member.slice(0, -2), { type: 'array', items: schema }] as const
     return [member, { ...schema, ...details[`${name} ${path}`] }] as const
   })
