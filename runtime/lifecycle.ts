@@ -25,6 +25,8 @@ export interface ProcessContext {
   onReadyCheck(part: string, check: Check): void
   /** Adds a check whose sentence is a warning: the process works, and an operator must act. */
   onWarning(part: string, check: Check): void
+  /** Adds what /readyz tells of this process, such as the id of its current key: for `operator doctor`. No secrets. */
+  onFact(name: string, tell: () => string): void
 }
 
 /** Runs one process of the Procfile until a signal stops it. Never returns an error: it logs and exits. */
@@ -36,6 +38,7 @@ export async function runProcess(name: ProcessName, start: (context: ProcessCont
   const stopping = new AbortController()
   const stops: { name: string; stop: () => Promise<void> | void }[] = []
   const conditions = { problems: new Map<string, Check>(), warnings: new Map<string, Check>() }
+  const facts = new Map<string, () => string>()
   const secretFiles = secretFilesOf(name)
   conditions.warnings.set('secret files', () => openFilesWarning(secretFiles))
 
@@ -64,6 +67,36 @@ export async function runProcess(name: ProcessName, start: (context: ProcessCont
     process.exit(exitCode)
   }
 
+  listenForEnds(config, log, stopAll)
+  try {
+    const ops = await startOpsServer({
+      name,
+      config,
+      log,
+      conditions,
+      facts,
+      isStopping: () => stopping.signal.aborted
+    })
+    stops.push({ name: 'ops server', stop: ops.stop })
+    await start({
+      config,
+      log,
+      signal: stopping.signal,
+      onStop: (part, stop) => stops.push({ name: part, stop }),
+      onReadyCheck: (part, check) => conditions.problems.set(part, check),
+      onWarning: (part, check) => conditions.warnings.set(part, check),
+      onFact: (fact, tell) => facts.set(fact, tell)
+    })
+    ops.started()
+    log.info('started')
+  } catch (error) {
+    log.fatal({ err: error }, 'could not start')
+    process.exit(1)
+  }
+}
+
+/** Signals, the end of the supervisor, and errors that no part expects. */
+function listenForEnds(config: Config, log: Logger, stopAll: (reason: string) => Promise<void>): void {
   process.on('SIGTERM', () => void stopAll('SIGTERM'))
   process.on('SIGINT', () => void stopAll('SIGINT'))
   if (config.supervised === 'yes') {
@@ -76,24 +109,6 @@ export async function runProcess(name: ProcessName, start: (context: ProcessCont
       log.fatal({ err: error }, 'unexpected error, the process ends and is started anew')
       process.exit(1)
     })
-  }
-
-  try {
-    const ops = await startOpsServer({ name, config, log, conditions, isStopping: () => stopping.signal.aborted })
-    stops.push({ name: 'ops server', stop: ops.stop })
-    await start({
-      config,
-      log,
-      signal: stopping.signal,
-      onStop: (part, stop) => stops.push({ name: part, stop }),
-      onReadyCheck: (part, check) => conditions.problems.set(part, check),
-      onWarning: (part, check) => conditions.warnings.set(part, check)
-    })
-    ops.started()
-    log.info('started')
-  } catch (error) {
-    log.fatal({ err: error }, 'could not start')
-    process.exit(1)
   }
 }
 

@@ -3,6 +3,7 @@
  *
  * /healthz answers 200 while the event loop turns. /readyz answers `problems` and `warnings`, a sentence for each part:
  * 503 when there is a problem (the process can't work), 200 with warnings alone (it works, and an operator must act).
+ * `facts` are its installation and the ids of its current keys, which `operator doctor` compares.
  * /metrics is Prometheus text. A problem or warning that begins or ends is logged once.
  */
 import { createServer, type Server, type ServerResponse } from 'node:http'
@@ -29,10 +30,11 @@ export async function startOpsServer(options: {
   config: Config
   log: Logger
   conditions: Conditions
+  facts?: ReadonlyMap<string, () => string>
   isStopping: () => boolean
   checkTimeoutMs?: number
 }): Promise<OpsServer> {
-  const { name, config, log, conditions, isStopping, checkTimeoutMs } = options
+  const { name, config, log, conditions, facts = new Map(), isStopping, checkTimeoutMs } = options
   let isStarted = false
   const tellChanges = logChanges(log)
 
@@ -54,7 +56,9 @@ export async function startOpsServer(options: {
   const answerReadiness = async (response: ServerResponse): Promise<void> => {
     const health = await look()
     const isReady = Object.keys(health.problems).length === 0
-    answer(response, isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', process: name, ...health })
+    const status = isReady ? 'ready' : 'not ready'
+    const told = Object.fromEntries([...facts].map(([fact, tell]) => [fact, tell()]))
+    answer(response, isReady ? 200 : 503, { status, process: name, ...health, facts: told })
   }
 
   publishProcess(register, name, conditions, look)

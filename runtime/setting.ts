@@ -6,8 +6,11 @@ import { parseAddress } from './redis-address.js'
 
 /** The processes of the Procfile. */
 export const everyProcess = ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks', 'network'] as const
-/** `operator` is the operator's command line, `tools` are the other commands beside `npm start`, such as `npm run shop`. */
-export type ProcessName = (typeof everyProcess)[number] | 'operator' | 'tools'
+/**
+ * `operator` is the operator's command line, `doctor` its check of the card network, which is made where that is given;
+ * `tools` are the other commands beside `npm start`, such as `npm run shop`.
+ */
+export type ProcessName = (typeof everyProcess)[number] | 'operator' | 'doctor' | 'tools'
 
 /** How one environment variable becomes a value. `parse` throws a message that says what is expected. */
 export interface Setting<T> {

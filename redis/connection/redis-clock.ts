@@ -79,6 +79,12 @@ export async function watchClock(
   return { now: () => machine.now() - errorMs(), stop }
 }
 
+/** The sentence about the clock of this machine, compared once with that of Redis; undefined when it is right. */
+export async function clockWarning(redis: Redis, machine: Clock = systemClock): Promise<string | undefined> {
+  const difference = await measure(redis, machine)
+  return warningOf(isTolerated(difference) ? 0 : difference.aheadMs)
+}
+
 interface Difference {
   /** How far the machine is ahead of Redis (ms); negative when it is behind. */
   readonly aheadMs: number

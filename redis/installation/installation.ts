@@ -56,12 +56,13 @@ export async function connectDurable(
   context: ProcessContext,
   claim = (redis: Redis): Promise<Installation> => claimInstallation(redis, context.config)
 ): Promise<{ readonly durable: Redis; readonly installation: Installation }> {
-  const { config, log, onStop, onReadyCheck } = context
+  const { config, log, onStop, onReadyCheck, onFact } = context
   const durable = await connect(config.redisUrl, 'commands', log)
   onStop('durable redis', () => disconnect(durable))
   await requirePermissions(durable, 'durable', context)
   const installation = await claim(durable)
   log.info({ environment: installation.environment, installation_id: installation.id }, 'durable data opened')
+  onFact('installation', () => installation.id)
   onReadyCheck('installation', () => changeOf(durable, installation.id))
   await requireReplay(durable, context)
   return { durable, installation }
@@ -101,18 +102,26 @@ export async function findInstallation(redis: Redis): Promise<Installation | nul
 }
 
 /** Ties a memory-only Redis to the installation of the durable one. Throws a sentence when it is tied to another one. */
-export async function tieMemoryOnly(secrets: Redis, { environment, id }: Installation): Promise<void> {
+export async function tieMemoryOnly(secrets: Redis, installation: Installation): Promise<void> {
+  const { environment, id } = installation
   const stamp = JSON.stringify({ environment, id })
   const found = (await secrets.get(keys.installation())) ?? (await secrets.set(keys.installation(), stamp, 'NX', 'GET'))
+  const sentence = otherTie(found, installation)
+  if (sentence !== undefined) throw new Error(sentence)
+}
+
+/** The sentence about a memory-only Redis that is tied to another installation. `found`: what it holds of that. */
+export function otherTie(found: string | null, { environment, id }: Installation): string | undefined {
   const other: unknown = found === null ? null : parseJson(found)
-  if (!isRecord(other) || (other['environment'] === environment && other['id'] === id)) return
-  throw new Error(
+  if (!isRecord(other) || (other['environment'] === environment && other['id'] === id)) return undefined
+  return (
     `The Redis of SECRETS_REDIS_URL serves installation ${String(other['id'])} (${String(other['environment'])}), and the data of REDIS_URL belongs to ${id} (${environment}). ` +
-      'Give each installation a memory-only Redis of its own. If the other one is gone, restart that Redis: it keeps nothing.'
+    'Give each installation a memory-only Redis of its own. If the other one is gone, restart that Redis: it keeps nothing.'
   )
 }
 
-function agreed(found: Installation, wanted: Wanted): Installation {
+/** Throws a sentence when a process that was told `wanted` must not work with this data. */
+export function agreed(found: Installation, wanted: Wanted): Installation {
   const { environment, partitions, id } = found
   if (environment !== wanted.environment) {
     throw new Error(

@@ -23,6 +23,11 @@ interface KeyIds {
   readonly all: readonly string[]
 }
 
+/** Under which name /readyz tells the id of the current key. */
+export function keyFact(kind: KeyKind): string {
+  return `${kind} key`
+}
+
 /**
  * Rejects when the key file of this process belongs to another installation, and makes that a check of /readyz, together
  * with a file that can't be read any more. A key that other machines have and this file lacks is a warning.
@@ -32,11 +37,12 @@ export async function requireOwnKeys(
   redis: Redis,
   kind: KeyKind,
   file: KeysInUse,
-  { onReadyCheck, onWarning }: Pick<ProcessContext, 'onReadyCheck' | 'onWarning'>,
+  { onReadyCheck, onWarning, onFact }: Pick<ProcessContext, 'onReadyCheck' | 'onWarning' | 'onFact'>,
   isFirst = false
 ): Promise<void> {
   if (isFirst) await recordFirstKeys(redis, kind, file.keyIds())
   await assertOwnKeys(redis, kind, file.keyIds())
+  onFact(keyFact(kind), () => file.keyIds().current)
   onReadyCheck(`${kind} keys`, async () => {
     const problem = file.keyProblem()
     await assertOwnKeys(redis, kind, file.keyIds())

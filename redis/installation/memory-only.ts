@@ -13,7 +13,7 @@ import { NoAnswer, within } from '../../runtime/within.js'
 import { connectInBackground, disconnect, type Redis } from '../connection/connections.js'
 import { isRedisUnavailable, isRefusal, RedisUnavailable, reasonOf } from '../connection/redis-errors.js'
 import { keys } from '../keys.js'
-import { type Installation, tieMemoryOnly } from './installation.js'
+import { type Installation, otherTie, tieMemoryOnly } from './installation.js'
 import { type DiskUse, diskUseOf } from './memory-only-settings.js'
 import { requirePermissions } from './permissions.js'
 
@@ -22,6 +22,7 @@ const START_WAIT_MS = 3_000
 const LOOK_AGAIN_MS = 100
 /** /readyz must not wait for a server that is silent: probes give up after a second. */
 const LOOK_MAX_MS = 500
+const NO_CLUSTER = 'SECRETS_REDIS_URL must name one server or Sentinels, not a Cluster.'
 
 /**
  * What may be sent to a server that is not proved: handshake, proof and health. EVAL is the check of permissions; a
@@ -47,8 +48,7 @@ export async function openMemoryOnly(
   const { config, log, onStop, onReadyCheck, onWarning } = context
   const secrets = connectInBackground(config.secretsRedisUrl, 'secrets', log, 'SECRETS_REDIS_URL')
   onStop('memory-only redis', () => disconnect(secrets))
-  if (!(secrets instanceof Single))
-    throw new Error('SECRETS_REDIS_URL must name one server or Sentinels, not a Cluster.')
+  if (!(secrets instanceof Single)) throw new Error(NO_CLUSTER)
   const look = proveConnections(secrets, installation)
   const found = await untilAsked(look)
   if (found.kind === 'asked' && found.problem !== undefined) throw new Error(found.problem)
@@ -64,6 +64,14 @@ export async function openMemoryOnly(
     return need === 'optional' ? awaySentence(now.reason) : undefined
   })
   return secrets
+}
+
+/** The same questions for a command that works with no data, asked once. Writes nothing. Rejects when the server is away. */
+export async function memoryOnlyProblems(secrets: Redis, installation: Installation | null): Promise<DiskUse> {
+  if (!(secrets instanceof Single)) throw new Error(NO_CLUSTER)
+  const use = await diskUseOf(secrets, answer => within(LOOK_MAX_MS, answer))
+  if (use.problem !== undefined || installation === null) return use
+  return { ...use, problem: otherTie(await secrets.get(keys.installation()), installation) }
 }
 
 function awaySentence(reason: string): string {

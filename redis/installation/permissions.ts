@@ -7,7 +7,9 @@ import type { Config } from '../../runtime/config.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { mastersOf } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
-import { isRefusal, reasonOf } from '../connection/redis-errors.js'
+import { isRefusal, type RedisVariable, reasonOf } from '../connection/redis-errors.js'
+
+export type AclServer = 'durable' | 'memoryOnly'
 
 const servers = {
   durable: { file: 'ops/redis/durable.acl', setting: 'redisUrl', variable: 'REDIS_URL' },
@@ -39,7 +41,7 @@ interface Need {
  */
 export async function requirePermissions(
   redis: Redis,
-  server: keyof typeof servers,
+  server: AclServer,
   {
     config,
     onReadyCheck
@@ -56,12 +58,12 @@ export async function requirePermissions(
 }
 
 /** The sentence that says what the user of `url` may not do. A user that the ACL file does not have is not checked. */
-async function permissionProblem(redis: Redis, server: keyof typeof servers, url: string): Promise<string | undefined> {
+async function permissionProblem(redis: Redis, server: AclServer, url: string): Promise<string | undefined> {
   const { file, variable } = servers[server]
   const [, user = 'default'] = /^[^:]+:\/\/([^:@/]+):[^@]*@/.exec(url) ?? []
-  const needs = JSON.stringify(
-    needsOf(decodeURIComponent(user), readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8'))
-  )
+  const rules = usersOf(server).get(decodeURIComponent(user)) ?? []
+  // Without scripts there is no way to ask, and nothing that could be denied half way.
+  const needs = JSON.stringify(rules.includes('+eval') ? needsOf(rules) : [])
   if (needs === '[]') return undefined
   const denied = Promise.all(mastersOf(redis).map(async node => (await node.eval(FIND_DENIED, 0, needs)) as string[]))
   const found = new Set((await denied.catch(rejectUnlessDenied(variable))).flat())
@@ -77,26 +79,40 @@ function rejectUnlessDenied(variable: string): (error: unknown) => string[][] {
   }
 }
 
-/** What the line of a user gives: its commands, and the keys that its scripts change. */
-function needsOf(user: string, acl: string): Need[] {
-  const rules =
-    acl
-      .split('\n')
-      .find(line => line.startsWith(`user ${user} `))
-      ?.split(' ') ?? []
-  // Without scripts there is no way to ask, and nothing that could be denied half way.
-  if (!rules.includes('+eval')) return []
-  const sampleOf = (pattern: string): string => pattern.replaceAll('*', '0')
-  const samples = rules
-    .filter(rule => /^([~&]|%R~|%W~)/.test(rule))
-    .map(rule => sampleOf(rule.replace(/^(%[RW])?[~&]/, '')))
-  const commands = rules
-    .filter(rule => /^\+[a-z]/.test(rule))
-    .map(rule => rule.slice(1).toUpperCase().replace('|', ' '))
+/** The rules of each user of the ACL file of this release, by name. */
+export function usersOf(server: AclServer): ReadonlyMap<string, readonly string[]> {
+  const text = readFileSync(new URL(`../../../${servers[server].file}`, import.meta.url), 'utf8')
+  const lines = text.split('\n').map(line => line.split(' '))
+  return new Map(lines.filter(([word]) => word === 'user').map(([, name = '', ...rules]) => [name, rules]))
+}
+
+/** The file, and the setting that names the server. */
+export function aclServer(server: AclServer): { readonly file: string; readonly variable: RedisVariable } {
+  return servers[server]
+}
+
+/** What the rules of a user give: its commands, and the keys that its scripts change. */
+function needsOf(rules: readonly string[]): Need[] {
+  const commands = commandsIn(rules).map(words => words.join(' '))
+  const samples = samplesOf(rules)
   const patterns = rules.filter(rule => rule.startsWith('~')).map(rule => rule.slice(1))
   return [
     // Some commands are allowed for some keys or channels only.
     ...commands.map(label => ({ label, tries: samples.map(sample => [...label.split(' '), sample]) })),
     ...patterns.map(label => ({ label: `keys ${label}`, tries: [['EVAL', '', '1', sampleOf(label)]] }))
   ]
+}
+
+/** The commands that the rules name, in words such as CONFIG and GET; categories are left out. */
+export function commandsIn(rules: readonly string[]): string[][] {
+  return rules.filter(rule => /^\+[a-z]/.test(rule)).map(rule => rule.slice(1).toUpperCase().split('|'))
+}
+
+/** A key or channel for each pattern of the rules. */
+export function samplesOf(rules: readonly string[]): string[] {
+  return rules.filter(rule => /^([~&]|%R~|%W~)/.test(rule)).map(rule => sampleOf(rule.replace(/^(%[RW])?[~&]/, '')))
+}
+
+function sampleOf(pattern: string): string {
+  return pattern.replaceAll('*', '0')
 }

@@ -6,31 +6,31 @@ const HOUR_MS = 3_600_000
 export const networkSettings = {
   networkTransactionUrl: httpUrl(
     'NETWORK_TRANSACTION_URL',
-    ['payments'],
+    ['payments', 'doctor'],
     'http://127.0.0.1:3002',
     'Base URL of the card network for POST and PUT.'
   ),
   networkQueryUrl: httpUrl(
     'NETWORK_QUERY_URL',
-    ['payments'],
+    ['payments', 'doctor'],
     'http://127.0.0.1:3002',
     'Base URL of the card network for GET.'
   ),
   networkMerchantId: secret(
     'NETWORK_MERCHANT_ID',
-    ['payments', 'network'],
+    ['payments', 'doctor', 'network'],
     '00000000-0000-4000-8000-000000000001',
     'Credential `MerchantId` at the card network.'
   ),
   networkMerchantKey: secret(
     'NETWORK_MERCHANT_KEY',
-    ['payments', 'network'],
+    ['payments', 'doctor', 'network'],
     'simulator-merchant-key-0000000000000000A',
     'Credential `MerchantKey` at the card network.'
   ),
   networkConnectTimeoutMs: integer(
     'NETWORK_CONNECT_TIMEOUT_MS',
-    ['payments'],
+    ['payments', 'doctor'],
     5_000,
     [10, 60_000],
     'Time to connect to the card network (ms).'
@@ -44,7 +44,7 @@ export const networkSettings = {
   ),
   networkTimeoutMs: integer(
     'NETWORK_TIMEOUT_MS',
-    ['payments'],
+    ['payments', 'doctor'],
     20_000,
     [50, 180_000],
     'Time for the answer to any other network call (ms).'
@@ -58,7 +58,7 @@ export const networkSettings = {
   ),
   networkConnections: integer(
     'NETWORK_CONNECTIONS',
-    ['payments'],
+    ['payments', 'doctor'],
     1_024,
     [1, 10_000],
     'Connections that one process keeps to the card network.'

@@ -4,7 +4,7 @@ import { crashPointNames, everyProcess, httpUrl, integer, oneOf, setting, text }
 export const processSettings = {
   environment: oneOf(
     'SERVICE_ENV',
-    [...everyProcess, 'operator'],
+    [...everyProcess, 'operator', 'doctor'],
     ['test', 'live'],
     '',
     'Required. Decides which API keys are accepted (`svc_test` or `svc_live`). `test`: published test cards only, the simulator of the card ' +

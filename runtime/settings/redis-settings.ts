@@ -10,7 +10,7 @@ export const redisSettings = {
   ),
   secretsRedisUrl: redisUrl(
     'SECRETS_REDIS_URL',
-    ['api', 'tokens', 'payments', 'webhooks'],
+    ['api', 'tokens', 'payments', 'webhooks', 'operator', 'tools'],
     'redis://127.0.0.1:6380',
     'The memory-only Redis: one-use tokens, CVVs and locks. One server or Sentinels, none of which may persist (docs/REDIS.md).'
   ),
@@ -44,7 +44,7 @@ export const redisSettings = {
   ),
   acceptEverysec: oneOf(
     'ACCEPT_EVERYSEC',
-    ['api', 'notifications', 'payments'],
+    ['api', 'notifications', 'payments', 'operator'],
     ['no', 'yes'],
     'no',
     'Whether `appendfsync everysec` is durable enough (a power loss may lose a second): for /readyz, and for a start in live.'

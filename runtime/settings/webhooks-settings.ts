@@ -4,7 +4,7 @@ import { delays, integer, keyFile, networks, setting } from '../setting.js'
 export const webhookSettings = {
   webhookAllowedNetworks: setting(
     'WEBHOOK_ALLOWED_NETWORKS',
-    ['api', 'webhooks'],
+    ['api', 'webhooks', 'operator'],
     '',
     'CIDR ranges that webhooks may reach although they are not public.',
     networks

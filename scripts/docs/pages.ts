@@ -49,7 +49,7 @@ function configurationPage(): string {
       'as a file instead, which keeps secrets out of the environment: `REDIS_URL_FILE=/run/secrets/redis-url` in the place ' +
       'of `REDIS_URL`.',
     '*Used by* names the processes that read a variable. The others need not know it: `npm start` does not tell them, and ' +
-      "in production only these should be given it. `network` is the simulator, `operator` the operator's command line, `tools` the " +
+      "in production only these should be given it. `network` is the simulator, `operator` the operator's command line, `doctor` its check of the card network, `tools` the " +
       'other commands that run beside `npm start`, which reads all variables itself.',
     ...sections
   ].join('\n\n')

@@ -9,6 +9,8 @@ import type { OperatorConnection } from './connection.js'
 /** The world around the commands; tests bring their own. */
 export interface OperatorWorld {
   connect(): Promise<OperatorConnection>
+  /** In the place of the process's environment, for `doctor`. */
+  readonly env?: NodeJS.ProcessEnv
   out(text: string): void
   err(text: string): void
 }
@@ -17,6 +19,8 @@ export interface OperatorWorld {
 export interface Output {
   readonly json: unknown
   readonly text: string
+  /** The verb did what it does, and found what makes the exit code 1. */
+  readonly isFailure?: boolean
 }
 
 /** What a verb does, with its options and its positional arguments. */
@@ -26,8 +30,12 @@ export type Verb<Options> = (
   args: readonly string[]
 ) => Promise<Output>
 
-/** What a verb does that needs no Redis. */
-export type LocalVerb<Options> = (options: Options, args: readonly string[]) => Output
+/** What a verb does that needs no connection. */
+export type LocalVerb<Options> = (
+  options: Options,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv | undefined
+) => Output | Promise<Output>
 
 /** In the form that commander calls. */
 type Action = (...given: unknown[]) => Promise<void>
@@ -38,8 +46,10 @@ export interface ActionMaker {
   local<Options extends OptionValues>(verb: LocalVerb<Options>): Action
 }
 
-export function actionMaker(world: OperatorWorld): ActionMaker {
-  const print = (command: Command, { json, text }: Output): void => {
+/** `onFailure`: told when an output is one. */
+export function actionMaker(world: OperatorWorld, onFailure: () => void): ActionMaker {
+  const print = (command: Command, { json, text, isFailure }: Output): void => {
+    if (isFailure) onFailure()
     const isJson = command.opts<{ json?: boolean }>().json ?? false
     world.out(isJson ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)
   }
@@ -59,7 +69,7 @@ export function actionMaker(world: OperatorWorld): ActionMaker {
     <Options extends OptionValues>(verb: LocalVerb<Options>): Action =>
     async (...given) => {
       const command = commandOf(given)
-      print(command, verb(command.opts<Options>(), command.args))
+      print(command, await verb(command.opts<Options>(), command.args, world.env))
     }
   return Object.assign(connected, { local })
 }

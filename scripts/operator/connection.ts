@@ -38,7 +38,8 @@ export async function connectionOf(env?: NodeJS.ProcessEnv): Promise<OperatorCon
   }
 }
 
-function toldBy(found: Installation | null): Record<string, string> {
+/** What the data itself says, in the place of defaults. */
+export function toldBy(found: Installation | null): Record<string, string> {
   return found === null ? {} : { SERVICE_ENV: found.environment, PARTITIONS: String(found.partitions) }
 }
 

@@ -1,7 +1,7 @@
 /**
  * The operator's command line: nouns, their verbs, exit codes.
  *
- * 0: done. 1: could not be done, with a sentence on standard error. 2: not understood. A noun is one file that exports
+ * 0: done. 1: could not be done, with a sentence on standard error, or `doctor` found a problem. 2: not understood. A noun is one file that exports
  * a function which makes its `Command`; add it to `nouns`.
  */
 import { Command, CommanderError } from 'commander'
@@ -12,6 +12,7 @@ import { UsageError } from '../command-line/usage-error.js'
 import { type ActionMaker, actionMaker, type OperatorWorld } from './action.js'
 import { clockCommand } from './clock.js'
 import { deadLetterCommand } from './dead-letter.js'
+import { doctorCommand } from './doctor.js'
 import { keyCommand } from './key.js'
 import { merchantCommand } from './merchant.js'
 import { paymentCommand } from './payment.js'
@@ -29,7 +30,8 @@ const nouns: readonly ((action: ActionMaker) => Command)[] = [
   webhookCommand,
   clockCommand,
   vaultCommand,
-  webhookKeysCommand
+  webhookKeysCommand,
+  doctorCommand
 ]
 
 const EXAMPLES = `
@@ -55,11 +57,15 @@ export async function runOperator(args: readonly string[], world: OperatorWorld)
     .showHelpAfterError(HELP_HINT)
     .configureOutput({ writeOut: world.out, writeErr: world.err })
     .exitOverride()
-  for (const makeNoun of nouns) inheritSettings(program, makeNoun(actionMaker(world)))
+  let exitCode = 0
+  const action = actionMaker(world, () => {
+    exitCode = 1
+  })
+  for (const makeNoun of nouns) inheritSettings(program, makeNoun(action))
 
   try {
     await program.parseAsync(args, { from: 'user' })
-    return 0
+    return exitCode
   } catch (error) {
     // commander has printed its own complaint. Asked for help it "fails" with 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2

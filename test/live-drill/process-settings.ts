@@ -103,7 +103,9 @@ export class ProcessSettings {
     for (const name of processNames) {
       for (const [id, file] of this.#unitOf(name).credentials) await this.#writeSecret(name, id, file)
     }
-    await this.#writeSecret('operator', 'redis_url', this.#file('secrets/operator/redis_url'))
+    for (const id of ['redis_url', 'secrets_redis_url']) {
+      await this.#writeSecret('operator', id, this.#file(`secrets/operator/${id}`))
+    }
   }
 
   /** The environment of a process; `PATH`, ports and what a supervisor adds are not in it. */
@@ -118,6 +120,8 @@ export class ProcessSettings {
       SERVICE_ENV: 'live',
       NODE_EXTRA_CA_CERTS: this.#file('redis-ca.pem'),
       REDIS_URL_FILE: this.#file('secrets/operator/redis_url'),
+      SECRETS_REDIS_URL_FILE: this.#file('secrets/operator/secrets_redis_url'),
+      ...LOOPBACK,
       VAULT_PUBLIC_KEYS_FILE: this.keys.vault.publicFile,
       VAULT_PRIVATE_KEYS_FILE: this.keys.vault.privateFile,
       WEBHOOK_KEYS_FILE: this.keys.webhookKeysFile

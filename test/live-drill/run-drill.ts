@@ -18,6 +18,7 @@ import * as servers from './steps-servers.js'
 const steps: readonly Step[] = [
   release,
   servers.firstCharge,
+  servers.doctor,
   servers.ownUsers,
   servers.durableRestart,
   servers.memoryOnlyRestart,
@@ -40,6 +41,7 @@ export const stepNames = steps.map(({ name }) => name)
 export const shortSteps: readonly string[] = [
   release,
   servers.firstCharge,
+  servers.doctor,
   servers.ownUsers,
   servers.durableRestart,
   vaultKeys,

@@ -45,6 +45,22 @@ export const ownUsers: Step = {
   }
 }
 
+export const doctor: Step = {
+  name: 'doctor',
+  does: '`operator doctor` with the ops addresses, the memory-only Redis and the card network',
+  expects: 'no problem, no warning, and nothing that was not checked',
+  isQuiet: true,
+  async run({ installation }) {
+    const { settings } = installation
+    const own = Object.entries(settings.of('payments')).filter(([name]) => name.startsWith('NETWORK_'))
+    const urls = [...(await installation.opsUrls()).values()].join(',')
+    const answer = await installation.operator(`doctor --ops ${urls}`, Object.fromEntries(own))
+    const findings = answer['findings'] as { check: string; state: string; found: string }[]
+    const bad = findings.filter(({ state }) => state !== 'ok').map(({ check, found }) => `${check}: ${found}`)
+    return { isOk: bad.length === 0, seen: bad.join('; ') || `${findings.length} checks, all well` }
+  }
+}
+
 export const durableRestart: Step = {
   name: 'durable-restart',
   does: 'the durable Redis stopped by SIGTERM and started: under load, then at rest; a login without a password',

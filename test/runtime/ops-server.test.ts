@@ -85,6 +85,7 @@ describe('the ops server of a process with a warning', () => {
       config: readConfig({ SERVICE_ENV: 'test', OPS_PORT: '0' }),
       log,
       conditions: { problems: new Map(), warnings: new Map([['replicas', () => warning]]) },
+      facts: new Map([['vault key', () => 'k1']]),
       isStopping: () => false
     })
     ops.started()
@@ -103,7 +104,8 @@ describe('the ops server of a process with a warning', () => {
       status: 'ready',
       process: 'test',
       problems: {},
-      warnings: { replicas: 'one of two replicas is away' }
+      warnings: { replicas: 'one of two replicas is away' },
+      facts: { 'vault key': 'k1' }
     })
     expect(await text('/metrics')).to.match(/^process_warning\{part="replicas"\} 1$/m)
   })

@@ -8,7 +8,13 @@ import type { CardNetwork, QueryOutcome } from '../../machines/network.js'
 import type { Config } from '../../runtime/config.js'
 import { withCrashPoints } from '../../runtime/crash-points.js'
 import { readAuthorisation, readCapture, readVoid } from './answers.js'
-import { type WatchedOptions, WatchedTransport, type WatchingProcess, watchNetwork } from './network-watch.js'
+import {
+  probeOnce,
+  type WatchedOptions,
+  WatchedTransport,
+  type WatchingProcess,
+  watchNetwork
+} from './network-watch.js'
 import { type FoundSale, type NoAnswer, readSale, readSaleIds } from './query-answers.js'
 import { saleBody } from './sale-request.js'
 import { createTransport, type Transport } from './transport.js'
@@ -38,26 +44,48 @@ export function createCardNetwork(
   config: NetworkConfig,
   process?: WatchingProcess
 ): CardNetwork & { close(): Promise<void>; isCircuitOpen(): boolean } {
-  const transportTo = (baseUrl: string, probePath: string, circuit: Partial<WatchedOptions> = {}) => {
-    const transport = createTransport({
+  const transportTo = (baseUrl: string, probePath: string, circuit: Partial<WatchedOptions> = {}) =>
+    new WatchedTransport(transportOf(config, baseUrl), {
       baseUrl,
-      headers: {
-        MerchantId: config.networkMerchantId,
-        MerchantKey: config.networkMerchantKey,
-        'Content-Type': 'application/json',
-        Accept: 'application/json'
-      },
-      connections: config.networkConnections,
-      connectTimeoutMs: config.networkConnectTimeoutMs
+      probePath,
+      timeoutMs: config.networkTimeoutMs,
+      ...circuit
     })
-    return new WatchedTransport(transport, { baseUrl, probePath, timeoutMs: config.networkTimeoutMs, ...circuit })
-  }
   const { networkCircuitFailures: circuitFailures, environment } = config
   const circuit = { circuitFailures, environment, ...(process && { log: process.log }) }
   const transactions = transportTo(config.networkTransactionUrl, '/', circuit)
   const queries = transportTo(config.networkQueryUrl, PROBE_OF_QUERIES)
   if (process !== undefined) watchNetwork([transactions, queries], process)
   return { ...networkOver(transactions, queries, config), isCircuitOpen: () => transactions.isCircuitOpen }
+}
+
+/** Asks both hosts once, and books nothing. Resolves to a sentence for each that does not answer, or refuses our credentials. */
+export async function probeCardNetwork(config: NetworkConfig): Promise<readonly string[]> {
+  const places = [
+    [config.networkTransactionUrl, '/'],
+    [config.networkQueryUrl, PROBE_OF_QUERIES]
+  ] as const
+  const found = places.map(async ([baseUrl, probePath]) => {
+    const transport = transportOf(config, baseUrl)
+    const sentence = await probeOnce(transport, { baseUrl, probePath, timeoutMs: config.networkTimeoutMs })
+    await transport.close()
+    return sentence
+  })
+  return (await Promise.all(found)).filter(sentence => sentence !== undefined)
+}
+
+function transportOf(config: NetworkConfig, baseUrl: string): Transport {
+  return createTransport({
+    baseUrl,
+    headers: {
+      MerchantId: config.networkMerchantId,
+      MerchantKey: config.networkMerchantKey,
+      'Content-Type': 'application/json',
+      Accept: 'application/json'
+    },
+    connections: config.networkConnections,
+    connectTimeoutMs: config.networkConnectTimeoutMs
+  })
 }
 
 /** The same over transports of the caller's: how the simulation runs this adapter without a socket. */

@@ -195,16 +195,31 @@ export function watchNetwork(hosts: readonly WatchedTransport[], { signal, onSto
   onWarning('card network', () =>
     joined(
       hosts.map(host => host.unreachable()),
-      'Call the network, or mend the way to it.'
+      MEND_WAY
     )
   )
   onWarning('network credentials', () =>
     joined(
       hosts.map(host => host.refused()),
-      'Check NETWORK_MERCHANT_ID and NETWORK_MERCHANT_KEY, and whether the network allows the address of this machine.'
+      CHECK_CREDENTIALS
     )
   )
 }
+
+/** Sends one probe, and resolves to the sentence about what is wrong with its answer. Never rejects. */
+export async function probeOnce(transport: Transport, options: WatchedOptions): Promise<string | undefined> {
+  const { baseUrl, probePath: path, timeoutMs } = options
+  const exchange = await transport.send({ method: 'GET', path, body: null, timeoutMs }, AbortSignal.timeout(timeoutMs))
+  const failure = failureOf(exchange)
+  if (failure !== null) return `The card network at ${new URL(baseUrl).host} gave no answer (${failure}). ${MEND_WAY}`
+  if (exchange.kind !== 'answered' || !path.startsWith(SALES_PATH)) return undefined
+  if (!REFUSING_HTTP.includes(exchange.status)) return undefined
+  return `The card network at ${new URL(baseUrl).host} refuses these credentials (HTTP ${exchange.status}). ${CHECK_CREDENTIALS}`
+}
+
+const MEND_WAY = 'Call the network, or mend the way to it.'
+const CHECK_CREDENTIALS =
+  'Check NETWORK_MERCHANT_ID and NETWORK_MERCHANT_KEY, and whether the network allows the address of this machine.'
 
 function joined(sentences: readonly (string | undefined)[], advice: string): string | undefined {
   const found = sentences.filter(sentence => sentence !== undefined)

@@ -32,7 +32,7 @@ describe('the record of the keys of an installation', () => {
 
   /** Starts a process with this file; answers what its checks say. */
   async function start(file: File, isFirst = false) {
-    const checks: { ready?: Check; warning?: Check } = {}
+    const checks: { ready?: Check; warning?: Check; fact?: () => string } = {}
     await requireOwnKeys(
       test.redis,
       'vault',
@@ -43,6 +43,9 @@ describe('the record of the keys of an installation', () => {
         },
         onWarning: (_, check) => {
           checks.warning = check
+        },
+        onFact: (_, tell) => {
+          checks.fact = tell
         }
       },
       isFirst

@@ -2,19 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { dashboardQueries } from '../../../scripts/docs/dashboard.js'
 import { metricGroups, seriesNames } from '../../../scripts/docs/metrics-page.js'
-
-const WORDS_OF_PROMQL = new Set(
-  'sum max min count by on or and rate increase absent histogram_quantile max_over_time le job instance'.split(' ')
-)
-
-/** Names of series in a query: what is neither a word of the language, nor a label, a text, a range or a number. */
-function seriesOf(query: string): string[] {
-  const bare = query
-    .replace(/"[^"]*"/g, '')
-    .replace(/\{[^}]*\}|\[[^\]]*\]/g, '')
-    .replace(/\bby \([^)]*\)/g, '')
-  return [...bare.matchAll(/[a-z_][a-z0-9_]*/g)].map(([name]) => name).filter(name => !WORDS_OF_PROMQL.has(name))
-}
+import { seriesOf } from '../../../scripts/operator/doctor/queries.js'
 
 /** Made by Prometheus itself: whether it could ask a process. */
 const SERIES_OF_PROMETHEUS = new Set(['up'])

@@ -49,6 +49,8 @@ const DENIED = [
   ['operator', 'durable', 'CONFIG', 'SET', 'dir', '/'],
   ['operator', 'durable', 'ACL', 'LIST'],
   ['operator', 'durable', 'REPLICAOF', 'NO', 'ONE'],
+  ['operator', 'memoryOnly', 'HGETALL', 'token:tok_x'],
+  ['operator', 'memoryOnly', 'SET', 'installation', 'x'],
   ['administrator', 'durable', 'GET', '{p00}:pay:x'],
   ['administrator', 'durable', 'HGETALL', '{p00}:card:x'],
   ['administrator', 'durable', 'SET', 'x', '1'],

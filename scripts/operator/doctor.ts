@@ -1,0 +1,160 @@
+/** `doctor`: checks a whole installation, and says for each check what is wrong and what to do. Changes nothing. */
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
+import { connect, disconnect } from '../../redis/connection/connections.js'
+import { findInstallation } from '../../redis/installation/installation.js'
+import { type KeyKind, recordedKeys } from '../../redis/installation/key-record.js'
+import { isGiven, readConfig } from '../../runtime/config.js'
+import { createLogger } from '../../runtime/log.js'
+import { listOf } from '../command-line/values.js'
+import { OPS_FILE, REDIS_FILE, readJson } from '../start/data-dir.js'
+import type { ActionMaker, Output } from './action.js'
+import { addressOf, toldBy } from './connection.js'
+import { checkCertificates } from './doctor/certificates.js'
+import { checkDurable, checkHeartbeats, checkInstallation } from './doctor/durable-checks.js'
+import { attempt, type Finding } from './doctor/finding.js'
+import * as processes from './doctor/process-checks.js'
+import { alertsIn, dashboardSeries, targetsIn } from './doctor/queries.js'
+import { checkCardNetwork, checkEgress, checkMemoryOnly } from './doctor/reach-checks.js'
+
+const CONNECT_DEADLINE_MS = 5_000
+const ROOT = new URL('../../../', import.meta.url)
+
+interface DoctorOptions {
+  readonly ops?: readonly string[]
+  readonly targets?: string
+  readonly https?: readonly string[]
+  readonly alerts?: string
+}
+
+const EXAMPLES = `
+Settings: REDIS_URL, SECRETS_REDIS_URL (user operator), WAIT_REPLICAS and ACCEPT_EVERYSEC as for \`payments\`, and the
+NETWORK_ settings to ask the card network. What is not given is not checked, and said so. Exit code 1: a problem.
+
+Examples:
+  # a running npm start
+  npm run --silent operator -- doctor
+  # after a deployment, in live
+  npm run --silent operator -- doctor --ops http://10.0.0.1:9100,http://10.0.0.2:9100 --https https://api.example.com
+  # what is wrong, for a job
+  npm run --silent operator -- doctor --json | jq '.findings[] | select(.state == "problem")'`
+
+export function doctorCommand(action: ActionMaker): Command {
+  return new Command('doctor')
+    .description('Check a whole installation: what is wrong, and what to do. Changes nothing.')
+    .option(
+      '--ops <urls>',
+      'ops addresses of the processes, with commas between; those of `npm start` unless given',
+      listOf(url)
+    )
+    .option(
+      '--targets <file>',
+      'the same: the static targets of a Prometheus configuration, such as deploy/prometheus.yml'
+    )
+    .option('--https <urls>', 'public addresses whose certificates are looked at, with commas between', listOf(url))
+    .option('--alerts <file>', 'the alert rules that Prometheus has loaded; ops/alerts.yml unless given')
+    .option('--json', 'print JSON')
+    .addHelpText('after', EXAMPLES)
+    .action(action.local<DoctorOptions>(async (options, _, env) => present(await examine(options, env))))
+}
+
+function url(text: string): string {
+  if (!/^https?:\/\/./.test(text) || !URL.canParse(text))
+    throw new Error(`${text} is no address such as http://10.0.0.1:9100`)
+  return text
+}
+
+async function examine(options: DoctorOptions, env: NodeJS.ProcessEnv | undefined): Promise<Finding[]> {
+  const { dataDir } = readConfig(env, 'tools')
+  const given = [...(options.ops ?? []), ...(options.targets === undefined ? [] : targetsIn(options.targets))]
+  const places = given.length > 0 ? given : Object.values((await readJson(dataDir, OPS_FILE)) ?? {}).map(String)
+  const { seen, findings } = await processes.askProcesses(places)
+  const { engines } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { engines: { node: string } }
+  const reached = await Promise.all([
+    examineRedis(seen, env),
+    checkCardNetwork(env),
+    checkCertificates(options.https ?? [])
+  ])
+  const alerts = await attempt('alerts', 'Give the file that Prometheus loads: --alerts FILE.', async () => {
+    const asked = alertsIn(options.alerts ?? fileURLToPath(new URL('ops/alerts.yml', ROOT)))
+    const dashboard = dashboardSeries(fileURLToPath(new URL('ops/grafana-dashboard.json', ROOT)))
+    return processes.checkFigures(seen, new Map([...asked, ['the dashboard', dashboard]]))
+  })
+  return [
+    ...processes.checkVersions(seen, engines.node),
+    ...reached.flat(),
+    ...findings,
+    ...processes.checkProcesses(seen, places.length > 0),
+    ...alerts
+  ]
+}
+
+/** The checks that need the durable Redis, and the memory-only one. */
+async function examineRedis(
+  seen: readonly processes.SeenProcess[],
+  env: NodeJS.ProcessEnv | undefined
+): Promise<Finding[]> {
+  const mend = 'Start Redis, correct REDIS_URL, or load ops/redis/durable.acl of this release into it.'
+  return await attempt('durable redis', mend, async () => {
+    const tools = readConfig(env, 'tools')
+    const { url: address } = await addressOf(tools, isGiven('REDIS_URL', env))
+    const redis = await connect(
+      address,
+      'commands',
+      createLogger('operator', 'silent'),
+      'REDIS_URL',
+      CONNECT_DEADLINE_MS
+    )
+    try {
+      const config = readConfig(env, 'operator', toldBy(await findInstallation(redis)))
+      const { installation, findings } = await checkInstallation(redis, config)
+      const [durable, memoryOnly, heartbeats, egress] = await Promise.all([
+        checkDurable(redis, config),
+        checkMemoryOnly(await secretsAddress(tools, env), config, installation),
+        checkHeartbeats(redis, config),
+        checkEgress(redis, config)
+      ])
+      const keys = await Promise.all(
+        (['vault', 'webhook'] as const satisfies readonly KeyKind[]).map(kind =>
+          attempt(`${kind} keys`, mend, async () => processes.checkKeys(seen, kind, await recordedKeys(redis, kind)))
+        )
+      )
+      const same = installation === null ? [] : processes.checkSameInstallation(seen, installation.id)
+      return [...findings, ...same, ...durable, ...memoryOnly, ...keys.flat(), ...heartbeats, ...egress]
+    } finally {
+      await disconnect(redis)
+    }
+  })
+}
+
+/** As for REDIS_URL: what is given, or what `npm start` has written. */
+async function secretsAddress(
+  { secretsRedisUrl, dataDir }: { readonly secretsRedisUrl: string; readonly dataDir: string },
+  env: NodeJS.ProcessEnv | undefined
+): Promise<string | undefined> {
+  if (isGiven('SECRETS_REDIS_URL', env)) return secretsRedisUrl
+  if (isGiven('REDIS_URL', env)) return undefined
+  const written = (await readJson(dataDir, REDIS_FILE))?.['secrets_redis_url']
+  return typeof written === 'string' ? written : undefined
+}
+
+const MARKS = { ok: 'ok', warning: 'WARNING', problem: 'PROBLEM', 'not checked': 'not checked' } as const
+const MARK_WIDTH = 13
+
+/** One line for each finding, and under each that is not well what to do. */
+function present(findings: readonly Finding[]): Output {
+  const width = 2 + Math.max(...findings.map(({ check }) => check.length))
+  const lines = findings.flatMap(({ check, state, found, mend }) => [
+    `${MARKS[state].padEnd(MARK_WIDTH)}${check.padEnd(width)}${found}`,
+    ...(mend === null ? [] : [`${' '.repeat(MARK_WIDTH)}-> ${mend}`])
+  ])
+  const count = (state: Finding['state']): number => findings.filter(finding => finding.state === state).length
+  const [problems, warnings, left] = [count('problem'), count('warning'), count('not checked')]
+  const sum = `${findings.length} findings: ${problems} problems, ${warnings} warnings, ${left} not checked.`
+  return {
+    json: { problems, warnings, not_checked: left, findings },
+    text: [...lines, '', sum].join('\n'),
+    isFailure: problems > 0
+  }
+}

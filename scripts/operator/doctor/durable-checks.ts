@@ -1,0 +1,142 @@
+/** What `operator doctor` asks of the durable Redis; most of it each process asks at its start, too. */
+import { livingConsumers } from '../../../redis/commands/takeover.js'
+import type { Redis } from '../../../redis/connection/connections.js'
+import { clockWarning } from '../../../redis/connection/redis-clock.js'
+import { durabilityProblem } from '../../../redis/installation/durability.js'
+import { agreed, findInstallation, type Installation } from '../../../redis/installation/installation.js'
+import { type AclServer, aclServer } from '../../../redis/installation/permissions.js'
+import { replayProblem } from '../../../redis/installation/replay.js'
+import { watchReplicas } from '../../../redis/installation/replicas.js'
+import { isOpenToAll, userFaults } from '../../../redis/installation/users.js'
+import { keys } from '../../../redis/keys.js'
+import { factsOfServers } from '../../../redis/operator/servers.js'
+import type { Config } from '../../../runtime/config.js'
+import { certificateFinding } from './certificates.js'
+import { attempt, type Finding, judged, notChecked, ok, problem, Registrations, warning } from './finding.js'
+
+const REDIS_VERSION_MIN = 7
+const SET_SETTINGS = 'CONFIG SET what it names on that server, and write the same into its configuration file.'
+const HEAL_REPLICAS = 'Start the replicas, mend their link to the master, or correct WAIT_REPLICAS (docs/REDIS.md).'
+
+/** All checks of the durable Redis that need no other part. */
+export async function checkDurable(redis: Redis, config: Config): Promise<Finding[]> {
+  const everysec = config.acceptEverysec === 'yes'
+  const found = await Promise.all([
+    attempt('durability', SET_SETTINGS, async () =>
+      judged('durability', await durabilityProblem(redis, everysec), 'appended, synced, never evicted', SET_SETTINGS)
+    ),
+    attempt('replay', 'See docs/REDIS.md, Users.', async () =>
+      judged(
+        'replay',
+        await replayProblem(redis),
+        'a restart keeps every write',
+        'Do what the sentence says, before any restart of Redis.'
+      )
+    ),
+    attempt('replicas', HEAL_REPLICAS, () => replicaFindings(redis, config)),
+    attempt('clock', 'Set the wrong clock right (NTP).', async () => {
+      const sentence = await clockWarning(redis)
+      const isRight = sentence === undefined
+      return isRight ? ok('clock', 'that of Redis') : warning('clock', sentence, 'Set the wrong clock right (NTP).')
+    }),
+    checkUsers(redis, 'durable', config),
+    checkServers(redis, 'REDIS_URL')
+  ])
+  return found.flat()
+}
+
+/** Whether the data is that of the settings. Resolves to null data when there is none that processes could use. */
+export async function checkInstallation(
+  redis: Redis,
+  config: Config
+): Promise<{ readonly installation: Installation | null; readonly findings: Finding[] }> {
+  const check = 'environment'
+  let installation: Installation | null = null
+  const mend =
+    'Correct SERVICE_ENV, INSTALLATION_ID or PARTITIONS, or point REDIS_URL at the Redis of this installation.'
+  const findings = await attempt(check, mend, async () => {
+    installation = await findInstallation(redis)
+    if (installation === null) {
+      return problem(
+        check,
+        'The Redis of REDIS_URL holds no data of an installation.',
+        `${mend} On new servers: start \`payments\`.`
+      )
+    }
+    const { environment, id, partitions } = agreed(installation, config)
+    return ok(check, `${environment}, installation ${id}, ${partitions} partitions`)
+  })
+  return { installation, findings }
+}
+
+/** The users of the ACL file, on a server of this release. */
+export async function checkUsers(
+  redis: Redis,
+  server: AclServer,
+  { environment }: Pick<Config, 'environment'>
+): Promise<Finding[]> {
+  const { file, variable } = aclServer(server)
+  const check = `users of ${variable}`
+  const mend = `Load ${file} of this release into every server (ACL LOAD): docs/SECURITY.md, Redis.`
+  return await attempt(check, mend, async () => {
+    const [{ missing, faults }, isOpen] = await Promise.all([userFaults(redis, server), isOpenToAll(redis)])
+    // In the test environment one user may do everything.
+    const isLive = environment === 'live'
+    const lacking = `The server does not have: ${missing.join(', ')}.`
+    const sentences = [
+      isLive &&
+        isOpen &&
+        problem(check, 'A client without a password may read and write.', `${mend} Switch the user "default" off.`),
+      missing.length > 0 && (isLive ? problem : notChecked)(check, lacking, mend),
+      ...faults.flatMap(({ user, lacks, exceeds }) => [
+        lacks.length > 0 && problem(check, `The user ${user} is not allowed: ${lacks.join(', ')}.`, mend),
+        exceeds.length > 0 &&
+          problem(check, `The user ${user} is allowed more than it needs: ${exceeds.join(', ')}.`, mend)
+      ])
+    ].filter(finding => finding !== false)
+    return sentences.length > 0 ? sentences : ok(check, `as in ${file}`)
+  })
+}
+
+/** Version and certificate of each server. */
+export async function checkServers(redis: Redis, variable: string): Promise<Finding[]> {
+  return await attempt(`version of ${variable}`, `Let the user of ${variable} run INFO (ACL LOAD).`, async () =>
+    (await factsOfServers(redis)).flatMap(({ name, version, certificateEndsMs }) => {
+      const check = `version of ${variable}`
+      const isOld = Number.parseInt(version, 10) < REDIS_VERSION_MIN
+      return [
+        isOld
+          ? problem(check, `${name} runs Redis ${version}.`, `Bring it to Redis ${REDIS_VERSION_MIN}.0 or newer.`)
+          : ok(check, `${name} runs Redis ${version}`),
+        ...(certificateEndsMs === null ? [] : [certificateFinding(name, certificateEndsMs)])
+      ]
+    })
+  )
+}
+
+/** Whether the workers are heard, and `timers`, which gives no name. */
+export async function checkHeartbeats(redis: Redis, { takeoverAfterMs }: Config): Promise<Finding[]> {
+  const lists = { payments: keys.heartbeats(), timers: keys.timersHeartbeats(), webhooks: keys.webhookHeartbeats() }
+  const found = Object.entries(lists).map(([name, list]) =>
+    attempt(`heartbeat of ${name}`, `Start \`${name}\`.`, async () => {
+      const { size } = await livingConsumers(redis, takeoverAfterMs, list)
+      const check = `heartbeat of ${name}`
+      if (size > 0) return ok(check, name === 'timers' ? 'heard' : `${size} heard`)
+      return problem(
+        check,
+        `No \`${name}\` was heard for ${takeoverAfterMs} ms.`,
+        `Start \`${name}\`, or look at its log and /readyz.`
+      )
+    })
+  )
+  return (await Promise.all(found)).flat()
+}
+
+async function replicaFindings(redis: Redis, config: Config): Promise<Finding | Finding[]> {
+  const count = config.waitReplicas
+  if (count === 0) return ok('replicas', 'none are waited for (WAIT_REPLICAS=0)')
+  const registrations = new Registrations()
+  watchReplicas(redis, { config, ...registrations })
+  const findings = await registrations.findings(HEAL_REPLICAS)
+  return findings.length > 0 ? findings : ok('replicas', `${count} in sync, as WAIT_REPLICAS asks`)
+}

@@ -1,0 +1,176 @@
+/** What `operator doctor` asks of the ops ports of the processes: health, installation, keys, versions, figures. */
+import { type KeyKind, keyFact } from '../../../redis/installation/key-record.js'
+import { isRecord, parseJson } from '../../../runtime/json.js'
+import { messageOf } from '../../../runtime/message-of.js'
+import { everyProcess } from '../../../runtime/setting.js'
+import { type Finding, notChecked, ok, problem, warning } from './finding.js'
+
+/** Longer than a process needs for its own checks. */
+const ASK_TIMEOUT_MS = 8_000
+const GIVE_ADDRESSES = 'Give the ops address of every process: --ops http://HOST:OPS_PORT,…'
+const SEE_PARTS = 'Do what the sentence says; docs/OPERATIONS.md, Problems and warnings, has a row for each part.'
+
+/** The simulator is no part of an installation. */
+const wanted = everyProcess.filter(name => name !== 'network')
+
+/** One process that answered. */
+export interface SeenProcess {
+  /** `payments at 10.0.0.1:9100`. */
+  readonly name: string
+  readonly process: string
+  readonly problems: Readonly<Record<string, string>>
+  readonly warnings: Readonly<Record<string, string>>
+  readonly facts: Readonly<Record<string, string>>
+  /** The text of /metrics. */
+  readonly metrics: string
+}
+
+/** Asks all addresses; a finding for each that does not answer. */
+export async function askProcesses(
+  urls: readonly string[]
+): Promise<{ readonly seen: readonly SeenProcess[]; readonly findings: readonly Finding[] }> {
+  const findings: Finding[] = []
+  const answers = await Promise.all(
+    urls.map(url =>
+      askProcess(url).catch((error: unknown) => {
+        const why = error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error)
+        const found = `${url} does not answer as an ops port (${why}).`
+        findings.push(problem('processes', found, 'Start the process, or correct its OPS_HOST and OPS_PORT, or --ops.'))
+        return null
+      })
+    )
+  )
+  return { seen: answers.filter(answer => answer !== null), findings }
+}
+
+/** Whether each process of the Procfile answers, can work, and has nothing to say. */
+export function checkProcesses(seen: readonly SeenProcess[], isAsked: boolean): Finding[] {
+  if (!isAsked) return [notChecked('processes', 'No ops address is known.', GIVE_ADDRESSES)]
+  const missing = wanted
+    .filter(name => !seen.some(({ process }) => process === name))
+    .map(name => problem('processes', `No \`${name}\` answers.`, `Start \`${name}\`, or add its ops address to --ops.`))
+  const told = seen.flatMap(({ name, problems, warnings }) => [
+    ...Object.entries(problems).map(([part, text]) => problem(`${name}: ${part}`, text, SEE_PARTS)),
+    ...Object.entries(warnings).map(([part, text]) => warning(`${name}: ${part}`, text, SEE_PARTS))
+  ])
+  return missing.length + told.length > 0 ? [...missing, ...told] : [ok('processes', `${seen.length} ready`)]
+}
+
+/** Whether all processes work on the installation that this command sees. */
+export function checkSameInstallation(seen: readonly SeenProcess[], id: string): Finding[] {
+  return seen
+    .filter(({ facts }) => facts['installation'] !== undefined && facts['installation'] !== id)
+    .map(({ name, facts }) =>
+      problem(
+        `${name}: installation`,
+        `It works on installation ${facts['installation']}, and REDIS_URL of this command is ${id}.`,
+        'Correct REDIS_URL of the one that is wrong, or ask only the processes of one installation.'
+      )
+    )
+}
+
+/** Whether all processes use the newest key that Redis has recorded. `recorded`: the newest last. */
+export function checkKeys(seen: readonly SeenProcess[], kind: KeyKind, recorded: readonly string[]): Finding[] {
+  const check = `${kind} keys`
+  const newest = recorded.at(-1)
+  if (newest === undefined) {
+    const first = kind === 'vault' ? '`payments`' : '`api`'
+    return [problem(check, `No ${kind} key is recorded in Redis.`, `Start ${first}, which records its key.`)]
+  }
+  const users = seen.flatMap(({ name, facts }) => {
+    const key = facts[keyFact(kind)]
+    return key === undefined ? [] : [{ name, key }]
+  })
+  if (users.length === 0)
+    return [notChecked(check, `Redis has recorded ${newest}; no process tells its own.`, GIVE_ADDRESSES)]
+  const old = users.filter(({ key }) => key !== newest)
+  if (old.length === 0) return [ok(check, `${newest} in ${users.length} processes`)]
+  return old.map(({ name, key }) =>
+    recorded.includes(key)
+      ? warning(
+          check,
+          `${name} uses ${key}; the newest is ${newest}.`,
+          'Bring it the file of the last rotation (docs/SECURITY.md).'
+        )
+      : problem(
+          check,
+          `${name} uses ${key}, which is no key of this installation.`,
+          'Give it the key file of this installation (docs/SECURITY.md).'
+        )
+  )
+}
+
+/** Whether all processes are of one release, on a Node that it supports. `supported`: of package.json, such as ">=20.19". */
+export function checkVersions(seen: readonly SeenProcess[], supported: string): Finding[] {
+  const own = [{ name: 'this command', version: null, node: process.version }]
+  const builds = [...own, ...seen.map(({ name, metrics }) => ({ name, ...buildOf(metrics) }))]
+  const old = builds.filter(({ node }) => node !== null && !isAtLeast(node, supported))
+  const versions = [...new Set(builds.map(({ version }) => version).filter(version => version !== null))]
+  return [
+    ...old.map(({ name, node }) =>
+      problem('version of Node', `${name} runs on Node ${node}.`, `Bring it to Node ${supported}.`)
+    ),
+    ...(old.length === 0 ? [ok('version of Node', [...new Set(builds.map(({ node }) => node))].join(', '))] : []),
+    ...(versions.length > 1
+      ? [
+          warning(
+            'versions',
+            `The processes run ${versions.join(' and ')}.`,
+            'End the deployment: restart those of the older version.'
+          )
+        ]
+      : [])
+  ]
+}
+
+/** Whether the alert rules ask for figures that exist. `queried`: names of series; the doctor's figures are those of `seen`. */
+export function checkFigures(seen: readonly SeenProcess[], alerts: ReadonlyMap<string, readonly string[]>): Finding[] {
+  const check = 'alerts'
+  if (wanted.some(name => !seen.some(({ process }) => process === name))) {
+    return [notChecked(check, 'Not every process tells its figures.', GIVE_ADDRESSES)]
+  }
+  const known = new Set(['up', ...seen.flatMap(({ metrics }) => seriesIn(metrics))])
+  const blind = [...alerts].flatMap(([alert, series]) => {
+    const unknown = series.filter(name => !known.has(name))
+    return unknown.length === 0 ? [] : [`${alert} asks for ${unknown.join(', ')}`]
+  })
+  const mend = 'Load ops/alerts.yml and ops/grafana-dashboard.json of the release that runs.'
+  if (blind.length === 0) return [ok(check, `${alerts.size} groups of queries, all of figures that exist`)]
+  return [problem(check, `No process tells what is asked: ${blind.join('; ')}.`, mend)]
+}
+
+async function askProcess(url: string): Promise<SeenProcess> {
+  const get = (path: string): Promise<Response> =>
+    fetch(new URL(path, url), { signal: AbortSignal.timeout(ASK_TIMEOUT_MS) })
+  const [ready, metrics] = await Promise.all([get('/readyz'), get('/metrics')])
+  const body: unknown = parseJson(await ready.text())
+  if (!isRecord(body) || typeof body['process'] !== 'string') throw new Error('/readyz is not that of a process')
+  const textsOf = (name: string): Record<string, string> => Object(body[name])
+  return {
+    name: `${body['process']} at ${new URL(url).host}`,
+    process: body['process'],
+    problems: textsOf('problems'),
+    warnings: textsOf('warnings'),
+    facts: textsOf('facts'),
+    metrics: await metrics.text()
+  }
+}
+
+function buildOf(metrics: string): { version: string | null; node: string | null } {
+  const [, labels = ''] = /^build_info\{([^}]*)\}/m.exec(metrics) ?? []
+  const label = (name: string): string | null => new RegExp(`\\b${name}="([^"]*)"`).exec(labels)?.[1] ?? null
+  return { version: label('version'), node: label('node') }
+}
+
+function isAtLeast(version: string, supported: string): boolean {
+  const numbers = (text: string): number[] => (text.match(/\d+/g) ?? []).map(Number)
+  const [[major = 0, minor = 0], [wantedMajor = 0, wantedMinor = 0]] = [numbers(version), numbers(supported)]
+  return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor)
+}
+
+/** The names under which Prometheus stores the figures of a process; also of those that have no value yet. */
+function seriesIn(metrics: string): string[] {
+  return [...metrics.matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, name = '', type]) =>
+    type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name]
+  )
+}

@@ -1,0 +1,309 @@
+/** What can be wrong with an installation: how to break it, and what `operator doctor` must say of it. */
+import { readFile, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { generate } from 'selfsigned'
+import type { Redis } from '../../../redis/connection/connections.js'
+import { keys } from '../../../redis/keys.js'
+import { createWebhookEndpointStore } from '../../../redis/webhooks/webhook-endpoints.js'
+import { freePort } from '../../../scripts/start/ports.js'
+import { makeRedisUsers } from '../../support/redis-users.js'
+import type { ServiceUnderTest } from '../../support/service.js'
+
+/** Where to break something. */
+export interface Place {
+  readonly service: ServiceUnderTest
+  readonly durable: Redis
+  readonly memoryOnly: Redis
+  /** A folder for files. */
+  readonly dir: string
+}
+
+/** Options and settings of the command, and how to mend what was broken. */
+export interface Breakage {
+  readonly args?: readonly string[]
+  readonly env?: NodeJS.ProcessEnv
+  undo?(): Promise<unknown> | unknown
+}
+
+interface Fault {
+  readonly name: string
+  break(place: Place): Promise<Breakage> | Breakage
+  /** What must be found. */
+  readonly check: string
+  readonly state?: 'problem' | 'warning'
+  readonly found: RegExp
+  readonly mend: RegExp
+}
+
+const faultsOfRedis: readonly Fault[] = [
+  {
+    name: 'a durable Redis that syncs once a second',
+    break: ({ durable }) => setting(durable, 'appendfsync', 'everysec'),
+    check: 'durability',
+    found: /appendfsync is everysec, must be always/,
+    mend: /CONFIG SET/
+  },
+  {
+    name: 'a durable Redis that evicts',
+    break: ({ durable }) => setting(durable, 'maxmemory-policy', 'allkeys-lru'),
+    check: 'durability',
+    found: /maxmemory-policy is allkeys-lru/,
+    mend: /CONFIG SET/
+  },
+  {
+    name: 'a memory-only Redis that persists',
+    break: ({ memoryOnly }) => setting(memoryOnly, 'save', '3600 1'),
+    check: 'memory-only redis',
+    found: /must not persist: save is "3600 1"/,
+    mend: /set what the sentence names/
+  },
+  {
+    name: 'a memory-only Redis of another installation',
+    break: async ({ memoryOnly }) => {
+      const before = (await memoryOnly.get(keys.installation())) ?? ''
+      await memoryOnly.set(keys.installation(), JSON.stringify({ environment: 'test', id: 'other' }))
+      return { undo: () => memoryOnly.set(keys.installation(), before) }
+    },
+    check: 'memory-only redis',
+    found: /serves installation other/,
+    mend: /correct SECRETS_REDIS_URL/
+  },
+  {
+    name: 'another environment',
+    break: () => ({ env: { SERVICE_ENV: 'live' } }),
+    check: 'environment',
+    found: /holds test data .*SERVICE_ENV says live/,
+    mend: /Correct SERVICE_ENV/
+  },
+  {
+    name: 'a durable Redis that does not answer',
+    break: async () => ({ env: { REDIS_URL: `redis://127.0.0.1:${await freePort()}` } }),
+    check: 'durable redis',
+    found: /REDIS_URL .* could not be used/,
+    mend: /Start Redis/
+  },
+  {
+    name: 'no replica where one is waited for',
+    break: () => ({ env: { WAIT_REPLICAS: '1' } }),
+    check: 'replicas',
+    found: /Fewer than 1 replicas/,
+    mend: /Start the replicas/
+  },
+  {
+    name: 'a default user that can not replay the append-only file',
+    break: async ({ durable }) => {
+      await durable.acl('SETUSER', 'default', '-hset')
+      return { undo: () => durable.acl('SETUSER', 'default', '+@all') }
+    },
+    check: 'replay',
+    found: /may not run HSET/,
+    mend: /before any restart/
+  },
+  {
+    name: 'a Redis user that lacks a command',
+    break: ({ durable }) => users(durable, 'payments', '-xadd'),
+    check: 'users of REDIS_URL',
+    found: /user payments is not allowed: XADD/,
+    mend: /Load ops\/redis\/durable\.acl .*ACL LOAD/
+  },
+  {
+    name: 'a Redis user that may flush',
+    break: ({ durable }) => users(durable, 'tokens', '+flushall'),
+    check: 'users of REDIS_URL',
+    found: /user tokens is allowed more than it needs: FLUSHALL/,
+    mend: /Load ops\/redis\/durable\.acl/
+  },
+  {
+    name: 'a Redis user that may use every key',
+    break: ({ durable }) => users(durable, 'tokens', '~*'),
+    check: 'users of REDIS_URL',
+    found: /user tokens is allowed more than it needs: .*GET of any key/,
+    mend: /Load ops\/redis\/durable\.acl/
+  }
+]
+
+const faultsOfProcesses: readonly Fault[] = [
+  {
+    name: 'a process that is not there',
+    break: async ({ service }) => {
+      const { 'timers.1': _, ...others } = await opsUrls(service)
+      return { args: ['--ops', Object.values(others).join(',')] }
+    },
+    check: 'processes',
+    found: /No `timers` answers/,
+    mend: /Start `timers`/
+  },
+  {
+    name: 'an ops port that does not answer',
+    break: async () => ({ args: ['--ops', `http://127.0.0.1:${await freePort()}`] }),
+    check: 'processes',
+    found: /does not answer as an ops port \(.*ECONNREFUSED/,
+    mend: /OPS_HOST and OPS_PORT/
+  },
+  {
+    name: 'a scrape target that does not answer',
+    break: async ({ dir }) => {
+      const file = join(dir, 'prometheus.yml')
+      await writeFile(
+        file,
+        `scrape_configs:\n  - static_configs:\n      - targets:\n          - 127.0.0.1:${await freePort()}\n`
+      )
+      return { args: ['--targets', file] }
+    },
+    check: 'processes',
+    found: /does not answer as an ops port/,
+    mend: /--ops/
+  },
+  {
+    name: 'a process that is not ready',
+    break: place => fakeProcess(place, { process: 'api', problems: { durability: 'The Redis may lose.' } }),
+    check: 'durability',
+    found: /The Redis may lose/,
+    mend: /docs\/OPERATIONS\.md/
+  },
+  {
+    name: 'a process of another installation',
+    break: place => fakeProcess(place, { process: 'api', facts: { installation: 'other' } }),
+    check: 'installation',
+    found: /works on installation other/,
+    mend: /Correct REDIS_URL/
+  },
+  {
+    name: 'a process with the vault keys of another installation',
+    break: place => fakeProcess(place, { process: 'api', facts: { 'vault key': 'k9' } }),
+    check: 'vault keys',
+    found: /api at 127.* uses k9, which is no key of this installation/,
+    mend: /key file of this installation/
+  },
+  {
+    name: 'a rotation that did not reach the processes',
+    break: async ({ durable }) => {
+      const before = (await durable.get(keys.keyRecord('webhook'))) ?? ''
+      await durable.append(keys.keyRecord('webhook'), ' newer')
+      return { undo: () => durable.set(keys.keyRecord('webhook'), before) }
+    },
+    check: 'webhook keys',
+    state: 'warning',
+    found: /uses \S+; the newest is newer/,
+    mend: /file of the last rotation/
+  },
+  {
+    name: 'a process on an old Node',
+    break: place =>
+      fakeProcess(place, { process: 'api' }, 'build_info{process="api",version="0.1.0",node="v18.20.0"} 1\n'),
+    check: 'version of Node',
+    found: /api at .* runs on Node v18\.20\.0/,
+    mend: /Bring it to Node >=20\.19/
+  },
+  {
+    name: 'two releases side by side',
+    break: place => fakeProcess(place, { process: 'api' }, `build_info{version="0.0.9",node="${process.version}"} 1\n`),
+    check: 'versions',
+    state: 'warning',
+    found: /0\.0\.9/,
+    mend: /End the deployment/
+  },
+  {
+    name: 'alert rules of another release',
+    break: async ({ dir }) => {
+      const file = join(dir, 'alerts.yml')
+      await writeFile(file, '- alert: Gone\n  expr: sum(rate(payments_gone_total[5m])) > 0\n')
+      return { args: ['--alerts', file] }
+    },
+    check: 'alerts',
+    found: /Gone asks for payments_gone_total/,
+    mend: /ops\/alerts\.yml/
+  },
+  {
+    name: 'credentials that the card network refuses',
+    break: place => network(place, { NETWORK_MERCHANT_KEY: 'wrong' }),
+    check: 'card network',
+    found: /refuses these credentials \(HTTP 401\)/,
+    mend: /NETWORK_MERCHANT_KEY/
+  },
+  {
+    name: 'a card network that does not answer',
+    break: async place => network(place, { NETWORK_QUERY_URL: `http://127.0.0.1:${await freePort()}` }),
+    check: 'card network',
+    found: /gave no answer/,
+    mend: /Call the network/
+  },
+  {
+    name: 'a certificate that is not trusted',
+    break: () => untrustedServer(),
+    check: 'certificate of',
+    found: /self-signed certificate/,
+    mend: /NODE_EXTRA_CA_CERTS/
+  },
+  {
+    name: 'no way out for webhooks',
+    break: async ({ durable, service }) => {
+      const store = createWebhookEndpointStore(durable, 16)
+      const { merchantId } = service
+      const url = `https://127.0.0.1:${await freePort()}/hook`
+      await store.register({ merchantId, url, isRotation: false, keyId: 'k', nowMs: Date.now() })
+      const partition = Number((await durable.keys(`*:hook:${merchantId}`)).join().slice(2, 4))
+      return { undo: () => durable.del(keys.webhookEndpoint(partition, merchantId)) }
+    },
+    check: 'webhooks',
+    state: 'warning',
+    found: /1 of 1 endpoints can't be reached from here: 127\.0\.0\.1.* is no public address \(loopback\)/,
+    mend: /WEBHOOK_ALLOWED_NETWORKS/
+  }
+]
+
+export const faults: readonly Fault[] = [...faultsOfRedis, ...faultsOfProcesses]
+
+/** The settings that let the command ask the simulator, with changes. */
+export function network({ service }: Place, changes: NodeJS.ProcessEnv): Breakage {
+  const own = {
+    SERVICE_ENV: 'test',
+    NETWORK_TRANSACTION_URL: service.networkUrl,
+    NETWORK_QUERY_URL: service.networkUrl,
+    NETWORK_MERCHANT_KEY: 'simulator-merchant-key-0000000000000000A'
+  }
+  return { env: { ...own, ...changes } }
+}
+
+/** Makes the users of the ACL file, and then changes one of them. */
+export async function users(durable: Redis, ...change: readonly [user: string, rule: string]): Promise<Breakage> {
+  const made = await makeRedisUsers(durable, 'durable')
+  await durable.acl('SETUSER', ...change)
+  return { undo: () => durable.acl('DELUSER', ...made) }
+}
+
+async function setting(redis: Redis, name: string, wrong: string): Promise<Breakage> {
+  const [, before = ''] = (await redis.config('GET', name)) as string[]
+  await redis.config('SET', name, wrong)
+  return { undo: () => redis.config('SET', name, before) }
+}
+
+async function opsUrls({ dataDir }: ServiceUnderTest): Promise<Record<string, string>> {
+  return JSON.parse(await readFile(join(dataDir, 'ops.json'), 'utf8'))
+}
+
+/** One more process, whose ops port answers this. */
+async function fakeProcess({ service }: Place, ready: object, metrics = ''): Promise<Breakage> {
+  const server = createServer((request, response) =>
+    response.end(request.url === '/readyz' ? JSON.stringify({ problems: {}, warnings: {}, ...ready }) : metrics)
+  )
+  const address = await listening(server)
+  const args = ['--ops', [...Object.values(await opsUrls(service)), address].join(',')]
+  return { args, undo: () => server.close() }
+}
+
+/** A server of https whose certificate no machine trusts. */
+async function untrustedServer(): Promise<Breakage> {
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }])
+  const server = createTlsServer({ cert, key })
+  const address = await listening(server)
+  return { args: ['--https', address.replace('http:', 'https:')], undo: () => server.close() }
+}
+
+async function listening(server: Server): Promise<string> {
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}

@@ -1,0 +1,125 @@
+/** `operator doctor` on a service that is well, and on one thing after the other that is not. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
+import { createLogger } from '../../../runtime/log.js'
+import { connectionOf } from '../../../scripts/operator/connection.js'
+import { certificateFinding } from '../../../scripts/operator/doctor/certificates.js'
+import { runOperator } from '../../../scripts/operator/program.js'
+import { makeRedisUsers } from '../../support/redis-users.js'
+import { useService } from '../../support/service.js'
+import { faults, network, type Place, users } from './doctor-faults.js'
+
+interface Finding {
+  readonly check: string
+  readonly state: string
+  readonly found: string
+  readonly mend: string | null
+}
+
+describe('operator doctor', function () {
+  this.timeout(60_000)
+  const service = useService()
+  const log = createLogger('test', 'silent')
+  let durable: Redis
+  let memoryOnly: Redis
+  let dir = ''
+  before(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'doctor-'))
+    durable = await connect(service().redisUrl, 'commands', log)
+    memoryOnly = await connect(service().secretsRedisUrl, 'commands', log)
+  })
+  after(async () => {
+    await Promise.all([durable, memoryOnly].map(disconnect))
+    await rm(dir, { recursive: true, force: true })
+  })
+
+  async function run(
+    args: readonly string[] = [],
+    env: NodeJS.ProcessEnv = {}
+  ): Promise<{ code: number; out: string; err: string }> {
+    const printed = { out: '', err: '' }
+    const given = { DATA_DIR: service().dataDir, ...env }
+    const code = await runOperator(['doctor', ...args], {
+      connect: () => connectionOf(given),
+      env: given,
+      out: text => {
+        printed.out += text
+      },
+      err: text => {
+        printed.err += text
+      }
+    })
+    return { code, ...printed }
+  }
+  const examine = async (args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) => {
+    const { code, out, err } = await run([...args, '--json'], env)
+    expect(err).to.equal('')
+    return { code, findings: (JSON.parse(out) as { findings: Finding[] }).findings }
+  }
+  const place = (): Place => ({ service: service(), durable, memoryOnly, dir })
+
+  it('finds no problem in a running npm start, and says what it could not check', async () => {
+    const { code, out, err } = await run()
+    expect(err).to.equal('')
+    expect(out).to.contain(' 0 problems, 0 warnings, ')
+    expect(code).to.equal(0)
+    for (const line of [
+      /^ok +version of Node +v\d+/m,
+      /^ok +environment +test, installation .*16 partitions$/m,
+      /^ok +durability /m,
+      /^ok +replay /m,
+      /^ok +clock /m,
+      /^ok +memory-only redis /m,
+      /^ok +vault keys +\S+ in \d processes$/m,
+      /^ok +webhook keys /m,
+      /^ok +heartbeat of timers /m,
+      /^ok +processes +\d+ ready$/m,
+      /^ok +alerts /m,
+      /^not checked +card network .*\n +-> Give the NETWORK_ settings/m
+    ]) {
+      expect(out).to.match(line)
+    }
+  })
+
+  it('accepts the users of the ACL files, and the card network when it is given its credentials', async () => {
+    const { undo } = await users(durable, 'operator', 'on')
+    const secretUsers = await makeRedisUsers(memoryOnly, 'memory-only')
+    try {
+      const { findings } = await examine([], network(place(), {}).env)
+      for (const check of ['users of REDIS_URL', 'users of SECRETS_REDIS_URL']) {
+        const [found, ...more] = findings.filter(finding => finding.check === check && finding.state !== 'not checked')
+        expect(found, JSON.stringify([found, ...more])).to.include({ state: 'ok' })
+        expect(more).to.deep.equal([])
+      }
+      expect(findings.find(({ check }) => check === 'card network')).to.include({ state: 'ok' })
+    } finally {
+      await Promise.all([undo?.(), memoryOnly.acl('DELUSER', ...secretUsers)])
+    }
+  })
+
+  it('warns three weeks before a certificate ends', () => {
+    const nowMs = Date.parse('2030-01-01')
+    const stateAfter = (days: number) => certificateFinding('api', nowMs + days * 86_400_000, nowMs).state
+    expect([-1, 1, 20, 22].map(stateAfter)).to.deep.equal(['problem', 'warning', 'warning', 'ok'])
+  })
+
+  for (const { name, break: breakIt, check, state = 'problem', found, mend } of faults) {
+    it(`finds ${name}, and what to do`, async () => {
+      const { args, env, undo } = await breakIt(place())
+      try {
+        const { code, findings } = await examine(args, env)
+        const match = findings.find(
+          finding => finding.check.includes(check) && finding.state === state && found.test(finding.found)
+        )
+        expect(match, JSON.stringify(findings.filter(finding => finding.state !== 'ok'))).not.to.equal(undefined)
+        expect(match?.mend).to.match(mend)
+        if (state === 'problem') expect(code).to.equal(1)
+      } finally {
+        await undo?.()
+      }
+    })
+  }
+})
