@@ -11,7 +11,7 @@ import { refundableCents, voidedElsewhereCents } from './sums.js'
  * So many refunds of a payment may be open or done. The whole list is in its record, in each event and in the result of
  * each refund: more would let one payment grow by the square of its refunds.
  */
-export const REFUNDS_MAX = 30
+export const REFUNDS_MAX = 100
 
 /** Whether there is room for a refund of this amount. The whole rest is always taken: the buyer gets the money back. */
 export function takesRefund(figures: Figures, amountCents: number): boolean {
