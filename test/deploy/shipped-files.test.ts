@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { findOnPath } from '../../scripts/start/apt-packages.js'
+import { readUnit } from '../support/systemd-units.js'
 import { KUBERNETES } from '../support/ways-to-run.js'
 
 const UNITS = readdirSync('deploy/systemd').filter(name => name.endsWith('@.service'))
@@ -65,6 +66,42 @@ describe('deploy/systemd', () => {
     expect(targets.sort()).to.deep.equal(ports.sort())
   })
 })
+
+describe('docs/DEPLOYING.md', () => {
+  const page = readFileSync('docs/DEPLOYING.md', 'utf8')
+
+  it('names the secrets of each unit', () => {
+    const rows = [...page.matchAll(/^\| `(\w+)` +\| (`\w+`(?:, `\w+`)*) +\|$/gm)]
+    const told = rows.map(([, name, files = '']) => `${name}: ${files.replaceAll('`', '')}`)
+    const units = UNITS.map(file => file.replace(/^card-payments-|@\.service$/g, ''))
+    const read = units.map(
+      name => `${name}: ${[...readUnit('deploy/systemd', name).credentials.keys()].sort().join(', ')}`
+    )
+    expect(told.map(sorted).sort()).to.deep.equal([...read, 'operator: redis_url, secrets_redis_url'].sort())
+  })
+
+  it('has steps that a shell understands', () => {
+    const blocks = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, text = '']) => text)
+    expect(blocks.length).to.be.greaterThan(5)
+    for (const text of blocks) expect(spawnSync('sh', ['-n'], { input: text, encoding: 'utf8' }).stderr).to.equal('')
+  })
+
+  it('names the ports of each unit', () => {
+    for (const name of UNITS.map(file => file.replace(/^card-payments-|@\.service$/g, ''))) {
+      const { OPS_PORT, PORT, TOKENS_PORT, NOTIFICATIONS_PORT } = readUnit('deploy/systemd', name).environment
+      const port = PORT ?? TOKENS_PORT ?? NOTIFICATIONS_PORT
+      expect(page).to.match(
+        new RegExp(`^\\| \`${name}\` +\\| ${port === undefined ? '' : `${port},.*`} *\\| ${OPS_PORT},`, 'm')
+      )
+    }
+  })
+})
+
+/** `name: b, a` as `name: a, b`. */
+function sorted(line: string): string {
+  const [name, files = ''] = line.split(': ')
+  return `${name}: ${files.split(', ').sort().join(', ')}`
+}
 
 describe('deploy/kubernetes', () => {
   it('lists each of its files in kustomization.yaml', () => {

@@ -11,7 +11,7 @@ import { runToEnd } from '../../scripts/start/apt-packages.js'
 import type { TlsMaterial } from '../../scripts/start/loopback-tls.js'
 import type { UnixUser } from '../../scripts/start/process-group.js'
 import { type KeyFiles, keyFilesIn, webhookKeyFileIn } from '../../vault/key-files.js'
-import { readUnit, type Unit } from '../support/systemd-units.js'
+import { readSettings, readUnit, type Unit } from '../support/systemd-units.js'
 import type { ShippedRedis } from './shipped-redis.js'
 import type { UnixUsers } from './unix-users.js'
 
@@ -116,16 +116,8 @@ export class ProcessSettings {
 
   /** The operator works as the user who runs the drill, as root does on a machine. */
   ofOperator(): NodeJS.ProcessEnv {
-    return {
-      SERVICE_ENV: 'live',
-      NODE_EXTRA_CA_CERTS: this.#file('redis-ca.pem'),
-      REDIS_URL_FILE: this.#file('secrets/operator/redis_url'),
-      SECRETS_REDIS_URL_FILE: this.#file('secrets/operator/secrets_redis_url'),
-      ...LOOPBACK,
-      VAULT_PUBLIC_KEYS_FILE: this.keys.vault.publicFile,
-      VAULT_PRIVATE_KEYS_FILE: this.keys.vault.privateFile,
-      WEBHOOK_KEYS_FILE: this.keys.webhookKeysFile
-    }
+    const files = ['common.env', 'operator.env']
+    return { ...readSettings(join(this.#options.root, 'deploy/systemd'), files, this.#options.dir), ...LOOPBACK }
   }
 
   /** Where processes, each as its own user, read what they should not, or can't read what they need; one line each. */

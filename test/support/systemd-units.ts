@@ -28,20 +28,25 @@ export function readUnit(
     .map(line => line.replaceAll('%i', '1').replaceAll('%j', processName).replaceAll('%d', credentialsDir))
   const all = (key: string): string[] =>
     lines.filter(line => line.startsWith(`${key}=`)).map(line => line.slice(key.length + 1))
-  const files = all('EnvironmentFile').map(file =>
-    join(systemdDir, ETC, file.replace(`${ON_MACHINE}/`, '').replace('-', ''))
-  )
-  const given = [
-    ...all('Environment').flatMap(line => line.split(' ')),
-    ...files.filter(existsSync).flatMap(file => readFileSync(file, 'utf8').split('\n').filter(isAssignment))
-  ]
+  const files = all('EnvironmentFile').map(file => file.replace(`${ON_MACHINE}/`, '').replace('-', ''))
+  const given = all('Environment').flatMap(line => line.split(' '))
   return {
     user: all('User').at(-1) ?? '',
     execStart: all('ExecStart').at(-1) ?? '',
     stopTimeoutMs: Number(all('TimeoutStopSec').at(-1)) * 1_000,
-    environment: Object.fromEntries(given.map(text => split(text, '=', etcDir))),
+    environment: {
+      ...Object.fromEntries(given.map(text => split(text, '=', etcDir))),
+      ...readSettings(systemdDir, files, etcDir)
+    },
     credentials: new Map(all('LoadCredential').map(text => split(text, ':', etcDir)))
   }
+}
+
+/** What the environment files of a machine set; one that is not shipped sets nothing. `etcDir` as for `readUnit`. */
+export function readSettings(systemdDir: string, files: readonly string[], etcDir: string): Record<string, string> {
+  const paths = files.map(file => join(systemdDir, ETC, file)).filter(existsSync)
+  const lines = paths.flatMap(path => readFileSync(path, 'utf8').split('\n').filter(isAssignment))
+  return Object.fromEntries(lines.map(line => split(line, '=', etcDir)))
 }
 
 function isAssignment(line: string): boolean {
