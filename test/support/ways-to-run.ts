@@ -78,18 +78,27 @@ export function readPods(processName: string): { shared: Pod; own: Pod } {
   return { shared: podOf('every-process.yaml'), own: podOf(`${processName}.yaml`) }
 }
 
+/** The environment of a service of compose.yaml, such as `operator`. */
+export function composeEnvironment(name: string): Environment {
+  return readComposeService(name).environment
+}
+
+function readComposeService(name: string): ComposeService {
+  const { services } = parse(readFileSync('deploy/compose.yaml', 'utf8'), { merge: true }) as {
+    services: Readonly<Record<string, ComposeService>>
+  }
+  const service = services[name]
+  if (service === undefined) throw new Error(`compose.yaml has no service ${name}.`)
+  return service
+}
+
 export const waysToRun: Readonly<Record<string, (processName: string) => ProcessPlan>> = {
   systemd: processName => {
     const { execStart, environment, stopTimeoutMs } = readUnit('deploy/systemd', processName)
     return { command: execStart.replace('/usr/bin/node', 'node'), environment, stopTimeoutMs }
   },
   'compose.yaml': processName => {
-    const { services } = parse(readFileSync('deploy/compose.yaml', 'utf8'), { merge: true }) as {
-      services: Readonly<Record<string, ComposeService>>
-    }
-    const service = services[processName]
-    if (service === undefined) throw new Error(`compose.yaml has no service ${processName}.`)
-    const { command, environment, stop_grace_period: grace } = service
+    const { command, environment, stop_grace_period: grace } = readComposeService(processName)
     return { command, environment, stopTimeoutMs: Number.parseInt(grace, 10) * 1_000 }
   },
   Kubernetes: processName => {
