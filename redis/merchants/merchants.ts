@@ -86,7 +86,7 @@ export class MerchantStore {
 
   /** Gives or takes the online payments product. In effect everywhere within 1 s. */
   async setEnabled(merchantId: string, isEnabled: boolean): Promise<Merchant> {
-    const merchant = await this.#requireMerchant(merchantId)
+    const merchant = await this.requireMerchant(merchantId)
     await this.#redis.hset(keys.merchant(merchantId), 'enabled', isEnabled ? '1' : '0')
     return { ...merchant, isEnabled }
   }
@@ -97,7 +97,7 @@ export class MerchantStore {
     permissions: readonly Permission[]
     isPublishable?: boolean
   }): Promise<ApiKey & { readonly fullKey: string }> {
-    await this.#requireMerchant(request.merchantId)
+    await this.requireMerchant(request.merchantId)
     const isPublishable = request.isPublishable ?? false
     const wanted = permissions.filter(permission => request.permissions.includes(permission))
     refuseBadPermissions(wanted, isPublishable)
@@ -127,7 +127,7 @@ export class MerchantStore {
 
   /** Keys, oldest first; those of one merchant when it is named. */
   async listKeys(merchantId?: string): Promise<ApiKey[]> {
-    if (merchantId !== undefined) await this.#requireMerchant(merchantId)
+    if (merchantId !== undefined) await this.requireMerchant(merchantId)
     const ids = await this.#redis.zrange(keys.apiKeys(), '0', '-1')
     const found = await Promise.all(ids.map(async id => parseKey(id, await this.#redis.hgetall(keys.apiKey(id)))))
     return found
@@ -156,7 +156,8 @@ export class MerchantStore {
     return { ...found.key, secretHash: found.secretHash, isMerchantEnabled: merchant?.isEnabled ?? false }
   }
 
-  async #requireMerchant(merchantId: string): Promise<Merchant> {
+  /** Throws `MerchantStoreError` when there is none. */
+  async requireMerchant(merchantId: string): Promise<Merchant> {
     const merchant = await this.findMerchant(merchantId)
     if (merchant === null) {
       throw new MerchantStoreError(`There is no merchant ${merchantId}. \`merchant list\` shows them all.`)

@@ -49,7 +49,7 @@ export function keyCommand(action: ActionMaker): Command {
     .option('--json', 'print JSON')
     .action(
       action<{ merchant?: string }>(async (connection, { merchant }) =>
-        listed(await storeOf(connection).listKeys(merchant))
+        listKeys(await storeOf(connection).listKeys(merchant))
       )
     )
   noun
@@ -88,7 +88,8 @@ function parsePermissions(list: string): Permission[] {
   })
 }
 
-function listed(keys: readonly ApiKey[]): Output {
+/** Keys without their secrets, as `key list` and `merchant show` print them. */
+export function listKeys(keys: readonly ApiKey[]): Output {
   const rows = keys.map(key => [
     key.keyId,
     key.merchantId,

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { createWebhookEndpointStore } from '../../../redis/webhooks/webhook-endpoints.js'
 import { connectionOf } from '../../../scripts/operator/connection.js'
 import { runOperator } from '../../../scripts/operator/program.js'
 import { useRedis } from '../../support/redis.js'
@@ -43,6 +44,29 @@ describe('operator command line: merchants and keys', () => {
     expect((await run('merchant list --json')).json()).to.deep.include({ ...created.json() })
   })
 
+  it('shows a merchant with its keys and where its webhooks go', async () => {
+    const merchantId = await newMerchant()
+    const key = (await run(`key create --merchant ${merchantId} --publishable --json`)).json()
+    const endpoints = createWebhookEndpointStore(servers.redis, 16)
+    await endpoints.register({ merchantId, url: 'https://shop.example/hook', isRotation: false, keyId: 'k', nowMs: 1 })
+    await endpoints.switchOff(merchantId, Date.parse('2030-01-02'))
+    await newMerchant()
+
+    const shown = await run(`merchant show ${merchantId} --json`)
+    expect(shown.exitCode).to.equal(0)
+    expect(shown.json()).to.deep.include({
+      merchant_id: merchantId,
+      name: 'Loja',
+      enabled: true,
+      webhook_url: 'https://shop.example/hook',
+      webhooks_off_since: '2030-01-02T00:00:00.000Z'
+    })
+    expect(shown.json().keys.map((row: { key_id: string }) => row.key_id)).to.deep.equal([key.key_id])
+    expect((await run(`merchant show --merchant ${merchantId}`)).out)
+      .to.match(/^webhook_url +https:\/\/shop\.example\/hook$/m)
+      .and.match(new RegExp(`^${key.key_id} .*active +publishable`, 'm'))
+  })
+
   it('tells when replicas that are waited for have not got what was written', async () => {
     const env = { SERVICE_ENV: 'test', REDIS_URL: servers.url, WAIT_REPLICAS: '1' }
     const created = await run('merchant create --name Padaria --json', env)
@@ -77,6 +101,9 @@ describe('operator command line: merchants and keys', () => {
 
   for (const [line, exitCode, message] of [
     ['merchant disable m_none', 1, /no merchant m_none/],
+    ['merchant show m_none', 1, /no merchant m_none.*merchant list/],
+    ['doctor --ops nowhere', 2, /"nowhere" is wrong.*no address such as http:/],
+    ['merchant show', 2, /missing argument <merchant>/],
     ['key revoke k_none', 1, /no key k_none/],
     ['key create --merchant m_none --permissions payments:read', 1, /no merchant m_none/],
     ['key create --permissions payments:read', 2, /--merchant/],
