@@ -19,8 +19,8 @@ export interface OperatorWorld {
 export interface Output {
   readonly json: unknown
   readonly text: string
-  /** The verb did what it does, and found what makes the exit code 1. */
-  readonly isFailure?: boolean
+  /** What the verb found wrong, in a sentence: it goes to standard error, and the exit code is 1. */
+  readonly failure?: string | undefined
 }
 
 /** What a verb does, with its options and its positional arguments. */
@@ -48,10 +48,12 @@ export interface ActionMaker {
 
 /** `onFailure`: told when an output is one. */
 export function actionMaker(world: OperatorWorld, onFailure: () => void): ActionMaker {
-  const print = (command: Command, { json, text, isFailure }: Output): void => {
-    if (isFailure) onFailure()
+  const print = (command: Command, { json, text, failure }: Output): void => {
     const isJson = command.opts<{ json?: boolean }>().json ?? false
     world.out(isJson ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)
+    if (failure === undefined) return
+    world.err(`error: ${failure}\n`)
+    onFailure()
   }
   const connected =
     <Options extends OptionValues>(verb: Verb<Options>): Action =>

@@ -155,6 +155,10 @@ function present(findings: readonly Finding[]): Output {
   return {
     json: { problems, warnings, not_checked: left, findings },
     text: [...lines, '', sum].join('\n'),
-    isFailure: problems > 0
+    failure: problems === 0 ? undefined : `${problems} problems: ${namesOf(findings).join(', ')}.`
   }
+}
+
+function namesOf(findings: readonly Finding[]): string[] {
+  return [...new Set(findings.filter(({ state }) => state === 'problem').map(({ check }) => check))]
 }

@@ -56,8 +56,7 @@ describe('operator doctor', function () {
   }
   const examine = async (args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) => {
     const { code, out, err } = await run([...args, '--json'], env)
-    expect(err).to.equal('')
-    return { code, findings: (JSON.parse(out) as { findings: Finding[] }).findings }
+    return { code, err, findings: (JSON.parse(out) as { findings: Finding[] }).findings }
   }
   const place = (): Place => ({ service: service(), durable, memoryOnly, dir })
 
@@ -110,13 +109,14 @@ describe('operator doctor', function () {
     it(`finds ${name}, and what to do`, async () => {
       const { args, env, undo } = await breakIt(place())
       try {
-        const { code, findings } = await examine(args, env)
+        const { code, err, findings } = await examine(args, env)
         const match = findings.find(
           finding => finding.check.includes(check) && finding.state === state && found.test(finding.found)
         )
         expect(match, JSON.stringify(findings.filter(finding => finding.state !== 'ok'))).not.to.equal(undefined)
         expect(match?.mend).to.match(mend)
-        if (state === 'problem') expect(code).to.equal(1)
+        if (state === 'problem') expect(code, err).to.equal(1)
+        if (state === 'problem') expect(err).to.contain(check)
       } finally {
         await undo?.()
       }
