@@ -15,6 +15,6 @@ export const createPaymentRoute: MerchantRoute = {
   answer: deps => async ctx => {
     const request = parseCreatePayment(ctx.state.body)
     const scope = scopeOf(ctx, 'POST /v1/payments', deps.config.resultWaitMs)
-    return answerTo(await deps.payments.create(scope, request), deps.config.environment, 201)
+    return answerTo(ctx, await deps.payments.create(scope, request), deps.config.environment, 201)
   }
 }

@@ -26,7 +26,7 @@ export function operatePaymentRoute(operation: 'capture' | 'cancel'): MerchantRo
       const paymentId = paymentIdInPath(ctx)
       const amountCents = parsePartialAmount(ctx.state.body)
       const scope = scopeOf(ctx, `POST /v1/payments/${paymentId}/${operation}`, resultWaitMs)
-      return answerTo(await deps.payments[operation](scope, paymentId, amountCents), environment, 200)
+      return answerTo(ctx, await deps.payments[operation](scope, paymentId, amountCents), environment, 200)
     }
   }
 }

@@ -8,10 +8,9 @@ import type { RequestScope } from './payments-port.js'
 /** Seconds; RFC 7240 leaves the bound to the server. */
 const WAIT_S_MAX = 30
 
-/** Comes after `authenticate`, `readIdempotencyKey` and `readJson`. Adds `Preference-Applied` to the answer. */
+/** Comes after `authenticate`, `readIdempotencyKey` and `readJson`. */
 export function scopeOf(ctx: RequestContext, operation: string, defaultWaitMs: number): RequestScope {
-  const waitS = preferredWaitS(ctx.get('Prefer'))
-  if (waitS !== null) ctx.state.headers.push('Preference-Applied', `wait=${waitS}`)
+  const waitS = preferredWaitS(ctx)
   return {
     merchantId: principalOf(ctx).merchantId,
     idempotencyKey: ctx.state.idempotencyKey,
@@ -32,8 +31,8 @@ export function paymentIdInPath(ctx: RequestContext): string {
  * `Prefer: wait=N` (RFC 7240): the wish in seconds, 0 to 30. Null when there is none, or none that can be understood:
  * preferences never fail.
  */
-function preferredWaitS(header: string): number | null {
-  for (const preference of header.split(',')) {
+export function preferredWaitS(ctx: RequestContext): number | null {
+  for (const preference of ctx.get('Prefer').split(',')) {
     const text = /^\s*wait\s*=\s*"?(\d{1,3})"?\s*(;|$)/i.exec(preference)?.[1]
     if (text !== undefined) return Number(text) <= WAIT_S_MAX ? Number(text) : null
   }

@@ -3,8 +3,9 @@ import type { CommandResult } from '../../machines/commands.js'
 import type { Environment, PaymentTerms } from '../../machines/model.js'
 import { failureRow } from '../../redis/payments/payment-parts.js'
 import { ServiceError } from '../../runtime/errors.js'
-import type { Answer } from '../http/context.js'
+import type { Answer, RequestContext } from '../http/context.js'
 import { presentPayment } from './payment-presenter.js'
+import { preferredWaitS } from './request-scope.js'
 import { serverTiming } from './server-timing.js'
 import type { Submission } from './submission.js'
 
@@ -19,7 +20,12 @@ const PARTIAL_VOID = { path: 'amount_cents', message: 'must be the whole authori
  * @param environment decides what a code of a decline means
  * @param firstStatus of the first success: 201 for a create, 200 for capture and cancel. A replay is 200.
  */
-export function answerTo(submission: Submission, environment: Environment, firstStatus: 200 | 201): Answer {
+export function answerTo(
+  ctx: RequestContext,
+  submission: Submission,
+  environment: Environment,
+  firstStatus: 200 | 201
+): Answer {
   if (submission.kind === 'conflict') {
     throw new ServiceError('idempotency_conflict', { paymentId: submission.paymentId })
   }
@@ -32,6 +38,8 @@ export function answerTo(submission: Submission, environment: Environment, first
   }
   const { terms, isReplay, times } = submission
   const headers: Record<string, string> = { Location: paymentPath(terms.id) }
+  const waitS = preferredWaitS(ctx)
+  if (waitS !== null) headers['Preference-Applied'] = `wait=${waitS}`
   if (times !== undefined) headers['Server-Timing'] = serverTiming(times)
   if (isReplay) headers['Idempotent-Replayed'] = 'true'
   if (submission.kind === 'in_progress') {

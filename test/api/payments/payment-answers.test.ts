@@ -296,4 +296,13 @@ describe('payment POSTs: from a request to a command', () => {
       expect(answer.headers.get('Preference-Applied')).to.equal(waitMs === 7_000 ? null : `wait=${waitMs / 1_000}`)
     })
   }
+
+  it('Preference-Applied belongs to the result of a payment: without one, nothing was waited for', async () => {
+    const headers = { Prefer: 'wait=3' }
+    const wrong = await api.request('POST', `/v1/payments/no-id/capture`, { headers })
+    api.payments.submission = { kind: 'not_found' }
+    const unknown = await api.request('POST', `${LOCATION}/capture`, { headers })
+    expect([wrong.status, unknown.status]).to.deep.equal([404, 404])
+    for (const answer of [wrong, unknown]) expect(answer.headers.get('Preference-Applied')).to.equal(null)
+  })
 })
