@@ -13,6 +13,7 @@ import { authenticate } from './middleware/authenticate.js'
 import { readIdempotencyKey } from './middleware/idempotency-key.js'
 import { readJson } from './middleware/json-body.js'
 import { takeOfKey } from './middleware/rate-limit.js'
+import { refuseParameters } from './query.js'
 import type { Schema } from './schema.js'
 
 export interface Route {
@@ -28,7 +29,7 @@ export interface MerchantRoute extends Pick<Route, 'method' | 'path'> {
   readonly needsIdempotencyKey: boolean
   /** Null: a body is not read. */
   readonly body: { readonly schema: Schema; readonly isOptional: boolean } | null
-  /** Null: a query is not read. */
+  /** Null: there are no parameters, and a request with one is refused. */
   readonly query: Schema | null
   answer(deps: RouteDeps): Route['answer']
 }
@@ -48,7 +49,7 @@ export interface RouteDeps {
 
 /** The route for the router. Who is it, and is it not too much: before anything else of a request is looked at. */
 export function routeOf(route: MerchantRoute, deps: RouteDeps): Route {
-  const { method, path, permission, needsIdempotencyKey, body } = route
+  const { method, path, permission, needsIdempotencyKey, body, query } = route
   const { authenticator, admission, rateLimiter } = deps
   const answer = route.answer(deps)
   return {
@@ -58,6 +59,7 @@ export function routeOf(route: MerchantRoute, deps: RouteDeps): Route {
       const { merchantId } = await authenticate(ctx, authenticator, permission)
       return await admitted(admission, merchantId, async () => {
         if (rateLimiter !== null) await takeOfKey(ctx, rateLimiter)
+        if (query === null) refuseParameters(ctx.querystring)
         if (needsIdempotencyKey) readIdempotencyKey(ctx)
         if (body !== null) await readJson(ctx, body)
         return await answer(ctx)

@@ -1,8 +1,8 @@
 /** Query of GET /v1/payments (docs/API.md#get-v1payments). A repeated parameter is an array, which breaks its rule. */
-import { parse as parseQuery } from 'node:querystring'
 import { type PaymentStatus, paymentStatuses } from '../../machines/model.js'
 import type { ListFilter } from '../../redis/payments/payments.js'
 import { ServiceError } from '../../runtime/errors.js'
+import { parametersOf } from '../http/query.js'
 import { parserOf } from '../http/schema.js'
 import { externalReference, object } from '../http/schema-fields.js'
 import { type Cursor, decodeCursor } from './cursor.js'
@@ -50,15 +50,14 @@ const parse = parserOf<ListParameters & { limit?: string; cursor?: string }>(lis
  * The filter of a page, and the parameters that the cursor of the next page keeps. A filter that comes along with a cursor
  * takes the place of the one that the cursor has kept.
  *
- * @param querystring what stands behind the `?`. Read here and not by koa, whose objects hide a parameter `__proto__`.
+ * @param querystring what stands behind the `?`
  * @throws `ServiceError` `invalid_request`, also for the cursor of another merchant
  */
 export function parseListPayments(
   querystring: string,
   merchantId: string
 ): { readonly filter: ListFilter; readonly parameters: Cursor['parameters'] } {
-  if (!isDecodable(querystring)) throw invalid('query', 'must be percent-encoded UTF-8')
-  const { limit, cursor, ...given } = parse(parseQuery(querystring, '&', '=', { maxKeys: 0 }))
+  const { limit, cursor, ...given } = parse(parametersOf(querystring))
   const from = cursor === undefined ? null : decodeCursor(merchantId, cursor)
   if (cursor !== undefined && from === null) throw invalid('cursor', CURSOR_RULE)
   const parameters = { ...parse(from?.parameters ?? {}), ...given }
@@ -83,14 +82,4 @@ function momentOf(time: string | undefined): number | null {
 
 function invalid(path: string, message: string): ServiceError {
   return new ServiceError('invalid_request', { fields: [{ path, message }] })
-}
-
-/** Without this, what is no UTF-8 would be looked for as replacement characters, and found to be nothing. */
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text)
-    return true
-  } catch {
-    return false
-  }
 }

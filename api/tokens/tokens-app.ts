@@ -10,6 +10,7 @@ import { answerRequests, type RequestLogLevel } from '../http/middleware/answer.
 import { authenticate } from '../http/middleware/authenticate.js'
 import { readJson } from '../http/middleware/json-body.js'
 import { unmatched } from '../http/middleware/unmatched.js'
+import { refuseParameters } from '../http/query.js'
 import type { Route } from '../http/route.js'
 import { limitAddress, limitTokens, type TokenLimits } from './address-limit.js'
 import { readCardInput } from './card-input.js'
@@ -50,6 +51,7 @@ function tokenRoute(deps: TokensAppDeps): Route {
     path: '/v1/tokens',
     async answer(ctx) {
       const { merchantId } = await authenticate(ctx, deps.authenticator, 'tokens:write')
+      refuseParameters(ctx.querystring)
       await readJson(ctx, { isOptional: false })
       const card = readCardInput(ctx.state.body, { environment: deps.environment, nowMs: Date.now() })
       await limitTokens(ctx, deps.limits)

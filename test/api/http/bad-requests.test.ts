@@ -158,6 +158,29 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
     expect(await answerTo('/v1/payments')).to.match(/^HTTP\/1.1 400 .*is missing: send a JSON object/s)
   })
 
+  const routes: readonly [method: string, path: string][] = [
+    ['POST', '/v1/payments'],
+    ['POST', `/v1/payments/${PAYMENT_ID}/capture`],
+    ['GET', `/v1/payments/${PAYMENT_ID}`],
+    ['GET', '/v1/payments'],
+    ['PUT', '/v1/webhook-endpoint']
+  ]
+  for (const [method, path] of routes) {
+    it(`a parameter that ${method} ${path} does not know is 400`, async () => {
+      const body = method === 'GET' ? undefined : aCreateBody()
+      const answer = await api.request(method, `${path}?x=1&__proto__=1`, { body })
+      expect([answer.status, answer.error['code']]).to.deep.equal([400, 'invalid_request'])
+      const message = 'is not a known field here'
+      expect(answer.error.fields).to.have.deep.members(['x', '__proto__'].map(name => ({ path: name, message })))
+    })
+  }
+
+  it('a query that is no text is 400, and an empty one is none', async () => {
+    const answer = await api.request('GET', `/v1/payments/${PAYMENT_ID}?%ff`)
+    expect(answer.error.fields).to.deep.equal([{ path: 'query', message: 'must be percent-encoded UTF-8' }])
+    expect((await api.request('GET', `/v1/payments/${PAYMENT_ID}?`)).status).to.equal(404)
+  })
+
   it('JSON without a Content-Type is 415', async () => {
     const body = new TextEncoder().encode(valid)
     const answer = await api.request('POST', '/v1/payments', { body, headers: { 'Content-Type': null } })
