@@ -62,6 +62,9 @@ export function documentedCodes(name: string, { body, needsIdempotencyKey }: Mer
   ]
 }
 
+/** What routes answer that need neither a payment nor a token: errors that no route has for itself. */
+export const STANDARD_CODES: readonly ErrorCode[] = [...OF_EVERY_ROUTE, 'overloaded', ...OF_BODIES, 'not_found']
+
 /** Those of POST /v1/tokens, which is a route of the process `tokens`. */
 export const TOKEN_CODES: readonly ErrorCode[] = [...OF_EVERY_ROUTE, ...OF_BODIES, 'invalid_card']
 

@@ -1,7 +1,8 @@
 /** The schemas of answers, from the words of `scripts/docs/api/words.ts`. */
 import { CURRENCY } from '../../../api/http/schema-fields.js'
 import { declineReasons } from '../../../machines/declines.js'
-import { operationKinds, operationStates, paymentStatuses } from '../../../machines/model.js'
+import { type FailureCode, operationKinds, operationStates, paymentStatuses } from '../../../machines/model.js'
+import { type ErrorCode, type ErrorSpec, errorCatalogue } from '../../../runtime/errors.js'
 import { publicErrorCodes } from '../api/error-table.js'
 import { type AnswerType, type AnswerWords, answerWords, tokenAnswer } from '../api/words.js'
 import { eventSchema } from './webhook-schemas.js'
@@ -19,7 +20,10 @@ const schemaOfType: Readonly<Record<AnswerType, Json>> = {
   'boolean or null': { type: ['boolean', 'null'] },
   timestamp: time,
   'timestamp or null': { ...time, type: ['string', 'null'] },
-  object: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean', 'null'] } },
+  object: {
+    type: 'object',
+    additionalProperties: { anyOf: ['string', 'number', 'boolean', 'null'].map(type => ({ type })) }
+  },
   'array of strings': { type: 'array', items: { type: 'string' } },
   'array of `{path, message}`': {
     type: 'array',
@@ -31,6 +35,20 @@ const schemaOfType: Readonly<Record<AnswerType, Json>> = {
   }
 }
 
+/** Rows of the catalogue with which a payment may fail. */
+const failures = [
+  'card_declined',
+  'card_expired',
+  'invalid_token',
+  'cvv_lost',
+  'card_unreadable',
+  'provider_rejected',
+  'network_unavailable',
+  'authorization_overdue',
+  'capture_rejected',
+  'capture_not_sent'
+] as const satisfies readonly (FailureCode | 'cvv_lost')[]
+
 /** What is known of a field beyond its type. */
 const details: Readonly<Record<string, Json>> = {
   'Payment status': { enum: paymentStatuses, description: 'docs/PAYMENTS.md says what each status means' },
@@ -39,7 +57,7 @@ const details: Readonly<Record<string, Json>> = {
   'Payment provider.decline_reason': { enum: [...declineReasons, null] },
   'Payment operation.kind': { enum: operationKinds },
   'Payment operation.state': { enum: operationStates },
-  'Payment error.code': { enum: publicErrorCodes },
+  'Payment error.code': { enum: publicCodesOf(failures) },
   'Error error.code': { enum: publicErrorCodes },
   'Payment refunds[].state': { enum: operationStates },
   'Payment refunds[].error.code': { enum: publicErrorCodes },
@@ -91,15 +109,34 @@ export function answerSchemas(): Record<string, Json> {
   }
 }
 
-function schemaOf(name: string, words: AnswerWords): Json & { properties: Json } {
-  return objectOf(name, '', Object.entries(words))
+/** The body of an error that has one of these codes. */
+export function errorSchema(codes: readonly ErrorCode[]): Json {
+  return schemaOf('Error', answerWords.error, { 'Error error.code': { enum: publicCodesOf(codes) } })
+}
+
+/** The codes that merchants see of these rows, each one once. */
+export function publicCodesOf(rows: readonly ErrorCode[]): string[] {
+  const codes = rows.map(row => {
+    const { publicCode = row }: ErrorSpec = errorCatalogue[row]
+    return publicCode
+  })
+  return [...new Set(codes)]
+}
+
+function schemaOf(
+  name: string,
+  words: AnswerWords,
+  more: Readonly<Record<string, Json>> = {}
+): Json & { properties: Json } {
+  return objectOf(name, '', Object.entries(words), { ...details, ...more })
 }
 
 /** The object at `prefix`, whose fields are named by their whole paths. `name[]` is a list of objects. */
 function objectOf(
   name: string,
   prefix: string,
-  rows: readonly (readonly [string, AnswerWords[string]])[]
+  rows: readonly (readonly [string, AnswerWords[string]])[],
+  known = details
 ): Json & { properties: Json } {
   const members = new Map<string, (readonly [string, AnswerWords[string]])[]>()
   for (const row of rows) {
@@ -111,10 +148,10 @@ function objectOf(
     const [first] = below
     const isField = first !== undefined && first[0] === path
     const part = named[`${path}.`]
-    const object = (): Json => (part ? { $ref: `#/components/schemas/${part}` } : objectOf(name, `${path}.`, below))
+    const object = (): Json => (part ? { $ref: `#/components/schemas/${part}` } : objectOf(name, `${path}.`, below, known))
     const schema = isField ? fieldOf(first[1]) : object()
     if (member.endsWith('[]')) return [member.slice(0, -2), { type: 'array', items: schema }] as const
-    return [member, { ...schema, ...details[`${name} ${path}`] }] as const
+    return [member, { ...schema, ...known[`${name} ${path}`] }] as const
   })
   const required = properties
     .map(([member]) => member)

@@ -1,5 +1,6 @@
 /** What a tool shows of each route, and what the route answers when all is well. */
 import { demoCard, demoCustomer } from '../../start/demo-customer.js'
+import { EXAMPLE_TOKEN_ID } from './answer-examples.js'
 
 export interface OperationWords {
   /** Name of the function that a generated client has. */
@@ -16,8 +17,6 @@ export interface OperationWords {
     readonly means: string
   }[]
 }
-
-const TOKEN_EXAMPLE = 'the-token-of-the-hosted-fields'
 
 const replayed = {
   status: 200,
@@ -41,7 +40,7 @@ export const operationWords: Readonly<Record<string, OperationWords>> = {
     example: {
       amount_cents: 15_990,
       external_reference: 'order-1',
-      payment_source: { source_type: 'token', token_id: TOKEN_EXAMPLE },
+      payment_source: { source_type: 'token', token_id: EXAMPLE_TOKEN_ID },
       customer: demoCustomer,
       metadata: { basket: 42 }
     },
@@ -86,7 +85,7 @@ export const operationWords: Readonly<Record<string, OperationWords>> = {
     tag: 'Cards',
     summary: 'Store a card for later payments',
     text: 'Exchanges a one-use token for a stored card. The security code is not stored.',
-    example: { token_id: TOKEN_EXAMPLE },
+    example: { token_id: EXAMPLE_TOKEN_ID },
     answers: [
       { status: 200, schema: 'Card', means: 'The same token was exchanged before, for this card.' },
       { status: 201, schema: 'Card', means: 'Stored.' }

@@ -7,22 +7,17 @@
 import { merchantRoutes } from '../../../api/http/api-app.js'
 import { documentedCodes, TOKEN_CODES } from '../api/error-table.js'
 import { nameOf } from '../api/page.js'
+import { answerExample } from './answer-examples.js'
 import { answerSchemas } from './answer-schemas.js'
 import { type OperationWords, operationWords, TOKEN_ROUTE, tokenOperation } from './api-operations.js'
-import { errorResponses, type ResponseCollector } from './error-responses.js'
+import { type ErrorCollectors, errorResponses } from './error-responses.js'
 import { headerComponents, headersOf, parameterComponents, parametersOf } from './headers.js'
-import { bodyOf, queryParameters, type SchemaCollector, tokenBody } from './requests.js'
+import { bodyOf, queryParameters, tokenBody } from './requests.js'
 import { webhookEvents } from './webhook-schemas.js'
 
 export const OPENAPI_FILE = 'docs/openapi.json'
 
 type Json = Readonly<Record<string, unknown>>
-
-/** What stands in many places is kept once. */
-interface Collectors {
-  readonly schema: SchemaCollector
-  readonly response: ResponseCollector
-}
 
 /** The document as a file. */
 export function openApiFile(): string {
@@ -33,7 +28,7 @@ export function openApiFile(): string {
 export function openApiDocument(): Json {
   const schemas: Record<string, Json> = answerSchemas()
   const responses: Record<string, Json> = {}
-  const collectors: Collectors = {
+  const collectors: ErrorCollectors = {
     schema: (name, schema) => {
       schemas[name] = schema
       return { $ref: `#/components/schemas/${name}` }
@@ -74,7 +69,7 @@ export function openApiDocument(): Json {
   }
 }
 
-function paths(collect: Collectors): Json {
+function paths(collect: ErrorCollectors): Json {
   const found: Record<string, Record<string, unknown>> = {}
   for (const route of merchantRoutes) {
     const name = nameOf(route)
@@ -91,7 +86,11 @@ function paths(collect: Collectors): Json {
         ...body,
         responses: {
           ...answers(words, route.needsIdempotencyKey),
-          ...errorResponses(documentedCodes(name, route), route.needsIdempotencyKey, collect.response)
+          ...errorResponses(
+            { id: words.id, movesMoney: route.needsIdempotencyKey },
+            documentedCodes(name, route),
+            collect
+          )
         }
       }
     }
@@ -109,14 +108,18 @@ function answers({ answers: known, id }: OperationWords, movesMoney: boolean): J
     {
       description: means,
       headers: headersOf(status, movesMoney),
-      ...(schema && { content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } } })
+      ...(schema && {
+        content: {
+          'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, example: answerExample(id, status) }
+        }
+      })
     }
   ])
   if (responses.length === 0) throw new Error(`scripts/docs/openapi/api-operations.ts: ${id} answers nothing.`)
   return Object.fromEntries(responses)
 }
 
-function tokenPath(collect: Collectors): Json {
+function tokenPath(collect: ErrorCollectors): Json {
   return {
     servers: [{ url: 'http://localhost:3001', description: '`tokens` under `npm start`: the side of the browser' }],
     post: {
@@ -126,7 +129,7 @@ function tokenPath(collect: Collectors): Json {
       requestBody: tokenBody(tokenOperation, collect.schema),
       responses: {
         ...answers(tokenOperation, false),
-        ...errorResponses(TOKEN_CODES, false, collect.response)
+        ...errorResponses({ id: tokenOperation.id, movesMoney: false }, TOKEN_CODES, collect)
       }
     }
   }

@@ -1,49 +1,92 @@
 /** The errors of a route, by status; the rows of the catalogue are their examples. */
-import { type ErrorCode, type ErrorSpec, errorCatalogue } from '../../../runtime/errors.js'
-import { headersOf } from './headers.js'
+import { type ErrorCode, errorCatalogue } from '../../../runtime/errors.js'
+import { STANDARD_CODES } from '../api/error-table.js'
+import { errorSchema, publicCodesOf } from './answer-schemas.js'
+import { headersOf, isAboutPayment } from './headers.js'
+import { capitalised, type SchemaCollector } from './requests.js'
 
 type Json = Readonly<Record<string, unknown>>
 
 const EXAMPLE_ID = '0193c1a5-7c2e-7f5a-8a3b-1d2e3f4a5b6c'
 
-/** The same response stands in many routes: it is kept under a name, and `collect` answers the reference to it. */
-export type ResponseCollector = (name: string, response: Json) => Json
+/** Names of generated types. A status without a name fails the build of the document. */
+const nameOfStatus: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  408: 'RequestTimeout',
+  409: 'Conflict',
+  413: 'PayloadTooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'Unprocessable',
+  429: 'RateLimited',
+  500: 'InternalError',
+  503: 'Unavailable'
+}
 
-/** Responses by status. `movesMoney`: of a payment POST, whose errors may name a payment. */
-export function errorResponses(codes: readonly ErrorCode[], movesMoney: boolean, collect: ResponseCollector): Json {
-  const byStatus = new Map<number, ErrorCode[]>()
-  for (const code of codes) {
-    const { status } = errorCatalogue[code]
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
-  }
-  const statuses = [...byStatus].sort(([one], [other]) => one - other)
-  return Object.fromEntries(
-    statuses.map(([status, rows]) => {
-      const publicCodes = [...new Set(rows.map(publicCodeOf))]
-      const response = {
-        description: publicCodes.map(code => `\`${code}\``).join(', '),
-        headers: headersOf(status, movesMoney),
-        content: {
-          'application/json': {
-            schema: { $ref: '#/components/schemas/Error' },
-            examples: Object.fromEntries(rows.map(row => [row, exampleOf(row)]))
-          }
-        }
+/** What stands in many routes is kept under a name; each function answers the reference to it. */
+export interface ErrorCollectors {
+  readonly schema: SchemaCollector
+  readonly response: (name: string, response: Json) => Json
+}
+
+/** What tells the errors of one route from those of others. */
+interface Route {
+  readonly id: string
+  /** Whether it is a payment POST, whose errors may name a payment. */
+  readonly movesMoney: boolean
+}
+
+/** Responses by status. Those that most routes share have plain names (`NotFound`), others begin with their operation. */
+export function errorResponses(route: Route, codes: readonly ErrorCode[], collect: ErrorCollectors): Json {
+  const standard = byStatus(STANDARD_CODES)
+  const responses = [...byStatus(codes)].map(([status, rows]) => {
+    const isStandard = standard.get(status)?.join() === rows.join() && !(route.movesMoney && isAboutPayment(status))
+    const name = `${isStandard ? '' : capitalised(route.id)}${nameOf(status)}`
+    return [String(status), collect.response(name, responseOf(name, status, rows, route, collect))] as const
+  })
+  return Object.fromEntries(responses)
+}
+
+function responseOf(
+  name: string,
+  status: number,
+  rows: readonly ErrorCode[],
+  { movesMoney }: Route,
+  collect: ErrorCollectors
+): Json {
+  return {
+    description: publicCodesOf(rows)
+      .map(code => `\`${code}\``)
+      .join(', '),
+    headers: headersOf(status, movesMoney),
+    content: {
+      'application/json': {
+        schema: collect.schema(name.endsWith('Error') ? name : `${name}Error`, errorSchema(rows)),
+        examples: Object.fromEntries(rows.map(row => [row, exampleOf(row)]))
       }
-      return [String(status), collect([status, ...publicCodes].join('.'), response)]
-    })
-  )
+    }
+  }
+}
+
+function byStatus(codes: readonly ErrorCode[]): ReadonlyMap<number, readonly ErrorCode[]> {
+  const statuses = [...new Set(codes.map(code => errorCatalogue[code].status))].sort((one, other) => one - other)
+  return new Map(statuses.map(status => [status, codes.filter(code => errorCatalogue[code].status === status)]))
+}
+
+function nameOf(status: number): string {
+  const name = nameOfStatus[status]
+  if (name === undefined)
+    throw new Error(`scripts/docs/openapi/error-responses.ts has no name for the status ${status}.`)
+  return name
 }
 
 function exampleOf(row: ErrorCode): Json {
   const { message, retryable } = errorCatalogue[row]
+  const code = publicCodesOf([row])[0]
   return {
-    summary: `${publicCodeOf(row)}${retryable ? ', retryable' : ''}`,
-    value: { error: { code: publicCodeOf(row), message, retryable, request_id: EXAMPLE_ID } }
+    summary: `${code}${retryable ? ', retryable' : ''}`,
+    value: { error: { code, message, retryable, request_id: EXAMPLE_ID } }
   }
-}
-
-function publicCodeOf(row: ErrorCode): string {
-  const { publicCode = row }: ErrorSpec = errorCatalogue[row]
-  return publicCode
 }

@@ -1,5 +1,7 @@
 /** Headers of requests and answers; docs/API.md has the same tables in prose. */
 
+import { EXAMPLE_KEY, EXAMPLE_PAYMENT_ID } from './answer-examples.js'
+
 type Json = Readonly<Record<string, unknown>>
 
 const uuid = { type: 'string', format: 'uuid' }
@@ -7,7 +9,14 @@ const text = { type: 'string' }
 const seconds = { type: 'integer', minimum: 0 }
 
 export const parameterComponents: Readonly<Record<string, Json>> = {
-  PaymentId: { name: 'id', in: 'path', required: true, description: 'Id of the payment', schema: uuid },
+  PaymentId: {
+    name: 'id',
+    in: 'path',
+    required: true,
+    description: 'Id of the payment',
+    schema: uuid,
+    example: EXAMPLE_PAYMENT_ID
+  },
   CardId: { name: 'id', in: 'path', required: true, description: 'Id of the stored card', schema: text },
   IdempotencyKey: {
     name: 'Idempotency-Key',
@@ -15,7 +24,8 @@ export const parameterComponents: Readonly<Record<string, Json>> = {
     required: true,
     description:
       'New for each intention to move money, written down before the request is sent, and the same for each repetition of it. 1 to 255 printable ASCII characters; a key that is a card number and nothing else is refused.',
-    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]{1,255}$' }
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]{1,255}$' },
+    example: EXAMPLE_KEY
   },
   CorrelationId: {
     name: 'X-Correlation-Id',
@@ -45,6 +55,10 @@ export const headerComponents: Readonly<Record<string, Json>> = {
   },
   'Preference-Applied': { description: 'How long the answer was waited for', schema: text },
   'Server-Timing': { description: 'Where the time went: queue, lock, network, store (ms)', schema: text },
+  'X-Service-Warning': {
+    description: '`secret-key-in-browser`: a page has used a secret key. Revoke it',
+    schema: { const: 'secret-key-in-browser' }
+  },
   'WWW-Authenticate': { description: '`Bearer`', schema: { const: 'Bearer' } }
 }
 
@@ -61,7 +75,7 @@ export function parametersOf(route: { readonly path: string; readonly needsIdemp
 const OF_PAYMENTS = ['Location', 'Idempotent-Replayed', 'Preference-Applied', 'Server-Timing']
 
 /** Whether a payment POST with that answer may have found or made a payment. */
-function isAboutPayment(status: number): boolean {
+export function isAboutPayment(status: number): boolean {
   return status < 300 || [400, 409, 422, 503].includes(status)
 }
 
@@ -70,6 +84,7 @@ export function headersOf(status: number, movesMoney: boolean): Json {
   const names = [
     'X-Request-Id',
     'X-Correlation-Id',
+    'X-Service-Warning',
     // Until the key is known there is no limit to tell.
     ...(status === 401 ? ['WWW-Authenticate'] : ['RateLimit-Policy', 'RateLimit']),
     ...(movesMoney && isAboutPayment(status) ? OF_PAYMENTS : []),

@@ -21,12 +21,14 @@ const knownFormats: Readonly<Record<string, Json>> = {
   note: {}
 }
 
-/** Keywords that mean the same everywhere. */
+/**
+ * Keywords that mean the same everywhere. A `default` stands in the description: generators make a field with one
+ * required, and it is not.
+ */
 const COMMON = [
   'type',
   'const',
   'enum',
-  'default',
   'minimum',
   'maximum',
   'minLength',
@@ -48,7 +50,12 @@ export function bodyOf(
 }
 
 function requestName(id: string): string {
-  return `${id.charAt(0).toUpperCase()}${id.slice(1)}Request`
+  return `${capitalised(id)}Request`
+}
+
+/** `createPayment` as the beginning of the name of a type. */
+export function capitalised(id: string): string {
+  return `${id.charAt(0).toUpperCase()}${id.slice(1)}`
 }
 
 /** The parameters of a query. A number arrives as text; a client has it as a number. */
@@ -56,13 +63,14 @@ export function queryParameters(route: string, query: Schema): Json[] {
   const words = requestWords[route] ?? {}
   const properties = isRecord(query['properties']) ? query['properties'] : {}
   return Object.entries(properties).map(([name, field]) => {
-    const schema = name === 'limit' ? listLimit : publicSchema(isRecord(field) ? field : {}, name, words, noNames)
-    return { name, in: 'query', description: words[name], schema }
+    const rules = isRecord(field) ? field : {}
+    const { description, ...schema } = publicSchema(rules, name, words, noNames)
+    return { name, in: 'query', description, schema: name === 'limit' ? listLimit : schema }
   })
 }
 
 /** `limit` of a list as a number. */
-export const listLimit = { type: 'integer', minimum: 1, maximum: 100, default: 20 } as const
+export const listLimit = { type: 'integer', minimum: 1, maximum: 100 } as const
 
 /** The rules of a typed card are functions (api/tokens/card-input.ts): here is what a tool can check. */
 const tokenPatterns: Readonly<Record<keyof typeof tokenWords, Json>> = {
@@ -97,8 +105,8 @@ function publicSchema(
   if (Array.isArray(schema['oneOf'])) return oneOf(schema, path, words, collect)
   const below = (name: string, field: unknown): Json =>
     publicSchema(isRecord(field) ? field : {}, path === '' ? name : `${path}.${name}`, words, collect)
-  const { properties, additionalProperties, propertyNames, format } = schema
-  return {
+  const { properties, additionalProperties, propertyNames, format, type } = schema
+  const whole: Json = {
     ...(Object.keys(schema).some(key => key === 'type') ? {} : { type: 'string' }),
     ...Object.fromEntries(COMMON.flatMap(key => (key in schema ? [[key, schema[key]]] : []))),
     ...formatOf(format),
@@ -108,8 +116,27 @@ function publicSchema(
     ...(additionalProperties === false && { additionalProperties }),
     ...(isRecord(additionalProperties) && { additionalProperties: below('*', additionalProperties) }),
     ...(isRecord(propertyNames) && { propertyNames: below('*', propertyNames) }),
-    description: [words[path], schema['rule']].filter(Boolean).join('; ')
+    description: [words[path], schema['rule'], defaultOf(schema)].filter(Boolean).join('; ')
   }
+  return Array.isArray(type) && type.length > 2 ? anyOf(whole, type) : whole
+}
+
+function defaultOf(schema: Schema): string {
+  return 'default' in schema ? `${String(schema['default'])} when it is absent` : ''
+}
+
+const rulesOfType: Readonly<Record<string, readonly string[]>> = {
+  string: ['minLength', 'maxLength', 'pattern', 'format'],
+  number: ['minimum', 'maximum']
+}
+
+/** A value of several types, each with its own rules: validators made from rules of several types at once are wrong. */
+function anyOf(schema: Json, types: readonly unknown[]): Json {
+  const variants = types.map(type => {
+    const rules = rulesOfType[String(type)] ?? []
+    return { type, ...Object.fromEntries(rules.flatMap(key => (key in schema ? [[key, schema[key]]] : []))) }
+  })
+  return { anyOf: variants, description: schema['description'] }
 }
 
 function formatOf(format: unknown): Json {
@@ -128,7 +155,7 @@ function oneOf(schema: Schema, path: string, words: Readonly<Record<string, stri
     const kind = isRecord(properties[tag]) ? String(properties[tag]['const']) : ''
     const required = Array.isArray(variant['required']) ? variant['required'] : []
     const whole = publicSchema({ ...variant, required: [tag, ...required] }, path, words, collect)
-    return [kind, collect(`PaymentSource${kind.charAt(0).toUpperCase()}${kind.slice(1)}`, whole)] as const
+    return [kind, collect(`PaymentSource${capitalised(kind)}`, whole)] as const
   })
   return {
     description: words[path],

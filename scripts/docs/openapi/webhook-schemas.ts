@@ -2,6 +2,8 @@
 import { paymentStatuses } from '../../../machines/model.js'
 import { EVENT_TYPE } from '../../../redis/webhooks/webhook-event.js'
 
+import { eventExample } from './answer-examples.js'
+
 type Json = Readonly<Record<string, unknown>>
 
 const cents = { type: 'integer', minimum: 0 }
@@ -66,7 +68,12 @@ export function webhookEvents(): Json {
         parameters: [signature, eventName],
         requestBody: {
           required: true,
-          content: { 'application/json': { schema: { $ref: '#/components/schemas/PaymentStatusChanged' } } }
+          content: {
+            'application/json': {
+              schema: { $ref: '#/components/schemas/PaymentStatusChanged' },
+              example: eventExample()
+            }
+          }
         },
         responses: {
           '2XX': { description: 'Received. Answer within 10 s, and do the work afterwards.' },

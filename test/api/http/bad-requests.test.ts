@@ -158,6 +158,20 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
     expect(await answerTo('/v1/payments')).to.match(/^HTTP\/1.1 400 .*is missing: send a JSON object/s)
   })
 
+  it('JSON without a Content-Type is 415', async () => {
+    const body = new TextEncoder().encode(valid)
+    const answer = await api.request('POST', '/v1/payments', { body, headers: { 'Content-Type': null } })
+    expect(answer.status).to.equal(415)
+  })
+})
+
+describe('parameters that a route does not know', () => {
+  let api: RunningApi
+  before(async () => {
+    api = await startApi()
+  })
+  after(() => api.stop())
+
   const routes: readonly [method: string, path: string][] = [
     ['POST', '/v1/payments'],
     ['POST', `/v1/payments/${PAYMENT_ID}/capture`],
@@ -179,12 +193,6 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
     const answer = await api.request('GET', `/v1/payments/${PAYMENT_ID}?%ff`)
     expect(answer.error.fields).to.deep.equal([{ path: 'query', message: 'must be percent-encoded UTF-8' }])
     expect((await api.request('GET', `/v1/payments/${PAYMENT_ID}?`)).status).to.equal(404)
-  })
-
-  it('JSON without a Content-Type is 415', async () => {
-    const body = new TextEncoder().encode(valid)
-    const answer = await api.request('POST', '/v1/payments', { body, headers: { 'Content-Type': null } })
-    expect(answer.status).to.equal(415)
   })
 })
 
