@@ -10,19 +10,17 @@ export interface LockedPackage {
 }
 
 interface LockFile {
-  readonly packages: Readonly<Record<string, { version: string; license?: string; dev?: boolean }>>
+  readonly packages: Readonly<Record<string, { version?: string; license?: string; dev?: boolean }>>
 }
 
-/** Every package of package-lock.json, by name. */
+/** Every package of package-lock.json by name, without our own, which have no version of their own there. */
 export function lockedPackages(): readonly LockedPackage[] {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as LockFile
   return Object.entries(packages)
-    .filter(([path]) => path !== '')
-    .map(([path, { version, license, dev }]) => ({
-      name: path.replace(/^.*node_modules\//, ''),
-      version,
-      licence: license ?? 'unknown',
-      isDevelopment: dev ?? false
-    }))
+    .flatMap(([path, { version, license, dev }]) => {
+      if (path === '' || version === undefined) return []
+      const name = path.replace(/^.*node_modules\//, '')
+      return [{ name, version, licence: license ?? 'unknown', isDevelopment: dev ?? false }]
+    })
     .sort((one, other) => `${one.name}@${one.version}`.localeCompare(`${other.name}@${other.version}`, 'en'))
 }
