@@ -27,6 +27,7 @@ import { serve } from './http/http-server.js'
 import { meterLimiter, meterReplies, meterStore, meterTokens } from './payments/metered-acceptance.js'
 import { shedWhenBehind } from './payments/shed-when-behind.js'
 import { createPayments } from './payments/submit.js'
+import { loadReference } from './reference/reference.js'
 import { createWebhookEndpoints } from './webhook-endpoint/webhook-endpoints.js'
 
 /** How long requests that wait for a result may go on doing so when the process has drained (ms). */
@@ -69,6 +70,7 @@ await runProcess('api', async context => {
   const app = createApp({
     config,
     log,
+    reference: loadReference(config),
     admission,
     authenticator: createAuthenticator({
       environment: config.environment,

@@ -74,7 +74,7 @@ function modifiedMs(path) {
 function newestSourceMs() {
   const paths = SOURCES.flatMap(folder => [folder, ...filesBelow(folder)])
   const sources = paths.filter(path => /\.(ts|mjs|css|html)$/.test(path) || statSync(join(root, path)).isDirectory())
-  return Math.max(...[...PROJECTS, 'package-lock.json', ...sources].map(modifiedMs))
+  return Math.max(...[...PROJECTS, 'package-lock.json', 'docs/openapi.json', ...sources].map(modifiedMs))
 }
 
 // What was compiled from a source that is gone would still be found by mocha, and by imports.

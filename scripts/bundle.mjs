@@ -1,6 +1,8 @@
-// Makes the files of the hosted fields that browsers get, in dist/hosted-fields: each script whole in one file, so that
-// one hash (subresource integrity, Content-Security-Policy) covers all of it. Runs after the compiler, which has
-// checked the same sources.
+// Makes the files that browsers get. Runs after the compiler, which has checked the same sources.
+//
+// dist/hosted-fields: each script whole in one file, so that one hash (subresource integrity, Content-Security-Policy)
+// covers all of it. dist/reference: the reference page of `api`, with Swagger UI from its package.
+import { copyFileSync } from 'node:fs'
 import { build } from 'esbuild'
 
 const source = 'api/tokens/browser'
@@ -17,3 +19,18 @@ await build({
   loader: { '.html': 'copy' },
   logLevel: 'warning'
 })
+
+const reference = 'api/reference/browser'
+await build({
+  entryPoints: [`${reference}/page.ts`, `${reference}/page.css`, `${reference}/page.html`],
+  outdir: 'dist/reference',
+  bundle: true,
+  minify: true,
+  charset: 'utf8',
+  loader: { '.html': 'copy' },
+  logLevel: 'warning'
+})
+for (const name of ['swagger-ui-bundle.js', 'swagger-ui.css']) {
+  copyFileSync(`node_modules/swagger-ui-dist/${name}`, `dist/reference/${name}`)
+}
+copyFileSync('docs/openapi.json', 'dist/reference/openapi.json')

@@ -9,6 +9,8 @@ import { createPaymentRoute } from '../payments/create-payment-route.js'
 import { listPaymentsRoute } from '../payments/list-payments-route.js'
 import { operatePaymentRoute } from '../payments/operate-payment-route.js'
 import { readPaymentRoute } from '../payments/read-payment-route.js'
+import type { Reference } from '../reference/reference.js'
+import { addReferenceRoutes } from '../reference/reference-routes.js'
 import { readWebhookEndpointRoute, registerWebhookEndpointRoute } from '../webhook-endpoint/webhook-endpoint-route.js'
 import type { RequestState } from './context.js'
 import { answerRequests, type RequestLogLevel } from './middleware/answer.js'
@@ -30,27 +32,32 @@ export const merchantRoutes: readonly MerchantRoute[] = [
   capabilitiesRoute
 ]
 
+interface AppDeps extends RouteDeps {
+  readonly log: Logger
+  /** Null: no reference page is served. */
+  readonly reference: Reference | null
+}
+
 /** Builds the application; `api/http/http-server.ts` serves it. */
-export function createApp(deps: RouteDeps & { readonly log: Logger }): Koa<RequestState> {
-  return createJsonApp(
-    deps.log,
-    merchantRoutes.map(route => routeOf(route, deps)),
-    deps.config.requestLogLevel
-  )
+export function createApp(deps: AppDeps): Koa<RequestState> {
+  const { log, config, reference } = deps
+  const router = routerOf(merchantRoutes.map(route => routeOf(route, deps)))
+  if (reference !== null) addReferenceRoutes(router, reference)
+  return createJsonApp(log, router, config.requestLogLevel)
 }
 
 /**
- * An application that speaks JSON with our envelope, headers and logs, and knows these routes. `requestLogLevel`: of the
+ * An application that speaks JSON with our envelope, headers and logs, and knows the routes of `router`. `requestLogLevel`: of the
  * line that tells of each answered request.
  */
 export function createJsonApp(
   log: Logger,
-  routes: readonly Route[],
+  router: Router<RequestState>,
   requestLogLevel: RequestLogLevel = 'debug'
 ): Koa<RequestState> {
   const app = new Koa<RequestState>()
   app.use(answerRequests(log, requestLogLevel))
-  app.use(routerOf(routes).routes())
+  app.use(router.routes())
   app.use(unmatched())
   return app
 }

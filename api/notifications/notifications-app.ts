@@ -9,7 +9,7 @@ import type { NoticeStore } from '../../redis/notices/notices.js'
 import type { Clock } from '../../runtime/clock.js'
 import { ServiceError } from '../../runtime/errors.js'
 import type { Logger } from '../../runtime/log.js'
-import { createJsonApp } from '../http/api-app.js'
+import { createJsonApp, routerOf } from '../http/api-app.js'
 import type { RequestContext, RequestState } from '../http/context.js'
 import { readJson } from '../http/middleware/json-body.js'
 import type { Route } from '../http/route.js'
@@ -25,7 +25,7 @@ export interface NotificationsDeps {
 
 /** Builds the application. Its one route answers 200 (the only status that counts as received) when the notice is durable. */
 export function createNotificationsApp(deps: NotificationsDeps): Koa<RequestState> {
-  return createJsonApp(deps.log, [notificationRoute(deps)])
+  return createJsonApp(deps.log, routerOf([notificationRoute(deps)]))
 }
 
 function notificationRoute(deps: NotificationsDeps): Route {

@@ -2,7 +2,7 @@
 import type Router from '@koa/router'
 import { ServiceError } from '../../runtime/errors.js'
 import type { RequestContext, RequestState } from '../http/context.js'
-import { setHeaders } from '../http/middleware/answer.js'
+import { sendFresh, setHeaders } from '../http/middleware/answer.js'
 import { SECURITY_HEADERS } from '../http/middleware/security-headers.js'
 import type { FieldsRelease, HostedFields } from './hosted-fields.js'
 
@@ -56,15 +56,4 @@ function sendScript(ctx: RequestContext, release: FieldsRelease, cacheControl: s
     ETag: `"${release.version}"`
   })
   sendFresh(ctx, 'text/javascript; charset=utf-8', release.source)
-}
-
-/** 304 when the browser has it already. */
-function sendFresh(ctx: RequestContext, type: string, body: string | Buffer): void {
-  ctx.status = 200
-  if (ctx.fresh) {
-    ctx.status = 304
-    return
-  }
-  ctx.type = type
-  ctx.body = body
 }

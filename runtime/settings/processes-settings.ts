@@ -46,6 +46,13 @@ export const processSettings = {
     'http://localhost:3001',
     'Public address of `tokens`, told to merchants by /v1/capabilities. Live: https.'
   ),
+  referencePage: oneOf(
+    'REFERENCE_PAGE',
+    ['api'],
+    ['test', 'always'],
+    'test',
+    'Where `api` serves the reference page `/docs` and `/openapi.json`, without a key: in the test environment only, or in live too.'
+  ),
   trustedProxies: integer(
     'TRUSTED_PROXIES',
     ['tokens'],

@@ -10,6 +10,8 @@ export function banner(options: { ports: PortPlan; dataDir: string; demo: Demo |
   const row = (label: string, value: string): string => `  ${label.padEnd(width)}  ${value}`
   const places = [...ports.keys()].map(name => row(name, urlOf(ports, name) ?? ''))
   const lines = ['', 'Ready. Ctrl-C stops everything.', '', ...places, row('data', dataDir)]
+  const api = urlOf(ports, 'api.1')
+  if (api !== null) lines.push(row('API reference', `${api}/docs`))
   if (demo !== undefined) {
     lines.push(row('merchant', demo.merchant_id), row('API key', demo.api_key))
     lines.push(row('publishable key', demo.publishable_key))

@@ -10,6 +10,7 @@ import { createAuthenticator } from '../../api/http/authenticator.js'
 import { serve } from '../../api/http/http-server.js'
 import type { CreateRequest, Payments, RequestScope } from '../../api/payments/payments-port.js'
 import type { Submission } from '../../api/payments/submission.js'
+import { loadReference } from '../../api/reference/reference.js'
 import type { WebhookEndpoint, WebhookEndpoints } from '../../api/webhook-endpoint/webhook-endpoints.js'
 import type { Payment } from '../../machines/model.js'
 import { hashSecret, type KeyRecord, type Permission } from '../../redis/merchants/merchants.js'
@@ -88,6 +89,7 @@ export async function startApi(
   const app = createApp({
     config,
     log,
+    reference: loadReference(config),
     authenticator,
     admission: options.admission ?? new Admission(config.maxInFlight),
     rateLimiter: options.rateLimiter ?? null,

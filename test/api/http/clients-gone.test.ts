@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { Writable } from 'node:stream'
 import { expect } from 'chai'
 import { register } from 'prom-client'
-import { createJsonApp } from '../../../api/http/api-app.js'
+import { createJsonApp, routerOf } from '../../../api/http/api-app.js'
 import { serve } from '../../../api/http/http-server.js'
 import { readJson } from '../../../api/http/middleware/json-body.js'
 import type { Route } from '../../../api/http/route.js'
@@ -80,7 +80,7 @@ describe('a client that is gone before its body was read', () => {
       }
     }
     const log = createLogger('test', 'info', collector(lines))
-    const server = await serve(createJsonApp(log, [route]), { host: '127.0.0.1', port: 0, log })
+    const server = await serve(createJsonApp(log, routerOf([route])), { host: '127.0.0.1', port: 0, log })
     stops.push(server.stop)
     await leave(server.port, headOf('/x', {}), true, 20)
     await until('it is counted', async () => sum(await statuses()) === 1)

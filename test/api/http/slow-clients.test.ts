@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { expect } from 'chai'
-import { createJsonApp } from '../../../api/http/api-app.js'
+import { createJsonApp, routerOf } from '../../../api/http/api-app.js'
 import { type HttpLimits, type HttpServer, serve } from '../../../api/http/http-server.js'
 import { readJson } from '../../../api/http/middleware/json-body.js'
 import type { Route } from '../../../api/http/route.js'
@@ -33,7 +33,12 @@ describe('the HTTP server against slow and many clients', () => {
   const sockets: Socket[] = []
 
   const start = async (limits: HttpLimits): Promise<void> => {
-    server = await serve(createJsonApp(log, [readsBody, answersMuch]), { host: '127.0.0.1', port: 0, log, limits })
+    server = await serve(createJsonApp(log, routerOf([readsBody, answersMuch])), {
+      host: '127.0.0.1',
+      port: 0,
+      log,
+      limits
+    })
   }
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.destroy()

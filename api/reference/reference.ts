@@ -1,0 +1,70 @@
+/**
+ * The reference page and the document behind it, which `npm run build` puts into dist/reference: Swagger UI from its
+ * package, our page, docs/openapi.json. Nothing is loaded from elsewhere.
+ */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Environment } from '../../machines/model.js'
+import type { Config } from '../../runtime/config.js'
+
+export interface ReferenceFile {
+  readonly type: string
+  readonly body: string
+  readonly etag: string
+}
+
+export interface Reference {
+  /** By path, such as `/docs`. */
+  readonly files: ReadonlyMap<string, ReferenceFile>
+  readonly contentSecurityPolicy: string
+}
+
+const FOLDER = new URL('../../reference/', import.meta.url)
+const SCRIPT = 'text/javascript; charset=utf-8'
+const STYLE = 'text/css; charset=utf-8'
+
+/** Null when the configuration keeps it from being served. Throws when a file of the build is missing. */
+export function loadReference(config: Config): Reference | null {
+  if (config.environment === 'live' && config.referencePage === 'test') return null
+  const files = [
+    ['/docs', fileOf('text/html; charset=utf-8', pageFor(config.environment))],
+    ['/docs/page.js', fileOf(SCRIPT, read('page.js'))],
+    ['/docs/page.css', fileOf(STYLE, read('page.css'))],
+    ['/docs/swagger-ui-bundle.js', fileOf(SCRIPT, read('swagger-ui-bundle.js'))],
+    ['/docs/swagger-ui.css', fileOf(STYLE, read('swagger-ui.css'))],
+    ['/openapi.json', fileOf('application/json; charset=utf-8', documentFor(config.tokensUrl))]
+  ] as const
+  const contentSecurityPolicy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    // Swagger UI has its icons in its style.
+    "img-src 'self' data:",
+    `connect-src 'self' ${new URL(config.tokensUrl).origin}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join('; ')
+  return { files: new Map(files), contentSecurityPolicy }
+}
+
+/** The page, which lets its reader try requests in the test environment only. */
+function pageFor(environment: Environment): string {
+  return read('page.html').replace('data-environment="live"', `data-environment="${environment}"`)
+}
+
+/** The document with the addresses of this installation: its own, and that of `tokens`. */
+function documentFor(tokensUrl: string): string {
+  const document = JSON.parse(read('openapi.json'))
+  document.servers = [{ url: '/' }]
+  document.paths['/v1/tokens'].servers = [{ url: tokensUrl }]
+  return JSON.stringify(document)
+}
+
+function fileOf(type: string, body: string): ReferenceFile {
+  return { type, body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"` }
+}
+
+function read(name: string): string {
+  return readFileSync(new URL(name, FOLDER), 'utf8')
+}

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { loadReference } from '../../../api/reference/reference.js'
+import { readConfig } from '../../../runtime/config.js'
+import { isRecord } from '../../../runtime/json.js'
+import { OPENAPI_FILE } from '../../../scripts/docs/openapi/document.js'
+import { useBrowser } from '../../support/browser.js'
+import { type RunningApi, startApi } from '../running-api.js'
+
+describe('the reference page', function () {
+  this.timeout(60_000)
+  const browser = useBrowser()
+  let api: RunningApi
+  before(async () => {
+    api = await startApi({ env: { TOKENS_URL: 'http://localhost:4001' } })
+  })
+  after(() => api.stop())
+
+  it('is served without a key, and runs nothing that is not its own', async () => {
+    const page = await fetch(`${api.url}/docs`)
+    expect(page.status).to.equal(200)
+    expect(page.headers.get('Content-Type')).to.equal('text/html; charset=utf-8')
+    const policy = page.headers.get('Content-Security-Policy') ?? ''
+    expect(policy).to.contain("default-src 'none'; script-src 'self'; style-src 'self';")
+    expect(policy).not.to.match(/unsafe|\*/)
+    expect(policy).to.contain("connect-src 'self' http://localhost:4001;").and.to.contain("frame-ancestors 'none'")
+    expect(await page.text()).not.to.match(/https?:/)
+    const again = await fetch(`${api.url}/docs`, {
+      headers: { 'If-None-Match': page.headers.get('ETag') ?? '', 'Cache-Control': 'max-age=0' }
+    })
+    expect(again.status).to.equal(304)
+  })
+
+  it('shows docs/openapi.json with the addresses of this installation', async () => {
+    const { servers, paths, ...rest } = JSON.parse(await (await fetch(`${api.url}/openapi.json`)).text())
+    expect(servers).to.deep.equal([{ url: '/' }])
+    expect(paths['/v1/tokens'].servers).to.deep.equal([{ url: 'http://localhost:4001' }])
+    const { servers: _, paths: known, ...document } = JSON.parse(readFileSync(OPENAPI_FILE, 'utf8'))
+    expect(rest).to.deep.equal(document)
+    expect(Object.keys(paths)).to.deep.equal(Object.keys(known))
+  })
+
+  it('is not there in the live environment, unless it is asked for', () => {
+    const live = { ...readConfig({ SERVICE_ENV: 'test' }), environment: 'live' } as const
+    expect(loadReference(live)).to.equal(null)
+    const page = loadReference({ ...live, referencePage: 'always' })?.files.get('/docs')
+    expect(page?.body).to.contain('data-environment="live"')
+    expect(loadReference(readConfig({ SERVICE_ENV: 'test' }))?.files.get('/docs')?.body).not.to.contain('"live"')
+  })
+
+  it('sends a request that its reader tries, and shows the answer', async () => {
+    const page = await browser.open(`${api.url}/docs`)
+    await page.click('#operations-Service-readCapabilities .opblock-summary-control')
+    await page.click('.try-out__btn')
+    await page.click('.execute')
+    await page.waitForSelector('.live-responses-table')
+    expect(await page.locator('.live-responses-table').first().innerText()).to.contain('"unauthorized"')
+  })
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`shows every operation on a phone, in ${colorScheme}, within its width`, async () => {
+      const page = await browser.open(`${api.url}/docs`, { colorScheme, viewport: { width: 390, height: 844 } })
+      await page.waitForSelector('.opblock')
+      const paths: unknown = JSON.parse(readFileSync(OPENAPI_FILE, 'utf8')).paths
+      const routes = Object.values(isRecord(paths) ? paths : {}).flatMap(route =>
+        isRecord(route) ? Object.keys(route).filter(name => name !== 'servers') : []
+      )
+      // And the webhook.
+      expect(await page.locator('.opblock').count()).to.equal(routes.length + 1)
+      await page.click('#operations-Payments-createPayment .opblock-summary-control')
+      await page.waitForSelector('#operations-Payments-createPayment .responses-table')
+      const scrollWidth = await page.evaluate<number>('document.documentElement.scrollWidth')
+      const background = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
+      expect(scrollWidth).to.be.at.most(390)
+      expect(background === 'rgb(255, 255, 255)').to.equal(colorScheme === 'light')
+      expect(browser.problems.filter(problem => !problem.includes('401'))).to.deep.equal([])
+    })
+  }
+})
