@@ -156,7 +156,13 @@ export interface Payment {
   readonly operation: Operation
   readonly error?: {
     /** absent without an error: why the last operation failed */
-    readonly code: ErrorCode
+    readonly code:
+      | 'card_declined'
+      | 'card_expired'
+      | 'invalid_token'
+      | 'network_unavailable'
+      | 'provider_rejected'
+      | 'authorization_overdue'
     /** the same as a sentence */
     readonly message: string
     /** whether the same can succeed later without a change, under a new `Idempotency-Key` */

@@ -21,7 +21,7 @@ export interface PaymentSourceCard {
 export interface CreatePaymentRequest {
   /** what the buyer pays; must be a whole number of cents from 1 to 999999999999 */
   readonly amount_cents: number
-  /** the currency of the amount; must be "BRL"; by default 'BRL' */
+  /** the currency of the amount; must be "BRL"; by default BRL */
   readonly currency?: 'BRL'
   /** in how many parts the buyer pays; must be a whole number from 1 to 18; by default 1 */
   readonly installments?: number
@@ -128,16 +128,16 @@ export interface CreateTokenRequest {
 }
 
 export interface ListPaymentsQuery {
-  /** only payments with this status */
+  /** only payments with this status; must be one of pending, pre_authorized, capturing, captured, cancelling, canceled, refunding, partially_refunded, refunded, charged_back, expired, failed, unknown */
   readonly status?: PaymentStatus
-  /** only payments with this order id */
+  /** only payments with this order id; must be text of 1 to 64 characters, not blank, without control characters, and more than a card number */
   readonly external_reference?: string
-  /** only payments with a `created_at` of this time or later; ISO 8601 in UTC */
+  /** only payments with a `created_at` of this time or later; must be a time with its zone, such as 2026-01-02T12:00:00Z or 2026-01-02T12:00:00-03:00; ISO 8601 in UTC */
   readonly created_from?: string
-  /** only payments with a `created_at` before this time; ISO 8601 in UTC */
+  /** only payments with a `created_at` before this time; must be a time with its zone, such as 2026-01-02T12:00:00Z or 2026-01-02T12:00:00-03:00; ISO 8601 in UTC */
   readonly created_to?: string
-  /** how many payments a page has; by default 20 */
+  /** how many payments a page has; must be a whole number from 1 to 100; by default 20 */
   readonly limit?: number
-  /** where to go on; it keeps the filters of its page, unless you send others */
+  /** where to go on; it keeps the filters of its page, unless you send others; must be the next_cursor of a previous page of the same merchant */
   readonly cursor?: string
 }

@@ -27,7 +27,10 @@ const RENAMED: Readonly<Record<string, string>> = { Error: 'ErrorEnvelope' }
 export function clientTypeFiles(): { path: string; content: string }[] {
   const { components, paths } = openApiDocument()
   const known = record(record(components)['schemas'])
-  const schemas = Object.entries({ ...known, PaymentStatusChanged: withPartsOfPayment(known) })
+  // One envelope for all errors: the client tells them apart by their code.
+  const schemas = Object.entries({ ...known, PaymentStatusChanged: withPartsOfPayment(known) }).filter(
+    ([name]) => !/.Error$/.test(name)
+  )
   const isOfRequest = ([name]: [string, unknown]): boolean => /Request$|^PaymentSource/.test(name)
   const list = record(record(record(paths)['/v1/payments'])['get'])
   const query: [string, unknown] = ['ListPaymentsQuery', queryObject(list['parameters'])]
@@ -87,13 +90,14 @@ function queryObject(parameters: unknown): Json {
 
 /** A schema as a type; `indent` is that of the line on which it begins. */
 function typeOf(schema: Json, indent: string): string {
-  const { $ref, const: constant, enum: values, oneOf, type, properties, additionalProperties, items } = schema
+  const { $ref, const: constant, enum: values, oneOf, anyOf, type, properties, additionalProperties, items } = schema
   if (typeof $ref === 'string') return nameIn($ref)
   if (constant !== undefined) return quoted(constant)
   if (Array.isArray(values)) return listName(values) ?? unionOf(values.map(quoted), indent)
-  if (Array.isArray(oneOf))
+  const variants = oneOf ?? anyOf
+  if (Array.isArray(variants))
     return unionOf(
-      oneOf.map(one => typeOf(record(one), indent)),
+      variants.map(one => typeOf(record(one), indent)),
       indent
     )
   if (Array.isArray(type)) return type.map(one => typeOf({ ...schema, type: one }, indent)).join(' | ')
@@ -117,11 +121,10 @@ function objectOf(properties: Json, required: unknown, indent: string): string {
   return ['{', ...lines, `${indent}}`].join('\n')
 }
 
-function commentOf({ description, format, default: fallback }: Json, indent: string): string[] {
+function commentOf({ description, format }: Json, indent: string): string[] {
   const facts = [
     ...(typeof description === 'string' && description !== '' ? [description] : []),
-    ...(format === 'date-time' ? ['ISO 8601 in UTC'] : []),
-    ...(fallback === undefined ? [] : [`by default ${quoted(fallback)}`])
+    ...(format === 'date-time' ? ['ISO 8601 in UTC'] : [])
   ]
   return facts.length === 0 ? [] : [`${indent}/** ${facts.join('; ')} */`]
 }

@@ -18,6 +18,8 @@ export function browserWarning(log: Logger): (ctx: RequestContext) => void {
     const { origin } = ctx.req.headers
     const { principal } = ctx.state
     if (origin === undefined || origin === '' || principal === null || principal.isPublishable) return
+    // The reference page, on which a reader tries a key of the test environment.
+    if (origin.endsWith(`//${ctx.host}`)) return
     ctx.state.headers.push('X-Service-Warning', 'secret-key-in-browser')
     if (isTime(toldAtMs, principal.keyId)) {
       log.warn(

@@ -6,7 +6,7 @@ import { presentCard } from '../../../api/cards/card-presenter.js'
 import { capabilitiesOf } from '../../../api/payments/capabilities-route.js'
 import { presentPayment } from '../../../api/payments/payment-presenter.js'
 import { presentEndpoint, presentNewEndpoint } from '../../../api/webhook-endpoint/webhook-endpoint-presenter.js'
-import type { Operation, Payment, PaymentProgress } from '../../../machines/model.js'
+import type { Operation, Payment, PaymentProgress, Refund } from '../../../machines/model.js'
 import { encodeEvent, statusChangeOf } from '../../../redis/webhooks/webhook-event.js'
 import { readConfig } from '../../../runtime/config.js'
 import { demoCard, demoCustomer } from '../../start/demo-customer.js'
@@ -45,6 +45,18 @@ function operation(kind: Operation['kind'], amountCents: number, state: Operatio
 
 const afterS = (seconds: number): number => CREATED_AT_MS + seconds * 1_000
 
+function refundAt(state: Refund['state'], concludedAtMs: number | null): Refund {
+  const idempotencyKey = 'order-1-refund'
+  return {
+    amountCents: REFUNDED_CENTS,
+    state,
+    idempotencyKey,
+    requestedAtMs: afterS(3_599),
+    concludedAtMs,
+    error: null
+  }
+}
+
 const authorised = {
   references: {
     saleId: '00000000-0000-4000-8000-000000000001',
@@ -78,14 +90,16 @@ const capturedInPart = paymentWith('manual', {
 const refunding = paymentWith('auto', {
   ...captured.progress,
   status: 'refunding',
-  operation: operation('refund', REFUNDED_CENTS, 'in_progress')
+  operation: operation('refund', REFUNDED_CENTS, 'in_progress'),
+  refunds: [refundAt('in_progress', null)]
 })
 const refundedInPart = paymentWith('auto', {
   ...captured.progress,
   status: 'partially_refunded',
   refundedCents: REFUNDED_CENTS,
   refundedAtMs: afterS(3_600),
-  operation: operation('refund', REFUNDED_CENTS)
+  operation: operation('refund', REFUNDED_CENTS),
+  refunds: [refundAt('succeeded', afterS(3_600))]
 })
 
 const card = presentCard({
@@ -113,6 +127,7 @@ const examples: Readonly<Record<string, Json>> = {
   'cancelPayment 202': present(refunding),
   'readPayment 200': present(captured),
   'listPayments 200': { items: [present(captured)], next_cursor: null },
+  'readCard 200': card,
   'storeCard 200': card,
   'storeCard 201': card,
   'registerWebhookEndpoint 200': presentNewEndpoint(endpoint),
@@ -141,5 +156,5 @@ export function eventExample(): unknown {
 }
 
 function present({ terms, progress }: Payment): Json {
-  return presentPayment(terms, progress)
+  return presentPayment(terms, progress, 'test')
 }

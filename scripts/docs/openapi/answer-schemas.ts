@@ -35,19 +35,19 @@ const schemaOfType: Readonly<Record<AnswerType, Json>> = {
   }
 }
 
-/** Rows of the catalogue with which a payment may fail. */
-const failures = [
-  'card_declined',
-  'card_expired',
-  'invalid_token',
-  'cvv_lost',
-  'card_unreadable',
-  'provider_rejected',
-  'network_unavailable',
-  'authorization_overdue',
-  'capture_rejected',
-  'capture_not_sent'
-] as const satisfies readonly (FailureCode | 'cvv_lost')[]
+/** Rows of the catalogue with which a payment may fail: all of them, else it does not compile. */
+const failures: { readonly [Code in FailureCode | 'cvv_lost']: Code } = {
+  card_declined: 'card_declined',
+  card_expired: 'card_expired',
+  invalid_token: 'invalid_token',
+  cvv_lost: 'cvv_lost',
+  card_unreadable: 'card_unreadable',
+  provider_rejected: 'provider_rejected',
+  network_unavailable: 'network_unavailable',
+  authorization_overdue: 'authorization_overdue',
+  capture_rejected: 'capture_rejected',
+  capture_not_sent: 'capture_not_sent'
+}
 
 /** What is known of a field beyond its type. */
 const details: Readonly<Record<string, Json>> = {
@@ -57,7 +57,7 @@ const details: Readonly<Record<string, Json>> = {
   'Payment provider.decline_reason': { enum: [...declineReasons, null] },
   'Payment operation.kind': { enum: operationKinds },
   'Payment operation.state': { enum: operationStates },
-  'Payment error.code': { enum: publicCodesOf(failures) },
+  'Payment error.code': { enum: publicCodesOf(Object.values(failures)) },
   'Error error.code': { enum: publicErrorCodes },
   'Payment refunds[].state': { enum: operationStates },
   'Payment refunds[].error.code': { enum: publicErrorCodes },
@@ -148,7 +148,8 @@ function objectOf(
     const [first] = below
     const isField = first !== undefined && first[0] === path
     const part = named[`${path}.`]
-    const object = (): Json => (part ? { $ref: `#/components/schemas/${part}` } : objectOf(name, `${path}.`, below, known))
+    const object = (): Json =>
+      part ? { $ref: `#/components/schemas/${part}` } : objectOf(name, `${path}.`, below, known)
     const schema = isField ? fieldOf(first[1]) : object()
     if (member.endsWith('[]')) return [member.slice(0, -2), { type: 'array', items: schema }] as const
     return [member, { ...schema, ...known[`${name} ${path}`] }] as const

@@ -122,7 +122,7 @@ function publicSchema(
 }
 
 function defaultOf(schema: Schema): string {
-  return 'default' in schema ? `${String(schema['default'])} when it is absent` : ''
+  return 'default' in schema ? `by default ${String(schema['default'])}` : ''
 }
 
 const rulesOfType: Readonly<Record<string, readonly string[]>> = {

@@ -4,8 +4,9 @@ import { type ErrorSpec, errorCatalogue } from '../../../runtime/errors.js'
 import { lockedPackages } from '../../../scripts/docs/licences.js'
 import { generatedPages } from '../../../scripts/docs/pages.js'
 
-/** Licences that ask for no more than their text to be kept. PSF-2.0 came with a package for developing. */
-const PERMISSIVE = /^\(?(MIT|ISC|0BSD|BSD-[23]-Clause|Apache-2\.0|BlueOak-1\.0\.0|CC0-1\.0|PSF-2\.0|Python-2\.0)( OR .*)?$/
+/** Licences that ask for no more than their text to be kept. PSF-2.0 and Python-2.0 came with packages for developing. */
+const PERMISSIVE =
+  /^\(?(MIT|ISC|0BSD|BSD-[23]-Clause|Apache-2\.0|BlueOak-1\.0\.0|CC0-1\.0|PSF-2\.0|Python-2\.0)( OR .*)?$/
 
 describe('generated documentation', () => {
   for (const { path, content } of generatedPages()) {
