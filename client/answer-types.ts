@@ -58,7 +58,15 @@ export interface Refund {
   readonly concluded_at: string | null
   readonly error?: {
     /** absent unless it failed: why; `refund_reversed`: the network took it back */
-    readonly code: ErrorCode
+    readonly code:
+      | 'card_declined'
+      | 'card_expired'
+      | 'invalid_token'
+      | 'network_unavailable'
+      | 'provider_rejected'
+      | 'authorization_overdue'
+      | 'invalid_card'
+      | 'refund_reversed'
     /** the same as a sentence */
     readonly message: string
     /** whether the same can succeed later, under a new `Idempotency-Key` */
@@ -163,6 +171,8 @@ export interface Payment {
       | 'network_unavailable'
       | 'provider_rejected'
       | 'authorization_overdue'
+      | 'invalid_card'
+      | 'refund_reversed'
     /** the same as a sentence */
     readonly message: string
     /** whether the same can succeed later without a change, under a new `Idempotency-Key` */

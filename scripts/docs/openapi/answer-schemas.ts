@@ -46,7 +46,9 @@ const failures: { readonly [Code in FailureCode | 'cvv_lost']: Code } = {
   network_unavailable: 'network_unavailable',
   authorization_overdue: 'authorization_overdue',
   capture_rejected: 'capture_rejected',
-  capture_not_sent: 'capture_not_sent'
+  capture_not_sent: 'capture_not_sent',
+  unknown_card: 'unknown_card',
+  refund_reversed: 'refund_reversed'
 }
 
 /** What is known of a field beyond its type. */
@@ -60,7 +62,7 @@ const details: Readonly<Record<string, Json>> = {
   'Payment error.code': { enum: publicCodesOf(Object.values(failures)) },
   'Error error.code': { enum: publicErrorCodes },
   'Payment refunds[].state': { enum: operationStates },
-  'Payment refunds[].error.code': { enum: publicErrorCodes },
+  'Payment refunds[].error.code': { enum: publicCodesOf(Object.values(failures)) },
   'Card status': { enum: ['active'] },
   'Capabilities key_environment': { enum: ['test', 'live'] },
   'Capabilities preauth_ttl_days_by_brand': { additionalProperties: { type: 'integer' } },
