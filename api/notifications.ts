@@ -1,7 +1,7 @@
 /** Process `notifications`: takes the card network's notifications, on a port of its own that only the network reaches. */
 import { followClock } from '../redis/connection/redis-clock.js'
 import { openDurable } from '../redis/installation/installation.js'
-import { createNoticeStore } from '../redis/notices/notices.js'
+import { createNotificationStore } from '../redis/notifications/notifications.js'
 import { runProcess } from '../runtime/lifecycle.js'
 import { serve } from './http/http-server.js'
 import { createNotificationsApp } from './notifications/notifications-app.js'
@@ -13,7 +13,7 @@ await runProcess('notifications', async context => {
 
   const app = createNotificationsApp({
     secret: config.notificationsSecret,
-    notices: createNoticeStore(durable, config.partitions, writes),
+    notifications: createNotificationStore(durable, config.partitions, writes),
     clock,
     log
   })

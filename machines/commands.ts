@@ -23,9 +23,9 @@ export type Command =
   /** Something of this payment is due: its expiry, or the next question to the network. */
   | { readonly kind: 'wake' }
   /** The network announced that something happened to the sale of this payment. */
-  | { readonly kind: 'network_notice'; readonly announced: Announcement }
+  | { readonly kind: 'network_notification'; readonly announced: Announcement }
   /** An operator has looked at what the payment was listed for. */
-  | { readonly kind: 'settle_attention' }
+  | { readonly kind: 'resolve_review' }
   /** An operator has seen at the acquirer whether the operation that is in doubt is booked. */
   | { readonly kind: 'conclude_operation'; readonly isBooked: boolean }
 

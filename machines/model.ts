@@ -138,17 +138,17 @@ export interface Reconciliation {
 export type Announcement = 'chargeback' | 'denied_refund' | 'change'
 
 /** Questions to the network about what it announced. `sinceMs` is when it did. */
-export interface Notice extends Reconciliation {
+export interface Notification extends Reconciliation {
   readonly announced: Announcement
 }
 
 /** Why a person should look at a payment. */
-export type Attention =
+export type ReviewReason =
   | 'unresolved_for_long'
   | 'duplicate_sale'
   | 'figures_differ'
   | 'sale_after_failure'
-  | 'notice_unconfirmed'
+  | 'notification_unconfirmed'
   | 'poisoned'
 
 /** All that changes in a payment's life. Its place is the machine's state value. */
@@ -168,8 +168,8 @@ export interface PaymentProgress extends PaymentPlace {
   readonly error: FailureCode | null
   readonly reconciliation: Reconciliation | null
   /** What the network announced about the sale and is still to be verified. */
-  readonly notice: Notice | null
-  readonly attention: Attention | null
+  readonly notification: Notification | null
+  readonly reviewReason: ReviewReason | null
 }
 
 /** One line of a payment's life, for operators; where it was afterwards. */
@@ -218,8 +218,8 @@ export function newPayment(terms: PaymentTerms, idempotencyKey: string): Payment
       refunds: [],
       error: null,
       reconciliation: null,
-      notice: null,
-      attention: null
+      notification: null,
+      reviewReason: null
     },
     history: []
   }

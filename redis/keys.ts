@@ -37,8 +37,8 @@ export const keys = {
   clockOffset: () => 'clock_offset',
   /** Ids of the keys of this installation, the newest last (key-record.ts). */
   keyRecord: (kind: 'vault' | 'webhook') => `${kind}_keys`,
-  notices: () => '{notices}:due',
-  noticesSince: () => '{notices}:since',
+  notifications: () => '{notifications}:due',
+  notificationsSince: () => '{notifications}:since',
   reconcilePace: () => 'reconcile_pace',
   knownSale: () => 'known_sale',
 
@@ -51,7 +51,7 @@ export const keys = {
   due: (partition: number) => `${tag(partition)}:due`,
   /** Payments by the time of the next question to the network. */
   reconcile: (partition: number) => `${tag(partition)}:reconcile`,
-  attention: (partition: number) => `${tag(partition)}:attention`,
+  review: (partition: number) => `${tag(partition)}:review`,
   inDoubt: (partition: number) => `${tag(partition)}:doubt`,
   /** Payments by the network's sale id. A hash of the sale id chooses one of 65,536 buckets. */
   sales: (partition: number, saleId: string) => `${tag(partition)}:sales:${digest(saleId, 4)}`,

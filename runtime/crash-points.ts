@@ -20,17 +20,18 @@ export const crashSteps = {
   finish:
     'A command ends without a change: before, it is redelivered; after, its result is stored and its request waits.',
   requeue: 'A command is given back: before, it belongs to a worker; after, to the stream.',
-  bury: 'A command is taken out of circulation.',
-  fire_due: 'Alarms become commands: before, they are due; after, they wait in the stream.',
+  dead_letter: 'A command is taken out of circulation.',
+  fire_due: 'Wake-ups become commands: before, they are due; after, they wait in the stream.',
   drop_consumer: 'A dead worker that holds nothing is forgotten.',
   settle_webhook:
     'What became of a webhook event is written: before, it is sent again; after, it waits, or the next one of its payment follows.',
   release_webhooks: 'Parked payments go on: before, they are parked; after, they have a command.',
-  note_notice:
-    'A notice of the network is kept: before, the network gets no answer and repeats it; after, it is durable.',
-  take_notices: 'Notices are taken for a while: when their taker dies, others get them as soon as that time is over.',
-  drop_notice:
-    'A notice that was announced to its payment is dropped: before, it comes up again and is announced twice.',
+  note_notification:
+    'A notification of the network is kept: before, the network gets no answer and repeats it; after, it is durable.',
+  take_notifications:
+    'Notifications are taken for a while: when their taker dies, others get them as soon as that time is over.',
+  drop_notification:
+    'A notification that was announced to its payment is dropped: before, it comes up again and is announced twice.',
   'network.authorise':
     'An authorisation is sent: before, the network has no sale; after, only the dead worker knows the outcome.',
   'network.capture': 'A capture is sent; its intent is committed.',

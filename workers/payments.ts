@@ -8,7 +8,7 @@ import { requireOwnKeys } from '../redis/installation/key-record.js'
 import { openMemoryOnly } from '../redis/installation/memory-only.js'
 import { openLockServers } from '../redis/locks/lock-servers.js'
 import { createPaymentLock } from '../redis/locks/payment-lock.js'
-import { createNoticeStore } from '../redis/notices/notices.js'
+import { createNotificationStore } from '../redis/notifications/notifications.js'
 import { createInspection } from '../redis/operator/inspection.js'
 import { createCommitStore } from '../redis/payments/commits.js'
 import { createPaymentStore } from '../redis/payments/payments.js'
@@ -24,7 +24,7 @@ import { createCardData } from './payments/card-data.js'
 import { startCommandLoop } from './payments/command-loop.js'
 import { handleCommand } from './payments/handle-command.js'
 import { measureCommand, meterNetwork, meterQueue } from './payments/metered-work.js'
-import { repeatNoticeRounds } from './payments/notice-rounds.js'
+import { repeatNotificationRounds } from './payments/notification-rounds.js'
 import { createWorkerMetrics } from './payments/payments-metrics.js'
 import { createReconcilingNetwork } from './payments/reconciling-network.js'
 import type { WorkerDeps } from './payments/worker-deps.js'
@@ -83,18 +83,18 @@ await runProcess('payments', async context => {
     log
   })
   onStop('command loop', () => loop.stop())
-  const notices = repeatNoticeRounds(
+  const notifications = repeatNotificationRounds(
     {
-      notices: createNoticeStore(durable, config.partitions, writes),
+      notifications: createNotificationStore(durable, config.partitions, writes),
       network: meterNetwork(network, metrics),
       clock,
       log,
       giveUpAfterMs: config.reconcileListAfterMs,
       leaseMs: 2 * (config.networkConnectTimeoutMs + config.networkTimeoutMs),
-      onGivenUp: () => metrics.gaveNoticeUp()
+      onGivenUp: () => metrics.gaveNotificationUp()
     },
     signal
   )
-  onStop('notices', () => notices)
+  onStop('notifications', () => notifications)
   onReadyCheck('command loop', loop.problem)
 })

@@ -1,6 +1,6 @@
 /** The body of a notification of the card network: `{"PaymentId": "<its sale id>", "ChangeType": 7}`. */
 import type { Announcement } from '../../machines/model.js'
-import type { Announced } from '../../redis/notices/notices.js'
+import type { Announced } from '../../redis/notifications/notifications.js'
 import { type FieldProblem, ServiceError } from '../../runtime/errors.js'
 import { isRecord } from '../../runtime/json.js'
 import { isUuid } from '../../runtime/uuid.js'

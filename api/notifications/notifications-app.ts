@@ -5,7 +5,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type Koa from 'koa'
-import type { NoticeStore } from '../../redis/notices/notices.js'
+import type { NotificationStore } from '../../redis/notifications/notifications.js'
 import type { Clock } from '../../runtime/clock.js'
 import { ServiceError } from '../../runtime/errors.js'
 import type { Logger } from '../../runtime/log.js'
@@ -13,17 +13,17 @@ import { createJsonApp, routerOf } from '../http/api-app.js'
 import type { RequestContext, RequestState } from '../http/context.js'
 import { readJson } from '../http/middleware/json-body.js'
 import type { Route } from '../http/route.js'
-import { announcedIn } from './notice-input.js'
+import { announcedIn } from './notification-input.js'
 
 export interface NotificationsDeps {
   /** Value of `X-Notification-Secret`, the only proof of origin that the network offers. */
   readonly secret: string
-  readonly notices: Pick<NoticeStore, 'note'>
+  readonly notifications: Pick<NotificationStore, 'note'>
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** Builds the application. Its one route answers 200 (the only status that counts as received) when the notice is durable. */
+/** Builds the application. Its one route answers 200 (the only status that counts as received) when the notification is durable. */
 export function createNotificationsApp(deps: NotificationsDeps): Koa<RequestState> {
   return createJsonApp(deps.log, routerOf([notificationRoute(deps)]))
 }
@@ -36,8 +36,8 @@ function notificationRoute(deps: NotificationsDeps): Route {
     async answer(ctx) {
       requireSecret(ctx, expected)
       await readJson(ctx, { isOptional: false })
-      const notice = announcedIn(ctx.state.body)
-      if (notice !== null) await deps.notices.note(notice, deps.clock.now())
+      const notification = announcedIn(ctx.state.body)
+      if (notification !== null) await deps.notifications.note(notification, deps.clock.now())
       return { status: 200, body: {} }
     }
   }

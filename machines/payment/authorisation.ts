@@ -2,7 +2,7 @@
  * From the accepted request to the answer of the issuer: `pending`, `unknown`, `failed`.
  */
 import { authorise, captureSale, queryNetwork, review, voidDuplicate, voidSale } from './effects.js'
-import { inDoubt, noticeForLater, sending } from './verification.js'
+import { inDoubt, notificationForLater, sending } from './verification.js'
 
 const toPreAuthorizedOrCapturing = [
   {
@@ -32,28 +32,32 @@ export const pending = sending('unknown', {
       },
       ...toPreAuthorizedOrCapturing
     ],
-    DECLINED: { target: 'failed', actions: ['noteDeclined', 'fail', 'endNotice'], description: 'The issuer said no.' },
+    DECLINED: {
+      target: 'failed',
+      actions: ['noteDeclined', 'fail', 'endNotification'],
+      description: 'The issuer said no.'
+    },
     REJECTED: {
       target: 'failed',
-      actions: ['fail', 'endNotice'],
+      actions: ['fail', 'endNotification'],
       description: 'The network refused the sale as such.'
     },
     NOT_SENT: {
       target: 'failed',
-      actions: ['fail', 'endNotice'],
+      actions: ['fail', 'endNotification'],
       description: 'The network could not be reached; nothing was sent.'
     },
     OVERDUE: {
       target: 'failed',
-      actions: ['fail', 'endNotice'],
+      actions: ['fail', 'endNotification'],
       description: 'No worker took it in time, and the buyer has left; nothing was sent.'
     },
     CARD_MISSING: {
       target: 'failed',
-      actions: ['fail', 'endNotice'],
+      actions: ['fail', 'endNotification'],
       description: 'The card data is gone or can not be opened; nothing was sent.'
     },
-    NETWORK_NOTICE: noticeForLater
+    NETWORK_NOTIFICATION: notificationForLater
   }
 })
 
@@ -69,12 +73,12 @@ export const unknown = inDoubt({
     SALE_AUTHORISED: toPreAuthorizedOrCapturing,
     SALE_GONE: {
       target: 'failed',
-      actions: ['noteDeclined', 'fail', 'endNotice'],
+      actions: ['noteDeclined', 'fail', 'endNotification'],
       description: 'The issuer had said no, or the sale was voided; nothing is charged.'
     },
     SALE_ABSENT: {
       target: 'failed.watched',
-      actions: ['fail', 'endNotice', 'watch'],
+      actions: ['fail', 'endNotification', 'watch'],
       description: 'Unknown to the network for the whole horizon: it never arrived.'
     },
     DUPLICATE_SALE: {
@@ -83,10 +87,10 @@ export const unknown = inDoubt({
     },
     RESOLVED_AS_MISSING: {
       target: 'failed',
-      actions: ['fail', 'endNotice', 'endReview'],
+      actions: ['fail', 'endNotification', 'endReview'],
       description: 'An operator has seen that there is no sale, or that it was voided.'
     },
-    NETWORK_NOTICE: noticeForLater
+    NETWORK_NOTIFICATION: notificationForLater
   }
 })
 
@@ -98,7 +102,7 @@ export const failed = inDoubt({
       description: 'The network said so, or nothing was ever sent.',
       tags: ['resting'],
       on: {
-        NETWORK_NOTICE: { actions: queryNetwork, description: 'The network speaks of a sale: look at once.' }
+        NETWORK_NOTIFICATION: { actions: queryNetwork, description: 'The network speaks of a sale: look at once.' }
       }
     },
     watched: {

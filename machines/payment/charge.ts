@@ -4,7 +4,7 @@
  */
 import { queryNetwork, refundSale, review } from './effects.js'
 import type { PaymentState } from './setup.js'
-import { contradicted, duplicateFirst, inDoubt, noticeForLater, sending, verifiable } from './verification.js'
+import { contradicted, duplicateFirst, inDoubt, notificationForLater, sending, verifiable } from './verification.js'
 
 const toRefunding = {
   guard: 'isRefundable',
@@ -61,7 +61,7 @@ export const refunding: PaymentState = {
   description: 'A refund is in progress.',
   tags: ['in_progress'],
   initial: 'sending',
-  on: { NETWORK_NOTICE: noticeForLater },
+  on: { NETWORK_NOTIFICATION: notificationForLater },
   states: {
     sending: sending('asking', {
       description: 'The refund is on its way to the network.',

@@ -95,8 +95,8 @@ export interface WakeTimes {
 }
 
 export function wakeTimes(progress: PaymentProgress): WakeTimes {
-  const { status, expiresAtMs, notice } = progress
-  if (status === 'pre_authorized') return { expiryAtMs: expiresAtMs, reconcileAtMs: notice?.nextAtMs ?? null }
+  const { status, expiresAtMs, notification } = progress
+  if (status === 'pre_authorized') return { expiryAtMs: expiresAtMs, reconcileAtMs: notification?.nextAtMs ?? null }
   return { expiryAtMs: null, reconcileAtMs: reconcileAtMs(progress) }
 }
 
@@ -111,10 +111,10 @@ export function wakeAtMs(progress: PaymentProgress): number | null {
 function reconcileAtMs(progress: PaymentProgress): number | null {
   if (progress.phase === 'sending') return null
   if (progress.reconciliation !== null) return progress.reconciliation.nextAtMs
-  return hasTag(progress, 'verifiable') ? (progress.notice?.nextAtMs ?? null) : null
+  return hasTag(progress, 'verifiable') ? (progress.notification?.nextAtMs ?? null) : null
 }
 
-/** What a payment's alarm means: the end of its window, or the next question to the network. */
+/** What a payment's wake-up means: the end of its window, or the next question to the network. */
 export function wakeEvent({ status, expiresAtMs }: PaymentProgress, nowMs: number): PaymentEvent {
   const isOver = status === 'pre_authorized' && expiresAtMs !== null && nowMs >= expiresAtMs
   return { type: isOver ? 'EXPIRE' : 'RECONCILE', nowMs }
@@ -196,7 +196,7 @@ function detailOf(event: LifecycleEvent): string | null {
     case 'DECLINED':
     case 'REJECTED':
       return `code ${event.code}`
-    case 'NETWORK_NOTICE':
+    case 'NETWORK_NOTIFICATION':
       return event.announced
     case 'OPERATION_FAILED':
     case 'EARLIER_TRY_IN_DOUBT':

@@ -2,7 +2,7 @@
  * What the chart asks the worker to do: actions whose params are the effect. Without the id of a sale nothing can be
  * sent: the network is queried for it first.
  */
-import type { Attention } from '../model.js'
+import type { ReviewReason } from '../model.js'
 import type { PaymentArgs, PaymentContext } from './context.js'
 import type { Effect } from './events.js'
 
@@ -44,14 +44,14 @@ export const voidDuplicate = {
 } as const
 
 /** Lists the payment for manual review. */
-export function review<Reason extends Attention>(reason: Reason) {
+export function review<Reason extends ReviewReason>(reason: Reason) {
   return { type: 'listForReview', params: { reason } } as const
 }
 
 /** The same, for the reason that the record gives. */
 export const reviewContradiction = {
   type: 'listForReview',
-  params: ({ event }: PaymentArgs): { reason: Attention } => ({
+  params: ({ event }: PaymentArgs): { reason: ReviewReason } => ({
     reason: event.type === 'CONTRADICTED' ? event.reason : 'figures_differ'
   })
 } as const

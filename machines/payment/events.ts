@@ -5,7 +5,7 @@
  * `PaymentEvent` is what `decide` is given. classify.ts compares it with the payment and makes the `LifecycleEvent`
  * of it that the chart takes.
  */
-import type { Announcement, Attention, Environment } from '../model.js'
+import type { Announcement, Environment, ReviewReason } from '../model.js'
 import type { NetworkReferences, Sale } from '../network.js'
 
 type At = { readonly nowMs: number }
@@ -27,9 +27,9 @@ type CommandEvent =
   /** A command was delivered too often without a result. */
   | ({ readonly type: 'POISONED' } & At)
   /** The network announced that something happened to the sale. A hint, nothing more: the network is queried. */
-  | ({ readonly type: 'NETWORK_NOTICE'; readonly announced: Announcement } & At)
+  | ({ readonly type: 'NETWORK_NOTIFICATION'; readonly announced: Announcement } & At)
   /** An operator has looked at what the payment was listed for. */
-  | ({ readonly type: 'ATTENTION_SETTLED' } & At)
+  | ({ readonly type: 'REVIEW_RESOLVED' } & At)
 
 /** An operator has seen at the acquirer whether the operation in doubt is booked. */
 type ReviewEvent = { readonly type: 'OPERATION_CONCLUDED'; readonly isBooked: boolean } & At
@@ -80,7 +80,7 @@ export type Finding =
   | ({ readonly type: 'RECORD_LAGS'; readonly isAgreeing?: true; readonly note?: string } & MaybeShown)
   | NoAnswer
   /** The record and the payment can't both be right. `reason`: why an operator must look. */
-  | ({ readonly type: 'CONTRADICTED'; readonly reason: Attention } & MaybeShown)
+  | ({ readonly type: 'CONTRADICTED'; readonly reason: ReviewReason } & MaybeShown)
   /** A second live sale under our order: the buyer must not pay twice. */
   | ({ readonly type: 'DUPLICATE_SALE'; readonly duplicateSaleId: string } & Shown)
   /** A live sale of a payment that has failed. */

@@ -4,7 +4,7 @@
  */
 import { captureSale, queryNetwork, review, voidSale } from './effects.js'
 import type { PaymentState } from './setup.js'
-import { contradicted, duplicateFirst, inDoubt, noticeForLater, sending, verifiable } from './verification.js'
+import { contradicted, duplicateFirst, inDoubt, notificationForLater, sending, verifiable } from './verification.js'
 
 export const preAuthorized = verifiable({
   description: 'The amount is held on the card and waits for its capture.',
@@ -28,7 +28,7 @@ export const preAuthorized = verifiable({
     },
     HOLD_LAPSED: {
       target: 'expired',
-      actions: ['endNotice', voidSale],
+      actions: ['endNotification', voidSale],
       description: 'The window is over, and it was not captured: void the hold.'
     },
     HOLD_UNCLEAR: {
@@ -45,19 +45,19 @@ export const preAuthorized = verifiable({
       {
         guard: 'isDue',
         target: 'expired.released',
-        actions: 'endNotice',
+        actions: 'endNotification',
         description: 'The window is over, and the hold is gone already.'
       },
       {
         target: 'canceled',
-        actions: ['noteCanceled', 'endNotice', review('figures_differ')],
+        actions: ['noteCanceled', 'endNotification', review('figures_differ')],
         description: 'Voided without us: the record counts. List the payment for manual review.'
       }
     ],
     CONTRADICTED: {
       guard: 'isDue',
       target: 'expired.released',
-      actions: ['endNotice', review('figures_differ')],
+      actions: ['endNotification', review('figures_differ')],
       description: 'Denied after all, and the window is over: there is no hold. List the payment for manual review.'
     },
     POISONED: {
@@ -73,7 +73,7 @@ export const capturing: PaymentState = {
   description: 'The capture is in progress.',
   tags: ['in_progress'],
   initial: 'sending',
-  on: { NETWORK_NOTICE: noticeForLater },
+  on: { NETWORK_NOTIFICATION: notificationForLater },
   states: {
     sending: sending('asking', {
       description: 'The capture is on its way to the network.',
@@ -111,7 +111,7 @@ export const capturing: PaymentState = {
         },
         SALE_DENIED: {
           target: '#payment.canceled',
-          actions: ['noteCanceled', 'fail', 'noteNotice', review('figures_differ')],
+          actions: ['noteCanceled', 'fail', 'noteNotification', review('figures_differ')],
           description:
             'Still denied after the horizon: there is no hold to capture. List the payment for manual review.'
         },
@@ -124,7 +124,7 @@ export const capturing: PaymentState = {
         },
         RESOLVED_AS_MISSING: {
           target: '#payment.pre_authorized',
-          actions: ['fail', 'endReview', 'noteNotice'],
+          actions: ['fail', 'endReview', 'noteNotification'],
           description: 'An operator has seen that it is not captured: back to the hold, and verify how it stands.'
         }
       }
@@ -136,7 +136,7 @@ export const cancelling: PaymentState = {
   description: 'The cancellation of the pre-authorisation is in progress.',
   tags: ['in_progress'],
   initial: 'sending',
-  on: { NETWORK_NOTICE: noticeForLater },
+  on: { NETWORK_NOTIFICATION: notificationForLater },
   states: {
     sending: sending('asking', {
       description: 'The void is on its way to the network.',
@@ -178,7 +178,7 @@ export const cancelling: PaymentState = {
         },
         SALE_DENIED: {
           target: '#payment.canceled',
-          actions: ['noteCanceled', 'succeed', 'noteNotice', review('figures_differ')],
+          actions: ['noteCanceled', 'succeed', 'noteNotification', review('figures_differ')],
           description: 'Still denied after the horizon: the hold is gone. List the payment for manual review.'
         },
         CONTRADICTED: contradicted,
@@ -190,7 +190,7 @@ export const cancelling: PaymentState = {
         },
         RESOLVED_AS_MISSING: {
           target: '#payment.pre_authorized',
-          actions: ['fail', 'endReview', 'noteNotice'],
+          actions: ['fail', 'endReview', 'noteNotification'],
           description: 'An operator has seen that it is not voided: back to the hold, and verify how it stands.'
         }
       }
@@ -217,8 +217,8 @@ export const expired: PaymentState = {
           description: 'Whether it is voided is not known, and the void may still arrive: reconcile.'
         },
         RESUMED: { actions: 'beginReleaseDoubt', description: 'Redelivered after a crash: reconcile.' },
-        NETWORK_NOTICE: {
-          actions: ['noteNotice', queryNetwork],
+        NETWORK_NOTIFICATION: {
+          actions: ['noteNotification', queryNetwork],
           description: 'Something happened to the sale: look at once.'
         },
         OPERATION_MISSING: {
@@ -228,12 +228,12 @@ export const expired: PaymentState = {
         SALE_GONE: { target: 'released', actions: 'endDoubt', description: 'There is no hold any more.' },
         DUPLICATE_SALE: {
           target: 'released',
-          actions: ['endDoubt', 'noteNotice'],
+          actions: ['endDoubt', 'noteNotification'],
           description: 'There is no hold, but a second sale: look at that next.'
         },
         SALE_CAPTURED: {
           target: '#payment.captured',
-          actions: ['noteCaptured', 'endDoubt', 'noteNotice', review('figures_differ')],
+          actions: ['noteCaptured', 'endDoubt', 'noteNotification', review('figures_differ')],
           description: 'Captured without us, and no void came in the whole horizon: list the payment for manual review.'
         },
         CONTRADICTED: contradicted,

@@ -19,7 +19,7 @@ export const paymentMachine = paymentSetup.createMachine({
   context: ({ input }) => input,
   initial: 'pending',
   on: {
-    ATTENTION_SETTLED: {
+    REVIEW_RESOLVED: {
       guard: 'isListed',
       actions: 'endReview',
       description: 'An operator has looked: off the list for manual review.'

@@ -4,7 +4,7 @@
  * They know nothing of states; the chart decides when they run. Money: `0 <= refunded <= captured <= amount`.
  */
 
-import type { Attention, Operation, PaymentTerms } from '../model.js'
+import type { Operation, PaymentTerms, ReviewReason } from '../model.js'
 import { isLive } from '../network.js'
 import type { Figures, PaymentArgs } from './context.js'
 import type { AskedEvent, LifecycleEvent, Policy } from './events.js'
@@ -203,11 +203,11 @@ export const watch: Change = ({ context: { policy }, event }) => ({
 export const endDoubt: Change = () => ({ reconciliation: null })
 
 /** Something is to be verified as soon as no operation runs. A chargeback that is awaited stays awaited. */
-export const noteNotice: Change = ({ context: { figures }, event }) => {
-  const announced = event.type === 'NETWORK_NOTICE' ? event.announced : 'change'
-  const earlier = figures.notice?.announced ?? 'change'
+export const noteNotification: Change = ({ context: { figures }, event }) => {
+  const announced = event.type === 'NETWORK_NOTIFICATION' ? event.announced : 'change'
+  const earlier = figures.notification?.announced ?? 'change'
   return {
-    notice: {
+    notification: {
       sinceMs: event.nowMs,
       attempts: 0,
       nextAtMs: event.nowMs,
@@ -222,35 +222,41 @@ export const noteNotice: Change = ({ context: { figures }, event }) => {
  * be behind any more.
  */
 export const verifyLater: Change = ({ context: { figures, policy }, event }) => {
-  const { notice } = figures
-  if (event.type === 'RECORD_LAGS' && event.isAgreeing && notice !== null && notice.attempts > 0) {
-    return { notice: { ...notice, attempts: notice.attempts + 1, nextAtMs: notice.sinceMs + policy.notFoundHorizonMs } }
+  const { notification } = figures
+  if (event.type === 'RECORD_LAGS' && event.isAgreeing && notification !== null && notification.attempts > 0) {
+    return {
+      notification: {
+        ...notification,
+        attempts: notification.attempts + 1,
+        nextAtMs: notification.sinceMs + policy.notFoundHorizonMs
+      }
+    }
   }
-  const { announced, ...open } = notice ?? { sinceMs: event.nowMs, attempts: 0, announced: 'change' as const }
+  const { announced, ...open } = notification ?? { sinceMs: event.nowMs, attempts: 0, announced: 'change' as const }
   return {
     ...openLonger(figures, open.sinceMs, policy, event),
-    notice: { ...nextReconciliation(open, policy, event), announced }
+    notification: { ...nextReconciliation(open, policy, event), announced }
   }
 }
 
-export const endNotice: Change = () => ({ notice: null })
+export const endNotification: Change = () => ({ notification: null })
 
 /**
  * Lists the payment for manual review. The first reason stays: what follows from it is less interesting. But that
  * something is open for long is no reason by itself, and gives way to what comes of it.
  */
-export function listFor({ attention }: Figures, reason: Attention): Pick<Figures, 'attention'> {
-  return { attention: attention === null || attention === 'unresolved_for_long' ? reason : attention }
+export function listFor({ reviewReason }: Figures, reason: ReviewReason): Pick<Figures, 'reviewReason'> {
+  return { reviewReason: reviewReason === null || reviewReason === 'unresolved_for_long' ? reason : reviewReason }
 }
 
 /** An operator has looked. What calls for one next is listed anew. */
-export const endReview: Change = () => ({ attention: null })
+export const endReview: Change = () => ({ reviewReason: null })
 
 /** A payment of which nothing was found is looked for once more: six horizons after the first verdict, an hour by default. */
 const LATE_CHECK_HORIZONS = 6
 
-function differingIf(isDifferent: boolean, figures: Figures): Pick<Figures, 'attention'> {
-  return isDifferent ? listFor(figures, 'figures_differ') : { attention: figures.attention }
+function differingIf(isDifferent: boolean, figures: Figures): Pick<Figures, 'reviewReason'> {
+  return isDifferent ? listFor(figures, 'figures_differ') : { reviewReason: figures.reviewReason }
 }
 
 /** A question that stays open beyond the list age is one for an operator. */
@@ -259,9 +265,9 @@ function openLonger(
   sinceMs: number,
   policy: Policy,
   event: LifecycleEvent
-): Pick<Figures, 'attention'> {
+): Pick<Figures, 'reviewReason'> {
   const isOld = event.nowMs - sinceMs >= policy.reconcileListAfterMs
-  return { attention: figures.attention ?? (isOld ? 'unresolved_for_long' : null) }
+  return { reviewReason: figures.reviewReason ?? (isOld ? 'unresolved_for_long' : null) }
 }
 
 /**

@@ -76,7 +76,7 @@ function ofAbsence(known: Known, answer: Absent): Finding {
   const isForgotten = nowMs >= known.terms.createdAtMs + NETWORK_MEMORY_MS
   if (!isForgotten && isListedLater(known, nowMs)) return lags
   if (isForgotten && !isAnnounced(known)) return { type: 'NOTHING_NEW', nowMs }
-  return { type: 'CONTRADICTED', reason: 'notice_unconfirmed', nowMs }
+  return { type: 'CONTRADICTED', reason: 'notification_unconfirmed', nowMs }
 }
 
 const ofAuthorisation: Compare = (_, answer) => {
@@ -223,22 +223,22 @@ function contradicted(answer: FoundEvent): Finding {
 
 /** The record shows what we know. Whether that is the end of it depends on what was announced, and when. */
 function nothingNew(known: Known, answer: FoundEvent): Finding {
-  const { notice } = known.progress
-  const isUnshown = isAnnounced(known) && !(notice?.announced === 'chargeback' && answer.sale.isChargedBack)
+  const { notification } = known.progress
+  const isUnshown = isAnnounced(known) && !(notification?.announced === 'chargeback' && answer.sale.isChargedBack)
   if (isUnshown && isListedLater(known, answer.nowMs)) return shown('RECORD_LAGS', answer)
-  if (isUnshown) return { ...shown('CONTRADICTED', answer), reason: 'notice_unconfirmed' }
+  if (isUnshown) return { ...shown('CONTRADICTED', answer), reason: 'notification_unconfirmed' }
   if (isChangeAwaited(known, answer)) return { ...shown('RECORD_LAGS', answer), isAgreeing: true }
   return shown('NOTHING_NEW', answer)
 }
 
 /** More than "something" was announced. */
-function isAnnounced({ progress: { notice } }: Known): boolean {
-  return notice !== null && notice.announced !== 'change'
+function isAnnounced({ progress: { notification } }: Known): boolean {
+  return notification !== null && notification.announced !== 'change'
 }
 
 /** What was announced is not yet so old that an operator must look. */
-function isListedLater({ progress: { notice }, policy }: Known, nowMs: number): boolean {
-  return nowMs < (notice?.sinceMs ?? nowMs) + policy.reconcileListAfterMs
+function isListedLater({ progress: { notification }, policy }: Known, nowMs: number): boolean {
+  return nowMs < (notification?.sinceMs ?? nowMs) + policy.reconcileListAfterMs
 }
 
 /**
@@ -246,9 +246,9 @@ function isListedLater({ progress: { notice }, policy }: Known, nowMs: number): 
  * refund.
  */
 function isRefundStillToShow(known: Known, answer: FoundEvent): boolean {
-  const { refundedAtMs, notice } = known.progress
+  const { refundedAtMs, notification } = known.progress
   if (isRecent(refundedAtMs, known, answer)) return true
-  return notice?.announced !== 'denied_refund' && isChangeAwaited(known, answer)
+  return notification?.announced !== 'denied_refund' && isChangeAwaited(known, answer)
 }
 
 /**
@@ -256,15 +256,15 @@ function isRefundStillToShow(known: Known, answer: FoundEvent): boolean {
  * Ignores captured less voided: the acquirer may report net amounts.
  */
 function isCapturedOtherwise({ terms, progress }: Known, sale: Sale): boolean {
-  const { capturedCents, attention } = progress
+  const { capturedCents, reviewReason } = progress
   const netCents = sale.status === 'captured' ? capturedCents - sale.voidedCents : capturedCents
   if ([0, capturedCents, netCents].includes(sale.capturedCents)) return false
-  return attention === null || shownCapturedCents({ terms, figures: progress }, sale) !== capturedCents
+  return reviewReason === null || shownCapturedCents({ terms, figures: progress }, sale) !== capturedCents
 }
 
 /** Something was announced so lately that the record may not show it yet. */
 function isChangeAwaited(known: Known, answer: FoundEvent): boolean {
-  return isRecent(known.progress.notice?.sinceMs ?? null, known, answer)
+  return isRecent(known.progress.notification?.sinceMs ?? null, known, answer)
 }
 
 function isRecent(sinceMs: number | null, { policy }: Known, { nowMs }: FoundEvent): boolean {

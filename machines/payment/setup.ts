@@ -5,7 +5,7 @@
  * was decided before, by classify.ts. Effects do nothing here: their params are what decide.ts hands to the worker.
  */
 import { assign, setup } from 'xstate'
-import type { Attention } from '../model.js'
+import type { ReviewReason } from '../model.js'
 import type { Figures, PaymentArgs, PaymentContext } from './context.js'
 import type { Effect, LifecycleEvent } from './events.js'
 import * as progress from './progress.js'
@@ -38,7 +38,7 @@ function figures(change: (args: PaymentArgs) => Partial<Figures>) {
   return base.assign(args => ({ figures: { ...args.context.figures, ...change(args) } }))
 }
 
-type Review = { readonly reason: Attention }
+type Review = { readonly reason: ReviewReason }
 
 const listForReview = assign<PaymentContext, LifecycleEvent, Review, LifecycleEvent, never>(
   ({ context }, { reason }) => ({ figures: { ...context.figures, ...progress.listFor(context.figures, reason) } })
@@ -73,7 +73,7 @@ export const paymentSetup = base.extend({
     /** Nothing of the corrected amount is left to refund. */
     isRefundedWhole: ({ event }) => event.type === 'AMOUNT_CORRECTED' && event.isRefunded,
     /** The payment is on the list for manual review. */
-    isListed: ({ context: { figures } }) => figures.attention !== null
+    isListed: ({ context: { figures } }) => figures.reviewReason !== null
   },
   actions: {
     authorise: effect,
@@ -102,9 +102,9 @@ export const paymentSetup = base.extend({
     keepDoubt: figures(progress.keepDoubt),
     endDoubt: figures(progress.endDoubt),
     watch: figures(progress.watch),
-    noteNotice: figures(progress.noteNotice),
+    noteNotification: figures(progress.noteNotification),
     verifyLater: figures(progress.verifyLater),
-    endNotice: figures(progress.endNotice),
+    endNotification: figures(progress.endNotification),
     listForReview,
     endReview: figures(progress.endReview)
   }

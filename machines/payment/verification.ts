@@ -11,13 +11,16 @@ import type { PaymentState, PaymentTag } from './setup.js'
  * counts. What the record changes in the life of a payment stands in the states themselves.
  */
 const verification = {
-  NETWORK_NOTICE: { actions: ['noteNotice', queryNetwork], description: 'A notice is only a hint: query the network.' },
+  NETWORK_NOTIFICATION: {
+    actions: ['noteNotification', queryNetwork],
+    description: 'A notification is only a hint: query the network.'
+  },
   RECONCILE: { actions: queryNetwork, description: 'Verify again what was announced.' },
-  NOTHING_NEW: { actions: 'endNotice', description: 'The record shows what we know: verified.' },
+  NOTHING_NEW: { actions: 'endNotification', description: 'The record shows what we know: verified.' },
   RECORD_LAGS: { actions: 'verifyLater', description: 'The record may be behind: verify later.' },
   NO_ANSWER: { actions: 'verifyLater', description: 'The network does not answer: verify later.' },
   CONTRADICTED: {
-    actions: ['endNotice', reviewContradiction],
+    actions: ['endNotification', reviewContradiction],
     description: 'The record contradicts the payment: list it for manual review.'
   },
   DUPLICATE_SALE: {
@@ -82,8 +85,8 @@ export const duplicateFirst = {
 } as const
 
 /** While an operation runs, an announcement is left for its end. */
-export const noticeForLater = {
-  actions: 'noteNotice',
+export const notificationForLater = {
+  actions: 'noteNotification',
   description: 'Remembered until the running operation has ended.'
 } as const
 

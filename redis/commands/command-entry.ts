@@ -49,7 +49,7 @@ export function encodeServiceCommand(paymentId: string, command: Command): strin
   return encodeEntry({ paymentKey: paymentKeyOf(paymentId), command, ...unrequested })
 }
 
-/** Reads an entry. Throws when it is not one of ours; the caller buries it. */
+/** Reads an entry. Throws when it is not one of ours; the caller makes it a dead letter. */
 export function decodeEntry(partition: number, entryId: string, pairs: readonly string[]): CommandEntry {
   const fields = fieldsOf(pairs)
   const paymentKey = fields.get('p')

@@ -15,7 +15,7 @@ import { defineScript } from '../scripts.js'
 import { type CommandEntry, decodeEntry, encodeEntry } from './command-entry.js'
 
 const requeue = defineScript('requeue')
-const bury = defineScript('bury')
+const deadLetter = defineScript('dead_letter')
 
 /** How long a read waits for something to do: the price of a stop, since a read is never cut off (ms). */
 const BLOCK_MS = 400
@@ -35,7 +35,7 @@ export interface WorkKind<E extends StreamEntry> {
   readonly heartbeats: string
   /** Key of the stream of a partition. */
   stream(partition: number): string
-  /** Throws for what is no such command; the caller buries it. */
+  /** Throws for what is no such command; the caller makes it a dead letter. */
   decode(partition: number, entryId: string, fields: readonly string[]): E
   /** The fields of a command that a worker may have begun. */
   encodeRedelivered(entry: E): string[]
@@ -162,41 +162,45 @@ export async function requeueEntry<E extends StreamEntry>(
 }
 
 /** Why a command is taken out of circulation, and what must not be lost with it. */
-export interface Burial {
+export interface DeadLettering {
   readonly reason: string
   readonly nowMs: number
-  /** When the payment must be looked at again (ms); null: its alarm stands, or it needs none. */
+  /** When the payment must be looked at again (ms); null: its wake-up stands, or it needs none. */
   readonly wakeAtMs: number | null
   /** The result of a merchant's request that was not even begun. */
   readonly result: CommandResult | null
 }
 
 /** Takes a command out of circulation, with the reason for the operator. False when it was finished in the meantime. */
-export async function buryCommand(redis: Redis, entry: CommandEntry, burial: Burial): Promise<boolean> {
+export async function deadLetterCommand(
+  redis: Redis,
+  entry: CommandEntry,
+  deadLettering: DeadLettering
+): Promise<boolean> {
   const { partition, entryId, paymentKey, record } = entry
   const fields = encodeEntry(entry)
-  return await buryFields(redis, paymentWork, { partition, entryId, paymentKey, record, fields }, burial)
+  return await deadLetterFields(redis, paymentWork, { partition, entryId, paymentKey, record, fields }, deadLettering)
 }
 
 /** Takes an entry that is not a command out of circulation. */
-export async function buryEntry<E extends StreamEntry>(
+export async function deadLetterEntry<E extends StreamEntry>(
   redis: Redis,
   work: WorkKind<E>,
   entry: UnreadableEntry,
   nowMs: number
 ): Promise<boolean> {
-  const burial = { reason: entry.reason, nowMs, wakeAtMs: null, result: null }
-  return await buryFields(redis, work, { ...entry, paymentKey: '', record: null }, burial)
+  const deadLettering = { reason: entry.reason, nowMs, wakeAtMs: null, result: null }
+  return await deadLetterFields(redis, work, { ...entry, paymentKey: '', record: null }, deadLettering)
 }
 
-async function buryFields<E extends StreamEntry>(
+async function deadLetterFields<E extends StreamEntry>(
   redis: Redis,
   work: WorkKind<E>,
   entry: Pick<CommandEntry, 'partition' | 'entryId' | 'paymentKey' | 'record'> & { fields: readonly string[] },
-  { reason, nowMs, wakeAtMs, result }: Burial
+  { reason, nowMs, wakeAtMs, result }: DeadLettering
 ): Promise<boolean> {
   const { partition, entryId, paymentKey, record, fields } = entry
-  const buried = await bury(
+  const moved = await deadLetter(
     redis,
     [
       work.stream(partition),
@@ -213,11 +217,11 @@ async function buryFields<E extends StreamEntry>(
       ...fields,
       'reason',
       reason,
-      'buried_at',
+      'dead_lettered_at',
       String(nowMs)
     ]
   )
-  return buried === 1
+  return moved === 1
 }
 
 /** Where commands go that a worker can't end. All answer false for one that was finished in the meantime. */
@@ -227,7 +231,7 @@ export interface CommandQueue {
   release(entry: CommandEntry): Promise<boolean>
   /** The same for one that this version can't read: for a worker of a newer one. */
   leave(entry: CommandEntry): Promise<boolean>
-  bury(entry: CommandEntry, burial: Burial): Promise<boolean>
+  deadLetter(entry: CommandEntry, deadLettering: DeadLettering): Promise<boolean>
 }
 
 export function createCommandQueue(redis: Redis): CommandQueue {
@@ -235,7 +239,7 @@ export function createCommandQueue(redis: Redis): CommandQueue {
     requeue: entry => requeueCommand(redis, paymentWork, entry),
     release: entry => releaseCommand(redis, entry),
     leave: entry => releaseCommand(redis, entry),
-    bury: (entry, burial) => buryCommand(redis, entry, burial)
+    deadLetter: (entry, deadLettering) => deadLetterCommand(redis, entry, deadLettering)
   }
 }
 

@@ -12,14 +12,14 @@ export interface DeadLetter {
   /** `<partition>:<entry id>`: what an operator names it by. */
   readonly letterId: string
   readonly reason: string
-  readonly buriedAtMs: number
+  readonly deadLetteredAtMs: number
   /** Null when the entry was not readable as a command; it can be looked at and discarded, and not replayed. */
   readonly command: { readonly paymentId: string; readonly kind: string } | null
   /** All that is written in the entry. */
   readonly fields: Readonly<Record<string, string>>
 }
 
-const NOT_OF_THE_COMMAND = new Set(['reason', 'buried_at', 'n'])
+const NOT_OF_THE_COMMAND = new Set(['reason', 'dead_lettered_at', 'n'])
 
 /** All dead letters, oldest first in each partition. */
 export async function listDeadLetters(redis: Redis, partitions: number): Promise<DeadLetter[]> {
@@ -86,7 +86,7 @@ function letterOf(partition: number, entryId: string, pairs: readonly string[]):
   return {
     letterId: `${partition}:${entryId}`,
     reason: fields.get('reason') ?? 'no reason is written down',
-    buriedAtMs: Number(fields.get('buried_at') ?? Number.NaN),
+    deadLetteredAtMs: Number(fields.get('dead_lettered_at') ?? Number.NaN),
     command: commandOf(partition, entryId, pairs),
     fields: Object.fromEntries(fields)
   }

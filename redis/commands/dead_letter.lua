@@ -1,10 +1,10 @@
 -- Moves a command that cannot be carried out (delivered too often, or unreadable) to the dead-letter stream, where an
--- operator finds it. Its payment keeps its alarm, and a request that was not begun gets its result.
+-- operator finds it. Its payment keeps its wake-up, and a request that was not begun gets its result.
 --
 -- KEYS[1] commands stream   KEYS[2] dead letters stream
 -- KEYS[3] due list zset     KEYS[4] idempotency record string
 -- ARGV[1] consumer group    ARGV[2] entry id
--- ARGV[3] member (payment key)   ARGV[4] alarm, ms, or ''   ARGV[5] result of the command or ''
+-- ARGV[3] member (payment key)   ARGV[4] wake-up, ms, or ''   ARGV[5] result of the command or ''
 -- ARGV[6..] fields of the dead letter, in pairs
 --
 -- Returns 1, or 0 when the entry was finished in the meantime.

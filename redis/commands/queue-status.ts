@@ -13,14 +13,14 @@ export interface QueueStatus {
   readonly pending: number
   /** Age of the oldest command, by the clock of Redis (ms); null when there is none. */
   readonly oldestAgeMs: number | null
-  /** Payments that have an alarm: an expiry or a question to the network. */
+  /** Payments that have a wake-up: an expiry or a question to the network. */
   readonly scheduled: number
   /** Expiries that are due now. */
   readonly due: number
   /** Questions to the network that are due now. */
   readonly reconcileDue: number
   readonly deadLetters: number
-  readonly attention: number
+  readonly inReview: number
   /** Payments whose outcome is in doubt for at least so long: by age in seconds, see `DOUBT_AGES_S`. */
   readonly inDoubt: Readonly<Record<string, number>>
 }
@@ -41,7 +41,7 @@ async function statusOf(
   times: { nowMs: number; redisNowMs: number }
 ): Promise<QueueStatus> {
   const stream = keys.commands(partition)
-  const [length, oldest, pending, expiries, questions, due, reconcileDue, deadLetters, attention] = await Promise.all([
+  const [length, oldest, pending, expiries, questions, due, reconcileDue, deadLetters, inReview] = await Promise.all([
     redis.xlen(stream),
     redis.xrange(stream, '-', '+', 'COUNT', 1),
     pendingOf(redis, stream),
@@ -50,7 +50,7 @@ async function statusOf(
     redis.zcount(keys.due(partition), '-inf', times.nowMs),
     redis.zcount(keys.reconcile(partition), '-inf', times.nowMs),
     redis.xlen(keys.deadLetters(partition)),
-    redis.hlen(keys.attention(partition))
+    redis.hlen(keys.review(partition))
   ])
   const inDoubt = Object.fromEntries(
     await Promise.all(
@@ -63,7 +63,7 @@ async function statusOf(
   const oldestId = oldest[0]?.[0]
   const oldestAgeMs = oldestId === undefined ? null : Math.max(0, times.redisNowMs - Number.parseInt(oldestId, 10))
   const scheduled = expiries + questions
-  return { partition, length, pending, oldestAgeMs, scheduled, due, reconcileDue, deadLetters, attention, inDoubt }
+  return { partition, length, pending, oldestAgeMs, scheduled, due, reconcileDue, deadLetters, inReview, inDoubt }
 }
 
 /** A stream without its group is one that no worker has ever read. */

@@ -1,8 +1,8 @@
 /**
- * What the card network announced: "something happened to this sale". A notice names only the network's own sale id, so
+ * What the card network announced: "something happened to this sale". A notification names only the network's own sale id, so
  * its payment has to be found first; until then it is kept here, durably.
  *
- * A list by time of the next try. Taking a notice moves it into the future: if its taker dies, it comes up again.
+ * A list by time of the next try. Taking a notification moves it into the future: if its taker dies, it comes up again.
  */
 import type { Announcement } from '../../machines/model.js'
 import { encodeServiceCommand } from '../commands/command-entry.js'
@@ -11,9 +11,9 @@ import { createWrites, type Writes } from '../connection/writes.js'
 import { keys, partitionNumbers, partitionOfPayment, paymentIdOfKey } from '../keys.js'
 import { defineScript } from '../scripts.js'
 
-const noteNotice = defineScript('note_notice')
-const takeNotices = defineScript('take_notices')
-const dropNotice = defineScript('drop_notice')
+const noteNotification = defineScript('note_notification')
+const takeNotifications = defineScript('take_notifications')
+const dropNotification = defineScript('drop_notification')
 
 /** What the network said about a sale of its own. */
 export interface Announced {
@@ -21,58 +21,58 @@ export interface Announced {
   readonly announced: Announcement
 }
 
-/** A notice that waits for its payment to be found, first heard of at `sinceMs`. */
-export interface WaitingNotice extends Announced {
+/** A notification that waits for its payment to be found, first heard of at `sinceMs`. */
+export interface WaitingNotification extends Announced {
   readonly sinceMs: number
 }
 
-export interface NoticeStore {
-  /** Keeps a notice that is due at once. On return it is durable; the same one announced again counts once. */
-  note(notice: Announced, nowMs: number): Promise<void>
-  /** Up to `count` notices that are due; they come up again at `againAtMs` unless they are dropped or put off. */
-  take(nowMs: number, againAtMs: number, count: number): Promise<WaitingNotice[]>
+export interface NotificationStore {
+  /** Keeps a notification that is due at once. On return it is durable; the same one announced again counts once. */
+  note(notification: Announced, nowMs: number): Promise<void>
+  /** Up to `count` notifications that are due; they come up again at `againAtMs` unless they are dropped or put off. */
+  take(nowMs: number, againAtMs: number, count: number): Promise<WaitingNotification[]>
   /** Tries again at another time. */
-  putOff(notice: Announced, untilMs: number): Promise<void>
-  /** Forgets a notice that was taken until `againAtMs`. One that was announced again meanwhile stays: it may be news. */
-  drop(notice: Announced, againAtMs: number): Promise<void>
+  putOff(notification: Announced, untilMs: number): Promise<void>
+  /** Forgets a notification that was taken until `againAtMs`. One that was announced again meanwhile stays: it may be news. */
+  drop(notification: Announced, againAtMs: number): Promise<void>
   /** The payment whose sale this is, if the sale is known here. */
   findPayment(saleId: string): Promise<string | null>
   /** Tells the workers to ask the network about a payment. Doing so twice does no harm. */
   announce(paymentId: string, announced: Announcement): Promise<void>
-  /** How many notices wait for their payment to be found. */
+  /** How many notifications wait for their payment to be found. */
   count(): Promise<number>
 }
 
-export function createNoticeStore(
+export function createNotificationStore(
   redis: Redis,
   partitions: number,
   writes: Writes = createWrites(redis, 0)
-): NoticeStore {
-  const [due, since] = [keys.notices(), keys.noticesSince()]
+): NotificationStore {
+  const [due, since] = [keys.notifications(), keys.notificationsSince()]
   return {
-    async note(notice, nowMs) {
-      await writes.run(due, node => noteNotice(node, [due, since], [memberOf(notice), nowMs]))
+    async note(notification, nowMs) {
+      await writes.run(due, node => noteNotification(node, [due, since], [memberOf(notification), nowMs]))
     },
 
     async take(nowMs, againAtMs, count) {
-      const found = (await takeNotices(redis, [due, since], [nowMs, againAtMs, count])) as string[]
-      const notices: WaitingNotice[] = []
+      const found = (await takeNotifications(redis, [due, since], [nowMs, againAtMs, count])) as string[]
+      const notifications: WaitingNotification[] = []
       for (let i = 0; i < found.length; i += 2) {
-        notices.push({ ...noticeOf(found[i] ?? ''), sinceMs: Number(found[i + 1]) })
+        notifications.push({ ...notificationOf(found[i] ?? ''), sinceMs: Number(found[i + 1]) })
       }
-      return notices
+      return notifications
     },
 
-    async putOff(notice, untilMs) {
-      await redis.zadd(due, 'XX', untilMs, memberOf(notice))
+    async putOff(notification, untilMs) {
+      await redis.zadd(due, 'XX', untilMs, memberOf(notification))
     },
 
-    async drop(notice, againAtMs) {
-      await dropNotice(redis, [due, since], [memberOf(notice), againAtMs])
+    async drop(notification, againAtMs) {
+      await dropNotification(redis, [due, since], [memberOf(notification), againAtMs])
     },
 
     async findPayment(saleId) {
-      // A sale id says nothing about the merchant. Notices are rare: all partitions are asked.
+      // A sale id says nothing about the merchant. Notifications are rare: all partitions are asked.
       const sale = saleId.toLowerCase()
       const indexes = partitionNumbers(partitions).map(partition => keys.sales(partition, sale))
       const found = await Promise.all(indexes.map(index => redis.hget(index, sale)))
@@ -83,7 +83,7 @@ export function createNoticeStore(
     async announce(paymentId, announced) {
       const partition = partitionOfPayment(paymentId)
       if (partition >= partitions) return
-      const entry = encodeServiceCommand(paymentId, { kind: 'network_notice', announced })
+      const entry = encodeServiceCommand(paymentId, { kind: 'network_notification', announced })
       await writes.run(keys.commands(partition), node => node.xadd(keys.commands(partition), '*', ...entry))
     },
 
@@ -96,7 +96,7 @@ function memberOf({ saleId, announced }: Announced): string {
   return announced === 'change' ? saleId : `${saleId} ${announced}`
 }
 
-function noticeOf(member: string): Announced {
+function notificationOf(member: string): Announced {
   const [saleId = '', announced = 'change'] = member.split(' ')
   return { saleId, announced: announced as Announcement }
 }

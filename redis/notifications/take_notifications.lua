@@ -1,6 +1,6 @@
--- Takes the notices that are due. Each comes up again later, in case its taker dies.
+-- Takes the notifications that are due. Each comes up again later, in case its taker dies.
 --
--- KEYS[1] notices by the time of the next try   zset   KEYS[2] when each was first heard of   hash
+-- KEYS[1] notifications by the time of the next try   zset   KEYS[2] when each was first heard of   hash
 -- ARGV[1] now, ms   ARGV[2] when they come up again, ms   ARGV[3] how many at the most
 --
 -- Returns sale ids, each followed by the time at which it was first heard of.

@@ -1,34 +1,32 @@
 /** The list of payments that need a person, and how one is taken off. */
 import type { Command } from '../../machines/commands.js'
-import type { Attention } from '../../machines/model.js'
+import type { ReviewReason } from '../../machines/model.js'
 import { encodeServiceCommand } from '../commands/command-entry.js'
 import type { Redis } from '../connection/connections.js'
 import { keys, partitionNumbers, partitionOfPayment, paymentIdOfKey, paymentKeyOf } from '../keys.js'
 
 export interface ListedPayment {
   readonly paymentId: string
-  readonly reason: Attention
+  readonly reason: ReviewReason
 }
 
 /** All listed payments, oldest first. */
-export async function listAttention(redis: Redis, partitions: number): Promise<ListedPayment[]> {
-  const lists = await Promise.all(
-    partitionNumbers(partitions).map(partition => redis.hgetall(keys.attention(partition)))
-  )
+export async function listReviews(redis: Redis, partitions: number): Promise<ListedPayment[]> {
+  const lists = await Promise.all(partitionNumbers(partitions).map(partition => redis.hgetall(keys.review(partition))))
   return lists
     .flatMap(list => Object.entries(list))
-    .map(([paymentKey, reason]) => ({ paymentId: paymentIdOfKey(paymentKey), reason: reason as Attention }))
+    .map(([paymentKey, reason]) => ({ paymentId: paymentIdOfKey(paymentKey), reason: reason as ReviewReason }))
     .sort((a, b) => (a.paymentId < b.paymentId ? -1 : 1))
 }
 
 /** Why a payment is listed; null when it is not. */
-export async function attentionOf(redis: Redis, paymentId: string): Promise<string | null> {
-  return await redis.hget(keys.attention(partitionOfPayment(paymentId)), paymentKeyOf(paymentId))
+export async function reviewReasonOf(redis: Redis, paymentId: string): Promise<string | null> {
+  return await redis.hget(keys.review(partitionOfPayment(paymentId)), paymentKeyOf(paymentId))
 }
 
 /** Tells the workers that a person has looked. They take the payment off the list and write it into its history. */
-export async function settleAttention(redis: Redis, paymentId: string): Promise<void> {
-  await send(redis, paymentId, { kind: 'settle_attention' })
+export async function resolveReview(redis: Redis, paymentId: string): Promise<void> {
+  await send(redis, paymentId, { kind: 'resolve_review' })
 }
 
 /** Tells the workers what a person has seen at the acquirer of an operation in doubt. They end the operation by that. */

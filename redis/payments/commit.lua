@@ -1,13 +1,13 @@
 -- Commits one decision about one payment: all of it, or nothing.
 --
 -- KEYS[1] payment               string    KEYS[2] due list                 zset
--- KEYS[3] attention list        hash      KEYS[4] webhook endpoint         string
+-- KEYS[3] payments in review        hash      KEYS[4] webhook endpoint         string
 -- KEYS[5] events to deliver     list      KEYS[6] idempotency record       string
 -- KEYS[7] commands              stream    KEYS[8] payments in doubt        zset
 -- KEYS[9] payments by sale      hash      KEYS[10] to reconcile            zset    KEYS[15] deliveries   stream
 -- KEYS[11], KEYS[12] index of status before and its leaf; KEYS[13], KEYS[14] of status after; KEYS[16] undeliverable events (zsets)
 -- ARGV[1] expected version      ARGV[2] payment record       ARGV[3] member (payment key)
--- ARGV[4] expiry, ms, or ''     ARGV[5] attention or ''      ARGV[6] event or ''
+-- ARGV[4] expiry, ms, or ''     ARGV[5] reason of the review or ''      ARGV[6] event or ''
 -- ARGV[7] result of the command or ''                        ARGV[8] consumer group
 -- ARGV[9] entry id to acknowledge or ''                      ARGV[10] reply channel or ''
 -- ARGV[11] reply                ARGV[12] entry id that must still be with its worker, or ''
@@ -17,7 +17,7 @@
 -- Returns 1, -1 VERSION_CONFLICT, or -2 TAKEN_OVER: the entry is not with any worker any more.
 -- include add_to_index
 -- include append_event
-local payment, due, attention, endpoint, events, idempotency, commands, inDoubt, sales, reconcile, before, leaf, after, leafAfter, deliveries, undeliverable =
+local payment, due, review, endpoint, events, idempotency, commands, inDoubt, sales, reconcile, before, leaf, after, leafAfter, deliveries, undeliverable =
   unpack(KEYS)
 local version, record, member, expiryMs, reason, event, result, group, ended, channel, reply, begun, merchant, doubtMs, sale, reconcileMs, mark, max =
   unpack(ARGV)
@@ -29,7 +29,7 @@ if begun ~= '' and #redis.call('XPENDING', commands, group, begun, begun, 1) == 
   return -2
 end
 redis.call('SET', payment, record)
--- The first commit has nothing to take out: at most an alarm that burying has set, which rings once for nothing.
+-- The first commit has nothing to take out: at most a wake-up that a dead letter has set, which fires once for nothing.
 local isFirst = version == '1'
 for list, atMs in pairs({ [due] = expiryMs, [reconcile] = reconcileMs }) do
   if atMs ~= '' then
@@ -39,9 +39,9 @@ for list, atMs in pairs({ [due] = expiryMs, [reconcile] = reconcileMs }) do
   end
 end
 if reason ~= '' then
-  redis.call('HSET', attention, member, reason)
+  redis.call('HSET', review, member, reason)
 else
-  redis.call('HDEL', attention, member)
+  redis.call('HDEL', review, member)
 end
 if doubtMs ~= '' then
   -- A further try of the operation begins a new horizon; the doubt of the merchant goes on since the first.

@@ -120,7 +120,7 @@ function placesOf(write: Commit, partition: number): string[] {
   return [
     keys.payment(partition, paymentKey),
     keys.due(partition),
-    keys.attention(partition),
+    keys.review(partition),
     keys.webhookEndpoint(partition, terms.merchantId),
     keys.webhookEvents(partition, paymentKey),
     keys.idempotency(partition, recordOf(write)),
@@ -154,7 +154,7 @@ function valuesOf(write: Commit, reply: Reply): (string | number)[] {
     encodePayment(payment),
     paymentKey,
     write.wake.expiryAtMs ?? '',
-    progress.attention ?? '',
+    progress.reviewReason ?? '',
     isStatusChanged ? encodeWaiting(statusChangeOf(payment, write.nowMs), terms) : '',
     operationResult === null ? '' : encodeResult(operationResult.result),
     PAYMENTS_GROUP,

@@ -53,7 +53,7 @@ export type CodedProgress = {
   e?: PaymentProgress['error']
   q?: [since: number, attempts: number, next: number]
   b?: [since: number, attempts: number, next: number, announced?: Announcement]
-  l?: PaymentProgress['attention']
+  l?: PaymentProgress['reviewReason']
 }
 
 export type CodedRefund = [
@@ -144,7 +144,7 @@ export function readResult(value: CodedResult): CommandResult {
 }
 
 export function encodeProgress(progress: PaymentProgress): CodedProgress {
-  const { references: n, operation: o, reconciliation: q, notice: b } = progress
+  const { references: n, operation: o, reconciliation: q, notification: b } = progress
   const coded: CodedProgress = {
     s: progress.status,
     o: [o.kind, o.state, o.amountCents, o.idempotencyKey]
@@ -167,7 +167,7 @@ export function encodeProgress(progress: PaymentProgress): CodedProgress {
     coded.b = [b.sinceMs, b.attempts, b.nextAtMs]
     if (b.announced !== 'change') coded.b.push(b.announced)
   }
-  if (progress.attention !== null) coded.l = progress.attention
+  if (progress.reviewReason !== null) coded.l = progress.reviewReason
   return coded
 }
 
@@ -193,8 +193,8 @@ export function decodeProgress(coded: CodedProgress): PaymentProgress {
     refunds: coded.j?.map(decodeRefund) ?? [],
     error: coded.e ?? null,
     reconciliation: decodeReconciliation(coded.q),
-    notice: decodeNotice(coded.b),
-    attention: coded.l ?? null
+    notification: decodeNotification(coded.b),
+    reviewReason: coded.l ?? null
   }
 }
 
@@ -230,7 +230,7 @@ function decodeReconciliation(coded: CodedProgress['q']): PaymentProgress['recon
   return coded === undefined ? null : { sinceMs: coded[0], attempts: coded[1], nextAtMs: coded[2] }
 }
 
-function decodeNotice(coded: CodedProgress['b']): PaymentProgress['notice'] {
+function decodeNotification(coded: CodedProgress['b']): PaymentProgress['notification'] {
   if (coded === undefined) return null
   const [sinceMs, attempts, nextAtMs, announced = 'change'] = coded
   return { sinceMs, attempts, nextAtMs, announced }

@@ -12,7 +12,7 @@ import { openApiDocument } from './openapi/document.js'
 
 type Json = Readonly<Record<string, unknown>>
 
-const NOTICE =
+const NOTIFICATION =
   '/** Made by `npm run docs` from the schemas that judge requests, and from the words of scripts/docs/api/words.ts. */'
 
 const FIELDS_SOURCES = ['api/tokens/browser/fields-api.ts', 'api/tokens/browser/fields-values.ts']
@@ -60,7 +60,7 @@ function fieldsTypes(): string {
 }
 
 function fileOf(path: string, parts: readonly string[]): { path: string; content: string } {
-  return { path, content: `${[NOTICE, ...parts].join('\n\n')}\n` }
+  return { path, content: `${[NOTIFICATION, ...parts].join('\n\n')}\n` }
 }
 
 function declaration([name, value]: [string, unknown]): string {

@@ -150,19 +150,19 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         unit: 'short',
         lines: [
           [most('dead_letters'), 'dead letters'],
-          [most('payments_needing_attention'), 'attention'],
-          ['sum (increase(notices_given_up_total[$__range]))', 'notices without a payment']
+          [most('payments_in_review'), 'reviewReason'],
+          ['sum (increase(notifications_given_up_total[$__range]))', 'notifications without a payment']
         ]
       },
       {
-        title: 'Alarms',
+        title: 'Wake-ups',
         description:
           'Expiries due: near nothing while a `timers` runs. Questions wait for their turn after an outage of the network.',
         unit: 'short',
         lines: [
-          [most('alarms_due'), 'expiries due'],
+          [most('wakeups_due'), 'expiries due'],
           [most('reconciliations_due'), 'questions to the network that wait'],
-          [most('alarms_scheduled'), 'scheduled'],
+          [most('wakeups_scheduled'), 'scheduled'],
           ['sum (rate(due_commands_total[$__rate_interval]))', 'fired per second'],
           [rate('timer_rounds_failed_total', 'round'), 'failed rounds: {{round}}']
         ]

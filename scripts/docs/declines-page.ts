@@ -25,8 +25,8 @@ const COLUMN_NAMES: Readonly<Record<(typeof declineColumns)[number], string>> = 
   test: 'test environment'
 }
 
-/** The page. `notice` says that it is made. */
-export function declinesPage(notice: string): string {
+/** The page. `notification` says that it is made. */
+export function declinesPage(notification: string): string {
   const codes = declineRows.map(({ reason, mayRetry, means, codes }) => [
     `\`${reason}\``,
     mayRetry ? 'yes' : 'no',
@@ -35,7 +35,7 @@ export function declinesPage(notice: string): string {
   ])
   return [
     '# Declines',
-    notice,
+    notification,
     'Why an issuer declined, in `provider.decline_reason` of a payment, and in `provider.may_retry` whether the brand allows ' +
       'the same card to be tried again (source: `machines/declines.ts`, after the rules of ABECS for Brazil, which call a ' +
       'decline reversible or not). A retry is a new payment with a new `Idempotency-Key`.',

@@ -12,14 +12,14 @@ import { metricGroups } from './metrics-page.js'
 import { OPENAPI_FILE, openApiFile } from './openapi/document.js'
 import { table } from './table.js'
 
-const NOTICE = '<!-- Made by `npm run docs`. Change the source named below, then run it again. -->'
+const NOTIFICATION = '<!-- Made by `npm run docs`. Change the source named below, then run it again. -->'
 
 /** Path of each generated page, relative to the checkout, and its content. */
 export function generatedPages(): { path: string; content: string }[] {
   return [
     { path: API_PAGE, content: apiPage() },
     { path: 'docs/CONFIGURATION.md', content: configurationPage() },
-    { path: 'docs/DECLINES.md', content: declinesPage(NOTICE) },
+    { path: 'docs/DECLINES.md', content: declinesPage(NOTIFICATION) },
     { path: 'docs/ERRORS.md', content: errorsPage() },
     { path: 'docs/FIELDS_RELEASE.md', content: fieldsPage() },
     { path: 'docs/LICENCES.md', content: licencesPage() },
@@ -42,7 +42,7 @@ function configurationPage(): string {
   })
   return [
     '# Configuration',
-    NOTICE,
+    NOTIFICATION,
     'All settings are environment variables (source: the files of `runtime/settings/`). A process that is started with bad ' +
       'ones, or without a key file that it needs, names all of them in one log line (`problems`) and ends with code 78. So ' +
       'does one that finds a variable like ours with a misspelt name. An empty variable counts as not set. Each may be given ' +
@@ -72,7 +72,7 @@ function errorsPage(): string {
   ])
   return [
     '# Errors',
-    NOTICE,
+    NOTIFICATION,
     'Every error that a merchant can meet (source: `runtime/errors.ts`). *Retryable* says whether the same request can ' +
       'succeed later without a change; with a new `Idempotency-Key` where the message says so. A code may have several rows: the message tells them apart.',
     table(['Status', 'Code', 'Retryable', 'What happened, and what to do'], rows)
@@ -83,7 +83,7 @@ function fieldsPage(): string {
   const { version, integrity } = loadHostedFields('').current
   return [
     '# The current build of fields.js',
-    NOTICE,
+    NOTIFICATION,
     'Version and hash of the script that brings the hosted fields into a page (source: `api/tokens/browser/`; also at ' +
       '`GET {tokens}/v1/fields.json`). A page that pins it loads exactly this build, or nothing:',
     [
@@ -102,7 +102,7 @@ function licencesPage(): string {
   const rows = packages.filter(one => !one.isDevelopment).map(one => [one.name, one.version, one.licence])
   return [
     '# Licences',
-    NOTICE,
+    NOTIFICATION,
     'Packages that serve merchants (source: `package-lock.json`):',
     table(['Package', 'Version', 'Licence'], rows),
     `Packages for developing only: ${countByLicence(packages.filter(one => one.isDevelopment))}.\n`
@@ -126,7 +126,7 @@ function metricsPage(): string {
   })
   return [
     '# Metrics',
-    NOTICE,
+    NOTIFICATION,
     'The figures that each process serves at `/metrics` of its ops server (source: the files `…-metrics.ts` of api and workers, ' +
       'and `runtime/metrics.ts`). The Prometheus client adds its own about Node (`nodejs_…`, `process_…`: event-loop lag, memory, CPU, garbage ' +
       'collection). Times are in seconds. The dashboard is `ops/grafana-dashboard.json`, the alerts are in `ops/alerts.yml`; what to ' +

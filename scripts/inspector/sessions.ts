@@ -134,7 +134,7 @@ function factsOf({ payment, worker, workers, refusals }: Session, chart: Chart):
     createdAtMs: payment.createdAtMs,
     references: { ...progress.references },
     operation: `${progress.operation.kind} ${progress.operation.state}`,
-    attention: progress.attention,
+    reviewReason: progress.reviewReason,
     worker,
     lines: [...lines, ...refusals].sort((one, other) => one.atMs - other.atMs)
   }

@@ -29,7 +29,7 @@ export interface PaymentFacts {
   readonly createdAtMs: number
   readonly references: Readonly<Record<string, string | null>>
   readonly operation: string
-  readonly attention: string | null
+  readonly reviewReason: string | null
   readonly worker: string | null
   readonly lines: readonly HistoryLine[]
 }

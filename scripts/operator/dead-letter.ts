@@ -67,12 +67,12 @@ function present(letter: DeadLetter): Record<string, unknown> {
     payment_id: letter.command?.paymentId ?? null,
     command: letter.command?.kind ?? null,
     reason: letter.reason,
-    buried_at: timeOf(letter),
+    dead_lettered_at: timeOf(letter),
     // Of a command the payment says more.
     ...(letter.command === null ? { fields: letter.fields } : {})
   }
 }
 
-function timeOf({ buriedAtMs }: DeadLetter): string | null {
-  return Number.isFinite(buriedAtMs) ? new Date(buriedAtMs).toISOString() : null
+function timeOf({ deadLetteredAtMs }: DeadLetter): string | null {
+  return Number.isFinite(deadLetteredAtMs) ? new Date(deadLetteredAtMs).toISOString() : null
 }

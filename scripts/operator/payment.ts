@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import type { Payment, PaymentProgress } from '../../machines/model.js'
 import { decide } from '../../machines/payment/decide.js'
 import { partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
-import { attentionOf, concludeOperation, listAttention, settleAttention } from '../../redis/operator/attention.js'
+import { concludeOperation, listReviews, resolveReview, reviewReasonOf } from '../../redis/operator/review.js'
 import { createPaymentStore } from '../../redis/payments/payments.js'
 import { delay } from '../../runtime/delay.js'
 import { isUuid } from '../../runtime/uuid.js'
@@ -47,8 +47,8 @@ export function paymentCommand(action: ActionMaker): Command {
     .option('--json', 'print JSON')
     .action(
       action(async ({ redis, config }) => {
-        const listed = await listAttention(redis, config.partitions)
-        const rows = listed.map(({ paymentId, reason }) => [paymentId, reason, meaningOfAttention[reason]])
+        const listed = await listReviews(redis, config.partitions)
+        const rows = listed.map(({ paymentId, reason }) => [paymentId, reason, meaningOfReviewReason[reason]])
         return {
           json: listed.map(({ paymentId, reason }) => ({ payment_id: paymentId, reason })),
           text: table(['PAYMENT', 'REASON', 'MEANS'], rows, 'No payment needs a person.')
@@ -65,7 +65,7 @@ export function paymentCommand(action: ActionMaker): Command {
       action<{ payment?: string }>(async (connection, options, args) => {
         const id = idOf(args, options.payment)
         await settle(connection, id)
-        return { json: { payment_id: id, attention: null }, text: `Payment ${id} is off the list.` }
+        return { json: { payment_id: id, reviewReason: null }, text: `Payment ${id} is off the list.` }
       })
     )
   addInDoubt(noun, action)
@@ -99,12 +99,12 @@ function addConclusion(noun: Command, action: ActionMaker): void {
     )
 }
 
-const meaningOfAttention = {
+const meaningOfReviewReason = {
   unresolved_for_long: 'the network has not told the outcome for days; ask the acquirer',
   duplicate_sale: 'two sales stood under one order; the duplicate is voided, find out why',
   figures_differ: "our figures and the network's books differ; compare them",
   sale_after_failure: 'a sale turned up after the payment had failed; it is voided, find out why',
-  notice_unconfirmed:
+  notification_unconfirmed:
     'the record never showed what the network announced (a chargeback, a denied refund); ask the acquirer',
   poisoned: 'a command failed again and again; see `dead-letter list` and the log'
 } as const
@@ -125,10 +125,10 @@ async function paymentOf({ redis, config }: OperatorConnection, id: string): Pro
 
 async function settle(connection: OperatorConnection, id: string): Promise<void> {
   await paymentOf(connection, id)
-  if ((await attentionOf(connection.redis, id)) === null) throw new Error(`Payment ${id} is not on the list.`)
-  await settleAttention(connection.redis, id)
+  if ((await reviewReasonOf(connection.redis, id)) === null) throw new Error(`Payment ${id} is not on the list.`)
+  await resolveReview(connection.redis, id)
   const deadlineMs = performance.now() + SETTLE_WAIT_MS
-  while ((await attentionOf(connection.redis, id)) !== null) {
+  while ((await reviewReasonOf(connection.redis, id)) !== null) {
     if (performance.now() > deadlineMs) {
       throw new Error(`No worker took payment ${id} off the list within ${SETTLE_WAIT_MS} ms; one will when it runs.`)
     }

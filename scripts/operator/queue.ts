@@ -4,7 +4,7 @@ import { listOldestCommands, type WaitingCommand } from '../../redis/commands/ol
 import { type QueueStatus, queueStatus } from '../../redis/commands/queue-status.js'
 import { livingConsumers } from '../../redis/commands/takeover.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
-import { createNoticeStore } from '../../redis/notices/notices.js'
+import { createNotificationStore } from '../../redis/notifications/notifications.js'
 import type { ActionMaker } from './action.js'
 import { serviceNowMs } from './connection.js'
 import { table } from './table.js'
@@ -16,18 +16,18 @@ export function queueCommand(action: ActionMaker): Command {
   const noun = new Command('queue').description('The work that waits.')
   noun
     .command('status')
-    .description('Commands, alarms and dead letters: per partition that has any, and in sum.')
+    .description('Commands, wake-ups and dead letters: per partition that has any, and in sum.')
     .option('--json', 'print JSON')
     .action(
       action(async connection => {
         const { redis, config } = connection
         const rows = await queueStatus(redis, config.partitions, await serviceNowMs(connection))
         const { size: workers } = await livingConsumers(redis, config.takeoverAfterMs)
-        const notices = await createNoticeStore(redis, config.partitions).count()
+        const notifications = await createNotificationStore(redis, config.partitions).count()
         const total = sumOf(rows)
         return {
-          json: { total: { ...present(total), workers, notices }, partitions: rows.map(row => present(row)) },
-          text: textOf(rows, total, { workers, notices })
+          json: { total: { ...present(total), workers, notifications }, partitions: rows.map(row => present(row)) },
+          text: textOf(rows, total, { workers, notifications })
         }
       })
     )
@@ -77,7 +77,7 @@ function sumOf(rows: readonly QueueStatus[]): Total {
     due: sum(row => row.due),
     reconcileDue: sum(row => row.reconcileDue),
     deadLetters: sum(row => row.deadLetters),
-    attention: sum(row => row.attention),
+    inReview: sum(row => row.inReview),
     inDoubt: sumByAge(rows)
   }
 }
@@ -98,7 +98,7 @@ function present(row: Total & { partition?: number }): Record<string, unknown> {
     due: row.due,
     reconcile_due: row.reconcileDue,
     dead_letters: row.deadLetters,
-    attention: row.attention,
+    inReview: row.inReview,
     in_doubt: row.inDoubt['0'] ?? 0
   }
 }
@@ -106,22 +106,22 @@ function present(row: Total & { partition?: number }): Record<string, unknown> {
 function textOf(
   rows: readonly QueueStatus[],
   total: Total,
-  { workers, notices }: { workers: number; notices: number }
+  { workers, notifications }: { workers: number; notifications: number }
 ): string {
-  const busy = rows.filter(row => row.length + row.scheduled + row.deadLetters + row.attention > 0)
-  const header = ['PARTITION', 'WAITING', 'IN WORK', 'OLDEST', 'ALARMS', 'DUE', 'TO RECONCILE', 'DEAD', 'ATTENTION']
+  const busy = rows.filter(row => row.length + row.scheduled + row.deadLetters + row.inReview > 0)
+  const header = ['PARTITION', 'WAITING', 'IN WORK', 'OLDEST', 'WAKE-UPS', 'DUE', 'TO RECONCILE', 'DEAD', 'IN REVIEW']
   const lines = [...busy.map(row => cells(String(row.partition), row)), cells('all', total)]
-  return `${table(header, lines, '')}\n\nLiving workers, each of which reads all partitions: ${workers}.\nNotices of the network whose payment is not found yet: ${notices}.`
+  return `${table(header, lines, '')}\n\nLiving workers, each of which reads all partitions: ${workers}.\nNotifications of the network whose payment is not found yet: ${notifications}.`
 }
 
 function cells(name: string, row: Total): string[] {
   const oldest = row.oldestAgeMs === null ? '-' : `${(row.oldestAgeMs / 1_000).toFixed(1)} s`
-  const { length, pending, scheduled, due, reconcileDue, deadLetters, attention } = row
+  const { length, pending, scheduled, due, reconcileDue, deadLetters, inReview } = row
   return [
     name,
     String(length - pending),
     String(pending),
     oldest,
-    ...[scheduled, due, reconcileDue, deadLetters, attention].map(String)
+    ...[scheduled, due, reconcileDue, deadLetters, inReview].map(String)
   ]
 }

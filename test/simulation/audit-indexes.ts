@@ -1,4 +1,4 @@
-/** The audit of the indexes at the end of a run: lists and notices must find each payment, once. */
+/** The audit of the indexes at the end of a run: lists and notifications must find each payment, once. */
 import { keys, partitionOf, paymentKeyOf } from '../../redis/keys.js'
 import {
   leafMark,

@@ -135,7 +135,7 @@ function auditLeftovers({ installation }: Books): string[] {
       problems.push(`partition ${partition}: ${stream?.entries.size} commands are left`)
     if (pending > 0) problems.push(`partition ${partition}: ${pending} commands are delivered and never ended`)
     const due = (data.zset(keys.due(partition))?.size ?? 0) + (data.zset(keys.reconcile(partition))?.size ?? 0)
-    if (due > 0) problems.push(`partition ${partition}: ${due} alarms are left`)
+    if (due > 0) problems.push(`partition ${partition}: ${due} wake-ups are left`)
   }
   return problems
 }

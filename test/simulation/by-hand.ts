@@ -5,7 +5,7 @@
 import type { PaymentProgress } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { keys, partitionNumbers, partitionOfPayment, paymentIdOfKey } from '../../redis/keys.js'
-import { concludeOperation, settleAttention } from '../../redis/operator/attention.js'
+import { concludeOperation, resolveReview } from '../../redis/operator/review.js'
 import { decodePayment } from '../../redis/payments/payment-record.js'
 import { type LedgerSale, LedgerStatus } from '../../scripts/simulator/ledger.js'
 import type { Installation } from './simulated-installation.js'
@@ -73,7 +73,7 @@ function touch({ random, nowMs }: World, sale: LedgerSale): Partial<LedgerSale> 
 }
 
 /** Looks at every payment that needs a person: ends an operation that can't be decided by the truth, and takes it off the list. */
-export async function workOffAttention(world: World, installation: Installation, outside: Process): Promise<void> {
+export async function resolveReviews(world: World, installation: Installation, outside: Process): Promise<void> {
   const redis = installation.connect(outside, installation.durable)
   for (;;) {
     await world.pause(OPERATOR_LOOKS_EVERY_MS)
@@ -84,7 +84,7 @@ export async function workOffAttention(world: World, installation: Installation,
         const { progress } = decodePayment((await redis.get(key)) ?? '', paymentKey)
         const { phase, operation } = progress
         if (phase !== 'asking') {
-          if (world.random.chance(0.5)) await settleAttention(redis, paymentId)
+          if (world.random.chance(0.5)) await resolveReview(redis, paymentId)
           continue
         }
         const sale = installation.network.ledger.find(progress.references.saleId ?? '')
@@ -112,6 +112,6 @@ function isBookedInTruth(
 
 function listed({ durable, config }: Installation): string[] {
   return partitionNumbers(config.partitions)
-    .map(partition => durable.data.values.get(keys.attention(partition)))
+    .map(partition => durable.data.values.get(keys.review(partition)))
     .flatMap(value => (value?.type === 'hash' ? [...value.hash.keys()] : []))
 }

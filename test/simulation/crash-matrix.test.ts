@@ -4,7 +4,7 @@ import { crashMatrix, sleepMatrix } from './crash-matrix.js'
 import { type ScenarioName, scenarios } from './scenarios.js'
 
 /** A step of a process that is not simulated; real ones die around it in test/chaos/chaos.test.ts. */
-const NOT_HERE = ['note_notice']
+const NOT_HERE = ['note_notification']
 /** Lives with a second death: all of them by `npm run simulate -- --matrix`. */
 const TWICE: readonly string[] = ['create with capture', 'expiry']
 /** Lives in which processes fall suspended instead; all of them by `npm run simulate -- --matrix`. */

@@ -28,7 +28,7 @@ interface Life {
 }
 
 /** Steps that are taken all the time; only those next to another step are of interest. */
-const POLLS: readonly string[] = ['read_commands', 'fire_due', 'take_notices']
+const POLLS: readonly string[] = ['read_commands', 'fire_due', 'take_notifications']
 /** Steps that follow a death. */
 const AFTERMATH: readonly string[] = ['requeue', 'drop_consumer']
 const MERCHANT = 'm_one'
@@ -135,7 +135,7 @@ const PLANTED = 'planted'
 /** Longer than it takes to ask what became of the call. */
 const LATE_MS = 6_000
 
-/** Each worker fails at the same place, until the command is buried. */
+/** Each worker fails at the same place, until the command becomes a dead letter. */
 const poisoned: Mutant = {
   description: 'No result of a create command can be written.',
   worker: deps => ({

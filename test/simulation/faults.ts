@@ -47,7 +47,7 @@ export interface Faults {
   /** Gaps between two jumps of the clock of a Redis server, back or forth (ms); 0: it goes right. */
   redisClockJumpsEveryMs: number
   /** How late the network announces what happened to a sale (ms): beyond every horizon and window. */
-  noticeLateMaxMs: number
+  notificationLateMaxMs: number
   /** Durable writes that a failover loses; 0: there is none. */
   failoverLoses: number
   /** A sale is captured, voided or refunded in the acquirer's portal, instead of by an operation of the merchant. */
@@ -79,7 +79,7 @@ export const NO_FAULTS: Faults = {
   receiversLeaveEveryMs: 0,
   clockErrorMaxMs: 0,
   redisClockJumpsEveryMs: 0,
-  noticeLateMaxMs: 0,
+  notificationLateMaxMs: 0,
   failoverLoses: 0,
   byHand: 0,
   unfinished: 0
@@ -114,7 +114,7 @@ export function drawFaults(random: Random): Faults {
     byHand: 0,
     unfinished: 0,
     redisClockJumpsEveryMs: maybe(0.3, 8_000),
-    noticeLateMaxMs: maybe(0.3, 200_000)
+    notificationLateMaxMs: maybe(0.3, 200_000)
   }
 }
 

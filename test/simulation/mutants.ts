@@ -97,7 +97,7 @@ export const mutants = {
     description: 'A webhook event that got no answer counts as delivered.',
     webhooks: deps => ({ ...deps, sender: { ...deps.sender, post: (...args) => answerAtAnyRate(deps, args) } })
   },
-  'lost-alarm': {
+  'lost-wake-up': {
     description: 'What is due leaves the list without a command.',
     script: replace("redis.call('XADD', KEYS[2], '*', 'p', due[i], 'c', ARGV[3], 'd', due[i + 1])", '')
   },

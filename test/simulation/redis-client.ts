@@ -182,7 +182,7 @@ export class RedisClient {
     this.#world.after(0, this.#process, () => this.#settle(request, error))
   }
 
-  /** The server notices a dead client after a while; until then it may deliver entries to the dead client. */
+  /** The server notifications a dead client after a while; until then it may deliver entries to the dead client. */
   #close(): void {
     this.#server.disconnect(this.#onCut)
     for (const { reader } of this.#pending) {

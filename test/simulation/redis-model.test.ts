@@ -157,7 +157,7 @@ function scriptSteps(random: Random): Steps {
   return [
     script('requeue', [stream], ['payments', entry, 'p', 'member1', 'n', score]),
     script(
-      'bury',
+      'dead_letter',
       [stream, 'dead', one('zset'), one('text')],
       ['payments', entry, 'member1', score, '{"r":1}', 'p', 'm']
     ),

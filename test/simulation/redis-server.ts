@@ -30,7 +30,7 @@ export interface ServerOptions {
 export class RedisServer {
   data = new RedisData()
   isDown = false
-  /** Down until further notice: `restart` does nothing. */
+  /** Down until further notification: `restart` does nothing. */
   isLost = false
   /** A slow disk: commands wait until then (ms of the world). */
   stalledUntilMs = 0

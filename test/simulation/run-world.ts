@@ -4,7 +4,7 @@ import { keys, partitionOf } from '../../redis/keys.js'
 import type { WebhookEndpoint } from '../../redis/webhooks/webhook-endpoints.js'
 import { deliveryWork } from '../../redis/webhooks/webhook-queue.js'
 import { audit } from './audit.js'
-import { workOffAttention } from './by-hand.js'
+import { resolveReviews } from './by-hand.js'
 import { drawFaults, type Faults, NO_FAULTS } from './faults.js'
 import { inside } from './globals.js'
 import { type Mutant, type MutantName, mutants } from './mutants.js'
@@ -61,7 +61,7 @@ const BY_HAND = 0.25
 const UNFINISHED = 0.15
 const OWN_ANNOUNCED = 0.5
 const AWAKE_MS = 1_000
-/** Beyond every alarm that a payment can have. */
+/** Beyond every wake-up that a payment can have. */
 export const PEACE_MAX_MS = 900_000
 
 /** Runs a seed; the same seed gives the same run. Rejects only for a mistake of the simulation itself. */
@@ -133,7 +133,7 @@ async function runWorld(world: World, faults: Faults, options: RunOptions): Prom
 
 /** People work beside the service, and the network announces what the service did itself, like everything else. */
 function touchSales(world: World, installation: Installation, outside: Process): void {
-  world.spawn(outside, () => void workOffAttention(world, installation, outside))
+  world.spawn(outside, () => void resolveReviews(world, installation, outside))
   installation.network.onBooked = saleId => {
     if (!world.random.chance(OWN_ANNOUNCED)) return
     world.spawn(outside, () => void announce({ world, installation, outside }, { saleId, announced: 'change' }))
@@ -243,17 +243,17 @@ function makePeace(world: World, { durable, secrets }: Installation, faults: Fau
   }
 }
 
-/** While no request is open and no command or fresh event waits, the next alarm or retry is the next thing that matters. */
+/** While no request is open and no command or fresh event waits, the next wake-up or retry is the next thing that matters. */
 export function quietUntilMs(installation: Installation, merchants: readonly MerchantClient[]): number | null {
   const { durable, config } = installation
-  if ((durable.data.zset(keys.notices())?.size ?? 0) > 0) return null
+  if ((durable.data.zset(keys.notifications())?.size ?? 0) > 0) return null
   if (merchants.some(merchant => merchant.openCalls > 0)) return null
   let nextMs = Number.POSITIVE_INFINITY
   for (let partition = 0; partition < config.partitions; partition++) {
     if ((durable.data.stream(keys.commands(partition))?.entries.size ?? 0) > 0) return null
     if ((durable.data.stream(keys.deliveries(partition))?.entries.size ?? 0) > 0) return null
-    for (const alarms of alarmsOf(partition)) {
-      for (const dueMs of durable.data.zset(alarms)?.values() ?? []) nextMs = Math.min(nextMs, dueMs)
+    for (const wakeUps of wakeUpsOf(partition)) {
+      for (const dueMs of durable.data.zset(wakeUps)?.values() ?? []) nextMs = Math.min(nextMs, dueMs)
     }
   }
   return nextMs
@@ -265,21 +265,21 @@ export function isEverybodyAwake({ nowMs }: World, installation: Installation): 
 }
 
 export function isAtRest({ durable, config }: Installation): boolean {
-  if ((durable.data.zset(keys.notices())?.size ?? 0) > 0) return false
+  if ((durable.data.zset(keys.notifications())?.size ?? 0) > 0) return false
   for (let partition = 0; partition < config.partitions; partition++) {
     for (const { stream, group } of [paymentWork, deliveryWork]) {
       const found = durable.data.stream(stream(partition))
       if ((found?.entries.size ?? 0) > 0 || (found?.groups.get(group)?.pending.size ?? 0) > 0) return false
     }
-    for (const alarms of alarmsOf(partition)) {
-      if ((durable.data.zset(alarms)?.size ?? 0) > 0) return false
+    for (const wakeUps of wakeUpsOf(partition)) {
+      if ((durable.data.zset(wakeUps)?.size ?? 0) > 0) return false
     }
   }
   return true
 }
 
 /** The lists of a partition whose times become commands. */
-function alarmsOf(partition: number): string[] {
+function wakeUpsOf(partition: number): string[] {
   const lists = [keys.due, keys.reconcile, keys.webhookDue, keys.webhookReleases]
   return lists.map(list => list(partition))
 }

@@ -46,7 +46,7 @@ export const scenarios = {
       await stage.client.create(key, aRequest('order', tokenId, AMOUNT_CENTS, false))
     }
   },
-  'notice of a chargeback': async stage => {
+  'notification of a chargeback': async stage => {
     const paymentId = await create(stage, {})
     if (paymentId !== null) await chargeBack(stage, paymentId)
   },
@@ -56,7 +56,7 @@ export const scenarios = {
     await untilExpired(stage, paymentId)
     await captureByHand(stage, paymentId)
   },
-  'notice of a second sale': async stage => {
+  'notification of a second sale': async stage => {
     const paymentId = await create(stage, {})
     if (paymentId !== null) await sellTwice(stage, paymentId)
   }

@@ -11,7 +11,7 @@ import { listenForReplies } from '../../redis/commands/replies.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { followClock } from '../../redis/connection/redis-clock.js'
 import { createPaymentLock, type PaymentLock } from '../../redis/locks/payment-lock.js'
-import { createNoticeStore } from '../../redis/notices/notices.js'
+import { createNotificationStore } from '../../redis/notifications/notifications.js'
 import { createCommitStore } from '../../redis/payments/commits.js'
 import { createPaymentStore } from '../../redis/payments/payments.js'
 import { createReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
@@ -24,7 +24,7 @@ import type { SealedCard, TypedCard } from '../../vault/box.js'
 import { createCardData } from '../../workers/payments/card-data.js'
 import { startCommandLoop } from '../../workers/payments/command-loop.js'
 import { handleCommand } from '../../workers/payments/handle-command.js'
-import { repeatNoticeRounds } from '../../workers/payments/notice-rounds.js'
+import { repeatNotificationRounds } from '../../workers/payments/notification-rounds.js'
 import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
 import { startRounds } from '../../workers/timers/rounds-loop.js'
 import { createDeliveryHandler } from '../../workers/webhooks/deliver.js'
@@ -42,7 +42,7 @@ import { Process, type World } from './world.js'
 
 const DAY_MS = 24 * 3_600_000
 /** Longer than any trouble of the network, as 72 h are. */
-const GIVE_NOTICE_UP_AFTER_MS = 700_000
+const GIVE_NOTIFICATION_UP_AFTER_MS = 700_000
 const WEBHOOK_JITTER = 0.2
 const WORKER = 'payments.'
 /** Payments in one key of an index. Few, so that worlds have leaves, too. */
@@ -151,9 +151,9 @@ export class Installation {
       commits: createCommitStore(redis, undefined, INDEX_MAX),
       queue: {
         ...queue,
-        bury: (entry, burial) => {
-          this.#world.note('buried', burial.reason)
-          return queue.bury(entry, burial)
+        deadLetter: (entry, deadLettering) => {
+          this.#world.note('dead_lettered', deadLettering.reason)
+          return queue.deadLetter(entry, deadLettering)
         }
       },
       lock: this.#lockOf(process),
@@ -181,11 +181,11 @@ export class Installation {
       },
       log: this.#log
     })
-    const notices = createNoticeStore(redis, config.partitions)
-    const onGivenUp = (): void => this.#world.note('notice given up', '')
-    const times = { giveUpAfterMs: GIVE_NOTICE_UP_AFTER_MS, leaseMs: 8_000 }
-    void repeatNoticeRounds(
-      { notices, network, clock, log: this.#log, onGivenUp, ...times },
+    const notifications = createNotificationStore(redis, config.partitions)
+    const onGivenUp = (): void => this.#world.note('notification given up', '')
+    const times = { giveUpAfterMs: GIVE_NOTIFICATION_UP_AFTER_MS, leaseMs: 8_000 }
+    void repeatNotificationRounds(
+      { notifications, network, clock, log: this.#log, onGivenUp, ...times },
       new AbortController().signal
     )
   }
@@ -272,7 +272,7 @@ export class Installation {
       const cause = fields.err instanceof Error ? `: ${fields.err.message}` : ''
       world.trace('error log', `${text}${cause}`)
       // Rare, and what it must leave behind is audited.
-      if (text !== 'a command is buried') errors.push(`${text}${cause}`)
+      if (text !== 'a command becomes a dead letter') errors.push(`${text}${cause}`)
     }
     const log: unknown = Object.create(this.#log, {
       child: { value: () => log },

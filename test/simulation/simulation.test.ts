@@ -32,7 +32,7 @@ const FAULTS = [
   'clock differs',
   'redis clock jumps',
   'secrets clock jumps',
-  'notice late',
+  'notification late',
   'doubled request',
   'chargeback',
   'receiverFails',

@@ -1,5 +1,5 @@
 /** Where the stories of a world are played, and how the outside reaches the service. */
-import { type Announced, createNoticeStore } from '../../redis/notices/notices.js'
+import { type Announced, createNotificationStore } from '../../redis/notifications/notifications.js'
 import type { Installation } from './simulated-installation.js'
 import type { MerchantClient } from './simulated-merchant.js'
 import type { Process, World } from './world.js'
@@ -15,17 +15,17 @@ export interface Stage {
 /** The card network posts that something happened to a sale, until a post is taken. `isPatient`: perhaps much later. */
 export async function announce(
   { world, installation, outside }: Omit<Stage, 'client'>,
-  notice: Announced,
+  notification: Announced,
   { isPatient = true } = {}
 ): Promise<void> {
-  const { noticeLateMaxMs } = installation.faults
-  if (isPatient && noticeLateMaxMs > 0 && world.random.chance(0.5)) {
-    world.note('notice late')
-    await world.pause(world.random.next() * noticeLateMaxMs)
+  const { notificationLateMaxMs } = installation.faults
+  if (isPatient && notificationLateMaxMs > 0 && world.random.chance(0.5)) {
+    world.note('notification late')
+    await world.pause(world.random.next() * notificationLateMaxMs)
   }
   const redis = installation.connect(outside, installation.durable)
-  const notices = createNoticeStore(redis, installation.config.partitions)
-  await untilDone(world, () => notices.note(notice, world.nowMs))
+  const notifications = createNotificationStore(redis, installation.config.partitions)
+  await untilDone(world, () => notifications.note(notification, world.nowMs))
 }
 
 /** Repeats what a broken connection or a server that is away may have kept from happening. */

@@ -59,7 +59,7 @@ async function operate(stage: Stage, key: string, paymentId: string, amountCents
   await stage.client.operate(random.pick(['capture', 'cancel', 'cancel']), key, paymentId, part)
 }
 
-/** The buyer disputes at the bank; the network books it and sends a notice. */
+/** The buyer disputes at the bank; the network books it and sends a notification. */
 export async function chargeBack(stage: Stage, paymentId: string): Promise<void> {
   const { world, installation } = stage
   const { ledger } = installation.network

@@ -26,14 +26,14 @@ export class Process {
     this.isSafe = isSafe
   }
 
-  onDeath(notice: () => void): void {
-    this.#atDeath.push(notice)
+  onDeath(notification: () => void): void {
+    this.#atDeath.push(notification)
   }
 
   kill(): void {
     if (this.isDead) return
     this.isDead = true
-    for (const notice of this.#atDeath) notice()
+    for (const notification of this.#atDeath) notification()
   }
 }
 

@@ -12,7 +12,7 @@ export const KEY = 'key-of-the-operation'
 type Without<T, K extends string> = T extends unknown ? Omit<T, K> : never
 export type EventInput = Without<PaymentEvent, 'nowMs'> & { readonly nowMs?: number }
 
-/** What a decision meant, flat. `wake` is ms from `NOW`; null: no alarm. */
+/** What a decision meant, flat. `wake` is ms from `NOW`; null: no wake-up. */
 export interface Meaning {
   readonly refused?: string
   readonly status?: PaymentStatus
@@ -25,7 +25,7 @@ export interface Meaning {
   readonly declinedCode?: string | null
   readonly wake?: number | null
   readonly result?: string | null
-  readonly attention?: string | null
+  readonly reviewReason?: string | null
   readonly isChanged?: boolean
 }
 
@@ -104,7 +104,7 @@ function flat(decision: Decision): Meaning {
     declinedCode: progress.declinedCode,
     wake: wake === null ? null : wake - NOW,
     result: operationResult === null ? null : operationResult.result.kind,
-    attention: progress.attention,
+    reviewReason: progress.reviewReason,
     isChanged: decision.isChanged
   }
 }

@@ -87,7 +87,7 @@ export class PathDriver {
         if (status !== 202 && status !== 503) throw new Error(`${operation} was answered ${status}`)
         return
       }
-      case 'NETWORK_NOTICE':
+      case 'NETWORK_NOTIFICATION':
         return await announce(wireSaleId(this.paymentId, 'sale-1'), event.announced)
       case 'EXPIRE':
       case 'RECONCILE':

@@ -136,7 +136,7 @@ export class ScriptedAcquirer {
     })
   }
 
-  /** Notices name a sale without a query about it: then only its order counts. */
+  /** Notifications name a sale without a query about it: then only its order counts. */
   #saleAnswer(paymentId: string, saleId: string): WireAnswer {
     const orderId = orderIdOf(paymentId)
     const shown = this.#sales.get(orderId)?.find(row => isRecord(row) && row['PaymentId'] === saleId)

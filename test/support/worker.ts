@@ -128,7 +128,7 @@ export class TestWorker {
     const paymentKey = paymentKeyOf(payment.terms.id)
     const lists = [keys.due(PARTITION), keys.reconcile(PARTITION)]
     const removed = await Promise.all(lists.map(list => this.#test.redis.zrem(list, paymentKey)))
-    if (removed.every(count => count === 0)) throw new Error('the payment has no alarm')
+    if (removed.every(count => count === 0)) throw new Error('the payment has no wake-up')
     await this.#test.redis.xadd(keys.commands(PARTITION), '*', 'p', paymentKey, 'c', '{"kind":"wake"}')
     await this.work()
   }
@@ -149,7 +149,7 @@ export class TestWorker {
   }
 
   /** When the payment is looked at again (ms); null: never. */
-  async alarmOf(payment: Payment): Promise<number | null> {
+  async wakeUpOf(payment: Payment): Promise<number | null> {
     const lists = [keys.due(PARTITION), keys.reconcile(PARTITION)]
     const scores = await Promise.all(lists.map(list => this.#test.redis.zscore(list, paymentKeyOf(payment.terms.id))))
     const times = scores.flatMap(score => (score === null ? [] : [Number(score)]))

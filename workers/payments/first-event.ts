@@ -31,10 +31,10 @@ export function firstEvent(
       // Begun before: either it is under way, or the questions to the network go on without this command.
       if (isOwn) return isUnderWay(progress) ? { type: 'RESUMED', nowMs } : null
       return askedEvent(command, entry.idempotencyKey ?? '', nowMs)
-    case 'network_notice':
-      return { type: 'NETWORK_NOTICE', announced: command.announced, nowMs }
-    case 'settle_attention':
-      return { type: 'ATTENTION_SETTLED', nowMs }
+    case 'network_notification':
+      return { type: 'NETWORK_NOTIFICATION', announced: command.announced, nowMs }
+    case 'resolve_review':
+      return { type: 'REVIEW_RESOLVED', nowMs }
     case 'conclude_operation':
       return { type: 'OPERATION_CONCLUDED', isBooked: command.isBooked, nowMs }
     case 'wake': {

@@ -3,7 +3,7 @@
  *
  * - the payment is locked: a command that would be refused anyway is answered at once, any other waits its turn
  * - a Redis is away: the same worker goes on when it is back; the outage does not count as a delivery
- * - anything else fails: the command is requeued, and buried after `deliveriesMax` deliveries
+ * - anything else fails: the command is requeued, and a dead letter after `deliveriesMax` deliveries
  */
 import type { CommandResult } from '../../machines/commands.js'
 import { isOpenFor } from '../../machines/model.js'
@@ -21,10 +21,10 @@ import type { WorkerDeps } from './worker-deps.js'
 const LOCKED_RETRY_MS = 25
 const LOCKED_RETRY_MAX_MS = 500
 const UNAVAILABLE_RETRY_MS = 200
-/** A command that fails for a reason of its own is not hurried towards its burial. */
+/** A command that fails for a reason of its own is not hurried towards its deadLettering. */
 const FAILED_RETRY_MS = 500
-/** The alarm of a payment whose command was buried rings this much later (ms). */
-const BURIED_WAKE_MS = 60_000
+/** The wake-up of a payment whose command became a dead letter rings this much later (ms). */
+const DEAD_LETTER_WAKE_MS = 60_000
 
 /**
  * Brings a command to its end, or back into the stream. Never rejects. `stopping` ends the waiting. Returns
@@ -43,7 +43,7 @@ export async function handleCommand(
   const isBegun = (): boolean => entry !== first
   while (!stopping.aborted) {
     try {
-      if (entry.deliveryCount >= deps.deliveriesMax) await buryPoison(entry, deps)
+      if (entry.deliveryCount >= deps.deliveriesMax) await deadLetterPoison(entry, deps)
       else if (!(await runWhenFree(entry, deps, stopping, onBegin))) break
       return 'ended'
     } catch (error) {
@@ -139,17 +139,17 @@ async function refuseNow(entry: CommandEntry, deps: WorkerDeps): Promise<boolean
 
 /**
  * The payment is asked about and listed for a person; the command leaves the stream with its reason. The payment keeps
- * its alarm, and a request that was never begun has failed: nothing was sent for it.
+ * its wake-up, and a request that was never begun has failed: nothing was sent for it.
  */
-async function buryPoison(entry: CommandEntry, deps: WorkerDeps): Promise<void> {
+async function deadLetterPoison(entry: CommandEntry, deps: WorkerDeps): Promise<void> {
   while (!(await notePoison(entry, deps)));
   const reason = `delivered ${entry.deliveryCount} times without a result`
   deps.log.error(
     { payment_id: paymentIdOfKey(entry.paymentKey), command: entry.command.kind, reason },
-    'a command is buried'
+    'a command becomes a dead letter'
   )
   const nowMs = deps.clock.now()
-  await deps.queue.bury(entry, { reason, nowMs, ...(await owedAfterBurial(entry, nowMs, deps)) })
+  await deps.queue.deadLetter(entry, { reason, nowMs, ...(await owedAfterDeadLetter(entry, nowMs, deps)) })
 }
 
 /** False when another worker wrote the payment meanwhile: read it again. */
@@ -168,8 +168,8 @@ async function notePoison(entry: CommandEntry, deps: WorkerDeps): Promise<boolea
   return written === 'committed'
 }
 
-/** What is left to do for a buried command: when its payment is looked at next, and the result of its request. */
-async function owedAfterBurial(
+/** What is left to do for a dead letter: when its payment is looked at next, and the result of its request. */
+async function owedAfterDeadLetter(
   entry: CommandEntry,
   nowMs: number,
   deps: WorkerDeps
@@ -179,7 +179,7 @@ async function owedAfterBurial(
   const isBegun = payment !== null && isOpenFor(payment.progress.operation, entry.idempotencyKey)
   const isRequest = entry.command.kind === 'capture' || entry.command.kind === 'cancel'
   return {
-    wakeAtMs: dueMs === null ? null : Math.max(dueMs, nowMs + BURIED_WAKE_MS),
+    wakeAtMs: dueMs === null ? null : Math.max(dueMs, nowMs + DEAD_LETTER_WAKE_MS),
     result: isRequest && !isBegun ? { kind: 'failed', code: 'network_unavailable' } : null
   }
 }

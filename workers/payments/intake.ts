@@ -1,5 +1,10 @@
 /** What was handed to a worker, by whichever way: each entry is handled once, and remembered after its end. */
-import { buryEntry, type ReadResult, type StreamEntry, type WorkKind } from '../../redis/commands/command-stream.js'
+import {
+  deadLetterEntry,
+  type ReadResult,
+  type StreamEntry,
+  type WorkKind
+} from '../../redis/commands/command-stream.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import type { Logger } from '../../runtime/log.js'
 import type { Slots } from './slots.js'
@@ -58,9 +63,9 @@ export function createIntake<E extends StreamEntry>(
       const { partition, entryId, reason } = entry
       options.log.error(
         { partition, entry_id: entryId, reason },
-        'an unreadable command is buried: see dead-letter list'
+        'an unreadable command becomes a dead letter: see dead-letter list'
       )
-      await buryEntry(options.redis, options.work, entry, Date.now())
+      await deadLetterEntry(options.redis, options.work, entry, Date.now())
     }
   }
   return {

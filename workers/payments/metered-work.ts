@@ -184,6 +184,6 @@ export function meterQueue(queue: CommandQueue, metrics: WorkerMetrics): Command
     requeue: entry => counted('requeued', queue.requeue(entry)),
     release: entry => counted('released', queue.release(entry)),
     leave: entry => counted('left', queue.leave(entry)),
-    bury: (entry, burial) => counted('buried', queue.bury(entry, burial))
+    deadLetter: (entry, deadLettering) => counted('dead_lettered', queue.deadLetter(entry, deadLettering))
   }
 }

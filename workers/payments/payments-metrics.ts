@@ -4,7 +4,7 @@ import { STEP_BUCKETS_S } from '../../runtime/metrics.js'
 import type { Unconfirmed } from './reconciling-network.js'
 
 /** How a command went that this worker did not end. */
-export type GivenBack = 'requeued' | 'released' | 'left' | 'buried'
+export type GivenBack = 'requeued' | 'released' | 'left' | 'dead_lettered'
 
 export interface WorkerMetrics {
   queued(command: string, waitedMs: number): void
@@ -14,8 +14,8 @@ export interface WorkerMetrics {
   called(operation: string, outcome: string, durationMs: number): void
   committed(outcome: string, durationMs: number): void
   gaveBack(way: GivenBack): void
-  /** A notice of the card network whose payment was never found. */
-  gaveNoticeUp(): void
+  /** A notification of the card network whose payment was never found. */
+  gaveNotificationUp(): void
   absenceUnconfirmed(reason: Unconfirmed): void
 }
 
@@ -86,7 +86,7 @@ export function createWorkerMetrics(state: WorkerState, registry: Registry = reg
     called: (operation, outcome, ms) => calls.observe({ operation, outcome }, ms / 1_000),
     committed: (outcome, ms) => commits.observe({ outcome }, ms / 1_000),
     gaveBack: way => returned.inc({ way }),
-    gaveNoticeUp: () => unplaced.inc(),
+    gaveNotificationUp: () => unplaced.inc(),
     absenceUnconfirmed: reason => unconfirmed.inc({ reason })
   }
 }
@@ -95,13 +95,13 @@ export function createWorkerMetrics(state: WorkerState, registry: Registry = reg
 function createCounters(registers: Registry[]) {
   const returned = new Counter({
     name: 'commands_given_back_total',
-    help: 'Commands that a worker did not end: requeued after a failure, released unbegun at its stop, left to workers of a newer version, buried as dead letters.',
+    help: 'Commands that a worker did not end: requeued after a failure, released unbegun at its stop, left to workers of a newer version, moved to the dead letters.',
     labelNames: ['way'] as const,
     registers
   })
   const unplaced = new Counter({
-    name: 'notices_given_up_total',
-    help: 'Notices of the card network whose payment was never found: one may be a chargeback that no merchant sees.',
+    name: 'notifications_given_up_total',
+    help: 'Notifications of the card network whose payment was never found: one may be a chargeback that no merchant sees.',
     registers
   })
   const unconfirmed = new Counter({

@@ -90,7 +90,7 @@ export async function runCommand(
 }
 
 /**
- * An outcome is not older than what it is the outcome of: an alarm may have rung by a clock that is ahead of ours, and
+ * An outcome is not older than what it is the outcome of: a wake-up may have rung by a clock that is ahead of ours, and
  * the horizon must not count from before the call.
  */
 function notBefore(nowMs: number, outcome: PaymentEvent): PaymentEvent {

@@ -22,7 +22,7 @@ export interface WorkerDeps {
   readonly environment: Environment
   /** How long a call that surely did not reach the network is tried again (ms). */
   readonly networkRetryMs: number
-  /** Deliveries of a command before it is buried. */
+  /** Deliveries of a command before it becomes a dead letter. */
   readonly deliveriesMax: number
   /** Receives every decision while a developer looks on (`npm run inspect`). */
   readonly inspection?: Inspection

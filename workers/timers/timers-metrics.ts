@@ -17,7 +17,7 @@ export function createTimersMetrics(registry: Registry = register): TimersMetric
   const registers = [registry]
   const fired = new Counter({
     name: 'due_commands_total',
-    help: 'Alarms that were due and became commands: expiries and questions to the network.',
+    help: 'Wake-ups that were due and became commands: expiries and questions to the network.',
     registers
   })
   const takeovers = new Counter({
@@ -65,11 +65,11 @@ export function publishInstallation(read: () => Promise<InstallationStatus>, reg
     },
     { name: 'workers_alive', help: '`payments` processes that were heard lately.', pick: status => status.workers },
     {
-      name: 'alarms_scheduled',
-      help: 'Payments with an alarm: an expiry or a question to the network.',
+      name: 'wakeups_scheduled',
+      help: 'Payments with a wake-up: an expiry or a question to the network.',
       pick: sum(row => row.scheduled)
     },
-    { name: 'alarms_due', help: 'Expiries that are due and have not become commands yet.', pick: sum(row => row.due) },
+    { name: 'wakeups_due', help: 'Expiries that are due and have not become commands yet.', pick: sum(row => row.due) },
     {
       name: 'reconciliations_due',
       help: 'Questions to the network that are due and wait for their turn: RECONCILE_PER_SECOND, or one a second while it gives no answer.',
@@ -81,9 +81,9 @@ export function publishInstallation(read: () => Promise<InstallationStatus>, reg
       pick: sum(row => row.deadLetters)
     },
     {
-      name: 'payments_needing_attention',
+      name: 'payments_in_review',
       help: 'Payments that are listed for a person.',
-      pick: sum(row => row.attention)
+      pick: sum(row => row.inReview)
     },
     {
       name: 'payments_in_doubt',

@@ -109,7 +109,7 @@ function stateSection({ state, description, taken, refused }: StateRows): string
   ]
 }
 
-/** Only merchants see a reason; a refused late answer or alarm needs none. */
+/** Only merchants see a reason; a refused late answer or wake-up needs none. */
 function isCommand(event: string): boolean {
   return event === 'CAPTURE' || event === 'CANCEL'
 }

@@ -44,8 +44,8 @@ const commands = [
   'CANCEL',
   'EXPIRE',
   'RECONCILE',
-  'NETWORK_NOTICE',
-  'ATTENTION_SETTLED',
+  'NETWORK_NOTIFICATION',
+  'REVIEW_RESOLVED',
   'OPERATION_CONCLUDED'
 ] as const satisfies readonly PaymentEvent['type'][]
 

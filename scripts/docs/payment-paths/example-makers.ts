@@ -47,8 +47,8 @@ export function beyondHorizon(make: Make): Make {
 /** When the record can't be behind with the last refund, or with what was announced, any more. */
 export function onceShown(make: Make): Make {
   return (payment, nowMs) => {
-    const { refundedAtMs, notice } = payment.progress
-    const sinceMs = Math.max(refundedAtMs ?? nowMs, notice?.sinceMs ?? 0)
+    const { refundedAtMs, notification } = payment.progress
+    const sinceMs = Math.max(refundedAtMs ?? nowMs, notification?.sinceMs ?? 0)
     return make(payment, Math.max(nowMs, sinceMs + examplePolicy.notFoundHorizonMs))
   }
 }
@@ -56,7 +56,7 @@ export function onceShown(make: Make): Make {
 /** When what was announced is not waited for any more. */
 export function daysLater(make: Make): Make {
   return (payment, nowMs) => {
-    const sinceMs = payment.progress.notice?.sinceMs ?? nowMs
+    const sinceMs = payment.progress.notification?.sinceMs ?? nowMs
     return make(payment, Math.max(nowMs, sinceMs + examplePolicy.reconcileListAfterMs))
   }
 }

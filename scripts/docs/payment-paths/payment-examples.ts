@@ -83,17 +83,17 @@ export const exampleEvents: readonly ExampleEvent[] = [
     nowMs: Math.max(nowMs, payment.progress.reconciliation?.nextAtMs ?? nowMs)
   })),
   example('RESUMED', 'redelivered after a crash', (_, nowMs) => ({ type: 'RESUMED', nowMs })),
-  example('NETWORK_NOTICE', 'something announced', (_, nowMs) => ({
-    type: 'NETWORK_NOTICE',
+  example('NETWORK_NOTIFICATION', 'something announced', (_, nowMs) => ({
+    type: 'NETWORK_NOTIFICATION',
     announced: 'change',
     nowMs
   })),
-  example('NETWORK_NOTICE/chargeback', 'chargeback announced', (_, nowMs) => ({
-    type: 'NETWORK_NOTICE',
+  example('NETWORK_NOTIFICATION/chargeback', 'chargeback announced', (_, nowMs) => ({
+    type: 'NETWORK_NOTIFICATION',
     announced: 'chargeback',
     nowMs
   })),
-  example('ATTENTION_SETTLED', 'a person has looked', (_, nowMs) => ({ type: 'ATTENTION_SETTLED', nowMs })),
+  example('REVIEW_RESOLVED', 'a person has looked', (_, nowMs) => ({ type: 'REVIEW_RESOLVED', nowMs })),
   example('APPROVED', 'approved', (payment, nowMs) => approved(payment.terms.captureMode === 'auto')(payment, nowMs)),
   example('APPROVED/authorised', 'approved, but not captured', approved(false)),
   example('DECLINED', 'declined by the issuer', (_, nowMs) => ({
@@ -182,11 +182,15 @@ export const exampleEvents: readonly ExampleEvent[] = [
   ),
   example(
     'FOUND/voided/unconfirmed',
-    'still voided, days after the notice',
+    'still voided, days after the notification',
     daysLater(found('voided', ({ progress }) => ({ voidedCents: progress.refundedCents })))
   ),
-  example('FOUND/captured/unconfirmed', 'still as it was, days after the notice', daysLater(found('captured'))),
-  example('FOUND/authorised/unconfirmed', 'still authorised, days after the notice', daysLater(found('authorised'))),
+  example('FOUND/captured/unconfirmed', 'still as it was, days after the notification', daysLater(found('captured'))),
+  example(
+    'FOUND/authorised/unconfirmed',
+    'still authorised, days after the notification',
+    daysLater(found('authorised'))
+  ),
   example('FOUND/denied', 'found denied', found('denied')),
   example('FOUND/denied/still', 'still denied, beyond the horizon', beyondHorizon(found('denied'))),
   example(
@@ -229,7 +233,7 @@ export const exampleEvents: readonly ExampleEvent[] = [
   ),
   example(
     'ABSENT/unconfirmed',
-    'not found, days after the notice',
+    'not found, days after the notification',
     daysLater((_, nowMs) => ({ type: 'ABSENT', nowMs }))
   ),
   example(

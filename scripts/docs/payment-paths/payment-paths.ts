@@ -94,8 +94,8 @@ function situationOf({ payment, underWay, atMs }: World): string {
     progress.operation.amountCents === terms.amountCents,
     progress.reconciliation !== null,
     progress.status === 'pre_authorized' && atMs >= (progress.expiresAtMs ?? Infinity),
-    progress.notice?.announced ?? null,
+    progress.notification?.announced ?? null,
     voidedElsewhereCents(progress.refunds) > 0,
-    progress.attention !== null
+    progress.reviewReason !== null
   ])
 }

@@ -45,12 +45,12 @@ export function isTimely({ type }: ExampleEvent, { payment, underWay }: World): 
     case 'AUTHORISE':
       return payment.version === 1
     case 'RECONCILE':
-      return isAlarmQuestion(payment)
+      return isWakeUpQuestion(payment)
     case 'CAPTURE':
     case 'CANCEL':
     case 'EXPIRE':
-    case 'NETWORK_NOTICE':
-    case 'ATTENTION_SETTLED':
+    case 'NETWORK_NOTIFICATION':
+    case 'REVIEW_RESOLVED':
     case 'OPERATION_CONCLUDED':
       return payment.version > 1
     default:
@@ -58,9 +58,9 @@ export function isTimely({ type }: ExampleEvent, { payment, underWay }: World): 
   }
 }
 
-/** The alarm of a hold rings at the end of its window, unless something was announced. */
-function isAlarmQuestion({ progress }: Payment): boolean {
-  return progress.status === 'pre_authorized' ? progress.notice !== null : wakeAtMs(progress) !== null
+/** The wake-up of a hold rings at the end of its window, unless something was announced. */
+function isWakeUpQuestion({ progress }: Payment): boolean {
+  return progress.status === 'pre_authorized' ? progress.notification !== null : wakeAtMs(progress) !== null
 }
 
 /** The examples that could come now and would be taken, each as the event that it would be. */

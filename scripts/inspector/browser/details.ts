@@ -16,7 +16,7 @@ export function paymentDetails({ id, place, facts }: Seen, machine: MachineView)
     ['Operation', facts.operation],
     ['Sale', saleId],
     ['References', [tid, nsu, authorizationCode].filter(Boolean).join(' · ')],
-    ['Attention', facts.attention],
+    ['Manual review', facts.reviewReason],
     ['Worker', facts.worker]
   ]
   const definitions = rows.flatMap(([name, value]) =>

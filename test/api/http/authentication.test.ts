@@ -131,7 +131,7 @@ describe('the cache of keys', () => {
     expect(lookups).to.have.length(2)
   })
 
-  it('notices a revocation after half a second', async () => {
+  it('notifications a revocation after half a second', async () => {
     const { authenticate } = authenticator()
     await authenticate(`Bearer ${API_KEY}`)
     stored = aKey('k_full', { isRevoked: true })

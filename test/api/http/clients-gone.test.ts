@@ -37,7 +37,7 @@ describe('a client that is gone before its body was read', () => {
     const log = createLogger('test', 'info', collector(lines))
     const api = await startApi({ log })
     const notifications = await serve(
-      createNotificationsApp({ secret: 's', notices: { note: async () => undefined }, clock: systemClock, log }),
+      createNotificationsApp({ secret: 's', notifications: { note: async () => undefined }, clock: systemClock, log }),
       { host: '127.0.0.1', port: 0, log }
     )
     stops.push(api.stop, notifications.stop)

@@ -4,8 +4,8 @@ import { type EventInput, found, inDoubt, inStatus, type Meaning, meaningOf, NOW
 
 type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 
-const notice: EventInput = { type: 'NETWORK_NOTICE', announced: 'change' }
-const announced = { notice: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW, announced: 'change' as const } }
+const notification: EventInput = { type: 'NETWORK_NOTIFICATION', announced: 'change' }
+const announced = { notification: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW, announced: 'change' as const } }
 const held = { status: 'authorised', capturedCents: 0 } as const
 const duplicate = { duplicateSaleId: 'sale-2' }
 const noAnswer: EventInput = { type: 'NO_ANSWER', reason: 'cut' }
@@ -17,58 +17,68 @@ const watched = {
 const released = { phase: 'released' as const, ...announced }
 
 const rows: Row[] = [
-  ['canceled: the network is asked', inStatus('canceled'), notice, { status: 'canceled', effect: 'query', wake: 0 }],
-  ['canceled: it is gone', inStatus('canceled', announced), found('voided'), { wake: 5_000, attention: null }],
+  [
+    'canceled: the network is asked',
+    inStatus('canceled'),
+    notification,
+    { status: 'canceled', effect: 'query', wake: 0 }
+  ],
+  ['canceled: it is gone', inStatus('canceled', announced), found('voided'), { wake: 5_000, reviewReason: null }],
   [
     'canceled: the network took the cancellation back',
     inStatus('canceled', announced),
     found('authorised', held),
-    { status: 'canceled', wake: null, attention: 'figures_differ' }
+    { status: 'canceled', wake: null, reviewReason: 'figures_differ' }
   ],
   [
     'canceled: it was captured all the same',
     inStatus('canceled', announced),
     found('captured'),
-    { status: 'canceled', captured: 0, wake: null, attention: 'figures_differ' }
+    { status: 'canceled', captured: 0, wake: null, reviewReason: 'figures_differ' }
   ],
   ['canceled: without an answer', inStatus('canceled', announced), noAnswer, { status: 'canceled', wake: 2_000 }],
   ['canceled: asked again', inStatus('canceled', announced), { type: 'RECONCILE' }, { effect: 'query' }],
-  ['expired: the network is asked', inStatus('expired', { phase: 'released' }), notice, { effect: 'query', wake: 0 }],
+  [
+    'expired: the network is asked',
+    inStatus('expired', { phase: 'released' }),
+    notification,
+    { effect: 'query', wake: 0 }
+  ],
   [
     'expired: the hold is there again',
     inStatus('expired', released),
     found('authorised', held),
-    { status: 'expired', phase: 'released', wake: null, attention: 'figures_differ' }
+    { status: 'expired', phase: 'released', wake: null, reviewReason: 'figures_differ' }
   ],
-  ['expired: while it is released', inStatus('expired'), notice, { phase: 'releasing', effect: 'query' }],
-  ['failed: the network is asked', inStatus('failed'), notice, { status: 'failed', effect: 'query' }],
+  ['expired: while it is released', inStatus('expired'), notification, { phase: 'releasing', effect: 'query' }],
+  ['failed: the network is asked', inStatus('failed'), notification, { status: 'failed', effect: 'query' }],
   ['failed: it was denied', inStatus('failed'), found('denied'), { phase: 'settled', wake: null }],
   [
     'failed: there is a sale after all',
     inStatus('failed'),
     found('captured'),
-    { status: 'failed', effect: 'void', wake: 5_000, attention: 'sale_after_failure' }
+    { status: 'failed', effect: 'void', wake: 5_000, reviewReason: 'sale_after_failure' }
   ],
   [
     'failed: it was denied, and booked a second time',
     inStatus('failed'),
     found('denied', {}, duplicate),
-    { status: 'failed', phase: 'watched', effect: 'void', wake: 5_000, attention: 'sale_after_failure' }
+    { status: 'failed', phase: 'watched', effect: 'void', wake: 5_000, reviewReason: 'sale_after_failure' }
   ],
   [
     'unknown: it was denied, and booked a second time',
     inStatus('unknown'),
     found('denied', {}, duplicate),
-    { status: 'unknown', effect: 'void', attention: 'duplicate_sale', result: null }
+    { status: 'unknown', effect: 'void', reviewReason: 'duplicate_sale', result: null }
   ],
   [
     'unknown: it was undone, and booked a second time',
     inStatus('unknown'),
     found('voided', {}, duplicate),
-    { status: 'unknown', effect: 'void', attention: 'duplicate_sale', result: null }
+    { status: 'unknown', effect: 'void', reviewReason: 'duplicate_sale', result: null }
   ],
   ['failed: without an answer', inStatus('failed'), noAnswer, { phase: 'settled', wake: 2_000 }],
-  ['failed: it is looked for anyway', inStatus('failed', watched), notice, { refused: 'invalid_state' }]
+  ['failed: it is looked for anyway', inStatus('failed', watched), notification, { refused: 'invalid_state' }]
 ]
 
 describe('an announcement of the network about a payment that has ended', () => {
@@ -84,37 +94,37 @@ const surprises: Row[] = [
     'captured more than the payment: no more than its amount counts',
     inStatus('capturing', inDoubt('capture', 600)),
     found('captured', { capturedCents: 1_200 }),
-    { status: 'captured', captured: 1_000, attention: 'figures_differ' }
+    { status: 'captured', captured: 1_000, reviewReason: 'figures_differ' }
   ],
   [
     'captured another part than was asked for',
     inStatus('capturing', inDoubt('capture', 600)),
     found('captured', { capturedCents: 500 }),
-    { status: 'captured', captured: 500, attention: 'figures_differ' }
+    { status: 'captured', captured: 500, reviewReason: 'figures_differ' }
   ],
   [
     'captured, and gave some of it back',
     inStatus('unknown'),
     found('captured', { voidedCents: 200 }),
-    { status: 'captured', captured: 1_000, refunded: 0, attention: 'figures_differ' }
+    { status: 'captured', captured: 1_000, refunded: 0, reviewReason: 'figures_differ' }
   ],
   [
     'captured what was asked for',
     inStatus('capturing', inDoubt('capture', 600)),
     found('captured', { capturedCents: 600 }),
-    { status: 'captured', captured: 600, attention: null }
+    { status: 'captured', captured: 600, reviewReason: null }
   ],
   [
     'gave back more than was asked for',
     inStatus('refunding', inDoubt('refund', 300)),
     found('captured', { voidedCents: 500 }),
-    { status: 'partially_refunded', refunded: 300, attention: 'figures_differ' }
+    { status: 'partially_refunded', refunded: 300, reviewReason: 'figures_differ' }
   ],
   [
     'gave back what was asked for',
     inStatus('refunding', inDoubt('refund', 300)),
     found('captured', { voidedCents: 300 }),
-    { status: 'partially_refunded', refunded: 300, attention: null }
+    { status: 'partially_refunded', refunded: 300, reviewReason: null }
   ]
 ]
 
@@ -127,7 +137,7 @@ describe('books in which the network', () => {
 })
 
 const took = (capturedCents: number, more: object = {}): EventInput => found('captured', { capturedCents, ...more })
-const nothingToTell = { effect: null, attention: null } as const
+const nothingToTell = { effect: null, reviewReason: null } as const
 
 /** Each is looked at once more, so that what else the record shows is taken over, too. */
 const corrected: Row[] = [
@@ -135,23 +145,23 @@ const corrected: Row[] = [
     'less than we know of',
     inStatus('captured', announced),
     took(600),
-    { status: 'captured', captured: 600, attention: 'figures_differ', effect: 'query' }
+    { status: 'captured', captured: 600, reviewReason: 'figures_differ', effect: 'query' }
   ],
   [
     'more than we know of, up to the amount of the payment',
     inStatus('captured', { ...announced, capturedCents: 600 }),
     took(1_000),
-    { status: 'captured', captured: 1_000, attention: 'figures_differ', effect: 'query' }
+    { status: 'captured', captured: 1_000, reviewReason: 'figures_differ', effect: 'query' }
   ],
   [
     'more than the payment: a person is told',
     inStatus('captured', announced),
     took(1_200),
-    { status: 'captured', captured: 1_000, attention: 'figures_differ', effect: 'query' }
+    { status: 'captured', captured: 1_000, reviewReason: 'figures_differ', effect: 'query' }
   ],
   [
     'more than the payment: once, and what was announced is looked for as ever',
-    inStatus('captured', { ...noticedDispute(), attention: 'figures_differ' }),
+    inStatus('captured', { ...noticedDispute(), reviewReason: 'figures_differ' }),
     took(1_200),
     { status: 'captured', captured: 1_000, effect: null, wake: 5_000 }
   ],
@@ -159,31 +169,31 @@ const corrected: Row[] = [
     'just what was refunded',
     inStatus('partially_refunded', announced),
     took(300, { voidedCents: 300 }),
-    { status: 'refunded', captured: 300, refunded: 300, attention: 'figures_differ', effect: 'query' }
+    { status: 'refunded', captured: 300, refunded: 300, reviewReason: 'figures_differ', effect: 'query' }
   ],
   [
     'half of what we know of, and all of that is given back',
     inStatus('partially_refunded', { ...announced, refundedCents: 500 }),
     found('voided', { status: 'voided', capturedCents: 500, voidedCents: 500 }),
-    { status: 'refunded', captured: 500, refunded: 500, attention: 'figures_differ' }
+    { status: 'refunded', captured: 500, refunded: 500, reviewReason: 'figures_differ' }
   ],
   [
     'less than was refunded: the money must add up',
     inStatus('partially_refunded', announced),
     took(200, { voidedCents: 300 }),
-    { status: 'refunded', captured: 300, refunded: 300, attention: 'figures_differ' }
+    { status: 'refunded', captured: 300, refunded: 300, reviewReason: 'figures_differ' }
   ],
   [
     'more than was refunded',
     inStatus('refunded', { ...announced, capturedCents: 600, refundedCents: 600 }),
     took(1_000, { voidedCents: 600 }),
-    { status: 'partially_refunded', captured: 1_000, refunded: 600, attention: 'figures_differ' }
+    { status: 'partially_refunded', captured: 1_000, refunded: 600, reviewReason: 'figures_differ' }
   ],
   [
     'less of a disputed sale',
     inStatus('charged_back', announced),
     took(600),
-    { status: 'charged_back', captured: 600, attention: 'figures_differ', effect: 'query' }
+    { status: 'charged_back', captured: 600, reviewReason: 'figures_differ', effect: 'query' }
   ],
   ['what we know of', inStatus('captured', announced), took(1_000), { status: 'captured', ...nothingToTell }],
   [
@@ -201,7 +211,7 @@ const corrected: Row[] = [
 ]
 
 function noticedDispute() {
-  return { notice: { ...announced.notice, announced: 'chargeback' as const } }
+  return { notification: { ...announced.notification, announced: 'chargeback' as const } }
 }
 
 describe('books of a captured sale that show as captured', () => {

@@ -20,7 +20,7 @@ const pending: Row[] = [
     { status: 'captured', captured: 1_000, result: 'succeeded', effect: null, wake: null }
   ],
   [
-    'holds the amount, and has an alarm at the end of the window',
+    'holds the amount, and has a wake-up at the end of the window',
     inStatus('pending', { mode: 'manual' }),
     approved(false),
     {
@@ -95,7 +95,7 @@ const pending: Row[] = [
     'is unknown and listed when poisoned',
     inStatus('pending'),
     { type: 'POISONED' },
-    { status: 'unknown', attention: 'poisoned' }
+    { status: 'unknown', reviewReason: 'poisoned' }
   ]
 ]
 
@@ -117,13 +117,13 @@ const unknown: Row[] = [
     'tells a person when the record holds another amount',
     inStatus('unknown', { mode: 'manual' }),
     found('authorised', { status: 'authorised', amountCents: 900, capturedCents: 0 }),
-    { status: 'pre_authorized', attention: 'figures_differ' }
+    { status: 'pre_authorized', reviewReason: 'figures_differ' }
   ],
   [
     'tells of what was captured, and a person when that is not what was asked for',
     inStatus('unknown'),
     found('captured', { amountCents: 900, capturedCents: 900 }),
-    { status: 'captured', captured: 900, attention: 'figures_differ' }
+    { status: 'captured', captured: 900, reviewReason: 'figures_differ' }
   ],
   [
     'goes on with the capture that was asked for',
@@ -142,7 +142,7 @@ const unknown: Row[] = [
     'voids a duplicate first',
     inStatus('unknown'),
     found('captured', {}, duplicate),
-    { status: 'unknown', effect: 'void', attention: 'duplicate_sale' }
+    { status: 'unknown', effect: 'void', reviewReason: 'duplicate_sale' }
   ],
   [
     'looks again when the duplicate is gone',
@@ -166,19 +166,19 @@ const unknown: Row[] = [
     'asks on while there is no answer',
     inStatus('unknown'),
     { type: 'NO_ANSWER', reason: 'cut' },
-    { status: 'unknown', wake: 2_000, attention: null }
+    { status: 'unknown', wake: 2_000, reviewReason: null }
   ],
   [
     'keeps the reason for which it is listed',
-    inStatus('unknown', { attention: 'duplicate_sale' }),
+    inStatus('unknown', { reviewReason: 'duplicate_sale' }),
     { type: 'NO_ANSWER', reason: 'cut', nowMs: NOW + policy.reconcileListAfterMs },
-    { attention: 'duplicate_sale' }
+    { reviewReason: 'duplicate_sale' }
   ],
   [
     'is listed for what comes of a question, no longer for its age',
-    inStatus('unknown', { attention: 'unresolved_for_long' }),
+    inStatus('unknown', { reviewReason: 'unresolved_for_long' }),
     found('captured', {}, duplicate),
-    { status: 'unknown', effect: 'void', attention: 'duplicate_sale' }
+    { status: 'unknown', effect: 'void', reviewReason: 'duplicate_sale' }
   ],
   [
     'asks on while the network does not know',
@@ -196,13 +196,13 @@ const unknown: Row[] = [
     'is listed for a person after three days, and asks on',
     inStatus('unknown'),
     { type: 'NO_ANSWER', reason: 'cut', nowMs: NOW + policy.reconcileListAfterMs },
-    { status: 'unknown', attention: 'unresolved_for_long', wake: policy.reconcileListAfterMs + 15_000 }
+    { status: 'unknown', reviewReason: 'unresolved_for_long', wake: policy.reconcileListAfterMs + 15_000 }
   ],
   [
-    'keeps its alarm when a question is poisoned',
+    'keeps its wake-up when a question is poisoned',
     inStatus('unknown'),
     { type: 'POISONED' },
-    { status: 'unknown', attention: 'poisoned', wake: 5_000 }
+    { status: 'unknown', reviewReason: 'poisoned', wake: 5_000 }
   ],
   [
     'takes no capture now',
@@ -213,7 +213,7 @@ const unknown: Row[] = [
   [
     'remembers a chargeback',
     inStatus('unknown'),
-    { type: 'NETWORK_NOTICE', announced: 'change' },
+    { type: 'NETWORK_NOTIFICATION', announced: 'change' },
     { status: 'unknown', effect: null, wake: 0 }
   ]
 ]
@@ -224,20 +224,20 @@ const failed: Row[] = [
     'is settled when there is no sale',
     inStatus('failed', watched),
     { type: 'ABSENT' },
-    { phase: 'settled', wake: null, attention: null }
+    { phase: 'settled', wake: null, reviewReason: null }
   ],
   ['is settled when it was denied', inStatus('failed', watched), found('denied'), { phase: 'settled', wake: null }],
   [
     'voids a late sale',
     inStatus('failed', watched),
     found('captured'),
-    { status: 'failed', effect: 'void', attention: 'sale_after_failure', wake: 5_000 }
+    { status: 'failed', effect: 'void', reviewReason: 'sale_after_failure', wake: 5_000 }
   ],
   [
     'voids a late hold',
     inStatus('failed', watched),
     found('authorised'),
-    { status: 'failed', effect: 'void', attention: 'sale_after_failure' }
+    { status: 'failed', effect: 'void', reviewReason: 'sale_after_failure' }
   ],
   ['looks again after the void', inStatus('failed', watched), approved(false), { effect: 'query' }],
   ['tries the void again', inStatus('failed', watched), ambiguous, { phase: 'watched', wake: 2_000 }],
@@ -261,9 +261,9 @@ const failed: Row[] = [
   ],
   [
     'is settled by a person who has seen that there is no sale',
-    inStatus('failed', { ...watched, attention: 'unresolved_for_long' }),
+    inStatus('failed', { ...watched, reviewReason: 'unresolved_for_long' }),
     { type: 'OPERATION_CONCLUDED', isBooked: false, nowMs: LATER },
-    { status: 'failed', phase: 'settled', wake: null, attention: null, result: null }
+    { status: 'failed', phase: 'settled', wake: null, reviewReason: null, result: null }
   ],
   [
     'is never called booked: the service has no sale of it',

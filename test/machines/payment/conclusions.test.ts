@@ -15,14 +15,14 @@ type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput,
 
 const capturing = inStatus('capturing', { mode: 'manual', ...inDoubt('capture', 600) })
 const captureOfCreate = inStatus('capturing', { mode: 'auto', ...inDoubt('capture', 1_000) })
-const cancelling = inStatus('cancelling', { ...inDoubt('cancel', 1_000), attention: 'figures_differ' })
+const cancelling = inStatus('cancelling', { ...inDoubt('cancel', 1_000), reviewReason: 'figures_differ' })
 const denied = found('denied', { status: 'denied', capturedCents: 0 })
 const deniedStill: EventInput = { ...denied, nowMs: LATER }
 const deniedBesideAnother = found('denied', { status: 'denied', capturedCents: 0 }, { duplicateSaleId: 'sale-2' })
 const concluded = (isBooked: boolean, nowMs = LATER): EventInput => ({ type: 'OPERATION_CONCLUDED', isBooked, nowMs })
 const books = (voidedCents: number): EventInput => found('captured', { voidedCents })
 const refundInDoubt = (refundedCents = 0) =>
-  inStatus('refunding', { ...inDoubt('refund', 300), refundedCents, attention: 'figures_differ' })
+  inStatus('refunding', { ...inDoubt('refund', 300), refundedCents, reviewReason: 'figures_differ' })
 
 const tables: Record<string, Row[]> = {
   'a sale that the record calls denied': [
@@ -30,13 +30,13 @@ const tables: Record<string, Row[]> = {
       'is asked about before the horizon',
       capturing,
       denied,
-      { phase: 'asking', attention: 'figures_differ', wake: 5_000 }
+      { phase: 'asking', reviewReason: 'figures_differ', wake: 5_000 }
     ],
     [
       'has no hold to capture after the horizon',
       capturing,
       deniedStill,
-      { status: 'canceled', result: 'failed', error: 'provider_rejected', attention: 'figures_differ' }
+      { status: 'canceled', result: 'failed', error: 'provider_rejected', reviewReason: 'figures_differ' }
     ],
     [
       'is not called declined to a merchant whose hold was there',
@@ -49,13 +49,13 @@ const tables: Record<string, Row[]> = {
       'has no hold any more after the horizon: it is canceled',
       cancelling,
       deniedStill,
-      { status: 'canceled', result: 'succeeded', attention: 'figures_differ' }
+      { status: 'canceled', result: 'succeeded', reviewReason: 'figures_differ' }
     ],
     [
       'gives way to a second sale, which is voided first',
       capturing,
       deniedBesideAnother,
-      { phase: 'asking', effect: 'void', attention: 'duplicate_sale' }
+      { phase: 'asking', effect: 'void', reviewReason: 'duplicate_sale' }
     ]
   ],
   'a refund that can not be reconciled': [
@@ -63,13 +63,13 @@ const tables: Record<string, Row[]> = {
       'is told to a person when the record fits neither way',
       refundInDoubt(300),
       books(450),
-      { phase: 'asking', attention: 'figures_differ', wake: 5_000 }
+      { phase: 'asking', reviewReason: 'figures_differ', wake: 5_000 }
     ],
     [
       'is booked, says the person',
       refundInDoubt(),
       concluded(true),
-      { status: 'partially_refunded', refunded: 300, result: 'succeeded', attention: null }
+      { status: 'partially_refunded', refunded: 300, result: 'succeeded', reviewReason: null }
     ],
     [
       'is booked, and the last one',
@@ -102,7 +102,7 @@ const tables: Record<string, Row[]> = {
       'is booked, says the person',
       capturing,
       concluded(true),
-      { status: 'captured', captured: 600, result: 'succeeded', attention: null }
+      { status: 'captured', captured: 600, result: 'succeeded', reviewReason: null }
     ],
     [
       'is not booked, says the person: the hold stays, and is looked at',
@@ -121,9 +121,9 @@ const tables: Record<string, Row[]> = {
   'an authorisation that can not be reconciled': [
     [
       'is not booked, says the person: it has failed, and another key is safe',
-      inStatus('unknown', { attention: 'unresolved_for_long' }),
+      inStatus('unknown', { reviewReason: 'unresolved_for_long' }),
       concluded(false),
-      { status: 'failed', result: 'failed', error: 'network_unavailable', attention: null, wake: null }
+      { status: 'failed', result: 'failed', error: 'network_unavailable', reviewReason: null, wake: null }
     ],
     [
       'can not be booked, because it could not be captured or refunded',
@@ -143,13 +143,13 @@ const tables: Record<string, Row[]> = {
       'is booked, says the person',
       cancelling,
       concluded(true),
-      { status: 'canceled', result: 'succeeded', attention: null, wake: null }
+      { status: 'canceled', result: 'succeeded', reviewReason: null, wake: null }
     ],
     [
       'is not booked, says the person: the hold stays, and is looked at',
       cancelling,
       concluded(false),
-      { status: 'pre_authorized', result: 'failed', error: 'provider_rejected', attention: null }
+      { status: 'pre_authorized', result: 'failed', error: 'provider_rejected', reviewReason: null }
     ],
     [
       'may still arrive: the person is too early',

@@ -68,7 +68,7 @@ describe('decide', () => {
       { type: 'FOUND', sale: aSale({ status: 'authorised', capturedCents: 0 }), duplicateSaleId: null },
       { type: 'CAPTURE', amountCents: null, idempotencyKey: 'key-of-the-capture' },
       { type: 'REJECTED', code: '842' },
-      { type: 'NETWORK_NOTICE' }
+      { type: 'NETWORK_NOTIFICATION' }
     )
     expect(life.map(({ operationResult }) => operationResult?.idempotencyKey ?? null)).to.deep.equal([
       null,

@@ -93,13 +93,13 @@ const tables: Record<string, Row[]> = {
       'does not expire when it was captured without us',
       inStatus('pre_authorized'),
       due(found('captured')),
-      { status: 'captured', captured: 1_000, effect: null, wake: null, attention: 'figures_differ' }
+      { status: 'captured', captured: 1_000, effect: null, wake: null, reviewReason: 'figures_differ' }
     ],
     [
       'expires without a void when the hold is gone already',
       inStatus('pre_authorized'),
       due(found('voided')),
-      { status: 'expired', phase: 'released', effect: null, wake: null, attention: null }
+      { status: 'expired', phase: 'released', effect: null, wake: null, reviewReason: null }
     ],
     [
       'expires without a blind void when the network does not answer',
@@ -161,7 +161,7 @@ const tables: Record<string, Row[]> = {
       'is asked about and listed when poisoned',
       capturing('sending'),
       { type: 'POISONED' },
-      { phase: 'asking', attention: 'poisoned' }
+      { phase: 'asking', reviewReason: 'poisoned' }
     ],
     ['takes no second capture', capturing('sending'), capture(null), { refused: 'operation_in_progress' }],
     ['does not expire', capturing('sending'), { type: 'EXPIRE', nowMs: DUE }, { refused: 'operation_in_progress' }],
@@ -197,21 +197,21 @@ const tables: Record<string, Row[]> = {
       'is canceled when the network undid it',
       capturing('asking'),
       found('voided'),
-      { status: 'canceled', result: 'failed', attention: 'figures_differ' }
+      { status: 'canceled', result: 'failed', reviewReason: 'figures_differ' }
     ],
     [
       'asks on when denied, and tells a person',
       capturing('asking'),
       found('denied'),
-      { phase: 'asking', attention: 'figures_differ', wake: 5_000 }
+      { phase: 'asking', reviewReason: 'figures_differ', wake: 5_000 }
     ],
     ['asks on when absent', capturing('asking'), { type: 'ABSENT', nowMs: LATER }, { phase: 'asking', result: null }],
     ['asks on without an answer', capturing('asking'), unanswered, { phase: 'asking', wake: 2_000 }],
     [
-      'keeps its alarm when poisoned',
+      'keeps its wake-up when poisoned',
       capturing('asking'),
       { type: 'POISONED' },
-      { phase: 'asking', wake: 5_000, attention: 'poisoned' }
+      { phase: 'asking', wake: 5_000, reviewReason: 'poisoned' }
     ]
   ],
   cancelling: [
@@ -255,13 +255,13 @@ const tables: Record<string, Row[]> = {
       'is not captured while the void may still arrive, which would refund it',
       cancelling('asking'),
       found('captured'),
-      { status: 'cancelling', phase: 'asking', result: null, wake: 5_000, attention: 'figures_differ' }
+      { status: 'cancelling', phase: 'asking', result: null, wake: 5_000, reviewReason: 'figures_differ' }
     ],
     [
       'is captured when the record still says so after the horizon',
       cancelling('asking'),
       { ...found('captured'), nowMs: LATER },
-      { status: 'captured', captured: 1_000, result: 'failed', attention: 'figures_differ' }
+      { status: 'captured', captured: 1_000, result: 'failed', reviewReason: 'figures_differ' }
     ],
     ['asks on when absent', cancelling('asking'), { type: 'ABSENT', nowMs: LATER }, { phase: 'asking' }]
   ],
@@ -289,13 +289,13 @@ const tables: Record<string, Row[]> = {
       'is not captured yet when it was captured without us: the void may still arrive',
       releasing,
       found('captured'),
-      { status: 'expired', phase: 'releasing', wake: 5_000, attention: 'figures_differ' }
+      { status: 'expired', phase: 'releasing', wake: 5_000, reviewReason: 'figures_differ' }
     ],
     [
       'is captured when no void came in the whole horizon, and a person is told',
       releasing,
       { ...found('captured'), nowMs: LATER },
-      { status: 'captured', captured: 1_000, wake: LATER - NOW, attention: 'figures_differ' }
+      { status: 'captured', captured: 1_000, wake: LATER - NOW, reviewReason: 'figures_differ' }
     ],
     [
       'is not captured before the horizon of a void whose outcome is in doubt',
@@ -307,13 +307,13 @@ const tables: Record<string, Row[]> = {
       'is listed for a person when the release is in doubt again and again for days',
       releasing,
       { ...ambiguous, nowMs: DUE + policy.reconcileListAfterMs },
-      { phase: 'releasing', attention: 'unresolved_for_long' }
+      { phase: 'releasing', reviewReason: 'unresolved_for_long' }
     ],
     [
       'is released when the network says that it is too late for a void',
       releasing,
       { type: 'REJECTED', code: '101', isTooLate: true },
-      { phase: 'released', wake: null, attention: null }
+      { phase: 'released', wake: null, reviewReason: null }
     ],
     [
       'is released with a second sale, which is looked at next',
@@ -321,7 +321,7 @@ const tables: Record<string, Row[]> = {
       found('voided', {}, { duplicateSaleId: 'sale-2' }),
       { phase: 'released', wake: 0 }
     ],
-    ['keeps its alarm when poisoned', releasing, { type: 'POISONED' }, { wake: 5_000, attention: 'poisoned' }],
+    ['keeps its wake-up when poisoned', releasing, { type: 'POISONED' }, { wake: 5_000, reviewReason: 'poisoned' }],
     ['says that it is too late for a capture', inStatus('expired'), capture(null), { refused: 'preauth_expired' }],
     ['takes no cancel', inStatus('expired'), cancel(null), { refused: 'invalid_state' }]
   ]

@@ -15,12 +15,12 @@ import { CREATED_MS, DAY_MS, policy, references, refundedElsewhere } from '../..
 type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 
 const DUE = CREATED_MS + 7 * DAY_MS
-const notice: EventInput = { type: 'NETWORK_NOTICE', announced: 'change' }
+const notification: EventInput = { type: 'NETWORK_NOTIFICATION', announced: 'change' }
 const noticed = (announced: 'change' | 'chargeback' | 'denied_refund', sinceMs = NOW - 1_000) => ({
-  notice: { sinceMs, attempts: 0, nextAtMs: NOW, announced }
+  notification: { sinceMs, attempts: 0, nextAtMs: NOW, announced }
 })
 /** Looked at once, and once more a moment later. */
-const verified = { notice: { sinceMs: NOW - 1_000, attempts: 1, nextAtMs: NOW, announced: 'change' as const } }
+const verified = { notification: { sinceMs: NOW - 1_000, attempts: 1, nextAtMs: NOW, announced: 'change' as const } }
 const MONTHS_LATER = CREATED_MS + 100 * DAY_MS
 const justNow = (what: 'refundedAtMs' | 'capturedAtMs' | 'canceledAtMs') => ({ [what]: NOW - 1_000 })
 const LONG_AGO = NOW - policy.reconcileListAfterMs
@@ -32,12 +32,12 @@ const tooLate: EventInput = { type: 'REJECTED', code: '101', isTooLate: true }
 const absent = (nowMs = NOW): EventInput => ({ type: 'ABSENT', nowMs })
 const refundInDoubt = (refundedCents = 0, elsewhereCents = 0) => {
   const refunds = elsewhereCents === 0 ? [] : refundedElsewhere(elsewhereCents)
-  return inStatus('refunding', { ...inDoubt('refund', 300), refundedCents, refunds, attention: 'figures_differ' })
+  return inStatus('refunding', { ...inDoubt('refund', 300), refundedCents, refunds, reviewReason: 'figures_differ' })
 }
 
 const tables: Record<string, Row[]> = {
-  'a notice about a hold': [
-    ['asks at once', inStatus('pre_authorized'), notice, { status: 'pre_authorized', effect: 'query', wake: 0 }],
+  'a notification about a hold': [
+    ['asks at once', inStatus('pre_authorized'), notification, { status: 'pre_authorized', effect: 'query', wake: 0 }],
     [
       'wakes it before its window ends',
       inStatus('pre_authorized', noticed('change')),
@@ -84,13 +84,13 @@ const tables: Record<string, Row[]> = {
       'tells of a capture by hand',
       inStatus('pre_authorized', noticed('change')),
       found('captured', { capturedCents: 600 }),
-      { status: 'captured', captured: 600, attention: 'figures_differ' }
+      { status: 'captured', captured: 600, reviewReason: 'figures_differ' }
     ],
     [
       'tells of a void by hand',
       inStatus('pre_authorized', noticed('change')),
       found('voided'),
-      { status: 'canceled', attention: 'figures_differ', wake: null }
+      { status: 'canceled', reviewReason: 'figures_differ', wake: null }
     ],
     [
       'is verified later without an answer',
@@ -104,19 +104,19 @@ const tables: Record<string, Row[]> = {
       'is verified later',
       inStatus('captured', noticed('chargeback')),
       books(0),
-      { status: 'captured', wake: 5_000, attention: null }
+      { status: 'captured', wake: 5_000, reviewReason: null }
     ],
     [
-      'is not forgotten for a lesser notice',
+      'is not forgotten for a lesser notification',
       inStatus('captured', noticed('chargeback')),
-      notice,
+      notification,
       { status: 'captured', effect: 'query', wake: 0 }
     ],
     [
       'is told to a person when it never shows',
       inStatus('captured', noticed('chargeback', LONG_AGO)),
       books(0),
-      { status: 'captured', wake: null, attention: 'notice_unconfirmed' }
+      { status: 'captured', wake: null, reviewReason: 'notification_unconfirmed' }
     ],
     [
       'counts as soon as it shows',
@@ -128,7 +128,7 @@ const tables: Record<string, Row[]> = {
       'of a canceled payment is told to a person as soon as it shows',
       inStatus('canceled', noticed('chargeback')),
       found('voided', { isChargedBack: true }),
-      { status: 'canceled', wake: null, attention: 'figures_differ' }
+      { status: 'canceled', wake: null, reviewReason: 'figures_differ' }
     ],
     [
       'of a refunded payment is verified later too',
@@ -138,24 +138,24 @@ const tables: Record<string, Row[]> = {
     ]
   ],
   'a sale that the network does not find': [
-    ['is looked for again', inStatus('captured', noticed('chargeback')), absent(), { wake: 5_000, attention: null }],
+    ['is looked for again', inStatus('captured', noticed('chargeback')), absent(), { wake: 5_000, reviewReason: null }],
     [
       'for three days; then a person is told',
       inStatus('captured', noticed('change', LONG_AGO)),
       absent(),
-      { status: 'captured', wake: null, attention: 'notice_unconfirmed' }
+      { status: 'captured', wake: null, reviewReason: 'notification_unconfirmed' }
     ],
     [
       'after three months: a chargeback is told to a person at once',
       inStatus('captured', noticed('chargeback', MONTHS_LATER)),
       absent(MONTHS_LATER),
-      { status: 'captured', wake: null, attention: 'notice_unconfirmed' }
+      { status: 'captured', wake: null, reviewReason: 'notification_unconfirmed' }
     ],
     [
       'after three months: a late refund of ours is not listed',
       inStatus('refunded', noticed('change', MONTHS_LATER)),
       absent(MONTHS_LATER),
-      { status: 'refunded', wake: null, attention: null }
+      { status: 'refunded', wake: null, reviewReason: null }
     ]
   ],
   'a refund that was denied afterwards': [
@@ -169,13 +169,13 @@ const tables: Record<string, Row[]> = {
       'as a whole: the payment is captured again',
       inStatus('refunded', noticed('denied_refund')),
       books(0),
-      { status: 'captured', refunded: 0, attention: 'figures_differ', effect: 'query' }
+      { status: 'captured', refunded: 0, reviewReason: 'figures_differ', effect: 'query' }
     ],
     [
       'in part: a part stays refunded',
       inStatus('refunded', noticed('denied_refund')),
       books(400),
-      { status: 'partially_refunded', refunded: 400, attention: 'figures_differ' }
+      { status: 'partially_refunded', refunded: 400, reviewReason: 'figures_differ' }
     ],
     [
       'beside what was refunded outside this service',
@@ -189,37 +189,37 @@ const tables: Record<string, Row[]> = {
       'do not undo a refund of a moment ago',
       inStatus('refunded', { ...noticed('change'), ...justNow('refundedAtMs') }),
       books(0),
-      { status: 'refunded', refunded: 1_000, wake: 5_000, attention: null }
+      { status: 'refunded', refunded: 1_000, wake: 5_000, reviewReason: null }
     ],
     [
       'do not undo a part of it',
       inStatus('partially_refunded', { ...noticed('denied_refund'), ...justNow('refundedAtMs') }),
       books(0),
-      { status: 'partially_refunded', refunded: 300, wake: 5_000, attention: null }
+      { status: 'partially_refunded', refunded: 300, wake: 5_000, reviewReason: null }
     ],
     [
       'do not undo a refund of long ago because something was announced a moment ago',
       inStatus('refunded', { ...noticed('change'), refundedAtMs: CREATED_MS }),
       books(400),
-      { status: 'refunded', refunded: 1_000, wake: 5_000, attention: null }
+      { status: 'refunded', refunded: 1_000, wake: 5_000, reviewReason: null }
     ],
     [
       'undo it when they still say so after the horizon',
       inStatus('refunded', { ...noticed('change'), ...justNow('refundedAtMs') }),
       { ...books(0), nowMs: LATER },
-      { status: 'captured', refunded: 0, attention: 'figures_differ' }
+      { status: 'captured', refunded: 0, reviewReason: 'figures_differ' }
     ],
     [
       'do not call for a person about a capture of a moment ago',
       inStatus('captured', { ...noticed('chargeback'), ...justNow('capturedAtMs') }),
       found('authorised', held),
-      { status: 'captured', wake: 5_000, attention: null }
+      { status: 'captured', wake: 5_000, reviewReason: null }
     ],
     [
       'do not call for a person about a cancellation of a moment ago',
       inStatus('canceled', { ...noticed('change'), ...justNow('canceledAtMs') }),
       found('authorised', held),
-      { status: 'canceled', wake: 5_000, attention: null }
+      { status: 'canceled', wake: 5_000, reviewReason: null }
     ]
   ],
   'money that was refunded outside this service': [
@@ -227,13 +227,13 @@ const tables: Record<string, Row[]> = {
       'is remembered, and told to a person',
       inStatus('captured', noticed('change')),
       books(300),
-      { status: 'captured', refunded: 0, attention: 'figures_differ', effect: 'query' }
+      { status: 'captured', refunded: 0, reviewReason: 'figures_differ', effect: 'query' }
     ],
     [
       'is nothing new the next time',
       inStatus('captured', { ...noticed('change'), refunds: refundedElsewhere(300) }),
       { ...books(300), nowMs: LATER },
-      { status: 'captured', wake: null, attention: null }
+      { status: 'captured', wake: null, reviewReason: null }
     ],
     [
       'is not taken for the refund in doubt',
@@ -265,25 +265,25 @@ const tables: Record<string, Row[]> = {
       'has nothing more to wait for when its record shows the chargeback',
       inStatus('charged_back', noticed('chargeback')),
       { ...found('captured', { isChargedBack: true }), nowMs: LATER },
-      { status: 'charged_back', wake: null, attention: null }
+      { status: 'charged_back', wake: null, reviewReason: null }
     ],
     [
       'shows what was refunded of it outside this service',
       inStatus('charged_back', noticed('change')),
       found('captured', { isChargedBack: true, voidedCents: 300 }),
-      { status: 'charged_back', refunded: 0, attention: 'figures_differ', effect: 'query' }
+      { status: 'charged_back', refunded: 0, reviewReason: 'figures_differ', effect: 'query' }
     ],
     [
       'shows that a refund was denied afterwards',
       inStatus('charged_back', { ...noticed('denied_refund'), refundedCents: 300 }),
       found('captured', { isChargedBack: true }),
-      { status: 'charged_back', refunded: 0, attention: 'figures_differ', effect: 'query' }
+      { status: 'charged_back', refunded: 0, reviewReason: 'figures_differ', effect: 'query' }
     ],
     [
       'does not lose a refund of a moment ago to books that are behind',
       inStatus('charged_back', { ...noticed('change'), ...justNow('refundedAtMs'), refundedCents: 300 }),
       found('captured', { isChargedBack: true }),
-      { status: 'charged_back', refunded: 300, attention: null, wake: 5_000 }
+      { status: 'charged_back', refunded: 300, reviewReason: null, wake: 5_000 }
     ]
   ],
   'a second sale under the order': [
@@ -291,13 +291,13 @@ const tables: Record<string, Row[]> = {
       'of a captured payment is voided',
       inStatus('captured', noticed('change')),
       found('captured', {}, duplicate),
-      { status: 'captured', effect: 'void', attention: 'duplicate_sale', wake: 5_000 }
+      { status: 'captured', effect: 'void', reviewReason: 'duplicate_sale', wake: 5_000 }
     ],
     [
       'of a refunded payment is voided',
       inStatus('refunded', noticed('change')),
       found('voided', { voidedCents: 1_000 }, duplicate),
-      { status: 'refunded', effect: 'void', attention: 'duplicate_sale' }
+      { status: 'refunded', effect: 'void', reviewReason: 'duplicate_sale' }
     ],
     [
       'is looked for when the cancellation that came in between is done',
@@ -309,19 +309,19 @@ const tables: Record<string, Row[]> = {
       'of a hold is voided',
       inStatus('pre_authorized', noticed('change')),
       found('authorised', held, duplicate),
-      { status: 'pre_authorized', effect: 'void', attention: 'duplicate_sale' }
+      { status: 'pre_authorized', effect: 'void', reviewReason: 'duplicate_sale' }
     ],
     [
       'of a canceled payment is voided',
       inStatus('canceled', noticed('change')),
       found('voided', {}, duplicate),
-      { status: 'canceled', effect: 'void', attention: 'duplicate_sale' }
+      { status: 'canceled', effect: 'void', reviewReason: 'duplicate_sale' }
     ],
     [
       'is voided before the capture in doubt goes on',
       inStatus('capturing', inDoubt('capture', 600)),
       found('authorised', held, duplicate),
-      { phase: 'asking', effect: 'void', attention: 'duplicate_sale', wake: 5_000 }
+      { phase: 'asking', effect: 'void', reviewReason: 'duplicate_sale', wake: 5_000 }
     ],
     [
       'is voided before the cancellation in doubt goes on',

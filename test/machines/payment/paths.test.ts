@@ -122,7 +122,7 @@ describe('paths through the life of a payment', () => {
 })
 
 /** Transitions that no order of events takes in which workers live; a dead one may leave its payment as it was. */
-const UNREACHABLE: readonly string[] = ['pending on NETWORK_NOTICE [null]']
+const UNREACHABLE: readonly string[] = ['pending on NETWORK_NOTIFICATION [null]']
 
 describe('wherever a path leads', () => {
   const worlds = edges.map(endOf)
@@ -236,8 +236,8 @@ describe('wherever a path leads', () => {
 
   it('what is still to be asked has its time', () => {
     for (const { payment, underWay } of worlds) {
-      const { reconciliation, notice } = payment.progress
-      if (underWay !== null || (reconciliation === null && notice === null)) continue
+      const { reconciliation, notification } = payment.progress
+      if (underWay !== null || (reconciliation === null && notification === null)) continue
       expect(wakeAtMs(payment.progress), JSON.stringify(payment.progress)).not.to.equal(null)
     }
   })

@@ -7,7 +7,7 @@ import { type EventInput, found, inStatus, LATER, NOW } from '../../support/deci
 import { aPayment, policy, references, refundedElsewhere } from '../../support/payments.js'
 
 const approved: EventInput = { type: 'APPROVED', isCaptured: true, references }
-const noticed = { notice: { sinceMs: NOW, attempts: 0, nextAtMs: NOW, announced: 'denied_refund' as const } }
+const noticed = { notification: { sinceMs: NOW, attempts: 0, nextAtMs: NOW, announced: 'denied_refund' as const } }
 const captured = (): Payment => aPayment({ progress: inStatus('captured').progress })
 
 function after(payment: Payment, ...events: EventInput[]): Payment {
@@ -90,7 +90,7 @@ describe('the refunds of a payment', () => {
   it('do not name a duplicate sale that was voided: it is another sale', () => {
     const returned = after(
       captured(),
-      { type: 'NETWORK_NOTICE', announced: 'change' },
+      { type: 'NETWORK_NOTIFICATION', announced: 'change' },
       found('captured', {}, { duplicateSaleId: 'sale-2' }),
       approved
     )

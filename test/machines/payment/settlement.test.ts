@@ -28,7 +28,7 @@ const sendingLast = inStatus('refunding', {
 })
 const asking = (refundedCents = 0): ReturnType<typeof inStatus> =>
   inStatus('refunding', { ...inDoubt('refund', 300), refundedCents })
-const noticed = { notice: { sinceMs: NOW, attempts: 0, nextAtMs: NOW, announced: 'change' as const } }
+const noticed = { notification: { sinceMs: NOW, attempts: 0, nextAtMs: NOW, announced: 'change' as const } }
 
 type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 
@@ -145,7 +145,7 @@ const tables: Record<string, Row[]> = {
     [
       'remembers a chargeback, which waits',
       inStatus('refunding'),
-      { type: 'NETWORK_NOTICE', announced: 'change' },
+      { type: 'NETWORK_NOTIFICATION', announced: 'change' },
       { status: 'refunding', effect: null, wake: null }
     ]
   ],
@@ -191,27 +191,27 @@ const tables: Record<string, Row[]> = {
       'tells a person when all was undone although a part was asked for',
       asking(),
       undone(1_000),
-      { phase: 'asking', attention: 'figures_differ' }
+      { phase: 'asking', reviewReason: 'figures_differ' }
     ],
     [
       'tells a person when it was never captured',
       asking(),
       found('authorised'),
-      { phase: 'asking', attention: 'figures_differ' }
+      { phase: 'asking', reviewReason: 'figures_differ' }
     ],
     ['never believes an absence', asking(), { type: 'ABSENT', nowMs: LATER }, { phase: 'asking', result: null }],
     [
-      'keeps its alarm when poisoned',
+      'keeps its wake-up when poisoned',
       asking(),
       { type: 'POISONED' },
-      { phase: 'asking', wake: 5_000, attention: 'poisoned' }
+      { phase: 'asking', wake: 5_000, reviewReason: 'poisoned' }
     ]
   ],
-  'captured, and a notice came': [
+  'captured, and a notification came': [
     [
       'asks',
       inStatus('captured'),
-      { type: 'NETWORK_NOTICE', announced: 'change' },
+      { type: 'NETWORK_NOTIFICATION', announced: 'change' },
       { status: 'captured', effect: 'query', wake: 0 }
     ],
     ['asks again', inStatus('captured', noticed), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
@@ -221,7 +221,7 @@ const tables: Record<string, Row[]> = {
       chargedBack(0),
       { status: 'charged_back', captured: 1_000, refunded: 0, wake: 5_000, result: null }
     ],
-    ['is not', inStatus('captured', noticed), books(0, LATER), { status: 'captured', wake: null, attention: null }],
+    ['is not', inStatus('captured', noticed), books(0, LATER), { status: 'captured', wake: null, reviewReason: null }],
     [
       'is verified later without an answer',
       inStatus('captured', noticed),
@@ -233,28 +233,28 @@ const tables: Record<string, Row[]> = {
       'is listed without an answer for days',
       inStatus('captured', noticed),
       { type: 'NO_ANSWER', reason: 'cut', nowMs: NOW + policy.reconcileListAfterMs },
-      { status: 'captured', attention: 'unresolved_for_long' }
+      { status: 'captured', reviewReason: 'unresolved_for_long' }
     ],
     [
       'is listed when the network gave back what we do not know of',
       inStatus('captured', noticed),
       books(400),
-      { status: 'captured', refunded: 0, attention: 'figures_differ', effect: 'query' }
+      { status: 'captured', refunded: 0, reviewReason: 'figures_differ', effect: 'query' }
     ],
     [
       'is listed when the network never captured',
       inStatus('captured', noticed),
       found('authorised'),
-      { status: 'captured', attention: 'figures_differ' }
+      { status: 'captured', reviewReason: 'figures_differ' }
     ],
     [
-      'keeps its alarm when poisoned',
+      'keeps its wake-up when poisoned',
       inStatus('captured', noticed),
       { type: 'POISONED' },
-      { wake: 5_000, attention: 'poisoned' }
+      { wake: 5_000, reviewReason: 'poisoned' }
     ]
   ],
-  'refunded, and a notice came': [
+  'refunded, and a notification came': [
     [
       'in part, is charged back',
       inStatus('partially_refunded', noticed),
@@ -265,13 +265,13 @@ const tables: Record<string, Row[]> = {
       'in part, is not',
       inStatus('partially_refunded', noticed),
       books(300),
-      { status: 'partially_refunded', attention: null }
+      { status: 'partially_refunded', reviewReason: null }
     ],
     [
       'in part, and the network denied that afterwards',
       inStatus('partially_refunded', noticed),
       books(0, LATER),
-      { status: 'captured', refunded: 0, attention: 'figures_differ', effect: 'query' }
+      { status: 'captured', refunded: 0, reviewReason: 'figures_differ', effect: 'query' }
     ],
     [
       'as a whole, is charged back',
@@ -283,7 +283,7 @@ const tables: Record<string, Row[]> = {
       'as a whole, is not',
       inStatus('refunded', noticed),
       undone(1_000),
-      { status: 'refunded', attention: null, wake: 5_000 }
+      { status: 'refunded', reviewReason: null, wake: 5_000 }
     ]
   ],
   charged_back: [
@@ -291,28 +291,28 @@ const tables: Record<string, Row[]> = {
     [
       'looks for a second sale',
       inStatus('charged_back'),
-      { type: 'NETWORK_NOTICE', announced: 'change' },
+      { type: 'NETWORK_NOTIFICATION', announced: 'change' },
       { status: 'charged_back', effect: 'query', wake: 0 }
     ]
   ],
   'listed for a person': [
     [
       'is off the list',
-      inStatus('captured', { attention: 'figures_differ' }),
-      { type: 'ATTENTION_SETTLED' },
-      { status: 'captured', attention: null }
+      inStatus('captured', { reviewReason: 'figures_differ' }),
+      { type: 'REVIEW_RESOLVED' },
+      { status: 'captured', reviewReason: null }
     ],
     [
       'is only taken off when it is on',
       inStatus('captured'),
-      { type: 'ATTENTION_SETTLED' },
+      { type: 'REVIEW_RESOLVED' },
       { refused: 'invalid_state' }
     ],
     [
       'keeps the first reason',
-      inStatus('captured', { ...noticed, attention: 'poisoned' }),
+      inStatus('captured', { ...noticed, reviewReason: 'poisoned' }),
       books(400),
-      { attention: 'poisoned' }
+      { reviewReason: 'poisoned' }
     ]
   ]
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import {
-  buryCommand,
-  buryEntry,
+  deadLetterCommand,
+  deadLetterEntry,
   ensureGroups,
   paymentWork,
   readCommands,
@@ -24,7 +24,7 @@ import { useRedis } from '../../support/redis.js'
 
 const SILENCE_MS = 60_000
 const DAY_MS = 24 * 3_600_000
-const burial = { reason: 'delivered 5 times', nowMs: 77, wakeAtMs: null, result: null }
+const deadLettering = { reason: 'delivered 5 times', nowMs: 77, wakeAtMs: null, result: null }
 
 const watch = (redis: Redis) => watchWorkers(redis, SILENCE_MS, paymentWork.heartbeats)
 
@@ -135,34 +135,34 @@ describe('command streams', () => {
     expect(await takenOver(await watch(test.redis))).to.deep.equal(['long dead'])
   })
 
-  it('do not requeue or bury what was finished in the meantime', async () => {
+  it('do not requeue or dead-letter what was finished in the meantime', async () => {
     await acceptOne()
     const [entry] = await read('a')
     if (entry === undefined) throw new Error('nothing was read')
     expect(await requeueCommand(test.redis, paymentWork, entry)).to.equal(true)
     expect(await requeueCommand(test.redis, paymentWork, entry)).to.equal(false)
-    expect(await buryCommand(test.redis, entry, burial)).to.equal(false)
+    expect(await deadLetterCommand(test.redis, entry, deadLettering)).to.equal(false)
     expect(await read('b')).to.have.lengthOf(1)
   })
 
-  it('bury a command with its reason', async () => {
+  it('make a command a dead letter with its reason', async () => {
     await acceptOne()
     const [entry] = await read('a')
     if (entry === undefined) throw new Error('nothing was read')
-    expect(await buryCommand(test.redis, entry, burial)).to.equal(true)
+    expect(await deadLetterCommand(test.redis, entry, deadLettering)).to.equal(true)
     const [letter] = await test.redis.xrange(keys.deadLetters(PARTITION), '-', '+')
-    expect(letter?.[1]).to.include.members(['reason', 'delivered 5 times', 'buried_at', '77'])
+    expect(letter?.[1]).to.include.members(['reason', 'delivered 5 times', 'dead_lettered_at', '77'])
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(0)
   })
 
-  it('name what is not a command, so that it can be buried instead of blocking the rest', async () => {
+  it('name what is not a command, so that it can become a dead letter instead of blocking the rest', async () => {
     await test.redis.xadd(keys.commands(PARTITION), '*', 'nonsense', '1')
     await test.redis.xadd(keys.commands(PARTITION), '*', 'p', 'x', 'c', '{broken')
     await acceptOne()
     const { entries, unreadable } = await readCommands(test.redis, paymentWork, 'a', [PARTITION], 100)
     expect(entries).to.have.lengthOf(1)
     expect(unreadable).to.have.lengthOf(2)
-    for (const entry of unreadable) expect(await buryEntry(test.redis, paymentWork, entry, 1)).to.equal(true)
+    for (const entry of unreadable) expect(await deadLetterEntry(test.redis, paymentWork, entry, 1)).to.equal(true)
     expect(await test.redis.xlen(keys.deadLetters(PARTITION))).to.equal(2)
   })
 

@@ -63,7 +63,7 @@ describe('a process whose writes wait for a replica', function () {
 
   it('is not ready while the replica is gone', async () => {
     await servers.replica.kill()
-    await until('the master notices', async () => 'replicas' in (await process.health()).problems)
+    await until('the master notifications', async () => 'replicas' in (await process.health()).problems)
     await servers.replica.restart()
     await until('it is back', async () => Object.keys((await process.health()).problems).length === 0, 15_000)
   })

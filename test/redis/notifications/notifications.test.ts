@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
-import { createNoticeStore } from '../../../redis/notices/notices.js'
+import { createNotificationStore } from '../../../redis/notifications/notifications.js'
 import { createLogger } from '../../../runtime/log.js'
-import { noticeRound } from '../../../workers/payments/notice-rounds.js'
+import { notificationRound } from '../../../workers/payments/notification-rounds.js'
 import { FakeNetwork } from '../../support/fake-network.js'
 import { PARTITION } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
@@ -14,7 +14,7 @@ const GIVE_UP_MS = 72 * 3_600_000
 const sale1 = { saleId: 'sale-1', announced: 'change' } as const
 const sale2 = { saleId: 'sale-2', announced: 'change' } as const
 
-describe('notices of the card network', () => {
+describe('notifications of the card network', () => {
   const test = useRedis()
   const signal = new AbortController().signal
 
@@ -26,16 +26,16 @@ describe('notices of the card network', () => {
 
   let givenUp = 0
 
-  function aRound(network: FakeNetwork, nowMs: number, notices = store()): Promise<number> {
+  function aRound(network: FakeNetwork, nowMs: number, notifications = store()): Promise<number> {
     const log = createLogger('test', 'silent')
     const clock = { now: () => nowMs }
     const onGivenUp = (): void => {
       givenUp++
     }
-    const deps = { notices, network, log, clock, giveUpAfterMs: GIVE_UP_MS, leaseMs: LEASE_MS, onGivenUp }
-    return noticeRound(deps, signal)
+    const deps = { notifications, network, log, clock, giveUpAfterMs: GIVE_UP_MS, leaseMs: LEASE_MS, onGivenUp }
+    return notificationRound(deps, signal)
   }
-  const store = (): ReturnType<typeof createNoticeStore> => createNoticeStore(test.redis, PARTITION + 1)
+  const store = (): ReturnType<typeof createNotificationStore> => createNotificationStore(test.redis, PARTITION + 1)
   const commands = (): Promise<number> => test.redis.xlen(keys.commands(PARTITION))
 
   it('become one command for the payment behind the sale', async () => {
@@ -69,18 +69,18 @@ describe('notices of the card network', () => {
   it('are not lost when the network announces the next thing before the first is worked off', async () => {
     const network = new FakeNetwork()
     network.orderIds.set('sale-1', newPaymentId(PARTITION, Date.now()).replaceAll('-', ''))
-    const notices = store()
+    const notifications = store()
     const announcedTwice = {
-      ...notices,
+      ...notifications,
       announce: async (paymentId: string) => {
-        await notices.announce(paymentId, 'change')
-        await notices.note(sale1, NOW + 1)
+        await notifications.announce(paymentId, 'change')
+        await notifications.note(sale1, NOW + 1)
       }
     }
-    await notices.note(sale1, NOW)
+    await notifications.note(sale1, NOW)
     expect(await aRound(network, NOW, announcedTwice)).to.equal(1)
     expect(await aRound(network, NOW + 1)).to.equal(1)
-    expect([await commands(), await notices.count()]).to.deep.equal([2, 0])
+    expect([await commands(), await notifications.count()]).to.deep.equal([2, 0])
   })
 
   it('wait longer and longer while the network does not know the sale, and are given up in the end', async () => {
@@ -105,9 +105,9 @@ describe('notices of the card network', () => {
     expect(await store().count()).to.equal(0)
     const { entries } = await readCommands(test.redis, paymentWork, 'w', [PARTITION], 10)
     expect(entries.map(({ command }) => command)).to.have.deep.members([
-      { kind: 'network_notice', announced: 'change' },
-      { kind: 'network_notice', announced: 'chargeback' },
-      { kind: 'network_notice', announced: 'denied_refund' }
+      { kind: 'network_notification', announced: 'change' },
+      { kind: 'network_notification', announced: 'chargeback' },
+      { kind: 'network_notification', announced: 'denied_refund' }
     ])
   })
 

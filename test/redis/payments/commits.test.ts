@@ -124,8 +124,11 @@ describe('commits', () => {
   it('lists a payment that needs a person, with the reason', async () => {
     const { payment } = await accepted()
     const next = captured(payment)
-    await commits().commit(write({ ...next, progress: { ...next.progress, attention: 'duplicate_sale' } }), PARTITION)
-    expect(await test.redis.hgetall(keys.attention(PARTITION))).to.deep.equal({
+    await commits().commit(
+      write({ ...next, progress: { ...next.progress, reviewReason: 'duplicate_sale' } }),
+      PARTITION
+    )
+    expect(await test.redis.hgetall(keys.review(PARTITION))).to.deep.equal({
       [paymentKeyOf(payment.terms.id)]: 'duplicate_sale'
     })
   })

@@ -57,8 +57,8 @@ const full: Payment = {
       ],
       error: 'provider_rejected',
       reconciliation: { sinceMs: 1, attempts: 2, nextAtMs: 3 },
-      notice: { sinceMs: 4, attempts: 5, nextAtMs: 6, announced: 'chargeback' },
-      attention: 'figures_differ'
+      notification: { sinceMs: 4, attempts: 5, nextAtMs: 6, announced: 'chargeback' },
+      reviewReason: 'figures_differ'
     }
   }),
   version: 7,

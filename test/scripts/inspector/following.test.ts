@@ -80,7 +80,7 @@ describe('the inspector', function () {
 
   it('tells what may come next, and what each answer of the network was about', async () => {
     const next = await page.locator('.next tbody b').allTextContents()
-    expect(next).to.include.members(['cancel', 'network notice'])
+    expect(next).to.include.members(['cancel', 'network notification'])
     const reference = await page.locator('.history tr:last-child td:last-child').getAttribute('title')
     expect(reference).to.match(/^[0-9a-f-]{36}$/)
   })

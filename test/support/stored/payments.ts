@@ -42,8 +42,8 @@ const pending: Payment = {
     refunds: [],
     error: null,
     reconciliation: null,
-    notice: null,
-    attention: null
+    notification: null,
+    reviewReason: null
   },
   history: []
 }
@@ -75,8 +75,8 @@ const refunding: Payment = {
     refunds: [],
     error: 'provider_rejected',
     reconciliation: { sinceMs: 1, attempts: 2, nextAtMs: 3 },
-    notice: { sinceMs: 4, attempts: 5, nextAtMs: 6, announced: 'change' },
-    attention: 'figures_differ'
+    notification: { sinceMs: 4, attempts: 5, nextAtMs: 6, announced: 'change' },
+    reviewReason: 'figures_differ'
   },
   history: [
     { atMs: 1, event: 'APPROVED', status: 'pre_authorized', phase: null, detail: null, times: 1 },

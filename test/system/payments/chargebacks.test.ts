@@ -21,10 +21,10 @@ describe('a chargeback', function () {
   }
   const historyOf = async (id: string): Promise<string> => (await asOperator(service(), 'payment', 'history', id)).out
 
-  /** Commands that are not ended, and notices that have not become one. */
-  const queued = async (): Promise<{ length: number; notices: number }> => {
+  /** Commands that are not ended, and notifications that have not become one. */
+  const queued = async (): Promise<{ length: number; notifications: number }> => {
     const { json } = await asOperator(service(), 'queue', 'status', '--json')
-    return (json() as { total: { length: number; notices: number } }).total
+    return (json() as { total: { length: number; notifications: number } }).total
   }
 
   for (const [status, amount] of [
@@ -75,31 +75,31 @@ describe('a chargeback', function () {
   it('of a payment that is only held is looked into when it is captured', async () => {
     const { id } = (await merchant.create({ capture: false })).payment
     await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CHARGEBACK })
-    await until('it is noted', async () => (await historyOf(id)).includes('NETWORK_NOTICE'))
+    await until('it is noted', async () => (await historyOf(id)).includes('NETWORK_NOTIFICATION'))
     expect((await merchant.capture(id)).payment.status).to.equal('captured')
     await until('it is verified', async () => (await historyOf(id)).includes('RECORD_LAGS'))
     expect((await merchant.read(id)).status).to.equal('captured')
   })
 
   it('is believed from the network only, and only if it can be read', async () => {
-    const notice = { PaymentId: randomUUID(), ChangeType: CHARGEBACK }
-    expect(await network.notify(notice, 'guessed')).to.equal(401)
-    expect(await network.notify(notice, '')).to.equal(401)
-    for (const broken of [[], {}, { ...notice, PaymentId: 'x' }, { ...notice, ChangeType: null }]) {
+    const notification = { PaymentId: randomUUID(), ChangeType: CHARGEBACK }
+    expect(await network.notify(notification, 'guessed')).to.equal(401)
+    expect(await network.notify(notification, '')).to.equal(401)
+    for (const broken of [[], {}, { ...notification, PaymentId: 'x' }, { ...notification, ChangeType: null }]) {
       expect(await network.notify(broken), JSON.stringify(broken)).to.equal(400)
     }
-    expect(await network.notify({ ...notice, ChangeType: 2 })).to.equal(200)
+    expect(await network.notify({ ...notification, ChangeType: 2 })).to.equal(200)
   })
 
   it('of a sale that is not ours goes away; one that the network does not know is asked about again', async () => {
     const foreign = { ...saleOf(await paid()), paymentId: randomUUID(), merchantOrderId: 'order-of-another-system' }
     network.book(foreign)
-    await until('nothing waits', async () => (await queued()).notices === 0)
+    await until('nothing waits', async () => (await queued()).notifications === 0)
     await network.notify({ PaymentId: foreign.paymentId, ChangeType: CHARGEBACK })
     await network.notify({ PaymentId: randomUUID(), ChangeType: CHARGEBACK })
-    await until('the unknown one stays', async () => (await queued()).notices === 1)
+    await until('the unknown one stays', async () => (await queued()).notifications === 1)
     await asOperator(service(), 'clock', 'advance', '73h')
-    await until('it is given up after three days', async () => (await queued()).notices === 0)
+    await until('it is given up after three days', async () => (await queued()).notifications === 0)
   })
 
   it('is not the only news: a refund that is denied afterwards is listed for a person', async () => {
@@ -110,10 +110,10 @@ describe('a chargeback', function () {
     await asOperator(service(), 'clock', 'advance', '11m')
     await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CANCELLATION_DENIED })
     await until('it is listed', async () =>
-      (await asOperator(service(), 'payment', 'attention')).out.includes(`${id}  figures_differ`)
+      (await asOperator(service(), 'payment', 'reviewReason')).out.includes(`${id}  figures_differ`)
     )
     expect((await asOperator(service(), 'payment', 'settle-attention', id)).out).to.contain('is off the list')
-    expect((await asOperator(service(), 'payment', 'attention')).out).not.to.contain(id)
+    expect((await asOperator(service(), 'payment', 'reviewReason')).out).not.to.contain(id)
   })
 
   it('of a sale so old that the network tells of it no more is listed for a person at once', async () => {
@@ -122,7 +122,7 @@ describe('a chargeback', function () {
     await asOperator(service(), 'clock', 'advance', '100d')
     await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CHARGEBACK })
     await until('it is listed', async () =>
-      (await asOperator(service(), 'payment', 'attention')).out.includes(`${id}  notice_unconfirmed`)
+      (await asOperator(service(), 'payment', 'reviewReason')).out.includes(`${id}  notification_unconfirmed`)
     )
     expect((await merchant.read(id)).status).to.equal('captured')
   })

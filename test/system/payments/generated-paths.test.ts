@@ -122,7 +122,7 @@ describe('generated paths over HTTP', function () {
       headers: { 'Content-Type': 'application/json', 'X-Notification-Secret': notificationsSecret },
       body: JSON.stringify({ PaymentId: saleId, ChangeType: changeTypes[announced] })
     })
-    if (status !== 200) throw new Error(`the notice was answered ${status}`)
+    if (status !== 200) throw new Error(`the notification was answered ${status}`)
   }
 
   /** All at the same time, because they share the clock and the deaths of the workers. */

@@ -58,7 +58,7 @@ describe('an operator', function () {
     expect((await run('payment', 'settle-attention', id)).err).to.contain(`Payment ${id} is not on the list.`)
   })
 
-  it('sees the work that waits: alarms, commands in work, dead letters', async () => {
+  it('sees the work that waits: wake-ups, commands in work, dead letters', async () => {
     await merchant.create({ capture: false })
     network.hold('arrived')
     const { id } = (await merchant.create({ waitS: 0 })).payment
@@ -70,7 +70,7 @@ describe('an operator', function () {
     expect(total['oldest_age_ms']).to.be.within(0, 5_000)
     expect((await run('queue', 'oldest')).out).to.match(new RegExp(`^PARTITION .*\\n\\d+ .* ${id} +create +0 `))
     const { out } = await run('queue', 'status')
-    expect(out).to.match(/^PARTITION +WAITING +IN WORK +OLDEST +ALARMS +DUE +TO RECONCILE +DEAD +ATTENTION\n/)
+    expect(out).to.match(/^PARTITION +WAITING +IN WORK +OLDEST +WAKE-UPS +DUE +TO RECONCILE +DEAD +IN REVIEW\n/)
     expect(out)
       .to.match(/\nall +\d+ +\d+ /)
       .and.to.match(/\nLiving workers, .*: [2-9]\.\n/)
@@ -82,7 +82,7 @@ describe('an operator', function () {
     const { id } = (await merchant.create({ capture: false })).payment
     const partition = partitionOfPayment(id)
     await withRedis(service(), async redis => {
-      const fields = ['reason', 'failed in a test', 'buried_at', '1767355200000']
+      const fields = ['reason', 'failed in a test', 'dead_lettered_at', '1767355200000']
       await redis.xadd(
         keys.deadLetters(partition),
         '*',
@@ -103,7 +103,7 @@ describe('an operator', function () {
       (a, b) => Number(a['command'] === null) - Number(b['command'] === null)
     )
     expect(ours).to.include({ payment_id: id, command: 'wake', reason: 'failed in a test' })
-    expect(ours).to.include({ buried_at: '2026-01-02T12:00:00.000Z' })
+    expect(ours).to.include({ dead_lettered_at: '2026-01-02T12:00:00.000Z' })
     expect((await run('dead-letter', 'list')).out).to.contain('is not a command')
     expect((await run('dead-letter', 'discard', ours?.['letter_id'] ?? '')).err).to.contain('Replay it')
     const replayed = await run('dead-letter', 'replay', ours?.['letter_id'] ?? '')

@@ -22,8 +22,8 @@ describe('a payment whose outcome is not known', function () {
     return answer.payment.id
   }
 
-  const attentionOf = async (id: string): Promise<unknown> => {
-    const { json } = await asOperator(service(), 'payment', 'attention', '--json')
+  const reviewReasonOf = async (id: string): Promise<unknown> => {
+    const { json } = await asOperator(service(), 'payment', 'reviewReason', '--json')
     return (json() as { payment_id: string; reason: string }[]).find(row => row.payment_id === id)?.reason
   }
 
@@ -84,7 +84,7 @@ describe('a payment whose outcome is not known', function () {
     network.book({ ...(model as LedgerSale), paymentId: randomUUID(), merchantOrderId: id.replaceAll('-', '') })
     await advance('61m')
     await until('the late sale is voided', () => network.sales(id)[0]?.status === 10)
-    await until('a person is told', async () => (await attentionOf(id)) === 'sale_after_failure')
+    await until('a person is told', async () => (await reviewReasonOf(id)) === 'sale_after_failure')
     expect((await merchant.read(id)).status).to.equal('failed')
   })
 
@@ -98,14 +98,14 @@ describe('a payment whose outcome is not known', function () {
     expect(settled).to.include({ status: 'captured', captured_cents: 10_000 })
     const books = booksOf(network, payment.id)
     expect([books.sales, books.captured - books.refunded]).to.deep.equal([2, 10_000])
-    expect(await attentionOf(payment.id)).to.equal('duplicate_sale')
+    expect(await reviewReasonOf(payment.id)).to.equal('duplicate_sale')
   })
 
   it('is listed for a person after three days, and still settles when the network answers', async () => {
     const id = await lostOnTheWay()
     network.faults({ error_before: 1 })
     await advance('73h')
-    await until('it is listed', async () => (await attentionOf(id)) === 'unresolved_for_long')
+    await until('it is listed', async () => (await reviewReasonOf(id)) === 'unresolved_for_long')
     network.faults()
     await advance('61m')
     expect((await merchant.settled(id)).status).to.equal('failed')

@@ -53,9 +53,9 @@ describe('a dead letter', () => {
     }))
     const payment = await worker.accept()
     await worker.handle({ ...(await worker.takeOne()), deliveryCount: 3 })
-    expect((await worker.load(payment)).progress).to.include({ status: 'unknown', attention: 'poisoned' })
-    expect(await worker.alarmOf(payment)).to.be.above(worker.clock.atMs)
-    expect(await test.redis.hget(keys.attention(PARTITION), paymentKeyOf(payment.terms.id))).to.equal('poisoned')
+    expect((await worker.load(payment)).progress).to.include({ status: 'unknown', reviewReason: 'poisoned' })
+    expect(await worker.wakeUpOf(payment)).to.be.above(worker.clock.atMs)
+    expect(await test.redis.hget(keys.review(PARTITION), paymentKeyOf(payment.terms.id))).to.equal('poisoned')
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 1 })
   })
 

@@ -22,7 +22,7 @@ const rows: [
   ['a new payment is authorised', inStatus('pending'), createCommand, {}, 'AUTHORISE'],
   ['redelivered, it may have been sent', inStatus('pending'), createCommand, { again: true }, 'RESUMED'],
   [
-    'redelivered when it is unknown, it is asked about by its alarm',
+    'redelivered when it is unknown, it is asked about by its wake-up',
     inStatus('unknown'),
     createCommand,
     { again: true },
@@ -43,17 +43,23 @@ const rows: [
   ['a capture while another one runs', inStatus('capturing'), capture, { foreign: true }, 'CAPTURE'],
   ['a capture that was answered', inStatus('captured'), capture, { again: true, answered: true }, null],
   ['a cancel is new', inStatus('captured'), { kind: 'cancel', amountCents: 1 }, {}, 'CANCEL'],
-  ['a notice', inStatus('captured'), { kind: 'network_notice', announced: 'change' }, {}, 'NETWORK_NOTICE'],
-  ['a person has looked', inStatus('captured'), { kind: 'settle_attention' }, {}, 'ATTENTION_SETTLED'],
+  [
+    'a notification',
+    inStatus('captured'),
+    { kind: 'network_notification', announced: 'change' },
+    {},
+    'NETWORK_NOTIFICATION'
+  ],
+  ['a person has looked', inStatus('captured'), { kind: 'resolve_review' }, {}, 'REVIEW_RESOLVED'],
   ['the end of a window', inStatus('pre_authorized'), wake, { at: DUE }, 'EXPIRE'],
-  ['an alarm that was moved meanwhile', inStatus('pre_authorized'), wake, { at: DUE - 1 }, null],
+  ['a wake-up that was moved meanwhile', inStatus('pre_authorized'), wake, { at: DUE - 1 }, null],
   ['a question that is due', inStatus('unknown'), wake, {}, 'RECONCILE'],
   ['a question redelivered', inStatus('unknown'), wake, { again: true }, 'RECONCILE'],
-  ['an alarm of a payment that needs none', inStatus('captured'), wake, {}, null],
-  ['an alarm during a call of another worker', inStatus('capturing'), wake, {}, null],
+  ['a wake-up of a payment that needs none', inStatus('captured'), wake, {}, null],
+  ['a wake-up during a call of another worker', inStatus('capturing'), wake, {}, null],
   ['a release redelivered', inStatus('expired'), wake, { again: true }, 'RESUMED'],
   ['a re-send redelivered', inStatus('capturing'), wake, { again: true }, 'RESUMED'],
-  ['an alarm never touches a payment that is not begun', inStatus('pending'), wake, { again: true }, null]
+  ['a wake-up never touches a payment that is not begun', inStatus('pending'), wake, { again: true }, null]
 ]
 
 describe('what a command means', () => {

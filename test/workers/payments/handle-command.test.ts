@@ -300,7 +300,7 @@ describe('a payments worker whose network gives no id of the sale', () => {
   })
 })
 
-describe('a payments worker with an alarm that rings', () => {
+describe('a payments worker with a wake-up that rings', () => {
   const test = useRedis()
 
   it('sends a refund again only when it is missing for the whole horizon', async () => {
@@ -318,10 +318,10 @@ describe('a payments worker with an alarm that rings', () => {
     expect((await worker.load(payment)).progress).to.include({ status: 'partially_refunded', refundedCents: 300 })
   })
 
-  it('counts the doubt about a call from the alarm at the earliest, however slow its own clock is', async () => {
+  it('counts the doubt about a call from the wake-up at the earliest, however slow its own clock is', async () => {
     const worker = aWorker(test)
     const payment = await held(worker)
-    const dueMs = (await worker.alarmOf(payment)) ?? 0
+    const dueMs = (await worker.wakeUpOf(payment)) ?? 0
     worker.network.willFind(foundHeld).willAnswer(ambiguous)
     const wake = ['p', paymentKeyOf(payment.terms.id), 'c', '{"kind":"wake"}', 'd', String(dueMs)]
     await test.redis.xadd(keys.commands(PARTITION), '*', ...wake)
@@ -332,7 +332,7 @@ describe('a payments worker with an alarm that rings', () => {
   it('expires a hold, and goes on releasing it until the network has', async () => {
     const worker = aWorker(test)
     const payment = await held(worker)
-    const dueMs = (await worker.alarmOf(payment)) ?? 0
+    const dueMs = (await worker.wakeUpOf(payment)) ?? 0
     expect(dueMs).to.equal(CREATED_MS + 1_000 + 7 * DAY_MS)
     worker.network.willFind(foundHeld).willAnswer(ambiguous)
     await worker.wake(payment, dueMs)
@@ -340,7 +340,7 @@ describe('a payments worker with an alarm that rings', () => {
     worker.network.willFind(foundHeld).willAnswer(approvedAndCaptured)
     await worker.wake(payment, dueMs + 60_000)
     expect(placeOf((await worker.load(payment)).progress)).to.equal('expired.released')
-    expect(await worker.alarmOf(payment)).to.equal(null)
+    expect(await worker.wakeUpOf(payment)).to.equal(null)
     expect(worker.network.asked).to.deep.equal(['authorise', 'query', 'void', 'query', 'void'])
   })
 })
@@ -359,17 +359,17 @@ describe('a command that fails again and again', () => {
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 1 })
     const [[, fields] = ['', []]] = await test.redis.xrange(keys.deadLetters(PARTITION), '-', '+')
     expect(fields).to.include('delivered 3 times without a result')
-    expect((await worker.load(payment)).progress).to.include({ status: 'captured', attention: 'poisoned' })
-    expect(await test.redis.hget(keys.attention(PARTITION), paymentKey)).to.equal('poisoned')
-    expect(await worker.alarmOf(payment)).to.be.above(worker.clock.atMs)
+    expect((await worker.load(payment)).progress).to.include({ status: 'captured', reviewReason: 'poisoned' })
+    expect(await test.redis.hget(keys.review(PARTITION), paymentKey)).to.equal('poisoned')
+    expect(await worker.wakeUpOf(payment)).to.be.above(worker.clock.atMs)
   })
 
-  it('leaves its payment an alarm when it was a question', async () => {
+  it('leaves its payment a wake-up when it was a question', async () => {
     const worker = aWorker(test)
     const payment = await worker.accept()
     worker.network.willAnswer(ambiguous)
     await worker.work()
-    const before = await worker.alarmOf(payment)
+    const before = await worker.wakeUpOf(payment)
     await test.redis.zrem(keys.due(PARTITION), paymentKeyOf(payment.terms.id))
     await test.redis.xadd(
       keys.commands(PARTITION),
@@ -384,7 +384,7 @@ describe('a command that fails again and again', () => {
     worker.clock.atMs = before ?? 0
     await worker.work()
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 1 + 1 })
-    expect(await worker.alarmOf(payment)).to.be.above(before ?? 0)
-    expect((await worker.load(payment)).progress).to.include({ status: 'unknown', attention: 'poisoned' })
+    expect(await worker.wakeUpOf(payment)).to.be.above(before ?? 0)
+    expect((await worker.load(payment)).progress).to.include({ status: 'unknown', reviewReason: 'poisoned' })
   })
 })

@@ -31,7 +31,7 @@ class HostByOrder extends FakeNetwork {
 async function reconcileFor(worker: TestWorker, payment: Payment, forMs: number): Promise<void> {
   const endMs = worker.clock.atMs + forMs
   for (;;) {
-    const dueMs = await worker.alarmOf(payment)
+    const dueMs = await worker.wakeUpOf(payment)
     if (dueMs === null || dueMs > endMs) return
     await worker.wake(payment, dueMs)
   }

@@ -68,8 +68,8 @@ function isCommand(type: PaymentEvent['type']): boolean {
     'CANCEL',
     'EXPIRE',
     'RECONCILE',
-    'NETWORK_NOTICE',
-    'ATTENTION_SETTLED',
+    'NETWORK_NOTIFICATION',
+    'REVIEW_RESOLVED',
     'OPERATION_CONCLUDED'
   ].includes(type)
 }
