@@ -2,7 +2,7 @@
 
 import type { MerchantRoute } from '../http/route.js'
 import { createPaymentBody, parseCreatePayment } from './create-payment-schema.js'
-import { scopeOf } from './request-scope.js'
+import { preferredWaitS, scopeOf } from './request-scope.js'
 import { answerTo } from './submission-presenter.js'
 
 export const createPaymentRoute: MerchantRoute = {
@@ -15,6 +15,6 @@ export const createPaymentRoute: MerchantRoute = {
   answer: deps => async ctx => {
     const request = parseCreatePayment(ctx.state.body)
     const scope = scopeOf(ctx, 'POST /v1/payments', deps.config.resultWaitMs)
-    return answerTo(ctx, await deps.payments.create(scope, request), deps.config.environment, 201)
+    return answerTo(await deps.payments.create(scope, request), deps.config.environment, 201, preferredWaitS(ctx))
   }
 }

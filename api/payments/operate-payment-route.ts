@@ -6,7 +6,7 @@
 import type { MerchantRoute } from '../http/route.js'
 import { parserOf } from '../http/schema.js'
 import { amountCents as amountField, object } from '../http/schema-fields.js'
-import { paymentIdInPath, scopeOf } from './request-scope.js'
+import { paymentIdInPath, preferredWaitS, scopeOf } from './request-scope.js'
 import { answerTo } from './submission-presenter.js'
 
 const partialAmountBody = object({ amount_cents: amountField }, [], 'must be a JSON object, or no body at all')
@@ -26,7 +26,12 @@ export function operatePaymentRoute(operation: 'capture' | 'cancel'): MerchantRo
       const paymentId = paymentIdInPath(ctx)
       const amountCents = parsePartialAmount(ctx.state.body)
       const scope = scopeOf(ctx, `POST /v1/payments/${paymentId}/${operation}`, resultWaitMs)
-      return answerTo(ctx, await deps.payments[operation](scope, paymentId, amountCents), environment, 200)
+      return answerTo(
+        await deps.payments[operation](scope, paymentId, amountCents),
+        environment,
+        200,
+        preferredWaitS(ctx)
+      )
     }
   }
 }

@@ -3,9 +3,8 @@ import type { CommandResult } from '../../machines/commands.js'
 import type { Environment, PaymentTerms } from '../../machines/model.js'
 import { failureRow } from '../../redis/payments/payment-parts.js'
 import { ServiceError } from '../../runtime/errors.js'
-import type { Answer, RequestContext } from '../http/context.js'
+import type { Answer } from '../http/context.js'
 import { presentPayment } from './payment-presenter.js'
-import { preferredWaitS } from './request-scope.js'
 import { serverTiming } from './server-timing.js'
 import type { Submission } from './submission.js'
 
@@ -19,12 +18,13 @@ const PARTIAL_VOID = { path: 'amount_cents', message: 'must be the whole authori
  *
  * @param environment decides what a code of a decline means
  * @param firstStatus of the first success: 201 for a create, 200 for capture and cancel. A replay is 200.
+ * @param waitS of the `Prefer` that was taken; null: of none
  */
 export function answerTo(
-  ctx: RequestContext,
   submission: Submission,
   environment: Environment,
-  firstStatus: 200 | 201
+  firstStatus: 200 | 201,
+  waitS: number | null = null
 ): Answer {
   if (submission.kind === 'conflict') {
     throw new ServiceError('idempotency_conflict', { paymentId: submission.paymentId })
@@ -38,7 +38,6 @@ export function answerTo(
   }
   const { terms, isReplay, times } = submission
   const headers: Record<string, string> = { Location: paymentPath(terms.id) }
-  const waitS = preferredWaitS(ctx)
   if (waitS !== null) headers['Preference-Applied'] = `wait=${waitS}`
   if (times !== undefined) headers['Server-Timing'] = serverTiming(times)
   if (isReplay) headers['Idempotent-Replayed'] = 'true'
