@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs'
 import { chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import { build } from 'esbuild'
+import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { runToEnd } from '../start/apt-packages.js'
 import { parseProcfile } from '../start/procfile.js'
 import { packageFolders } from './package-folders.js'
@@ -80,12 +81,28 @@ function shippedManifest({ name, description, license, engines }: Manifest, vers
   return { name, version, description, private: true, license, type: 'module', engines }
 }
 
-/** CycloneDX, of the packages that the product needs; without what would differ between two runs. */
-async function billOfMaterials(root: string, { name }: Manifest, version: string): Promise<object> {
-  const args = ['sbom', '--omit=dev', '--sbom-format=cyclonedx', '--sbom-type=application', '--offline']
-  const { serialNumber: _, metadata, ...bill } = JSON.parse(await runToEnd('npm', args, {}, root))
-  const { timestamp: __, component, ...about } = metadata
-  return { ...bill, metadata: { ...about, component: { ...component, name, version } } }
+/**
+ * CycloneDX, of the packages that the product needs; without what would differ between two runs. npm reads a lock file
+ * without those of developers: it refuses one with a workspace.
+ */
+async function billOfMaterials(root: string, { name, dependencies }: Manifest, version: string): Promise<object> {
+  const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
+  const shipped = Object.entries<{ dev?: boolean; link?: boolean }>(lock.packages).filter(
+    ([path, { dev, link }]) => path.startsWith('node_modules/') && !dev && !link
+  )
+  const own = { name, version, dependencies }
+  const place = await temporaryFolder('payments-sbom-')
+  try {
+    await writeFile(join(place.path, 'package.json'), json(own))
+    const packages = { '': own, ...Object.fromEntries(shipped) }
+    await writeFile(join(place.path, 'package-lock.json'), json({ ...lock, packages }))
+    const args = ['sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application', '--offline']
+    const { serialNumber: _, metadata, ...bill } = JSON.parse(await runToEnd('npm', args, {}, place.path))
+    const { timestamp: __, component, ...about } = metadata
+    return { ...bill, metadata: { ...about, component: { ...component, name } } }
+  } finally {
+    await place.remove()
+  }
 }
 
 /** Packs the folder `name` of `outDir`; the checksum stands beside the tarball, as `sha256sum -c` reads it. */
