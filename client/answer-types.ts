@@ -58,15 +58,7 @@ export interface Refund {
   readonly concluded_at: string | null
   readonly error?: {
     /** absent unless it failed: why; `refund_reversed`: the network took it back */
-    readonly code:
-      | 'card_declined'
-      | 'card_expired'
-      | 'invalid_token'
-      | 'network_unavailable'
-      | 'provider_rejected'
-      | 'authorization_overdue'
-      | 'invalid_card'
-      | 'refund_reversed'
+    readonly code: ErrorCode
     /** the same as a sentence */
     readonly message: string
     /** whether the same can succeed later, under a new `Idempotency-Key` */

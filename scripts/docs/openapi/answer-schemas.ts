@@ -62,7 +62,7 @@ const details: Readonly<Record<string, Json>> = {
   'Payment error.code': { enum: publicCodesOf(Object.values(failures)) },
   'Error error.code': { enum: publicErrorCodes },
   'Payment refunds[].state': { enum: operationStates },
-  'Payment refunds[].error.code': { enum: publicCodesOf(Object.values(failures)) },
+  'Payment refunds[].error.code': { enum: publicErrorCodes },
   'Card status': { enum: ['active'] },
   'Capabilities key_environment': { enum: ['test', 'live'] },
   'Capabilities preauth_ttl_days_by_brand': { additionalProperties: { type: 'integer' } },

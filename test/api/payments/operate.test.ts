@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { presentPayment } from '../../../api/payments/payment-presenter.js'
+import { answerTo } from '../../../api/payments/submission-presenter.js'
 import { noReferences } from '../../../machines/model.js'
 import { keys } from '../../../redis/keys.js'
 import { aCommandPath, aCreateRequest, aScope, type CommandPath } from '../../support/command-path.js'
@@ -54,8 +54,7 @@ describe('a capture or cancel', () => {
     ] as const) {
       for (const isReplay of [false, true]) {
         const answer = await path.payments.cancel(aScope(key), id, amountCents)
-        if (answer.kind !== 'in_progress') throw new Error(`The answer is ${answer.kind}.`)
-        const body = presentPayment(answer.terms, answer.progress, 'test')
+        const { body } = answerTo(answer, 'test', 200)
         const named = { state: 'in_progress', amount_cents: wanted, idempotency_key: key }
         expect(answer).to.include({ kind: 'in_progress', isReplay })
         expect(body).to.deep.include({ status: 'partially_refunded', operation: { kind: 'refund', ...named } })
