@@ -102,6 +102,8 @@ export function partitionNumbers(count: number): number[] {
 }
 
 const uuids = new V7Generator()
+// An id has the time that it was made for, and no later one, when that time was set back a little.
+uuids.setRollbackAllowance(0)
 
 /**
  * A new payment id: a UUIDv7 whose last three digits are the partition. Ids sort by time, and so does the list of payments:

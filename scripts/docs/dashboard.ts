@@ -150,7 +150,7 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         unit: 'short',
         lines: [
           [most('dead_letters'), 'dead letters'],
-          [most('payments_in_review'), 'reviewReason'],
+          [most('payments_in_review'), 'in review'],
           ['sum (increase(notifications_given_up_total[$__range]))', 'notifications without a payment']
         ]
       },

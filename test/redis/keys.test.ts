@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { keys, newPaymentId, partitionOf, partitionOfPayment, paymentIdOfKey, paymentKeyOf } from '../../redis/keys.js'
+import {
+  createdAtMs,
+  keys,
+  newPaymentId,
+  partitionOf,
+  partitionOfPayment,
+  paymentIdOfKey,
+  paymentKeyOf
+} from '../../redis/keys.js'
 
 const PAYMENT_ID = '019a0000-0000-7000-8000-000000000005'
 
@@ -81,6 +89,11 @@ describe('payment ids', () => {
   it('sort by the time that they were given, with any clock of the machine', () => {
     const hours = [3, 1, 2].map(hour => newPaymentId(9, Date.now() + hour * 3_600_000))
     expect([...hours].sort()).to.deep.equal([hours[1], hours[2], hours[0]])
+  })
+
+  it('have the time that they were given, also when the clock was set back a little', () => {
+    const nowMs = Date.UTC(2026, 0, 2)
+    for (const timeMs of [nowMs + 5_000, nowMs]) expect(createdAtMs(newPaymentId(9, timeMs))).to.equal(timeMs)
   })
 
   it('come back from their payment keys', () => {

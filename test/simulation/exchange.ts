@@ -1,10 +1,12 @@
 /** What a planted mistake (mutants.ts) or a planted circumstance (crash-matrix.ts) exchanges in an installation. */
+import type { CardNetwork } from '../../machines/network.js'
 import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
 import type { DeliveryDeps } from '../../workers/webhooks/delivery-deps.js'
 
 export interface Exchange {
   /** Exchanges the text of the script that it is about, and leaves the others. */
   readonly script?: (lua: string) => string
-  readonly worker?: (deps: WorkerDeps) => WorkerDeps
+  /** `network`: as it answers, without what the worker asks besides before it believes an absence. */
+  readonly worker?: (deps: WorkerDeps, network: CardNetwork) => WorkerDeps
   readonly webhooks?: (deps: DeliveryDeps) => DeliveryDeps
 }

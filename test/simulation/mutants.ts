@@ -135,7 +135,8 @@ redis.call('XADD', KEYS[3], '*', 's'`
     description: 'The first "not found" ends a payment, and the first look decides about a refund.',
     // One world in forty: a request must be late just when its payment is asked about.
     seedsMax: 300,
-    worker: deps => ({ ...deps, policy: { ...deps.policy, notFoundHorizonMs: 0 } })
+    // Nor is another question asked before an absence is believed, which would nearly always find what was late.
+    worker: (deps, network) => ({ ...deps, network, policy: { ...deps.policy, notFoundHorizonMs: 0 } })
   },
   'silence-slows-questions': {
     description: 'A question without an answer lengthens the gap to the next one.',

@@ -166,7 +166,7 @@ export class Installation {
       clock,
       log: this.#watchedLog()
     }
-    const used = this.#mutant?.worker?.(deps) ?? deps
+    const used = this.#mutant?.worker?.(deps, network) ?? deps
     await startCommandLoop({
       blocking: this.connect(process, this.durable, 'blocking'),
       redis,

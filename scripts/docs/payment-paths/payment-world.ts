@@ -58,7 +58,7 @@ export function isTimely({ type }: ExampleEvent, { payment, underWay }: World): 
   }
 }
 
-/** The wake-up of a hold rings at the end of its window, unless something was announced. */
+/** The wake-up of a hold fires at the end of its window, unless something was announced. */
 function isWakeUpQuestion({ progress }: Payment): boolean {
   return progress.status === 'pre_authorized' ? progress.notification !== null : wakeAtMs(progress) !== null
 }

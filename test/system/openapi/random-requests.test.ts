@@ -158,6 +158,20 @@ const request: fc.Arbitrary<Request> = fc.constantFrom(...routes).chain(route =>
   })
 )
 
+/** A payment that is not waited for: 202. */
+const accepted: Request = {
+  route: 'POST /v1/payments',
+  id: '',
+  query: '',
+  headers: {
+    'Idempotency-Key': randomUUID(),
+    Authorization: 'right',
+    'Content-Type': 'application/json',
+    Prefer: 'wait=0'
+  },
+  body: { ...exampleBody('POST /v1/payments'), payment_source: { source_type: 'token', token_id: REAL.token } }
+}
+
 describe('requests at random', function () {
   this.timeout(120_000)
   const service = useService()
@@ -193,7 +207,7 @@ describe('requests at random', function () {
     const answer = await fetch(`${isToken ? service().tokensUrl : service().baseUrl}${path}${search}`, {
       method,
       headers: Object.entries(sent).filter(([, value]) => /^[\x20-\x7e]*$/.test(value)),
-      body: body === undefined ? null : JSON.stringify(body, (_, value) => real[String(value)] ?? value)
+      body: body === undefined ? null : JSON.stringify(body, (_, value) => typeof value === 'string' ? (real[value] ?? value) : value)
     })
     seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1)
     expect(answer.status, `${method} ${path}${search}`).to.be.below(500)
@@ -205,7 +219,8 @@ describe('requests at random', function () {
     const property = fc.asyncProperty(batch, async requests => {
       await Promise.all(requests.map(send))
     })
-    await fc.assert(property, { numRuns: BATCHES })
+    // Chance that can be repeated, and one request that is answered before its result is known.
+    await fc.assert(property, { numRuns: BATCHES, seed: 1, examples: [[[accepted]]] })
     const sum = [...seen.values()].reduce((one, other) => one + other, 0)
     expect(sum).to.be.at.least(1_000)
     // The requests reach what they are about.

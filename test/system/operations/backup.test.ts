@@ -53,7 +53,7 @@ describe('a backup (docs/OPERATIONS.md)', function () {
     }
     await new Merchant(() => second).settled(captured.payment.id, 'captured')
     await until('the refund is listed', async () => {
-      const { out } = await asOperator(second, 'payment', 'reviewReason')
+      const { out } = await asOperator(second, 'payment', 'attention')
       return out.includes(refunded.payment.id) && out.includes('figures_differ')
     })
     await until('the sale without a payment is named', () => second.logs().includes(forgotten.payment.id))

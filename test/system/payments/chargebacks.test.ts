@@ -110,10 +110,10 @@ describe('a chargeback', function () {
     await asOperator(service(), 'clock', 'advance', '11m')
     await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CANCELLATION_DENIED })
     await until('it is listed', async () =>
-      (await asOperator(service(), 'payment', 'reviewReason')).out.includes(`${id}  figures_differ`)
+      (await asOperator(service(), 'payment', 'attention')).out.includes(`${id}  figures_differ`)
     )
     expect((await asOperator(service(), 'payment', 'settle-attention', id)).out).to.contain('is off the list')
-    expect((await asOperator(service(), 'payment', 'reviewReason')).out).not.to.contain(id)
+    expect((await asOperator(service(), 'payment', 'attention')).out).not.to.contain(id)
   })
 
   it('of a sale so old that the network tells of it no more is listed for a person at once', async () => {
@@ -122,7 +122,7 @@ describe('a chargeback', function () {
     await asOperator(service(), 'clock', 'advance', '100d')
     await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: CHARGEBACK })
     await until('it is listed', async () =>
-      (await asOperator(service(), 'payment', 'reviewReason')).out.includes(`${id}  notification_unconfirmed`)
+      (await asOperator(service(), 'payment', 'attention')).out.includes(`${id}  notification_unconfirmed`)
     )
     expect((await merchant.read(id)).status).to.equal('captured')
   })

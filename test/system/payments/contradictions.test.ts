@@ -286,7 +286,7 @@ function tampering({ service, merchant, network }: PayingService) {
     return await doubtful(() => begin(id), 'drop_before')
   }
   const isListed = async (id: string, reason: string): Promise<boolean> =>
-    (await asOperator(service(), 'payment', 'reviewReason')).out.includes(`${id}  ${reason}`)
+    (await asOperator(service(), 'payment', 'attention')).out.includes(`${id}  ${reason}`)
   const wasFound = async (id: string, event: string | RegExp): Promise<boolean> =>
     new RegExp(event).test((await asOperator(service(), 'payment', 'history', id)).out)
   return { hold, paid, rewrite, saleOf, doubtful, onOne, isListed, wasFound }

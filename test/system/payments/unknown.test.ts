@@ -23,7 +23,7 @@ describe('a payment whose outcome is not known', function () {
   }
 
   const reviewReasonOf = async (id: string): Promise<unknown> => {
-    const { json } = await asOperator(service(), 'payment', 'reviewReason', '--json')
+    const { json } = await asOperator(service(), 'payment', 'attention', '--json')
     return (json() as { payment_id: string; reason: string }[]).find(row => row.payment_id === id)?.reason
   }
 
