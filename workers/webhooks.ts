@@ -7,7 +7,6 @@ import { requireOwnKeys } from '../redis/installation/key-record.js'
 import { openLockServers } from '../redis/locks/lock-servers.js'
 import { createPaymentLock } from '../redis/locks/payment-lock.js'
 import { createWebhookQueue, deliveryBacklog, deliveryWork } from '../redis/webhooks/webhook-queue.js'
-import { systemClock } from '../runtime/clock.js'
 import { lockTtlMs } from '../runtime/config.js'
 import { createEgressPolicy } from '../runtime/egress-policy.js'
 import { newInstanceName } from '../runtime/instance-name.js'
@@ -30,7 +29,8 @@ await runProcess('webhooks', async context => {
   const { durable: redis } = await connectDurable(context)
   const blocking = await connect(config.redisUrl, 'blocking', log)
   onStop('blocking reads', () => disconnect(blocking))
-  await watchClock(redis, { process: context })
+  // The world's time, also where the clock of the test environment was moved: receivers refuse a signature of another one.
+  const clock = await watchClock(redis, { process: context })
   await requireOwnKeys(redis, 'webhook', secrets, context)
 
   const metrics = createWebhookMetrics()
@@ -48,14 +48,14 @@ await runProcess('webhooks', async context => {
           metrics.dropped(count)
           log.warn({ merchant_id: merchantId, count }, 'the oldest undeliverable webhook events are dropped')
         },
-        now: systemClock.now
+        now: clock.now
       }),
       lock: createPaymentLock(openLockServers(context), lockTtlMs(config), log),
       secrets,
       sender,
       retries,
       concurrency: config.webhookConcurrency,
-      clock: systemClock,
+      clock,
       random: Math.random,
       metrics,
       log

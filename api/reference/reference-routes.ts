@@ -6,8 +6,9 @@ import { SECURITY_HEADERS } from '../http/middleware/security-headers.js'
 import type { Reference } from './reference.js'
 
 export function addReferenceRoutes(router: Router<RequestState>, { files, contentSecurityPolicy }: Reference): void {
-  for (const [path, { type, body, etag }] of files) {
+  for (const [path, readFile] of files) {
     router.get(path, ctx => {
+      const { type, body, etag } = readFile()
       setHeaders(ctx, SECURITY_HEADERS)
       ctx.set({ 'Content-Security-Policy': contentSecurityPolicy, 'Cache-Control': 'no-cache', ETag: etag })
       sendFresh(ctx, type, body)

@@ -14,8 +14,11 @@ export interface ReferenceFile {
 }
 
 export interface Reference {
-  /** By path, such as `/docs`. */
-  readonly files: ReadonlyMap<string, ReferenceFile>
+  /**
+   * What reads each file, by its path, such as `/docs`. The document has the number of a test card, and no card number
+   * stays in the memory of `api`: so it is read when it is asked for.
+   */
+  readonly files: ReadonlyMap<string, () => ReferenceFile>
   readonly contentSecurityPolicy: string
 }
 
@@ -23,16 +26,16 @@ const FOLDER = new URL('../../reference/', import.meta.url)
 const SCRIPT = 'text/javascript; charset=utf-8'
 const STYLE = 'text/css; charset=utf-8'
 
-/** Null when the configuration keeps it from being served. Throws when a file of the build is missing. */
+/** Null when the configuration keeps it from being served. */
 export function loadReference(config: Config): Reference | null {
   if (config.environment === 'live' && config.referencePage === 'test') return null
   const files = [
-    ['/docs', fileOf('text/html; charset=utf-8', pageFor(config.environment))],
-    ['/docs/page.js', fileOf(SCRIPT, read('page.js'))],
-    ['/docs/page.css', fileOf(STYLE, read('page.css'))],
-    ['/docs/swagger-ui-bundle.js', fileOf(SCRIPT, read('swagger-ui-bundle.js'))],
-    ['/docs/swagger-ui.css', fileOf(STYLE, read('swagger-ui.css'))],
-    ['/openapi.json', fileOf('application/json; charset=utf-8', documentFor(config.tokensUrl))]
+    ['/docs', () => fileOf('text/html; charset=utf-8', pageFor(config.environment))],
+    ['/docs/page.js', () => fileOf(SCRIPT, read('page.js'))],
+    ['/docs/page.css', () => fileOf(STYLE, read('page.css'))],
+    ['/docs/swagger-ui-bundle.js', () => fileOf(SCRIPT, read('swagger-ui-bundle.js'))],
+    ['/docs/swagger-ui.css', () => fileOf(STYLE, read('swagger-ui.css'))],
+    ['/openapi.json', () => fileOf('application/json; charset=utf-8', documentFor(config.tokensUrl))]
   ] as const
   const contentSecurityPolicy = [
     "default-src 'none'",

@@ -16,7 +16,7 @@ export interface DeliveryDeps {
   readonly retries: RetryPolicy
   /** Events under way to one endpoint at the most. */
   readonly concurrency: number
-  /** Real time, also where the clock of the test environment was moved: receivers refuse a signature of another time. */
+  /** Real time, also where the clock of the test environment was moved. */
   readonly clock: Clock
   /** From 0 to 1. */
   readonly random: () => number
