@@ -14,7 +14,7 @@ import type { FileTime, Totals } from './counting-reporter.js'
 import { runMocha, runNode } from './mocha-process.js'
 import { batchesOf, selectTestFiles } from './test-files.js'
 
-const LANES = 3
+const LANES = 2
 const SLOWEST_SHOWN = 10
 const root = resolve(import.meta.dirname, '../../..')
 process.chdir(root)
