@@ -185,6 +185,8 @@ describe('demo shop when something goes wrong', function () {
     ] as const) {
       await typeCard(page, { number })
       await page.keyboard.press('Tab')
+      // The page takes no Enter while it is busy. A click waits for that by itself, a key does not.
+      await page.locator('#pay-button[aria-busy="true"]').waitFor({ state: 'detached' })
       await page.keyboard.press('Enter')
       await page.getByText(text).waitFor()
       await page.waitForFunction(`document.activeElement.textContent === ${JSON.stringify(place)}`)
