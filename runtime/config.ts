@@ -12,6 +12,7 @@ import { networkSettings } from './settings/network-settings.js'
 import { paymentSettings } from './settings/payments-settings.js'
 import { processSettings } from './settings/processes-settings.js'
 import { redisSettings } from './settings/redis-settings.js'
+import { tracesSettings } from './settings/traces-settings.js'
 import { vaultSettings } from './settings/vault-settings.js'
 import { webhookSettings } from './settings/webhooks-settings.js'
 
@@ -22,7 +23,8 @@ const groups = [
   { title: 'Payments and their workers', file: 'payments-settings.ts', settings: paymentSettings },
   { title: 'The card network', file: 'network-settings.ts', settings: networkSettings },
   { title: 'The vault', file: 'vault-settings.ts', settings: vaultSettings },
-  { title: 'Webhooks', file: 'webhooks-settings.ts', settings: webhookSettings }
+  { title: 'Webhooks', file: 'webhooks-settings.ts', settings: webhookSettings },
+  { title: 'Traces', file: 'traces-settings.ts', settings: tracesSettings }
 ] as const
 
 const settings = {
@@ -31,7 +33,8 @@ const settings = {
   ...paymentSettings,
   ...networkSettings,
   ...vaultSettings,
-  ...webhookSettings
+  ...webhookSettings,
+  ...tracesSettings
 } as const
 
 type Settings = typeof settings

@@ -78,6 +78,10 @@ export async function runProcess(name: ProcessName, start: (context: ProcessCont
       isStopping: () => stopping.signal.aborted
     })
     stops.push({ name: 'ops server', stop: ops.stop })
+    if (config.otlpEndpoint !== '') {
+      const { exportTraces } = await import('./trace-export.js')
+      stops.push({ name: 'traces', stop: exportTraces(name, config, log).stop })
+    }
     await start({
       config,
       log,

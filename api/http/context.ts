@@ -13,6 +13,8 @@ export interface RequestState {
   requestId: string
   /** A UUID that the client chose; null when it sent none. */
   correlationId: string | null
+  /** Of the step of this request, else of the header; null without a trace. */
+  traceparent: string | null
   /** Set by `authenticate`. */
   principal: Principal | null
   /** The JSON value of the request's body, set by `readJson`; undefined when the body was empty. */

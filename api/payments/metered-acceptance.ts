@@ -5,6 +5,7 @@ import type { RateLimiter } from '../../redis/merchants/rate-limit.js'
 import type { PaymentStore } from '../../redis/payments/payments.js'
 import type { TokenStore } from '../../redis/tokens/tokens.js'
 import { timed } from '../../runtime/metrics.js'
+import { recordStep } from '../../runtime/tracing.js'
 import type { ApiMetrics } from '../http/api-metrics.js'
 
 /** Counts acceptances and how long they take. */
@@ -15,13 +16,19 @@ export function meterStore(store: PaymentStore, metrics: ApiMetrics): PaymentSto
       timed(
         () => store.acceptPayment(payment, command, acceptance),
         earlier => (earlier === null ? 'accepted' : 'earlier'),
-        (outcome, ms) => metrics.accepted('create', outcome, ms)
+        (outcome, ms) => {
+          metrics.accepted('create', outcome, ms)
+          recordStep('accept', acceptance.traceparent, ms, { attributes: { outcome } })
+        }
       ),
     acceptOperation: (operation, acceptance, retentionMs) =>
       timed(
         () => store.acceptOperation(operation, acceptance, retentionMs),
         ({ kind }) => kind,
-        (outcome, ms) => metrics.accepted('operation', outcome, ms)
+        (outcome, ms) => {
+          metrics.accepted('operation', outcome, ms)
+          recordStep('accept', acceptance.traceparent, ms, { attributes: { outcome } })
+        }
       )
   }
 }

@@ -13,6 +13,8 @@ export interface RequestScope {
   readonly fingerprint: string
   readonly waitMs: number
   readonly correlationId: string | null
+  /** What the steps of the request belong to (runtime/tracing.ts). */
+  readonly traceparent: string | null
 }
 
 /** A valid create request: all of the terms that the merchant decides, the buyer, and the card's source. */

@@ -16,7 +16,8 @@ export function scopeOf(ctx: RequestContext, operation: string, defaultWaitMs: n
     idempotencyKey: ctx.state.idempotencyKey,
     fingerprint: fingerprintOf(operation, ctx.state.body),
     waitMs: waitS === null ? defaultWaitMs : waitS * 1_000,
-    correlationId: ctx.state.correlationId
+    correlationId: ctx.state.correlationId,
+    traceparent: ctx.state.traceparent
   }
 }
 

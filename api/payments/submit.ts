@@ -254,13 +254,14 @@ function termsOf(
 }
 
 function acceptanceOf(deps: SubmitDeps, scope: RecordedScope, commandId: string): Acceptance {
-  const { partition, idempotencyKey, record, fingerprint, correlationId } = scope
+  const { partition, idempotencyKey, record, fingerprint, correlationId, traceparent } = scope
   return {
     partition,
     idempotencyKey,
     record,
     fingerprint,
     correlationId,
+    traceparent,
     replyTo: { channel: deps.replies.channel, commandId }
   }
 }

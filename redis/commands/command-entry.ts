@@ -17,6 +17,8 @@ export interface CommandEntry {
   /** Where the API process waits, and under which name. */
   readonly replyTo: { readonly channel: string; readonly commandId: string } | null
   readonly correlationId: string | null
+  /** Of the request behind it (runtime/tracing.ts). */
+  readonly traceparent: string | null
   /** How often the command was handed to a worker before: above 0 it may have been sent. */
   readonly deliveryCount: number
   /** For `create` as it was accepted: the record of the new payment. Null for everything else, and when it came back. */
@@ -31,6 +33,7 @@ export function encodeEntry(entry: Omit<CommandEntry, 'entryId' | 'partition' | 
   if (entry.record !== null) fields.push('k', entry.record, 'y', entry.idempotencyKey ?? '')
   if (entry.replyTo !== null) fields.push('r', entry.replyTo.channel, 'i', entry.replyTo.commandId)
   if (entry.correlationId !== null) fields.push('x', entry.correlationId)
+  if (entry.traceparent !== null) fields.push('t', entry.traceparent)
   if (entry.deliveryCount > 0) fields.push('n', String(entry.deliveryCount))
   if (entry.dueAtMs !== null) fields.push('d', String(entry.dueAtMs))
   return fields
@@ -43,6 +46,7 @@ export function encodeServiceCommand(paymentId: string, command: Command): strin
     record: null,
     replyTo: null,
     correlationId: null,
+    traceparent: null,
     deliveryCount: 0,
     dueAtMs: null
   }
@@ -66,6 +70,7 @@ export function decodeEntry(partition: number, entryId: string, pairs: readonly 
     record: fields.get('k') ?? null,
     replyTo: channel === undefined ? null : { channel, commandId: fields.get('i') ?? '' },
     correlationId: fields.get('x') ?? null,
+    traceparent: fields.get('t') ?? null,
     deliveryCount: Number(fields.get('n') ?? 0),
     accepted: fields.get('s') ?? null,
     dueAtMs: fields.has('d') ? Number(fields.get('d')) : null

@@ -35,6 +35,8 @@ export interface Commit {
   readonly begins: CommandEntry | null
   /** Sent along with the reply. */
   readonly times?: WorkerTimes
+  /** The recorded step that webhooks of the change are linked to. */
+  readonly traceparent?: string | null
 }
 
 /** `taken_over`: the command that was to begin belongs to another worker by now. Nothing was written then. */
@@ -155,7 +157,7 @@ function valuesOf(write: Commit, reply: Reply): (string | number)[] {
     paymentKey,
     write.wake.expiryAtMs ?? '',
     progress.reviewReason ?? '',
-    isStatusChanged ? encodeWaiting(statusChangeOf(payment, write.nowMs), terms) : '',
+    isStatusChanged ? encodeWaiting(statusChangeOf(payment, write.nowMs), terms, write.traceparent) : '',
     operationResult === null ? '' : encodeResult(operationResult.result),
     PAYMENTS_GROUP,
     write.ends?.entryId ?? '',

@@ -34,6 +34,7 @@ export interface Acceptance {
   readonly fingerprint: string
   readonly replyTo: { readonly channel: string; readonly commandId: string }
   readonly correlationId: string | null
+  readonly traceparent: string | null
 }
 
 /** A capture or cancel, and what the chart says about it for the payment as it was read. */

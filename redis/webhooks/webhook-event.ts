@@ -129,16 +129,29 @@ export interface EventTerms {
   readonly amountCents: number
 }
 
-/** An event that waits: `<amount> <reference> <short form>`. The script that stores it puts `<since, ms>` before it. */
-export function encodeWaiting(change: StatusChange, { amountCents, externalReference }: EventTerms): string {
-  return `${amountCents} ${inOneWord(externalReference)} ${encodeChange(change)}`
+/**
+ * An event that waits: `<amount> <reference> [<traceparent>] <short form>`. The script that stores it puts `<since, ms>`
+ * before it.
+ */
+export function encodeWaiting(
+  change: StatusChange,
+  { amountCents, externalReference }: EventTerms,
+  traceparent: string | null = null
+): string {
+  const trace = traceparent === null ? '' : ` ${traceparent}`
+  return `${amountCents} ${inOneWord(externalReference)}${trace} ${encodeChange(change)}`
 }
+
+/** A payment key, with which the short form begins, is never a `traceparent`. */
+const WAITING = /^(\d+) (\d+) (\S+) (?:(00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}) )?(.*)$/s
 
 /** An event that is not delivered yet. */
 export interface QueuedEvent {
   readonly eventId: string
   readonly change: StatusChange
   readonly terms: EventTerms
+  /** The step that made the change; null: it was not recorded. */
+  readonly traceparent: string | null
   /** As it is stored. */
   readonly stored: string
   readonly delivery: Delivery
@@ -149,13 +162,14 @@ export interface QueuedEvent {
  * it may be sent now.
  */
 export function decodeQueued(stored: string, attempts: number, nextAtMs: number | null): QueuedEvent {
-  const [, since, amount, reference = '', short = ''] = /^(\d+) (\d+) (\S+) (.*)$/s.exec(stored) ?? []
+  const [, since, amount, reference = '', traceparent = null, short = ''] = WAITING.exec(stored) ?? []
   const change = decodeChange(short)
   const sinceMs = Number(since)
   return {
     eventId: eventIdOf(change),
     change,
     terms: { amountCents: Number(amount), externalReference: JSON.parse(reference) as string },
+    traceparent,
     stored,
     delivery: { state: 'waiting', attempts, sinceMs, nextAtMs: nextAtMs ?? sinceMs }
   }

@@ -101,7 +101,8 @@ export class MerchantClient implements Merchant {
       idempotencyKey: record.key,
       fingerprint: shortHash(record.key),
       waitMs: this.#world.random.pick([0, 2_000, 8_000]),
-      correlationId: null
+      correlationId: null,
+      traceparent: null
     }
     record.requests++
     try {

@@ -96,7 +96,14 @@ function aCardOf(merchantId: string) {
 
 /** Who asks, under which key; `body` stands for what the fingerprint is made of. */
 export function aScope(idempotencyKey: string, body = 'body'): RequestScope {
-  return { merchantId: PAYING_MERCHANT, idempotencyKey, fingerprint: body, waitMs: 0, correlationId: null }
+  return {
+    merchantId: PAYING_MERCHANT,
+    idempotencyKey,
+    fingerprint: body,
+    waitMs: 0,
+    correlationId: null,
+    traceparent: null
+  }
 }
 
 export function aCreateRequest(source: CardSource, cvv: string | null = null): CreateRequest {

@@ -114,6 +114,7 @@ export function anEntry(payment: Payment, changes: Partial<CommandEntry> = {}): 
     record: idempotencyKey === null ? null : recordOf(idempotencyKey),
     replyTo: null,
     correlationId: null,
+    traceparent: null,
     deliveryCount: 0,
     accepted: null,
     dueAtMs: null,
@@ -130,6 +131,7 @@ export function anAcceptance(changes: Partial<Acceptance> = {}): Acceptance {
     fingerprint: 'fingerprint',
     replyTo: { channel: 'reply:test', commandId: 'command-1' },
     correlationId: null,
+    traceparent: null,
     ...changes
   }
 }

@@ -6,30 +6,42 @@ import type { CardNetwork } from '../../machines/network.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import type { CommandQueue } from '../../redis/commands/command-stream.js'
 import type { WorkerTimes } from '../../redis/commands/replies.js'
+import { paymentIdOfKey } from '../../redis/keys.js'
 import type { PaymentLock } from '../../redis/locks/payment-lock.js'
 import type { Commit, CommitStore } from '../../redis/payments/commits.js'
 import type { Logger } from '../../runtime/log.js'
 import { timed } from '../../runtime/metrics.js'
+import { beginStep, recordStep, type Step, traceIdOf } from '../../runtime/tracing.js'
 import type { GivenBack, WorkerMetrics } from './payments-metrics.js'
 import type { WorkerDeps } from './worker-deps.js'
 
-/** The sums of one command. Its methods are told how long things took. */
+/** The sums of one command, and its steps in its trace. Its methods are told how long things took. */
 class CommandTimes {
+  /** Of the command as a whole. */
+  readonly step: Step
   readonly #startedMs = performance.now()
   readonly #queueMs: number
   #lockMs = 0
   #networkMs = 0
 
-  constructor(queueMs: number) {
+  constructor({ command: { kind }, traceparent, paymentKey }: CommandEntry, queueMs: number) {
     this.#queueMs = queueMs
+    const attributes = { payment_id: paymentIdOfKey(paymentKey), queue_ms: queueMs }
+    this.step = beginStep(`command ${kind}`, traceparent, { kind: 'CONSUMER', attributes })
   }
 
   addLock(ms: number): void {
     this.#lockMs += ms
+    recordStep('lock', this.step.traceparent, ms)
   }
 
-  addNetwork(ms: number): void {
+  addNetwork(ms: number, operation: string, outcome: string): void {
     this.#networkMs += ms
+    recordStep(`network ${operation}`, this.step.traceparent, ms, { kind: 'CLIENT', attributes: { outcome } })
+  }
+
+  addCommit(ms: number, outcome: string): void {
+    recordStep('commit', this.step.traceparent, ms, { attributes: { outcome } })
   }
 
   /** As of now. */
@@ -52,16 +64,17 @@ export async function measureCommand<T>(
 ): Promise<T> {
   const startedMs = performance.now()
   const queueMs = Math.max(0, Date.now() - Number.parseInt(entry.entryId, 10))
-  const times = new CommandTimes(queueMs)
+  const times = new CommandTimes(entry, queueMs)
   metrics.queued(entry.command.kind, queueMs)
   try {
     return await work({
       ...deps,
       lock: meterLock(deps.lock, times, metrics),
-      network: meterNetwork(deps.network, metrics, ms => times.addNetwork(ms)),
+      network: meterNetwork(deps.network, metrics, (...call) => times.addNetwork(...call)),
       commits: meterCommits(deps.commits, times, metrics, deps.log)
     })
   } finally {
+    times.step.end()
     metrics.handled(entry.command.kind, performance.now() - startedMs)
   }
 }
@@ -93,15 +106,15 @@ function meterLock(lock: PaymentLock, times: CommandTimes, metrics: WorkerMetric
   }
 }
 
-/** Times every call to the card network; `onTime` receives each duration (ms). */
+/** Times every call to the card network; `onTime` receives each duration (ms), the operation and its outcome. */
 export function meterNetwork(
   network: CardNetwork,
   metrics: Pick<WorkerMetrics, 'called'>,
-  onTime: (ms: number) => void = () => undefined
+  onTime: (ms: number, operation: string, outcome: string) => void = () => undefined
 ): CardNetwork {
   const tell = (operation: string) => (outcome: string, durationMs: number) => {
     metrics.called(operation, outcome, durationMs)
-    onTime(durationMs)
+    onTime(durationMs, operation, outcome)
   }
   const kindOf = ({ kind }: { kind: string }): string => kind
   return {
@@ -124,14 +137,20 @@ function meterCommits(
   metrics: WorkerMetrics,
   log: Pick<Logger, 'info'>
 ): CommitStore {
+  const tell = (outcome: string, ms: number): void => {
+    metrics.committed(outcome, ms)
+    times.addCommit(ms, outcome)
+  }
   return {
     begin: entry => commits.begin(entry),
     commit: async (write, partition) => {
       const sums = times.sums
+      const traceparent = times.step.isRecorded ? times.step.traceparent : null
+      const told = { ...write, times: sums, traceparent }
       const written = await timed(
-        () => commits.commit({ ...write, times: sums }, partition),
+        () => commits.commit(told, partition),
         answer => answer,
-        metrics.committed
+        tell
       )
       if (written === 'committed' && write.ends !== null) logOutcome(write, write.ends, sums, log)
       return written
@@ -140,7 +159,7 @@ function meterCommits(
       timed(
         () => commits.finish(entry, result, times.sums),
         () => 'finished',
-        metrics.committed
+        tell
       )
   }
 }
@@ -148,7 +167,7 @@ function meterCommits(
 /** One line for each outcome of a payment: what came of it, and where the time went until it was written down (ms). */
 function logOutcome(
   { payment: { terms, progress }, statusBefore }: Commit,
-  { command, correlationId }: CommandEntry,
+  { command, correlationId, traceparent }: CommandEntry,
   { queueMs, lockMs, networkMs, workMs }: WorkerTimes,
   log: Pick<Logger, 'info'>
 ): void {
@@ -158,6 +177,7 @@ function logOutcome(
       payment_id: terms.id,
       merchant_id: terms.merchantId,
       ...(correlationId === null ? {} : { correlation_id: correlationId }),
+      ...(traceparent === null ? {} : { trace_id: traceIdOf(traceparent) }),
       command: command.kind,
       status_before: statusBefore,
       status: progress.status,

@@ -2,6 +2,7 @@
 import { decideDelivery } from '../../machines/webhook-delivery.js'
 import { type Attempt, EVENT_TYPE } from '../../redis/webhooks/webhook-event.js'
 import type { FirstEvent, Settlement } from '../../redis/webhooks/webhook-queue.js'
+import { recordStep } from '../../runtime/tracing.js'
 import type { DeliveryDeps } from './delivery-deps.js'
 import { THROTTLING } from './receivers.js'
 import { type SendOutcome, unanswered } from './sender.js'
@@ -22,6 +23,11 @@ export async function attemptDelivery(
   const startedMs = performance.now()
   const outcome = await send(first, merchantId, atMs, deps, signal)
   const durationMs = Math.round(performance.now() - startedMs)
+  recordStep('webhook attempt', null, durationMs, {
+    kind: 'CLIENT',
+    link: first.event.traceparent,
+    attributes: { event_id: eventId, payment_id: first.event.change.paymentId, status: outcome.status ?? 0 }
+  })
   const { status, retryAfterMs } = outcome
   const at = { nowMs: deps.clock.now(), failingSinceMs: first.failingSinceMs, random: deps.random() }
   const answer =

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../../../runtime/errors.js'
 import { isRecord } from '../../../runtime/json.js'
 import type { Logger } from '../../../runtime/log.js'
+import { beginStep, traceIdOf, traceparentOf } from '../../../runtime/tracing.js'
 import { isUuid } from '../../../runtime/uuid.js'
 import { apiMetrics } from '../api-metrics.js'
 import { type Answer, matchedRoute, type RequestContext, type RequestMiddleware } from '../context.js'
@@ -25,6 +26,8 @@ export function answerRequests(log: Logger, logLevel: RequestLogLevel): RequestM
   return async (ctx, next) => {
     const startedAtMs = performance.now()
     ctx.state = beginning()
+    const step = beginStep('request', traceparentOf(ctx.get('traceparent')), { kind: 'SERVER' })
+    ctx.state.traceparent = step.traceparent
     let answer: Answer | null
     try {
       takeCorrelationId(ctx)
@@ -45,6 +48,11 @@ export function answerRequests(log: Logger, logLevel: RequestLogLevel): RequestM
       status: answer?.status ?? ctx.status
     }
     apiMetrics().answered(labels, durationMs)
+    if (step.isRecorded) {
+      const { method, status } = labels
+      const attributes = { 'http.request.method': method, 'http.response.status_code': status, ...idsOf(ctx, answer) }
+      step.end(route === null ? attributes : { 'http.route': route, ...attributes }, `${method} ${route ?? ''}`.trim())
+    }
     if (!log.isLevelEnabled(logLevel)) return
     const line = { ...labels, route, duration_ms: Math.round(durationMs), ...idsOf(ctx, answer) }
     log[logLevel](line, 'request answered')
@@ -56,6 +64,7 @@ function beginning(): RequestContext['state'] {
   return {
     requestId,
     correlationId: null,
+    traceparent: null,
     principal: null,
     body: undefined,
     idempotencyKey: '',
@@ -106,16 +115,21 @@ export function sendFresh(ctx: RequestContext, type: string, body: string | Buff
 }
 
 /** What a line of the log says of a request and its answer: nothing but ids, and the code of an error. */
-function idsOf(ctx: RequestContext, answer: Answer | null): Record<string, unknown> {
-  const { requestId, correlationId, principal } = ctx.state
+function idsOf(ctx: RequestContext, answer: Answer | null): Record<string, string | undefined> {
+  const { requestId, correlationId, traceparent, principal } = ctx.state
   const body = isRecord(answer?.body) ? answer.body : {}
   const error = isRecord(body['error']) ? body['error'] : {}
   return {
-    payment_id: error['payment_id'] ?? (matchedRoute(ctx)?.startsWith('/v1/payments') ? body['id'] : undefined),
-    code: error['code'],
+    payment_id: textOf(error['payment_id'] ?? (matchedRoute(ctx)?.startsWith('/v1/payments') ? body['id'] : undefined)),
+    code: textOf(error['code']),
     request_id: requestId,
-    correlation_id: correlationId,
+    correlation_id: correlationId ?? undefined,
+    trace_id: traceIdOf(traceparent),
     merchant_id: principal?.merchantId,
     key_id: principal?.keyId
   }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
 }

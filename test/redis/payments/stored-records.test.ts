@@ -23,6 +23,8 @@ const RECORDS = {
     '8 m_0000000001 {"t":{"x":"order-1","a":1990,"c":["visa","0060"],"u":["Ada Lovelace","ada@example.com"],"t":1767355200000},"p":{"s":"partially_refunded","o":["refund","failed",50,"r 1"],"c":900,"r":50,"j":[[50,1,"q 1",1,2],[50,2,"r 1",3,4,"provider_rejected"],[70,1,0,0,5]],"e":"provider_rejected"},"h":[]}'
 } as const
 
+const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+
 describe('records that are stored somewhere', () => {
   for (const name of ['pending', 'refunding', 'refundFailed'] as const) {
     it(`a payment that is ${name} reads as ever, and is written as ever`, () => {
@@ -56,7 +58,9 @@ describe('records that are stored somewhere', () => {
       'i',
       'c1'
     ]
-    expect(decodeEntry(3, '1-2', [...fields, 'n', '1', 's', '1 m {}', 'd', '77', 'new', 'field'])).to.deep.equal({
+    expect(
+      decodeEntry(3, '1-2', [...fields, 't', TRACEPARENT, 'n', '1', 's', '1 m {}', 'd', '77', 'new', 'field'])
+    ).to.deep.equal({
       entryId: '1-2',
       partition: 3,
       paymentKey: COMPACT,
@@ -65,6 +69,7 @@ describe('records that are stored somewhere', () => {
       record: 'rec',
       replyTo: { channel: 'reply:a', commandId: 'c1' },
       correlationId: null,
+      traceparent: TRACEPARENT,
       deliveryCount: 1,
       accepted: '1 m {}',
       dueAtMs: 77

@@ -16,10 +16,13 @@ const refund: Refund = {
 
 /** The event of a change, after it was stored and read again. */
 function bodyOf(payment: Payment): Record<string, unknown> {
-  const { terms } = payment
-  const stored = `0 ${encodeWaiting(statusChangeOf(payment, CREATED_MS), { ...terms, externalReference: 'an order [2' })}`
-  const queued = decodeQueued(stored, 0, null)
-  expect(queued.change).to.deep.equal(statusChangeOf(payment, CREATED_MS))
+  const change = statusChangeOf(payment, CREATED_MS)
+  const terms = { ...payment.terms, externalReference: 'an order [2' }
+  for (const traceparent of [null, `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`]) {
+    const traced = decodeQueued(`0 ${encodeWaiting(change, terms, traceparent)}`, 0, null)
+    expect(traced).to.deep.include({ change, traceparent })
+  }
+  const queued = decodeQueued(`0 ${encodeWaiting(change, terms)}`, 0, null)
   const body = JSON.parse(encodeEvent(queued.change, queued.terms)) as Record<string, unknown>
   expect(schemaProblems('#/components/schemas/PaymentStatusChanged', body)).to.deep.equal([])
   return body
