@@ -195,15 +195,9 @@ export interface Card {
   readonly holder_name: string
 }
 
-export interface NewWebhookEndpoint {
-  /** where webhooks are posted */
-  readonly url: string
+export interface NewWebhookEndpoint extends WebhookEndpoint {
   /** the signing secret, `whsec_…`; answered by PUT, never by GET */
   readonly secret: string
-  /** the header that carries the signature */
-  readonly signature_header: string
-  /** last change of the URL or the secret; ISO 8601 in UTC */
-  readonly updated_at: string
 }
 
 export interface WebhookEndpoint {

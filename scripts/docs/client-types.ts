@@ -23,6 +23,9 @@ const NAMED_LISTS = { ErrorCode: publicErrorCodes, PaymentStatus: paymentStatuse
 /** Names that a type of the language has already. */
 const RENAMED: Readonly<Record<string, string>> = { Error: 'ErrorEnvelope' }
 
+/** Types that have all fields of another one, and more. */
+const EXTENDED: Readonly<Record<string, string>> = { NewWebhookEndpoint: 'WebhookEndpoint' }
+
 /** Path and content of each generated file of client/. */
 export function clientTypeFiles(): { path: string; content: string }[] {
   const { components, paths } = openApiDocument()
@@ -31,6 +34,7 @@ export function clientTypeFiles(): { path: string; content: string }[] {
   const schemas = Object.entries({ ...known, PaymentStatusChanged: withPartsOfPayment(known) }).filter(
     ([name]) => !/.Error$/.test(name)
   )
+  const declare = ([name, value]: [string, unknown]): string => declaration(name, record(value), known)
   const isOfRequest = ([name]: [string, unknown]): boolean => /Request$|^PaymentSource/.test(name)
   const list = record(record(record(paths)['/v1/payments'])['get'])
   const query: [string, unknown] = ['ListPaymentsQuery', queryObject(list['parameters'])]
@@ -38,10 +42,10 @@ export function clientTypeFiles(): { path: string; content: string }[] {
     ([name, values]) => `export type ${name} =${before(unionOf(values.map(quoted), ''))}`
   )
   return [
-    fileOf('client/answer-types.ts', [...lists, ...schemas.filter(one => !isOfRequest(one)).map(declaration)]),
+    fileOf('client/answer-types.ts', [...lists, ...schemas.filter(one => !isOfRequest(one)).map(declare)]),
     fileOf('client/request-types.ts', [
       `import type { PaymentStatus } from './answer-types.js'`,
-      ...[...schemas.filter(isOfRequest), query].map(declaration)
+      ...[...schemas.filter(isOfRequest), query].map(declare)
     ]),
     { path: 'client/fields.d.ts', content: fieldsTypes() }
   ]
@@ -63,11 +67,18 @@ function fileOf(path: string, parts: readonly string[]): { path: string; content
   return { path, content: `${[NOTIFICATION, ...parts].join('\n\n')}\n` }
 }
 
-function declaration([name, value]: [string, unknown]): string {
-  const schema = record(value)
-  const type = typeOf(schema, '')
+function declaration(name: string, schema: Json, known: Json): string {
+  const base = EXTENDED[name]
+  const type = typeOf(base === undefined ? schema : withoutFieldsOf(record(known[base]), schema), '')
   const ownName = RENAMED[name] ?? name
-  return type.startsWith('{') ? `export interface ${ownName} ${type}` : `export type ${ownName} =${before(type)}`
+  if (!type.startsWith('{')) return `export type ${ownName} =${before(type)}`
+  return `export interface ${ownName} ${base === undefined ? '' : `extends ${base} `}${type}`
+}
+
+function withoutFieldsOf(base: Json, schema: Json): Json {
+  const inherited = record(base['properties'])
+  const own = Object.entries(record(schema['properties'])).filter(([name]) => !(name in inherited))
+  return { ...schema, properties: Object.fromEntries(own) }
 }
 
 /** The event, with `Payment['operation']` in the place of what a payment has in the same form. */
