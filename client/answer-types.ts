@@ -216,6 +216,8 @@ export interface Capabilities {
   readonly currencies: readonly string[]
   /** what `installments` may be at most */
   readonly max_installments: number
+  /** whether `customer.document` may be a CNPJ with capital letters, such as `12ABC34501DE35`; false: digits only */
+  readonly cnpj_with_letters: boolean
   /** age at which a new payment that the service could not begin fails with `authorization_overdue`: nothing was sent */
   readonly authorize_within_seconds: number
   /** days in which a pre-authorisation can be captured */

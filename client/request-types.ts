@@ -39,7 +39,7 @@ export interface CreatePaymentRequest {
     readonly name: string
     /** e-mail address; must be a valid e-mail address of at most 120 characters without a card number */
     readonly email: string
-    /** tax number; must be a CPF (11 digits) or CNPJ (14 digits) with valid check digits, digits only */
+    /** tax number. The rule is that of installations without `cnpj_with_letters` (GET /v1/capabilities); with it, the first 12 characters of a CNPJ may be capital letters too; must be a CPF (11 digits) or CNPJ (14 digits) with valid check digits, digits only */
     readonly document: string
     /** telephone number; must be area code and number, 10 to 11 digits, digits only */
     readonly phone: string

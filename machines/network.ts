@@ -69,7 +69,7 @@ export interface OpenCard {
 export interface Buyer {
   readonly name: string
   readonly email: string
-  /** CPF (11 digits) or CNPJ (14 digits). */
+  /** CPF (11 digits) or CNPJ (14 characters: digits or capital letters, then two digits). */
   readonly document: string
   readonly phone: string
   readonly address: {

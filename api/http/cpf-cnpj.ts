@@ -1,8 +1,8 @@
 /**
- * CPF and CNPJ (docs/API.md#post-v1payments): digits only, with valid check digits.
+ * CPF and CNPJ (docs/API.md#post-v1payments), without separators, with valid check digits.
  *
- * The library computes the check digits; its own `isValid` is not used, because it accepts masks and the letters of the
- * new CNPJ, which our contract does not, and refuses 123.456.789-09, which has valid check digits.
+ * The library computes the check digits; its own `isValid` is not used, because it accepts separators and refuses
+ * 123.456.789-09, which has valid check digits.
  */
 import { cnpj, cpf } from 'cpf-cnpj-validator'
 
@@ -11,9 +11,12 @@ export function isCpf(text: string): boolean {
   return /^\d{11}$/.test(text) && !isRepeated(text) && hasCheckDigits(text, cpf.verifierDigit)
 }
 
-/** 14 digits, not all the same, with valid check digits. */
+/**
+ * 12 digits or capital letters (issued since July 2026) and two valid check digits. A letter counts as its ASCII code
+ * minus 48, as a digit does: `12ABC34501DE35`.
+ */
 export function isCnpj(text: string): boolean {
-  return /^\d{14}$/.test(text) && !isRepeated(text) && hasCheckDigits(text, cnpj.verifierDigit)
+  return /^[\dA-Z]{12}\d\d$/.test(text) && !isRepeated(text) && hasCheckDigits(text, cnpj.verifierDigit)
 }
 
 /** Sequences such as 111.111.111-11 pass the arithmetic, but are never issued. */
@@ -21,7 +24,7 @@ function isRepeated(text: string): boolean {
   return /^(\d)\1*$/.test(text)
 }
 
-function hasCheckDigits(text: string, checkDigitOf: (digits: string) => number): boolean {
+function hasCheckDigits(text: string, checkDigitOf: (base: string) => number): boolean {
   const base = text.slice(0, -2)
   const first = checkDigitOf(base)
   return text === `${base}${first}${checkDigitOf(`${base}${first}`)}`

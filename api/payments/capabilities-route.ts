@@ -22,6 +22,7 @@ export function capabilitiesOf(config: Config): Record<string, unknown> {
     key_environment: config.environment,
     currencies: [CURRENCY],
     max_installments: INSTALLMENTS_MAX,
+    cnpj_with_letters: config.cnpjWithLetters === 'yes',
     authorize_within_seconds: config.authoriseWithinMs / 1_000,
     preauth_ttl_days: config.preauthTtlDays,
     preauth_ttl_days_by_brand: config.preauthTtlDaysByBrand,

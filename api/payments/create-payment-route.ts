@@ -1,7 +1,6 @@
 /** POST /v1/payments (docs/API.md#post-v1payments). */
-
 import type { MerchantRoute } from '../http/route.js'
-import { createPaymentBody, parseCreatePayment } from './create-payment-schema.js'
+import { createPaymentBody, createPaymentParser } from './create-payment-schema.js'
 import { preferredWaitS, scopeOf } from './request-scope.js'
 import { answerTo } from './submission-presenter.js'
 
@@ -12,9 +11,12 @@ export const createPaymentRoute: MerchantRoute = {
   needsIdempotencyKey: true,
   body: { schema: createPaymentBody, isOptional: false },
   query: null,
-  answer: deps => async ctx => {
-    const request = parseCreatePayment(ctx.state.body)
-    const scope = scopeOf(ctx, 'POST /v1/payments', deps.config.resultWaitMs)
-    return answerTo(await deps.payments.create(scope, request), deps.config.environment, 201, preferredWaitS(ctx))
+  answer(deps) {
+    const parse = createPaymentParser(deps.config.cnpjWithLetters === 'yes')
+    return async ctx => {
+      const request = parse(ctx.state.body)
+      const scope = scopeOf(ctx, 'POST /v1/payments', deps.config.resultWaitMs)
+      return answerTo(await deps.payments.create(scope, request), deps.config.environment, 201, preferredWaitS(ctx))
+    }
   }
 }

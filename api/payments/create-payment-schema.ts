@@ -58,27 +58,40 @@ const address = object(
   "must be an object with the buyer's address"
 )
 
-const customer = object(
-  {
-    name: filled(120),
-    email: {
-      type: 'string',
-      maxLength: 120,
-      format: 'email',
-      noCard: 'inside',
-      rule: 'must be a valid e-mail address of at most 120 characters without a card number'
+/** By default: the contract knows documents of digits only. */
+const documentOfDigits: Schema = {
+  type: 'string',
+  format: 'cpf-or-cnpj',
+  pattern: '^[0-9]+$',
+  rule: 'must be a CPF (11 digits) or CNPJ (14 digits) with valid check digits, digits only'
+}
+
+/** With CNPJ_WITH_LETTERS. */
+const documentWithLetters: Schema = {
+  type: 'string',
+  format: 'cpf-or-cnpj',
+  rule: 'must be a CPF (11 digits) or CNPJ (12 digits or capital letters, then 2 digits) with valid check digits, without separators'
+}
+
+function customerWith(document: Schema): Schema {
+  return object(
+    {
+      name: filled(120),
+      email: {
+        type: 'string',
+        maxLength: 120,
+        format: 'email',
+        noCard: 'inside',
+        rule: 'must be a valid e-mail address of at most 120 characters without a card number'
+      },
+      document,
+      phone: digits('10,11', 'area code and number, 10 to 11 digits'),
+      address
     },
-    document: {
-      type: 'string',
-      format: 'cpf-or-cnpj',
-      rule: 'must be a CPF (11 digits) or CNPJ (14 digits) with valid check digits, digits only'
-    },
-    phone: digits('10,11', 'area code and number, 10 to 11 digits'),
-    address
-  },
-  ['name', 'email', 'document', 'phone', 'address'],
-  'must be an object with the buyer'
-)
+    ['name', 'email', 'document', 'phone', 'address'],
+    'must be an object with the buyer'
+  )
+}
 
 const metadata: Schema = {
   type: 'object',
@@ -105,27 +118,32 @@ const metadata: Schema = {
 const INSTALLMENTS_DEFAULT = 1
 const CAPTURE_DEFAULT = true
 
-export const createPaymentBody = object(
-  {
-    amount_cents: amountCents,
-    currency: { const: CURRENCY, default: CURRENCY, rule: `must be "${CURRENCY}"` },
-    installments: {
-      type: 'integer',
-      minimum: 1,
-      maximum: INSTALLMENTS_MAX,
-      default: INSTALLMENTS_DEFAULT,
-      rule: `must be a whole number from 1 to ${INSTALLMENTS_MAX}`
+function bodyWith(document: Schema): Schema {
+  return object(
+    {
+      amount_cents: amountCents,
+      currency: { const: CURRENCY, default: CURRENCY, rule: `must be "${CURRENCY}"` },
+      installments: {
+        type: 'integer',
+        minimum: 1,
+        maximum: INSTALLMENTS_MAX,
+        default: INSTALLMENTS_DEFAULT,
+        rule: `must be a whole number from 1 to ${INSTALLMENTS_MAX}`
+      },
+      capture: { type: 'boolean', default: CAPTURE_DEFAULT, rule: 'must be true or false' },
+      statement_descriptor: text(22),
+      external_reference: externalReference,
+      payment_source: paymentSource,
+      customer: customerWith(document),
+      metadata
     },
-    capture: { type: 'boolean', default: CAPTURE_DEFAULT, rule: 'must be true or false' },
-    statement_descriptor: text(22),
-    external_reference: externalReference,
-    payment_source: paymentSource,
-    customer,
-    metadata
-  },
-  ['amount_cents', 'external_reference', 'payment_source', 'customer'],
-  'must be a JSON object'
-)
+    ['amount_cents', 'external_reference', 'payment_source', 'customer'],
+    'must be a JSON object'
+  )
+}
+
+export const createPaymentBody = bodyWith(documentOfDigits)
+const bodyWithLetters = bodyWith(documentWithLetters)
 
 /** What the schema admits. */
 interface Body {
@@ -153,11 +171,13 @@ interface Body {
   metadata?: Record<string, MetadataValue>
 }
 
-const parse = parserOf<Body>(createPaymentBody, 'body')
+/** Makes the parser of an installation. The parser throws `ServiceError` `invalid_request` with every broken rule. */
+export function createPaymentParser(takesCnpjWithLetters: boolean): (value: unknown) => CreateRequest {
+  const parse = parserOf<Body>(takesCnpjWithLetters ? bodyWithLetters : createPaymentBody, 'body')
+  return value => requestOf(parse(value))
+}
 
-/** Throws `ServiceError` `invalid_request` with every broken rule. */
-export function parseCreatePayment(value: unknown): CreateRequest {
-  const given = parse(value)
+function requestOf(given: Body): CreateRequest {
   const { name, email } = given.customer
   const hasMetadata = given.metadata !== undefined && Object.keys(given.metadata).length > 0
   return {

@@ -1,5 +1,5 @@
 /** Settings of payments: waiting, limits, windows, and the workers that drive them. */
-import { brandDays, integer, setting } from '../setting.js'
+import { brandDays, integer, oneOf, setting } from '../setting.js'
 
 const HOUR_MS = 3_600_000
 /** The slowest health checks of the usual load balancers: every 30 s, and two that fail. */
@@ -47,6 +47,13 @@ export const paymentSettings = {
     0,
     [0, DRAIN_DELAY_MAX_MS],
     'How long a stopping HTTP process still takes requests while /readyz says no (ms). Behind a load balancer: longer than it takes to notice (docs/OPERATIONS.md, Deploying).'
+  ),
+  cnpjWithLetters: oneOf(
+    'CNPJ_WITH_LETTERS',
+    ['api'],
+    ['no', 'yes'],
+    'no',
+    'Whether `customer.document` may be a CNPJ with letters, as Brazil issues them since July 2026. Ask the acquirer first; merchants see it in /v1/capabilities.'
   ),
   authoriseWithinMs: integer(
     'AUTHORISE_WITHIN_MS',

@@ -37,7 +37,8 @@ export const requestWords: Readonly<Record<string, Readonly<Record<string, strin
     customer: 'the buyer',
     'customer.name': 'name',
     'customer.email': 'e-mail address',
-    'customer.document': 'tax number',
+    'customer.document':
+      'tax number. The rule is that of installations without `cnpj_with_letters` (GET /v1/capabilities); with it, the first 12 characters of a CNPJ may be capital letters too',
     'customer.phone': 'telephone number',
     'customer.address': 'billing address',
     'customer.address.zip_code': 'postal code',
@@ -170,6 +171,10 @@ export const answerWords = {
     key_environment: ['string', '`test` or `live`'],
     currencies: ['array of strings', 'what `currency` may be'],
     max_installments: ['integer', 'what `installments` may be at most'],
+    cnpj_with_letters: [
+      'boolean',
+      'whether `customer.document` may be a CNPJ with capital letters, such as `12ABC34501DE35`; false: digits only'
+    ],
     authorize_within_seconds: [
       'integer',
       'age at which a new payment that the service could not begin fails with `authorization_overdue`: nothing was sent'

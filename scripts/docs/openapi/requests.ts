@@ -15,7 +15,7 @@ const knownFormats: Readonly<Record<string, Json>> = {
   email: { format: 'email' },
   'date-time': { format: 'date-time' },
   filled: { minLength: 1, pattern: '\\S' },
-  'cpf-or-cnpj': { pattern: '^([0-9]{11}|[0-9]{14})$' },
+  'cpf-or-cnpj': { pattern: '^([0-9]{11}|[0-9A-Z]{12}[0-9]{2})$' },
   'metadata-key': { minLength: 1, pattern: '\\S' },
   text: {},
   note: {}

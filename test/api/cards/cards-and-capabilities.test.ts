@@ -119,6 +119,7 @@ describe('GET /v1/capabilities', () => {
       key_environment: 'test',
       currencies: ['BRL'],
       max_installments: 18,
+      cnpj_with_letters: false,
       authorize_within_seconds: 900,
       preauth_ttl_days: 7,
       preauth_ttl_days_by_brand: {},
@@ -136,11 +137,13 @@ describe('GET /v1/capabilities', () => {
   it('follows the configuration', async () => {
     const env = {
       RATE_LIMIT_PER_SECOND: '0',
+      CNPJ_WITH_LETTERS: 'yes',
       PREAUTH_TTL_DAYS: '5',
       PREAUTH_TTL_DAYS_BY_BRAND: 'visa=3,elo=15',
       TOKENS_URL: 'https://tokens.example'
     }
     expect(await capabilitiesWith(env)).to.deep.include({
+      cnpj_with_letters: true,
       preauth_ttl_days: 5,
       preauth_ttl_days_by_brand: { visa: 3, elo: 15 },
       rate_limit: null,

@@ -7,6 +7,7 @@ import type { ServiceOptions, ServiceUnderTest } from '../../support/service.js'
 export const QUICK: ServiceOptions = {
   env: {
     LOG_LEVEL: 'debug',
+    CNPJ_WITH_LETTERS: 'yes',
     RESULT_WAIT_MS: '1500',
     RECONCILE_DELAYS_MS: '1500,500',
     NETWORK_CONNECT_TIMEOUT_MS: '500',

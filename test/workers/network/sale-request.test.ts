@@ -73,8 +73,10 @@ describe('the body of a sale', () => {
 
   it('tells CPF from CNPJ', () => {
     expect(body()).to.have.nested.property('Customer.IdentityType', 'CPF')
-    const company = body({ buyer: { ...purchase().buyer, document: '11222333000181' } })
-    expect(company).to.have.nested.property('Customer.IdentityType', 'CNPJ')
+    for (const document of ['11222333000181', '12ABC34501DE35']) {
+      const company = body({ buyer: { ...purchase().buyer, document } })
+      expect(company).to.have.nested.include({ 'Customer.IdentityType': 'CNPJ', 'Customer.Identity': document })
+    }
   })
 
   it('marks a stored card, for Mastercard with who initiated it', () => {
