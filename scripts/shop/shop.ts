@@ -7,9 +7,9 @@ import { stopOnSignals } from '../command-line/ending.js'
 import { readCommandLine, toolCommand } from '../command-line/tool.js'
 import { port } from '../command-line/values.js'
 import { toolPorts } from '../start/tool-ports.js'
+import { receiveWebhooks } from './receive-webhooks.js'
 import { startShop } from './server.js'
 import { readMerchantSettings } from './settings.js'
-import { receiveWebhooks } from './shop-webhooks.js'
 
 const command = toolCommand({
   name: 'shop',
@@ -28,7 +28,16 @@ const merchant = await readMerchantSettings(dataDir)
 const shop = await startShop({ merchant, port: options.port })
 stopOnSignals(() => shop.stop())
 write(`The shop is open: ${shop.url}`)
-await receiveWebhooks({ dataDir, merchant, shop, port: options.webhookPort }).then(
+await receiveWebhooks({
+  dataDir,
+  merchant,
+  port: options.webhookPort,
+  portOption: '--webhook-port',
+  forwardTo: new URL('/webhooks', shop.url),
+  write: () => undefined,
+  warn: write,
+  onSecret: secret => shop.believeWebhooks(secret)
+}).then(
   () => write('It is the webhook endpoint of the demo merchant now.'),
   (error: Error) => write(`It gets no webhooks and asks the service instead. ${error.message}`)
 )

@@ -1,19 +1,19 @@
 /**
- * `npm run webhooks:listen`: receives the demo merchant's webhooks while a
- * merchant's own server is being written, prints them, checks their signature, and passes them on as they came.
+ * `npm run webhooks:listen`: receives the demo merchant's webhooks while a merchant's own server is being written, prints
+ * them, checks their signature, and passes them on as they came.
  *
  * It is a receiver like any other: an https server on this machine, registered with the API. Its certificate is of
  * the authority that `npm start` made, which `webhooks` trusts. The answer of the forwarded-to server is the answer.
  */
-import { NoAnswerError, PaymentsClient } from '../../client/index.js'
+import { NoAnswerError } from '../../client/index.js'
 import { readConfig } from '../../runtime/config.js'
 import { stopOnSignals } from '../command-line/ending.js'
 import { readCommandLine, toolCommand } from '../command-line/tool.js'
 import { port } from '../command-line/values.js'
 import { readDemo } from '../start/demo.js'
-import { readLoopbackTls } from '../start/loopback-tls.js'
 import { toolPorts } from '../start/tool-ports.js'
-import { forwardTarget, startListener } from './listener.js'
+import { forwardTarget } from './listener.js'
+import { receiveWebhooks } from './receive-webhooks.js'
 
 const command = toolCommand({
   name: 'webhooks:listen',
@@ -34,14 +34,19 @@ const { dataDir } = readConfig(undefined, 'tools')
 const demo = await readDemo(dataDir)
 if (!demo?.base_url) throw new Error(`There is no demo merchant in ${dataDir}. Run \`npm start\` first.`)
 const forwardTo = options.forwardTo ?? null
-const listener = await startListener({ tls: await readLoopbackTls(dataDir), port: options.port, forwardTo, write })
-stopOnSignals(() => listener.stop())
-const client = new PaymentsClient({ baseUrl: demo.base_url, apiKey: demo.api_key })
-const { secret } = await client.webhookEndpoint.register({ url: listener.url }).catch((error: unknown) => {
+const merchant = { baseUrl: demo.base_url, apiKey: demo.api_key }
+const received = await receiveWebhooks({
+  dataDir,
+  merchant,
+  port: options.port,
+  forwardTo,
+  write,
+  warn: write,
+  onSecret: secret => write(`Signing secret: ${secret}`)
+}).catch((error: unknown) => {
   throw error instanceof NoAnswerError ? new Error(`${error.message} Is \`npm start\` running?`) : error
 })
-listener.expect(secret)
-write(`Listening for the events of merchant ${demo.merchant_id} on ${listener.url}`)
-write(`Signing secret: ${secret}`)
+stopOnSignals(received.stop)
+write(`Listening for the events of merchant ${demo.merchant_id} on ${received.url}`)
 if (forwardTo !== null) write(`Forwarding to ${forwardTo.href}`)
 write('Ctrl-C ends; events wait for the next time.')

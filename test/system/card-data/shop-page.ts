@@ -1,7 +1,7 @@
 /** The shop's page as a buyer sees it. */
 import type { FrameLocator, Locator, Page, ViewportSize } from 'playwright-core'
+import { receiveWebhooks } from '../../../scripts/shop/receive-webhooks.js'
 import { type Shop, startShop } from '../../../scripts/shop/server.js'
-import { receiveWebhooks } from '../../../scripts/shop/shop-webhooks.js'
 import { type TestBrowser, useBrowser } from '../../support/browser.js'
 import { type ServiceUnderTest, useService } from '../../support/service.js'
 import { QUICK } from './shopping.js'
@@ -35,7 +35,15 @@ export function useShop(): OpenShop {
     const merchant = { baseUrl, tokensUrl, apiKey, publishableKey }
     const shop = await startShop({ merchant, port: 0 })
     state.shop = shop
-    state.webhooks = await receiveWebhooks({ dataDir: service().dataDir, merchant, shop, port: 0 })
+    state.webhooks = await receiveWebhooks({
+      dataDir: service().dataDir,
+      merchant,
+      port: 0,
+      forwardTo: new URL('/webhooks', shop.url),
+      write: () => undefined,
+      warn: () => undefined,
+      onSecret: secret => shop.believeWebhooks(secret)
+    })
   })
   after(() => Promise.all([state.shop?.stop(), state.webhooks?.stop()]))
   const url = (): string => state.shop?.url ?? ''

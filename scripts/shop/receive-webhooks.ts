@@ -1,0 +1,91 @@
+/**
+ * Lets the payments service reach a program on this machine. Webhooks go to https addresses; a real shop has a proxy
+ * with its certificate in front, here a listener stands in for it, with the certificate that `npm start` made.
+ */
+import { ApiError, PaymentsClient } from '../../client/index.js'
+import { delay } from '../../runtime/delay.js'
+import { readLoopbackTls } from '../start/loopback-tls.js'
+import { type ListenerOptions, startListener } from './listener.js'
+import type { MerchantSettings } from './settings.js'
+
+export interface ReceiveOptions extends Omit<ListenerOptions, 'tls'> {
+  readonly dataDir: string
+  readonly merchant: Pick<MerchantSettings, 'baseUrl' | 'apiKey'>
+  /** Gets the secret that signs the events: at once, and again when they come back, because it is a new one then. */
+  readonly onSecret: (secret: string) => void
+  /** Gets a sentence when the events go elsewhere, and one when they come back. */
+  readonly warn: (line: string) => void
+  /** How often the service is asked where the events go (ms). */
+  readonly lookEveryMs?: number
+}
+
+const LOOK_EVERY_MS = 5_000
+
+/**
+ * Registers a listener as the merchant's endpoint; it takes the place of any other. Rejects when the port is taken, or
+ * the service does not register it.
+ */
+export async function receiveWebhooks({
+  dataDir,
+  merchant,
+  onSecret,
+  warn,
+  lookEveryMs = LOOK_EVERY_MS,
+  ...options
+}: ReceiveOptions): Promise<{ url: string; stop(): Promise<void> }> {
+  const listener = await startListener({ ...options, tls: await readLoopbackTls(dataDir) })
+  const { url } = listener
+  const client = new PaymentsClient(merchant)
+  const register = async (): Promise<void> => {
+    const { secret } = await client.webhookEndpoint.register({ url })
+    listener.expect(secret)
+    onSecret(secret)
+  }
+  await register().catch(async (error: unknown) => {
+    await listener.stop()
+    throw error
+  })
+
+  const stopping = new AbortController()
+  let known: string | null = null
+  const look = async (): Promise<void> => {
+    const reason = await whyNotTo(url, client, stopping.signal)
+    if (reason === known) return
+    if (reason === null) await register()
+    known = reason
+    warn(
+      reason === null
+        ? 'Events come here again.'
+        : `No more events come here: ${reason} To take them back, end this with Ctrl-C and start it again.`
+    )
+  }
+  void repeat(look, lookEveryMs, stopping.signal)
+  return {
+    url,
+    stop: () => {
+      stopping.abort()
+      return listener.stop()
+    }
+  }
+}
+
+/** Why the merchant's events do not go to `url`; null: they do. Rejects while the service does not answer. */
+async function whyNotTo(url: string, client: PaymentsClient, signal: AbortSignal): Promise<string | null> {
+  try {
+    const registered = await client.webhookEndpoint.get({ maxRetries: 0, signal })
+    return registered.url === url ? null : `another request registered ${registered.url} in its place.`
+  } catch (error) {
+    // Such as after a start with new data: there the merchant has another key.
+    if (error instanceof ApiError && !error.retryable) return error.message
+    throw error
+  }
+}
+
+/** Runs `look` until `signal`. One that fails is no news: the service restarts, and the next one tells. */
+async function repeat(look: () => Promise<void>, everyMs: number, signal: AbortSignal): Promise<void> {
+  await delay(everyMs, signal)
+  while (!signal.aborted) {
+    await look().catch(() => undefined)
+    await delay(everyMs, signal)
+  }
+}
