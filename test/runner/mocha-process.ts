@@ -2,9 +2,10 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { messageOf } from '../../runtime/message-of.js'
 import type { Totals } from './counting-reporter.js'
+import type { NodeBinary } from './node-binaries.js'
 
 export interface MochaRun {
   /** Options of mocha, such as `--bail`. */
@@ -13,6 +14,8 @@ export interface MochaRun {
   readonly share?: string
   /** A file for the output, in the place of standard output. */
   readonly report?: string
+  /** What the tests and the processes that they start run on; the Node of this process when absent. */
+  readonly node?: NodeBinary | undefined
   /** How long the process may still run after its last test, of which stopping what tests share is a part (ms). */
   readonly leftOpenAfterMs?: number
 }
@@ -26,7 +29,7 @@ const NODE_FLAGS = ['--enable-source-maps', '--max-semi-space-size=64']
 /** Resolves also when mocha does not come to its end: that counts as a failure, which names the files. */
 export async function runMocha(
   testFiles: readonly string[],
-  { options, share = '0/1', report, leftOpenAfterMs = LEFT_OPEN_AFTER_MS }: MochaRun
+  { options, share = '0/1', report, node, leftOpenAfterMs = LEFT_OPEN_AFTER_MS }: MochaRun
 ): Promise<Totals> {
   const folder = mkdtempSync(join(tmpdir(), 'payments-totals-'))
   const file = join(folder, 'totals.json')
@@ -38,7 +41,7 @@ export async function runMocha(
     const reporter = ['--reporter', './dist/test/runner/counting-reporter.js', '--reporter-option', `totals=${file}`]
     const args = [...NODE_FLAGS, 'node_modules/mocha/bin/mocha.js', ...reporter, ...options, ...testFiles]
     const output = report === undefined ? 'inherit' : openSync(report, 'w')
-    const exitCode = await runNode(args, { env: { PORT_SHARE: share }, output, signal: leftOpen.signal })
+    const exitCode = await runNode(args, { env: { PORT_SHARE: share }, node, output, signal: leftOpen.signal })
     if (!existsSync(file)) return failed(`the tests did not run to their end (exit code ${exitCode})`, testFiles)
     const totals = JSON.parse(readFileSync(file, 'utf8')) as Totals
     if (!leftOpen.signal.aborted) return withExitCode(totals, exitCode)
@@ -65,18 +68,27 @@ function failed(problem: string, testFiles: readonly string[], totals = NOTHING)
   return { ...totals, failed: totals.failed + 1, failures: [...totals.failures, failure] }
 }
 
-/** Runs this Node. A signal to this process goes on to it; `signal` kills it. Resolves to its exit code. */
+/** Runs `node`, or the Node of this process. A signal to this process goes on to it; `signal` kills it. Resolves to its exit code. */
 export function runNode(
   args: readonly string[],
   {
     env = {},
+    node,
     output = 'inherit',
     signal
-  }: { env?: Record<string, string>; output?: 'inherit' | number; signal?: AbortSignal } = {}
+  }: {
+    env?: Record<string, string>
+    node?: NodeBinary | undefined
+    output?: 'inherit' | number
+    signal?: AbortSignal
+  } = {}
 ): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, {
-      env: { ...process.env, ...env },
+    const program = node === undefined ? process.execPath : join(node.folder, 'node')
+    // The Procfile finds its node on the PATH.
+    const path = node === undefined ? {} : { PATH: `${node.folder}${delimiter}${process.env['PATH']}` }
+    const child = spawn(program, args, {
+      env: { ...process.env, ...path, ...env },
       stdio: ['inherit', output, output]
     })
     const passOn = (name: NodeJS.Signals): boolean => child.kill(name)

@@ -1,7 +1,8 @@
 /**
  * `npm test`: everything that CI runs. Lint and format, then all tests on the build that was just made; test files that
  * need Redis start it themselves (test/support/redis.ts). Three processes run side by side, because each waits for some
- * of its time and a small machine has two cores, and take one batch of files after the other. The last line is `N passed, M failed`.
+ * of its time and a small machine has two cores, and take one batch of files after the other.
+ * A few system tests run on every supported version of Node. The last line is `N passed, M failed`.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,10 +13,13 @@ import { obtainRedis } from '../../scripts/start/redis-binary.js'
 import { obtainChromium } from './chromium-binary.js'
 import type { FileTime, Totals } from './counting-reporter.js'
 import { runMocha, runNode } from './mocha-process.js'
+import { fetchNodes, obtainNode, pinnedNodes } from './node-binaries.js'
 import { batchesOf, selectTestFiles } from './test-files.js'
 
 const LANES = 2
 const SLOWEST_SHOWN = 10
+/** Starts the service, charges, refunds, posts webhooks, loses a worker and restarts: on each supported version of Node. */
+const ON_EACH_NODE = 'system/first-charge'
 const root = resolve(import.meta.dirname, '../../..')
 process.chdir(root)
 
@@ -24,6 +28,7 @@ interface TestOptions {
   readonly invert?: boolean
   readonly bail?: boolean
   readonly timeout?: number
+  readonly node?: string
 }
 
 const command = toolCommand({
@@ -33,6 +38,7 @@ const command = toolCommand({
   examples: [
     ['', 'everything'],
     ['redis/payments/commits', 'the files whose path contains that, without lint'],
+    ['--node 22 system', 'the system tests on Node 22'],
     ['redis --grep "twice"', 'and of those the tests with that in their name']
   ]
 })
@@ -41,6 +47,10 @@ const command = toolCommand({
   .option('-i, --invert', 'with --grep: the others')
   .option('-b, --bail', 'end after the first failure')
   .option('-t, --timeout <ms>', 'for tests that set no time of their own; 0: none', wholeNumber(0))
+  .option(
+    '--node <line>',
+    'runs the tests and their processes on that version of Node, such as 22 (test/node-versions)'
+  )
 const { options, args: patterns } = readCommandLine<TestOptions>(command)
 const mochaOptions = [
   ...(options.grep === undefined ? [] : ['--grep', options.grep]),
@@ -54,13 +64,15 @@ const all = readdirSync('dist/test', { recursive: true, encoding: 'utf8' })
   .map(name => join('dist/test', name))
 const batches = batchesOf(selectTestFiles(all.sort(), patterns), file => readFileSync(file, 'utf8'))
 
+const say = (line: string): boolean => process.stdout.write(`${line}\n`)
+const node = options.node === undefined ? undefined : await obtainNode(options.node, say)
 const isEverything = patterns.length === 0
 const {
   passed,
   failed,
   failures,
   files: times
-} = await (isEverything ? runEverything() : runMocha(batches.flat(), { options: mochaOptions }))
+} = await (isEverything ? runEverything() : runMocha(batches.flat(), { options: mochaOptions, node }))
 if (isEverything) process.stdout.write(slowestOf(times))
 // Once more, at the end: the reports of the batches are long.
 if (failures.length > 0) process.stdout.write(`\nFailed:\n${failures.map(failure => `  ${failure}`).join('\n')}\n`)
@@ -70,23 +82,29 @@ process.exit(failed === 0 && passed > 0 ? 0 : 1)
 /** Lint and all batches, three at the same time. The report of each is printed when it has ended. */
 async function runEverything(): Promise<Totals> {
   // Before the batches: several need these programs, and only one may fetch them.
-  const say = (line: string): boolean => process.stdout.write(`${line}\n`)
   await obtainRedis(resolve('.vendor'), say)
   await obtainChromium('.vendor', say)
   const folder = mkdtempSync(join(tmpdir(), 'payments-reports-'))
   const lint = runNode(['node_modules/@biomejs/biome/bin/biome', 'check', '.'])
-  const waiting = [...batches.entries()]
+  await fetchNodes(say)
+  const others = (await pinnedNodes()).filter(({ version }) => version !== (node?.version ?? process.versions.node))
+  const small = selectTestFiles(all, [ON_EACH_NODE])
+  const runs = [...batches.map(files => ({ files, node })), ...others.map(other => ({ files: small, node: other }))]
+  const waiting = [...runs.entries()]
   let sum: Totals = { passed: 0, failed: 0, failures: [], files: [] }
   const runWaiting = async (share: string): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [index, batch] = next
+      const [index, { files, node: runsOn }] = next
       const report = join(folder, `${index}.txt`)
-      const totals = await runMocha(batch, { options: mochaOptions, share, report })
+      const totals = await runMocha(files, { options: mochaOptions, share, report, node: runsOn })
       process.stdout.write(readFileSync(report))
       sum = {
         passed: sum.passed + totals.passed,
         failed: sum.failed + totals.failed,
-        failures: [...sum.failures, ...totals.failures],
+        failures: [
+          ...sum.failures,
+          ...totals.failures.map(name => (runsOn ? `on Node ${runsOn.version}: ${name}` : name))
+        ],
         files: [...sum.files, ...totals.files]
       }
       if (options.bail && sum.failed > 0) return

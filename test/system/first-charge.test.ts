@@ -1,6 +1,9 @@
 import { expect } from 'chai'
 import { demoCard, demoCustomer } from '../../scripts/start/demo-customer.js'
+import { readLoopbackTls } from '../../scripts/start/loopback-tls.js'
 import { until } from '../support/conditions.js'
+import { Merchant, registerHook } from '../support/merchant.js'
+import { startReceiver } from '../support/receiver.js'
 import { type ServiceUnderTest, useService } from '../support/service.js'
 
 /** Types a card and pays with it, over HTTP, as a buyer and a merchant would. */
@@ -43,6 +46,27 @@ describe('first charge of a fresh installation', function () {
     expect([status, payment.status]).to.deep.equal([201, 'captured'])
     const sales = (await ledger(service())).filter(sale => sale.merchant_order_id === payment.id.replaceAll('-', ''))
     expect(sales.map(sale => sale.captured_amount)).to.deep.equal([1990])
+  })
+
+  it('refunds a payment, and posts each change to the merchant', async () => {
+    const receiver = await startReceiver(undefined, readLoopbackTls(service().dataDir))
+    try {
+      await registerHook(service(), receiver.url)
+      const { payment } = await charge(service(), 'order-to-refund')
+      expect((await new Merchant(service).cancel(payment.id)).payment.status).to.equal('refunded')
+      const posted = (): readonly string[] => receiver.accepted().get(payment.id) ?? []
+      await until('all webhooks came', () => posted().length === 3)
+      expect(posted()).to.deep.equal(['captured', 'refunding', 'refunded'])
+    } finally {
+      await receiver.stop()
+    }
+  })
+
+  it('runs on the Node that runs this test', async () => {
+    for (const name of ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks']) {
+      const { text } = await service().ops(`${name}.1`, '/metrics')
+      expect(text, name).to.contain(`node="${process.version}"`)
+    }
   })
 
   it('goes on after every payments worker was killed', async () => {

@@ -100,7 +100,10 @@ export function checkKeys(seen: readonly SeenProcess[], kind: KeyKind, recorded:
   )
 }
 
-/** Whether all processes are of one release, on a Node that it supports. `supported`: of package.json, such as ">=20.19". */
+/**
+ * Whether all processes are of one release, on a Node that is not too old for it. `supported`: of package.json, the oldest
+ * first, such as `^20.19 || ^22.12`. Of a newer Node that no test runs on, each process warns itself.
+ */
 export function checkVersions(seen: readonly SeenProcess[], supported: string): Finding[] {
   const own = [{ name: 'this command', version: null, node: process.version }]
   const builds = [...own, ...seen.map(({ name, metrics }) => ({ name, ...buildOf(metrics) }))]

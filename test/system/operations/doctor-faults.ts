@@ -196,7 +196,7 @@ const faultsOfProcesses: readonly Fault[] = [
       fakeProcess(place, { process: 'api' }, 'build_info{process="api",version="0.1.0",node="v18.20.0"} 1\n'),
     check: 'version of Node',
     found: /api at .* runs on Node v18\.20\.0/,
-    mend: /Bring it to Node >=20\.19/
+    mend: /Bring it to Node \^20\.19/
   },
   {
     name: 'two releases side by side',
