@@ -9,6 +9,7 @@ import { crashOnceAt } from './crash-once.js'
 import { drainMsOf, EXIT_CONFIG, STOP_DEADLINE_MS } from './ending.js'
 import type { Check } from './health.js'
 import { createLogger, type Logger, logWhatLibrariesPrint } from './log.js'
+import { nodeWarning } from './node-version.js'
 import { startOpsServer } from './ops-server.js'
 import { openFilesWarning } from './secret-files.js'
 import type { ProcessName } from './setting.js'
@@ -41,6 +42,7 @@ export async function runProcess(name: ProcessName, start: (context: ProcessCont
   const facts = new Map<string, () => string>()
   const secretFiles = secretFilesOf(name)
   conditions.warnings.set('secret files', () => openFilesWarning(secretFiles))
+  conditions.warnings.set('version of Node', () => nodeWarning())
 
   const stopAll = async (reason: string): Promise<void> => {
     if (stopping.signal.aborted) {

@@ -18,9 +18,12 @@ async function readinessOf(service: ServiceUnderTest, name: string): Promise<Rea
   return { status, warnings: JSON.parse(text).warnings }
 }
 
-/** Processes whose machine is 400 s ahead, and a `payments` process that looks for the card network at the wrong place. */
+/** Makes a process believe that it runs on a Node that no test runs on. */
+const OTHER_NODE = `--import 'data:text/javascript,Object.defineProperty(process,"version",{value:"v25.1.0"})'`
+
+/** Processes on another Node, whose machine is 400 s ahead, and a `payments` process that looks for the card network at the wrong place. */
 async function troubledProcfile(): Promise<string> {
-  const shift = `--import file://${resolve('dist/test/chaos/shifted-clock.js')}?ms=${AHEAD_MS}`
+  const shift = `${OTHER_NODE} --import file://${resolve('dist/test/chaos/shifted-clock.js')}?ms=${AHEAD_MS}`
   const lines = parseProcfile(await readFile('Procfile', 'utf8')).map(({ name, command }) => {
     if (name === 'network') return `${name}: ${command}`
     const shifted = command.replace(/\bnode /, `node ${shift} `)
@@ -50,6 +53,14 @@ describe('the processes of an installation in trouble that can still work', func
     service = await startService({ procfile: await troubledProcfile(), env: { LOG_LEVEL: 'warn' } })
   })
   after(() => service?.stop())
+
+  it('warn of a Node that no test runs on, in a log line too', async () => {
+    const sentence = 'This process runs on Node v25.1.0, on which it was not tested. Start it with one of ^20.19'
+    for (const name of PROCESSES) {
+      expect((await readinessOf(service, name)).warnings['version of Node'], name).to.contain(sentence)
+    }
+    expect(service.logs()).to.contain(sentence)
+  })
 
   it('warn of a clock that is wrong, each of them, and are ready', async () => {
     for (const name of PROCESSES) {
