@@ -6,58 +6,45 @@ import {
   listDeadLetters,
   replayDeadLetter
 } from '../../redis/commands/dead-letters.js'
-import { type ActionMaker, subjectOf } from './action.js'
 import { table } from './table.js'
+import type { VerbMaker } from './verb.js'
 
-export function deadLetterCommand(action: ActionMaker): Command {
+export function deadLetterCommand(verb: VerbMaker): Command {
   const noun = new Command('dead-letter').description('Commands that failed again and again and were put aside.')
-  noun
-    .command('list')
-    .description('All of them, with the reason.')
-    .option('--json', 'print JSON')
-    .action(
-      action(async ({ redis, config }) => {
-        const letters = await listDeadLetters(redis, config.partitions)
-        const rows = letters.map(letter => {
-          const { command, reason, letterId } = letter
-          return [letterId, timeOf(letter) ?? '', command?.paymentId ?? '-', command?.kind ?? '-', reason]
-        })
-        return {
-          json: letters.map(present),
-          text: table(['LETTER', 'PUT ASIDE', 'PAYMENT', 'COMMAND', 'REASON'], rows, 'There are no dead letters.')
-        }
-      })
-    )
-  noun
-    .command('replay')
-    .description('Give one back to the workers. What it may have done is asked about, never done again.')
-    .argument('[letter]', 'its first column in `dead-letter list`')
-    .option('--letter <id>', 'the same, as an option')
-    .option('--json', 'print JSON')
-    .action(
-      action<{ letter?: string }>(async ({ redis }, options, args) => {
-        const letter = await replayDeadLetter(redis, subjectOf(args, options.letter, 'letter'))
-        return {
-          json: present(letter),
-          text: `The ${letter.command?.kind} of payment ${letter.command?.paymentId} is with the workers again.`
-        }
-      })
-    )
-  noun
-    .command('discard')
-    .description('Remove one that is not a command, and so can not be replayed. It is printed a last time.')
-    .argument('[letter]', 'its first column in `dead-letter list`')
-    .option('--letter <id>', 'the same, as an option')
-    .option('--json', 'print JSON')
-    .action(
-      action<{ letter?: string }>(async ({ redis }, options, args) => {
-        const letter = await discardDeadLetter(redis, subjectOf(args, options.letter, 'letter'))
-        return {
-          json: present(letter),
-          text: `Letter ${letter.letterId} is removed. It held ${JSON.stringify(letter.fields)}.`
-        }
-      })
-    )
+  const subject = ['letter', 'its first column in `dead-letter list`'] as const
+  verb(noun.command('list'), { does: 'All of them, with the reason.' }, async ({ redis, config }) => {
+    const letters = await listDeadLetters(redis, config.partitions)
+    const rows = letters.map(letter => {
+      const { command, reason, letterId } = letter
+      return [letterId, timeOf(letter) ?? '', command?.paymentId ?? '-', command?.kind ?? '-', reason]
+    })
+    return {
+      json: letters.map(present),
+      text: table(['LETTER', 'PUT ASIDE', 'PAYMENT', 'COMMAND', 'REASON'], rows, 'There are no dead letters.')
+    }
+  })
+  verb(
+    noun.command('replay'),
+    { does: 'Give one back to the workers. What it may have done is asked about, never done again.', subject },
+    async ({ redis }, _, letterId) => {
+      const letter = await replayDeadLetter(redis, letterId)
+      return {
+        json: present(letter),
+        text: `The ${letter.command?.kind} of payment ${letter.command?.paymentId} is with the workers again.`
+      }
+    }
+  )
+  verb(
+    noun.command('discard'),
+    { does: 'Remove one that is not a command, and so can not be replayed. It is printed a last time.', subject },
+    async ({ redis }, _, letterId) => {
+      const letter = await discardDeadLetter(redis, letterId)
+      return {
+        json: present(letter),
+        text: `Letter ${letter.letterId} is removed. It held ${JSON.stringify(letter.fields)}.`
+      }
+    }
+  )
   return noun
 }
 

@@ -9,7 +9,6 @@ import { isGiven, readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
 import { listOf } from '../command-line/values.js'
 import { OPS_FILE, REDIS_FILE, readJson } from '../start/data-dir.js'
-import type { ActionMaker, Output } from './action.js'
 import { addressOf, toldBy } from './connection.js'
 import { checkCertificates } from './doctor/certificates.js'
 import { checkDurable, checkHeartbeats, checkInstallation } from './doctor/durable-checks.js'
@@ -17,6 +16,7 @@ import { attempt, type Finding } from './doctor/finding.js'
 import * as processes from './doctor/process-checks.js'
 import { alertsIn, dashboardSeries, targetsIn } from './doctor/queries.js'
 import { checkCardNetwork, checkEgress, checkMemoryOnly } from './doctor/reach-checks.js'
+import type { Output, VerbMaker } from './verb.js'
 
 const CONNECT_DEADLINE_MS = 5_000
 const ROOT = new URL('../../../', import.meta.url)
@@ -40,9 +40,13 @@ Examples:
   # what is wrong, for a job
   npm run --silent operator -- doctor --json | jq '.findings[] | select(.state == "problem")'`
 
-export function doctorCommand(action: ActionMaker): Command {
-  return new Command('doctor')
-    .description('Check a whole installation: what is wrong, and what to do. Changes nothing.')
+export function doctorCommand(verb: VerbMaker): Command {
+  return verb
+    .local<DoctorOptions>(
+      new Command('doctor'),
+      { does: 'Check a whole installation: what is wrong, and what to do. Changes nothing.' },
+      async (options, _, env) => present(await examine(options, env))
+    )
     .option(
       '--ops <urls>',
       'ops addresses of the processes, with commas between; those of `npm start` unless given',
@@ -54,9 +58,7 @@ export function doctorCommand(action: ActionMaker): Command {
     )
     .option('--https <urls>', 'public addresses whose certificates are looked at, with commas between', listOf(url))
     .option('--alerts <file>', 'the alert rules that Prometheus has loaded; ops/alerts.yml unless given')
-    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
-    .action(action.local<DoctorOptions>(async (options, _, env) => present(await examine(options, env))))
 }
 
 function url(text: string): string {

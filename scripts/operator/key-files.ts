@@ -11,7 +11,7 @@ import {
   type WebhookKeyFile
 } from '../../vault/key-files.js'
 import { type KeyRing, readKeyRing } from '../../vault/key-ring.js'
-import { type ActionMaker, type Output, subjectOf } from './action.js'
+import type { VerbMaker } from './verb.js'
 
 interface InitOptions {
   readonly mode?: number
@@ -26,32 +26,22 @@ export const IF_CURRENT = [
 ] as const
 
 /** Adds the verb `init`, which makes the files that `filesIn` names in a folder. */
-export function addInit(noun: Command, action: ActionMaker, filesIn: (dir: string) => RingFiles): void {
-  noun
-    .command('init')
-    .description(
-      'Make the first key files of an installation, in a folder that is made if it is missing. Needs no Redis.'
-    )
-    .argument('[folder]', 'where the files go; existing ones are never replaced')
-    .option('--folder <path>', 'the same, as an option')
+export function addInit(noun: Command, verb: VerbMaker, filesIn: (dir: string) => RingFiles): void {
+  const does = 'Make the first key files of an installation, in a folder that is made if it is missing. Needs no Redis.'
+  const subject = ['folder', 'where the files go; existing ones are never replaced'] as const
+  verb
+    .local<InitOptions>(noun.command('init'), { does, subject }, ({ mode = 0o600, owner }, folder) => {
+      const files = filesIn(folder)
+      const keyId = initKeyFiles(files, owner === undefined ? { mode } : { mode, owner })
+      const names = [files.privateFile, files.publicFile].filter(file => file !== null)
+      const list = names.map(file => `  ${file}`).join('\n')
+      return {
+        json: { key_id: keyId, files: names },
+        text: `Key ${keyId} is in:\n${list}\nKeep a copy in another place than the backups of Redis.`
+      }
+    })
     .option('--mode <mode>', '600, or 640 for files that a group may read; 600 unless given', parseMode)
     .option('--owner <uid:gid>', 'user and group of the files, as numbers; yours unless given', parseOwner)
-    .option('--json', 'print JSON')
-    .action(
-      action.local<InitOptions & { folder?: string }>(({ folder, mode = 0o600, owner }, args): Output => {
-        const files = filesIn(subjectOf(args, folder, 'folder'))
-        const keyId = initKeyFiles(files, owner === undefined ? { mode } : { mode, owner })
-        const names = [files.privateFile, files.publicFile].filter(file => file !== null)
-        return {
-          json: { key_id: keyId, files: names },
-          text: [
-            `Key ${keyId} is in:`,
-            ...names.map(file => `  ${file}`),
-            'Keep a copy in another place than the backups of Redis.'
-          ].join('\n')
-        }
-      })
-    )
 }
 
 /**

@@ -2,9 +2,9 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { type ApiKey, MerchantStore, type Permission, permissions } from '../../redis/merchants/merchants.js'
 import { UsageError } from '../command-line/usage-error.js'
-import { type ActionMaker, type Output, subjectOf } from './action.js'
 import type { OperatorConnection } from './connection.js'
 import { table } from './table.js'
+import type { Output, VerbMaker } from './verb.js'
 
 interface CreateOptions {
   merchant: string
@@ -15,12 +15,23 @@ interface CreateOptions {
 /** The only permission that a key without a secret may have. */
 const OF_BROWSERS: Permission = 'tokens:write'
 
-export function keyCommand(action: ActionMaker): Command {
+export function keyCommand(verb: VerbMaker): Command {
   const noun = new Command('key').description('API keys: secret ones for servers, publishable ones for browsers.')
-
-  noun
-    .command('create')
-    .description('Make a key. Its full text is shown this once.')
+  verb<CreateOptions>(
+    noun.command('create'),
+    { does: 'Make a key. Its full text is shown this once.' },
+    async (connection, options) => {
+      const key = await storeOf(connection).createKey({
+        merchantId: options.merchant,
+        permissions: permissionsOf(options),
+        isPublishable: options.publishable ?? false
+      })
+      return {
+        json: { ...present(key), key: key.fullKey },
+        text: `${key.fullKey}\n\nThis is the only time that the key is shown. Its id is ${key.keyId}.`
+      }
+    }
+  )
     .requiredOption('--merchant <id>', 'id of the merchant, see `merchant list`')
     .option(
       '--permissions <list>',
@@ -28,43 +39,22 @@ export function keyCommand(action: ActionMaker): Command {
       parsePermissions
     )
     .option('--publishable', `a key without a secret, for the browser; its only permission is ${OF_BROWSERS}`)
-    .option('--json', 'print JSON')
-    .action(
-      action<CreateOptions>(async (connection, options) => {
-        const key = await storeOf(connection).createKey({
-          merchantId: options.merchant,
-          permissions: permissionsOf(options),
-          isPublishable: options.publishable ?? false
-        })
-        return {
-          json: { ...present(key), key: key.fullKey },
-          text: `${key.fullKey}\n\nThis is the only time that the key is shown. Its id is ${key.keyId}.`
-        }
-      })
-    )
-  noun
-    .command('list')
-    .description('Keys, oldest first, without their secrets.')
-    .option('--merchant <id>', 'only the keys of this merchant')
-    .option('--json', 'print JSON')
-    .action(
-      action<{ merchant?: string }>(async (connection, { merchant }) =>
-        listKeys(await storeOf(connection).listKeys(merchant))
-      )
-    )
-  noun
-    .command('revoke')
-    .description('End a key for ever. It is refused everywhere within 1 s.')
-    .argument('[key]', 'id of the key (its middle part), see `key list`')
-    .option('--key <id>', 'the same, as an option')
-    .option('--json', 'print JSON')
-    .action(
-      action<{ key?: string }>(async (connection, options, args) => {
-        const keyId = subjectOf(args, options.key, 'key')
-        const key = await storeOf(connection).revokeKey(keyId)
-        return { json: present(key), text: `Key ${keyId} of merchant ${key.merchantId} is revoked.` }
-      })
-    )
+  verb<{ merchant?: string }>(
+    noun.command('list'),
+    { does: 'Keys, oldest first, without their secrets.' },
+    async (connection, { merchant }) => listKeys(await storeOf(connection).listKeys(merchant))
+  ).option('--merchant <id>', 'only the keys of this merchant')
+  verb(
+    noun.command('revoke'),
+    {
+      does: 'End a key for ever. It is refused everywhere within 1 s.',
+      subject: ['key', 'id of the key (its middle part), see `key list`']
+    },
+    async (connection, _, keyId) => {
+      const key = await storeOf(connection).revokeKey(keyId)
+      return { json: present(key), text: `Key ${keyId} of merchant ${key.merchantId} is revoked.` }
+    }
+  )
   return noun
 }
 

@@ -2,64 +2,43 @@
 import { Command } from 'commander'
 import { type Merchant, MerchantStore } from '../../redis/merchants/merchants.js'
 import { createWebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
-import { type ActionMaker, type Output, subjectOf } from './action.js'
 import type { OperatorConnection } from './connection.js'
 import { listKeys } from './key.js'
 import { table } from './table.js'
+import type { Output, VerbMaker } from './verb.js'
 
 const LABEL_WIDTH = 20
 
-export function merchantCommand(action: ActionMaker): Command {
+export function merchantCommand(verb: VerbMaker): Command {
   const noun = new Command('merchant').description('Who may take payments.')
-
-  noun
-    .command('create')
-    .description('Add a merchant. It is enabled; make its keys with `key create`.')
-    .argument('[name]', 'name of the merchant, 1 to 120 characters')
-    .option('--name <name>', 'the same, as an option')
-    .option('--json', 'print JSON')
-    .action(
-      action<{ name?: string }>(async (connection, options, args) => {
-        const name = subjectOf(args, options.name, 'name')
-        const merchant = await storeOf(connection).createMerchant(name)
-        return { json: present(merchant), text: `Merchant ${merchant.merchantId} (${merchant.name}) was created.` }
-      })
-    )
-  noun
-    .command('list')
-    .description('All merchants, oldest first.')
-    .option('--json', 'print JSON')
-    .action(action(async connection => listed(await storeOf(connection).listMerchants())))
-  noun
-    .command('show')
-    .description('One merchant: its state, its keys, and where its webhooks go.')
-    .argument('[merchant]', 'id of the merchant, see `merchant list`')
-    .option('--merchant <id>', 'the same, as an option')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  npm run --silent operator -- merchant show m_2f7k0c9x1q')
-    .action(
-      action<{ merchant?: string }>((connection, options, args) =>
-        shown(connection, subjectOf(args, options.merchant, 'merchant'))
-      )
-    )
-
-  for (const [verb, isEnabled] of [
-    ['enable', true],
-    ['disable', false]
+  const subject = ['merchant', 'id of the merchant, see `merchant list`'] as const
+  verb(
+    noun.command('create'),
+    {
+      does: 'Add a merchant. It is enabled; make its keys with `key create`.',
+      subject: ['name', 'name of the merchant, 1 to 120 characters']
+    },
+    async (connection, _, name) => {
+      const merchant = await storeOf(connection).createMerchant(name)
+      return { json: present(merchant), text: `Merchant ${merchant.merchantId} (${merchant.name}) was created.` }
+    }
+  )
+  verb(noun.command('list'), { does: 'All merchants, oldest first.' }, async connection =>
+    listed(await storeOf(connection).listMerchants())
+  )
+  verb(
+    noun.command('show'),
+    { does: 'One merchant: its state, its keys, and where its webhooks go.', subject },
+    (connection, _, merchantId) => shown(connection, merchantId)
+  ).addHelpText('after', '\nExample:\n  npm run --silent operator -- merchant show m_2f7k0c9x1q')
+  for (const [name, isEnabled, does] of [
+    ['enable', true, 'Let a merchant take payments again.'],
+    ['disable', false, 'Refuse every request of a merchant within 1 s.']
   ] as const) {
-    noun
-      .command(verb)
-      .description(isEnabled ? 'Let a merchant take payments again.' : 'Refuse every request of a merchant within 1 s.')
-      .argument('[merchant]', 'id of the merchant, see `merchant list`')
-      .option('--merchant <id>', 'the same, as an option')
-      .option('--json', 'print JSON')
-      .action(
-        action<{ merchant?: string }>(async (connection, options, args) => {
-          const merchantId = subjectOf(args, options.merchant, 'merchant')
-          const merchant = await storeOf(connection).setEnabled(merchantId, isEnabled)
-          return { json: present(merchant), text: `Merchant ${merchantId} is ${isEnabled ? 'enabled' : 'disabled'}.` }
-        })
-      )
+    verb(noun.command(name), { does, subject }, async (connection, _, merchantId) => {
+      const merchant = await storeOf(connection).setEnabled(merchantId, isEnabled)
+      return { json: present(merchant), text: `Merchant ${merchantId} is ${isEnabled ? 'enabled' : 'disabled'}.` }
+    })
   }
   return noun
 }

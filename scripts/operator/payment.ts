@@ -8,11 +8,11 @@ import { createPaymentStore } from '../../redis/payments/payments.js'
 import { delay } from '../../runtime/delay.js'
 import { isUuid } from '../../runtime/uuid.js'
 import { UsageError } from '../command-line/usage-error.js'
-import { type ActionMaker, subjectOf } from './action.js'
 import { type OperatorConnection, serviceNowMs } from './connection.js'
 import { addInDoubt } from './payment-doubt.js'
 import { historyText, presentForOperators, showText } from './payment-text.js'
 import { table } from './table.js'
+import type { VerbMaker } from './verb.js'
 
 /** A worker takes a payment off the list; with no worker running it takes until one starts. */
 const SETTLE_WAIT_MS = 5_000
@@ -20,83 +20,63 @@ const SETTLE_WAIT_MS = 5_000
 const CONCLUDE_WAIT_MS = 60_000
 const POLL_MS = 50
 
-export function paymentCommand(action: ActionMaker): Command {
+export function paymentCommand(verb: VerbMaker): Command {
   const noun = new Command('payment').description('The life of a payment, and the payments that need a person.')
-
-  for (const [verb, description, text] of [
+  for (const [name, does, text] of [
     ['show', 'A payment as it stands, then its life.', showText],
     ['history', 'The life of a payment, line by line.', historyText]
   ] as const) {
-    noun
-      .command(verb)
-      .description(description)
-      .argument('[payment]', 'id of the payment')
-      .option('--payment <id>', 'the same, as an option')
-      .option('--json', 'print JSON')
-      .action(
-        action<{ payment?: string }>(async (connection, options, args) => {
-          const payment = await paymentOf(connection, idOf(args, options.payment))
-          const json = presentForOperators(payment)
-          return { json: verb === 'history' ? json['history'] : json, text: text(payment) }
-        })
-      )
+    verb(noun.command(name), { does, subject }, async (connection, _, given) => {
+      const payment = await paymentOf(connection, idOf(given))
+      const json = presentForOperators(payment)
+      return { json: name === 'history' ? json['history'] : json, text: text(payment) }
+    })
   }
-  noun
-    .command('attention')
-    .description('Payments that need a person, and why.')
-    .option('--json', 'print JSON')
-    .action(
-      action(async ({ redis, config }) => {
-        const listed = await listReviews(redis, config.partitions)
-        const rows = listed.map(({ paymentId, reason }) => [paymentId, reason, meaningOfReviewReason[reason]])
-        return {
-          json: listed.map(({ paymentId, reason }) => ({ payment_id: paymentId, reason })),
-          text: table(['PAYMENT', 'REASON', 'MEANS'], rows, 'No payment needs a person.')
-        }
-      })
-    )
-  noun
-    .command('settle-attention')
-    .description('Take a payment off that list after you have looked at it.')
-    .argument('[payment]', 'id of the payment')
-    .option('--payment <id>', 'the same, as an option')
-    .option('--json', 'print JSON')
-    .action(
-      action<{ payment?: string }>(async (connection, options, args) => {
-        const id = idOf(args, options.payment)
-        await settle(connection, id)
-        return { json: { payment_id: id, reviewReason: null }, text: `Payment ${id} is off the list.` }
-      })
-    )
-  addInDoubt(noun, action)
-  addConclusion(noun, action)
+  verb(noun.command('attention'), { does: 'Payments that need a person, and why.' }, async ({ redis, config }) => {
+    const listed = await listReviews(redis, config.partitions)
+    const rows = listed.map(({ paymentId, reason }) => [paymentId, reason, meaningOfReviewReason[reason]])
+    return {
+      json: listed.map(({ paymentId, reason }) => ({ payment_id: paymentId, reason })),
+      text: table(['PAYMENT', 'REASON', 'MEANS'], rows, 'No payment needs a person.')
+    }
+  })
+  verb(
+    noun.command('settle-attention'),
+    { does: 'Take a payment off that list after you have looked at it.', subject },
+    async (connection, _, given) => {
+      const id = idOf(given)
+      await settle(connection, id)
+      return { json: { payment_id: id, reviewReason: null }, text: `Payment ${id} is off the list.` }
+    }
+  )
+  addInDoubt(noun, verb)
+  addConclusion(noun, verb)
   return noun
 }
 
-function addConclusion(noun: Command, action: ActionMaker): void {
-  noun
-    .command('conclude')
-    .alias('conclude-refund')
-    .description('End an operation in doubt that the network does not tell of, as you have seen it at the acquirer.')
-    .argument('[payment]', 'id of the payment')
-    .option('--payment <id>', 'the same, as an option')
+const subject = ['payment', 'id of the payment'] as const
+
+function addConclusion(noun: Command, verb: VerbMaker): void {
+  verb<{ booked?: boolean; notBooked?: boolean }>(
+    noun.command('conclude').alias('conclude-refund'),
+    {
+      does: 'End an operation in doubt that the network does not tell of, as you have seen it at the acquirer.',
+      subject
+    },
+    async (connection, { booked = false, notBooked = false }, given) => {
+      const id = idOf(given)
+      if (booked === notBooked) {
+        throw new UsageError('say either --booked or --not-booked: the service cannot find out')
+      }
+      const { status, operation } = await conclude(connection, id, booked)
+      return {
+        json: { payment_id: id, status, operation: operation.state },
+        text: `The ${operation.kind} of payment ${id} has ${operation.state}; the payment is ${status}.`
+      }
+    }
+  )
     .option('--booked', 'the acquirer has booked the capture, cancellation or refund')
     .option('--not-booked', 'the acquirer has not booked it, and will not')
-    .option('--json', 'print JSON')
-    .action(
-      action<{ payment?: string; booked?: boolean; notBooked?: boolean }>(async (connection, options, args) => {
-        const id = idOf(args, options.payment)
-        const isBooked = options.booked === true
-        if (isBooked === (options.notBooked === true)) {
-          throw new UsageError('say either --booked or --not-booked: the service cannot find out')
-        }
-        const { status, operation } = await conclude(connection, id, isBooked)
-        return {
-          json: { payment_id: id, status, operation: operation.state },
-          text: `The ${operation.kind} of payment ${id} has ${operation.state}; the payment is ${status}.`
-        }
-      })
-    )
 }
 
 const meaningOfReviewReason = {
@@ -109,8 +89,8 @@ const meaningOfReviewReason = {
   poisoned: 'a command failed again and again; see `dead-letter list` and the log'
 } as const
 
-function idOf(args: readonly string[], option: string | undefined): string {
-  const id = subjectOf(args, option, 'payment').toLowerCase()
+function idOf(given: string): string {
+  const id = given.toLowerCase()
   if (!isUuid(id)) throw new UsageError(`"${id}" is not the id of a payment, which is a UUID`)
   return id
 }

@@ -9,7 +9,6 @@ import { isRedisUnavailable, reasonOf } from '../../redis/connection/redis-error
 import { version } from '../../runtime/version.js'
 import { HELP_HINT, isMistake } from '../command-line/ending.js'
 import { UsageError } from '../command-line/usage-error.js'
-import { type ActionMaker, actionMaker, type OperatorWorld } from './action.js'
 import { clockCommand } from './clock.js'
 import { deadLetterCommand } from './dead-letter.js'
 import { doctorCommand } from './doctor.js'
@@ -18,10 +17,11 @@ import { merchantCommand } from './merchant.js'
 import { paymentCommand } from './payment.js'
 import { queueCommand } from './queue.js'
 import { vaultCommand } from './vault.js'
+import { type OperatorWorld, type VerbMaker, verbMaker } from './verb.js'
 import { webhookCommand } from './webhook.js'
 import { webhookKeysCommand } from './webhook-keys.js'
 
-const nouns: readonly ((action: ActionMaker) => Command)[] = [
+const nouns: readonly ((verb: VerbMaker) => Command)[] = [
   merchantCommand,
   keyCommand,
   paymentCommand,
@@ -58,10 +58,10 @@ export async function runOperator(args: readonly string[], world: OperatorWorld)
     .configureOutput({ writeOut: world.out, writeErr: world.err })
     .exitOverride()
   let exitCode = 0
-  const action = actionMaker(world, () => {
+  const verb = verbMaker(world, () => {
     exitCode = 1
   })
-  for (const makeNoun of nouns) inheritSettings(program, makeNoun(action))
+  for (const makeNoun of nouns) inheritSettings(program, makeNoun(verb))
 
   try {
     await program.parseAsync(args, { from: 'user' })
@@ -81,6 +81,6 @@ export async function runOperator(args: readonly string[], world: OperatorWorld)
 /** A command that was made elsewhere does not take over the program's settings by itself. */
 function inheritSettings(parent: Command, command: Command): void {
   command.copyInheritedSettings(parent)
-  for (const verb of command.commands) verb.copyInheritedSettings(parent)
+  for (const child of command.commands) child.copyInheritedSettings(parent)
   parent.addCommand(command)
 }

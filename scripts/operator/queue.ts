@@ -5,51 +5,47 @@ import { type QueueStatus, queueStatus } from '../../redis/commands/queue-status
 import { livingConsumers } from '../../redis/commands/takeover.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import { createNotificationStore } from '../../redis/notifications/notifications.js'
-import type { ActionMaker } from './action.js'
 import { serviceNowMs } from './connection.js'
 import { table } from './table.js'
+import type { VerbMaker } from './verb.js'
 
 /** As many as a person looks at. */
 const OLDEST_MAX = 20
 
-export function queueCommand(action: ActionMaker): Command {
+export function queueCommand(verb: VerbMaker): Command {
   const noun = new Command('queue').description('The work that waits.')
-  noun
-    .command('status')
-    .description('Commands, wake-ups and dead letters: per partition that has any, and in sum.')
-    .option('--json', 'print JSON')
-    .action(
-      action(async connection => {
-        const { redis, config } = connection
-        const rows = await queueStatus(redis, config.partitions, await serviceNowMs(connection))
-        const { size: workers } = await livingConsumers(redis, config.takeoverAfterMs)
-        const notifications = await createNotificationStore(redis, config.partitions).count()
-        const total = sumOf(rows)
-        return {
-          json: { total: { ...present(total), workers, notifications }, partitions: rows.map(row => present(row)) },
-          text: textOf(rows, total, { workers, notifications })
-        }
-      })
-    )
-  noun
-    .command('oldest')
-    .description(`The ${OLDEST_MAX} commands that have had no result for longest, and the worker that has each.`)
-    .option('--json', 'print JSON')
-    .action(
-      action(async ({ redis, config }) => {
-        const rows = (await listOldestCommands(redis, config.partitions, OLDEST_MAX)).map(presentCommand)
-        const header = ['PARTITION', 'AGE', 'PAYMENT', 'COMMAND', 'DELIVERIES BEFORE', 'WORKER (HOST.PID.LIFE)']
-        const lines = rows.map(row => [
-          String(row.partition),
-          `${(row.age_ms / 1_000).toFixed(1)} s`,
-          row.payment_id ?? '-',
-          row.command ?? 'not readable',
-          String(row.handed_out_before ?? '-'),
-          row.worker ?? 'none yet'
-        ])
-        return { json: rows, text: table(header, lines, 'Every command has its result.') }
-      })
-    )
+  verb(
+    noun.command('status'),
+    { does: 'Commands, wake-ups and dead letters: per partition that has any, and in sum.' },
+    async connection => {
+      const { redis, config } = connection
+      const rows = await queueStatus(redis, config.partitions, await serviceNowMs(connection))
+      const { size: workers } = await livingConsumers(redis, config.takeoverAfterMs)
+      const notifications = await createNotificationStore(redis, config.partitions).count()
+      const total = sumOf(rows)
+      return {
+        json: { total: { ...present(total), workers, notifications }, partitions: rows.map(row => present(row)) },
+        text: textOf(rows, total, { workers, notifications })
+      }
+    }
+  )
+  verb(
+    noun.command('oldest'),
+    { does: `The ${OLDEST_MAX} commands that have had no result for longest, and the worker that has each.` },
+    async ({ redis, config }) => {
+      const rows = (await listOldestCommands(redis, config.partitions, OLDEST_MAX)).map(presentCommand)
+      const header = ['PARTITION', 'AGE', 'PAYMENT', 'COMMAND', 'DELIVERIES BEFORE', 'WORKER (HOST.PID.LIFE)']
+      const lines = rows.map(row => [
+        String(row.partition),
+        `${(row.age_ms / 1_000).toFixed(1)} s`,
+        row.payment_id ?? '-',
+        row.command ?? 'not readable',
+        String(row.handed_out_before ?? '-'),
+        row.worker ?? 'none yet'
+      ])
+      return { json: rows, text: table(header, lines, 'Every command has its result.') }
+    }
+  )
   return noun
 }
 

@@ -11,10 +11,10 @@ import { loadOpener, type Opener } from '../../vault/opener.js'
 import { loadSealer } from '../../vault/sealer.js'
 import { VaultError } from '../../vault/vault-error.js'
 import { vaultDir } from '../start/environment.js'
-import { type ActionMaker, type Output, subjectOf } from './action.js'
 import type { OperatorConnection } from './connection.js'
 import { addInit, IF_CURRENT, idsOf, rotateRing } from './key-files.js'
 import { table } from './table.js'
+import type { Output, VerbMaker } from './verb.js'
 
 /** Stored cards of each key that `status` opens: a wrong key opens none of them. */
 const SAMPLE_COUNT = 20
@@ -23,27 +23,27 @@ const NO_BOX = '(no box)'
 const NO_RECORD =
   'No `payments` process has started on the data of REDIS_URL yet: is it the right Redis? Nothing was changed.'
 
-export function vaultCommand(action: ActionMaker): Command {
+export function vaultCommand(verb: VerbMaker): Command {
   const noun = new Command('vault').description('The keys that seal card data.')
-  addInit(noun, action, keyFilesIn)
-  noun
-    .command('status')
-    .description('Keys of the ring, how many stored cards each of them seals, and whether it opens a sample of them.')
-    .option('--json', 'print JSON')
-    .action(action(status))
-  noun
-    .command('rotate')
-    .description('Add a key, and seal every stored card with it. Nothing is stopped.')
-    .option(...IF_CURRENT)
-    .option('--json', 'print JSON')
-    .action(action<{ ifCurrent?: string }>((connection, { ifCurrent }) => rotate(connection, ifCurrent)))
-  noun
-    .command('retire')
-    .description('Take an old key out of the key files, two days after the last rotation, if no stored card needs it.')
-    .argument('[key]', 'id of the key, see `vault status`')
-    .option('--key <id>', 'the same, as an option')
-    .option('--json', 'print JSON')
-    .action(action<{ key?: string }>((connection, { key }, args) => retire(connection, subjectOf(args, key, 'key'))))
+  addInit(noun, verb, keyFilesIn)
+  verb(
+    noun.command('status'),
+    { does: 'Keys of the ring, how many stored cards each of them seals, and whether it opens a sample of them.' },
+    status
+  )
+  verb<{ ifCurrent?: string }>(
+    noun.command('rotate'),
+    { does: 'Add a key, and seal every stored card with it. Nothing is stopped.' },
+    (connection, { ifCurrent }) => rotate(connection, ifCurrent)
+  ).option(...IF_CURRENT)
+  verb(
+    noun.command('retire'),
+    {
+      does: 'Take an old key out of the key files, two days after the last rotation, if no stored card needs it.',
+      subject: ['key', 'id of the key, see `vault status`']
+    },
+    (connection, _, keyId) => retire(connection, keyId)
+  )
   return noun
 }
 

@@ -4,19 +4,18 @@ import type { Config } from '../../runtime/config.js'
 import { type WebhookKeyFile, webhookKeyFileIn } from '../../vault/key-files.js'
 import { withKeyLock } from '../../vault/key-lock.js'
 import { vaultDir } from '../start/environment.js'
-import type { ActionMaker, Output } from './action.js'
 import type { OperatorConnection } from './connection.js'
 import { addInit, IF_CURRENT, rotateRing } from './key-files.js'
+import type { Output, VerbMaker } from './verb.js'
 
-export function webhookKeysCommand(action: ActionMaker): Command {
+export function webhookKeysCommand(verb: VerbMaker): Command {
   const noun = new Command('webhook-keys').description('The keys that the signing secrets of webhooks come from.')
-  addInit(noun, action, webhookKeyFileIn)
-  noun
-    .command('rotate')
-    .description('Add a key for new secrets. Secrets that merchants have stay as they are. Nothing is stopped.')
-    .option(...IF_CURRENT)
-    .option('--json', 'print JSON')
-    .action(action<{ ifCurrent?: string }>((connection, { ifCurrent }) => rotate(connection, ifCurrent)))
+  addInit(noun, verb, webhookKeyFileIn)
+  verb<{ ifCurrent?: string }>(
+    noun.command('rotate'),
+    { does: 'Add a key for new secrets. Secrets that merchants have stay as they are. Nothing is stopped.' },
+    (connection, { ifCurrent }) => rotate(connection, ifCurrent)
+  ).option(...IF_CURRENT)
   return noun
 }
 

@@ -2,25 +2,17 @@
 import type { Command } from 'commander'
 import { MerchantStore } from '../../redis/merchants/merchants.js'
 import { createWebhookEndpointStore, type WebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
-import { type ActionMaker, type Output, subjectOf } from './action.js'
 import type { OperatorConnection } from './connection.js'
+import type { Output, VerbMaker } from './verb.js'
 
-export function addSwitchVerbs(noun: Command, action: ActionMaker): void {
-  for (const [verb, description] of [
+export function addSwitchVerbs(noun: Command, verb: VerbMaker): void {
+  for (const [name, does] of [
     ['disable', 'Neither send nor keep the events of a merchant, until it registers its endpoint again.'],
     ['enable', 'Take a disable back: send what happens from now on.']
   ] as const) {
-    noun
-      .command(verb)
-      .description(description)
-      .argument('[merchant]', 'id of the merchant')
-      .option('--merchant <id>', 'the same, as an option')
-      .option('--json', 'print JSON')
-      .action(
-        action<{ merchant?: string }>((connection, { merchant }, args) =>
-          switched(connection, subjectOf(args, merchant, 'merchant'), verb)
-        )
-      )
+    verb(noun.command(name), { does, subject: ['merchant', 'id of the merchant'] }, (connection, _, merchantId) =>
+      switched(connection, merchantId, name)
+    )
   }
 }
 

@@ -5,9 +5,9 @@ import { type ArchivedEvent, type ArchiveState, byTime, WebhookArchive } from '.
 import type { Attempt } from '../../redis/webhooks/webhook-event.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { oneOf, wholeNumber } from '../command-line/values.js'
-import { type ActionMaker, type Output, subjectOf } from './action.js'
 import type { OperatorConnection } from './connection.js'
 import { table } from './table.js'
+import type { Output, VerbMaker } from './verb.js'
 import { addSwitchVerbs, requireMerchant, switchedOffLines } from './webhook-switch.js'
 
 const states = ['waiting', 'undeliverable', 'delivered'] as const
@@ -16,49 +16,47 @@ const LIST_DEFAULT = 50
 /** Events that a list holds beyond its limit before it forgets the youngest: there may be millions. */
 const LIST_SLACK = 10_000
 
-export function webhookCommand(action: ActionMaker): Command {
+export function webhookCommand(verb: VerbMaker): Command {
   const noun = new Command('webhook').description('Events on their way to merchants.')
-  noun
-    .command('list')
-    .description('Events that are not delivered, oldest first; --state delivered shows what is.')
+  const event = ['event', 'id of the event'] as const
+  verb<ListOptions>(
+    noun.command('list'),
+    { does: 'Events that are not delivered, oldest first; --state delivered shows what is.' },
+    list
+  )
     .option('--merchant <id>', 'only of this merchant')
     .option('--state <state>', states.join(', '), oneOf(states))
     .option('--since <time>', 'only what occurred since then (ISO 8601)', parseTime)
     .option('--limit <n>', 'how many at the most', wholeNumber(1, 999_999), LIST_DEFAULT)
-    .option('--json', 'print JSON')
-    .action(action<ListOptions>(list))
-  noun
-    .command('show')
-    .description('One event with its attempts.')
-    .argument('[event]', 'id of the event')
-    .option('--event <id>', 'the same, as an option')
-    .option('--json', 'print JSON')
-    .action(
-      action<{ event?: string }>(async (connection, options, args) => {
-        const event = await found(connection, subjectOf(args, options.event, 'event'))
-        return shown(event, await attemptsOf(connection, event))
-      })
-    )
-  noun
-    .command('replay')
-    .description('Send one event again, or all of a merchant since a time. Receivers know them by their event_id.')
-    .argument('[event]', 'id of the event')
+  verb(
+    noun.command('show'),
+    { does: 'One event with its attempts.', subject: event },
+    async (connection, _, eventId) => {
+      const event = await found(connection, eventId)
+      return shown(event, await attemptsOf(connection, event))
+    }
+  )
+  verb<ReplayOptions>(
+    noun.command('replay'),
+    {
+      does: 'Send one event again, or all of a merchant since a time. Receivers know them by their event_id.',
+      subject: event,
+      isSubjectOptional: true
+    },
+    replay
+  )
     .option('--merchant <id>', 'all events of this merchant')
     .option('--since <time>', 'with --merchant: since this time (ISO 8601)', parseTime)
     .option('--undelivered', 'with --merchant: only those that were not delivered')
-    .option('--json', 'print JSON')
-    .action(action<ReplayOptions>(replay))
-  noun
-    .command('discard')
-    .description(
-      'Forget undeliverable events of a merchant. They can never be sent again; its payments are not touched.'
-    )
-    .argument('[merchant]', 'id of the merchant')
-    .option('--merchant <id>', 'the same, as an option')
-    .option('--before <time>', 'only what occurred before this time (ISO 8601)', parseTime)
-    .option('--json', 'print JSON')
-    .action(action<DiscardOptions>(discard))
-  addSwitchVerbs(noun, action)
+  verb<{ before?: number }>(
+    noun.command('discard'),
+    {
+      does: 'Forget undeliverable events of a merchant. They can never be sent again; its payments are not touched.',
+      subject: ['merchant', 'id of the merchant']
+    },
+    discard
+  ).option('--before <time>', 'only what occurred before this time (ISO 8601)', parseTime)
+  addSwitchVerbs(noun, verb)
   return noun
 }
 
@@ -67,20 +65,12 @@ interface ListOptions {
   state?: ArchiveState
   since?: number
   limit: number
-  [option: string]: unknown
 }
 
 interface ReplayOptions {
   merchant?: string
   since?: number
   undelivered?: boolean
-  [option: string]: unknown
-}
-
-interface DiscardOptions {
-  merchant?: string
-  before?: number
-  [option: string]: unknown
 }
 
 async function list(
@@ -160,10 +150,9 @@ async function noteAnswers(archive: WebhookArchive, merchantId: string, answers:
 
 async function discard(
   connection: OperatorConnection,
-  { merchant, before }: DiscardOptions,
-  args: readonly string[]
+  { before }: { before?: number },
+  merchantId: string
 ): Promise<Output> {
-  const merchantId = subjectOf(args, merchant, 'merchant')
   await requireMerchant(connection, merchantId)
   const count = await archiveOf(connection).discard(merchantId, before)
   return {
@@ -174,12 +163,10 @@ async function discard(
 
 async function replay(
   connection: OperatorConnection,
-  options: ReplayOptions,
-  args: readonly string[]
+  { merchant, since, undelivered = false }: ReplayOptions,
+  eventId: string
 ): Promise<Output> {
-  const { merchant, since, undelivered = false } = options
-  const [eventId] = args
-  if (eventId !== undefined) return replayed(await archiveOf(connection).replay(await found(connection, eventId)))
+  if (eventId !== '') return replayed(await archiveOf(connection).replay(await found(connection, eventId)))
   if (merchant === undefined || (since === undefined && !undelivered)) {
     throw new UsageError('name an event, or a merchant with --since or --undelivered')
   }

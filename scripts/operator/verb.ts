@@ -1,0 +1,107 @@
+/** What all verbs of the operator's command line have in common: options, connection, output. */
+import type { Command, OptionValues } from 'commander'
+import { confirmedReplicas } from '../../redis/connection/writes.js'
+import { replayProblem } from '../../redis/installation/replay.js'
+import { messageOf } from '../../runtime/message-of.js'
+import { UsageError } from '../command-line/usage-error.js'
+import type { OperatorConnection } from './connection.js'
+
+/** The world around the commands; tests bring their own. */
+export interface OperatorWorld {
+  connect(): Promise<OperatorConnection>
+  /** In the place of the process's environment, for `doctor`. */
+  readonly env?: NodeJS.ProcessEnv
+  out(text: string): void
+  err(text: string): void
+}
+
+/** The same result for programs (`--json`) and for people. */
+export interface Output {
+  readonly json: unknown
+  readonly text: string
+  /** What the verb found wrong, in a sentence: it goes to standard error, and the exit code is 1. */
+  readonly failure?: string | undefined
+}
+
+/** How a verb is called. */
+export interface VerbForm {
+  readonly does: string
+  /** What the verb is about: its first argument, or the option of the same name. */
+  readonly subject?: readonly [name: string, description: string]
+  /** Also called without its subject, which is '' then. */
+  readonly isSubjectOptional?: boolean
+}
+
+/** What a verb does. `subject` is '' for a verb that has none. */
+export type Verb<Options> = (connection: OperatorConnection, options: Options, subject: string) => Promise<Output>
+
+/** What a verb does that needs no Redis. */
+export type LocalVerb<Options> = (
+  options: Options,
+  subject: string,
+  env: NodeJS.ProcessEnv | undefined
+) => Output | Promise<Output>
+
+/** Makes a command a verb, and returns it for further options; `local` makes one that needs no Redis. */
+export interface VerbMaker {
+  <Options extends OptionValues>(command: Command, form: VerbForm, verb: Verb<Options>): Command
+  local<Options extends OptionValues>(command: Command, form: VerbForm, verb: LocalVerb<Options>): Command
+}
+
+/** `onFailure`: told when an output is one. */
+export function verbMaker(world: OperatorWorld, onFailure: () => void): VerbMaker {
+  const print = ({ json, text, failure }: Output, isJson: boolean): void => {
+    world.out(isJson ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)
+    if (failure === undefined) return
+    world.err(`error: ${failure}\n`)
+    onFailure()
+  }
+  const local = <Options extends OptionValues>(command: Command, form: VerbForm, verb: LocalVerb<Options>): Command =>
+    formed(command, form).action(async () => {
+      const options = command.opts<Options>()
+      print(await verb(options, subjectOf(command, form), world.env), options['json'] ?? false)
+    })
+  const connected = <Options extends OptionValues>(command: Command, form: VerbForm, verb: Verb<Options>): Command =>
+    formed(command, form).action(async () => {
+      const options = command.opts<Options>()
+      const subject = subjectOf(command, form)
+      const connection = await world.connect()
+      try {
+        print(await verb(connection, options, subject), options['json'] ?? false)
+        await warnOfLoss(connection, world)
+      } finally {
+        await connection.close()
+      }
+    })
+  return Object.assign(connected, { local })
+}
+
+function formed(command: Command, { does, subject }: VerbForm): Command {
+  command.description(does).option('--json', 'print JSON')
+  if (subject === undefined) return command
+  const [name, description] = subject
+  return command.argument(`[${name}]`, description).option(`--${name} <${name}>`, 'the same, as an option')
+}
+
+function subjectOf(command: Command, { subject, isSubjectOptional = false }: VerbForm): string {
+  if (subject === undefined) return ''
+  const [name] = subject
+  const given: string | undefined = command.args[0] ?? command.opts<OptionValues>()[name]
+  if (given === undefined && !isSubjectOptional) {
+    throw new UsageError(`missing argument <${name}>, or option --${name}`)
+  }
+  return given ?? ''
+}
+
+/** Tells an operator, who is not kept waiting for it, what may become of what was written. */
+async function warnOfLoss({ config, redis }: OperatorConnection, world: OperatorWorld): Promise<void> {
+  const problem = await replayProblem(redis).catch(messageOf)
+  if (problem !== undefined) world.err(`${problem}\n`)
+  const wanted = config.waitReplicas
+  if (wanted === 0) return
+  const count = await confirmedReplicas(redis, wanted)
+  if (count >= wanted) return
+  world.err(
+    `${count} replicas answer, WAIT_REPLICAS asks for ${wanted}: what this command has written may be lost in a failover. Bring the replicas back and look again.\n`
+  )
+}
