@@ -35,6 +35,8 @@ export const keys = {
   /** Channels are shared by all databases of a server, keys are not. */
   inspectionChannel: (database: number) => `inspection:${database}`,
   clockOffset: () => 'clock_offset',
+  /** What operators change (operator/audit-trail.ts). */
+  operatorAudit: () => 'operator_audit',
   /** Ids of the keys of this installation, the newest last (key-record.ts). */
   keyRecord: (kind: 'vault' | 'webhook') => `${kind}_keys`,
   notifications: () => '{notifications}:due',

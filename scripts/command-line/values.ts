@@ -46,6 +46,22 @@ export function oneOf<Name extends string>(names: readonly Name[]): ValueReader<
   }
 }
 
+/** Text on one line, up to `lengthMax` characters. */
+export function oneLine(lengthMax: number): ValueReader<string> {
+  return text => {
+    const trimmed = text.trim()
+    if (trimmed !== '' && [...trimmed].length <= lengthMax && !/\p{Cc}/u.test(trimmed)) return trimmed
+    throw new InvalidArgumentError(`Give 1 to ${lengthMax} characters on one line.`)
+  }
+}
+
+/** A moment, in ms. */
+export function time(text: string): number {
+  const ms = Date.parse(text)
+  if (Number.isNaN(ms)) throw new InvalidArgumentError('Give a time such as 2026-01-31T09:00:00Z.')
+  return ms
+}
+
 /** A TCP port; 0 takes a free one. */
 export const port: ValueReader<number> = wholeNumber(0, 65_535)
 

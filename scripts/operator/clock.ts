@@ -16,7 +16,8 @@ export function clockCommand(verb: VerbMaker): Command {
     noun.command('advance'),
     {
       does: 'Move it forward, such as 7d, 90m or 30s: payments expire, questions come due. Webhooks and tokens keep the real time.',
-      subject: ['span', 'a number and s, m, h or d']
+      subject: ['span', 'a number and s, m, h or d'],
+      change: 'can_be_undone'
     },
     async (connection, _, span) => {
       const byMs = parseSpan(span)
@@ -29,7 +30,7 @@ export function clockCommand(verb: VerbMaker): Command {
   verb(noun.command('show'), { does: 'What time it is there, and how far it is ahead.' }, shown)
   verb(
     noun.command('reset'),
-    { does: 'Back to the real time. What has happened keeps its times.' },
+    { does: 'Back to the real time. What has happened keeps its times.', change: 'can_be_undone' },
     async connection => {
       assertTest(connection)
       await resetClock(connection.redis)

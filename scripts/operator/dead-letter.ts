@@ -25,7 +25,11 @@ export function deadLetterCommand(verb: VerbMaker): Command {
   })
   verb(
     noun.command('replay'),
-    { does: 'Give one back to the workers. What it may have done is asked about, never done again.', subject },
+    {
+      does: 'Give one back to the workers. What it may have done is asked about, never done again.',
+      subject,
+      change: 'can_be_undone'
+    },
     async ({ redis }, _, letterId) => {
       const letter = await replayDeadLetter(redis, letterId)
       return {
@@ -36,7 +40,11 @@ export function deadLetterCommand(verb: VerbMaker): Command {
   )
   verb(
     noun.command('discard'),
-    { does: 'Remove one that is not a command, and so can not be replayed. It is printed a last time.', subject },
+    {
+      does: 'Remove one that is not a command, and so can not be replayed. It is printed a last time.',
+      subject,
+      change: 'for_ever'
+    },
     async ({ redis }, _, letterId) => {
       const letter = await discardDeadLetter(redis, letterId)
       return {

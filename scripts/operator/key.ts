@@ -19,7 +19,7 @@ export function keyCommand(verb: VerbMaker): Command {
   const noun = new Command('key').description('API keys: secret ones for servers, publishable ones for browsers.')
   verb<CreateOptions>(
     noun.command('create'),
-    { does: 'Make a key. Its full text is shown this once.' },
+    { does: 'Make a key. Its full text is shown this once.', change: 'can_be_undone' },
     async (connection, options) => {
       const key = await storeOf(connection).createKey({
         merchantId: options.merchant,
@@ -28,6 +28,7 @@ export function keyCommand(verb: VerbMaker): Command {
       })
       return {
         json: { ...present(key), key: key.fullKey },
+        made: key.keyId,
         text: `${key.fullKey}\n\nThis is the only time that the key is shown. Its id is ${key.keyId}.`
       }
     }
@@ -48,7 +49,8 @@ export function keyCommand(verb: VerbMaker): Command {
     noun.command('revoke'),
     {
       does: 'End a key for ever. It is refused everywhere within 1 s.',
-      subject: ['key', 'id of the key (its middle part), see `key list`']
+      subject: ['key', 'id of the key (its middle part), see `key list`'],
+      change: 'for_ever'
     },
     async (connection, _, keyId) => {
       const key = await storeOf(connection).revokeKey(keyId)

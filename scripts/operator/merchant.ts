@@ -16,11 +16,17 @@ export function merchantCommand(verb: VerbMaker): Command {
     noun.command('create'),
     {
       does: 'Add a merchant. It is enabled; make its keys with `key create`.',
-      subject: ['name', 'name of the merchant, 1 to 120 characters']
+      subject: ['name', 'name of the merchant, 1 to 120 characters'],
+      change: 'can_be_undone'
     },
     async (connection, _, name) => {
       const merchant = await storeOf(connection).createMerchant(name)
-      return { json: present(merchant), text: `Merchant ${merchant.merchantId} (${merchant.name}) was created.` }
+      const { merchantId } = merchant
+      return {
+        json: present(merchant),
+        text: `Merchant ${merchantId} (${merchant.name}) was created.`,
+        made: merchantId
+      }
     }
   )
   verb(noun.command('list'), { does: 'All merchants, oldest first.' }, async connection =>
@@ -35,7 +41,7 @@ export function merchantCommand(verb: VerbMaker): Command {
     ['enable', true, 'Let a merchant take payments again.'],
     ['disable', false, 'Refuse every request of a merchant within 1 s.']
   ] as const) {
-    verb(noun.command(name), { does, subject }, async (connection, _, merchantId) => {
+    verb(noun.command(name), { does, subject, change: 'can_be_undone' }, async (connection, _, merchantId) => {
       const merchant = await storeOf(connection).setEnabled(merchantId, isEnabled)
       return { json: present(merchant), text: `Merchant ${merchantId} is ${isEnabled ? 'enabled' : 'disabled'}.` }
     })

@@ -1,11 +1,29 @@
 /** `npm run --silent operator -- <noun> <verb> [--json]`: what operators do. One file per noun in operator/. */
+import { once } from 'node:events'
+import { createInterface } from 'node:readline/promises'
+import { createLogger } from '../../runtime/log.js'
 import { connectionOf } from './connection.js'
 import { runOperator } from './program.js'
 
 // The reader may close it (`| head`): what was done is done.
 process.stdout.on('error', () => undefined)
+const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY
 process.exitCode = await runOperator(process.argv.slice(2), {
   connect: () => connectionOf(),
   out: text => process.stdout.write(text),
-  err: text => process.stderr.write(text)
+  err: text => process.stderr.write(text),
+  ask: isAtTerminal ? ask : undefined,
+  // A person reads what the command prints; without one the lines go where the logs of the machine go.
+  log: createLogger('operator', process.stderr.isTTY ? 'silent' : 'info', process.stderr)
 })
+
+async function ask(question: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
+  // Ctrl-D is no answer.
+  const closed = once(terminal, 'close').then(() => '')
+  try {
+    return await Promise.race([terminal.question(question), closed])
+  } finally {
+    terminal.close()
+  }
+}

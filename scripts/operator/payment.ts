@@ -42,7 +42,7 @@ export function paymentCommand(verb: VerbMaker): Command {
   })
   verb(
     noun.command('settle-attention'),
-    { does: 'Take a payment off that list after you have looked at it.', subject },
+    { does: 'Take a payment off that list after you have looked at it.', subject, change: 'can_be_undone' },
     async (connection, _, given) => {
       const id = idOf(given)
       await settle(connection, id)
@@ -61,7 +61,8 @@ function addConclusion(noun: Command, verb: VerbMaker): void {
     noun.command('conclude').alias('conclude-refund'),
     {
       does: 'End an operation in doubt that the network does not tell of, as you have seen it at the acquirer.',
-      subject
+      subject,
+      change: 'for_ever'
     },
     async (connection, { booked = false, notBooked = false }, given) => {
       const id = idOf(given)

@@ -9,6 +9,7 @@ import { isRedisUnavailable, reasonOf } from '../../redis/connection/redis-error
 import { version } from '../../runtime/version.js'
 import { HELP_HINT, isMistake } from '../command-line/ending.js'
 import { UsageError } from '../command-line/usage-error.js'
+import { auditCommand } from './audit.js'
 import { clockCommand } from './clock.js'
 import { deadLetterCommand } from './dead-letter.js'
 import { doctorCommand } from './doctor.js'
@@ -31,6 +32,7 @@ const nouns: readonly ((verb: VerbMaker) => Command)[] = [
   clockCommand,
   vaultCommand,
   webhookKeysCommand,
+  auditCommand,
   doctorCommand
 ]
 

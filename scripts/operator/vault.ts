@@ -33,14 +33,15 @@ export function vaultCommand(verb: VerbMaker): Command {
   )
   verb<{ ifCurrent?: string }>(
     noun.command('rotate'),
-    { does: 'Add a key, and seal every stored card with it. Nothing is stopped.' },
+    { does: 'Add a key, and seal every stored card with it. Nothing is stopped.', change: 'can_be_undone' },
     (connection, { ifCurrent }) => rotate(connection, ifCurrent)
   ).option(...IF_CURRENT)
   verb(
     noun.command('retire'),
     {
       does: 'Take an old key out of the key files, two days after the last rotation, if no stored card needs it.',
-      subject: ['key', 'id of the key, see `vault status`']
+      subject: ['key', 'id of the key, see `vault status`'],
+      change: 'for_ever'
     },
     (connection, _, keyId) => retire(connection, keyId)
   )

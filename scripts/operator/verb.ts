@@ -4,21 +4,23 @@ import { confirmedReplicas } from '../../redis/connection/writes.js'
 import { replayProblem } from '../../redis/installation/replay.js'
 import { messageOf } from '../../runtime/message-of.js'
 import { UsageError } from '../command-line/usage-error.js'
+import { addChangeOptions, type ChangeKind, type ChangeWorld, makeChange } from './change.js'
 import type { OperatorConnection } from './connection.js'
 
 /** The world around the commands; tests bring their own. */
-export interface OperatorWorld {
+export interface OperatorWorld extends ChangeWorld {
   connect(): Promise<OperatorConnection>
   /** In the place of the process's environment, for `doctor`. */
   readonly env?: NodeJS.ProcessEnv
   out(text: string): void
-  err(text: string): void
 }
 
 /** The same result for programs (`--json`) and for people. */
 export interface Output {
   readonly json: unknown
   readonly text: string
+  /** The id of what the verb has made, for the audit trail. */
+  readonly made?: string
   /** What the verb found wrong, in a sentence: it goes to standard error, and the exit code is 1. */
   readonly failure?: string | undefined
 }
@@ -30,6 +32,8 @@ export interface VerbForm {
   readonly subject?: readonly [name: string, description: string]
   /** Also called without its subject, which is '' then. */
   readonly isSubjectOptional?: boolean
+  /** Absent for a verb that only reads. */
+  readonly change?: ChangeKind
 }
 
 /** What a verb does. `subject` is '' for a verb that has none. */
@@ -67,7 +71,12 @@ export function verbMaker(world: OperatorWorld, onFailure: () => void): VerbMake
       const subject = subjectOf(command, form)
       const connection = await world.connect()
       try {
-        print(await verb(connection, options, subject), options['json'] ?? false)
+        const run = (): Promise<Output> => verb(connection, options, subject)
+        const change = { verb: `${command.parent?.name()} ${command.name()}`, target: subject, options }
+        const output = await (form.change === undefined
+          ? run()
+          : makeChange(connection, world, { ...change, kind: form.change }, run))
+        print(output, options['json'] ?? false)
         await warnOfLoss(connection, world)
       } finally {
         await connection.close()
@@ -76,8 +85,9 @@ export function verbMaker(world: OperatorWorld, onFailure: () => void): VerbMake
   return Object.assign(connected, { local })
 }
 
-function formed(command: Command, { does, subject }: VerbForm): Command {
+function formed(command: Command, { does, subject, change }: VerbForm): Command {
   command.description(does).option('--json', 'print JSON')
+  if (change !== undefined) addChangeOptions(command, change)
   if (subject === undefined) return command
   const [name, description] = subject
   return command.argument(`[${name}]`, description).option(`--${name} <${name}>`, 'the same, as an option')

@@ -13,7 +13,10 @@ export function webhookKeysCommand(verb: VerbMaker): Command {
   addInit(noun, verb, webhookKeyFileIn)
   verb<{ ifCurrent?: string }>(
     noun.command('rotate'),
-    { does: 'Add a key for new secrets. Secrets that merchants have stay as they are. Nothing is stopped.' },
+    {
+      does: 'Add a key for new secrets. Secrets that merchants have stay as they are. Nothing is stopped.',
+      change: 'can_be_undone'
+    },
     (connection, { ifCurrent }) => rotate(connection, ifCurrent)
   ).option(...IF_CURRENT)
   return noun

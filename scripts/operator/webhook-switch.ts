@@ -6,12 +6,14 @@ import type { OperatorConnection } from './connection.js'
 import type { Output, VerbMaker } from './verb.js'
 
 export function addSwitchVerbs(noun: Command, verb: VerbMaker): void {
-  for (const [name, does] of [
-    ['disable', 'Neither send nor keep the events of a merchant, until it registers its endpoint again.'],
-    ['enable', 'Take a disable back: send what happens from now on.']
+  for (const [name, change, does] of [
+    ['disable', 'for_ever', 'Neither send nor keep the events of a merchant, until it registers its endpoint again.'],
+    ['enable', 'can_be_undone', 'Take a disable back: send what happens from now on.']
   ] as const) {
-    verb(noun.command(name), { does, subject: ['merchant', 'id of the merchant'] }, (connection, _, merchantId) =>
-      switched(connection, merchantId, name)
+    verb(
+      noun.command(name),
+      { does, subject: ['merchant', 'id of the merchant'], change },
+      (connection, _, merchantId) => switched(connection, merchantId, name)
     )
   }
 }

@@ -1,10 +1,10 @@
 /** `webhook list|show|replay|discard|disable|enable` */
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import { MerchantStore } from '../../redis/merchants/merchants.js'
 import { type ArchivedEvent, type ArchiveState, byTime, WebhookArchive } from '../../redis/webhooks/webhook-archive.js'
 import type { Attempt } from '../../redis/webhooks/webhook-event.js'
 import { UsageError } from '../command-line/usage-error.js'
-import { oneOf, wholeNumber } from '../command-line/values.js'
+import { oneOf, time, wholeNumber } from '../command-line/values.js'
 import type { OperatorConnection } from './connection.js'
 import { table } from './table.js'
 import type { Output, VerbMaker } from './verb.js'
@@ -26,7 +26,7 @@ export function webhookCommand(verb: VerbMaker): Command {
   )
     .option('--merchant <id>', 'only of this merchant')
     .option('--state <state>', states.join(', '), oneOf(states))
-    .option('--since <time>', 'only what occurred since then (ISO 8601)', parseTime)
+    .option('--since <time>', 'only what occurred since then (ISO 8601)', time)
     .option('--limit <n>', 'how many at the most', wholeNumber(1, 999_999), LIST_DEFAULT)
   verb(
     noun.command('show'),
@@ -41,21 +41,23 @@ export function webhookCommand(verb: VerbMaker): Command {
     {
       does: 'Send one event again, or all of a merchant since a time. Receivers know them by their event_id.',
       subject: event,
-      isSubjectOptional: true
+      isSubjectOptional: true,
+      change: 'can_be_undone'
     },
     replay
   )
     .option('--merchant <id>', 'all events of this merchant')
-    .option('--since <time>', 'with --merchant: since this time (ISO 8601)', parseTime)
+    .option('--since <time>', 'with --merchant: since this time (ISO 8601)', time)
     .option('--undelivered', 'with --merchant: only those that were not delivered')
   verb<{ before?: number }>(
     noun.command('discard'),
     {
       does: 'Forget undeliverable events of a merchant. They can never be sent again; its payments are not touched.',
-      subject: ['merchant', 'id of the merchant']
+      subject: ['merchant', 'id of the merchant'],
+      change: 'for_ever'
     },
     discard
-  ).option('--before <time>', 'only what occurred before this time (ISO 8601)', parseTime)
+  ).option('--before <time>', 'only what occurred before this time (ISO 8601)', time)
   addSwitchVerbs(noun, verb)
   return noun
 }
@@ -241,10 +243,4 @@ async function merchantIds({ redis, config }: OperatorConnection): Promise<strin
 
 function iso(ms: number): string {
   return new Date(ms).toISOString()
-}
-
-function parseTime(text: string): number {
-  const ms = Date.parse(text)
-  if (Number.isNaN(ms)) throw new InvalidArgumentError('Give a time such as 2026-01-31T09:00:00Z.')
-  return ms
 }

@@ -65,7 +65,7 @@ export const apiKeys: Step = {
     drill.keys = await createKeys(installation, merchantId)
     // What is under way with the old keys ends first.
     await drill.load.rest()
-    for (const key of Object.values(old)) await installation.operator(`key revoke ${key.split('.')[1]}`)
+    for (const key of Object.values(old)) await installation.operator(`key revoke ${key.split('.')[1]} --yes`)
     await delay(1_000)
     const ask = async (key: string): Promise<number> =>
       (await fetch(`${balancers.api}/v1/payments`, { headers: { Authorization: `Bearer ${key}` } })).status

@@ -4,10 +4,9 @@ import { createTestToken, type Payment, PaymentsClient } from '../../client/inde
 import { isOpen } from '../../machines/model.js'
 import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { createLogger } from '../../runtime/log.js'
-import { connectionOf } from '../../scripts/operator/connection.js'
-import { runOperator } from '../../scripts/operator/program.js'
 import { demoCustomer } from '../../scripts/start/demo-customer.js'
 import { until } from './conditions.js'
+import { type OperatorAnswer, operate } from './operator.js'
 import type { ServiceUnderTest } from './service.js'
 
 /** Test cards by what happens to them (docs/API.md lists them all). */
@@ -135,21 +134,8 @@ export async function registerHook({ baseUrl, apiKey }: ServiceUnderTest, url: s
 }
 
 /** Runs one command line of the operator's CLI against a service. */
-export async function asOperator(
-  service: ServiceUnderTest,
-  ...args: string[]
-): Promise<{ code: number; out: string; err: string; json: () => unknown }> {
-  let [out, err] = ['', '']
-  const code = await runOperator(args, {
-    connect: () => connectionOf({ DATA_DIR: service.dataDir }),
-    out: text => {
-      out += text
-    },
-    err: text => {
-      err += text
-    }
-  })
-  return { code, out, err, json: () => JSON.parse(out) as unknown }
+export async function asOperator(service: ServiceUnderTest, ...args: string[]): Promise<OperatorAnswer> {
+  return await operate({ DATA_DIR: service.dataDir }, args)
 }
 
 /** A connection to the durable Redis of a service, for the length of `work`. */

@@ -87,7 +87,7 @@ describe('operator command line: merchants and keys', () => {
     expect(listed.out)
       .to.match(new RegExp(`${keyId} +${merchant} +active`))
       .and.not.to.contain(key)
-    expect((await run(`key revoke ${keyId} --json`)).json()).to.include({ key_id: keyId, revoked: true })
+    expect((await run(`key revoke ${keyId} --yes --json`)).json()).to.include({ key_id: keyId, revoked: true })
     expect((await run(`key list --merchant ${merchant} --json`)).json()[0]).to.include({ revoked: true })
   })
 
@@ -104,7 +104,7 @@ describe('operator command line: merchants and keys', () => {
     ['merchant show m_none', 1, /no merchant m_none.*merchant list/],
     ['doctor --ops nowhere', 2, /"nowhere" is wrong.*no address such as http:/],
     ['merchant show', 2, /missing argument <merchant>/],
-    ['key revoke k_none', 1, /no key k_none/],
+    ['key revoke k_none --yes', 1, /no key k_none/],
     ['key create --merchant m_none --permissions payments:read', 1, /no merchant m_none/],
     ['key create --permissions payments:read', 2, /--merchant/],
     ['key create --merchant m_1', 2, /secret key needs --permissions: one or more of payments:read/],

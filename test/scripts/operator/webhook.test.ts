@@ -66,16 +66,16 @@ describe('operator webhook, for an abandoned endpoint', () => {
 
   it('discard: forgets what occurred before a time, or all of it', async () => {
     await giveUp(3)
-    const before = await run('webhook', 'discard', merchantId, '--before', '2026-01-02T12:01:00Z', '--json')
+    const before = await run('webhook', 'discard', merchantId, '--yes', '--before', '2026-01-02T12:01:00Z', '--json')
     expect(before.json()).to.deep.equal({ merchant_id: merchantId, discarded: 1 })
-    expect((await run('webhook', 'discard', '--merchant', merchantId)).out).to.equal(
+    expect((await run('webhook', 'discard', '--yes', '--merchant', merchantId)).out).to.equal(
       '2 undeliverable events are forgotten.\n'
     )
     expect((await run('webhook', 'list')).out).to.contain('There are no such events.')
   })
 
   it('disable and enable: say what that means, and list shows what is switched off', async () => {
-    expect((await run('webhook', 'disable', merchantId)).out).to.contain('neither sent nor kept')
+    expect((await run('webhook', 'disable', merchantId, '--yes')).out).to.contain('neither sent nor kept')
     expect((await run('webhook', 'list')).out).to.contain(`Webhooks of ${merchantId} are switched off since 20`)
     expect((await run('webhook', 'enable', merchantId, '--json')).json()).to.deep.equal({
       merchant_id: merchantId,
@@ -86,7 +86,7 @@ describe('operator webhook, for an abandoned endpoint', () => {
 
   for (const verb of ['discard', 'disable', 'enable']) {
     it(`${verb}: refuses a merchant that does not exist`, async () => {
-      const { code, err } = await run('webhook', verb, 'm_typo')
+      const { code, err } = await run('webhook', verb, 'm_typo', ...(verb === 'enable' ? [] : ['--yes']))
       expect([code, err]).to.deep.equal([1, 'error: There is no merchant m_typo. `merchant list` shows all.\n'])
     })
   }

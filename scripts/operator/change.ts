@@ -1,0 +1,95 @@
+/** Changes by operators: who makes one and why is recorded, and one that can't be undone is confirmed first. */
+import { hostname, userInfo } from 'node:os'
+import type { Command } from 'commander'
+import { recordAttempt, recordOutcome } from '../../redis/operator/audit-trail.js'
+import type { Logger } from '../../runtime/log.js'
+import { messageOf } from '../../runtime/message-of.js'
+import { UsageError } from '../command-line/usage-error.js'
+import { oneLine } from '../command-line/values.js'
+import type { OperatorConnection } from './connection.js'
+
+/** `for_ever`: it can't be undone. */
+export type ChangeKind = 'can_be_undone' | 'for_ever'
+
+interface ChangeOptions {
+  readonly actor?: string
+  readonly reason?: string
+  readonly yes?: boolean
+  readonly [option: string]: unknown
+}
+
+export interface ChangeWorld {
+  err(text: string): void
+  /** Asks the person at the terminal; absent without a terminal. */
+  readonly ask?: ((question: string) => Promise<string>) | undefined
+  /** Gets a line for each change. */
+  readonly log?: Logger
+}
+
+const ACTOR_LENGTH_MAX = 120
+const REASON_LENGTH_MAX = 500
+/** What these say is recorded under other names, or not worth it. */
+const NOT_RECORDED = new Set(['actor', 'reason', 'yes', 'json'])
+
+export function addChangeOptions(command: Command, kind: ChangeKind): void {
+  command
+    .option('--actor <name>', 'who makes the change; the user and host unless given', oneLine(ACTOR_LENGTH_MAX))
+    .option('--reason <text>', 'why, such as a ticket: for `operator audit`', oneLine(REASON_LENGTH_MAX))
+  if (kind === 'for_ever') command.option('--yes', 'do it without asking: it can not be undone')
+}
+
+/** A change as the command line asks for it. */
+interface AskedChange {
+  readonly verb: string
+  readonly target: string
+  readonly options: ChangeOptions
+  readonly kind: ChangeKind
+}
+
+/**
+ * Makes a change between two entries of the audit trail: without the first one nothing is done. Throws `UsageError` for
+ * one that can't be undone, unless `--yes` was given or the person at the terminal says yes.
+ */
+export async function makeChange<Result extends { readonly made?: string }>(
+  { redis, config }: OperatorConnection,
+  world: ChangeWorld,
+  { verb, target, options, kind }: AskedChange,
+  change: () => Promise<Result>
+): Promise<Result> {
+  if (kind === 'for_ever' && !options.yes) await confirm(world, `"${verb} ${target}" in ${config.environment}`)
+  const { actor = osActor(), reason = '' } = options
+  const further = Object.fromEntries(Object.entries(options).filter(([name]) => !NOT_RECORDED.has(name)))
+  const attempt = { actor, verb, target, options: further, reason }
+  const auditId = await recordAttempt(redis, attempt)
+  const conclude = async (outcome: 'done' | 'failed', detail: string): Promise<void> => {
+    world.log?.info({ audit_id: auditId, ...attempt, outcome, detail }, 'an operator asked for a change')
+    await recordOutcome(redis, auditId, { outcome, detail }).catch((error: unknown) =>
+      world.err(`The outcome could not be written into the audit trail (${auditId}): ${messageOf(error)}\n`)
+    )
+  }
+  try {
+    const result = await change()
+    await conclude('done', result.made ?? '')
+    return result
+  } catch (error) {
+    await conclude('failed', messageOf(error))
+    throw error
+  }
+}
+
+async function confirm({ ask }: ChangeWorld, what: string): Promise<void> {
+  if (ask === undefined) throw new UsageError(`${what} can not be undone. Nothing was changed. Add --yes to do it.`)
+  const answer = await ask(`${what} can not be undone. Type yes to do it: `)
+  if (answer.trim().toLowerCase() !== 'yes') throw new UsageError('Nothing was changed: the answer was not yes.')
+}
+
+/** The user of the operating system, who in a container may have no name. */
+function osActor(): string {
+  let user = `uid ${process.getuid?.()}`
+  try {
+    user = userInfo().username
+  } catch {
+    // The number says enough.
+  }
+  return `${user}@${hostname()}`
+}
