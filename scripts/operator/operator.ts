@@ -12,6 +12,7 @@ process.exitCode = await runOperator(process.argv.slice(2), {
   connect: () => connectionOf(),
   out: text => process.stdout.write(text),
   err: text => process.stderr.write(text),
+  terminal: process.stderr.isTTY ? line => process.stderr.write(`\r\x1b[K${line}`) : undefined,
   ask: isAtTerminal ? ask : undefined,
   // A person reads what the command prints; without one the lines go where the logs of the machine go.
   log: createLogger('operator', process.stderr.isTTY ? 'silent' : 'info', process.stderr)

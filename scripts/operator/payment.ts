@@ -10,6 +10,7 @@ import { isUuid } from '../../runtime/uuid.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { type OperatorConnection, serviceNowMs } from './connection.js'
 import { addInDoubt } from './payment-doubt.js'
+import { addSearch } from './payment-search.js'
 import { historyText, presentForOperators, showText } from './payment-text.js'
 import { table } from './table.js'
 import type { VerbMaker } from './verb.js'
@@ -49,6 +50,7 @@ export function paymentCommand(verb: VerbMaker): Command {
       return { json: { payment_id: id, reviewReason: null }, text: `Payment ${id} is off the list.` }
     }
   )
+  addSearch(noun, verb)
   addInDoubt(noun, verb)
   addConclusion(noun, verb)
   return noun

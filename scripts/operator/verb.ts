@@ -13,6 +13,8 @@ export interface OperatorWorld extends ChangeWorld {
   /** In the place of the process's environment, for `doctor`. */
   readonly env?: NodeJS.ProcessEnv
   out(text: string): void
+  /** Shows a line that the next one replaces; absent without a terminal. */
+  readonly terminal?: ((line: string) => void) | undefined
 }
 
 /** The same result for programs (`--json`) and for people. */
@@ -37,7 +39,12 @@ export interface VerbForm {
 }
 
 /** What a verb does. `subject` is '' for a verb that has none. */
-export type Verb<Options> = (connection: OperatorConnection, options: Options, subject: string) => Promise<Output>
+export type Verb<Options> = (
+  connection: OperatorConnection,
+  options: Options,
+  subject: string,
+  world: OperatorWorld
+) => Promise<Output>
 
 /** What a verb does that needs no Redis. */
 export type LocalVerb<Options> = (
@@ -71,7 +78,7 @@ export function verbMaker(world: OperatorWorld, onFailure: () => void): VerbMake
       const subject = subjectOf(command, form)
       const connection = await world.connect()
       try {
-        const run = (): Promise<Output> => verb(connection, options, subject)
+        const run = (): Promise<Output> => verb(connection, options, subject, world)
         const change = { verb: `${command.parent?.name()} ${command.name()}`, target: subject, options }
         const output = await (form.change === undefined
           ? run()

@@ -1,0 +1,100 @@
+/** `payment search`: the payment that a merchant, a buyer or the acquirer speaks of. */
+import type { Command } from 'commander'
+import type { Payment } from '../../machines/model.js'
+import { UsageError } from '../command-line/usage-error.js'
+import { oneLine } from '../command-line/values.js'
+import type { OperatorConnection } from './connection.js'
+import { parseDay, rangeOf, ZONE_OPTION } from './day.js'
+import { addScanOptions, type ScanOptions, scanPayments } from './payment-scan.js'
+import { table } from './table.js'
+import type { OperatorWorld, Output, VerbMaker } from './verb.js'
+
+const FOUND_MAX = 100
+/** The latest time that an id can have. */
+const ID_TIME_MAX_MS = 2 ** 48 - 1
+/** Longer than any reference, number or name. */
+const VALUE_LENGTH_MAX = 255
+
+interface SearchOptions extends ScanOptions {
+  readonly reference?: string
+  readonly nsu?: string
+  readonly tid?: string
+  readonly last4?: string
+  readonly on?: number
+  readonly zone: string
+}
+
+const EXAMPLES = `
+An external reference is looked up. For the others all payments of the day are read: name the merchant if you know it.
+
+Examples:
+  npm run --silent operator -- payment search order-4711
+  npm run --silent operator -- payment search --nsu 123456 --on 2026-01-31 --zone America/Sao_Paulo
+  npm run --silent operator -- payment search --last4 0060 --on 2026-01-31 --merchant m_2f7k0c9x1q`
+
+export function addSearch(noun: Command, verb: VerbMaker): void {
+  const value = oneLine(VALUE_LENGTH_MAX)
+  const command = verb<SearchOptions>(
+    noun.command('search'),
+    {
+      does: 'Payments with an external reference; or with an NSU, a TID or the last digits of a card on one day.',
+      subject: ['reference', 'external reference of the merchant'],
+      isSubjectOptional: true
+    },
+    search
+  )
+    .option('--nsu <nsu>', 'proof of sale of the acquirer, with --on', value)
+    .option('--tid <tid>', 'transaction id of the acquirer, with --on', value)
+    .option('--last4 <digits>', 'last four digits of the card, with --on', value)
+    .option('--on <day>', 'day on which the payment was created', parseDay)
+    .option(...ZONE_OPTION)
+  addScanOptions(command).addHelpText('after', EXAMPLES)
+}
+
+async function search(
+  connection: OperatorConnection,
+  options: SearchOptions,
+  reference: string,
+  world: OperatorWorld
+): Promise<Output> {
+  const { nsu, tid, last4, on, zone } = options
+  if ([nsu, tid, last4].every(given => given === undefined) && reference === '') {
+    throw new UsageError('say what to look for: an external reference, --nsu, --tid or --last4')
+  }
+  if (reference === '' && on === undefined) {
+    throw new UsageError('say on which day the payment was created: --on 2026-01-31')
+  }
+  const range = on === undefined ? { fromMs: 0, toMs: ID_TIME_MAX_MS } : rangeOf(on, on, zone)
+  const isWanted = ({ terms, progress: { references } }: Payment): boolean =>
+    (nsu === undefined || references.nsu === nsu) &&
+    (tid === undefined || references.tid === tid) &&
+    (last4 === undefined || terms.card.last4 === last4)
+  const found: Payment[] = []
+  for await (const payment of scanPayments(connection, world, options, {
+    ...range,
+    externalReference: reference || undefined
+  })) {
+    if (isWanted(payment)) found.push(payment)
+    if (found.length > FOUND_MAX) break
+  }
+  return listed(found)
+}
+
+function listed(found: readonly Payment[]): Output {
+  const rows = found.slice(0, FOUND_MAX).map(({ terms, progress: { status, references } }) => ({
+    payment_id: terms.id,
+    merchant_id: terms.merchantId,
+    created_at: new Date(terms.createdAtMs).toISOString(),
+    status,
+    amount_cents: terms.amountCents,
+    card: `${terms.card.brand} ${terms.card.last4}`,
+    nsu: references.nsu,
+    tid: references.tid,
+    external_reference: terms.externalReference
+  }))
+  const header = ['PAYMENT', 'MERCHANT', 'CREATED', 'STATUS', 'CENTS', 'CARD', 'NSU', 'TID', 'REFERENCE']
+  const lines = rows.map(row => Object.values(row).map(cell => String(cell ?? '-')))
+  const more =
+    found.length > FOUND_MAX ? `\nThere are more than these ${FOUND_MAX}: --merchant, or a further option.` : ''
+  return { json: rows, text: `${table(header, lines, 'There is no such payment.')}${more}` }
+}
