@@ -107,9 +107,9 @@ export interface Payment {
     readonly card_id: string | null
   }
   readonly customer: {
-    /** as sent */
+    /** as sent; `erased` after the buyer was erased, and `metadata` is null then */
     readonly name: string
-    /** as sent; document, telephone and address are never answered */
+    /** as sent, or `erased@erased.invalid`; document, telephone and address are never answered */
     readonly email: string
   }
   readonly provider: {

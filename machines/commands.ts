@@ -28,6 +28,8 @@ export type Command =
   | { readonly kind: 'resolve_review' }
   /** An operator has seen at the acquirer whether the operation that is in doubt is booked. */
   | { readonly kind: 'conclude_operation'; readonly isBooked: boolean }
+  /** An operator erases the personal data of the buyer. */
+  | { readonly kind: 'erase_buyer' }
 
 /** How a merchant's command ended; kept with its Idempotency-Key and replayed to a repeated request. */
 export type CommandResult =

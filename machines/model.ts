@@ -40,7 +40,7 @@ export interface PaymentPlace {
 
 export type MetadataValue = string | number | boolean | null
 
-/** What the merchant asked for and what will never change. */
+/** What the merchant asked for. It never changes, but the buyer may be erased (machines/payment/erasure.ts). */
 export interface PaymentTerms {
   readonly id: string
   readonly merchantId: string

@@ -68,7 +68,7 @@ export function decide(payment: Payment, happened: PaymentEvent, policy: Policy)
     kind: 'taken',
     event: event.type,
     payment: isChanged
-      ? { ...payment, version: payment.version + 1, progress, history: addLine(payment.history, event, progress) }
+      ? { ...payment, version: payment.version + 1, progress, history: addLine(payment.history, lineOf(event, place)) }
       : payment,
     isChanged,
     // All actions that change no figures are effects, and a transition has one at most (effects.ts).
@@ -165,12 +165,15 @@ function operationResultOf(progress: PaymentProgress): OperationResult | null {
   return { idempotencyKey: operation.idempotencyKey, result }
 }
 
+function lineOf(event: LifecycleEvent, { status, phase }: PaymentPlace): HistoryEntry {
+  return { atMs: event.nowMs, event: event.type, status, phase, detail: detailOf(event), times: 1 }
+}
+
 /** Appends a line, or counts one up: a hundred questions without an answer are one line. */
-function addLine(history: readonly HistoryEntry[], event: LifecycleEvent, progress: PaymentProgress): HistoryEntry[] {
-  const { status, phase } = progress
-  const line: HistoryEntry = { atMs: event.nowMs, event: event.type, status, phase, detail: detailOf(event), times: 1 }
+export function addLine(history: readonly HistoryEntry[], line: HistoryEntry): HistoryEntry[] {
+  const { event, status, phase, detail } = line
   const last = history[history.length - 1]
-  if (last?.event === line.event && last.status === status && last.phase === phase && last.detail === line.detail) {
+  if (last?.event === event && last.status === status && last.phase === phase && last.detail === detail) {
     return [...history.slice(0, -1), { ...line, times: last.times + 1 }]
   }
   return bounded([...history, line])

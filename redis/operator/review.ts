@@ -1,4 +1,4 @@
-/** The list of payments that need a person, and how one is taken off. */
+/** The list of payments that need a person, and what operators ask of the workers. */
 import type { Command } from '../../machines/commands.js'
 import type { ReviewReason } from '../../machines/model.js'
 import { encodeServiceCommand } from '../commands/command-entry.js'
@@ -32,6 +32,11 @@ export async function resolveReview(redis: Redis, paymentId: string): Promise<vo
 /** Tells the workers what a person has seen at the acquirer of an operation in doubt. They end the operation by that. */
 export async function concludeOperation(redis: Redis, paymentId: string, isBooked: boolean): Promise<void> {
   await send(redis, paymentId, { kind: 'conclude_operation', isBooked })
+}
+
+/** Tells the workers to erase the personal data of the buyer (machines/payment/erasure.ts). */
+export async function eraseBuyer(redis: Redis, paymentId: string): Promise<void> {
+  await send(redis, paymentId, { kind: 'erase_buyer' })
 }
 
 async function send(redis: Redis, paymentId: string, command: Command): Promise<void> {

@@ -42,6 +42,9 @@ export function firstEvent(
       const dueMs = wakeAtMs(progress)
       return dueMs !== null && dueMs <= nowMs ? wakeEvent(progress, nowMs) : null
     }
+    // It is no event: erase-buyer.ts.
+    case 'erase_buyer':
+      return null
     default:
       throw unknownCommand(command)
   }

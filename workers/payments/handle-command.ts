@@ -14,6 +14,7 @@ import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
+import { eraseBuyer } from './erase-buyer.js'
 import type { HandlingOutcome } from './intake.js'
 import { DeliveryLost, LockLost, loadPaymentAndEvent, runCommand, timeFor } from './run-command.js'
 import type { WorkerDeps } from './worker-deps.js'
@@ -116,7 +117,9 @@ async function runWhenFree(
   onBegin: () => void
 ): Promise<boolean> {
   for (let pauseMs = LOCKED_RETRY_MS; !stopping.aborted; pauseMs = Math.min(2 * pauseMs, LOCKED_RETRY_MAX_MS)) {
-    const outcome = await deps.lock.hold(entry.paymentKey, held => runCommand(entry, deps, held, onBegin))
+    const outcome = await deps.lock.hold(entry.paymentKey, held =>
+      entry.command.kind === 'erase_buyer' ? eraseBuyer(entry, deps, onBegin) : runCommand(entry, deps, held, onBegin)
+    )
     if (outcome !== 'taken' || (await refuseNow(entry, deps))) return true
     await delay(pauseMs * (0.5 + Math.random()), stopping)
   }

@@ -96,8 +96,11 @@ const payment: AnswerWords = {
   'card.brand': ['string', 'brand of the card, such as `visa`'],
   'card.last4': ['string', 'last four digits'],
   'card.card_id': [TEXT_OR_NULL, 'the stored card, when it was paid with one'],
-  'customer.name': ['string', 'as sent'],
-  'customer.email': ['string', 'as sent; document, telephone and address are never answered'],
+  'customer.name': ['string', 'as sent; `erased` after the buyer was erased, and `metadata` is null then'],
+  'customer.email': [
+    'string',
+    'as sent, or `erased@erased.invalid`; document, telephone and address are never answered'
+  ],
   'provider.authorization_code': [TEXT_OR_NULL, 'of the issuer'],
   'provider.nsu': [TEXT_OR_NULL, 'of the card network'],
   'provider.tid': [TEXT_OR_NULL, 'of the card network'],

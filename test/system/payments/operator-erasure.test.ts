@@ -1,0 +1,54 @@
+/** An operator erases the buyer of a payment, and the payment lives on. */
+import { expect } from 'chai'
+import { encodeServiceCommand } from '../../../redis/commands/command-entry.js'
+import { keys, partitionOfPayment } from '../../../redis/keys.js'
+import { asOperator, withRedis } from '../../support/merchant.js'
+import { usePayingService } from '../../support/paying-service.js'
+import { createCommand } from '../../support/payments.js'
+
+describe('an operator who erases a buyer', function () {
+  this.timeout(60_000)
+  const { service, merchant, network } = usePayingService()
+  const run = (...args: string[]): ReturnType<typeof asOperator> => asOperator(service(), ...args)
+
+  it('erases it for the merchant too, and the payment takes a refund afterwards', async () => {
+    const { id } = (await merchant.create({ reference: 'order-of-the-erasure' })).payment
+    const erased = await run('payment', 'erase-buyer', id, '--yes', '--json')
+    expect(erased.json()).to.deep.equal({ payment_id: id, buyer_erased: true, stored_card: null })
+    expect((await run('payment', 'erase-buyer', id, '--yes')).out).to.contain('was erased before')
+
+    expect((await merchant.cancel(id, { amount: 1_000 })).status).to.equal(200)
+    const payment = await merchant.read(id)
+    expect(payment).to.deep.include({
+      customer: { name: 'erased', email: 'erased@erased.invalid' },
+      external_reference: 'order-of-the-erasure',
+      refunded_cents: 1_000
+    })
+    expect((await run('payment', 'history', id)).out).to.contain('BUYER_ERASED')
+  })
+
+  it('waits for the end of an operation in doubt', async () => {
+    network.faults({ drop_before: 1 })
+    const { id } = (await merchant.create()).payment
+    const refused = await run('payment', 'erase-buyer', id, '--yes')
+    network.faults()
+    expect([refused.code, refused.err]).to.satisfy(([code, err]: [number, string]) => {
+      return code === 1 && /operation of payment .* is in progress\. Nothing was erased/.test(err)
+    })
+  })
+
+  it('refuses while a dead letter still has the buyer', async () => {
+    const { id } = (await merchant.create()).payment
+    const partition = partitionOfPayment(id)
+    await withRedis(service(), async redis => {
+      const fields = encodeServiceCommand(id, createCommand)
+      await redis.xadd(keys.deadLetters(partition), '*', ...fields, 'reason', 'a test', 'dead_lettered_at', '1')
+    })
+    const refused = await run('payment', 'erase-buyer', id, '--yes')
+    expect(refused.err).to.match(/The dead letter \d+:\d+-\d+ has the buyer/)
+    const letters = (await run('dead-letter', 'list', '--json')).json() as { letter_id: string; payment_id: string }[]
+    const letter = letters.find(({ payment_id: paymentId }) => paymentId === id)
+    await run('dead-letter', 'replay', letter?.letter_id ?? '')
+    expect((await run('payment', 'erase-buyer', id, '--yes')).code).to.equal(0)
+  })
+})

@@ -1,0 +1,73 @@
+import { expect } from 'chai'
+import { encodeServiceCommand } from '../../../redis/commands/command-entry.js'
+import { keys, paymentKeyOf } from '../../../redis/keys.js'
+import { eraseBuyer } from '../../../redis/operator/review.js'
+import { encodePayment } from '../../../redis/payments/payment-record.js'
+import { approvedAndCaptured } from '../../support/fake-network.js'
+import { PARTITION } from '../../support/payments.js'
+import { useRedis } from '../../support/redis.js'
+import { aWorker } from '../../support/worker.js'
+
+describe('a payments worker that erases a buyer', () => {
+  const test = useRedis()
+
+  it('replaces name, e-mail address and metadata once, and changes nothing else', async () => {
+    const worker = aWorker(test)
+    const accepted = await worker.accept()
+    worker.network.willAnswer(approvedAndCaptured)
+    await worker.work()
+    const before = await worker.load(accepted)
+    const withMetadata = { ...before, terms: { ...before.terms, metadata: { buyer: 'Ada Lovelace' } } }
+    const place = keys.payment(PARTITION, paymentKeyOf(before.terms.id))
+    await test.redis.set(place, encodePayment(withMetadata))
+
+    for (let times = 0; times < 2; times++) {
+      await eraseBuyer(test.redis, before.terms.id)
+      await worker.work()
+    }
+    const { terms, progress, version, history } = await worker.load(accepted)
+    expect(terms).to.deep.equal({
+      ...before.terms,
+      customer: { name: 'erased', email: 'erased@erased.invalid' },
+      metadata: null
+    })
+    expect(progress).to.deep.equal(before.progress)
+    expect(version).to.equal(before.version + 1)
+    expect(history.map(({ event }) => event)).to.deep.equal(['APPROVED', 'BUYER_ERASED'])
+    expect(await test.redis.get(place)).not.to.match(/Ada|ada@example/)
+    expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
+  })
+
+  it('leaves a payment alone whose operation is in progress', async () => {
+    const worker = aWorker(test)
+    const payment = await worker.accept()
+    const create = await worker.takeOne()
+    const command = encodeServiceCommand(payment.terms.id, { kind: 'erase_buyer' })
+    await test.redis.xadd(keys.commands(PARTITION), '*', ...command)
+    await worker.handle(await worker.takeOne())
+    expect((await worker.load(payment)).terms.customer.name).to.equal('Ada Lovelace')
+    worker.network.willAnswer(approvedAndCaptured)
+    await worker.handle(create)
+    expect((await worker.load(payment)).progress.status).to.equal('captured')
+  })
+
+  it('tries again when the payment was changed meanwhile', async () => {
+    let conflicts = 0
+    const worker = aWorker(test, ({ commits }) => ({
+      commits: {
+        ...commits,
+        commit: async (write, partition) => {
+          const isErasure = write.payment.history.at(-1)?.event === 'BUYER_ERASED'
+          return isErasure && conflicts++ === 0 ? 'version_conflict' : await commits.commit(write, partition)
+        }
+      }
+    }))
+    const payment = await worker.accept()
+    worker.network.willAnswer(approvedAndCaptured)
+    await worker.work()
+    await eraseBuyer(test.redis, payment.terms.id)
+    await worker.work()
+    expect(conflicts).to.equal(2)
+    expect((await worker.load(payment)).terms.customer.name).to.equal('erased')
+  })
+})
