@@ -50,18 +50,19 @@ export function doctorCommand(verb: VerbMaker): Command {
     .option(
       '--ops <urls>',
       'ops addresses of the processes, with commas between; those of `npm start` unless given',
-      listOf(url)
+      listOf(address)
     )
     .option(
       '--targets <file>',
       'the same: the static targets of a Prometheus configuration, such as deploy/prometheus.yml'
     )
-    .option('--https <urls>', 'public addresses whose certificates are looked at, with commas between', listOf(url))
+    .option('--https <urls>', 'public addresses whose certificates are looked at, with commas between', listOf(address))
     .option('--alerts <file>', 'the alert rules that Prometheus has loaded; ops/alerts.yml unless given')
     .addHelpText('after', EXAMPLES)
 }
 
-function url(text: string): string {
+/** Reads an address of --ops or --https. */
+export function address(text: string): string {
   if (!/^https?:\/\/./.test(text) || !URL.canParse(text))
     throw new Error(`${text} is no address such as http://10.0.0.1:9100`)
   return text
@@ -100,14 +101,8 @@ async function examineRedis(
   const mend = 'Start Redis, correct REDIS_URL, or load ops/redis/durable.acl of this release into it.'
   return await attempt('durable redis', mend, async () => {
     const tools = readConfig(env, 'tools')
-    const { url: address } = await addressOf(tools, isGiven('REDIS_URL', env))
-    const redis = await connect(
-      address,
-      'commands',
-      createLogger('operator', 'silent'),
-      'REDIS_URL',
-      CONNECT_DEADLINE_MS
-    )
+    const { url } = await addressOf(tools, isGiven('REDIS_URL', env))
+    const redis = await connect(url, 'commands', createLogger('operator', 'silent'), 'REDIS_URL', CONNECT_DEADLINE_MS)
     try {
       const config = readConfig(env, 'operator', toldBy(await findInstallation(redis)))
       const { installation, findings } = await checkInstallation(redis, config)

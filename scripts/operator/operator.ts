@@ -6,11 +6,14 @@ import { connectionOf } from './connection.js'
 import { runOperator } from './program.js'
 
 // The reader may close it (`| head`): what was done is done.
-process.stdout.on('error', () => undefined)
+let isRead = true
+process.stdout.on('error', () => {
+  isRead = false
+})
 const isAtTerminal = process.stdin.isTTY && process.stderr.isTTY
 process.exitCode = await runOperator(process.argv.slice(2), {
   connect: () => connectionOf(),
-  out: text => process.stdout.write(text),
+  out: text => new Promise(resolve => process.stdout.write(text, () => resolve(isRead))),
   err: text => process.stderr.write(text),
   terminal: process.stderr.isTTY ? line => process.stderr.write(`\r\x1b[K${line}`) : undefined,
   ask: isAtTerminal ? ask : undefined,

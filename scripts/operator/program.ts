@@ -17,6 +17,8 @@ import { keyCommand } from './key.js'
 import { merchantCommand } from './merchant.js'
 import { paymentCommand } from './payment.js'
 import { queueCommand } from './queue.js'
+import { reportCommand } from './report.js'
+import { topCommand } from './top.js'
 import { vaultCommand } from './vault.js'
 import { type OperatorWorld, type VerbMaker, verbMaker } from './verb.js'
 import { webhookCommand } from './webhook.js'
@@ -29,10 +31,12 @@ const nouns: readonly ((verb: VerbMaker) => Command)[] = [
   queueCommand,
   deadLetterCommand,
   webhookCommand,
+  reportCommand,
   clockCommand,
   vaultCommand,
   webhookKeysCommand,
   auditCommand,
+  topCommand,
   doctorCommand
 ]
 
@@ -57,7 +61,7 @@ export async function runOperator(args: readonly string[], world: OperatorWorld)
     .version(version)
     .addHelpText('after', EXAMPLES)
     .showHelpAfterError(HELP_HINT)
-    .configureOutput({ writeOut: world.out, writeErr: world.err })
+    .configureOutput({ writeOut: text => void world.out(text), writeErr: world.err })
     .exitOverride()
   let exitCode = 0
   const verb = verbMaker(world, () => {

@@ -62,7 +62,8 @@ function presentCommand({ partition, ageMs, worker, command }: WaitingCommand) {
 
 type Total = Omit<QueueStatus, 'partition'>
 
-function sumOf(rows: readonly QueueStatus[]): Total {
+/** The sum of all partitions; of ages the highest. */
+export function sumOf(rows: readonly QueueStatus[]): Total {
   const sum = (pick: (row: QueueStatus) => number): number => rows.reduce((all, row) => all + pick(row), 0)
   const ages = rows.flatMap(row => row.oldestAgeMs ?? [])
   return {

@@ -12,15 +12,17 @@ export interface OperatorWorld extends ChangeWorld {
   connect(): Promise<OperatorConnection>
   /** In the place of the process's environment, for `doctor`. */
   readonly env?: NodeJS.ProcessEnv
-  out(text: string): void
+  /** A promise resolves when there is room for more: to false when the reader is gone. */
+  out(text: string): unknown
   /** Shows a line that the next one replaces; absent without a terminal. */
   readonly terminal?: ((line: string) => void) | undefined
 }
 
 /** The same result for programs (`--json`) and for people. */
 export interface Output {
+  /** A report that may be long comes line by line, also as JSON. */
   readonly json: unknown
-  readonly text: string
+  readonly text: string | AsyncIterable<string>
   /** The id of what the verb has made, for the audit trail. */
   readonly made?: string
   /** What the verb found wrong, in a sentence: it goes to standard error, and the exit code is 1. */
@@ -61,8 +63,11 @@ export interface VerbMaker {
 
 /** `onFailure`: told when an output is one. */
 export function verbMaker(world: OperatorWorld, onFailure: () => void): VerbMaker {
-  const print = ({ json, text, failure }: Output, isJson: boolean): void => {
-    world.out(isJson ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)
+  const print = async ({ json, text, failure }: Output, isJson: boolean): Promise<void> => {
+    const printed = isJson ? json : text
+    if (isStream(printed)) {
+      for await (const line of printed) if ((await world.out(line)) === false) break
+    } else await world.out(isJson ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)
     if (failure === undefined) return
     world.err(`error: ${failure}\n`)
     onFailure()
@@ -70,7 +75,7 @@ export function verbMaker(world: OperatorWorld, onFailure: () => void): VerbMake
   const local = <Options extends OptionValues>(command: Command, form: VerbForm, verb: LocalVerb<Options>): Command =>
     formed(command, form).action(async () => {
       const options = command.opts<Options>()
-      print(await verb(options, subjectOf(command, form), world.env), options['json'] ?? false)
+      await print(await verb(options, subjectOf(command, form), world.env), options['json'] ?? false)
     })
   const connected = <Options extends OptionValues>(command: Command, form: VerbForm, verb: Verb<Options>): Command =>
     formed(command, form).action(async () => {
@@ -83,13 +88,17 @@ export function verbMaker(world: OperatorWorld, onFailure: () => void): VerbMake
         const output = await (form.change === undefined
           ? run()
           : makeChange(connection, world, { ...change, kind: form.change }, run))
-        print(output, options['json'] ?? false)
+        await print(output, options['json'] ?? false)
         await warnOfLoss(connection, world)
       } finally {
         await connection.close()
       }
     })
   return Object.assign(connected, { local })
+}
+
+function isStream(printed: unknown): printed is AsyncIterable<string> {
+  return typeof printed === 'object' && printed !== null && Symbol.asyncIterator in printed
 }
 
 function formed(command: Command, { does, subject, change }: VerbForm): Command {

@@ -1,10 +1,8 @@
 import { expect } from 'chai'
-import type { Payment } from '../../../machines/model.js'
-import { newPaymentId, partitionOf } from '../../../redis/keys.js'
-import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { operate } from '../../support/operator.js'
-import { anAcceptance, aPayment, createCommand, references } from '../../support/payments.js'
+import { references } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
+import { storePayment } from '../../support/stored-payments.js'
 
 describe('operator payment search', () => {
   const servers = useRedis()
@@ -18,22 +16,11 @@ describe('operator payment search', () => {
     return found.map(({ payment_id: id }) => id)
   }
   const paid = async (merchantId: string, at: string, more: { nsu?: string; last4?: string; reference?: string }) => {
-    const createdAtMs = Date.parse(at)
-    const partition = partitionOf(merchantId, 16)
     const { nsu = references.nsu, last4 = '0060', reference: externalReference = 'order-1' } = more
-    const payment: Payment = aPayment({
-      terms: {
-        id: newPaymentId(partition, createdAtMs),
-        merchantId,
-        createdAtMs,
-        externalReference,
-        card: { brand: 'visa', last4, cardId: null }
-      },
+    return await storePayment(servers.redis, merchantId, Date.parse(at), {
+      terms: { externalReference, card: { brand: 'visa', last4, cardId: null } },
       progress: { status: 'captured', references: { ...references, nsu } }
     })
-    const acceptance = anAcceptance({ partition, record: payment.terms.id })
-    await createPaymentStore(servers.redis).acceptPayment(payment, createCommand, acceptance)
-    return payment.terms.id
   }
 
   beforeEach(async () => {

@@ -1,0 +1,128 @@
+/** `top`: what the installation does now, in a terminal. */
+import { Command } from 'commander'
+import { queueStatus } from '../../redis/commands/queue-status.js'
+import { livingConsumers } from '../../redis/commands/takeover.js'
+import { listReviews } from '../../redis/operator/review.js'
+import { delay } from '../../runtime/delay.js'
+import { listOf, wholeNumber } from '../command-line/values.js'
+import { OPS_FILE, readJson } from '../start/data-dir.js'
+import { type OperatorConnection, serviceNowMs } from './connection.js'
+import { askProcesses, type SeenProcess } from './doctor/process-checks.js'
+import { targetsIn } from './doctor/queries.js'
+import { address } from './doctor.js'
+import { sumOf } from './queue.js'
+import { type Flow, flowOf, type Look, lookAt, perSecondOf } from './top/figures.js'
+import { type Overview, screenOf } from './top/screen.js'
+import type { OperatorWorld, Output, VerbMaker } from './verb.js'
+
+const EVERY_S_DEFAULT = 2
+const CLEARED = '\x1b[H\x1b[2J'
+
+interface TopOptions {
+  readonly ops?: readonly string[]
+  readonly targets?: string
+  readonly every: number
+}
+
+export function topCommand(verb: VerbMaker): Command {
+  return verb<TopOptions>(
+    new Command('top'),
+    { does: 'What the installation does now, again and again; without a terminal, or with --json, once.' },
+    top
+  )
+    .option('--ops <urls>', 'ops addresses of the processes; those of `npm start` unless given', listOf(address))
+    .option('--targets <file>', 'the same: the static targets of a Prometheus configuration')
+    .option('--every <seconds>', 'time between two looks', wholeNumber(1, 3_600), EVERY_S_DEFAULT)
+}
+
+async function top(
+  connection: OperatorConnection,
+  { ops = [], targets, every }: TopOptions,
+  _: string,
+  { terminal }: OperatorWorld
+): Promise<Output> {
+  const given = [...ops, ...(targets === undefined ? [] : targetsIn(targets))]
+  const started = Object.values((await readJson(connection.config.dataDir, OPS_FILE)) ?? {}).map(String)
+  const overviews = watch(connection, given.length > 0 ? given : started, every * 1_000)
+  const first = async (): Promise<Overview> => {
+    for await (const overview of overviews) return overview
+    throw new Error('unreachable: looking never ends')
+  }
+  if (terminal !== undefined) return { json: jsonOf(first), text: screens(overviews) }
+  const overview = await first()
+  return { json: overview, text: screenOf(overview) }
+}
+
+async function* jsonOf(first: () => Promise<Overview>): AsyncGenerator<string> {
+  yield `${JSON.stringify(await first(), null, 2)}\n`
+}
+
+async function* screens(overviews: AsyncIterable<Overview>): AsyncGenerator<string> {
+  for await (const overview of overviews) yield `${CLEARED}${screenOf(overview)}\n`
+}
+
+/** One overview for each pair of looks. */
+async function* watch(
+  connection: OperatorConnection,
+  places: readonly string[],
+  everyMs: number
+): AsyncGenerator<Overview> {
+  let before: Look | undefined
+  for (;;) {
+    const { seen, findings } = await askProcesses(places)
+    const after = lookAt(performance.now(), seen)
+    if (before !== undefined) {
+      const silent = findings.map(({ found }) => ({ name: found.split(' ')[0] ?? '', state: 'NO ANSWER' }))
+      yield {
+        ...(await waitingWork(connection)),
+        flows: flowsOf(before, after),
+        processes: [...seen.map(stateOf), ...silent]
+      }
+    }
+    before = after
+    await delay(everyMs)
+  }
+}
+
+async function waitingWork(connection: OperatorConnection): Promise<Omit<Overview, 'flows' | 'processes'>> {
+  const { redis, config } = connection
+  const nowMs = await serviceNowMs(connection)
+  const total = sumOf(await queueStatus(redis, config.partitions, nowMs))
+  const review = await listReviews(redis, config.partitions)
+  return {
+    at: new Date(nowMs).toISOString(),
+    environment: config.environment,
+    waiting: total.length - total.pending,
+    in_work: total.pending,
+    oldest_ms: total.oldestAgeMs,
+    wake_ups_due: total.due,
+    to_reconcile: total.reconcileDue,
+    dead_letters: total.deadLetters,
+    in_doubt: total.inDoubt,
+    workers: (await livingConsumers(redis, config.takeoverAfterMs)).size,
+    review: review.map(({ paymentId, reason }) => ({ payment_id: paymentId, reason }))
+  }
+}
+
+function flowsOf(before: Look, after: Look): Record<string, Flow> {
+  const requests = 'http_request_duration_seconds'
+  const counted = (counter: string, labels: Record<string, RegExp>): Flow => {
+    return { perSecond: perSecondOf(before, after, counter, labels), p50Ms: null, p99Ms: null }
+  }
+  return {
+    creates: flowOf(before, after, requests, { method: /^POST$/, route: /^\/v1\/payments$/ }),
+    'all requests': flowOf(before, after, requests, {}),
+    'answers 5xx': counted(`${requests}_count`, { status: /^5/ }),
+    'commits to Redis': flowOf(before, after, 'commit_seconds', {}),
+    'calls to the network': flowOf(before, after, 'network_call_seconds', {}),
+    'of these without answer': counted('network_call_seconds_count', { outcome: /^(ambiguous|not_sent|no_answer)$/ }),
+    'webhook attempts': flowOf(before, after, 'webhook_attempt_seconds', {})
+  }
+}
+
+function stateOf({ name, problems, warnings }: SeenProcess): { name: string; state: string } {
+  const [problem] = Object.keys(problems)
+  const [warning] = Object.keys(warnings)
+  if (problem !== undefined) return { name, state: `PROBLEM ${problem}` }
+  return { name, state: warning === undefined ? 'ready' : `WARNING ${warning}` }
+}
