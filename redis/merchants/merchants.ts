@@ -31,6 +31,10 @@ export interface ApiKey {
   readonly permissions: readonly Permission[]
   readonly isPublishable: boolean
   readonly isRevoked: boolean
+  /** What the operator calls it; null without a label. */
+  readonly label: string | null
+  /** Refused from this moment on; null: it does not expire. */
+  readonly expiresAtMs: number | null
   readonly createdAtMs: number
 }
 
@@ -96,6 +100,8 @@ export class MerchantStore {
     merchantId: string
     permissions: readonly Permission[]
     isPublishable?: boolean
+    label?: string | undefined
+    expiresAtMs?: number | undefined
   }): Promise<ApiKey & { readonly fullKey: string }> {
     await this.requireMerchant(request.merchantId)
     const isPublishable = request.isPublishable ?? false
@@ -109,8 +115,11 @@ export class MerchantStore {
       permissions: wanted,
       isPublishable,
       isRevoked: false,
+      label: request.label ?? null,
+      expiresAtMs: request.expiresAtMs ?? null,
       createdAtMs: Date.now()
     }
+    if (isExpired(key)) throw new MerchantStoreError('The key would expire before it is made. Give a later time.')
     const secret = isPublishable ? null : randomBytes(32).toString('base64url')
     await this.#redis.zadd(keys.apiKeys(), key.createdAtMs, key.keyId)
     await this.#redis.hset(keys.apiKey(key.keyId), {
@@ -119,6 +128,8 @@ export class MerchantStore {
       permissions: wanted.join(','),
       revoked: '0',
       created: String(key.createdAtMs),
+      ...(key.label === null ? {} : { label: key.label }),
+      ...(key.expiresAtMs === null ? {} : { expires: String(key.expiresAtMs) }),
       ...(secret === null ? {} : { secret: hashSecret(secret).toString('hex') })
     })
     const fullKey = [`svc_${this.#environment}`, key.keyId, ...(secret === null ? [] : [secret])].join('.')
@@ -148,12 +159,17 @@ export class MerchantStore {
     return { ...found.key, isRevoked: true }
   }
 
-  /** The record behind a key id, revoked ones included; null when there is none. Two reads in either case. */
+  /**
+   * The record behind a key id, revoked ones included; null when there is none. Two reads in either case. A key that has
+   * expired counts as revoked.
+   */
   async findKey(keyId: string): Promise<KeyRecord | null> {
     const found = parseKey(keyId, await this.#redis.hgetall(keys.apiKey(keyId)))
     const merchant = await this.findMerchant(found?.key.merchantId ?? NO_MERCHANT)
     if (found === null) return null
-    return { ...found.key, secretHash: found.secretHash, isMerchantEnabled: merchant?.isEnabled ?? false }
+    const { key, secretHash } = found
+    const isRevoked = key.isRevoked || isExpired(key)
+    return { ...key, isRevoked, secretHash, isMerchantEnabled: merchant?.isEnabled ?? false }
   }
 
   /** Throws `MerchantStoreError` when there is none. */
@@ -164,6 +180,10 @@ export class MerchantStore {
     }
     return merchant
   }
+}
+
+export function isExpired({ expiresAtMs }: Pick<ApiKey, 'expiresAtMs'>): boolean {
+  return expiresAtMs !== null && Date.now() >= expiresAtMs
 }
 
 /** What is stored of a secret, and compared with. */
@@ -198,6 +218,8 @@ function parseKey(keyId: string, row: Record<string, string>): { key: ApiKey; se
     permissions: permissions.filter(permission => granted.includes(permission)),
     isPublishable: row['secret'] === undefined,
     isRevoked: row['revoked'] !== '0',
+    label: row['label'] ?? null,
+    expiresAtMs: row['expires'] === undefined ? null : Number(row['expires']),
     createdAtMs: Number(row['created'])
   }
   return { key, secretHash: row['secret'] === undefined ? null : Buffer.from(row['secret'], 'hex') }

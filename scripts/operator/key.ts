@@ -1,7 +1,8 @@
 /** `key create|list|revoke` */
 import { Command, InvalidArgumentError } from 'commander'
-import { type ApiKey, MerchantStore, type Permission, permissions } from '../../redis/merchants/merchants.js'
+import { type ApiKey, isExpired, MerchantStore, type Permission, permissions } from '../../redis/merchants/merchants.js'
 import { UsageError } from '../command-line/usage-error.js'
+import { oneLine, time } from '../command-line/values.js'
 import type { OperatorConnection } from './connection.js'
 import { table } from './table.js'
 import type { Output, VerbMaker } from './verb.js'
@@ -10,8 +11,11 @@ interface CreateOptions {
   merchant: string
   permissions?: Permission[]
   publishable?: boolean
+  label?: string
+  expires?: number
 }
 
+const LABEL_LENGTH_MAX = 120
 /** The only permission that a key without a secret may have. */
 const OF_BROWSERS: Permission = 'tokens:write'
 
@@ -24,7 +28,9 @@ export function keyCommand(verb: VerbMaker): Command {
       const key = await storeOf(connection).createKey({
         merchantId: options.merchant,
         permissions: permissionsOf(options),
-        isPublishable: options.publishable ?? false
+        isPublishable: options.publishable ?? false,
+        label: options.label,
+        expiresAtMs: options.expires
       })
       return {
         json: { ...present(key), key: key.fullKey },
@@ -40,6 +46,12 @@ export function keyCommand(verb: VerbMaker): Command {
       parsePermissions
     )
     .option('--publishable', `a key without a secret, for the browser; its only permission is ${OF_BROWSERS}`)
+    .option(
+      '--label <text>',
+      'what the key is for, such as "checkout, March": `key list` shows it',
+      oneLine(LABEL_LENGTH_MAX)
+    )
+    .option('--expires <time>', 'refused from this time on (ISO 8601); never unless given', time)
   verb<{ merchant?: string }>(
     noun.command('list'),
     { does: 'Keys, oldest first, without their secrets.' },
@@ -85,15 +97,18 @@ export function listKeys(keys: readonly ApiKey[]): Output {
   const rows = keys.map(key => [
     key.keyId,
     key.merchantId,
-    key.isRevoked ? 'revoked' : 'active',
+    stateOf(key),
     key.isPublishable ? 'publishable' : 'secret',
+    key.environment,
     new Date(key.createdAtMs).toISOString(),
-    key.permissions.join(',')
+    expiryOf(key) ?? '-',
+    key.permissions.join(','),
+    key.label ?? ''
   ])
   return {
     json: keys.map(present),
     text: table(
-      ['KEY', 'MERCHANT', 'STATE', 'KIND', 'CREATED', 'PERMISSIONS'],
+      ['KEY', 'MERCHANT', 'STATE', 'KIND', 'ENVIRONMENT', 'CREATED', 'EXPIRES', 'PERMISSIONS', 'LABEL'],
       rows,
       'There are no keys. Make one: key create.'
     )
@@ -108,6 +123,17 @@ function present(key: ApiKey): Record<string, unknown> {
     permissions: key.permissions,
     publishable: key.isPublishable,
     revoked: key.isRevoked,
+    label: key.label,
+    expires_at: expiryOf(key),
     created_at: new Date(key.createdAtMs).toISOString()
   }
+}
+
+function stateOf(key: ApiKey): string {
+  if (key.isRevoked) return 'revoked'
+  return isExpired(key) ? 'expired' : 'active'
+}
+
+function expiryOf({ expiresAtMs }: ApiKey): string | null {
+  return expiresAtMs === null ? null : new Date(expiresAtMs).toISOString()
 }

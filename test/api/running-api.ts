@@ -138,6 +138,8 @@ export function aKey(keyId: string, changes: Partial<KeyRecord> = {}): KeyRecord
     permissions,
     isPublishable: false,
     isRevoked: false,
+    label: null,
+    expiresAtMs: null,
     createdAtMs: 0,
     secretHash: hashSecret(SECRET),
     isMerchantEnabled: true,

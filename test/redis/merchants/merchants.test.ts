@@ -105,6 +105,20 @@ describe('merchants and keys', () => {
     })
   }
 
+  it('a key is refused within 1 s after its expiry by a process that has just seen it valid', async () => {
+    const { merchantId } = await newKey()
+    const expiresAtMs = Date.now() + 1_500
+    const key = await store.createKey({ merchantId, permissions: ['payments:read'], label: 'checkout', expiresAtMs })
+    expect(await store.findKey(key.keyId)).to.include({ label: 'checkout', expiresAtMs, isRevoked: false })
+    const { authenticate } = createAuthenticator({ environment: 'test', findKey: id => store.findKey(id) })
+    await authenticate(`Bearer ${key.fullKey}`)
+    await until('its expiry', () => Date.now() >= expiresAtMs)
+    const refusal = (): Promise<string> => authenticate(`Bearer ${key.fullKey}`).then(() => '', String)
+    await until('a refusal', async () => (await refusal()) !== '', 1_000)
+    const late = store.createKey({ merchantId, permissions: ['payments:read'], expiresAtMs: Date.now() - 1 })
+    expect(await failure(late)).to.contain('would expire before')
+  })
+
   it('a merchant that is enabled again is served again, a revoked key stays revoked', async () => {
     const key = await newKey()
     await store.setEnabled(key.merchantId, false)

@@ -109,6 +109,7 @@ describe('operator command line: merchants and keys', () => {
     ['key create --permissions payments:read', 2, /--merchant/],
     ['key create --merchant m_1', 2, /secret key needs --permissions: one or more of payments:read/],
     ['key create --merchant m_1 --permissions everything', 2, /no permission "everything".*payments:read/],
+    ['key create --merchant m_1 --publishable --expires soon', 2, /Give a time such as/],
     ['merchant create', 2, /missing argument <name>/],
     ['merchant rename', 2, /unknown command/],
     ['webhook list --merchant m_none', 1, /no merchant m_none/],

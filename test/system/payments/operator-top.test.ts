@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { delay } from '../../../runtime/delay.js'
 import { asOperator } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
@@ -13,9 +14,15 @@ describe('operator top', function () {
   const { service, merchant, network } = usePayingService()
 
   it('shows creates, calls, what is in doubt, and every process', async () => {
-    const looking = asOperator(service(), 'top', '--json', '--every', '4')
     network.faults({ drop_before: 1 })
-    await merchant.create()
+    let isLooking = true
+    const looking = asOperator(service(), 'top', '--json', '--every', '3').finally(() => {
+      isLooking = false
+    })
+    while (isLooking) {
+      await merchant.create({ waitS: 0 })
+      await delay(200)
+    }
     const seen = (await looking).json() as Seen
     network.faults()
     expect(seen.flows['creates']?.perSecond).to.be.above(0)
