@@ -1,10 +1,8 @@
 /** Process `tokens`: the browser's side. It can seal card data, and never open it. */
 import { watchClock } from '../redis/connection/redis-clock.js'
-
+import { publishMemory, readMemory } from '../redis/connection/redis-memory.js'
 import { awaitInstallation, connectDurable } from '../redis/installation/installation.js'
-
 import { requireOwnKeys } from '../redis/installation/key-record.js'
-
 import { openMemoryOnly } from '../redis/installation/memory-only.js'
 import { MerchantStore } from '../redis/merchants/merchants.js'
 import { createTokenStore } from '../redis/tokens/tokens.js'
@@ -24,6 +22,7 @@ await runProcess('tokens', async context => {
   await watchClock(durable, { process: context })
   await requireOwnKeys(durable, 'vault', sealer, context)
   const secrets = await openMemoryOnly(context, installation, 'required')
+  publishMemory('memory_only', () => readMemory([secrets]))
 
   const merchants = new MerchantStore(durable, config.environment)
   const limit = { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }

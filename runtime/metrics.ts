@@ -88,7 +88,7 @@ export function publishProcess(
 ): void {
   collectDefaultMetrics({ register: registry })
   const build = new Gauge({
-    name: 'build_info',
+    name: 'card_payments_build_info',
     help: 'Always 1. Which version of the service this process runs, on which Node.',
     labelNames: ['process', 'version', 'node'],
     registers: [registry]
@@ -96,12 +96,12 @@ export function publishProcess(
   build.set({ process: processName, version, node: process.version }, 1)
   publishFigures(registry, look, [
     {
-      name: 'process_ready',
+      name: 'card_payments_process_ready',
       help: 'Whether /readyz says yes at this moment: 1 or 0.',
       pick: ({ problems }) => (Object.keys(problems).length === 0 ? 1 : 0)
     },
     {
-      name: 'process_warning',
+      name: 'card_payments_process_warning',
       help: 'Whether /readyz warns of this part at this moment: 1 or 0.',
       label: 'part',
       pick: ({ warnings }) =>
@@ -114,7 +114,7 @@ export function publishProcess(
 export function publishClockDifference(aheadMs: () => number, registry: Registry = register): void {
   publishFigures(registry, async () => aheadMs(), [
     {
-      name: 'clock_difference_seconds',
+      name: 'card_payments_clock_difference_seconds',
       help: 'How far the clock of the machine is ahead of the clock of Redis; negative when it is behind.',
       pick: ms => ms / 1_000
     }

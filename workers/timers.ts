@@ -3,7 +3,9 @@
 import { ensureGroups, paymentWork } from '../redis/commands/command-stream.js'
 import { queueStatus } from '../redis/commands/queue-status.js'
 import { livingConsumers } from '../redis/commands/takeover.js'
+import { mastersOf } from '../redis/connection/cluster-nodes.js'
 import { followClock } from '../redis/connection/redis-clock.js'
+import { publishMemory, readMemory } from '../redis/connection/redis-memory.js'
 import { connectDurable } from '../redis/installation/installation.js'
 import { createReconcilePace } from '../redis/reconciliation/reconcile-pace.js'
 import { deliveryWork } from '../redis/webhooks/webhook-queue.js'
@@ -21,6 +23,7 @@ await runProcess('timers', async context => {
     partitions: await queueStatus(redis, config.partitions, clock.now()),
     workers: (await livingConsumers(redis, config.takeoverAfterMs)).size
   }))
+  publishMemory('durable', () => readMemory(mastersOf(redis)))
   const rounds = startRounds({
     redis,
     pace: createReconcilePace(redis, config.reconcilePerSecond),

@@ -29,45 +29,45 @@ export function apiMetrics(): ApiMetrics {
 export function createApiMetrics(registry: Registry): ApiMetrics {
   const registers = [registry]
   const requests = new Histogram({
-    name: 'http_request_duration_seconds',
+    name: 'card_payments_http_request_duration_seconds',
     help: 'Time from the arrival of a request to its answer, by method, route and status. Never by path, which holds ids.',
     labelNames: ['method', 'route', 'status'] as const,
     buckets: REQUEST_BUCKETS_S,
     registers
   })
   const acceptances = new Histogram({
-    name: 'accept_seconds',
+    name: 'card_payments_accept_seconds',
     help: 'Step accept: time to make a request durable. `outcome`: accepted, earlier (its key was known), not_found, failed.',
     labelNames: ['operation', 'outcome'] as const,
     buckets: STEP_BUCKETS_S,
     registers
   })
   const waits = new Histogram({
-    name: 'result_wait_seconds',
+    name: 'card_payments_result_wait_seconds',
     help: 'Time from the acceptance to the result. `outcome`: ended, open (the network has not said), none (the wait was over first).',
     labelNames: ['outcome'] as const,
     buckets: REQUEST_BUCKETS_S,
     registers
   })
   const replies = new Histogram({
-    name: 'reply_seconds',
+    name: 'card_payments_reply_seconds',
     help: 'Step reply: the last commit of a command and the way of its result from the worker to the waiting request.',
     buckets: STEP_BUCKETS_S,
     registers
   })
   const shed = new Counter({
-    name: 'http_requests_shed_total',
+    name: 'card_payments_http_requests_shed_total',
     help: 'Requests answered 503 at once: the process is full, a merchant has more than its share, or workers are behind (`backlog`).',
     labelNames: ['reason'] as const,
     registers
   })
   const limited = new Counter({
-    name: 'http_requests_rate_limited_total',
+    name: 'card_payments_http_requests_rate_limited_total',
     help: 'Requests answered 429: above the rate of their API key.',
     registers
   })
   const refusedClaims = new Counter({
-    name: 'token_claims_refused_total',
+    name: 'card_payments_token_claims_refused_total',
     help: 'Tokens that could not be used: missing (unknown, expired, of another merchant) or taken (used before).',
     labelNames: ['reason'] as const,
     registers
@@ -89,12 +89,12 @@ export function createApiMetrics(registry: Registry): ApiMetrics {
 export function publishAdmission(registry: Registry, read: () => { inFlight: number; merchants: number }): void {
   publishFigures(registry, async () => read(), [
     {
-      name: 'http_requests_in_flight',
+      name: 'card_payments_http_requests_in_flight',
       help: 'Requests of known merchants that are being worked on; MAX_IN_FLIGHT bounds it.',
       pick: now => now.inFlight
     },
     {
-      name: 'merchants_in_flight',
+      name: 'card_payments_merchants_in_flight',
       help: 'Merchants with a request that is being worked on.',
       pick: now => now.merchants
     }

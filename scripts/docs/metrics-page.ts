@@ -1,6 +1,7 @@
 /** Every figure of every process, read from the register that the code itself fills. */
 import { type MetricObject, Registry } from 'prom-client'
 import { createApiMetrics, publishAdmission } from '../../api/http/api-metrics.js'
+import { publishMemory } from '../../redis/connection/redis-memory.js'
 import { publishClockDifference, publishProcess } from '../../runtime/metrics.js'
 import { createWorkerMetrics } from '../../workers/payments/payments-metrics.js'
 import { createTimersMetrics, publishInstallation } from '../../workers/timers/timers-metrics.js'
@@ -42,6 +43,7 @@ const groups: readonly [processes: string, fill: (registry: Registry) => void][]
     registry => {
       createTimersMetrics(registry)
       publishInstallation(never, registry)
+      publishMemory('durable', never, registry)
     }
   ],
   [
@@ -53,30 +55,33 @@ const groups: readonly [processes: string, fill: (registry: Registry) => void][]
   ]
 ]
 
-/** The client's own figures about Node: many, known, and not the same on every system. */
-const OF_THE_CLIENT = /^(nodejs_|process_(?!ready))/
-
-/** Our figures, by process. */
+/** Our figures, by process. Those of the Prometheus client about Node are many, known, and not the same on every system. */
 export function metricGroups(): MetricGroup[] {
   return groups.map(([processes, fill]) => {
     const registry = new Registry()
     fill(registry)
     const rows = registry
       .getMetricsAsArray()
-      .filter(({ name }) => !OF_THE_CLIENT.test(name))
+      .filter(({ name }) => name.startsWith('card_payments_'))
       .map(rowOf)
     return { processes, rows }
   })
 }
 
-/** Every name that /metrics shows for a figure: a histogram has three, and the client's own have theirs. */
-export function seriesNames(): Set<string> {
+/** Every series that /metrics shows, with its labels: a histogram has three, and the client's own are among them. */
+export function seriesLabels(): Map<string, readonly string[]> {
   const registry = new Registry()
   for (const [, fill] of groups) fill(registry)
-  const names = registry.getMetricsAsArray().map(rowOf)
-  return new Set(
-    names.flatMap(({ name, type }) =>
-      type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name]
+  const rows = registry.getMetricsAsArray().map(rowOf)
+  return new Map(
+    rows.flatMap(({ name, type, labels }): [string, readonly string[]][] =>
+      type === 'histogram'
+        ? [
+            [`${name}_bucket`, [...labels, 'le']],
+            [`${name}_sum`, labels],
+            [`${name}_count`, labels]
+          ]
+        : [[name, labels]]
     )
   )
 }

@@ -5,7 +5,7 @@ import { type ErrorSpec, errorCatalogue } from '../../runtime/errors.js'
 import { everyProcess } from '../../runtime/setting.js'
 import { API_PAGE, apiPage } from './api/page.js'
 import { clientTypeFiles } from './client-types.js'
-import { dashboardFile } from './dashboard.js'
+import { dashboardFiles } from './dashboards/dashboards.js'
 import { declinesPage } from './declines-page.js'
 import { type LockedPackage, lockedPackages } from './licences.js'
 import { metricGroups } from './metrics-page.js'
@@ -25,7 +25,7 @@ export function generatedPages(): { path: string; content: string }[] {
     { path: 'docs/LICENCES.md', content: licencesPage() },
     { path: 'docs/METRICS.md', content: metricsPage() },
     { path: OPENAPI_FILE, content: openApiFile() },
-    { path: 'ops/grafana-dashboard.json', content: dashboardFile() },
+    ...dashboardFiles(),
     ...clientTypeFiles()
   ]
 }
@@ -128,9 +128,9 @@ function metricsPage(): string {
     '# Metrics',
     NOTIFICATION,
     'The figures that each process serves at `/metrics` of its ops server (source: the files `…-metrics.ts` of api and workers, ' +
-      'and `runtime/metrics.ts`). The Prometheus client adds its own about Node (`nodejs_…`, `process_…`: event-loop lag, memory, CPU, garbage ' +
-      'collection). Times are in seconds. The dashboard is `ops/grafana-dashboard.json`, the alerts are in `ops/alerts.yml`; what to ' +
-      'do about an alert: [OPERATIONS.md](OPERATIONS.md).',
+      '`runtime/metrics.ts` and `redis/connection/redis-memory.ts`). The Prometheus client adds its own about Node (`nodejs_…`, `process_…`: event-loop ' +
+      'lag, memory, CPU, garbage collection). The dashboards are in `ops/dashboards/`, the alerts in `ops/alerts.yml`; what to do ' +
+      'about an alert: [OPERATIONS.md](OPERATIONS.md).',
     ...sections
   ].join('\n\n')
 }

@@ -14,7 +14,7 @@ import { checkCertificates } from './doctor/certificates.js'
 import { checkDurable, checkHeartbeats, checkInstallation } from './doctor/durable-checks.js'
 import { attempt, type Finding } from './doctor/finding.js'
 import * as processes from './doctor/process-checks.js'
-import { alertsIn, dashboardSeries, targetsIn } from './doctor/queries.js'
+import { dashboardQueries, rulesIn, targetsIn } from './doctor/queries.js'
 import { checkCardNetwork, checkEgress, checkMemoryOnly } from './doctor/reach-checks.js'
 import type { Output, VerbMaker } from './verb.js'
 
@@ -80,9 +80,14 @@ async function examine(options: DoctorOptions, env: NodeJS.ProcessEnv | undefine
     checkCertificates(options.https ?? [])
   ])
   const alerts = await attempt('alerts', 'Give the file that Prometheus loads: --alerts FILE.', async () => {
-    const asked = alertsIn(options.alerts ?? fileURLToPath(new URL('ops/alerts.yml', ROOT)))
-    const dashboard = dashboardSeries(fileURLToPath(new URL('ops/grafana-dashboard.json', ROOT)))
-    return processes.checkFigures(seen, new Map([...asked, ['the dashboard', dashboard]]))
+    const rules = rulesIn(options.alerts ?? fileURLToPath(new URL('ops/alerts.yml', ROOT)))
+    const boards = ['operators', 'business'].flatMap(name =>
+      dashboardQueries(fileURLToPath(new URL(`ops/dashboards/${name}.json`, ROOT))).map(query => ({
+        name: `dashboard ${name}`,
+        query
+      }))
+    )
+    return processes.checkFigures(seen, [...rules, ...boards])
   })
   return [
     ...processes.checkVersions(seen, engines.node),

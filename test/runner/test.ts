@@ -14,6 +14,7 @@ import { obtainChromium } from './chromium-binary.js'
 import type { FileTime, Totals } from './counting-reporter.js'
 import { runMocha, runNode } from './mocha-process.js'
 import { fetchNodes, obtainNode, pinnedNodes } from './node-binaries.js'
+import { obtainPromtool } from './promtool-binary.js'
 import { batchesOf, selectTestFiles } from './test-files.js'
 
 const LANES = 2
@@ -84,6 +85,7 @@ async function runEverything(): Promise<Totals> {
   // Before the batches: several need these programs, and only one may fetch them.
   await obtainRedis(resolve('.vendor'), say)
   await obtainChromium('.vendor', say)
+  await obtainPromtool('.vendor', say)
   const folder = mkdtempSync(join(tmpdir(), 'payments-reports-'))
   const lint = runNode(['node_modules/@biomejs/biome/bin/biome', 'check', '.'])
   await fetchNodes(say)

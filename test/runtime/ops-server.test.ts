@@ -47,7 +47,7 @@ describe('the ops server of a process whose servers are silent', () => {
 
   it('tells in /healthz and /metrics which version it is', async () => {
     expect(JSON.parse((await get('/healthz')).text)).to.deep.equal({ status: 'ok', process: 'test', version })
-    const figure = `build_info{process="test",version="${version}",node="${process.version}"} 1`
+    const figure = `card_payments_build_info{process="test",version="${version}",node="${process.version}"} 1`
     expect((await get('/metrics')).text).to.contain(figure)
   })
 
@@ -65,7 +65,7 @@ describe('the ops server of a process whose servers are silent', () => {
 
   it('tells its figures in that time too: a scrape that takes longer than Prometheus waits would tell nothing', async () => {
     const { text, tookMs } = await get('/metrics')
-    expect(text).to.match(/^process_ready 0$/m)
+    expect(text).to.match(/^card_payments_process_ready 0$/m)
     expect(tookMs).to.be.below(1.8 * CHECK_TIMEOUT_MS)
   })
 })
@@ -107,14 +107,14 @@ describe('the ops server of a process with a warning', () => {
       warnings: { replicas: 'one of two replicas is away' },
       facts: { 'vault key': 'k1' }
     })
-    expect(await text('/metrics')).to.match(/^process_warning\{part="replicas"\} 1$/m)
+    expect(await text('/metrics')).to.match(/^card_payments_process_warning\{part="replicas"\} 1$/m)
   })
 
   it('logs once when the warning begins and once when it ends', async () => {
     await text('/readyz')
     expect(changes()).to.deep.equal(['warn replicas a warning began, see /readyz'])
     warning = undefined
-    expect(await text('/metrics')).to.match(/^process_warning\{part="replicas"\} 0$/m)
+    expect(await text('/metrics')).to.match(/^card_payments_process_warning\{part="replicas"\} 0$/m)
     await text('/readyz')
     expect(changes().slice(1)).to.deep.equal(['info replicas a warning ended'])
   })

@@ -71,7 +71,7 @@ export async function measureCommand<T>(
       ...deps,
       lock: meterLock(deps.lock, times, metrics),
       network: meterNetwork(deps.network, metrics, (...call) => times.addNetwork(...call)),
-      commits: meterCommits(deps.commits, times, metrics, deps.log)
+      commits: meterCommits(deps, times, metrics)
     })
   } finally {
     times.step.end()
@@ -132,10 +132,9 @@ export function meterNetwork(
 }
 
 function meterCommits(
-  commits: CommitStore,
+  { commits, environment, log }: WorkerDeps,
   times: CommandTimes,
-  metrics: WorkerMetrics,
-  log: Pick<Logger, 'info'>
+  metrics: WorkerMetrics
 ): CommitStore {
   const tell = (outcome: string, ms: number): void => {
     metrics.committed(outcome, ms)
@@ -152,7 +151,9 @@ function meterCommits(
         answer => answer,
         tell
       )
-      if (written === 'committed' && write.ends !== null) logOutcome(write, write.ends, sums, log)
+      if (written !== 'committed') return written
+      metrics.changed(write, environment)
+      if (write.ends !== null) logOutcome(write, write.ends, sums, log)
       return written
     },
     finish: (entry, result) =>

@@ -1,6 +1,8 @@
 /** What `payments` tells its operator: how long each step of a command takes, and how it ended. */
 import { Counter, Gauge, Histogram, type Registry, register } from 'prom-client'
+import type { Environment } from '../../machines/model.js'
 import { STEP_BUCKETS_S } from '../../runtime/metrics.js'
+import { type Changed, createOutcomeMetrics } from './outcome-metrics.js'
 import type { Unconfirmed } from './reconciling-network.js'
 
 /** How a command went that this worker did not end. */
@@ -13,6 +15,8 @@ export interface WorkerMetrics {
   lockTried(outcome: 'held' | 'taken' | 'failed', durationMs: number): void
   called(operation: string, outcome: string, durationMs: number): void
   committed(outcome: string, durationMs: number): void
+  /** A commit that was written. */
+  changed(change: Changed, environment: Environment): void
   gaveBack(way: GivenBack): void
   /** A notification of the card network whose payment was never found. */
   gaveNotificationUp(): void
@@ -32,47 +36,47 @@ export interface WorkerState {
 export function createWorkerMetrics(state: WorkerState, registry: Registry = register): WorkerMetrics {
   const registers = [registry]
   const running: Gauge = new Gauge({
-    name: 'commands_in_work',
+    name: 'card_payments_commands_in_work',
     help: 'Commands that this process works on; WORKER_CONCURRENCY bounds it.',
     registers,
     collect: () => running.set(state.inWork())
   })
   const circuit: Gauge = new Gauge({
-    name: 'network_circuit_open',
+    name: 'card_payments_network_circuit_open',
     help: 'Whether this process refuses new payments (1) before anything is sent, because NETWORK_CIRCUIT_FAILURES calls in a row to the card network got no answer.',
     registers,
     collect: () => circuit.set(state.isCircuitOpen() ? 1 : 0)
   })
   const queue = new Histogram({
-    name: 'command_queue_seconds',
+    name: 'card_payments_command_queue_seconds',
     help: 'Step queue: time from the acceptance of a command to a worker, by the clocks of Redis and of the worker.',
     labelNames: ['command'] as const,
     buckets: LONG_BUCKETS_S,
     registers
   })
   const commands = new Histogram({
-    name: 'command_seconds',
+    name: 'card_payments_command_seconds',
     help: 'Time that a worker spends on a command, from taking it to its end, everything included.',
     labelNames: ['command'] as const,
     buckets: LONG_BUCKETS_S,
     registers
   })
   const locks = new Histogram({
-    name: 'payment_lock_seconds',
+    name: 'card_payments_payment_lock_seconds',
     help: 'Step lock: time of one try to lock a payment. `outcome`: held, taken (contention: it is tried again), failed.',
     labelNames: ['outcome'] as const,
     buckets: STEP_BUCKETS_S,
     registers
   })
   const calls = new Histogram({
-    name: 'network_call_seconds',
+    name: 'card_payments_network_call_seconds',
     help: 'Step network: time of one call to the card network, by operation and by what its answer meant.',
     labelNames: ['operation', 'outcome'] as const,
     buckets: LONG_BUCKETS_S,
     registers
   })
   const commits = new Histogram({
-    name: 'commit_seconds',
+    name: 'card_payments_commit_seconds',
     help: 'Step commit: time of one write. `outcome`: committed, finished (nothing to change), version_conflict, taken_over, failed.',
     labelNames: ['outcome'] as const,
     buckets: STEP_BUCKETS_S,
@@ -84,6 +88,7 @@ export function createWorkerMetrics(state: WorkerState, registry: Registry = reg
     handled: (command, ms) => commands.observe({ command }, ms / 1_000),
     lockTried: (outcome, ms) => locks.observe({ outcome }, ms / 1_000),
     called: (operation, outcome, ms) => calls.observe({ operation, outcome }, ms / 1_000),
+    changed: createOutcomeMetrics(registry),
     committed: (outcome, ms) => commits.observe({ outcome }, ms / 1_000),
     gaveBack: way => returned.inc({ way }),
     gaveNotificationUp: () => unplaced.inc(),
@@ -94,18 +99,18 @@ export function createWorkerMetrics(state: WorkerState, registry: Registry = reg
 /** What is counted because it should not happen. */
 function createCounters(registers: Registry[]) {
   const returned = new Counter({
-    name: 'commands_given_back_total',
+    name: 'card_payments_commands_given_back_total',
     help: 'Commands that a worker did not end: requeued after a failure, released unbegun at its stop, left to workers of a newer version, moved to the dead letters.',
     labelNames: ['way'] as const,
     registers
   })
   const unplaced = new Counter({
-    name: 'notifications_given_up_total',
+    name: 'card_payments_notifications_given_up_total',
     help: 'Notifications of the card network whose payment was never found: one may be a chargeback that no merchant sees.',
     registers
   })
   const unconfirmed = new Counter({
-    name: 'absences_unconfirmed_total',
+    name: 'card_payments_absences_unconfirmed_total',
     help: 'Answers "there is no such sale" that were not believed. `reason`: denied (the network does not find a sale that it has surely booked either), no_known_sale (none was booked yet), older_than_account (NETWORK_MERCHANT_ID was changed since).',
     labelNames: ['reason'] as const,
     registers

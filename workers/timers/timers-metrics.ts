@@ -16,17 +16,17 @@ export interface TimersMetrics {
 export function createTimersMetrics(registry: Registry = register): TimersMetrics {
   const registers = [registry]
   const fired = new Counter({
-    name: 'due_commands_total',
+    name: 'card_payments_due_commands_total',
     help: 'Wake-ups that were due and became commands: expiries and questions to the network.',
     registers
   })
   const takeovers = new Counter({
-    name: 'takeovers_total',
+    name: 'card_payments_takeovers_total',
     help: 'Commands of silent workers that were handed to others.',
     registers
   })
   const failures = new Counter({
-    name: 'timer_rounds_failed_total',
+    name: 'card_payments_timer_rounds_failed_total',
     help: 'Rounds of the timers that failed and were repeated, by round: due, reconcile, takeover.',
     labelNames: ['round'] as const,
     registers
@@ -53,40 +53,52 @@ export function publishInstallation(read: () => Promise<InstallationStatus>, reg
       partitions.reduce((all, row) => all + figureOf(row), 0)
   publishFigures(registry, read, [
     {
-      name: 'commands_waiting',
+      name: 'card_payments_commands_waiting',
       help: 'Accepted commands that no worker has taken yet.',
       pick: sum(row => Math.max(0, row.length - row.pending))
     },
-    { name: 'commands_pending', help: 'Commands in the hands of workers.', pick: sum(row => row.pending) },
     {
-      name: 'commands_oldest_seconds',
+      name: 'card_payments_commands_pending',
+      help: 'Commands in the hands of workers.',
+      pick: sum(row => row.pending)
+    },
+    {
+      name: 'card_payments_commands_oldest_seconds',
       help: 'Age of the oldest command without a result, waiting or in work.',
       pick: ({ partitions }) => Math.max(0, ...partitions.map(row => row.oldestAgeMs ?? 0)) / 1_000
     },
-    { name: 'workers_alive', help: '`payments` processes that were heard lately.', pick: status => status.workers },
     {
-      name: 'wakeups_scheduled',
+      name: 'card_payments_workers_alive',
+      help: '`payments` processes that were heard lately.',
+      pick: status => status.workers
+    },
+    {
+      name: 'card_payments_wakeups_scheduled',
       help: 'Payments with a wake-up: an expiry or a question to the network.',
       pick: sum(row => row.scheduled)
     },
-    { name: 'wakeups_due', help: 'Expiries that are due and have not become commands yet.', pick: sum(row => row.due) },
     {
-      name: 'reconciliations_due',
+      name: 'card_payments_wakeups_due',
+      help: 'Expiries that are due and have not become commands yet.',
+      pick: sum(row => row.due)
+    },
+    {
+      name: 'card_payments_reconciliations_due',
       help: 'Questions to the network that are due and wait for their turn: RECONCILE_PER_SECOND, or one a second while it gives no answer.',
       pick: sum(row => row.reconcileDue)
     },
     {
-      name: 'dead_letters',
+      name: 'card_payments_dead_letters',
       help: 'Commands that were taken out of circulation.',
       pick: sum(row => row.deadLetters)
     },
     {
-      name: 'payments_in_review',
+      name: 'card_payments_payments_in_review',
       help: 'Payments that are listed for a person.',
       pick: sum(row => row.inReview)
     },
     {
-      name: 'payments_in_doubt',
+      name: 'card_payments_payments_in_doubt',
       help: 'Payments whose outcome is asked about at the network, at least `older_than_s` seconds after the doubt began.',
       label: 'older_than_s',
       pick: ({ partitions }) =>

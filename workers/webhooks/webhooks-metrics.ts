@@ -19,29 +19,29 @@ export interface WebhookMetrics {
 export function createWebhookMetrics(registry: Registry = register): WebhookMetrics {
   const registers = [registry]
   const attempts = new Counter({
-    name: 'webhook_attempts_total',
+    name: 'card_payments_webhook_attempts_total',
     help: 'Attempts to deliver an event, by what they came to.',
     labelNames: ['result'] as const,
     registers
   })
   const seconds = new Histogram({
-    name: 'webhook_attempt_seconds',
+    name: 'card_payments_webhook_attempt_seconds',
     help: 'Time until a receiver answered, or did not.',
     buckets: [0.005, 0.02, 0.1, 0.5, 2, 10],
     registers
   })
   const undeliverable = new Counter({
-    name: 'webhook_undeliverable_total',
+    name: 'card_payments_webhook_undeliverable_total',
     help: 'Events that were given up.',
     registers
   })
   const dropped = new Counter({
-    name: 'webhook_dropped_total',
+    name: 'card_payments_webhook_dropped_total',
     help: 'Undeliverable events that are not kept any more, because of their number or age.',
     registers
   })
   const forgotten = new Counter({
-    name: 'webhook_forgotten_total',
+    name: 'card_payments_webhook_forgotten_total',
     help: 'Events of merchants whose webhooks are switched off: neither sent nor kept.',
     registers
   })
@@ -63,22 +63,22 @@ export function createWebhookMetrics(registry: Registry = register): WebhookMetr
 export function publishBacklog(read: () => Promise<DeliveryBacklog>, registry = register): void {
   publishFigures(registry, read, [
     {
-      name: 'webhook_commands',
+      name: 'card_payments_webhook_commands',
       help: 'Payments whose first event is being sent, or about to be.',
       pick: backlog => backlog.commands
     },
     {
-      name: 'webhook_commands_oldest_seconds',
+      name: 'card_payments_webhook_commands_oldest_seconds',
       help: 'Age of the oldest of them.',
       pick: backlog => backlog.oldestAgeMs / 1_000
     },
     {
-      name: 'webhook_waiting_payments',
+      name: 'card_payments_webhook_waiting_payments',
       help: 'Payments whose events wait for a retry, or for the endpoint of their merchant.',
       pick: backlog => backlog.waiting
     },
     {
-      name: 'webhook_open_circuits',
+      name: 'card_payments_webhook_open_circuits',
       help: 'Endpoints that are only probed at the moment, and for which events wait.',
       pick: backlog => backlog.openCircuits
     }

@@ -4,6 +4,7 @@ import { isRecord, parseJson } from '../../../runtime/json.js'
 import { messageOf } from '../../../runtime/message-of.js'
 import { everyProcess } from '../../../runtime/setting.js'
 import { type Finding, notChecked, ok, problem, warning } from './finding.js'
+import { seriesOf } from './queries.js'
 
 /** Longer than a process needs for its own checks. */
 const ASK_TIMEOUT_MS = 8_000
@@ -126,19 +127,22 @@ export function checkVersions(seen: readonly SeenProcess[], supported: string): 
   ]
 }
 
-/** Whether the alert rules ask for figures that exist. `queried`: names of series; the doctor's figures are those of `seen`. */
-export function checkFigures(seen: readonly SeenProcess[], alerts: ReadonlyMap<string, readonly string[]>): Finding[] {
+/** Whether rules and dashboards ask for series that a process, or another rule, has. `queries`: with the name of their place. */
+export function checkFigures(
+  seen: readonly SeenProcess[],
+  queries: readonly { readonly name: string; readonly query: string }[]
+): Finding[] {
   const check = 'alerts'
   if (wanted.some(name => !seen.some(({ process }) => process === name))) {
     return [notChecked(check, 'Not every process tells its figures.', GIVE_ADDRESSES)]
   }
-  const known = new Set(['up', ...seen.flatMap(({ metrics }) => seriesIn(metrics))])
-  const blind = [...alerts].flatMap(([alert, series]) => {
-    const unknown = series.filter(name => !known.has(name))
-    return unknown.length === 0 ? [] : [`${alert} asks for ${unknown.join(', ')}`]
+  const known = new Set(['up', ...queries.map(({ name }) => name), ...seen.flatMap(({ metrics }) => seriesIn(metrics))])
+  const blind = queries.flatMap(({ name, query }) => {
+    const unknown = seriesOf(query).filter(series => !known.has(series))
+    return unknown.length === 0 ? [] : [`${name} asks for ${unknown.join(', ')}`]
   })
-  const mend = 'Load ops/alerts.yml and ops/grafana-dashboard.json of the release that runs.'
-  if (blind.length === 0) return [ok(check, `${alerts.size} groups of queries, all of figures that exist`)]
+  const mend = 'Load ops/alerts.yml and ops/dashboards/ of the release that runs.'
+  if (blind.length === 0) return [ok(check, `${queries.length} queries, all of figures that exist`)]
   return [problem(check, `No process tells what is asked: ${blind.join('; ')}.`, mend)]
 }
 
@@ -160,7 +164,7 @@ async function askProcess(url: string): Promise<SeenProcess> {
 }
 
 function buildOf(metrics: string): { version: string | null; node: string | null } {
-  const [, labels = ''] = /^build_info\{([^}]*)\}/m.exec(metrics) ?? []
+  const [, labels = ''] = /^card_payments_build_info\{([^}]*)\}/m.exec(metrics) ?? []
   const label = (name: string): string | null => new RegExp(`\\b${name}="([^"]*)"`).exec(labels)?.[1] ?? null
   return { version: label('version'), node: label('node') }
 }

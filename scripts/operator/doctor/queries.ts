@@ -2,35 +2,44 @@
 import { readFileSync } from 'node:fs'
 import { isRecord } from '../../../runtime/json.js'
 
-const WORDS_OF_PROMQL = new Set(
-  'sum max min count by on or and rate increase absent histogram_quantile max_over_time le job instance'.split(' ')
-)
+const WORDS_OF_PROMQL = new Set('by on or and'.split(' '))
 
-/** Names of series in a query: what is neither a word of the language, nor a label, a text, a range or a number. */
+/** Names of series in a query: what is neither a word or function of the language, nor a label, a text, a range or a number. */
 export function seriesOf(query: string): string[] {
   const bare = query
     .replace(/"[^"]*"/g, '')
     .replace(/\{[^}]*\}|\[[^\]]*\]/g, '')
-    .replace(/\bby \([^)]*\)/g, '')
-  return [...bare.matchAll(/[a-z_][a-z0-9_]*/g)].map(([name]) => name).filter(name => !WORDS_OF_PROMQL.has(name))
+    .replace(/\b(by|on) \([^)]*\)/g, '')
+  return [...bare.matchAll(/[a-z_][a-z0-9_:]*\b(?! *\()/g)]
+    .map(([name]) => name)
+    .filter(name => !WORDS_OF_PROMQL.has(name))
 }
 
-/** The series of each alert of a file such as ops/alerts.yml, by its name. Throws when there is none. */
-export function alertsIn(file: string): Map<string, string[]> {
-  const rules = readFileSync(file, 'utf8').matchAll(/- alert: (\w+)\n\s+expr: (.*)\n/g)
-  const alerts = new Map([...rules].map(([, name = '', query = '']) => [name, seriesOf(query)]))
-  if (alerts.size === 0) throw new Error(`${file} has no alert rules like those of ops/alerts.yml.`)
-  return alerts
+/** A rule of a file such as ops/alerts.yml: an alert, or a series that is recorded for alerts. */
+export interface Rule {
+  readonly kind: 'alert' | 'record'
+  readonly name: string
+  readonly query: string
 }
 
-/** The series of a dashboard such as ops/grafana-dashboard.json. */
-export function dashboardSeries(file: string): string[] {
+/** The rules of such a file. Throws when it has none. */
+export function rulesIn(file: string): Rule[] {
+  const found = readFileSync(file, 'utf8').matchAll(/- (alert|record): ([\w:]+)\n\s+expr: (.*)\n/g)
+  const rules = [...found].map(([, kind, name = '', query = '']): Rule => {
+    return { kind: kind === 'alert' ? 'alert' : 'record', name, query }
+  })
+  if (rules.length === 0) throw new Error(`${file} has no rules like those of ops/alerts.yml.`)
+  return rules
+}
+
+/** The queries of a dashboard such as ops/dashboards/operators.json. */
+export function dashboardQueries(file: string): string[] {
   const queries: string[] = []
   JSON.parse(readFileSync(file, 'utf8'), (_, value: unknown) => {
     if (isRecord(value) && typeof value['expr'] === 'string') queries.push(value['expr'])
     return value
   })
-  return [...new Set(queries.flatMap(seriesOf))]
+  return queries
 }
 
 /** The addresses of the static targets of a configuration such as deploy/prometheus.yml. Throws when there is none. */

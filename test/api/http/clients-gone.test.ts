@@ -126,10 +126,10 @@ function leave(port: number, head: string, isReset: boolean, waitMs: number): Pr
 
 /** How often each status was answered, by the metrics. */
 async function statuses(): Promise<Record<string, number>> {
-  const metric = await register.getSingleMetric('http_request_duration_seconds')?.get()
+  const metric = await register.getSingleMetric('card_payments_http_request_duration_seconds')?.get()
   const counts: Record<string, number> = {}
   for (const value of metric?.values ?? []) {
-    if (!('metricName' in value) || value.metricName !== 'http_request_duration_seconds_count') continue
+    if (!('metricName' in value) || value.metricName !== 'card_payments_http_request_duration_seconds_count') continue
     const status = String(value.labels['status'])
     counts[status] = (counts[status] ?? 0) + value.value
   }

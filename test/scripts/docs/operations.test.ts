@@ -1,32 +1,67 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { dashboardQueries } from '../../../scripts/docs/dashboard.js'
-import { metricGroups, seriesNames } from '../../../scripts/docs/metrics-page.js'
-import { seriesOf } from '../../../scripts/operator/doctor/queries.js'
+import { parse } from 'yaml'
+import { metricGroups, seriesLabels } from '../../../scripts/docs/metrics-page.js'
+import { dashboardQueries, rulesIn, seriesOf } from '../../../scripts/operator/doctor/queries.js'
 
-/** Made by Prometheus itself: whether it could ask a process. */
-const SERIES_OF_PROMETHEUS = new Set(['up'])
+interface Alert {
+  readonly alert: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+}
 
-const alertsFile = readFileSync('ops/alerts.yml', 'utf8')
-const alerts = [...alertsFile.matchAll(/- alert: (\w+)\n\s+expr: (.*)\n/g)].map(([, name = '', query = '']) => ({
-  name,
-  query
-}))
+const FILE = 'ops/alerts.yml'
+const rules = rulesIn(FILE)
+const parsed: { groups: { rules: (Alert | { record: string; labels?: object })[] }[] } = parse(
+  readFileSync(FILE, 'utf8')
+)
+const alerts = parsed.groups.flatMap(group => group.rules).filter((rule): rule is Alert => 'alert' in rule)
+const dashboards = ['operators', 'business'].flatMap(name => dashboardQueries(`ops/dashboards/${name}.json`))
+const queries = [...dashboards, ...rules.map(({ query }) => query)]
 const operations = readFileSync('docs/OPERATIONS.md', 'utf8')
-const known = seriesNames()
 
-describe('dashboard and alerts', () => {
+/** What Prometheus adds to the series of a process: whether it could ask it, and where it is. */
+const LABELS_OF_PROMETHEUS = ['job', 'instance']
+const known = new Map([...seriesLabels(), ['up', []]])
+for (const rule of parsed.groups.flatMap(group => group.rules)) {
+  if ('record' in rule) known.set(rule.record, ['brand', ...Object.keys(rule.labels ?? {})])
+}
+
+describe('dashboards and alerts', () => {
   it('ask for nothing that no process tells', () => {
-    const asked = [...dashboardQueries(), ...alerts.map(({ query }) => query)]
-    expect(asked.length).to.be.greaterThan(50)
-    const unknown = asked.flatMap(query =>
-      seriesOf(query).filter(name => !known.has(name) && !SERIES_OF_PROMETHEUS.has(name))
-    )
+    expect(queries.length).to.be.greaterThan(100)
+    expect(queries.flatMap(seriesOf).filter(name => !known.has(name))).to.deep.equal([])
+  })
+
+  it('ask for no label that their series do not have', () => {
+    const unknown = queries.flatMap(query => {
+      const selected = [...query.matchAll(/([a-z_:]+)\{([^}]*)\}/g)].flatMap(([, series = '', inner = '']) =>
+        [...inner.matchAll(/(\w+)[=!]/g)].map(([, label = '']) => ({ label, of: [series] }))
+      )
+      const grouped = [...query.matchAll(/\b(?:by|on) \(([^)]*)\)/g)].flatMap(([, labels = '']) =>
+        labels.split(', ').map(label => ({ label, of: seriesOf(query) }))
+      )
+      return [...selected, ...grouped].filter(
+        ({ label, of }) =>
+          !LABELS_OF_PROMETHEUS.includes(label) && !of.every(series => known.get(series)?.includes(label))
+      )
+    })
     expect(unknown).to.deep.equal([])
   })
 
+  it('select by job: figures of other services change nothing', () => {
+    const ofAnyJob = queries.flatMap(query =>
+      [...query.matchAll(/\b(?:(?:card_payments|nodejs|process)_\w+|up)\b(\{job=~"(?:card-payments\.\*|\$job)"[,}])?/g)]
+        .filter(([, selector]) => selector === undefined)
+        .map(([series]) => `${series} in ${query}`)
+    )
+    expect(ofAnyJob).to.deep.equal([])
+    const jobs = [...readFileSync('deploy/prometheus.yml', 'utf8').matchAll(/job_name: (\S+)/g)]
+    for (const [, job] of jobs) expect(job).to.match(/^card-payments.*$/)
+  })
+
   it('leave out no figure of ours: an unused one is not worth its cost', () => {
-    const asked = new Set([...dashboardQueries(), ...alerts.map(({ query }) => query)].flatMap(seriesOf))
+    const asked = new Set(queries.flatMap(seriesOf))
     const ours = metricGroups().flatMap(({ rows }) => rows.map(({ name }) => name))
     const unseen = ours.filter(name => ![name, `${name}_bucket`, `${name}_count`].some(series => asked.has(series)))
     expect(unseen).to.deep.equal([])
@@ -34,25 +69,35 @@ describe('dashboard and alerts', () => {
 
   it('miss every process that serves a merchant: an absent figure fires no other alert', () => {
     const processes = [...readFileSync('Procfile', 'utf8').matchAll(/^(\w+):/gm)].map(([, name = '']) => name)
-    const missed = alerts.find(({ name }) => name === 'ProcessMissing')?.query ?? ''
-    const named = [...missed.matchAll(/absent\(build_info\{process="(\w+)"\}\)/g)].map(([, name = '']) => name)
-    expect(named.sort()).to.deep.equal(processes.filter(name => name !== 'network').sort())
+    const missed = rules.find(({ name }) => name === 'ProcessMissing')?.query ?? ''
+    const named = [...missed.matchAll(/absent\(card_payments_build_info\{[^}]*process="(\w+)"\}\)/g)]
+    expect(named.map(([, name = '']) => name).sort()).to.deep.equal(processes.filter(name => name !== 'network').sort())
   })
 
-  it('are well formed: every alert has a severity and a summary', () => {
-    expect(alerts.length).to.be.greaterThan(15)
-    expect(alertsFile.match(/severity: (page|ticket) \}/g)?.length).to.equal(alerts.length)
-    expect(alertsFile.match(/annotations: \{ summary: /g)?.length).to.equal(alerts.length)
+  it('say of each alert how urgent it is, what happened, what to do, and where its section is', () => {
+    expect(alerts.map(({ alert }) => alert)).to.deep.equal(
+      rules.filter(({ kind }) => kind === 'alert').map(({ name }) => name)
+    )
+    for (const { alert, labels, annotations } of alerts) {
+      expect(labels['severity'], alert).to.match(/^(page|ticket)$/)
+      expect(annotations['summary'], alert).to.match(/^\S.{10,110}[^.]$/)
+      expect(annotations['description'], alert).to.match(/^\S.{40,}\.$/)
+      expect(annotations['runbook_url'], alert).to.equal(
+        `https://runbooks.example/OPERATIONS.md#${alert.toLowerCase()}`
+      )
+    }
   })
 
   it('have a section each in docs/OPERATIONS.md, which has none for others', () => {
     const sections = [...operations.matchAll(/^### (\w+)$/gm)].map(([, name]) => name)
-    expect(sections.sort()).to.deep.equal(alerts.map(({ name }) => name).sort())
+    expect(sections.sort()).to.deep.equal(alerts.map(({ alert }) => alert).sort())
   })
 
-  it('have names and meanings for what they show', () => {
-    for (const { name, help } of metricGroups().flatMap(({ rows }) => rows)) {
-      expect(name).to.match(/^[a-z][a-z0-9_]*$/)
+  it('have the prefix, units of Prometheus, and meanings for what they show', () => {
+    for (const { name, type, help } of metricGroups().flatMap(({ rows }) => rows)) {
+      expect(name).to.match(/^card_payments_[a-z][a-z0-9_]*$/)
+      expect(name.endsWith('_total'), name).to.equal(type === 'counter')
+      if (type === 'histogram') expect(name).to.match(/_(seconds|bytes)$/)
       expect(help, name).to.match(/^[A-Z`].{10,}/)
     }
   })

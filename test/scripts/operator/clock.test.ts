@@ -47,7 +47,7 @@ describe('the clock of a machine that is wrong', () => {
       const process = new ConditionsUnderTest()
       await watchClock(test.redis, { process, machine: { now: () => Date.now() + errorMs } })
       const { warnings } = await process.health()
-      const figure = /^clock_difference_seconds (.*)$/m.exec(await register.metrics())?.[1]
+      const figure = /^card_payments_clock_difference_seconds (.*)$/m.exec(await register.metrics())?.[1]
       await process.stop()
       expect(warnings['clock']).to.match(
         new RegExp(`^The clock of this machine is (400.0|399.9) s ${side} that of Redis. Set the wrong one right`)
@@ -60,7 +60,7 @@ describe('the clock of a machine that is wrong', () => {
     const process = new ConditionsUnderTest()
     await watchClock(test.redis, { process, machine: { now: () => Date.now() + 600 } })
     const { warnings } = await process.health()
-    const figure = /^clock_difference_seconds (.*)$/m.exec(await register.metrics())?.[1]
+    const figure = /^card_payments_clock_difference_seconds (.*)$/m.exec(await register.metrics())?.[1]
     await process.stop()
     expect(warnings).to.deep.equal({})
     expect(Number(figure)).to.be.closeTo(0.6, 0.3)

@@ -193,14 +193,19 @@ const faultsOfProcesses: readonly Fault[] = [
   {
     name: 'a process on an old Node',
     break: place =>
-      fakeProcess(place, { process: 'api' }, 'build_info{process="api",version="0.1.0",node="v18.20.0"} 1\n'),
+      fakeProcess(
+        place,
+        { process: 'api' },
+        'card_payments_build_info{process="api",version="0.1.0",node="v18.20.0"} 1\n'
+      ),
     check: 'version of Node',
     found: /api at .* runs on Node v18\.20\.0/,
     mend: /Bring it to Node \^20\.19/
   },
   {
     name: 'two releases side by side',
-    break: place => fakeProcess(place, { process: 'api' }, `build_info{version="0.0.9",node="${process.version}"} 1\n`),
+    break: place =>
+      fakeProcess(place, { process: 'api' }, `card_payments_build_info{version="0.0.9",node="${process.version}"} 1\n`),
     check: 'versions',
     state: 'warning',
     found: /0\.0\.9/,

@@ -38,7 +38,10 @@ describe('more requests than the service can work on', function () {
       return { ...answer, ms: performance.now() - startedMs }
     }
     const flood = Array.from({ length: FLOOD }, timed)
-    await until('the flood fills its share', async () => (await metric(service, 'http_requests_in_flight')) >= 18)
+    await until(
+      'the flood fills its share',
+      async () => (await metric(service, 'card_payments_http_requests_in_flight')) >= 18
+    )
     const others = await Promise.all(Array.from({ length: 4 }, () => quiet.create()))
     const answers = await Promise.all(flood)
     await latency(0)
@@ -53,7 +56,9 @@ describe('more requests than the service can work on', function () {
     }
     const ms = refused.map(answer => answer.ms).sort((a, b) => a - b)
     expect(ms[Math.floor(ms.length / 2)], 'the time of a refusal').to.be.lessThan(0.9 * NETWORK_MS)
-    expect(await metric(service, 'http_requests_shed_total{reason="merchant_share"}')).to.equal(refused.length)
+    expect(await metric(service, 'card_payments_http_requests_shed_total{reason="merchant_share"}')).to.equal(
+      refused.length
+    )
   })
 
   it('wait in no endless queue: while no worker takes commands, new payments are refused, and taken again after', async () => {

@@ -63,7 +63,7 @@ describe('a rolling restart under load', function () {
     const answer = merchant.create({ token, waitS: 30 })
     const startedMs = Date.now()
     await until('the request waits', async () => {
-      return /^http_requests_in_flight 1$/m.test((await service.ops('api.1', '/metrics')).text)
+      return /^card_payments_http_requests_in_flight 1$/m.test((await service.ops('api.1', '/metrics')).text)
     })
     service.kill('api', 'SIGTERM')
     expect((await answer).status).to.equal(202)

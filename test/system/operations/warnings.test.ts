@@ -40,7 +40,7 @@ describe('the processes of a sound installation', () => {
     for (const name of PROCESSES) {
       expect(await readinessOf(service(), name), name).to.deep.equal({ status: 200, warnings: {} })
       const { text } = await service().ops(`${name}.1`, '/metrics')
-      const seconds = /^clock_difference_seconds (.*)$/m.exec(text)?.[1]
+      const seconds = /^card_payments_clock_difference_seconds (.*)$/m.exec(text)?.[1]
       expect(Number(seconds), name).to.be.within(-1, 1)
     }
   })
@@ -68,8 +68,8 @@ describe('the processes of an installation in trouble that can still work', func
       expect(status, name).to.equal(200)
       expect(warnings['clock'], name).to.match(/^The clock of this machine is (399|400)\.\d s ahead of that of Redis\./)
       const { text } = await service.ops(`${name}.1`, '/metrics')
-      expect(text, name).to.match(/^clock_difference_seconds (399|400)(\.\d+)?$/m)
-      expect(text, name).to.match(/^process_warning\{part="clock"\} 1$/m)
+      expect(text, name).to.match(/^card_payments_clock_difference_seconds (399|400)(\.\d+)?$/m)
+      expect(text, name).to.match(/^card_payments_process_warning\{part="clock"\} 1$/m)
     }
   })
 

@@ -152,7 +152,7 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
 
   it('needs nothing that its users may not do', async () => {
     // What an operator sees of the whole installation is read for each scrape.
-    expect((await service.ops('timers.1', '/metrics')).text).to.contain('workers_alive 1')
+    expect((await service.ops('timers.1', '/metrics')).text).to.contain('card_payments_workers_alive 1')
     for (const redis of admins) {
       const denied = (await redis.acl('LOG')) as unknown[][]
       expect(denied.map(entry => entry.join(' '))).to.deep.equal([])

@@ -60,14 +60,14 @@ describe('the figures of a command', () => {
     expect(times?.workMs).to.be.at.least((times?.lockMs ?? 0) + (times?.networkMs ?? 0))
     const text = await registry.metrics()
     for (const line of [
-      'commands_in_work 3',
-      'network_circuit_open 1',
-      'command_queue_seconds_count{command="create"} 1',
-      'command_seconds_count{command="create"} 1',
-      'payment_lock_seconds_count{outcome="taken"} 1',
-      'payment_lock_seconds_count{outcome="held"} 1',
-      'network_call_seconds_count{operation="capture",outcome="approved"} 1',
-      'commit_seconds_count{outcome="version_conflict"} 1'
+      'card_payments_commands_in_work 3',
+      'card_payments_network_circuit_open 1',
+      'card_payments_command_queue_seconds_count{command="create"} 1',
+      'card_payments_command_seconds_count{command="create"} 1',
+      'card_payments_payment_lock_seconds_count{outcome="taken"} 1',
+      'card_payments_payment_lock_seconds_count{outcome="held"} 1',
+      'card_payments_network_call_seconds_count{operation="capture",outcome="approved"} 1',
+      'card_payments_commit_seconds_count{outcome="version_conflict"} 1'
     ]) {
       expect(text).to.contain(line)
     }
@@ -104,7 +104,7 @@ describe('the figures of a command', () => {
     const failure = await measureCommand(anEntry(aPayment()), failing, metrics, work).catch(String)
     expect(failure).to.contain('away')
     expect(await registry.metrics())
-      .to.contain('payment_lock_seconds_count{outcome="failed"} 1')
-      .and.contain('command_seconds_count{command="create"} 1')
+      .to.contain('card_payments_payment_lock_seconds_count{outcome="failed"} 1')
+      .and.contain('card_payments_command_seconds_count{command="create"} 1')
   })
 })

@@ -1,0 +1,110 @@
+/** Runs the rules of ops/alerts.yml in Prometheus' own tester, beside another service that tells series of the same names. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { expect } from 'chai'
+import { rulesIn } from '../../scripts/operator/doctor/queries.js'
+import { runToEnd } from '../../scripts/start/apt-packages.js'
+import { obtainPromtool } from '../runner/promtool-binary.js'
+import { alertCases, quietCases, type Told } from './alert-cases.js'
+
+const RULES = resolve('ops/alerts.yml')
+
+const healthy: Told = Object.fromEntries(
+  [
+    ...['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks'].map(
+      process => `card_payments_build_info{process="${process}"}`
+    ),
+    'card_payments_workers_alive',
+    'card_payments_wakeups_due'
+  ].map(series => [series, '1x480'])
+)
+
+/** What the installation tells, and other services by their jobs; which alerts fire at the time `at`. */
+interface Scene {
+  readonly name: string
+  readonly ours: Told
+  readonly others: Readonly<Record<string, Told>>
+  readonly at: readonly string[]
+  readonly firing: string
+  readonly isExpected: boolean
+}
+
+/** A scene as promtool reads it. */
+function testOf({ name, ours, others, at, firing, isExpected }: Scene): object {
+  const jobs = Object.entries({ 'card-payments': ours, ...others })
+  return {
+    name,
+    interval: '1m',
+    input_series: jobs.flatMap(([job, told]) =>
+      Object.entries(told).map(([series, values]) => ({ series: withJob(series, job), values }))
+    ),
+    promql_expr_test: at.map(time => ({
+      expr: firing,
+      eval_time: time,
+      exp_samples: isExpected ? [{ labels: '{}', value: 1 }] : []
+    }))
+  }
+}
+
+function withJob(series: string, job: string): string {
+  const [name, labels = '}'] = series.split('{')
+  return `${name}{job="${job}"${labels === '}' ? '' : ','}${labels}`
+}
+
+const ANY = 'count by (alertname) (ALERTS)'
+
+const scenes: readonly Scene[] = [
+  ...alertCases.map(({ alert, told, at, without, elsewhere }): Scene => {
+    const kept = Object.entries(healthy).filter(([series]) => series !== without)
+    return {
+      name: `${alert} fires`,
+      ours: { ...Object.fromEntries(kept), ...told },
+      others: { 'another-service': elsewhere ?? {} },
+      at: [at],
+      firing: `count(ALERTS{alertname="${alert}",alertstate="firing"}) > bool 0`,
+      isExpected: true
+    }
+  }),
+  ...Object.entries(quietCases).map(([name, { told, at }]): Scene => {
+    return { name, ours: { ...healthy, ...told }, others: {}, at: [at], firing: ANY, isExpected: false }
+  }),
+  {
+    name: 'other services fire nothing',
+    ours: healthy,
+    // Each case is a service of its own: several tell the same series.
+    others: Object.fromEntries(alertCases.map(({ told }, index) => [`another-${index}`, told])),
+    at: [...new Set(alertCases.map(({ at }) => at))],
+    firing: ANY,
+    isExpected: false
+  }
+]
+
+describe('the rules of ops/alerts.yml, run by promtool', function () {
+  this.timeout(240_000)
+  const dir = mkdtempSync(join(tmpdir(), 'alerts-'))
+  let promtool: string
+  before(async () => {
+    promtool = await obtainPromtool('.vendor', line => process.stderr.write(`${line}\n`))
+  })
+  after(() => rmSync(dir, { recursive: true, force: true }))
+
+  it('are well formed', async () => {
+    expect(await runToEnd(promtool, ['check', 'rules', RULES])).to.contain('SUCCESS')
+  })
+
+  it('have a case for each alert', () => {
+    const alerts = rulesIn(RULES).filter(({ kind }) => kind === 'alert')
+    expect([...new Set(alertCases.map(({ alert }) => alert))].sort()).to.deep.equal(
+      alerts.map(({ name }) => name).sort()
+    )
+  })
+
+  it('fire when they should, and for nothing else', async () => {
+    const file = join(dir, 'tests.json')
+    const tests = scenes.map(testOf)
+    writeFileSync(file, JSON.stringify({ rule_files: [RULES], evaluation_interval: '1m', tests }))
+    // Its report is on standard output.
+    expect(await runToEnd('sh', ['-c', '"$0" test rules "$1" 2>&1 || true', promtool, file])).to.match(/SUCCESS\s*$/)
+  })
+})
