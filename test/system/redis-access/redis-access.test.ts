@@ -152,7 +152,11 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
 
   it('needs nothing that its users may not do', async () => {
     // What an operator sees of the whole installation is read for each scrape.
-    expect((await service.ops('timers.1', '/metrics')).text).to.contain('card_payments_workers_alive 1')
+    const told = (await service.ops('timers.1', '/metrics')).text
+    expect(told).to.contain('card_payments_workers_alive 1')
+    expect(told).to.match(/^card_payments_redis_memory_used_bytes\{redis="durable"\} \d{6,}$/m)
+    const toldByTokens = (await service.ops('tokens.1', '/metrics')).text
+    expect(toldByTokens).to.match(/^card_payments_redis_memory_limit_bytes\{redis="memory_only"\} \d{6,}$/m)
     for (const redis of admins) {
       const denied = (await redis.acl('LOG')) as unknown[][]
       expect(denied.map(entry => entry.join(' '))).to.deep.equal([])
