@@ -24,11 +24,11 @@ export interface Flow {
   readonly p99Ms: number | null
 }
 
-/** `processes`: the text of `/metrics` of each, by the address of the process. */
+/** `processes`: the text of `/metrics` of each, by the address of the process. Names lose their common prefix. */
 export function lookAt(atMs: number, processes: readonly { readonly name: string; readonly metrics: string }[]): Look {
   const values = new Map<string, Series>()
   for (const { name: process, metrics } of processes) {
-    for (const [, name = '', text = '', value] of metrics.matchAll(/^(\w+)(?:\{(.*)\})? (\S+)$/gm)) {
+    for (const [, name = '', text = '', value] of metrics.matchAll(/^card_payments_(\w+)(?:\{(.*)\})? (\S+)$/gm)) {
       const pairs = [...text.matchAll(/(\w+)="([^"]*)"/g)]
       const labels = new Map(pairs.map(([, label = '', content = '']) => [label, content]))
       values.set(`${process} ${name} ${text}`, { process, name, labels, value: Number(value) })

@@ -3,12 +3,12 @@ import { flowOf, lookAt, perSecondOf } from '../../../../scripts/operator/top/fi
 import { type Overview, screenOf } from '../../../../scripts/operator/top/screen.js'
 
 const figures = (creates: readonly [fast: number, slow: number], refused: number): string => `
-# TYPE http_request_duration_seconds histogram
-http_request_duration_seconds_bucket{le="0.1",method="POST",route="/v1/payments",status="201"} ${creates[0]}
-http_request_duration_seconds_bucket{le="0.5",method="POST",route="/v1/payments",status="201"} ${creates[0] + creates[1]}
-http_request_duration_seconds_bucket{le="+Inf",method="POST",route="/v1/payments",status="201"} ${creates[0] + creates[1]}
-http_request_duration_seconds_count{method="POST",route="/v1/payments",status="201"} ${creates[0] + creates[1]}
-http_request_duration_seconds_count{method="GET",route="/v1/payments",status="503"} ${refused}
+# TYPE card_payments_http_request_duration_seconds histogram
+card_payments_http_request_duration_seconds_bucket{le="0.1",method="POST",route="/v1/payments",status="201"} ${creates[0]}
+card_payments_http_request_duration_seconds_bucket{le="0.5",method="POST",route="/v1/payments",status="201"} ${creates[0] + creates[1]}
+card_payments_http_request_duration_seconds_bucket{le="+Inf",method="POST",route="/v1/payments",status="201"} ${creates[0] + creates[1]}
+card_payments_http_request_duration_seconds_count{method="POST",route="/v1/payments",status="201"} ${creates[0] + creates[1]}
+card_payments_http_request_duration_seconds_count{method="GET",route="/v1/payments",status="503"} ${refused}
 `
 const api = (metrics: string, name = 'api at 10.0.0.1:9100') => ({ name, metrics })
 const ofCreates = { method: /^POST$/, route: /^\/v1\/payments$/ }
