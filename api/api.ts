@@ -28,6 +28,7 @@ import { meterLimiter, meterReplies, meterStore, meterTokens } from './payments/
 import { shedWhenBehind } from './payments/shed-when-behind.js'
 import { createPayments } from './payments/submit.js'
 import { loadReference } from './reference/reference.js'
+import { createTestEnvironment } from './test-environment/test-environment.js'
 import { createWebhookEndpoints } from './webhook-endpoint/webhook-endpoints.js'
 
 /** How long requests that wait for a result may go on doing so when the process has drained (ms). */
@@ -94,7 +95,8 @@ await runProcess('api', async context => {
       webhookSecrets,
       // Not the clock that the test environment can move: `webhooks`, which asks until when an old secret signs, keeps the real time.
       systemClock
-    )
+    ),
+    testEnvironment: createTestEnvironment({ redis: durable, config, store, clock: systemClock })
   })
   const server = await serve(app, { host: config.host, port: config.port, log, drainDelayMs: config.drainDelayMs })
   onStop('http server', () => server.stop())

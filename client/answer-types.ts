@@ -278,7 +278,8 @@ export interface ErrorEnvelope {
 export interface PaymentStatusChanged {
   /** The same for each delivery: discard what you have seen */
   readonly event_id: string
-  readonly event_type: 'payment.status_changed'
+  /** `webhook.test`: sent on request in the test environment, about no payment */
+  readonly event_type: 'payment.status_changed' | 'webhook.test'
   readonly payment_id: string
   /** Your order id */
   readonly external_reference: string

@@ -4,12 +4,14 @@ import type { CallOptions, ClientOptions } from './options.js'
 import { pathOf } from './path.js'
 import { Payments } from './payments.js'
 import type { RegisterWebhookEndpointRequest, StoreCardRequest } from './request-types.js'
+import { TestEnvironment } from './test-environment.js'
 import { Transport } from './transport.js'
 
 export class PaymentsClient {
   readonly payments: Payments
   readonly cards: Cards
   readonly webhookEndpoint: WebhookEndpoints
+  readonly test: TestEnvironment
   readonly #transport: Transport
 
   /** Throws a `TypeError` for options that cannot work. */
@@ -18,6 +20,7 @@ export class PaymentsClient {
     this.payments = new Payments(this.#transport)
     this.cards = new Cards(this.#transport)
     this.webhookEndpoint = new WebhookEndpoints(this.#transport)
+    this.test = new TestEnvironment(this.#transport)
   }
 
   /** What the environment of the key can do: currencies, limits, addresses. */

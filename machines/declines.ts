@@ -38,8 +38,8 @@ type Column = (typeof declineColumns)[number]
 
 /** Reason, whether a retry is allowed, the codes in the order of `declineColumns`, and what the issuer says. */
 const TABLE = `
-insufficient_funds | yes | 51           | 51           | 51           | 116 121 A5   | -  | too little money or limit
-limit_exceeded     | yes | 61           | 61 N4        | 61           | -            | -  | above the limit of one purchase
+insufficient_funds | yes | 51           | 51           | 51           | 116 121 A5   | 51 | too little money or limit
+limit_exceeded     | yes | 61           | 61 N4        | 61           | -            | 61 | above the limit of one purchase
 limit_exceeded     | yes | 65           | 65           | 65           | -            | -  | too many purchases
 limit_exceeded     | yes | 38 75        | 75           | 75           | 106 A4       | -  | too many tries
 limit_exceeded     | yes | BP171        | BP171        | BP171        | BP171        | -  | too many tries in a short time: wait an hour
@@ -50,7 +50,7 @@ blocked_card       | no  | 41           | 41           | 41           | -       
 blocked_card       | no  | 43           | 43           | 43           | -            | -  | stolen
 blocked_card       | no  | 46           | 46           | 62           | -            | 77 | the account is closed, or the card is cancelled
 blocked_card       | no  | -            | 04           | 04           | -            | -  | the issuer wants the card back
-not_permitted      | no  | 57           | 57 58        | 58           | 200 FD       | -  | not permitted for this card
+not_permitted      | no  | 57           | 57 58        | 58           | 200 FD       | 58 | not permitted for this card
 not_permitted      | yes | 5C           | -            | 57           | -            | -  | not permitted for this card at present
 not_permitted      | yes | AB AC        | 52 53 39     | -            | -            | -  | the card has another function: debit or credit
 not_permitted      | no  | FM           | -            | -            | -            | -  | the card must be read by its chip
@@ -58,7 +58,7 @@ not_permitted      | no  | -            | 64 93        | -            | -       
 not_permitted      | no  | -            | R0 R1 R2 R3  | -            | -            | -  | the holder has stopped these payments
 do_not_honor       | yes | 05           | 05           | 05           | 100 FA       | 05 | declined without a reason
 do_not_honor       | yes | 04           | -            | -            | -            | -  | the issuer asks for another try
-suspected_fraud    | yes | 59           | 59           | 63           | -            | -  | a suspicion, or the holder has told of no travel
+suspected_fraud    | yes | 59           | 59           | 63           | -            | 59 | a suspicion, or the holder has told of no travel
 suspected_fraud    | no  | -            | 07           | -            | -            | -  | a confirmed fraud
 suspected_fraud    | no  | GT GK        | GT GK        | GT GK        | GT GK        | -  | too many cards were tried
 invalid_data       | no  | 14 56        | 14           | 14 01        | -            | -  | there is no such card number
@@ -72,16 +72,16 @@ invalid_data       | no  | EB           | EB           | EB           | EB      
 invalid_data       | yes | 55 P6        | 55 86        | 55           | 117 A6       | -  | a wrong PIN
 invalid_data       | no  | 82 83 P5     | 74 81 82 6P  | 88           | 180 A7       | -  | the PIN or the cryptogram cannot be used
 invalid_data       | no  | 76 77        | -            | -            | -            | -  | an account is wrong
-issuer_unavailable | yes | 91           | 91           | 91           | 912 A1       | -  | the issuer does not answer
+issuer_unavailable | yes | 91           | 91           | 91           | 912 A1       | 91 | the issuer does not answer
 issuer_unavailable | yes | AA           | AA           | AA           | AA           | 99 | the issuer did not answer in time
 issuer_unavailable | yes | 96           | 96           | 96           | 911 AE       | -  | a failure of a system
-technical_error    | no  | 58           | 03           | 03           | 109 DA       | -  | the merchant is not registered for it: ask the operator
+technical_error    | no  | 58           | 03           | 03           | 109 DA       | 03 | the merchant is not registered for it: ask the operator
 technical_error    | no  | 19 30        | 12 19        | 30           | 181 A3       | -  | the acquirer or the form of its message: ask the operator
 technical_error    | yes | 06           | -            | -            | -            | -  | the issuer asks to call the acquirer: ask the operator
 technical_error    | no  | -            | 76 92 94     | 92 94        | -            | -  | the message found no way, or came twice
 technical_error    | no  | -            | N3 N8        | -            | -            | -  | no cash, or another amount than was reserved
 technical_error    | yes | -            | B1 B2 N0     | -            | -            | -  | not taken as it was sent
-other              | yes | 60 67 70 89 98 999 AV BL BO DF DM DS EK | 60 67 70 89 98 999 AV BL BO DF DM DS EK | 60 67 70 89 98 999 AV BL BO DF DM DS EK | 60 67 70 89 98 999 AV BL BO DF DM DS EK | -  | not told: the brand allows a few more tries
+other              | yes | 60 67 70 89 98 999 AV BL BO DF DM DS EK | 60 67 70 89 98 999 AV BL BO DF DM DS EK | 60 67 70 89 98 999 AV BL BO DF DM DS EK | 60 67 70 89 98 999 AV BL BO DF DM DS EK | 60 | not told: the brand allows a few more tries
 `
 
 /** What is said of a code that is in no row. */

@@ -58,3 +58,20 @@ const numbers: ReadonlySet<string> = new Set(testCards.map(card => card.number))
 export function isTestCard(number: string): boolean {
   return numbers.has(number)
 }
+
+/**
+ * Amounts (cents) of a create with an approved card that the simulator declines, by the code of the decline
+ * (machines/declines.ts): the reasons that no card has. docs/TESTING.md lists them.
+ */
+export const declinedAmounts: Readonly<Record<number, string>> = {
+  1003: '03',
+  1051: '51',
+  1058: '58',
+  1059: '59',
+  1060: '60',
+  1061: '61',
+  1091: '91'
+}
+
+/** A create of this amount (cents) is refused like one that meets an open circuit: unsent (docs/TESTING.md). */
+export const UNAVAILABLE_CENTS = 1_503

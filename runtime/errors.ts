@@ -94,6 +94,20 @@ export const errorCatalogue = {
     message:
       'Another operation of this payment is still in progress. Wait until it has ended, then use a new Idempotency-Key.'
   },
+  simulator_missing: {
+    publicCode: 'invalid_state',
+    status: 409,
+    retryable: false,
+    message:
+      'This installation has no simulator of the card network, so the payment was not charged back. Ask the operator to set SIMULATOR_URL, or to charge it back at the test system of the acquirer.'
+  },
+  too_many_events: {
+    publicCode: 'invalid_state',
+    status: 409,
+    retryable: true,
+    message:
+      'A hundred events of this payment wait for its endpoint already. Nothing was added; send the request again when some have arrived.'
+  },
   payload_too_large: {
     status: 413,
     retryable: false,

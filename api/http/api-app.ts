@@ -11,14 +11,14 @@ import { operatePaymentRoute } from '../payments/operate-payment-route.js'
 import { readPaymentRoute } from '../payments/read-payment-route.js'
 import type { Reference } from '../reference/reference.js'
 import { addReferenceRoutes } from '../reference/reference-routes.js'
+import { testRoutes } from '../test-environment/test-routes.js'
 import { readWebhookEndpointRoute, registerWebhookEndpointRoute } from '../webhook-endpoint/webhook-endpoint-route.js'
 import type { RequestState } from './context.js'
 import { answerRequests, type RequestLogLevel } from './middleware/answer.js'
 import { unmatched } from './middleware/unmatched.js'
 import { type MerchantRoute, type Route, type RouteDeps, routeOf } from './route.js'
 
-/** Every route of the merchant API. */
-export const merchantRoutes: readonly MerchantRoute[] = [
+const liveRoutes: readonly MerchantRoute[] = [
   createPaymentRoute,
   operatePaymentRoute('capture'),
   operatePaymentRoute('cancel'),
@@ -32,6 +32,9 @@ export const merchantRoutes: readonly MerchantRoute[] = [
   capabilitiesRoute
 ]
 
+/** Every route of the merchant API, with those of the test environment. */
+export const merchantRoutes: readonly MerchantRoute[] = [...liveRoutes, ...testRoutes]
+
 interface AppDeps extends RouteDeps {
   readonly log: Logger
   /** Null: no reference page is served. */
@@ -41,7 +44,8 @@ interface AppDeps extends RouteDeps {
 /** Builds the application; `api/http/http-server.ts` serves it. */
 export function createApp(deps: AppDeps): Koa<RequestState> {
   const { log, config, reference } = deps
-  const router = routerOf(merchantRoutes.map(route => routeOf(route, deps)))
+  const routes = config.environment === 'test' ? merchantRoutes : liveRoutes
+  const router = routerOf(routes.map(route => routeOf(route, deps)))
   if (reference !== null) addReferenceRoutes(router, reference)
   return createJsonApp(log, router, config.requestLogLevel)
 }

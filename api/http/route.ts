@@ -4,6 +4,7 @@ import type { RateLimiter } from '../../redis/merchants/rate-limit.js'
 import type { Config } from '../../runtime/config.js'
 import type { Cards } from '../cards/cards-port.js'
 import type { Payments } from '../payments/payments-port.js'
+import type { TestEnvironment } from '../test-environment/test-environment.js'
 import type { WebhookEndpoints } from '../webhook-endpoint/webhook-endpoints.js'
 import type { Admission } from './admission.js'
 import type { Authenticator } from './authenticator.js'
@@ -45,6 +46,8 @@ export interface RouteDeps {
   readonly payments: Payments
   readonly cards: Cards
   readonly webhookEndpoints: WebhookEndpoints
+  /** In live no route leads to it. */
+  readonly testEnvironment: TestEnvironment
 }
 
 /** The route for the router. Who is it, and is it not too much: before anything else of a request is looked at. */

@@ -58,6 +58,14 @@ export function givenId(what: string): Schema {
   return { type: 'string', pattern: '^[0-9A-Za-z_-]{1,64}$', rule: `must be ${what}` }
 }
 
+/** `limit` of a list. */
+export const listLimit = {
+  type: 'string',
+  pattern: '^([1-9][0-9]?|100)$',
+  default: '20',
+  rule: 'must be a whole number from 1 to 100'
+} as const
+
 /** An object that knows no fields but these. */
 export function object(
   properties: Readonly<Record<string, Schema>>,

@@ -4,11 +4,10 @@ import type { ListFilter } from '../../redis/payments/payments.js'
 import { ServiceError } from '../../runtime/errors.js'
 import { parametersOf } from '../http/query.js'
 import { parserOf } from '../http/schema.js'
-import { externalReference, object } from '../http/schema-fields.js'
+import { externalReference, listLimit, object } from '../http/schema-fields.js'
 import { type Cursor, decodeCursor } from './cursor.js'
 
 const CURSOR_RULE = 'must be the next_cursor of a previous page of the same merchant'
-const LIMIT_DEFAULT = 20
 
 /** ms at the most, because a payment has no finer time. */
 const moment = {
@@ -24,12 +23,7 @@ export const listPaymentsQuery = object(
     external_reference: externalReference,
     created_from: moment,
     created_to: moment,
-    limit: {
-      type: 'string',
-      pattern: '^([1-9][0-9]?|100)$',
-      default: String(LIMIT_DEFAULT),
-      rule: 'must be a whole number from 1 to 100'
-    },
+    limit: listLimit,
     cursor: { type: 'string', minLength: 1, rule: CURSOR_RULE }
   },
   [],
@@ -57,7 +51,7 @@ export function parseListPayments(
   querystring: string,
   merchantId: string
 ): { readonly filter: ListFilter; readonly parameters: Cursor['parameters'] } {
-  const { limit, cursor, ...given } = parse(parametersOf(querystring))
+  const { limit = listLimit.default, cursor, ...given } = parse(parametersOf(querystring))
   const from = cursor === undefined ? null : decodeCursor(merchantId, cursor)
   if (cursor !== undefined && from === null) throw invalid('cursor', CURSOR_RULE)
   const parameters = { ...parse(from?.parameters ?? {}), ...given }
@@ -66,7 +60,7 @@ export function parseListPayments(
     externalReference: parameters.external_reference ?? null,
     createdFromMs: momentOf(parameters.created_from),
     createdToMs: momentOf(parameters.created_to),
-    limit: limit === undefined ? LIMIT_DEFAULT : Number(limit),
+    limit: Number(limit),
     afterId: from?.afterId ?? null
   }
   const { createdFromMs, createdToMs } = filter

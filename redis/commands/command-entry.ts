@@ -39,8 +39,8 @@ export function encodeEntry(entry: Omit<CommandEntry, 'entryId' | 'partition' | 
   return fields
 }
 
-/** What the service asks of the workers by itself: no request waits for the result. */
-export function encodeServiceCommand(paymentId: string, command: Command): string[] {
+/** What the service asks of the workers by itself: no request waits for the result. `dueAtMs`: of a `wake`. */
+export function encodeServiceCommand(paymentId: string, command: Command, dueAtMs: number | null = null): string[] {
   const unrequested = {
     idempotencyKey: null,
     record: null,
@@ -48,7 +48,7 @@ export function encodeServiceCommand(paymentId: string, command: Command): strin
     correlationId: null,
     traceparent: null,
     deliveryCount: 0,
-    dueAtMs: null
+    dueAtMs
   }
   return encodeEntry({ paymentKey: paymentKeyOf(paymentId), command, ...unrequested })
 }

@@ -5,10 +5,10 @@
  */
 import type { Command } from '../../machines/commands.js'
 import { type Payment, type PaymentStatus, paymentStatuses, type RefusalCode } from '../../machines/model.js'
-import { encodeEntry } from '../commands/command-entry.js'
+import { encodeEntry, encodeServiceCommand } from '../commands/command-entry.js'
 import type { Redis } from '../connection/connections.js'
 import { createWrites, type Writes } from '../connection/writes.js'
-import { keys, paymentIdOfKey, paymentKeyOf } from '../keys.js'
+import { keys, partitionOfPayment, paymentIdOfKey, paymentKeyOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
 import { decodeIdempotency, encodeIdempotency, type IdempotencyValue } from './idempotency.js'
 import {
@@ -64,6 +64,8 @@ export interface PaymentStore {
   load(partition: number, paymentKey: string): Promise<Payment | null>
   /** Newest first. A page may have fewer payments than `limit`, even none: only a null `nextAfterId` is the end. */
   list(filter: ListQuery): Promise<PaymentPage>
+  /** Wakes a payment as if `dueAtMs` had come. A payment for which nothing is due by then stays as it is. */
+  wake(paymentId: string, dueAtMs: number): Promise<void>
 }
 
 export interface PaymentPage {
@@ -143,7 +145,14 @@ export function createPaymentStore(
     list: query =>
       query.externalReference === null
         ? listByStatus(redis, query)
-        : listByReference(redis, query, query.externalReference)
+        : listByReference(redis, query, query.externalReference),
+
+    async wake(paymentId, dueAtMs) {
+      const stream = keys.commands(partitionOfPayment(paymentId))
+      await writes.run(stream, node =>
+        node.xadd(stream, '*', ...encodeServiceCommand(paymentId, { kind: 'wake' }, dueAtMs))
+      )
+    }
   }
 }
 

@@ -17,8 +17,10 @@ import {
   decodeQueued,
   encodeWaiting,
   eventIdOf,
+  isTestChange,
   type QueuedEvent,
   type StatusChange,
+  testTerms,
   timeOfEvent
 } from './webhook-event.js'
 
@@ -26,8 +28,11 @@ const replayWebhook = defineScript('replay_webhook')
 
 /** Events that one command asks for or removes. */
 const PAGE = 500
+/** Waiting events that `newest` reads. */
+const WAITING_MAX = 1_000
 
-export type ArchiveState = 'waiting' | 'undeliverable' | 'delivered'
+export const archiveStates = ['waiting', 'undeliverable', 'delivered'] as const
+export type ArchiveState = (typeof archiveStates)[number]
 
 export interface ArchivedEvent {
   readonly merchantId: string
@@ -65,7 +70,7 @@ export class WebhookArchive {
     const list = keys.webhookUndeliverable(this.#partitionOf(merchantId), merchantId)
     for (let skip = 0; ; skip += PAGE) {
       const page = await this.#redis.zrangebyscore(list, sinceMs, '+inf', 'LIMIT', skip, PAGE)
-      for (const text of page) yield remembered(merchantId, 'undeliverable', decodeChange(text))
+      for (const text of page) yield archivedEvent(merchantId, 'undeliverable', decodeChange(text))
       if (page.length < PAGE) return
     }
   }
@@ -75,11 +80,41 @@ export class WebhookArchive {
     const journal = keys.webhookJournal(this.#partitionOf(merchantId), merchantId)
     for (let from = String(sinceMs); ; ) {
       const page = await this.#redis.xrange(journal, from, '+', 'COUNT', PAGE)
-      for (const [, [, text = '']] of page) yield remembered(merchantId, 'delivered', decodeChange(text))
+      for (const [, [, text = '']] of page) yield archivedEvent(merchantId, 'delivered', decodeChange(text))
       const last = page[page.length - 1]
       if (last === undefined || page.length < PAGE) return
       from = `(${last[0]}`
     }
+  }
+
+  /**
+   * The last events in any state, the ones that were sent last first. One that is being sent at this moment is in no list.
+   * Of more than a thousand that wait, only a thousand are considered.
+   */
+  async newest(merchantId: string, count: number): Promise<ArchivedEvent[]> {
+    const partition = this.#partitionOf(merchantId)
+    const [sent, given] = await Promise.all([
+      this.#redis.xrevrange(keys.webhookJournal(partition, merchantId), '+', '-', 'COUNT', count),
+      this.#redis.zrevrange(keys.webhookUndeliverable(partition, merchantId), 0, count - 1)
+    ])
+    // Not by the time of the change: an expiry ahead of its time bears the time of its window's end.
+    const found: { atMs: number; event: ArchivedEvent }[] = []
+    for await (const event of this.waiting(merchantId)) {
+      const atMs = event.history.at(-1)?.atMs ?? event.queued?.delivery.sinceMs ?? 0
+      if (found.push({ atMs, event }) >= WAITING_MAX) break
+    }
+    for (const text of given) {
+      const event = archivedEvent(merchantId, 'undeliverable', decodeChange(text))
+      found.push({ atMs: event.change.occurredAtMs, event })
+    }
+    for (const [id, [, text = '']] of sent) {
+      found.push({ atMs: Number.parseInt(id, 10), event: archivedEvent(merchantId, 'delivered', decodeChange(text)) })
+    }
+    found.sort((one, other) => other.atMs - one.atMs)
+    // An event that was replayed is in the journal twice, or waits again.
+    const once = new Map<string, ArchivedEvent>()
+    for (const { event } of found) if (!once.has(event.eventId)) once.set(event.eventId, event)
+    return [...once.values()].slice(0, count)
   }
 
   /** The last attempts, newest first; about 1,000 are kept for each merchant. */
@@ -97,7 +132,7 @@ export class WebhookArchive {
       const list = keys.webhookUndeliverable(partition, merchantId)
       const given = (await this.#redis.zrangebyscore(list, atMs, atMs)).map(decodeChange)
       const change = given.find(one => eventIdOf(one) === eventId)
-      if (change !== undefined) return remembered(merchantId, 'undeliverable', change)
+      if (change !== undefined) return archivedEvent(merchantId, 'undeliverable', change)
       for await (const event of this.waiting(merchantId)) if (event.eventId === eventId) return event
       // The test environment's time can be ahead of the journal's: then all of the journal is searched.
       for (const sinceMs of [atMs, 0]) {
@@ -164,8 +199,9 @@ export class WebhookArchive {
       const answers = page.map((change, index) => {
         const paymentKey = paymentKeyOf(change.paymentId)
         const record = records[index]
-        if (!record) return 0
-        const event = encodeWaiting(change, decodePayment(record, paymentKey).terms)
+        const terms = isTestChange(change) ? testTerms : record ? decodePayment(record, paymentKey).terms : null
+        if (terms === null) return 0
+        const event = encodeWaiting(change, terms)
         const places = [
           keys.webhookEvents(partition, paymentKey),
           keys.deliveries(partition),
@@ -215,7 +251,8 @@ export class WebhookArchive {
   }
 }
 
-function remembered(merchantId: string, state: 'undeliverable' | 'delivered', change: StatusChange): ArchivedEvent {
+/** An event of which nothing is known but its state. */
+export function archivedEvent(merchantId: string, state: ArchiveState, change: StatusChange): ArchivedEvent {
   return { merchantId, eventId: eventIdOf(change), state, change, queued: null, history: [] }
 }
 

@@ -21,8 +21,10 @@ import { paymentIdOfKey, paymentKeyOf } from '../keys.js'
 import { failureRow, presentError, presentOperation, presentRefund } from '../payments/payment-parts.js'
 import { type CodedRefund, decodeRefund, encodeRefund } from '../payments/payment-record.js'
 
-/** The type of all events (docs/WEBHOOKS.md#what-arrives), in their bodies and in the header that comes with them. */
+/** The types of events (docs/WEBHOOKS.md#what-arrives), in their bodies and in the header that comes with them. */
 export const EVENT_TYPE = 'payment.status_changed'
+/** Sent on request in the test environment (docs/TESTING.md). */
+export const TEST_EVENT_TYPE = 'webhook.test'
 
 /** What an event says beyond what is fixed for the whole life of its payment. */
 export interface StatusChange {
@@ -47,11 +49,37 @@ export function statusChangeOf({ terms, version, progress }: Payment, occurredAt
   return { paymentId: terms.id, version, status, capturedCents, refundedCents, operation, refunds, error, occurredAtMs }
 }
 
+/** Payments begin with version 1: this one marks a test event, which is about no payment. */
+const TEST_VERSION = 0
+const TEST_CENTS = 1_000
+
+/** What a test event tells: a captured payment that does not exist. */
+export function testChange(paymentId: string, occurredAtMs: number): StatusChange {
+  const operation = {
+    kind: 'authorization',
+    state: 'succeeded',
+    amountCents: TEST_CENTS,
+    idempotencyKey: 'test-event'
+  } as const
+  const figures = { status: 'captured', capturedCents: TEST_CENTS, refundedCents: 0, refunds: [] } as const
+  return { paymentId, version: TEST_VERSION, ...figures, operation, error: null, occurredAtMs }
+}
+
+export const testTerms: EventTerms = { externalReference: 'test-event', amountCents: TEST_CENTS }
+
+export function isTestChange({ version }: StatusChange): boolean {
+  return version === TEST_VERSION
+}
+
+export function eventTypeOf(change: StatusChange): typeof EVENT_TYPE | typeof TEST_EVENT_TYPE {
+  return isTestChange(change) ? TEST_EVENT_TYPE : EVENT_TYPE
+}
+
 /** The body as merchants get it. */
 export function encodeEvent(change: StatusChange, terms: EventTerms): string {
   return JSON.stringify({
     event_id: eventIdOf(change),
-    event_type: EVENT_TYPE,
+    event_type: eventTypeOf(change),
     payment_id: change.paymentId,
     external_reference: terms.externalReference,
     status: change.status,

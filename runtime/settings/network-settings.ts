@@ -98,6 +98,12 @@ export const networkSettings = {
     [1_000, 720 * HOUR_MS],
     'Age at which an unknown outcome is listed for a person (ms).'
   ),
+  simulatorUrl: httpUrl(
+    'SIMULATOR_URL',
+    ['api'],
+    '',
+    'Test environment: where the simulator of the card network is controlled, for `POST /v1/test/payments/{id}/chargeback`. Empty: that route answers 409.'
+  ),
   notificationsHost: text(
     'NOTIFICATIONS_HOST',
     ['notifications'],

@@ -36,13 +36,21 @@ export function clientTypeFiles(): { path: string; content: string }[] {
   )
   const declare = ([name, value]: [string, unknown]): string => declaration(name, record(value), known)
   const isOfRequest = ([name]: [string, unknown]): boolean => /Request$|^PaymentSource/.test(name)
+  const isOfTests = ([name]: [string, unknown]): boolean => /^WebhookEvent(List)?$/.test(name)
   const list = record(record(record(paths)['/v1/payments'])['get'])
   const query: [string, unknown] = ['ListPaymentsQuery', queryObject(list['parameters'])]
   const lists = Object.entries(NAMED_LISTS).map(
     ([name, values]) => `export type ${name} =${before(unionOf(values.map(quoted), ''))}`
   )
   return [
-    fileOf('client/answer-types.ts', [...lists, ...schemas.filter(one => !isOfRequest(one)).map(declare)]),
+    fileOf('client/answer-types.ts', [
+      ...lists,
+      ...schemas.filter(one => !isOfRequest(one) && !isOfTests(one)).map(declare)
+    ]),
+    fileOf('client/test-types.ts', [
+      `import type { PaymentStatus } from './answer-types.js'`,
+      ...schemas.filter(isOfTests).map(declare)
+    ]),
     fileOf('client/request-types.ts', [
       `import type { PaymentStatus } from './answer-types.js'`,
       ...[...schemas.filter(isOfRequest), query].map(declare)
@@ -155,7 +163,7 @@ function listName(values: readonly unknown[]): string | undefined {
 }
 
 function elementOf(type: string): string {
-  return type.includes(' | ') ? `(${type})` : type
+  return type.includes(' | ') && !type.startsWith('{') ? `(${type})` : type
 }
 
 function nameIn(reference: string): string {

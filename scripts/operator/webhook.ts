@@ -1,7 +1,13 @@
 /** `webhook list|show|replay|discard|disable|enable` */
 import { Command } from 'commander'
 import { MerchantStore } from '../../redis/merchants/merchants.js'
-import { type ArchivedEvent, type ArchiveState, byTime, WebhookArchive } from '../../redis/webhooks/webhook-archive.js'
+import {
+  type ArchivedEvent,
+  type ArchiveState,
+  byTime,
+  archiveStates as states,
+  WebhookArchive
+} from '../../redis/webhooks/webhook-archive.js'
 import type { Attempt } from '../../redis/webhooks/webhook-event.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { oneOf, time, wholeNumber } from '../command-line/values.js'
@@ -10,7 +16,6 @@ import { table } from './table.js'
 import type { Output, VerbMaker } from './verb.js'
 import { addSwitchVerbs, requireMerchant, switchedOffLines } from './webhook-switch.js'
 
-const states = ['waiting', 'undeliverable', 'delivered'] as const
 const ATTEMPTS_SHOWN = 1_000
 const LIST_DEFAULT = 50
 /** Events that a list holds beyond its limit before it forgets the youngest: there may be millions. */

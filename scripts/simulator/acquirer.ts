@@ -4,7 +4,7 @@
  */
 import { randomInt, randomUUID } from 'node:crypto'
 import { type Ledger, type LedgerSale, LedgerStatus } from './ledger.js'
-import { misbehavingAmounts, outcomeOfCard } from './outcomes.js'
+import { misbehavingAmounts, outcomeOfSale } from './outcomes.js'
 import { readSaleOrder, type SaleOrder } from './sale-order.js'
 import { createdView, operationView, orderView, queriedView, wireDate } from './sale-views.js'
 
@@ -55,7 +55,7 @@ export class Acquirer {
   #create(body: string): AcquirerAnswer {
     const read = readSaleOrder(body)
     if ('errors' in read) return answered(400, read.errors)
-    const outcome = outcomeOfCard(read.order.cardNumber)
+    const outcome = outcomeOfSale(read.order.cardNumber, read.order.amount)
     const sale = newSale(read.order, outcome, Date.now())
     this.#ledger.book(sale)
     return answered(201, createdView(sale, this.#baseUrl), outcome.isAnswerLost)
@@ -122,7 +122,7 @@ function isToldOf(sale: LedgerSale): boolean {
   return sale.receivedAtMs > Date.now() - MEMORY_MS
 }
 
-function newSale(order: SaleOrder, outcome: ReturnType<typeof outcomeOfCard>, nowMs: number): LedgerSale {
+function newSale(order: SaleOrder, outcome: ReturnType<typeof outcomeOfSale>, nowMs: number): LedgerSale {
   const isCaptured = outcome.isApproved && order.capture
   return {
     paymentId: randomUUID(),

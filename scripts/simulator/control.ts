@@ -45,7 +45,8 @@ export async function answerControl(
   response.end(`${JSON.stringify(body)}\n`)
 }
 
-const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i
+/** An address of this machine, or a name without dots, such as `localhost` or a service of compose: no public site has one. */
+const OWN_HOST = /^([a-z0-9-]+|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i
 
 /**
  * The routes know no password, and a browser on this machine reaches them. A page of another site has another Origin,
@@ -53,7 +54,7 @@ const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i
  */
 function refusalOfForeign({ method, headers }: ControlRequest): Reply | null {
   const { host = '', origin, 'content-type': type = '' } = headers
-  if (!LOOPBACK_HOST.test(host)) {
+  if (!OWN_HOST.test(host)) {
     return refusal(
       403,
       'forbidden',

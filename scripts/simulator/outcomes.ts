@@ -4,6 +4,8 @@
  * answer is our extension.
  */
 
+import { declinedAmounts } from '../../machines/test-cards.js'
+
 export interface CardOutcome {
   readonly isApproved: boolean
   /** true: booked, then the connection is cut instead of an answer. */
@@ -30,9 +32,12 @@ const outcomeByLastDigit: Readonly<Record<string, CardOutcome>> = {
   '9': { ...APPROVED, isAnswerLost: true }
 }
 
-/** The outcome of a sale, decided by the last digit of the card number alone. */
-export function outcomeOfCard(cardNumber: string): CardOutcome {
-  return outcomeByLastDigit[cardNumber.slice(-1)] ?? APPROVED
+/** The outcome of a sale, decided by the last digit of the card number; of an approved card, by the amount. */
+export function outcomeOfSale(cardNumber: string, amountCents: number): CardOutcome {
+  const outcome = outcomeByLastDigit[cardNumber.slice(-1)]
+  if (outcome !== undefined) return outcome
+  const code = declinedAmounts[amountCents]
+  return code === undefined ? APPROVED : denied(code, 'Not Authorized')
 }
 
 /** Amounts in cents that misbehave, as the amount of the capture or void, not of the sale. */

@@ -78,6 +78,7 @@ export function environmentOf(instance: PlannedInstance, around: Surroundings, o
     TOKENS_URL: urls.tokens_url ?? undefined,
     NETWORK_TRANSACTION_URL: urls.network_url ?? undefined,
     NETWORK_QUERY_URL: urls.network_url ?? undefined,
+    SIMULATOR_URL: urls.network_url ?? undefined,
     NOTIFICATIONS_URL: notificationsUrl(ports),
     WEBHOOK_ALLOWED_NETWORKS: given['SERVICE_ENV'] === 'live' ? undefined : LOOPBACK_NETWORKS,
     VAULT_PUBLIC_KEYS_FILE: vault?.publicFile,

@@ -11,6 +11,7 @@ import { serve } from '../../api/http/http-server.js'
 import type { CreateRequest, Payments, RequestScope } from '../../api/payments/payments-port.js'
 import type { Submission } from '../../api/payments/submission.js'
 import { loadReference } from '../../api/reference/reference.js'
+import type { TestEnvironment } from '../../api/test-environment/test-environment.js'
 import type { WebhookEndpoint, WebhookEndpoints } from '../../api/webhook-endpoint/webhook-endpoints.js'
 import type { Payment } from '../../machines/model.js'
 import { hashSecret, type KeyRecord, type Permission } from '../../redis/merchants/merchants.js'
@@ -75,6 +76,7 @@ export async function startApi(
     admission?: Admission
     log?: Logger
     webhookEndpoints?: WebhookEndpoints
+    testEnvironment?: TestEnvironment
   } = {}
 ): Promise<RunningApi> {
   const config = readConfig({ SERVICE_ENV: 'test', ...options.env })
@@ -108,6 +110,7 @@ export async function startApi(
         return cards.found !== null
       }
     },
+    testEnvironment: options.testEnvironment ?? noTestEnvironment,
     webhookEndpoints: options.webhookEndpoints ?? {
       register: async () => toldOrThrow<WebhookEndpoint>(null),
       find: async () => toldOrThrow<WebhookEndpoint>(null)
@@ -201,6 +204,14 @@ function scriptedPayments(): ScriptedPayments {
     }
   }
   return scripted
+}
+
+const noTestEnvironment: TestEnvironment = {
+  chargeBack: async () => toldOrThrow<never>(null),
+  expire: async () => toldOrThrow<never>(null),
+  sendEvent: async () => toldOrThrow<never>(null),
+  listEvents: async () => toldOrThrow<never>(null),
+  replayEvent: async () => toldOrThrow<never>(null)
 }
 
 function toldOrThrow<T>(told: T | Error | null): T {

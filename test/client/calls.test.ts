@@ -26,6 +26,11 @@ const calls: readonly ((client: PaymentsClient) => Promise<unknown>)[] = [
   client => client.cards.erase(ID),
   client => client.webhookEndpoint.register({ url: 'https://shop.example/hook' }),
   client => client.webhookEndpoint.get(),
+  client => client.test.chargeback(ID),
+  client => client.test.expire(ID),
+  client => client.test.sendWebhookEvent(),
+  client => client.test.webhookEvents(),
+  client => client.test.replayWebhookEvent(ID),
   client => client.capabilities()
 ]
 

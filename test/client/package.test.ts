@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -90,6 +90,16 @@ describe('the package of the client, installed into an empty folder', function (
     expect([await post(SECRET), await post('whsec_other')]).to.deep.equal([204, 400])
     await until('both are printed', () => /captured readme-5\nrefused wrong_signature\n/.test(printed))
     receiver.kill()
+  })
+
+  it('comes with a test suite of a shop that passes against the service', async () => {
+    await copyFile('client/samples/shop.test.mjs', join(shop, 'shop.test.mjs'))
+    const settings = { ...env, DATA_DIR: service().dataDir }
+    const { stdout } = await run(process.execPath, ['--test', 'shop.test.mjs'], { cwd: shop, env: settings }).catch(
+      error => error as { stdout: string }
+    )
+    expect(stdout.match(/^not ok .*|^ +error: .*/gm) ?? []).to.deep.equal([])
+    expect(stdout).to.match(/^# pass [1-9]/m)
   })
 
   it('has types that a merchant can compile with, and that refuse what the service would refuse', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { declineColumns, declineOf, declineReasons, declineRows } from '../../machines/declines.js'
 import { failureOf } from '../../machines/payment/failures.js'
-import { outcomeOfCard } from '../../scripts/simulator/outcomes.js'
+import { outcomeOfSale } from '../../scripts/simulator/outcomes.js'
 import { policy, references, someTerms } from '../support/payments.js'
 
 const told = (brand: string, code: string, environment: 'test' | 'live' = 'live') => {
@@ -51,7 +51,7 @@ describe('the reason of a decline', () => {
 
   it('is known for each test card that is declined', () => {
     for (const digit of '25678') {
-      const { returnCode } = outcomeOfCard(digit)
+      const { returnCode } = outcomeOfSale(digit, 100)
       expect(declineOf('elo', returnCode, 'test').reason, returnCode).not.to.equal('other')
     }
   })

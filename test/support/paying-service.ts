@@ -38,6 +38,7 @@ const optionsFor = (networkTimeoutMs: number, circuitFailures: number): ServiceO
     LOG_LEVEL: 'warn',
     NETWORK_TRANSACTION_URL: `http://127.0.0.1:${networkPort}`,
     NETWORK_QUERY_URL: `http://127.0.0.1:${networkPort}`,
+    SIMULATOR_URL: `http://127.0.0.1:${networkPort}`,
     NETWORK_MERCHANT_ID: credentials.merchantId,
     NETWORK_MERCHANT_KEY: credentials.merchantKey,
     NETWORK_CONNECT_TIMEOUT_MS: '1000',

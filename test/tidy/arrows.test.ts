@@ -42,7 +42,15 @@ const ONLY_PACKAGES: Readonly<Record<string, RegExp>> = {
 /** Names that only some places may use. */
 const NAME_PLACES: Readonly<Record<string, readonly string[]>> = {
   'process.env': ['runtime/config.ts', 'scripts/start/', 'scripts/bench/', 'test/'],
-  'fetch()': ['workers/network/', 'workers/webhooks/', 'api/tokens/browser/', 'client/', 'scripts/', 'test/']
+  'fetch()': [
+    'workers/network/',
+    'workers/webhooks/',
+    'api/test-environment/',
+    'api/tokens/browser/',
+    'client/',
+    'scripts/',
+    'test/'
+  ]
 }
 
 /** Tests, and tools for developers: nothing that serves merchants. They may use development dependencies. */

@@ -5,6 +5,7 @@
  * twice here: whether a call may be repeated is the caller's decision, because only the caller knows what is at stake.
  */
 import type { CardNetwork, QueryOutcome } from '../../machines/network.js'
+import { UNAVAILABLE_CENTS } from '../../machines/test-cards.js'
 import type { Config } from '../../runtime/config.js'
 import { withCrashPoints } from '../../runtime/crash-points.js'
 import { readAuthorisation, readCapture, readVoid } from './answers.js'
@@ -92,7 +93,7 @@ function transportOf(config: NetworkConfig, baseUrl: string): Transport {
 export function networkOver(
   transactions: Transport,
   queries: Transport,
-  config: Pick<Config, 'networkAuthoriseTimeoutMs' | 'networkTimeoutMs'>
+  config: Pick<Config, 'networkAuthoriseTimeoutMs' | 'networkTimeoutMs' | 'environment'>
 ): CardNetwork & { close(): Promise<void> } {
   const get = (path: string, signal: AbortSignal) =>
     queries.send({ method: 'GET', path, body: null, timeoutMs: config.networkTimeoutMs }, signal)
@@ -103,6 +104,9 @@ export function networkOver(
   return {
     authorise: (request, signal) =>
       withCrashPoints('network.authorise', async () => {
+        if (config.environment === 'test' && request.amountCents === UNAVAILABLE_CENTS) {
+          return { kind: 'not_sent', reason: 'the amount stands for an open circuit', isCircuitOpen: true }
+        }
         const body = saleBody(request)
         if (body === null) return { kind: 'rejected', code: 'brand_not_supported' }
         const timeoutMs = config.networkAuthoriseTimeoutMs

@@ -1,6 +1,6 @@
 /** One attempt to deliver one event: sign, send, judge. `deliver.ts` writes down what became of it. */
 import { decideDelivery } from '../../machines/webhook-delivery.js'
-import { type Attempt, EVENT_TYPE } from '../../redis/webhooks/webhook-event.js'
+import { type Attempt, eventTypeOf } from '../../redis/webhooks/webhook-event.js'
 import type { FirstEvent, Settlement } from '../../redis/webhooks/webhook-queue.js'
 import { recordStep } from '../../runtime/tracing.js'
 import type { DeliveryDeps } from './delivery-deps.js'
@@ -47,7 +47,7 @@ export async function attemptDelivery(
 }
 
 async function send(
-  { event: { eventId }, endpoint, body }: FirstEvent,
+  { event: { eventId, change }, endpoint, body }: FirstEvent,
   merchantId: string,
   atMs: number,
   { secrets, sender, log }: DeliveryDeps,
@@ -59,7 +59,7 @@ async function send(
     const headers = {
       'content-type': 'application/json',
       'user-agent': USER_AGENT,
-      'x-service-event': EVENT_TYPE,
+      'x-service-event': eventTypeOf(change),
       'x-service-signature': signatureHeader(
         seeds.map(seed => secrets.secretOf(seed, merchantId)),
         atMs,

@@ -23,6 +23,8 @@ const OF_OPERATIONS: readonly ErrorCode[] = [
   'network_unavailable'
 ]
 
+const OF_TEST_ROUTES: readonly ErrorCode[] = ['not_found', 'invalid_state', 'operation_in_progress']
+
 const ofWork: Readonly<Record<string, readonly ErrorCode[]>> = {
   'POST /v1/payments': [
     'idempotency_in_progress',
@@ -43,7 +45,12 @@ const ofWork: Readonly<Record<string, readonly ErrorCode[]>> = {
   'POST /v1/cards': ['invalid_token'],
   'GET /v1/cards/{id}': ['not_found'],
   'DELETE /v1/cards/{id}': ['not_found'],
-  'GET /v1/webhook-endpoint': ['webhook_endpoint_missing']
+  'GET /v1/webhook-endpoint': ['webhook_endpoint_missing'],
+  'POST /v1/test/payments/{id}/chargeback': [...OF_TEST_ROUTES, 'simulator_missing', 'network_unavailable'],
+  'POST /v1/test/payments/{id}/expire': OF_TEST_ROUTES,
+  'POST /v1/test/webhook-events': ['not_found', 'webhook_endpoint_missing'],
+  'GET /v1/test/webhook-events': ['not_found'],
+  'POST /v1/test/webhook-events/{id}/replay': ['not_found', 'too_many_events']
 }
 
 /** Every code that merchants see, once. */

@@ -4,7 +4,10 @@ import { presentCard } from '../../../api/cards/card-presenter.js'
 import { presentError } from '../../../api/http/middleware/error-envelope.js'
 import { capabilitiesOf } from '../../../api/payments/capabilities-route.js'
 import { presentPayment } from '../../../api/payments/payment-presenter.js'
+import { presentTestEvent } from '../../../api/test-environment/test-event-presenter.js'
 import { presentNewEndpoint } from '../../../api/webhook-endpoint/webhook-endpoint-presenter.js'
+import { archivedEvent } from '../../../redis/webhooks/webhook-archive.js'
+import { testChange } from '../../../redis/webhooks/webhook-event.js'
 import { readConfig } from '../../../runtime/config.js'
 import { ServiceError } from '../../../runtime/errors.js'
 import { isRecord } from '../../../runtime/json.js'
@@ -33,6 +36,7 @@ export function answerTables(): [string, string][] {
       'answer webhook endpoint',
       checkedTable(answerWords['webhook endpoint'], presentNewEndpoint({ url: '', secret: '', updatedAtMs: 0 }))
     ],
+    ['answer webhook event', checkedTable(answerWords['webhook event'], sampleEvent())],
     ['answer capabilities', checkedTable(capabilities, capabilitiesOf(readConfig({ SERVICE_ENV: 'test' })))],
     ['answer error', checkedTable(error, presentError(sampleError, { requestId: ID, correlationId: ID }))],
     ['answer token', answerTable(tokenAnswer)]
@@ -69,6 +73,11 @@ function pathsOf(value: unknown, prefix: string): string[] {
     const isGroup = isRecord(inner) && Object.keys(inner).length > 0
     return isGroup ? pathsOf(inner, `${prefix}${name}.`) : [`${prefix}${name}`]
   })
+}
+
+function sampleEvent(): Record<string, unknown> {
+  const event = archivedEvent('', 'delivered', testChange(ID, 0))
+  return presentTestEvent({ event, attempts: [{ eventId: ID, atMs: 0, status: 204, durationMs: 0, note: '' }] })
 }
 
 function samplePayment(): Record<string, unknown> {

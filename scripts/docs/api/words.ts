@@ -8,6 +8,7 @@ export type AnswerType =
   | 'string, UUID'
   | 'string or null'
   | 'integer'
+  | 'integer or null'
   | 'boolean'
   | 'boolean or null'
   | 'timestamp'
@@ -63,6 +64,7 @@ export const requestWords: Readonly<Record<string, Readonly<Record<string, strin
     limit: 'how many payments a page has',
     cursor: 'where to go on; it keeps the filters of its page, unless you send others'
   },
+  'GET /v1/test/webhook-events': { limit: 'how many events' },
   'POST /v1/cards': { token_id: 'from the hosted fields, or from POST /v1/tokens; it is used up' },
   'PUT /v1/webhook-endpoint': {
     url: 'where webhooks are posted',
@@ -169,6 +171,19 @@ export const answerWords = {
     secret: ['string', 'the signing secret, `whsec_…`; answered by PUT, never by GET'],
     signature_header: ['string', 'the header that carries the signature'],
     updated_at: ['timestamp', 'last change of the URL or the secret']
+  },
+  'webhook event': {
+    event_id: ['string, UUID', 'the same each time that it is sent'],
+    event_type: ['string', '`payment.status_changed`, or `webhook.test` for an event that you asked for'],
+    payment_id: ['string, UUID', 'the payment; of a `webhook.test` there is none with this id'],
+    status: ['string', 'of the payment after the change'],
+    state: ['string', '`waiting` for its next attempt, `delivered`, or `undeliverable` (given up)'],
+    occurred_at: ['timestamp', 'when the status changed'],
+    next_attempt_at: [TIME, 'when it is sent again; null unless it waits for that'],
+    'attempts[].at': ['timestamp', 'when it was sent, the oldest attempt first; the last 1,000 of all events are kept'],
+    'attempts[].http_status': ['integer or null', 'what your endpoint answered; null: there was no answer'],
+    'attempts[].duration_ms': ['integer', 'how long that took'],
+    'attempts[].answer': ['string', 'the beginning of the answer, or why there was none']
   },
   capabilities: {
     key_environment: ['string', '`test` or `live`'],

@@ -5,9 +5,11 @@
 import { presentCard } from '../../../api/cards/card-presenter.js'
 import { capabilitiesOf } from '../../../api/payments/capabilities-route.js'
 import { presentPayment } from '../../../api/payments/payment-presenter.js'
+import { presentTestEvent } from '../../../api/test-environment/test-event-presenter.js'
 import { presentEndpoint, presentNewEndpoint } from '../../../api/webhook-endpoint/webhook-endpoint-presenter.js'
 import type { Operation, Payment, PaymentProgress, Refund } from '../../../machines/model.js'
-import { encodeEvent, statusChangeOf } from '../../../redis/webhooks/webhook-event.js'
+import { archivedEvent } from '../../../redis/webhooks/webhook-archive.js'
+import { encodeEvent, type StatusChange, statusChangeOf, testChange } from '../../../redis/webhooks/webhook-event.js'
 import { readConfig } from '../../../runtime/config.js'
 import { demoCard, demoCustomer } from '../../start/demo-customer.js'
 import { examplePayment } from '../payment-paths/example-payment.js'
@@ -102,6 +104,16 @@ const refundedInPart = paymentWith('auto', {
   refunds: [refundAt('succeeded', afterS(3_600))]
 })
 
+const chargedBack = paymentWith('auto', { ...captured.progress, status: 'charged_back' })
+const expired = paymentWith('manual', { ...held, status: 'expired', phase: 'released' })
+
+/** The event of a merchant; one that was delivered with its attempt. */
+function eventOf(state: 'waiting' | 'delivered', change: StatusChange): Json {
+  const event = archivedEvent('', state, change)
+  const attempt = { eventId: event.eventId, atMs: change.occurredAtMs, status: 204, durationMs: 12, note: '' }
+  return presentTestEvent({ event, attempts: state === 'delivered' ? [attempt] : [] })
+}
+
 const card = presentCard({
   cardId: '019b8e2c-5c00-7000-8000-000000000002',
   brand: 'visa',
@@ -133,6 +145,13 @@ const examples: Readonly<Record<string, Json>> = {
   'registerWebhookEndpoint 200': presentNewEndpoint(endpoint),
   'readWebhookEndpoint 200': presentEndpoint(endpoint),
   'readCapabilities 200': capabilitiesOf(readConfig({ SERVICE_ENV: 'test' })),
+  'chargeBackTestPayment 200': present(chargedBack),
+  'chargeBackTestPayment 202': present(captured),
+  'expireTestPayment 200': present(expired),
+  'expireTestPayment 202': present(paymentWith('manual', held)),
+  'sendTestWebhookEvent 201': eventOf('waiting', testChange(EXAMPLE_PAYMENT_ID, CREATED_AT_MS)),
+  'listTestWebhookEvents 200': { items: [eventOf('delivered', statusChangeOf(captured, afterS(1)))] },
+  'replayTestWebhookEvent 200': eventOf('waiting', statusChangeOf(captured, afterS(1))),
   'createToken 201': {
     token_id: EXAMPLE_TOKEN_ID,
     brand: 'visa',

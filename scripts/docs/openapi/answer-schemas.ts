@@ -2,6 +2,8 @@
 import { CURRENCY } from '../../../api/http/schema-fields.js'
 import { declineReasons } from '../../../machines/declines.js'
 import { type FailureCode, operationKinds, operationStates, paymentStatuses } from '../../../machines/model.js'
+import { archiveStates } from '../../../redis/webhooks/webhook-archive.js'
+import { EVENT_TYPE, TEST_EVENT_TYPE } from '../../../redis/webhooks/webhook-event.js'
 import { type ErrorCode, type ErrorSpec, errorCatalogue } from '../../../runtime/errors.js'
 import { publicErrorCodes } from '../api/error-table.js'
 import { type AnswerType, type AnswerWords, answerWords, tokenAnswer } from '../api/words.js'
@@ -16,6 +18,7 @@ const schemaOfType: Readonly<Record<AnswerType, Json>> = {
   'string, UUID': { type: 'string', format: 'uuid' },
   'string or null': { type: ['string', 'null'] },
   integer: { type: 'integer' },
+  'integer or null': { type: ['integer', 'null'] },
   boolean: { type: 'boolean' },
   'boolean or null': { type: ['boolean', 'null'] },
   timestamp: time,
@@ -63,6 +66,9 @@ const details: Readonly<Record<string, Json>> = {
   'Error error.code': { enum: publicErrorCodes },
   'Payment refunds[].state': { enum: operationStates },
   'Payment refunds[].error.code': { enum: publicErrorCodes },
+  'WebhookEvent event_type': { enum: [EVENT_TYPE, TEST_EVENT_TYPE] },
+  'WebhookEvent status': { enum: paymentStatuses },
+  'WebhookEvent state': { enum: archiveStates },
   'Card status': { enum: ['active'] },
   'Capabilities key_environment': { enum: ['test', 'live'] },
   'Capabilities preauth_ttl_days_by_brand': { additionalProperties: { type: 'integer' } },
@@ -104,6 +110,12 @@ export function answerSchemas(): Record<string, Json> {
     Card: schemaOf('Card', card),
     NewWebhookEndpoint: schemaOf('NewWebhookEndpoint', endpoint),
     WebhookEndpoint: schemaOf('WebhookEndpoint', readable),
+    WebhookEvent: schemaOf('WebhookEvent', answerWords['webhook event']),
+    WebhookEventList: {
+      type: 'object',
+      required: ['items'],
+      properties: { items: { type: 'array', items: { $ref: '#/components/schemas/WebhookEvent' } } }
+    },
     Capabilities: schemaOf('Capabilities', capabilities),
     Token: schemaOf('Token', tokenAnswer),
     Error: schemaOf('Error', error),

@@ -5,7 +5,7 @@ import { EXAMPLE_TOKEN_ID } from './answer-examples.js'
 export interface OperationWords {
   /** Name of the function that a generated client has. */
   readonly id: string
-  readonly tag: 'Payments' | 'Cards' | 'Webhooks' | 'Service'
+  readonly tag: 'Payments' | 'Cards' | 'Webhooks' | 'Service' | 'Test'
   readonly summary: string
   readonly text: string
   /** A body that the route takes. */
@@ -18,6 +18,7 @@ export interface OperationWords {
   }[]
 }
 
+const TEST_ONLY = 'Test environment only: 404 in live.'
 const replayed = {
   status: 200,
   schema: 'Payment',
@@ -126,6 +127,47 @@ export const operationWords: Readonly<Record<string, OperationWords>> = {
     summary: 'What this service can do',
     text: 'Limits and addresses, which depend on the environment of the key.',
     answers: [{ status: 200, schema: 'Capabilities', means: 'What it can do.' }]
+  },
+  'POST /v1/test/payments/{id}/chargeback': {
+    id: 'chargeBackTestPayment',
+    tag: 'Test',
+    summary: 'Charge a payment back',
+    text: `${TEST_ONLY} The card network books a chargeback and reports it, as in live. A payment that is charged back already stays so.`,
+    answers: [
+      { status: 200, schema: 'Payment', means: 'The payment, `charged_back`.' },
+      { status: 202, schema: 'Payment', means: 'Booked at the network, and not verified yet: read the payment.' }
+    ]
+  },
+  'POST /v1/test/payments/{id}/expire': {
+    id: 'expireTestPayment',
+    tag: 'Test',
+    summary: 'Let a pre-authorisation expire now',
+    text: `${TEST_ONLY} What follows bears the time of \`expires_at\`. A payment that is expired already stays so.`,
+    answers: [
+      { status: 200, schema: 'Payment', means: 'The payment, `expired`; the hold is released.' },
+      { status: 202, schema: 'Payment', means: 'Asked of the workers, and not done yet: read the payment.' }
+    ]
+  },
+  'POST /v1/test/webhook-events': {
+    id: 'sendTestWebhookEvent',
+    tag: 'Test',
+    summary: 'Send a test event to your endpoint',
+    text: `${TEST_ONLY} An event of the type \`webhook.test\`, signed and retried like every other one. Each request sends a new one.`,
+    answers: [{ status: 201, schema: 'WebhookEvent', means: 'It is on its way.' }]
+  },
+  'GET /v1/test/webhook-events': {
+    id: 'listTestWebhookEvents',
+    tag: 'Test',
+    summary: 'List the last webhook events, those that were sent last first',
+    text: `${TEST_ONLY} An event that is being sent at this moment is missing until its attempt has ended.`,
+    answers: [{ status: 200, schema: 'WebhookEventList', means: 'The last events, with their attempts.' }]
+  },
+  'POST /v1/test/webhook-events/{id}/replay': {
+    id: 'replayTestWebhookEvent',
+    tag: 'Test',
+    summary: 'Send a webhook event again',
+    text: `${TEST_ONLY} The same event with the same \`event_id\`. One that waits is sent at once.`,
+    answers: [{ status: 200, schema: 'WebhookEvent', means: 'It is on its way again.' }]
   }
 }
 

@@ -52,7 +52,8 @@ export function openApiDocument(): Json {
       { name: 'Payments', description: 'The life of a payment' },
       { name: 'Cards', description: 'One-use tokens and stored cards' },
       { name: 'Webhooks', description: 'Where changes of status are posted to' },
-      { name: 'Service', description: 'What this service can do' }
+      { name: 'Service', description: 'What this service can do' },
+      { name: 'Test', description: 'Test environment only; in live these routes do not exist' }
     ],
     paths: paths(collectors),
     webhooks: webhookEvents(),

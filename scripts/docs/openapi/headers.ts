@@ -17,6 +17,7 @@ export const parameterComponents: Readonly<Record<string, Json>> = {
     schema: uuid,
     example: EXAMPLE_PAYMENT_ID
   },
+  EventId: { name: 'id', in: 'path', required: true, description: 'Id of the webhook event', schema: uuid },
   CardId: { name: 'id', in: 'path', required: true, description: 'Id of the stored card', schema: text },
   IdempotencyKey: {
     name: 'Idempotency-Key',
@@ -65,11 +66,16 @@ export const headerComponents: Readonly<Record<string, Json>> = {
 /** What a request of the route brings beside its body and query. */
 export function parametersOf(route: { readonly path: string; readonly needsIdempotencyKey: boolean }): Json[] {
   const names = [
-    ...(route.path.includes('/:id') ? [route.path.startsWith('/v1/cards') ? 'CardId' : 'PaymentId'] : []),
+    ...(route.path.includes('/:id') ? [idIn(route.path)] : []),
     ...(route.needsIdempotencyKey ? ['IdempotencyKey', 'Prefer'] : []),
     'CorrelationId'
   ]
   return names.map(name => ({ $ref: `#/components/parameters/${name}` }))
+}
+
+function idIn(path: string): string {
+  if (path.startsWith('/v1/cards')) return 'CardId'
+  return path.includes('/webhook-events/') ? 'EventId' : 'PaymentId'
 }
 
 const OF_PAYMENTS = ['Location', 'Idempotent-Replayed', 'Preference-Applied', 'Server-Timing']

@@ -1,6 +1,6 @@
 /** What the service posts to a merchant's endpoint (docs/WEBHOOKS.md). */
 import { paymentStatuses } from '../../../machines/model.js'
-import { EVENT_TYPE } from '../../../redis/webhooks/webhook-event.js'
+import { EVENT_TYPE, TEST_EVENT_TYPE } from '../../../redis/webhooks/webhook-event.js'
 
 import { eventExample } from './answer-examples.js'
 
@@ -26,7 +26,11 @@ export const eventSchema = ({ properties: ofPayment }: Json & { properties: Json
   ],
   properties: {
     event_id: { type: 'string', format: 'uuid', description: 'The same for each delivery: discard what you have seen' },
-    event_type: { const: EVENT_TYPE, type: 'string' },
+    event_type: {
+      type: 'string',
+      enum: [EVENT_TYPE, TEST_EVENT_TYPE],
+      description: '`webhook.test`: sent on request in the test environment, about no payment'
+    },
     payment_id: { type: 'string', format: 'uuid' },
     external_reference: { type: 'string', description: 'Your order id' },
     status: { type: 'string', enum: paymentStatuses, description: 'After the change' },
@@ -52,7 +56,7 @@ const eventName = {
   name: 'X-Service-Event',
   in: 'header',
   required: true,
-  schema: { const: EVENT_TYPE, type: 'string' }
+  schema: { enum: [EVENT_TYPE, TEST_EVENT_TYPE], type: 'string' }
 }
 
 export function webhookEvents(): Json {

@@ -276,7 +276,7 @@ describe('the control routes of the simulator, asked by a page in a browser', ()
       expect(await put({ ...json, Host: host }), host).to.deep.equal([403, 'forbidden'])
       expect((await ask(port, 'GET', 'sales', { Host: host }))[0], host).to.equal(403)
     }
-    for (const host of [`localhost:${port}`, 'LOCALHOST', '127.0.0.1', `[::1]:${port}`, '[::1]']) {
+    for (const host of [`localhost:${port}`, 'LOCALHOST', 'network:3002', '127.0.0.1', `[::1]:${port}`, '[::1]']) {
       expect(await put({ ...json, Host: host }), host).to.deep.equal([200, undefined])
     }
   })

@@ -1,0 +1,89 @@
+/**
+ * What merchants make happen in the test environment (docs/TESTING.md). Each action may be repeated.
+ *
+ * The card network stays the only source of truth: a chargeback is booked by its simulator and arrives as a notification,
+ * and an expired hold is queried and voided like every other one.
+ */
+import type { Payment } from '../../machines/model.js'
+import { orderIdOf } from '../../machines/network.js'
+import type { Redis } from '../../redis/connection/connections.js'
+import { newPaymentId, partitionOf } from '../../redis/keys.js'
+import type { PaymentStore } from '../../redis/payments/payments.js'
+import { type ArchivedEvent, archivedEvent, WebhookArchive } from '../../redis/webhooks/webhook-archive.js'
+import { type Attempt, testChange } from '../../redis/webhooks/webhook-event.js'
+import type { Clock } from '../../runtime/clock.js'
+import type { Config } from '../../runtime/config.js'
+import { ServiceError } from '../../runtime/errors.js'
+
+const SIMULATOR_TIMEOUT_MS = 5_000
+/** Attempts that are searched for those of the listed events. */
+const ATTEMPTS_MAX = 1_000
+
+/** An event with its attempts, oldest first. */
+export interface ListedEvent {
+  readonly event: ArchivedEvent
+  readonly attempts: readonly Attempt[]
+}
+
+export interface TestEnvironment {
+  /** Throws `ServiceError` `simulator_missing`, or `network_unavailable` when the simulator does not take it. */
+  chargeBack(payment: Payment): Promise<void>
+  /** Ends the window of a hold: wakes the payment as `timers` does at its end. Does nothing to any other payment. */
+  expire(payment: Payment): Promise<void>
+  /** Sends an event about no payment to the endpoint of the merchant. */
+  sendEvent(merchantId: string): Promise<ListedEvent>
+  /** The last events, those that were sent last first. One that is being sent at this moment is in no list. */
+  listEvents(merchantId: string, count: number): Promise<ListedEvent[]>
+  /** Null when the merchant has no such event. Throws `too_many_events` when a hundred events of its payment wait. */
+  replayEvent(merchantId: string, eventId: string): Promise<ListedEvent | null>
+}
+
+export interface TestEnvironmentDeps {
+  readonly redis: Redis
+  readonly config: Pick<Config, 'partitions' | 'simulatorUrl'>
+  readonly store: Pick<PaymentStore, 'wake'>
+  /** Real time, also where the clock of the test environment was moved: `webhooks` keeps it. */
+  readonly clock: Clock
+}
+
+export function createTestEnvironment({ redis, config, store, clock }: TestEnvironmentDeps): TestEnvironment {
+  const archive = new WebhookArchive(redis, config.partitions)
+  const withAttempts = async (merchantId: string, events: readonly ArchivedEvent[]): Promise<ListedEvent[]> => {
+    const attempts = (await archive.attempts(merchantId, ATTEMPTS_MAX)).reverse()
+    return events.map(event => ({ event, attempts: attempts.filter(({ eventId }) => eventId === event.eventId) }))
+  }
+  return {
+    chargeBack: payment => chargeBackAt(config.simulatorUrl, orderIdOf(payment.terms.id)),
+
+    expire: ({ terms, progress }) => store.wake(terms.id, progress.expiresAtMs ?? 0),
+
+    async sendEvent(merchantId) {
+      const nowMs = clock.now()
+      const change = testChange(newPaymentId(partitionOf(merchantId, config.partitions), nowMs), nowMs)
+      await archive.append(merchantId, 'delivered', [change], nowMs)
+      return { event: archivedEvent(merchantId, 'waiting', change), attempts: [] }
+    },
+
+    listEvents: async (merchantId, count) => withAttempts(merchantId, await archive.newest(merchantId, count)),
+
+    async replayEvent(merchantId, eventId) {
+      const event = await archive.find(eventId, [merchantId])
+      if (event === null) return null
+      if ((await archive.replay(event)) === 0) throw new ServiceError('too_many_events')
+      const [listed] = await withAttempts(merchantId, [archivedEvent(merchantId, 'waiting', event.change)])
+      return listed ?? null
+    }
+  }
+}
+
+async function chargeBackAt(simulatorUrl: string, orderId: string): Promise<void> {
+  if (simulatorUrl === '') throw new ServiceError('simulator_missing')
+  const response = await fetch(new URL('/simulator/chargebacks', simulatorUrl), {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ merchant_order_id: orderId }),
+    signal: AbortSignal.timeout(SIMULATOR_TIMEOUT_MS)
+  }).catch(() => null)
+  await response?.body?.cancel()
+  if (response?.status !== 201) throw new ServiceError('network_unavailable')
+}

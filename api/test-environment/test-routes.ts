@@ -1,0 +1,119 @@
+/** The routes of the test environment (docs/TESTING.md). In live they do not exist: 404 like any other path. */
+import { isOpen, type Payment, placeOf } from '../../machines/model.js'
+import { delay } from '../../runtime/delay.js'
+import { ServiceError } from '../../runtime/errors.js'
+import { isUuid } from '../../runtime/uuid.js'
+import { type Answer, principalOf, type RequestContext } from '../http/context.js'
+import { parametersOf } from '../http/query.js'
+import type { MerchantRoute, RouteDeps } from '../http/route.js'
+import { parserOf } from '../http/schema.js'
+import { listLimit, object } from '../http/schema-fields.js'
+import { presentPayment } from '../payments/payment-presenter.js'
+import { paymentIdInPath, preferredWaitS } from '../payments/request-scope.js'
+import { presentTestEvent } from './test-event-presenter.js'
+
+const POLL_MS = 25
+
+const EVENTS_PATH = '/v1/test/webhook-events'
+
+const facts = { method: 'POST', needsIdempotencyKey: false, body: null, query: null } as const
+
+/** What an action needs of a payment, and when it is done: names of places, `<status>` or `<status>.<phase>`. */
+interface PaymentAction {
+  readonly action: 'chargeBack' | 'expire'
+  readonly from: readonly string[]
+  readonly done: string
+}
+
+function paymentRoute(name: string, change: PaymentAction): MerchantRoute {
+  return {
+    ...facts,
+    path: `/v1/test/payments/:id/${name}`,
+    permission: 'payments:write',
+    answer: deps => ctx => changePayment(deps, ctx, change)
+  }
+}
+
+/** A payment that is changed already is answered as it stands. Answers 202 when the change takes longer than the wait. */
+async function changePayment(
+  deps: RouteDeps,
+  ctx: RequestContext,
+  { action, from, done }: PaymentAction
+): Promise<Answer> {
+  const waitS = preferredWaitS(ctx)
+  const deadlineMs = performance.now() + (waitS === null ? deps.config.resultWaitMs : waitS * 1_000)
+  const isDone = ({ progress }: Payment): boolean => placeOf(progress) === done
+  let payment = await paymentOf(deps, ctx)
+  const { status, operation } = payment.progress
+  if (from.includes(status)) await deps.testEnvironment[action](payment)
+  else if (!done.startsWith(status)) {
+    throw new ServiceError(isOpen(operation) ? 'operation_in_progress' : 'invalid_state', {
+      paymentId: payment.terms.id
+    })
+  }
+  while (!isDone(payment) && performance.now() < deadlineMs) {
+    await delay(POLL_MS)
+    payment = await paymentOf(deps, ctx)
+  }
+  const body = presentPayment(payment.terms, payment.progress, deps.config.environment)
+  return { status: isDone(payment) ? 200 : 202, body }
+}
+
+async function paymentOf({ payments }: RouteDeps, ctx: RequestContext): Promise<Payment> {
+  const payment = await payments.read(principalOf(ctx).merchantId, paymentIdInPath(ctx))
+  if (payment === null) throw new ServiceError('not_found')
+  return payment
+}
+
+const sendEventRoute: MerchantRoute = {
+  ...facts,
+  path: EVENTS_PATH,
+  permission: 'webhooks:write',
+  answer: deps => async ctx => {
+    const { merchantId } = principalOf(ctx)
+    if ((await deps.webhookEndpoints.find(merchantId)) === null) throw new ServiceError('webhook_endpoint_missing')
+    return { status: 201, body: presentTestEvent(await deps.testEnvironment.sendEvent(merchantId)) }
+  }
+}
+
+const listEventsQuery = object({ limit: listLimit }, [], 'must be query parameters')
+const parseList = parserOf<{ limit: string }>(listEventsQuery, 'query')
+
+const listEventsRoute: MerchantRoute = {
+  ...facts,
+  method: 'GET',
+  path: EVENTS_PATH,
+  permission: 'webhooks:write',
+  query: listEventsQuery,
+  answer: deps => async ctx => {
+    const { limit = listLimit.default } = parseList(parametersOf(ctx.querystring))
+    const events = await deps.testEnvironment.listEvents(principalOf(ctx).merchantId, Number(limit))
+    return { status: 200, body: { items: events.map(presentTestEvent) } }
+  }
+}
+
+const replayEventRoute: MerchantRoute = {
+  ...facts,
+  path: `${EVENTS_PATH}/:id/replay`,
+  permission: 'webhooks:write',
+  answer: deps => async ctx => {
+    const id: string = ctx['params'].id
+    const event = isUuid(id)
+      ? await deps.testEnvironment.replayEvent(principalOf(ctx).merchantId, id.toLowerCase())
+      : null
+    if (event === null) throw new ServiceError('not_found')
+    return { status: 200, body: presentTestEvent(event) }
+  }
+}
+
+export const testRoutes: readonly MerchantRoute[] = [
+  paymentRoute('chargeback', {
+    action: 'chargeBack',
+    from: ['captured', 'partially_refunded', 'refunded'],
+    done: 'charged_back'
+  }),
+  paymentRoute('expire', { action: 'expire', from: ['pre_authorized'], done: 'expired.released' }),
+  sendEventRoute,
+  listEventsRoute,
+  replayEventRoute
+]

@@ -1,0 +1,50 @@
+/** The routes of the test environment (docs/TESTING.md of the service). In live each one rejects with `ApiError` `not_found`. */
+import type { Payment } from './answer-types.js'
+import type { CallOptions } from './options.js'
+import { pathOf } from './path.js'
+import type { WebhookEvent, WebhookEventList } from './test-types.js'
+import type { Transport } from './transport.js'
+
+/** Each call may be repeated. Rejects with `ApiError` or `NoAnswerError`. */
+export class TestEnvironment {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Charges a captured payment back. */
+  chargeback(paymentId: string, options?: CallOptions): Promise<Payment> {
+    return this.#post(`${pathOf('test/payments', paymentId)}/chargeback`, options)
+  }
+
+  /** Lets a pre-authorisation expire now. */
+  expire(paymentId: string, options?: CallOptions): Promise<Payment> {
+    return this.#post(`${pathOf('test/payments', paymentId)}/expire`, options)
+  }
+
+  /** Sends a `webhook.test` event to the registered endpoint. */
+  sendWebhookEvent(options?: CallOptions): Promise<WebhookEvent> {
+    return this.#post(EVENTS_PATH, options)
+  }
+
+  /** The last 20 events, or up to 100, those that were sent last first. One that is being sent at this moment is missing. */
+  async webhookEvents(
+    query: { readonly limit?: number } = {},
+    options?: CallOptions
+  ): Promise<readonly WebhookEvent[]> {
+    const { items }: WebhookEventList = await this.#transport.send({ method: 'GET', path: EVENTS_PATH, query }, options)
+    return items
+  }
+
+  /** Sends an event again, with the same `event_id`. */
+  replayWebhookEvent(eventId: string, options?: CallOptions): Promise<WebhookEvent> {
+    return this.#post(`${pathOf('test/webhook-events', eventId)}/replay`, options)
+  }
+
+  #post<T>(path: string, options?: CallOptions): Promise<T> {
+    return this.#transport.send({ method: 'POST', path }, options)
+  }
+}
+
+const EVENTS_PATH = '/v1/test/webhook-events'

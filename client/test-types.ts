@@ -1,0 +1,34 @@
+/** Made by `npm run docs` from the schemas that judge requests, and from the words of scripts/docs/api/words.ts. */
+
+import type { PaymentStatus } from './answer-types.js'
+
+export interface WebhookEvent {
+  /** the same each time that it is sent */
+  readonly event_id: string
+  /** `payment.status_changed`, or `webhook.test` for an event that you asked for */
+  readonly event_type: 'payment.status_changed' | 'webhook.test'
+  /** the payment; of a `webhook.test` there is none with this id */
+  readonly payment_id: string
+  /** of the payment after the change */
+  readonly status: PaymentStatus
+  /** `waiting` for its next attempt, `delivered`, or `undeliverable` (given up) */
+  readonly state: 'waiting' | 'undeliverable' | 'delivered'
+  /** when the status changed; ISO 8601 in UTC */
+  readonly occurred_at: string
+  /** when it is sent again; null unless it waits for that; ISO 8601 in UTC */
+  readonly next_attempt_at: string | null
+  readonly attempts: readonly {
+    /** when it was sent, the oldest attempt first; the last 1,000 of all events are kept; ISO 8601 in UTC */
+    readonly at: string
+    /** what your endpoint answered; null: there was no answer */
+    readonly http_status: number | null
+    /** how long that took */
+    readonly duration_ms: number
+    /** the beginning of the answer, or why there was none */
+    readonly answer: string
+  }[]
+}
+
+export interface WebhookEventList {
+  readonly items: readonly WebhookEvent[]
+}
