@@ -133,6 +133,12 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
       return body.status === 'charged_back'
     })
     await until('webhooks have arrived', () => receiver.count() > 5)
+    const events = '/v1/test/webhook-events'
+    for (const path of [events, events]) expect((await call(service, 'POST', path)).status).to.equal(201)
+    const listed = async () =>
+      (await call(service, 'GET', `${events}?limit=100`)).body as { items?: { event_id: string }[] }
+    const event = await until('an event is listed', async () => (await listed()).items?.at(-1))
+    expect((await call(service, 'POST', `${events}/${event.event_id}/replay`)).status).to.equal(200)
     await until('an event is given up', async () => ((await admins[0]?.keys('*:hookgone:*')) ?? []).length > 0)
   })
 
