@@ -4,12 +4,15 @@ import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } fro
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { messageOf } from '../../runtime/message-of.js'
+import type { BrowserName } from './browser-binary.js'
 import type { Totals } from './counting-reporter.js'
 import type { NodeBinary } from './node-binaries.js'
 
 export interface MochaRun {
   /** Options of mocha, such as `--bail`. */
   readonly options: readonly string[]
+  /** For the tests that need one. */
+  readonly browser?: BrowserName | undefined
   /** Which of the free ports are for these tests (`freePort`), such as `1/3`. */
   readonly share?: string
   /** A file for the output, in the place of standard output. */
@@ -29,7 +32,7 @@ const NODE_FLAGS = ['--enable-source-maps', '--max-semi-space-size=64']
 /** Resolves also when mocha does not come to its end: that counts as a failure, which names the files. */
 export async function runMocha(
   testFiles: readonly string[],
-  { options, share = '0/1', report, node, leftOpenAfterMs = LEFT_OPEN_AFTER_MS }: MochaRun
+  { options, browser = 'chromium', share = '0/1', report, node, leftOpenAfterMs = LEFT_OPEN_AFTER_MS }: MochaRun
 ): Promise<Totals> {
   const folder = mkdtempSync(join(tmpdir(), 'payments-totals-'))
   const file = join(folder, 'totals.json')
@@ -41,7 +44,8 @@ export async function runMocha(
     const reporter = ['--reporter', './dist/test/runner/counting-reporter.js', '--reporter-option', `totals=${file}`]
     const args = [...NODE_FLAGS, 'node_modules/mocha/bin/mocha.js', ...reporter, ...options, ...testFiles]
     const output = report === undefined ? 'inherit' : openSync(report, 'w')
-    const exitCode = await runNode(args, { env: { PORT_SHARE: share }, node, output, signal: leftOpen.signal })
+    const env = { PORT_SHARE: share, TEST_BROWSER: browser }
+    const exitCode = await runNode(args, { env, node, output, signal: leftOpen.signal })
     if (!existsSync(file)) return failed(`the tests did not run to their end (exit code ${exitCode})`, testFiles)
     const totals = JSON.parse(readFileSync(file, 'utf8')) as Totals
     if (!leftOpen.signal.aborted) return withExitCode(totals, exitCode)

@@ -8,14 +8,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { readCommandLine, toolCommand } from '../../scripts/command-line/tool.js'
-import { wholeNumber } from '../../scripts/command-line/values.js'
+import { oneOf, wholeNumber } from '../../scripts/command-line/values.js'
 import { obtainRedis } from '../../scripts/start/redis-binary.js'
-import { obtainChromium } from './chromium-binary.js'
+import { BROWSER_NAMES, type BrowserName, obtainBrowser } from './browser-binary.js'
 import type { FileTime, Totals } from './counting-reporter.js'
-import { runMocha, runNode } from './mocha-process.js'
+import { type MochaRun, runMocha, runNode } from './mocha-process.js'
 import { fetchNodes, obtainNode, pinnedNodes } from './node-binaries.js'
 import { obtainPromtool } from './promtool-binary.js'
-import { batchesOf, selectTestFiles } from './test-files.js'
+import { batchesOf, IN_FIREFOX_TOO, selectTestFiles } from './test-files.js'
 
 const LANES = 2
 const SLOWEST_SHOWN = 10
@@ -29,6 +29,7 @@ interface TestOptions {
   readonly invert?: boolean
   readonly bail?: boolean
   readonly timeout?: number
+  readonly browser?: BrowserName
   readonly node?: string
 }
 
@@ -40,13 +41,15 @@ const command = toolCommand({
     ['', 'everything'],
     ['redis/payments/commits', 'the files whose path contains that, without lint'],
     ['--node 22 system', 'the system tests on Node 22'],
-    ['redis --grep "twice"', 'and of those the tests with that in their name']
+    ['redis --grep "twice"', 'and of those the tests with that in their name'],
+    ['card-data --browser firefox', 'in Firefox what everything runs in Chromium']
   ]
 })
   .argument('[path...]', 'parts of the paths of test files; all files when there is none')
   .option('-g, --grep <text>', 'only tests whose name contains this, or matches it as a regular expression')
   .option('-i, --invert', 'with --grep: the others')
   .option('-b, --bail', 'end after the first failure')
+  .option('--browser <name>', `for tests that open pages: ${BROWSER_NAMES.join(', ')}`, oneOf(BROWSER_NAMES))
   .option('-t, --timeout <ms>', 'for tests that set no time of their own; 0: none', wholeNumber(0))
   .option(
     '--node <line>',
@@ -73,40 +76,45 @@ const {
   failed,
   failures,
   files: times
-} = await (isEverything ? runEverything() : runMocha(batches.flat(), { options: mochaOptions, node }))
+} = await (isEverything
+  ? runEverything()
+  : runMocha(batches.flat(), { options: mochaOptions, browser: options.browser, node }))
 if (isEverything) process.stdout.write(slowestOf(times))
 // Once more, at the end: the reports of the batches are long.
 if (failures.length > 0) process.stdout.write(`\nFailed:\n${failures.map(failure => `  ${failure}`).join('\n')}\n`)
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`)
 process.exit(failed === 0 && passed > 0 ? 0 : 1)
 
-/** Lint and all batches, three at the same time. The report of each is printed when it has ended. */
+/** Lint, all batches, and the pages of buyers in Firefox too: three at the same time. Prints each report at its end. */
 async function runEverything(): Promise<Totals> {
   // Before the batches: several need these programs, and only one may fetch them.
   await obtainRedis(resolve('.vendor'), say)
-  await obtainChromium('.vendor', say)
+  for (const browser of BROWSER_NAMES) await obtainBrowser(browser, '.vendor', say)
   await obtainPromtool('.vendor', say)
   const folder = mkdtempSync(join(tmpdir(), 'payments-reports-'))
   const lint = runNode(['node_modules/@biomejs/biome/bin/biome', 'check', '.'])
   await fetchNodes(say)
   const others = (await pinnedNodes()).filter(({ version }) => version !== (node?.version ?? process.versions.node))
   const small = selectTestFiles(all, [ON_EACH_NODE])
-  const runs = [...batches.map(files => ({ files, node })), ...others.map(other => ({ files: small, node: other }))]
+  // With --grep, only the tests that it chooses, here too.
+  const inFirefox = options.grep === undefined ? ['--grep', IN_FIREFOX_TOO.tests, ...mochaOptions] : mochaOptions
+  const runs: readonly { files: readonly string[]; run: MochaRun }[] = [
+    { files: selectTestFiles(all, IN_FIREFOX_TOO.files), run: { options: inFirefox, browser: 'firefox', node } },
+    ...batches.map(files => ({ files, run: { options: mochaOptions, browser: options.browser, node } })),
+    ...others.map(other => ({ files: small, run: { options: mochaOptions, node: other } }))
+  ]
   const waiting = [...runs.entries()]
   let sum: Totals = { passed: 0, failed: 0, failures: [], files: [] }
   const runWaiting = async (share: string): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [index, { files, node: runsOn }] = next
+      const [index, { files, run }] = next
       const report = join(folder, `${index}.txt`)
-      const totals = await runMocha(files, { options: mochaOptions, share, report, node: runsOn })
+      const totals = await runMocha(files, { ...run, share, report })
       process.stdout.write(readFileSync(report))
       sum = {
         passed: sum.passed + totals.passed,
         failed: sum.failed + totals.failed,
-        failures: [
-          ...sum.failures,
-          ...totals.failures.map(name => (runsOn ? `on Node ${runsOn.version}: ${name}` : name))
-        ],
+        failures: [...sum.failures, ...totals.failures.map(name => [...placeOf(run), name].join(': '))],
         files: [...sum.files, ...totals.files]
       }
       if (options.bail && sum.failed > 0) return
@@ -117,6 +125,11 @@ async function runEverything(): Promise<Totals> {
   if ((await lint) === 0) return sum
   process.stdout.write('\nbiome check failed: see above, and `npx biome check --write .`\n')
   return { ...sum, failed: sum.failed + 1, failures: [...sum.failures, 'biome check'] }
+}
+
+/** Where a test failed, when that is not the usual browser or not the usual Node. */
+function placeOf({ browser, node }: MochaRun): string[] {
+  return [...(browser === 'firefox' ? ['in Firefox'] : []), ...(node ? [`on Node ${node.version}`] : [])]
 }
 
 /** Where the time went, for those who want `npm test` to take less of it. */

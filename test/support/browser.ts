@@ -1,6 +1,7 @@
-/** A browser for tests: one Chromium for the whole run, a fresh profile for each page. */
+/** A browser for tests: one for the whole run, a fresh profile for each page. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { launchBrowser } from '../runner/browser.js'
+import { browserOfThisRun } from '../runner/browser-binary.js'
 
 export interface TestBrowser {
   /** A page in a profile of its own; what it logs as errors is collected in `problems`. */
@@ -9,7 +10,7 @@ export interface TestBrowser {
   readonly problems: readonly string[]
 }
 
-/** Fetching Chromium on a machine that has none. */
+/** Fetching a browser on a machine that has none. */
 const FETCH_DEADLINE_MS = 300_000
 
 let running: Promise<Browser> | undefined
@@ -20,7 +21,7 @@ export function useBrowser(): TestBrowser {
   const pages: Page[] = []
   before(async function () {
     this.timeout(FETCH_DEADLINE_MS)
-    running ??= launchBrowser()
+    running ??= launchBrowser(browserOfThisRun())
     await running
   })
   after(async () => {

@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
 import { close, listen } from '../../../runtime/ops-server.js'
+import { browserOfThisRun } from '../../runner/browser-binary.js'
 import { until } from '../../support/conditions.js'
-import { fieldsOf, GOOD, pay, payButton, typeCard, useShop } from './shop-page.js'
+import { fieldsOf, GOOD, pay, payButton, replaceFields, typeCard, useShop } from './shop-page.js'
 
 describe('hosted fields in a merchant’s page', function () {
   this.timeout(60_000)
@@ -18,29 +19,40 @@ describe('hosted fields in a merchant’s page', function () {
     page.on('request', request => {
       if (!request.url().startsWith(service().tokensUrl)) sent.push(`${request.url()} ${request.postData() ?? ''}`)
     })
-    await page.evaluate('heard = []; addEventListener("message", event => heard.push(event.data))')
+    // Firefox tells WebDriver no bodies of requests: the page does.
+    await page.evaluate(`(() => {
+      heard = []
+      addEventListener('message', event => heard.push(event.data))
+      fetched = []
+      const { fetch } = window
+      window.fetch = (url, options) => { fetched.push(url + ' ' + options?.body); return fetch(url, options) }
+    })()`)
     await typeCard(page)
     await pay(page)
     await page.getByText('Thank you!').waitFor()
     const heard = await page.evaluate<string>('JSON.stringify(heard)')
-    const seen = [...sent, heard, await page.content()].join('\n')
-    expect(sent.join('\n')).to.contain('tok_')
+    const fetched = await page.evaluate<string>('JSON.stringify(fetched)')
+    const seen = [...sent, heard, fetched, await page.content()].join('\n')
+    expect(fetched).to.contain('tok_')
+    if (browserOfThisRun() === 'chromium') expect(sent.join('\n')).to.contain('tok_')
     expect(seen).not.to.match(/4024.?0071/)
     expect(seen).not.to.match(/"?cvv"?\s*[:=]/)
-    const inside = await page.evaluate<string>('try { frames[0].document.body.innerHTML } catch (error) { error.name }')
+    const inside = await page.evaluate<string>(
+      '(() => { try { return frames[0].document.body.innerHTML } catch (error) { return error.name } })()'
+    )
     expect(inside).to.equal('SecurityError')
   })
 
   it('listen to the page that opened the channel, and to no later one', async () => {
     const page = await visit()
-    await page.evaluate(`
+    await page.evaluate(`(() => {
       heard = []
-      intruder = new MessageChannel()
+      const intruder = new MessageChannel()
       intruder.port1.onmessage = ({ data }) => heard.push(data)
-      connect = { type: 'service.fields.connect', publishableKey: 'svc_test.x', locale: 'en', style: {} }
+      const connect = { type: 'service.fields.connect', publishableKey: 'svc_test.x', locale: 'en', style: {} }
       frames[0].postMessage(connect, '*', [intruder.port2])
       intruder.port1.postMessage({ type: 'tokenize', request: 1 })
-    `)
+    })()`)
     // The page's own channel keeps working; its answers come later than those that must not come.
     await typeCard(page, { cvv: '1' })
     await pay(page)
@@ -126,13 +138,13 @@ describe('hosted fields that a page moves or takes away', function () {
 
   /** Fields of the test's own, typed into, with what they tell in `told`. */
   async function typedInto(page: Page): Promise<void> {
-    await page.evaluate(`
+    await page.evaluate(`(() => {
       told = []
       fields = Service.fields({
         publishableKey: '${service().publishableKey}', element: '#card-fields', onChange: state => told.push(state)
       })
       tokenized = () => fields.tokenize().then(({ brand }) => brand, error => error.code)
-    `)
+    })()`)
     await page.evaluate('fields.ready')
     await typeCard(page)
   }
@@ -173,10 +185,10 @@ describe('hosted fields that a page moves or takes away', function () {
     await page.clock.install()
     const release = await new Promise<() => void>(resolve => {
       void page.route('**/v1/fields/frame', route => resolve(() => void route.continue()))
-      void page.evaluate(`
+      void page.evaluate(`(() => {
         fields = Service.fields({ publishableKey: '${service().publishableKey}', element: '#card-fields' })
         tokenized = () => fields.tokenize().then(({ brand }) => brand, error => error.code)
-      `)
+      })()`)
     })
     await page.clock.fastForward(15_000)
     expect(await page.evaluate('tokenized()')).to.equal('fields_unavailable')
@@ -298,14 +310,6 @@ describe('hosted fields for people', function () {
     await fieldsOf(page).getByText('Only published test cards work here.').waitFor()
   })
 })
-
-/** Fields of the test's own making, in the place of those of the shop. */
-function replaceFields(page: Page, options: object): Promise<void> {
-  return page.evaluate(given => {
-    const service: { fields(options: object): { ready: Promise<void> } } = Reflect.get(globalThis, 'Service')
-    return service.fields(given).ready
-  }, options)
-}
 
 async function hasFocus(field: Locator): Promise<void> {
   const id = await field.getAttribute('id')

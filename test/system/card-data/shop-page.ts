@@ -88,3 +88,11 @@ export async function pay(page: Page): Promise<void> {
 export function payButton(page: Page): Locator {
   return page.getByRole('button', { name: /^Pay R/ })
 }
+
+/** Fields of the test's own making, in the place of those of the shop. */
+export function replaceFields(page: Page, options: object): Promise<void> {
+  return page.evaluate(given => {
+    const service: { fields(options: object): { ready: Promise<void> } } = Reflect.get(globalThis, 'Service')
+    return service.fields(given).ready
+  }, options)
+}

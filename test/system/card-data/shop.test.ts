@@ -189,7 +189,9 @@ describe('demo shop when something goes wrong', function () {
       await page.locator('#pay-button[aria-busy="true"]').waitFor({ state: 'detached' })
       await page.keyboard.press('Enter')
       await page.getByText(text).waitFor()
-      await page.waitForFunction(`document.activeElement.textContent === ${JSON.stringify(place)}`)
+      await until(`the focus is at ${place}`, () =>
+        page.evaluate(`document.activeElement.textContent === ${JSON.stringify(place)}`)
+      )
     }
   })
 
