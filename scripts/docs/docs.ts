@@ -7,7 +7,7 @@ import { generatedPages } from './pages.js'
 readCommandLine(
   toolCommand({
     name: 'docs',
-    does: 'Writes the generated pages of docs/, the dashboard of ops/ and the types of client/ from the code. A test fails while they differ.',
+    does: 'Writes the generated pages of docs/ and the types of client/ from the code. A test fails while they differ.',
     takes: 'a second.'
   })
 )

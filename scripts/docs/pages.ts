@@ -5,7 +5,6 @@ import { type ErrorSpec, errorCatalogue } from '../../runtime/errors.js'
 import { everyProcess } from '../../runtime/setting.js'
 import { API_PAGE, apiPage } from './api/page.js'
 import { clientTypeFiles } from './client-types.js'
-import { dashboardFiles } from './dashboards/dashboards.js'
 import { declinesPage } from './declines-page.js'
 import { type LockedPackage, lockedPackages } from './licences.js'
 import { metricGroups } from './metrics-page.js'
@@ -25,7 +24,6 @@ export function generatedPages(): { path: string; content: string }[] {
     { path: 'docs/LICENCES.md', content: licencesPage() },
     { path: 'docs/METRICS.md', content: metricsPage() },
     { path: OPENAPI_FILE, content: openApiFile() },
-    ...dashboardFiles(),
     ...clientTypeFiles()
   ]
 }
