@@ -1,31 +1,16 @@
-/**
- * docs/API.md: prose that is written by hand, and between two marks each table that is made from the code.
- *
- * `<!-- made: routes -->` begins a made part, `<!-- end -->` ends it.
- */
-import { readFileSync } from 'node:fs'
+/** The made parts of docs/API.md. */
 import { merchantRoutes } from '../../../api/http/api-app.js'
 import { testCards } from '../../../machines/test-cards.js'
+import { filledPage, type Page } from '../filled-page.js'
 import { table } from '../table.js'
 import { errorsOf, tokenErrors } from './error-table.js'
 import { answerTables } from './example-answers.js'
 import { fieldTable, tokenFieldTable } from './field-tables.js'
 
-export const API_PAGE = 'docs/API.md'
-const PART = /<!-- made: (\S+) -->\n.*?<!-- end -->/gs
-
-/** The page as it must be. Throws when it lacks a part, or has an unknown one. */
-export function apiPage(): string {
-  const parts = madeParts()
-  const unused = new Set(parts.keys())
-  const page = readFileSync(API_PAGE, 'utf8').replace(PART, (_, name: string) => {
-    const made = parts.get(name)
-    if (made === undefined) throw new Error(`${API_PAGE} asks for a part "${name}", which does not exist.`)
-    unused.delete(name)
-    return `<!-- made: ${name} -->\n\n${made.trim()}\n\n<!-- end -->`
-  })
-  if (unused.size > 0) throw new Error(`${API_PAGE} has no place for ${[...unused].join(', ')}.`)
-  return page
+/** The page as it must be. */
+export function apiPage(): Page {
+  const parts = [...madeParts()].map(([name, made]) => [name.replaceAll(' ', '-'), made])
+  return filledPage('docs/API.md', Object.fromEntries(parts))
 }
 
 /** How a route is named in the page: `POST /v1/payments/{id}/capture`. */
@@ -47,7 +32,7 @@ function madeParts(): ReadonlyMap<string, string> {
     parts.set(`errors of ${name}`, errorsOf(name, route))
   }
   for (const [name, made] of answerTables()) parts.set(name, made)
-  return new Map([...parts].map(([name, made]) => [name.replaceAll(' ', '-'), made]))
+  return parts
 }
 
 function routeTable(): string {

@@ -3,19 +3,13 @@ import { machines } from '../../../machines/catalogue.js'
 import { type Chart, readChart } from '../../../machines/chart.js'
 import type { RefusalCode } from '../../../machines/model.js'
 import { errorCatalogue } from '../../../runtime/errors.js'
+import { filledPage, type Page } from '../filled-page.js'
+import { table } from '../table.js'
 import { guardWords } from './drawing.js'
 import { mermaidOf } from './mermaid.js'
 import { svgOf } from './svg.js'
 import { paymentTransitions, type StateRows } from './transitions.js'
 import { viewsOf } from './views.js'
-
-export interface Page {
-  /** Relative to the checkout. */
-  readonly path: string
-  readonly content: string
-}
-
-const NOTICE = '<!-- Made by `npm run diagrams`. Change the machine, then run it again. -->'
 
 /** All of them. Takes about a second: every picture is laid out anew. */
 export async function machinePages(): Promise<Page[]> {
@@ -30,21 +24,9 @@ export async function machinePages(): Promise<Page[]> {
   )
   return [
     ...pictures,
-    { path: 'docs/MACHINES.md', content: machinesPage(charts) },
-    { path: 'docs/TRANSITIONS.md', content: transitionsPage(paymentTransitions()) }
+    filledPage('docs/MACHINES.md', { machines: charts.flatMap(machineSection).join('\n\n') }),
+    filledPage('docs/TRANSITIONS.md', { transitions: transitionSections(paymentTransitions()) })
   ]
-}
-
-function machinesPage(charts: readonly Chart[]): string {
-  return [
-    '# State machines',
-    NOTICE,
-    'Each machine is pure: it decides, and workers act. Green arrows are the way that most go; amber states wait for an ' +
-      'answer that is not known yet; a double border is an end. `npm run inspect` shows the same pictures with live ' +
-      'payments in them, [TRANSITIONS.md](TRANSITIONS.md) lists what every event does in every state of a payment.',
-    ...charts.flatMap(machineSection),
-    ''
-  ].join('\n\n')
 }
 
 function machineSection(chart: Chart): string[] {
@@ -66,20 +48,14 @@ function machineSection(chart: Chart): string[] {
   ]
 }
 
-function transitionsPage(states: readonly StateRows[]): string {
+function transitionSections(states: readonly StateRows[]): string {
   return [
-    '# Transitions of a payment',
-    NOTICE,
-    'What every event does in every state. *When* is the condition, asked from top to bottom; *Effect* is the one call ' +
-      'that the worker then makes to the card network; *Webhook* is the status that the merchant is told. An event that ' +
-      'is refused changes nothing.',
     '## What merchants may ask',
     table(
       ['State', 'Capture', 'Cancel or refund'],
       states.map(state => [`\`${state.state}\``, commandCell(state, 'CAPTURE'), commandCell(state, 'CANCEL')])
     ),
-    ...states.flatMap(stateSection),
-    ''
+    ...states.flatMap(stateSection)
   ].join('\n\n')
 }
 
@@ -118,9 +94,4 @@ function isCommand(event: string): boolean {
 function refusalText(code: RefusalCode): string {
   const spec: { status: number; publicCode?: string } = errorCatalogue[code]
   return `${spec.status} \`${spec.publicCode ?? code}\``
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }

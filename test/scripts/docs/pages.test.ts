@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
+import { declineReasons } from '../../../machines/declines.js'
 import { type ErrorSpec, errorCatalogue } from '../../../runtime/errors.js'
 import { lockedPackages } from '../../../scripts/docs/licences.js'
 import { generatedPages } from '../../../scripts/docs/pages.js'
@@ -25,6 +26,12 @@ describe('generated documentation', () => {
     const rows: [string, ErrorSpec][] = Object.entries(errorCatalogue)
     const codes = rows.map(([name, { publicCode }]) => publicCode ?? name)
     expect(codes.filter(code => !page.includes(`\`${code}\``))).to.deep.equal([])
+  })
+
+  it('docs/DECLINES.md advises on every reason, in their order', () => {
+    const [advice = ''] = readFileSync('docs/DECLINES.md', 'utf8').split('## Codes')
+    const reasons = [...advice.matchAll(/^\| `(\w+)` \| .{5,} \|$/gm)].map(([, reason]) => reason)
+    expect(reasons.filter(reason => reason !== 'decline_reason')).to.deep.equal(declineReasons)
   })
 
   it('names no package whose licence asks for more than to be kept', () => {

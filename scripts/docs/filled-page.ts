@@ -1,0 +1,27 @@
+/**
+ * Pages of docs/ whose prose is written by hand, and whose tables are made from the code.
+ *
+ * `<!-- made: routes -->` begins a made part, `<!-- end -->` ends it.
+ */
+import { readFileSync } from 'node:fs'
+
+export interface Page {
+  /** Relative to the checkout. */
+  readonly path: string
+  readonly content: string
+}
+
+const PART = /<!-- made: (\S+) -->\n.*?<!-- end -->/gs
+
+/** The page with its parts as they must be. Throws when it lacks a part, or asks for an unknown one. */
+export function filledPage(path: string, parts: Readonly<Record<string, string>>): Page {
+  const unused = new Set(Object.keys(parts))
+  const content = readFileSync(path, 'utf8').replace(PART, (_, name: string) => {
+    const made = parts[name]
+    if (made === undefined) throw new Error(`${path} asks for a part "${name}", which does not exist.`)
+    unused.delete(name)
+    return `<!-- made: ${name} -->\n\n${made}\n\n<!-- end -->`
+  })
+  if (unused.size > 0) throw new Error(`${path} has no place for ${[...unused].join(', ')}.`)
+  return { path, content }
+}
