@@ -3,12 +3,9 @@
  * that is dead. Everything runs on this machine: service, Redis, simulator, receiver (https), load generator.
  */
 import { spawn } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Agent, request } from 'undici'
 import { PaymentsClient } from '../../client/index.js'
-import { newPayment, type Payment } from '../../machines/model.js'
 import { connect, disconnect } from '../../redis/connection/connections.js'
 import { keys, newPaymentId, partitionOf, paymentKeyOf } from '../../redis/keys.js'
 import { MerchantStore } from '../../redis/merchants/merchants.js'
@@ -23,9 +20,10 @@ import { loadWebhookSecrets } from '../../vault/webhook-secrets.js'
 import { stopOnSignals } from '../command-line/ending.js'
 import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { readCommandLine, toolCommand } from '../command-line/tool.js'
-import { OPS_FILE } from '../start/data-dir.js'
 import { vaultDir } from '../start/environment.js'
 import { readLoopbackTls } from '../start/loopback-tls.js'
+import { readFigure } from './costs.js'
+import { acceptedPayment } from './growth.js'
 import { runClosedLoop } from './load.js'
 import { type ServiceSystem, startService } from './systems.js'
 
@@ -121,32 +119,13 @@ async function emit(merchantId: string, count: number): Promise<void> {
     const pipeline = redis.pipeline()
     const changes: StatusChange[] = []
     for (let n = 0; n < Math.min(500, count - made); n++) {
-      const payment = aPayment(newPaymentId(partition, Date.now()), merchantId)
+      const payment = acceptedPayment(merchantId, newPaymentId(partition, Date.now()))
       pipeline.set(keys.payment(partition, paymentKeyOf(payment.terms.id)), encodePayment(payment))
       changes.push(statusChangeOf(payment, Date.now()))
     }
     await pipeline.exec()
     await archive.append(merchantId, 'delivered', changes, Date.now())
   }
-}
-
-function aPayment(id: string, merchantId: string): Payment {
-  const terms = {
-    id,
-    merchantId,
-    externalReference: 'order-1',
-    captureMode: 'auto',
-    amountCents: 1_990,
-    currency: 'BRL',
-    installments: 1,
-    statementDescriptor: null,
-    metadata: null,
-    preauthTtlMs: 1,
-    createdAtMs: Date.now(),
-    card: { brand: 'visa', last4: '1111', cardId: null },
-    customer: { name: 'Ana', email: 'ana@shop.example' }
-  } as const
-  return newPayment(terms, id)
 }
 
 /** Waits until the receiver has `count` more events. */
@@ -163,9 +142,7 @@ async function arrived(url: string, count: number): Promise<Figures> {
 
 /** CPU time of the delivering process so far: what a busy machine does not blur. */
 async function cpuMs(): Promise<number> {
-  const places = JSON.parse(await readFile(join(dir, OPS_FILE), 'utf8')) as Record<string, string>
-  const { body } = await request(`${places['webhooks.1']}/metrics`)
-  return 1_000 * Number(/^process_cpu_seconds_total (\S+)/m.exec(await body.text())?.[1])
+  return 1_000 * (await readFigure(dir, 'webhooks.1', 'process_cpu_seconds_total'))
 }
 
 async function read<T>(url: string): Promise<T> {

@@ -1,5 +1,7 @@
 /** What a load costs: CPU of the processes, commands and memory of Redis. Read before and after, the difference counts. */
 import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { OPS_FILE } from '../start/data-dir.js'
 import { withRedis } from './with-redis.js'
 
 export interface RedisCosts {
@@ -12,6 +14,15 @@ export async function readRedisCosts(url: string): Promise<RedisCosts> {
   const info = await withRedis(url, async redis => `${await redis.info('stats')}${await redis.info('memory')}`)
   const value = (name: string): number => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1])
   return { commands: value('total_commands_processed'), usedBytes: value('used_memory') }
+}
+
+/** A figure without labels that a process of the service, such as `api.1`, tells of itself. Rejects when it does not. */
+export async function readFigure(dataDir: string, process: string, name: string): Promise<number> {
+  const places = JSON.parse(await readFile(join(dataDir, OPS_FILE), 'utf8')) as Record<string, string>
+  const text = await (await fetch(`${places[process]}/metrics`)).text()
+  const value = new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1]
+  if (value === undefined) throw new Error(`${process} does not tell ${name} at ${places[process]}/metrics.`)
+  return Number(value)
 }
 
 /** CPU time so far (ms) of this process's children and their children, by the file that they run. */

@@ -116,7 +116,7 @@ async function fill(redis: Redis, merchantId: string, count: number): Promise<st
   const ids: string[] = []
   for (let at = 0; at < count; at += BATCH) {
     const batch = Array.from({ length: Math.min(BATCH, count - at) }, () => newPaymentId(partition, Date.now()))
-    await Promise.all(batch.map(id => finish(filler(merchantId, id))))
+    await Promise.all(batch.map(id => finish(acceptedPayment(merchantId, id))))
     ids.push(...batch)
   }
   return ids
@@ -146,7 +146,8 @@ function references(): NetworkReferences {
   return { saleId: randomUUID(), tid: '1120015212969', nsu: '887616', authorizationCode: '376631' }
 }
 
-function filler(merchantId: string, id: string): Payment {
+/** A payment as it is just after it was accepted. */
+export function acceptedPayment(merchantId: string, id: string): Payment {
   return newPayment(
     {
       id,

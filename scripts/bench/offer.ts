@@ -1,7 +1,5 @@
 /** Requests offered by the clock, regardless of their answers; counts paid and refused ones apart. */
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { OPS_FILE } from '../start/data-dir.js'
+import { readFigure } from './costs.js'
 import { sendByTheClock } from './load.js'
 import { quantile } from './statistics.js'
 import type { ServiceSystem } from './systems.js'
@@ -60,13 +58,8 @@ export async function offer(
   }
 }
 
-/** From the figures that the process tells of itself. */
+/** 0 while the process is too busy to answer. */
 async function apiMemory(service: ServiceSystem): Promise<number> {
-  try {
-    const places = JSON.parse(await readFile(join(service.dataDir, OPS_FILE), 'utf8')) as Record<string, string>
-    const text = await (await fetch(`${places['api.1']}/metrics`)).text()
-    return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1] ?? 0) / 2 ** 20
-  } catch {
-    return 0
-  }
+  const bytes = await readFigure(service.dataDir, 'api.1', 'process_resident_memory_bytes').catch(() => 0)
+  return bytes / 2 ** 20
 }

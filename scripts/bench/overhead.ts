@@ -85,9 +85,9 @@ function medianRow(rows: readonly OpenLoopRow[]): OpenLoopRow {
   return { ...first, result: { ...times, requests, statuses }, slowestFsyncMs }
 }
 
-async function measurePace({ system, perSecond }: Pace, seconds: number): Promise<OpenLoopRow> {
+async function measurePace({ system, perSecond }: Pace, seconds: number, connections = 256): Promise<OpenLoopRow> {
   const source = await system.prepare(Math.round(perSecond * seconds))
-  const options = { perSecond, seconds, connections: 256 }
+  const options = { perSecond, seconds, connections }
   const [result, slowestFsyncMs] = await watchingFsync(system.redisUrl, () => runOpenLoop(system.url, options, source))
   return { system: system.name, perSecond, result, slowestFsyncMs }
 }
@@ -105,16 +105,11 @@ export function kneeOf(curve: readonly OpenLoopRow[]): number {
 /** The service with a real acquirer's times: median 1.5 s, 1 % beyond 8 s. What is left above them is ours. */
 export async function measureWithSlowNetwork(
   service: ServiceSystem,
-  options: { perSecond: number; seconds: number }
+  { perSecond, seconds }: { perSecond: number; seconds: number }
 ): Promise<OpenLoopRow> {
   await setLatency(service, { median: 1_500, p99: 8_000 })
   try {
-    const total = Math.round(options.perSecond * options.seconds)
-    const source = await service.prepare(total)
-    const [result, slowestFsyncMs] = await watchingFsync(service.redisUrl, () =>
-      runOpenLoop(service.url, { ...options, connections: 2_000 }, source)
-    )
-    return { system: service.name, perSecond: options.perSecond, result, slowestFsyncMs }
+    return await measurePace({ system: service, perSecond }, seconds, 2_000)
   } finally {
     await setLatency(service, 0)
   }
