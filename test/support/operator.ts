@@ -26,5 +26,9 @@ export async function operate(
     },
     ...more
   })
-  return { code, out, err, json: () => JSON.parse(out) as unknown }
+  const json = (): unknown => {
+    if (out === '') throw new Error(`Nothing was printed; exit code ${code}: ${err}`)
+    return JSON.parse(out)
+  }
+  return { code, out, err, json }
 }

@@ -9,7 +9,11 @@ import { makeRedisUsers, urlAs } from '../../support/redis-users.js'
 
 describe('operator command line: audit trail', () => {
   const servers = useRedis()
-  before(() => makeRedisUsers(servers.redis, 'durable'))
+  before(async () => {
+    await makeRedisUsers(servers.redis, 'durable')
+    // Test files that share a server have a database each; an installation has one.
+    await servers.redis.acl('SETUSER', 'operator', '+select')
+  })
 
   const run = (line: string, more?: Parameters<typeof operate>[2]) =>
     operate({ SERVICE_ENV: 'test', REDIS_URL: urlAs('operator', servers.url) }, line.split(' '), more)
