@@ -85,29 +85,41 @@ if (failures.length > 0) process.stdout.write(`\nFailed:\n${failures.map(failure
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`)
 process.exit(failed === 0 && passed > 0 ? 0 : 1)
 
+/** Test files that one process of mocha runs. */
+interface TestRun {
+  readonly files: readonly string[]
+  readonly run: MochaRun
+  /** Begun when this has resolved. */
+  readonly after?: Promise<unknown>
+}
+
 /** Lint, all batches, and the pages of buyers in Firefox too: three at the same time. Prints each report at its end. */
 async function runEverything(): Promise<Totals> {
   // Before the batches: several need these programs, and only one may fetch them.
   await obtainRedis(resolve('.vendor'), say)
-  for (const browser of BROWSER_NAMES) await obtainBrowser(browser, '.vendor', say)
+  await obtainBrowser('chromium', '.vendor', say)
   await obtainPromtool('.vendor', say)
+  // The last runs need these: they are fetched beside the first ones.
+  const isFetched = Promise.all([obtainBrowser('firefox', '.vendor', say), fetchNodes(say)])
+  isFetched.catch(() => undefined)
   const folder = mkdtempSync(join(tmpdir(), 'payments-reports-'))
   const lint = runNode(['node_modules/@biomejs/biome/bin/biome', 'check', '.'])
-  await fetchNodes(say)
   const others = (await pinnedNodes()).filter(({ version }) => version !== (node?.version ?? process.versions.node))
   const small = selectTestFiles(all, [ON_EACH_NODE])
   // With --grep, only the tests that it chooses, here too.
   const inFirefox = options.grep === undefined ? ['--grep', IN_FIREFOX_TOO.tests, ...mochaOptions] : mochaOptions
-  const runs: readonly { files: readonly string[]; run: MochaRun }[] = [
-    { files: selectTestFiles(all, IN_FIREFOX_TOO.files), run: { options: inFirefox, browser: 'firefox', node } },
+  const inFirefoxToo = { options: inFirefox, browser: 'firefox', node } as const
+  const runs: readonly TestRun[] = [
     ...batches.map(files => ({ files, run: { options: mochaOptions, browser: options.browser, node } })),
-    ...others.map(other => ({ files: small, run: { options: mochaOptions, node: other } }))
+    { files: selectTestFiles(all, IN_FIREFOX_TOO.files), run: inFirefoxToo, after: isFetched },
+    ...others.map(other => ({ files: small, run: { options: mochaOptions, node: other }, after: isFetched }))
   ]
   const waiting = [...runs.entries()]
   let sum: Totals = { passed: 0, failed: 0, failures: [], files: [] }
   const runWaiting = async (share: string): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [index, { files, run }] = next
+      const [index, { files, run, after }] = next
+      await after
       const report = join(folder, `${index}.txt`)
       const totals = await runMocha(files, { ...run, share, report })
       process.stdout.write(readFileSync(report))
