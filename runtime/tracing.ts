@@ -1,7 +1,7 @@
 /**
  * Traces in the terms of OpenTelemetry, on explicit context: each step is told which step it belongs to, as the text of
- * a W3C `traceparent`. So a trace goes through streams and processes as any other field does, and nothing is
- * instrumented behind our back, which would export the arguments of scripts.
+ * a W3C `traceparent`. So a trace goes through streams and processes as any other field does. No library is
+ * instrumented: that would export the arguments of scripts.
  *
  * A `traceparent` is passed on and logged in any case. Steps are recorded where `recordTraces` was called. Their
  * attributes are ids, amounts, times and names of our own: never card or personal data.

@@ -2,7 +2,7 @@
 
 import type { ReplyListener } from '../../redis/commands/replies.js'
 import type { RateLimiter } from '../../redis/merchants/rate-limit.js'
-import type { PaymentStore } from '../../redis/payments/payments.js'
+import type { Acceptance, PaymentStore } from '../../redis/payments/payments.js'
 import type { TokenStore } from '../../redis/tokens/tokens.js'
 import { timed } from '../../runtime/metrics.js'
 import { recordStep } from '../../runtime/tracing.js'
@@ -10,25 +10,25 @@ import type { ApiMetrics } from '../http/api-metrics.js'
 
 /** Counts acceptances and how long they take. */
 export function meterStore(store: PaymentStore, metrics: ApiMetrics): PaymentStore {
+  const tell =
+    (operation: 'create' | 'operation', { traceparent }: Acceptance) =>
+    (outcome: string, ms: number): void => {
+      metrics.accepted(operation, outcome, ms)
+      recordStep('accept', traceparent, ms, { attributes: { outcome } })
+    }
   return {
     ...store,
     acceptPayment: (payment, command, acceptance) =>
       timed(
         () => store.acceptPayment(payment, command, acceptance),
         earlier => (earlier === null ? 'accepted' : 'earlier'),
-        (outcome, ms) => {
-          metrics.accepted('create', outcome, ms)
-          recordStep('accept', acceptance.traceparent, ms, { attributes: { outcome } })
-        }
+        tell('create', acceptance)
       ),
     acceptOperation: (operation, acceptance, retentionMs) =>
       timed(
         () => store.acceptOperation(operation, acceptance, retentionMs),
         ({ kind }) => kind,
-        (outcome, ms) => {
-          metrics.accepted('operation', outcome, ms)
-          recordStep('accept', acceptance.traceparent, ms, { attributes: { outcome } })
-        }
+        tell('operation', acceptance)
       )
   }
 }

@@ -24,10 +24,14 @@ class CommandTimes {
   #lockMs = 0
   #networkMs = 0
 
-  constructor({ command: { kind }, traceparent, paymentKey }: CommandEntry, queueMs: number) {
+  constructor({ command: { kind }, traceparent }: CommandEntry, queueMs: number) {
     this.#queueMs = queueMs
-    const attributes = { payment_id: paymentIdOfKey(paymentKey), queue_ms: queueMs }
-    this.step = beginStep(`command ${kind}`, traceparent, { kind: 'CONSUMER', attributes })
+    this.step = beginStep(`command ${kind}`, traceparent, { kind: 'CONSUMER' })
+  }
+
+  end({ paymentKey }: CommandEntry): void {
+    if (!this.step.isRecorded) return
+    this.step.end({ payment_id: paymentIdOfKey(paymentKey), queue_ms: this.#queueMs })
   }
 
   addLock(ms: number): void {
@@ -74,7 +78,7 @@ export async function measureCommand<T>(
       commits: meterCommits(deps, times, metrics)
     })
   } finally {
-    times.step.end()
+    times.end(entry)
     metrics.handled(entry.command.kind, performance.now() - startedMs)
   }
 }
