@@ -1,6 +1,7 @@
 /** Process `api`: the merchant API. It accepts requests and waits for results; it can seal card data, and never open it. */
 import { randomUUID } from 'node:crypto'
 import { register } from 'prom-client'
+import { openPayments } from '../archive/open-archive.js'
 import { createCardStore } from '../redis/cards/cards.js'
 import { watchBacklog } from '../redis/commands/backlog.js'
 import { listenForReplies } from '../redis/commands/replies.js'
@@ -11,7 +12,6 @@ import { requireOwnKeys } from '../redis/installation/key-record.js'
 import { openMemoryOnly } from '../redis/installation/memory-only.js'
 import { MerchantStore } from '../redis/merchants/merchants.js'
 import { createRateLimiter } from '../redis/merchants/rate-limit.js'
-import { createPaymentStore } from '../redis/payments/payments.js'
 import { createTokenStore } from '../redis/tokens/tokens.js'
 import { createWebhookEndpointStore } from '../redis/webhooks/webhook-endpoints.js'
 import { systemClock } from '../runtime/clock.js'
@@ -58,7 +58,7 @@ await runProcess('api', async context => {
   const onDropFailed = (error: unknown): void =>
     log.warn({ err: error }, 'a used token was not dropped, it will expire')
   const limit = { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }
-  const store = meterStore(createPaymentStore(durable, writes), metrics)
+  const store = meterStore((await openPayments(context, durable, writes)).payments, metrics)
   const payments = createPayments({
     config,
     clock,

@@ -224,7 +224,7 @@ export interface Capabilities {
   readonly preauth_ttl_days: number
   /** brands whose pre-authorisations have another number of days, such as `{"visa": 5}`; `{}` when there is none */
   readonly preauth_ttl_days_by_brand: Readonly<Record<string, number>>
-  /** days for which the key of a capture or cancel is remembered */
+  /** days for which the key of a create, capture or cancel is remembered */
   readonly idempotency_retention_days: number
   readonly rate_limit: {
     /** `rate_limit` is null when there is none: requests per second and key */

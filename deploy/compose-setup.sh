@@ -40,6 +40,14 @@ redis() {
 redis durable 6379 redis_url
 redis memory-only 6380 secrets_redis_url
 
+# A password for PostgreSQL, and a file with its address for those who use it.
+password=$(openssl rand -hex 24)
+mkdir -p "$state/postgres"
+printf %s "$password" > "$state/postgres/password"
+for user in api payments archive operator; do
+  printf 'postgres://payments:%s@postgres:5432/payments\n' "$password" > "$state/$user/archive_url"
+done
+
 # Each process gets the key files that it reads, and no others.
 SERVICE_ENV=test "$operator" vault init "$work/keys" > /dev/null
 SERVICE_ENV=test "$operator" webhook-keys init "$work/keys" > /dev/null

@@ -53,6 +53,12 @@ export const keys = {
   due: (partition: number) => `${tag(partition)}:due`,
   /** Payments by the time of the next question to the network. */
   reconcile: (partition: number) => `${tag(partition)}:reconcile`,
+  /** Payments that the archive may get, by the time from which they are looked at again. */
+  rests: (partition: number) => `${tag(partition)}:rests`,
+  /** The newest payment that ever left for the archive. */
+  archived: (partition: number) => `${tag(partition)}:archived`,
+  /** Merchants, and up to which payment each was searched for those that rest. */
+  archiveCursors: (partition: number) => `${tag(partition)}:archive`,
   review: (partition: number) => `${tag(partition)}:review`,
   inDoubt: (partition: number) => `${tag(partition)}:doubt`,
   /** Payments by the network's sale id. A hash of the sale id chooses one of 65,536 buckets. */

@@ -8,6 +8,7 @@ import { accessSync, constants } from 'node:fs'
 import { misspeltVariables } from './misspelt.js'
 import type { SecretFile } from './secret-files.js'
 import { everyProcess, type ProcessName, type Setting, sourceOf } from './setting.js'
+import { archiveSettings } from './settings/archive-settings.js'
 import { networkSettings } from './settings/network-settings.js'
 import { paymentSettings } from './settings/payments-settings.js'
 import { processSettings } from './settings/processes-settings.js'
@@ -24,6 +25,7 @@ const groups = [
   { title: 'The card network', file: 'network-settings.ts', settings: networkSettings },
   { title: 'The vault', file: 'vault-settings.ts', settings: vaultSettings },
   { title: 'Webhooks', file: 'webhooks-settings.ts', settings: webhookSettings },
+  { title: 'The archive', file: 'archive-settings.ts', settings: archiveSettings },
   { title: 'Traces', file: 'traces-settings.ts', settings: tracesSettings }
 ] as const
 
@@ -34,6 +36,7 @@ const settings = {
   ...networkSettings,
   ...vaultSettings,
   ...webhookSettings,
+  ...archiveSettings,
   ...tracesSettings
 } as const
 
@@ -80,6 +83,9 @@ export function readConfig(
   const uses = (...names: readonly (keyof Config)[]): boolean =>
     names.every(name => isUsedBy(settings[name], processName))
   if (problems.length === 0) problems.push(...brokenRelations(config, uses))
+  if (processName === 'archive' && config.archiveUrl === '') {
+    problems.push(`ARCHIVE_URL is not set, and \`archive\` needs it. ${settings.archiveUrl.doc}`)
+  }
   problems.push(...missingKeyFiles(processName, env))
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config)
@@ -185,6 +191,15 @@ function brokenRelations(config: Config, uses: Uses): string[] {
   if (uses('takeoverAfterMs', 'heartbeatMs') && config.takeoverAfterMs < 2 * config.heartbeatMs) {
     problems.push(
       `TAKEOVER_AFTER_MS=${config.takeoverAfterMs}: must be at least twice HEARTBEAT_MS (${config.heartbeatMs})`
+    )
+  }
+  if (
+    uses('archiveUrl', 'idempotencyRetentionDays') &&
+    config.archiveUrl !== '' &&
+    config.idempotencyRetentionDays < 90
+  ) {
+    problems.push(
+      `IDEMPOTENCY_RETENTION_DAYS=${config.idempotencyRetentionDays}: must be at least 90 with ARCHIVE_URL, because it then holds for creates`
     )
   }
   if (uses('redlockUrls') && ![0, 1, 3, 5].includes(config.redlockUrls.length)) {

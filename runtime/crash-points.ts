@@ -32,6 +32,10 @@ export const crashSteps = {
     'Notifications are taken for a while: when their taker dies, others get them as soon as that time is over.',
   drop_notification:
     'A notification that was announced to its payment is dropped: before, it comes up again and is announced twice.',
+  'archive.put': 'Payments are written into the archive: before, they are in Redis only; after, in both.',
+  remove_payments: 'Payments leave Redis: before, they are in both; after, in the archive only.',
+  'archive.takeBack': 'The archive is asked for a payment that is about to change; it stays there.',
+  restore_payment: 'A payment comes back: before, it is in the archive only; after, in both, and Redis counts.',
   'network.authorise':
     'An authorisation is sent: before, the network has no sale; after, only the dead worker knows the outcome.',
   'network.capture': 'A capture is sent; its intent is committed.',
@@ -50,6 +54,7 @@ export const scriptsBesideTheWay = {
   begin_command: 'reads, and only where replicas are waited for',
   watch_workers: 'reads, and leaves a sign of its own life',
   list_payments: 'reads',
+  oldest_payments: 'reads',
   first_webhook: 'reads',
   replace_webhook_endpoint: 'a merchant repeats the request',
   replay_letter: 'an operator repeats it by hand',
@@ -61,7 +66,9 @@ export const scriptsBesideTheWay = {
   pace_reconciliations: 'counts questions; what a death takes away comes back with time'
 } as const satisfies Record<string, string>
 
-export type ScriptName = Exclude<CrashStep, `network.${string}` | 'read_commands'> | keyof typeof scriptsBesideTheWay
+export type ScriptName =
+  | Exclude<CrashStep, `${'network' | 'archive'}.${string}` | 'read_commands'>
+  | keyof typeof scriptsBesideTheWay
 
 /** What happens at a point. A hook that never settles leaves the work there for ever, which is what a death does. */
 export type CrashHook = (point: CrashPoint) => Promise<void>

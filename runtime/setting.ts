@@ -5,7 +5,16 @@ import { createEgressPolicy } from './egress-policy.js'
 import { parseAddress } from './redis-address.js'
 
 /** The processes of the Procfile. */
-export const everyProcess = ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks', 'network'] as const
+export const everyProcess = [
+  'api',
+  'tokens',
+  'notifications',
+  'payments',
+  'timers',
+  'webhooks',
+  'archive',
+  'network'
+] as const
 /**
  * `operator` is the operator's command line, `doctor` its check of the card network, which is made where that is given;
  * `tools` are the other commands beside `npm start`, such as `npm run shop`.

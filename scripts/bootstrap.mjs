@@ -10,7 +10,18 @@ import { pathToFileURL } from 'node:url'
 
 const root = resolve(import.meta.dirname, '..')
 const [command, ...rest] = process.argv.slice(2)
-const SOURCES = ['api', 'workers', 'machines', 'redis', 'vault', 'runtime', 'client', 'scripts', 'test'].filter(exists)
+const SOURCES = [
+  'api',
+  'workers',
+  'machines',
+  'redis',
+  'archive',
+  'vault',
+  'runtime',
+  'client',
+  'scripts',
+  'test'
+].filter(exists)
 // Code in folders named browser/ runs in browsers, and is compiled against what they know.
 const PROJECTS = ['tsconfig.json', 'tsconfig.browser.json', 'client/tsconfig.json']
 // Written after a build without errors. The compiler's own files are newer than a source also when it complained.

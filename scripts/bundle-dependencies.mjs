@@ -5,8 +5,8 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { build } from 'esbuild'
 
-const SOURCES = ['api', 'workers', 'machines', 'redis', 'vault', 'runtime', 'scripts', 'test']
-const NATIVE = ['sodium-native']
+const SOURCES = ['api', 'workers', 'machines', 'redis', 'archive', 'vault', 'runtime', 'scripts', 'test']
+const NATIVE = ['sodium-native', 'pg-native']
 const OUT = 'dist/node_modules'
 // What CommonJS modules find in their scope, for those in an ECMAScript module.
 const COMMON_JS = [

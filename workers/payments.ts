@@ -1,4 +1,5 @@
 /** Process `payments`: takes commands from the streams and drives each payment to its end. The only one that opens cards. */
+import { openPayments } from '../archive/open-archive.js'
 import { createCardStore } from '../redis/cards/cards.js'
 import { createCommandQueue, paymentWork } from '../redis/commands/command-stream.js'
 import { connect, disconnect } from '../redis/connection/connections.js'
@@ -11,7 +12,6 @@ import { createPaymentLock } from '../redis/locks/payment-lock.js'
 import { createNotificationStore } from '../redis/notifications/notifications.js'
 import { createInspection } from '../redis/operator/inspection.js'
 import { createCommitStore } from '../redis/payments/commits.js'
-import { createPaymentStore } from '../redis/payments/payments.js'
 import { createKnownSaleStore } from '../redis/reconciliation/known-sale.js'
 import { createReconcilePace } from '../redis/reconciliation/reconcile-pace.js'
 import { createTokenStore } from '../redis/tokens/tokens.js'
@@ -32,7 +32,6 @@ import type { WorkerDeps } from './payments/worker-deps.js'
 await runProcess('payments', async context => {
   const { config, log, signal, onStop, onReadyCheck } = context
   const opener = loadOpener(config.vaultPrivateKeysFile)
-
   const { durable, writes, installation } = await openDurable(context)
   await requireOwnKeys(durable, 'vault', opener, context, true)
   const blocking = await connect(config.redisUrl, 'blocking', log)
@@ -44,8 +43,9 @@ await runProcess('payments', async context => {
   onStop('card network', () => network.close())
 
   const clock = await followClock(durable, config.environment, { process: context })
+  const { payments, archive } = await openPayments(context, durable, writes)
   const deps: WorkerDeps = {
-    payments: createPaymentStore(durable),
+    payments,
     commits: createCommitStore(durable, writes),
     queue: meterQueue(createCommandQueue(durable), metrics),
     lock: createPaymentLock(openLockServers(context), lockTtlMs(config), log),
@@ -86,6 +86,7 @@ await runProcess('payments', async context => {
   const notifications = repeatNotificationRounds(
     {
       notifications: createNotificationStore(durable, config.partitions, writes),
+      archive,
       network: meterNetwork(network, metrics),
       clock,
       log,

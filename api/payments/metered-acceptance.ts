@@ -18,9 +18,9 @@ export function meterStore(store: PaymentStore, metrics: ApiMetrics): PaymentSto
     }
   return {
     ...store,
-    acceptPayment: (payment, command, acceptance) =>
+    acceptPayment: (payment, command, acceptance, retentionMs) =>
       timed(
-        () => store.acceptPayment(payment, command, acceptance),
+        () => store.acceptPayment(payment, command, acceptance, retentionMs),
         earlier => (earlier === null ? 'accepted' : 'earlier'),
         tell('create', acceptance)
       ),

@@ -91,7 +91,14 @@ async function create(deps: SubmitDeps, scope: RecordedScope, request: CreateReq
   const expected = deps.replies.expect(payment.terms.id)
   try {
     const acceptance = acceptanceOf(deps, scope, payment.terms.id)
-    const { answer: found } = await acceptSurely(() => deps.store.acceptPayment(payment, command, acceptance))
+    const { answer: found } = await acceptSurely(() =>
+      deps.store.acceptPayment(
+        payment,
+        command,
+        acceptance,
+        deps.config.archiveUrl === '' ? null : retentionMs(deps.config)
+      )
+    )
     // Our own record: an acceptance whose answer was lost, and which was repeated.
     if (found !== null && found.paymentKey !== paymentKeyOf(payment.terms.id)) {
       await giveCardBack(deps, scope, payment.terms.id, request, found)
@@ -128,28 +135,32 @@ async function operate(
   const expected = deps.replies.expect(commandId)
   const asked = askedEvent(command, scope.idempotencyKey, deps.clock.now())
   const acceptance = acceptanceOf(deps, scope, commandId)
-  const retentionMs = deps.config.idempotencyRetentionDays * DAY_MS
   try {
-    let { answer: payment } = await acceptSurely(() => deps.store.load(scope.partition, paymentKeyOf(paymentId)))
+    const load = (): Promise<Payment | null> => deps.store.loadForChange(scope.partition, paymentKeyOf(paymentId))
+    let { answer: payment } = await acceptSurely(load)
     while (payment?.terms.merchantId === scope.merchantId) {
       const request = { payment, command, refusal: refusalOf(payment, asked, deps.config) }
       const { answer, wasRepeated } = await acceptSurely(() =>
-        deps.store.acceptOperation(request, acceptance, retentionMs)
+        deps.store.acceptOperation(request, acceptance, retentionMs(deps.config))
       )
-      payment = answer.payment
-      if (answer.kind === 'changed') continue
+      payment = answer.payment ?? (await acceptSurely(load)).answer
+      if (answer.kind === 'changed' || payment === null) continue
       if (answer.kind === 'accepted' && request.refusal !== null) return refused(answer.payment, request.refusal)
       // A repeated acceptance finds its own open record when the first answer was lost. A refusal leaves no open record.
       const mayBeOwn = wasRepeated && request.refusal === null
       if (answer.kind === 'earlier' && !(mayBeOwn && isInProgress(scope, answer.earlier))) {
-        return replayOf(scope, answer.earlier, answer.payment, asked)
+        return replayOf(scope, answer.earlier, payment, asked)
       }
-      return await resultOf(deps, scope, { payment: answer.payment, asked, expected, startedMs })
+      return await resultOf(deps, scope, { payment, asked, expected, startedMs })
     }
     return { kind: 'not_found' }
   } finally {
     expected.dispose()
   }
+}
+
+function retentionMs({ idempotencyRetentionDays }: Config): number {
+  return idempotencyRetentionDays * DAY_MS
 }
 
 function refusalOf(payment: Payment, asked: AskedEvent, policy: Policy): RefusalCode | null {

@@ -41,13 +41,13 @@ export interface TestEnvironment {
 export interface TestEnvironmentDeps {
   readonly redis: Redis
   readonly config: Pick<Config, 'partitions' | 'simulatorUrl'>
-  readonly store: Pick<PaymentStore, 'wake'>
+  readonly store: Pick<PaymentStore, 'wake' | 'load'>
   /** Real time, also where the clock of the test environment was moved: `webhooks` keeps it. */
   readonly clock: Clock
 }
 
 export function createTestEnvironment({ redis, config, store, clock }: TestEnvironmentDeps): TestEnvironment {
-  const archive = new WebhookArchive(redis, config.partitions)
+  const archive = new WebhookArchive(redis, config.partitions, store)
   const withAttempts = async (merchantId: string, events: readonly ArchivedEvent[]): Promise<ListedEvent[]> => {
     const attempts = (await archive.attempts(merchantId, ATTEMPTS_MAX)).reverse()
     return events.map(event => ({ event, attempts: attempts.filter(({ eventId }) => eventId === event.eventId) }))

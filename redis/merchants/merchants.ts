@@ -77,10 +77,14 @@ export class MerchantStore {
     return merchant
   }
 
+  /** The ids of all merchants, oldest first. */
+  listIds(): Promise<string[]> {
+    return this.#redis.zrange(keys.merchants(), '0', '-1')
+  }
+
   /** All merchants, oldest first. */
   async listMerchants(): Promise<Merchant[]> {
-    const ids = await this.#redis.zrange(keys.merchants(), '0', '-1')
-    const found = await Promise.all(ids.map(id => this.findMerchant(id)))
+    const found = await Promise.all((await this.listIds()).map(id => this.findMerchant(id)))
     return found.filter(merchant => merchant !== null)
   }
 

@@ -6,7 +6,8 @@
 -- KEYS[7] its bucket           zset      KEYS[8] leaf of the bucket      zset
 -- ARGV[1] idempotency value    ARGV[2] payment record       ARGV[3] payment key
 -- ARGV[4] mark of its leaf     ARGV[5] prefix of its reference
--- ARGV[6] most members of an index       ARGV[7..] fields of the command entry, in pairs
+-- ARGV[6] most members of an index       ARGV[7] life of the idempotency record, ms; '': for ever
+-- ARGV[8..] fields of the command entry, in pairs
 --
 -- Returns false when accepted, else the idempotency value that an earlier request left.
 -- include add_to_index
@@ -14,10 +15,10 @@ local earlier = redis.call('GET', KEYS[1])
 if earlier then
   return earlier
 end
-redis.call('SET', KEYS[1], ARGV[1])
+redis.call('SET', KEYS[1], ARGV[1], unpack(ARGV[7] == '' and {} or { 'PX', ARGV[7] }))
 redis.call('SET', KEYS[2], ARGV[2])
 addToIndex({ KEYS[4], KEYS[5] }, ARGV[4], '', ARGV[3], ARGV[6])
 addToIndex({ KEYS[6], KEYS[7], KEYS[8] }, ARGV[4], ARGV[5], ARGV[3], ARGV[6])
 -- The worker that is handed a new command has its payment with it, and need not wait for a read.
-redis.call('XADD', KEYS[3], '*', 's', ARGV[2], unpack(ARGV, 7))
+redis.call('XADD', KEYS[3], '*', 's', ARGV[2], unpack(ARGV, 8))
 return false

@@ -16,6 +16,7 @@
 --
 -- Returns 1, -1 VERSION_CONFLICT, or -2 TAKEN_OVER: the entry is not with any worker any more.
 -- include add_to_index
+-- include remove_from_index
 -- include append_event
 local payment, due, review, endpoint, events, idempotency, commands, inDoubt, sales, reconcile, before, leaf, after, leafAfter, deliveries, undeliverable =
   unpack(KEYS)
@@ -50,12 +51,7 @@ elseif not isFirst then
   redis.call('ZREM', inDoubt, member)
 end
 if before ~= after then
-  if redis.call('ZREM', before, member) == 0 then
-    redis.call('ZREM', leaf, member)
-    if redis.call('EXISTS', leaf) == 0 then
-      redis.call('ZREM', before, mark)
-    end
-  end
+  removeFromIndex({ before, leaf }, mark, '', member)
   addToIndex({ after, leafAfter }, mark, '', member, max)
 end
 if sale ~= '' then

@@ -14,7 +14,7 @@ import { createWrites, type Writes } from '../connection/writes.js'
 import { idempotencyRecord, keys, PAYMENTS_GROUP, paymentKeyOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
 import { encodeWaiting, statusChangeOf } from '../webhooks/webhook-event.js'
-import { INDEX_KEY_MAX, leafMark, statusIndex, withLeaves } from './payment-indexes.js'
+import { INDEX_KEY_MAX, leafMark, saleOf, statusIndex, withLeaves } from './payment-indexes.js'
 import { encodePayment, encodeResult } from './payment-record.js'
 
 const commit = defineScript('commit')
@@ -170,11 +170,6 @@ function valuesOf(write: Commit, reply: Reply): (string | number)[] {
     write.wake.reconcileAtMs ?? '',
     leafMark(paymentKey)
   ]
-}
-
-/** The network's sale id, or '' while it is not known. */
-function saleOf({ references }: PaymentProgress): string {
-  return references.saleId?.toLowerCase() ?? ''
 }
 
 /** Null for a payment that has its outcome, and is only looked for once more (`failed.watched`): not in doubt. */

@@ -5,11 +5,13 @@
  * a leaf: the payments of 17 minutes. The key before a leaf has its mark, which sorts right behind the last payment of the
  * leaf, so a page that meets a mark knows where to look (decision 27).
  */
+import type { PaymentProgress } from '../../machines/model.js'
 import type { Redis } from '../connection/connections.js'
 import { digest, firstPaymentKeyAt, keys, paymentKeyOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
 
 const listPayments = defineScript('list_payments')
+const oldestPayments = defineScript('oldest_payments')
 
 /** Redis stops for about 200 ms to move a zset of this size. */
 export const INDEX_KEY_MAX = 100_000
@@ -32,6 +34,11 @@ export function referenceIndex(partition: number, merchantId: string, prefix: st
 /** Payments with other references may have the same prefix; the reader must compare. */
 export function referencePrefix(externalReference: string): string {
   return digest(externalReference, 12)
+}
+
+/** What the index of sales has of a payment: the network's sale id, or '' while it is not known. */
+export function saleOf({ references }: PaymentProgress): string {
+  return references.saleId?.toLowerCase() ?? ''
 }
 
 /** The mark of the leaf that a payment may be in: after all payment keys of that time, before all later ones. */
@@ -78,5 +85,24 @@ export async function newestOf(
     if (marks.length === 0) return found
     // One leaf has enough for a page as a rule.
     for (const mark of marks.slice(0, 1 + 2 * opened.size)) opened.add(mark)
+  }
+}
+
+/** Up to `count` payment keys of all `indexes`, oldest first, after one payment key and before another. */
+export async function oldestOf(
+  redis: Redis,
+  indexes: readonly Index[],
+  { after, before }: { readonly after: string; readonly before: string },
+  count: number
+): Promise<string[]> {
+  // A mark stands behind the payments of its leaf: the end of the range, or of a full page, comes before its mark.
+  const opened = new Set([leafMark(before)])
+  for (;;) {
+    const places = indexes.flatMap(index => withLeaves(index, ...opened))
+    const found = (await oldestPayments(redis, places, [after, before, count, ...opened])) as string[]
+    const marks = found.filter(member => member.endsWith('~'))
+    const last = leafMark(found.at(-1) ?? before)
+    if (marks.length === 0 && opened.has(last)) return found
+    for (const mark of marks.length === 0 ? [last] : marks.slice(0, 1 + 2 * opened.size)) opened.add(mark)
   }
 }

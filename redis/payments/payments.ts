@@ -48,20 +48,31 @@ export interface OperationRequest {
 /**
  * - `accepted`: the command is in the stream, or its refusal is recorded
  * - `earlier`: a request with the same key came before
- * - `changed`: nothing was done, because the payment is not the one that was read; null: it is gone
+ * - `changed`: nothing was done, because the payment is not the one that was read
+ *
+ * A payment that is null has left for the archive meanwhile.
  */
 export type OperationAccepted =
   | { readonly kind: 'accepted'; readonly payment: Payment }
-  | { readonly kind: 'earlier'; readonly payment: Payment; readonly earlier: IdempotencyValue }
+  | { readonly kind: 'earlier'; readonly payment: Payment | null; readonly earlier: IdempotencyValue }
   | { readonly kind: 'changed'; readonly payment: Payment | null }
 
 export interface PaymentStore {
-  /** Null: accepted. Else what an earlier request with the same key left. */
-  acceptPayment(payment: Payment, command: Command, acceptance: Acceptance): Promise<IdempotencyValue | null>
+  /** Null: accepted. Else what an earlier request with the same key left. Without `retentionMs` it is kept for ever. */
+  acceptPayment(
+    payment: Payment,
+    command: Command,
+    acceptance: Acceptance,
+    retentionMs?: number | null
+  ): Promise<IdempotencyValue | null>
   acceptOperation(request: OperationRequest, acceptance: Acceptance, retentionMs: number): Promise<OperationAccepted>
   readIdempotency(partition: number, record: string): Promise<IdempotencyValue | null>
   /** Null when there is no such payment. Ownership is the caller's question. */
   load(partition: number, paymentKey: string): Promise<Payment | null>
+  /** The same for a caller that is about to change the payment: on return it is in Redis. */
+  loadForChange(partition: number, paymentKey: string): Promise<Payment | null>
+  /** On return no version before this one, which is in Redis, is in the archive or can get there. */
+  replaceArchived(payment: Payment): Promise<void>
   /** Newest first. A page may have fewer payments than `limit`, even none: only a null `nextAfterId` is the end. */
   list(filter: ListQuery): Promise<PaymentPage>
   /** Wakes a payment as if `dueAtMs` had come. A payment for which nothing is due by then stays as it is. */
@@ -92,8 +103,9 @@ export function createPaymentStore(
   writes: Writes = createWrites(redis, 0),
   indexMax: number = INDEX_KEY_MAX
 ): PaymentStore {
+  const load = loadFrom(redis)
   return {
-    async acceptPayment(payment, command, acceptance) {
+    async acceptPayment(payment, command, acceptance, retentionMs) {
       const { partition, record } = acceptance
       const { id, merchantId, externalReference } = payment.terms
       const paymentKey = paymentKeyOf(id)
@@ -108,7 +120,7 @@ export function createPaymentStore(
         ...withLeaves(statusIndex(partition, merchantId, 'pending'), mark),
         ...withLeaves(referenceIndex(partition, merchantId, prefix), mark)
       ]
-      const values = [value, encodePayment(payment), paymentKey, mark, prefix, indexMax, ...entry]
+      const values = [value, encodePayment(payment), paymentKey, mark, prefix, indexMax, retentionMs ?? '', ...entry]
       const earlier = await writes.run(keys.commands(partition), node => acceptPayment(node, places, values))
       return typeof earlier === 'string' ? decodeIdempotency(earlier) : null
     },
@@ -128,8 +140,9 @@ export function createPaymentStore(
       const answer = await writes.run(keys.commands(partition), node => acceptOperation(node, places, values))
       const [kind, stored = '', earlier = ''] = answer as [OperationAccepted['kind'], string?, string?]
       if (kind === 'accepted') return { kind, payment }
-      if (kind === 'changed') return { kind, payment: stored === '' ? null : decodePayment(stored, paymentKey) }
-      return { kind, payment: decodePayment(stored, paymentKey), earlier: decodeIdempotency(earlier) }
+      const current = stored === '' ? null : decodePayment(stored, paymentKey)
+      if (kind === 'changed') return { kind, payment: current }
+      return { kind, payment: current, earlier: decodeIdempotency(earlier) }
     },
 
     async readIdempotency(partition, record) {
@@ -137,10 +150,9 @@ export function createPaymentStore(
       return value === null ? null : decodeIdempotency(value)
     },
 
-    async load(partition, paymentKey) {
-      const stored = await redis.get(keys.payment(partition, paymentKey))
-      return stored === null ? null : decodePayment(stored, paymentKey)
-    },
+    load,
+    loadForChange: load,
+    replaceArchived: async () => undefined,
 
     list: query =>
       query.externalReference === null
@@ -153,6 +165,13 @@ export function createPaymentStore(
         node.xadd(stream, '*', ...encodeServiceCommand(paymentId, { kind: 'wake' }, dueAtMs))
       )
     }
+  }
+}
+
+function loadFrom(redis: Redis): PaymentStore['load'] {
+  return async (partition, paymentKey) => {
+    const stored = await redis.get(keys.payment(partition, paymentKey))
+    return stored === null ? null : decodePayment(stored, paymentKey)
   }
 }
 
@@ -188,7 +207,7 @@ const REFERENCE_SCAN_MAX = 500
  * With as much metadata as is allowed, a hundred payments are four megabytes, and ten such pages a second kept all other
  * merchants waiting for seconds. A page of usual payments is well below this.
  */
-const PAGE_CHARACTERS_MAX = 128 * 1_024
+export const PAGE_CHARACTERS_MAX = 128 * 1_024
 /** The usual page in one read: each one waits for the writes of others to be on the disk. */
 const READ_AT_ONCE = 25
 

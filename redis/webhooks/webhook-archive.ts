@@ -8,7 +8,7 @@
  */
 import type { Redis } from '../connection/connections.js'
 import { keys, partitionOf, partitionOfPayment, paymentKeyOf } from '../keys.js'
-import { decodePayment } from '../payments/payment-record.js'
+import { createPaymentStore, type PaymentStore } from '../payments/payments.js'
 import { defineScript } from '../scripts.js'
 import {
   type Attempt,
@@ -48,10 +48,13 @@ export interface ArchivedEvent {
 export class WebhookArchive {
   readonly #redis: Redis
   readonly #partitions: number
+  readonly #payments: Pick<PaymentStore, 'load'>
 
-  constructor(redis: Redis, partitions: number) {
+  /** `payments` has those that left Redis, too. */
+  constructor(redis: Redis, partitions: number, payments: Pick<PaymentStore, 'load'> = createPaymentStore(redis)) {
     this.#redis = redis
     this.#partitions = partitions
+    this.#payments = payments
   }
 
   /** What waits for a retry or for its endpoint, and what stands behind it. In no order but that of each payment. */
@@ -194,13 +197,16 @@ export class WebhookArchive {
     let count = 0
     for (let start = 0; start < changes.length; start += PAGE) {
       const page = changes.slice(start, start + PAGE)
-      const payments = page.map(({ paymentId }) => keys.payment(partition, paymentKeyOf(paymentId)))
-      const records = payments.length === 0 ? [] : await this.#redis.mget(payments)
+      const loading = page.map(async change => {
+        if (isTestChange(change)) return testTerms
+        return (await this.#payments.load(partition, paymentKeyOf(change.paymentId)))?.terms
+      })
+      // All are loaded first: the events of a payment keep their order.
+      const loaded = await Promise.all(loading)
       const answers = page.map((change, index) => {
         const paymentKey = paymentKeyOf(change.paymentId)
-        const record = records[index]
-        const terms = isTestChange(change) ? testTerms : record ? decodePayment(record, paymentKey).terms : null
-        if (terms === null) return 0
+        const terms = loaded[index]
+        if (terms === undefined) return 0
         const event = encodeWaiting(change, terms)
         const places = [
           keys.webhookEvents(partition, paymentKey),

@@ -79,9 +79,9 @@ export const paymentSettings = {
   idempotencyRetentionDays: integer(
     'IDEMPOTENCY_RETENTION_DAYS',
     ['api'],
-    30,
+    90,
     [30, 3_650],
-    'How long the key of a capture or cancel is remembered (days).'
+    'How long the key of a capture or cancel is remembered; with ARCHIVE_URL that of a create, too (days).'
   ),
   tokenTtlMs: integer('TOKEN_TTL_MS', ['tokens'], 900_000, [1_000, 24 * HOUR_MS], 'Life of a one-use token (ms).'),
   tokensMaxPerKey: integer(

@@ -4,7 +4,7 @@ import { integer, oneOf, redisUrl, redisUrls, setting, text } from '../setting.j
 export const redisSettings = {
   redisUrl: redisUrl(
     'REDIS_URL',
-    ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks', 'operator', 'tools'],
+    ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks', 'archive', 'operator', 'tools'],
     'redis://127.0.0.1:6379',
     'The durable Redis: `redis://`, `redis-sentinel://` or `redis-cluster://`, each also over TLS as `rediss…` (docs/REDIS.md).'
   ),
@@ -24,27 +24,27 @@ export const redisSettings = {
   ),
   partitions: integer(
     'PARTITIONS',
-    ['api', 'notifications', 'payments', 'timers', 'webhooks', 'operator'],
+    ['api', 'notifications', 'payments', 'timers', 'webhooks', 'archive', 'operator'],
     16,
     [1, 4096],
     'Number of partitions; fixed when the data is born. `operator` reads it from the data.'
   ),
   installationId: text(
     'INSTALLATION_ID',
-    ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks', 'operator'],
+    ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks', 'archive', 'operator'],
     '',
     'Name of this installation, such as `shop-eu`: processes refuse data that was born with another one. Empty: the data gets a random one, and nothing is compared.'
   ),
   waitReplicas: integer(
     'WAIT_REPLICAS',
-    ['api', 'notifications', 'payments', 'operator'],
+    ['api', 'notifications', 'payments', 'archive', 'operator'],
     0,
     [0, 8],
     'Replicas that must have a write before it counts (docs/REDIS.md). 0: none.'
   ),
   acceptEverysec: oneOf(
     'ACCEPT_EVERYSEC',
-    ['api', 'notifications', 'payments', 'operator'],
+    ['api', 'notifications', 'payments', 'archive', 'operator'],
     ['no', 'yes'],
     'no',
     'Whether `appendfsync everysec` is durable enough (a power loss may lose a second): for /readyz, and for a start in live.'

@@ -1,8 +1,10 @@
 /** Every figure of every process, read from the register that the code itself fills. */
 import { type MetricObject, Registry } from 'prom-client'
 import { createApiMetrics, publishAdmission } from '../../api/http/api-metrics.js'
+import { countBroughtBack } from '../../archive/open-archive.js'
 import { publishMemory } from '../../redis/connection/redis-memory.js'
 import { publishClockDifference, publishProcess } from '../../runtime/metrics.js'
+import { createArchiveMetrics } from '../../workers/archive/archive-metrics.js'
 import { createWorkerMetrics } from '../../workers/payments/payments-metrics.js'
 import { createTimersMetrics, publishInstallation } from '../../workers/timers/timers-metrics.js'
 import { createWebhookMetrics, publishBacklog } from '../../workers/webhooks/webhooks-metrics.js'
@@ -34,10 +36,17 @@ const groups: readonly [processes: string, fill: (registry: Registry) => void][]
     '`api`; the first also `tokens` and `notifications`',
     registry => {
       createApiMetrics(registry)
+      countBroughtBack(registry)
       publishAdmission(registry, () => ({ inFlight: 0, merchants: 0 }))
     }
   ],
-  ['`payments`', registry => createWorkerMetrics({ inWork: () => 0, isCircuitOpen: () => false }, registry)],
+  [
+    '`payments`',
+    registry => {
+      createWorkerMetrics({ inWork: () => 0, isCircuitOpen: () => false }, registry)
+      countBroughtBack(registry)
+    }
+  ],
   [
     '`timers`',
     registry => {
@@ -46,6 +55,7 @@ const groups: readonly [processes: string, fill: (registry: Registry) => void][]
       publishMemory('durable', never, registry)
     }
   ],
+  ['`archive`', registry => createArchiveMetrics({ now: () => 0 }, registry)],
   [
     '`webhooks`',
     registry => {
@@ -70,9 +80,12 @@ export function metricGroups(): MetricGroup[] {
 
 /** Every series that /metrics shows, with its labels: a histogram has three, and the client's own are among them. */
 export function seriesLabels(): Map<string, readonly string[]> {
-  const registry = new Registry()
-  for (const [, fill] of groups) fill(registry)
-  const rows = registry.getMetricsAsArray().map(rowOf)
+  // A figure of several processes is registered by each of them.
+  const rows = groups.flatMap(([, fill]) => {
+    const registry = new Registry()
+    fill(registry)
+    return registry.getMetricsAsArray().map(rowOf)
+  })
   return new Map(
     rows.flatMap(({ name, type, labels }): [string, readonly string[]][] =>
       type === 'histogram'

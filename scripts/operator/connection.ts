@@ -1,9 +1,12 @@
 /** Which Redis an operator means: the one of `REDIS_URL`, or the one that `npm start` runs for this `DATA_DIR`. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { openArchive } from '../../archive/open-archive.js'
+import { withArchive } from '../../archive/payment-store.js'
 import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { readClockOffset } from '../../redis/connection/redis-clock.js'
 import { claimInstallation, findInstallation, type Installation } from '../../redis/installation/installation.js'
+import { createPaymentStore, type PaymentStore } from '../../redis/payments/payments.js'
 import { type Config, isGiven, readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
 import { messageOf } from '../../runtime/message-of.js'
@@ -14,6 +17,8 @@ export interface OperatorConnection {
   readonly config: Config
   /** The durable Redis. */
   readonly redis: Redis
+  /** Those of the archive, too, where there is one. */
+  readonly payments: PaymentStore
   close(): Promise<void>
 }
 
@@ -23,15 +28,24 @@ export interface OperatorConnection {
  * Rejects with a sentence that says which server did not answer and where its address came from.
  */
 export async function connectionOf(env?: NodeJS.ProcessEnv): Promise<OperatorConnection> {
-  const { url, origin } = await addressOf(readConfig(env, 'tools'), isGiven('REDIS_URL', env))
-  const redis = await connect(url, 'commands', createLogger('operator', 'silent')).catch((error: unknown) => {
+  const { url, origin, archiveUrl } = await addressOf(readConfig(env, 'tools'), isGiven('REDIS_URL', env))
+  const log = createLogger('operator', 'silent')
+  const redis = await connect(url, 'commands', log).catch((error: unknown) => {
     throw new Error(`${messageOf(error)} (The address comes from ${origin}.)`)
   })
-  const close = (): Promise<void> => disconnect(redis)
+  const ends = [() => disconnect(redis)]
+  const close = async (): Promise<void> => void (await Promise.all(ends.map(async end => await end())))
   try {
     const config = readConfig(env, 'operator', toldBy(await findInstallation(redis)))
     await claimInstallation(redis, config)
-    return { config, redis, close }
+    const { archiveTimeoutMs, archiveConnections } = config
+    const archive = await openArchive({
+      config: { archiveUrl: config.archiveUrl || archiveUrl, archiveTimeoutMs, archiveConnections },
+      log,
+      onStop: (_, stop) => void ends.push(async () => await stop())
+    })
+    const payments = withArchive(createPaymentStore(redis), archive, { redis })
+    return { config, redis, payments, close }
   } catch (error) {
     await close()
     throw error
@@ -48,27 +62,25 @@ export async function serviceNowMs({ redis, config }: OperatorConnection): Promi
   return Date.now() + (config.environment === 'test' ? await readClockOffset(redis) : 0)
 }
 
-/** The address, and where it was found. */
+/** The address, and where it was found; the archive beside it, '' without one. */
 export async function addressOf(
   config: Pick<Config, 'redisUrl' | 'dataDir'>,
   isUrlGiven: boolean
-): Promise<{ url: string; origin: string }> {
-  if (isUrlGiven) return { url: config.redisUrl, origin: 'REDIS_URL' }
+): Promise<{ url: string; origin: string; archiveUrl: string }> {
+  if (isUrlGiven) return { url: config.redisUrl, origin: 'REDIS_URL', archiveUrl: '' }
   const file = join(config.dataDir, REDIS_FILE)
   const content = await readFile(file, 'utf8').catch(() => null)
   if (content === null) {
-    return {
-      url: config.redisUrl,
-      origin: `the default: REDIS_URL is not set, and \`npm start\` has not written ${file}`
-    }
+    const origin = `the default: REDIS_URL is not set, and \`npm start\` has not written ${file}`
+    return { url: config.redisUrl, origin, archiveUrl: '' }
   }
-  return { url: readAddress(content, file), origin: `${file}, which \`npm start\` writes` }
+  return { ...readAddresses(content, file), origin: `${file}, which \`npm start\` writes` }
 }
 
-function readAddress(content: string, file: string): string {
+function readAddresses(content: string, file: string): { url: string; archiveUrl: string } {
   try {
-    const { redis_url: url }: { redis_url?: unknown } = JSON.parse(content)
-    if (typeof url === 'string') return url
+    const { redis_url: url, archive_url: archiveUrl }: Record<string, unknown> = JSON.parse(content)
+    if (typeof url === 'string') return { url, archiveUrl: typeof archiveUrl === 'string' ? archiveUrl : '' }
   } catch {
     // Told below, in the words of an operator.
   }

@@ -2,7 +2,6 @@
 import type { Command } from 'commander'
 import { partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import { listInDoubt } from '../../redis/operator/in-doubt.js'
-import { createPaymentStore } from '../../redis/payments/payments.js'
 import { type OperatorConnection, serviceNowMs } from './connection.js'
 import { parseSpan } from './span.js'
 import { table } from './table.js'
@@ -22,12 +21,11 @@ export function addInDoubt(noun: Command, verb: VerbMaker): void {
 async function listed(connection: OperatorConnection, { olderThan }: { olderThan?: string }): Promise<Output> {
   const ageMs = olderThan === undefined ? 0 : parseSpan(olderThan)
   const nowMs = await serviceNowMs(connection)
-  const { redis, config } = connection
+  const { redis, config, payments } = connection
   const found = await listInDoubt(redis, config.partitions, { untilMs: nowMs - ageMs, limit: LISTED_MAX })
-  const store = createPaymentStore(redis)
   const rows = await Promise.all(
     found.payments.map(async ({ paymentId, sinceMs }) => {
-      const payment = await store.load(partitionOfPayment(paymentId), paymentKeyOf(paymentId))
+      const payment = await payments.load(partitionOfPayment(paymentId), paymentKeyOf(paymentId))
       const reconciliation = payment?.progress.reconciliation
       return {
         payment_id: paymentId,

@@ -4,7 +4,6 @@ import type { Payment } from '../../machines/model.js'
 import { partitionOf } from '../../redis/keys.js'
 import { MerchantStore } from '../../redis/merchants/merchants.js'
 import { walkPayments } from '../../redis/operator/payment-walk.js'
-import { createPaymentStore } from '../../redis/payments/payments.js'
 import { wholeNumber } from '../command-line/values.js'
 import type { OperatorConnection } from './connection.js'
 import type { OperatorWorld } from './verb.js'
@@ -26,7 +25,7 @@ export function addScanOptions(command: Command): Command {
 
 /** The payments that were created in a range, at a bounded rate, with a progress bar at a terminal. */
 export async function* scanPayments(
-  { redis, config }: OperatorConnection,
+  { redis, config, payments }: OperatorConnection,
   { terminal }: OperatorWorld,
   { merchant, rate }: ScanOptions,
   range: { readonly fromMs: number; readonly toMs: number; readonly externalReference?: string | undefined }
@@ -39,7 +38,7 @@ export async function* scanPayments(
   }))
   const { externalReference = null } = range
   try {
-    yield* walkPayments(createPaymentStore(redis), {
+    yield* walkPayments(payments, {
       ...range,
       externalReference,
       merchants,

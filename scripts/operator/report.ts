@@ -1,10 +1,10 @@
 /** `report daily|settlement`: sums and lines for accounting. */
 import { Command } from 'commander'
 import type { Payment } from '../../machines/model.js'
+import { type MoneyMove, moneyMoves } from '../../machines/money-moves.js'
 import type { OperatorConnection } from './connection.js'
 import { csvLine } from './csv.js'
 import { parseDay, rangeOf, ZONE_OPTION } from './day.js'
-import { type MoneyMove, moneyMoves } from './money-moves.js'
 import { addScanOptions, type ScanOptions, scanPayments } from './payment-scan.js'
 import { table } from './table.js'
 import type { OperatorWorld, Output, VerbMaker } from './verb.js'

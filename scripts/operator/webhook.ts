@@ -238,8 +238,8 @@ function lastWords(history: readonly Attempt[]): string {
   return last === undefined ? '' : `${last.status ?? 'no answer'} ${last.note}`.trim()
 }
 
-function archiveOf({ redis, config }: OperatorConnection): WebhookArchive {
-  return new WebhookArchive(redis, config.partitions)
+function archiveOf({ redis, config, payments }: OperatorConnection): WebhookArchive {
+  return new WebhookArchive(redis, config.partitions, payments)
 }
 
 async function merchantIds({ redis, config }: OperatorConnection): Promise<string[]> {

@@ -14,8 +14,17 @@ import { packageFolders } from './package-folders.js'
 import { type Manifest, releaseVersion } from './release-version.js'
 
 const OPERATOR = 'dist/scripts/operator/operator.js'
-/** Copied as they are. The scripts of Redis and its users are read by the processes, too. */
-const FOLDERS = ['deploy', 'dist/hosted-fields', 'dist/reference', 'dist/node_modules', 'ops', 'redis', 'docs']
+/** Copied as they are. The processes read scripts and users of Redis, and migrations of the archive. */
+const FOLDERS = [
+  'deploy',
+  'dist/hosted-fields',
+  'dist/reference',
+  'dist/node_modules',
+  'ops',
+  'redis',
+  'archive',
+  'docs'
+]
 const FILES = ['Procfile']
 const NOT_SHIPPED = /\.(ts|mts|cts|map|svg|png)$/
 /** Native code of packages for systems that no release runs on. */

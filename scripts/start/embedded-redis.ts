@@ -21,10 +21,10 @@ const ARGUMENTS: Record<RedisKind, readonly string[]> = {
 }
 
 /**
- * Redis knows nothing of our pipe, so a shell stands in front of it: it passes TERM on, and ends the server when its
+ * A database server knows nothing of our pipe, so a shell stands in front of it: it passes TERM on, and ends the server when its
  * standard input closes because the supervisor is gone.
  */
-const GUARD = `
+export const GUARD = `
 exec 3<&0
 trap : TERM INT
 "$@" </dev/null 3<&- & server=$!

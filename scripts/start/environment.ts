@@ -19,6 +19,8 @@ export interface Surroundings {
   readonly dataDir: string
   readonly redisUrl: string
   readonly secretsRedisUrl: string
+  /** Of the embedded PostgreSQL, where one runs. */
+  readonly archiveUrl?: string
   readonly vault: { readonly publicFile: string; readonly privateFile: string } | undefined
   /** Keys of the signing secrets, and the authorities that receivers may have their certificate from. */
   readonly webhooks: { readonly keysFile: string; readonly caFile: string } | undefined
@@ -75,6 +77,7 @@ export function environmentOf(instance: PlannedInstance, around: Surroundings, o
   const urls = serviceUrls(ports)
   const name = `${instance.name}.${instance.instance}`
   const defaults: NodeJS.ProcessEnv = {
+    ARCHIVE_URL: around.archiveUrl,
     TOKENS_URL: urls.tokens_url ?? undefined,
     NETWORK_TRANSACTION_URL: urls.network_url ?? undefined,
     NETWORK_QUERY_URL: urls.network_url ?? undefined,

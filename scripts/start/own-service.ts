@@ -1,8 +1,8 @@
 /** A service of a tool's or a test's own: the real processes, beside all others on this machine. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { DatabaseUrls } from './databases.js'
 import { prepareFor } from './demo.js'
-import type { RedisUrls } from './redis-pair.js'
 import { Service } from './service.js'
 
 export interface OwnServiceOptions {
@@ -19,7 +19,7 @@ export interface OwnServiceOptions {
   /** Text of a Procfile; the project's own when absent. */
   readonly procfile?: string
   /** Answers the addresses at which the processes reach both Redis; the real ones when absent. */
-  readonly redisSeenAt?: (redis: RedisUrls) => Promise<RedisUrls>
+  readonly redisSeenAt?: (redis: DatabaseUrls) => Promise<DatabaseUrls>
 }
 
 /** The test environment, on free ports, without a limit of requests. */

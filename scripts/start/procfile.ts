@@ -31,8 +31,8 @@ export function parseProcfile(text: string): ProcfileEntry[] {
 }
 
 /**
- * The instances that run: one of each entry, unless `scale` (arguments such as `payments=4`) says otherwise; 0 is
- * allowed. Throws `UsageError` with every argument that can't be met.
+ * The instances that run: one of each entry but `archive`, unless `scale` (arguments such as `payments=4`) says otherwise; 0
+ * is allowed. Throws `UsageError` with every argument that can't be met.
  */
 export function planInstances(entries: readonly ProcfileEntry[], scale: readonly string[]): PlannedInstance[] {
   const names = entries.map(entry => entry.name).join(', ')
@@ -51,6 +51,9 @@ export function planInstances(entries: readonly ProcfileEntry[], scale: readonly
     throw new UsageError(`Nothing was started.\n${problems.map(line => `  - ${line}`).join('\n')}`)
   }
   return entries.flatMap(entry =>
-    Array.from({ length: counts.get(entry.name) ?? 1 }, (_, index) => ({ ...entry, instance: index + 1 }))
+    Array.from({ length: counts.get(entry.name) ?? (entry.name === 'archive' ? 0 : 1) }, (_, index) => ({
+      ...entry,
+      instance: index + 1
+    }))
   )
 }

@@ -1,5 +1,5 @@
 /**
- * The whole service on one machine: both Redis, every process of the Procfile, the simulator.
+ * The whole service on one machine: its databases, every process of the Procfile, the simulator.
  *
  * `npm start` is this plus signals and a banner; the system tests run the same code with a data directory and ports
  * of their own.
@@ -7,6 +7,7 @@
 import { type Config, readConfig } from '../../runtime/config.js'
 import { drainMsOf, EXIT_CONFIG } from '../../runtime/ending.js'
 import { lockDataDir, OPS_FILE, writeJson } from './data-dir.js'
+import { type DatabaseUrls, startDatabases, vendorDir } from './databases.js'
 import {
   environmentOf,
   type PortPlan,
@@ -20,16 +21,15 @@ import { freePort } from './ports.js'
 import type { Ending, UnixUser } from './process-group.js'
 import { type PlannedInstance, parseProcfile, planInstances } from './procfile.js'
 import { waitUntilReady } from './readiness.js'
-import { type RedisUrls, startRedisPair, vendorDir } from './redis-pair.js'
 import { SupervisedProcess } from './supervised-process.js'
 import { Supervisor } from './supervisor.js'
 
 /** What must exist before the processes start; made once Redis answers. Addresses of Redis replace the real ones. */
 export type Preparation = (place: {
   readonly dataDir: string
-  readonly redis: RedisUrls
+  readonly redis: DatabaseUrls
   readonly urls: ServiceUrls
-}) => Promise<Pick<Surroundings, 'vault' | 'webhooks'> & Partial<RedisUrls>>
+}) => Promise<Pick<Surroundings, 'vault' | 'webhooks'> & Partial<DatabaseUrls>>
 
 export interface ServiceOptions {
   /** The checkout: commands of the Procfile run here. */
@@ -52,7 +52,7 @@ export interface RunningService {
   readonly dataDir: string
   readonly urls: ServiceUrls
   readonly ports: PortPlan
-  readonly redis: RedisUrls
+  readonly redis: DatabaseUrls
 }
 
 /** A process that dies this often before the service was ready once has a fault that a restart does not mend. */
@@ -147,15 +147,16 @@ export class Service {
     const config = readConfig(env)
     const instances = planInstances(entriesFor(procfile, config), scale)
     const names = instances.map(instanceName)
-    this.#sinkOf = prefixedOutput([...names, 'redis', 'secrets-redis', 'start'], output, write)
+    this.#sinkOf = prefixedOutput([...names, 'redis', 'secrets-redis', 'postgres', 'start'], output, write)
 
     const lock = await lockDataDir(config.dataDir)
     this.#releaseLock = lock.release
     const dataDir = lock.dir
     const ports = await planPorts(instances, config)
-    const redis = await startRedisPair({
+    const redis = await startDatabases({
       given: env,
       dataDir,
+      isArchiveAsked: instances.some(({ name }) => name === 'archive'),
       reservedPorts: new Set([...ports.values()].map(({ port }) => port)),
       vendorDir: vendorDir(root),
       supervisor: this.#supervisor,

@@ -9,8 +9,8 @@ import { resolve } from 'node:path'
 import { stopOnSignals } from '../../scripts/command-line/ending.js'
 import { readCommandLine, toolCommand } from '../../scripts/command-line/tool.js'
 import { decimalNumber, logFile, wholeNumber } from '../../scripts/command-line/values.js'
+import { vendorDir } from '../../scripts/start/databases.js'
 import { obtainRedis } from '../../scripts/start/redis-binary.js'
-import { vendorDir } from '../../scripts/start/redis-pair.js'
 import { type DrillVerdict, runDrill } from './drill.js'
 
 interface DrillArguments {

@@ -139,6 +139,7 @@ export const alertCases: readonly AlertCase[] = [
   when('WebhooksBehind', 'webhook_commands_oldest_seconds', '61x10', '8m'),
   when('WebhooksUndeliverable', 'webhook_undeliverable_total', '0 0 1x10', '5m'),
   when('WebhooksDropped', 'webhook_dropped_total', '0 0 1x10', '5m'),
+  when('ArchiveBehind', 'archive_oldest_waiting_seconds', '86401x20', '15m'),
   when('ClockDiffers', 'clock_difference_seconds{instance="a"}', '-0.7x20', '15m'),
   { alert: 'EventLoopBlocked', told: { 'nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.3x20' }, at: '9m' }
 ]

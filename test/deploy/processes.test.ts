@@ -22,6 +22,7 @@ const OF_NODE = 'NODE_EXTRA_CA_CERTS'
 const CONTENTS: Readonly<Record<string, string>> = {
   REDIS_URL_FILE: 'rediss://user:password@redis.example:6379',
   SECRETS_REDIS_URL_FILE: 'rediss://user:password@redis.example:6380',
+  ARCHIVE_URL_FILE: 'postgres://user:password@postgres.example/payments',
   NETWORK_MERCHANT_ID_FILE: 'b1d8f2b0-6f0e-4a54-9d3c-0d1f8e5a7c21',
   NETWORK_MERCHANT_KEY_FILE: 'A0B1C2D3E4F5A6B7C8D9E0F1A2B3C4D5E6F7A8B9',
   NOTIFICATIONS_SECRET_FILE: '5f1d0c8e7b3a49265f1d0c8e7b3a4926',
@@ -129,7 +130,7 @@ describe('deploy/compose.yaml and deploy/kubernetes', () => {
   })
 
   it('let each process reach the servers of its settings, and no others', () => {
-    const servers = { REDIS_URL: 6379, SECRETS_REDIS_URL: 6380, NETWORK_TRANSACTION_URL: 443 }
+    const servers = { REDIS_URL: 6379, SECRETS_REDIS_URL: 6380, ARCHIVE_URL: 5432, NETWORK_TRANSACTION_URL: 443 }
     const policies = readManifests<NetworkPolicy>('network-policies.yaml')
     for (const name of names) {
       const policy = policies.find(({ metadata }) => metadata.name === name)

@@ -116,7 +116,7 @@ describe('deploy/kubernetes', () => {
   itWith('kubectl', 'is built by kustomize, with what all processes share in each Deployment', () => {
     const built = run('kubectl', 'kustomize', KUBERNETES)
     const deployments = built.split(/^---$/m).filter(text => /^kind: Deployment$/m.test(text))
-    expect(deployments.length).to.equal(6)
+    expect(deployments.length).to.equal(7)
     for (const text of deployments) {
       expect(text).to.contain('readOnlyRootFilesystem: true').and.contain('path: /readyz')
     }

@@ -2,7 +2,7 @@
 import { delay } from '../../runtime/delay.js'
 import { messageOf } from '../../runtime/message-of.js'
 import { temporaryFolder } from '../../scripts/command-line/temporary-folder.js'
-import { vendorDir } from '../../scripts/start/redis-pair.js'
+import { vendorDir } from '../../scripts/start/databases.js'
 import { ChaosClient, type Target } from '../chaos/client.js'
 import { startReceiver } from '../chaos/receiver.js'
 import { createRandom } from '../simulation/random.js'

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { readCommandLine, toolCommand } from '../../scripts/command-line/tool.js'
 import { oneOf, wholeNumber } from '../../scripts/command-line/values.js'
+import { obtainPostgres } from '../../scripts/start/postgres-binary.js'
 import { obtainRedis } from '../../scripts/start/redis-binary.js'
 import { BROWSER_NAMES, type BrowserName, obtainBrowser } from './browser-binary.js'
 import type { FileTime, Totals } from './counting-reporter.js'
@@ -97,6 +98,7 @@ interface TestRun {
 async function runEverything(): Promise<Totals> {
   // Before the batches: several need these programs, and only one may fetch them.
   await obtainRedis(resolve('.vendor'), say)
+  await obtainPostgres(resolve('.vendor'), say)
   await obtainBrowser('chromium', '.vendor', say)
   await obtainPromtool('.vendor', say)
   // The last runs need these: they are fetched beside the first ones.

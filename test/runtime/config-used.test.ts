@@ -40,6 +40,13 @@ describe('the settings of a process', () => {
     expect(problemsOf(env, 'webhooks').join()).to.contain('at least twice HEARTBEAT_MS')
   })
 
+  it('demand an archive from the process that moves payments there', () => {
+    expect(problemsOf({ SERVICE_ENV: 'test' }, 'archive').join()).to.contain(
+      'ARCHIVE_URL is not set, and `archive` needs'
+    )
+    expect(problemsOf({ SERVICE_ENV: 'test', ARCHIVE_URL: 'postgres://archive/test' }, 'archive')).to.deep.equal([])
+  })
+
   it('can not be read by any other process', () => {
     const config = readConfig({ SERVICE_ENV: 'test', NETWORK_MERCHANT_KEY: SECRET }, 'timers')
     expect(() => config.networkMerchantKey).to.throw('`timers` reads NETWORK_MERCHANT_KEY')

@@ -3,8 +3,11 @@ import { type CrashPoint, crashSteps } from '../../runtime/crash-points.js'
 import { crashMatrix, sleepMatrix } from './crash-matrix.js'
 import { type ScenarioName, scenarios } from './scenarios.js'
 
-/** A step of a process that is not simulated; real ones die around it in test/chaos/chaos.test.ts. */
-const NOT_HERE = ['note_notification']
+/**
+ * Steps of processes that are not simulated. Real ones die around the first in test/chaos/chaos.test.ts; around those of the
+ * archive in test/workers/archive.
+ */
+const NOT_HERE = ['note_notification', 'archive.put', 'archive.takeBack', 'remove_payments', 'restore_payment']
 /** Lives with a second death: all of them by `npm run simulate -- --matrix`. */
 const TWICE: readonly string[] = ['create with capture', 'expiry']
 /** Lives in which processes fall suspended instead; all of them by `npm run simulate -- --matrix`. */

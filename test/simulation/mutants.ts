@@ -66,7 +66,7 @@ export const mutants = {
   },
   'left-in-leaf': {
     description: 'A payment whose status changes stays in the leaf of the status before.',
-    script: replace("redis.call('ZREM', leaf, member)", '')
+    script: replace("redis.call('ZREM', places[last], prefix .. member)", '')
   },
   'dropped-webhook': {
     description: 'A webhook event that was not delivered has no time at which it is sent again.',

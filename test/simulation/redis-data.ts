@@ -193,7 +193,10 @@ const commands: Readonly<Record<string, Command>> = {
     return replyOf(rows, options)
   },
   ZRANGEBYSCORE: zrangeByScore,
-  ZREVRANGEBYLEX: zrevrangeByLex,
+  ZRANGEBYLEX: (data, [key = '', min = '', max = '', ...options]) =>
+    limit(membersBetween(data, key, min, max), options),
+  ZREVRANGEBYLEX: (data, [key = '', max = '', min = '', ...options]) =>
+    limit(membersBetween(data, key, min, max).reverse(), options),
   ...streamCommands
 }
 
@@ -239,15 +242,11 @@ function replyOf(rows: readonly Row[], options: readonly string[]): Reply {
     : rows.map(([member]) => member)
 }
 
-function zrevrangeByLex(data: RedisData, [key = '', max = '', min = '', ...options]: readonly string[]): Reply {
+function membersBetween(data: RedisData, key: string, min: string, max: string): string[] {
   const fits = (member: string): boolean =>
     (max === '+' || (max.startsWith('(') ? member < max.slice(1) : member <= max.slice(1))) &&
     (min === '-' || (min.startsWith('(') ? member > min.slice(1) : member >= min.slice(1)))
-  const members = [...(data.zset(key)?.keys() ?? [])].filter(fits).sort().reverse()
-  return limit(
-    members,
-    options.map(option => option.toUpperCase())
-  )
+  return [...(data.zset(key)?.keys() ?? [])].filter(fits).sort()
 }
 
 function limit<T>(rows: readonly T[], words: readonly string[]): readonly T[] {

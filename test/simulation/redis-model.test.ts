@@ -124,6 +124,7 @@ function dataSteps(random: Random): Steps {
     ['ZRANGEBYSCORE', one('zset'), '-inf', `(${score}`, 'WITHSCORES', 'LIMIT', '0', '5'],
     ['ZRANGEBYSCORE', one('zset'), score, '+inf'],
     ['ZREVRANGEBYLEX', one('lex'), random.pick(['+', '(b', '[b']), random.pick(['-', '[a', '(a']), 'LIMIT', '0', '2'],
+    ['ZRANGEBYLEX', one('lex'), random.pick(['-', '[a', '(a']), random.pick(['+', '(b', '[b']), 'LIMIT', '0', '2'],
     ['ZADD', one('lex'), '0', random.pick(['a', 'b', 'ab', 'c'])],
     ['GET', one('hash')]
   ]
@@ -172,7 +173,7 @@ function scriptSteps(random: Random): Steps {
     script(
       'accept_payment',
       [one('text'), one('pay'), stream, one('lex'), one('lex')],
-      ['P f c create', '1 m {}', 'a', 'b', 'p', 'a']
+      ['P f c create', '1 m {}', 'a', 'b', 'p', 'a', '']
     ),
     script('accept_operation', [one('text'), one('pay'), stream], ['P f c capture', '100000', version, 'p', 'a']),
     script(

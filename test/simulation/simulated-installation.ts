@@ -185,7 +185,7 @@ export class Installation {
     const onGivenUp = (): void => this.#world.note('notification given up', '')
     const times = { giveUpAfterMs: GIVE_NOTIFICATION_UP_AFTER_MS, leaseMs: 8_000 }
     void repeatNotificationRounds(
-      { notifications, network, clock, log: this.#log, onGivenUp, ...times },
+      { notifications, archive: null, network, clock, log: this.#log, onGivenUp, ...times },
       new AbortController().signal
     )
   }

@@ -3,7 +3,7 @@ import type { Payment, PaymentStatus } from '../../machines/model.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { newPaymentId } from '../../redis/keys.js'
 import { type CommitOutcome, createCommitStore } from '../../redis/payments/commits.js'
-import { createPaymentStore, type ListQuery } from '../../redis/payments/payments.js'
+import { createPaymentStore, type ListQuery, type PaymentStore } from '../../redis/payments/payments.js'
 import { anAcceptance, aPayment, createCommand, MERCHANT, PARTITION, references } from './payments.js'
 
 export interface Wanted {
@@ -56,9 +56,9 @@ export function moveTo(
 export async function listedPages(
   redis: Redis,
   changes: Partial<ListQuery>,
-  between: (page: number) => Promise<unknown> = async () => undefined
+  between: (page: number) => Promise<unknown> = async () => undefined,
+  store: Pick<PaymentStore, 'list'> = createPaymentStore(redis)
 ): Promise<string[][]> {
-  const store = createPaymentStore(redis)
   const chosen = { status: null, externalReference: null, createdFromMs: null, createdToMs: null, limit: 2 }
   const all = { partition: PARTITION, merchantId: MERCHANT, ...chosen }
   const pages: string[][] = []

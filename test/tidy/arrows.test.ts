@@ -10,8 +10,9 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   runtime: ['runtime'],
   client: ['client'],
   redis: ['redis', 'machines', 'runtime'],
-  api: ['api', 'machines', 'redis', 'vault', 'runtime'],
-  workers: ['workers', 'machines', 'redis', 'vault', 'runtime'],
+  archive: ['archive', 'redis', 'machines', 'runtime'],
+  api: ['api', 'archive', 'machines', 'redis', 'vault', 'runtime'],
+  workers: ['workers', 'archive', 'machines', 'redis', 'vault', 'runtime'],
   scripts: FOLDERS.filter(folder => folder !== 'test'),
   test: FOLDERS
 }
@@ -20,6 +21,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
 const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['redis/', 'scripts/bench/rivals/'],
   redlock: ['redis/'],
+  pg: ['archive/', 'scripts/start/', 'test/'],
   xstate: [
     'machines/',
     'scripts/inspector/',

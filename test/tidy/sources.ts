@@ -27,7 +27,18 @@ export interface Source {
   readonly uses: ReadonlySet<string>
 }
 
-export const FOLDERS = ['api', 'workers', 'machines', 'redis', 'vault', 'runtime', 'client', 'scripts', 'test']
+export const FOLDERS = [
+  'api',
+  'workers',
+  'machines',
+  'redis',
+  'archive',
+  'vault',
+  'runtime',
+  'client',
+  'scripts',
+  'test'
+]
 
 /** Every TypeScript file of the project, parsed. */
 export function readSources(): Source[] {

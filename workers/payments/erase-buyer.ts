@@ -1,31 +1,29 @@
 /** The command of an operator that erases the buyer of a payment. No event of the chart: status and figures stay. */
 import { wakeTimes } from '../../machines/payment/decide.js'
-import { withoutBuyer } from '../../machines/payment/erasure.js'
+import { isBuyerErased, withoutBuyer } from '../../machines/payment/erasure.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import { timeFor } from './run-command.js'
 import type { WorkerDeps } from './worker-deps.js'
 
-/** Runs under the lock, and may run again: what is erased is left alone. A payment that can't be changed now is, too. */
+/**
+ * Runs under the lock, and may run again: what is erased is left alone. A payment that can't be changed now is, too. The
+ * archive may have an older version, or be about to get one: it is replaced before the command ends.
+ */
 export async function eraseBuyer(entry: CommandEntry, deps: WorkerDeps, onBegin: () => void): Promise<void> {
   for (;;) {
-    const payment = await deps.payments.load(entry.partition, entry.paymentKey)
+    const payment = await deps.payments.loadForChange(entry.partition, entry.paymentKey)
     const nowMs = payment === null ? 0 : timeFor(payment, deps)
     const erased = payment === null ? null : withoutBuyer(payment, nowMs)
-    if (erased === null) return await deps.commits.finish(entry, null)
-    onBegin()
-    const { progress } = erased
-    const written = await deps.commits.commit(
-      {
-        payment: erased,
-        statusBefore: progress.status,
-        operationResult: null,
-        nowMs,
-        wake: wakeTimes(progress),
-        ends: entry,
-        begins: entry
-      },
-      entry.partition
-    )
-    if (written !== 'version_conflict') return
+    if (erased !== null) {
+      onBegin()
+      const write = { payment: erased, statusBefore: erased.progress.status, operationResult: null, nowMs }
+      const wake = wakeTimes(erased.progress)
+      const written = await deps.commits.commit({ ...write, wake, ends: null, begins: entry }, entry.partition)
+      if (written === 'version_conflict') continue
+      if (written === 'taken_over') return
+    }
+    const current = erased ?? payment
+    if (current !== null && isBuyerErased(current.terms)) await deps.payments.replaceArchived(current)
+    return await deps.commits.finish(entry, null)
   }
 }

@@ -2,9 +2,10 @@
  * Around one command: the lock, and what happens when something is in the way.
  *
  * - the payment is locked: a command that would be refused anyway is answered at once, any other waits its turn
- * - a Redis is away: the same worker goes on when it is back; the outage does not count as a delivery
+ * - a Redis is away, or the archive for a payment that it has: the same worker goes on when it is back; the outage does not count as a delivery
  * - anything else fails: the command is requeued, and a dead letter after `deliveriesMax` deliveries
  */
+import { ArchiveUnavailable } from '../../archive/archive.js'
 import type { CommandResult } from '../../machines/commands.js'
 import { isOpenFor } from '../../machines/model.js'
 import { decide, wakeAtMs, wakeTimes } from '../../machines/payment/decide.js'
@@ -24,6 +25,7 @@ const LOCKED_RETRY_MAX_MS = 500
 const UNAVAILABLE_RETRY_MS = 200
 /** A command that fails for a reason of its own is not hurried towards its deadLettering. */
 const FAILED_RETRY_MS = 500
+const WAITS_FOR_ARCHIVE = 'the archive is away, the command of an archived payment waits'
 /** The wake-up of a payment whose command became a dead letter rings this much later (ms). */
 const DEAD_LETTER_WAKE_MS = 60_000
 
@@ -49,8 +51,9 @@ export async function handleCommand(
       return 'ended'
     } catch (error) {
       if (error instanceof DeliveryLost) return 'delivery_lost'
-      if (isRedisUnavailable(error)) {
-        warnRateLimited(deps.log, { ...idsOf(first), err: error }, 'a Redis is away, the command waits')
+      if (isRedisUnavailable(error) || error instanceof ArchiveUnavailable) {
+        const message = isRedisUnavailable(error) ? 'a Redis is away, the command waits' : WAITS_FOR_ARCHIVE
+        warnRateLimited(deps.log, { ...idsOf(first), err: error }, message)
         await delay(UNAVAILABLE_RETRY_MS, stopping)
         continue
       }
@@ -157,7 +160,7 @@ async function deadLetterPoison(entry: CommandEntry, deps: WorkerDeps): Promise<
 
 /** False when another worker wrote the payment meanwhile: read it again. */
 async function notePoison(entry: CommandEntry, deps: WorkerDeps): Promise<boolean> {
-  const payment = await deps.payments.load(entry.partition, entry.paymentKey)
+  const payment = await deps.payments.loadForChange(entry.partition, entry.paymentKey)
   if (payment === null) return true
   const nowMs = timeFor(payment, deps)
   const decision = decide(payment, { type: 'POISONED', nowMs }, deps.policy)

@@ -3,6 +3,7 @@
  * written down with the sale's id; of a sale that is not known here (a second one under an order, or one whose answer
  * was lost) the network tells the order id, and our order ids are payment ids.
  */
+import type { PaymentArchive } from '../../archive/archive.js'
 import { type CardNetwork, paymentIdOf } from '../../machines/network.js'
 import type { NotificationStore, WaitingNotification } from '../../redis/notifications/notifications.js'
 import type { Clock } from '../../runtime/clock.js'
@@ -11,6 +12,8 @@ import { type Logger, warnRateLimited } from '../../runtime/log.js'
 
 export interface NotificationDeps {
   readonly notifications: NotificationStore
+  /** Knows the sales of payments that left Redis. */
+  readonly archive: Pick<PaymentArchive, 'findBySale'> | null
   readonly network: Pick<CardNetwork, 'findOrderId'>
   readonly clock: Clock
   readonly log: Logger
@@ -55,9 +58,9 @@ async function resolveNotification(
   deps: NotificationDeps,
   signal: AbortSignal
 ): Promise<void> {
-  const { notifications, log } = deps
+  const { notifications, archive, log } = deps
   const { saleId, announced, sinceMs, againAtMs } = notification
-  const owner = await notifications.findPayment(saleId)
+  const owner = (await notifications.findPayment(saleId)) ?? (await archive?.findBySale(saleId)) ?? null
   if (owner !== null) {
     await notifications.announce(owner, announced)
     return await notifications.drop(notification, againAtMs)

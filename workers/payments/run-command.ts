@@ -103,9 +103,9 @@ export async function loadPaymentAndEvent(
   deps: WorkerDeps
 ): Promise<{ payment: Payment; event: PaymentEvent } | null> {
   const payment =
-    acceptedPayment(entry, deps.clock.now()) ?? (await deps.payments.load(entry.partition, entry.paymentKey))
+    acceptedPayment(entry, deps.clock.now()) ?? (await deps.payments.loadForChange(entry.partition, entry.paymentKey))
   if (payment === null) {
-    // Nothing deletes payments: this Redis was restored from a copy that is older than the network's books.
+    // Neither Redis nor the archive loses payments: this Redis was restored from a copy that is older than the network's books.
     deps.log.error(
       { payment_id: paymentIdOfKey(entry.paymentKey), command: entry.command.kind },
       'a command is about a payment that is not stored here'
@@ -171,7 +171,7 @@ async function afterConflict(
   deps: WorkerDeps
 ): Promise<{ payment: Payment; event: PaymentEvent } | null> {
   if (!isOutcome) return await loadPaymentAndEvent(entry, deps)
-  const payment = await deps.payments.load(entry.partition, entry.paymentKey)
+  const payment = await deps.payments.loadForChange(entry.partition, entry.paymentKey)
   if (payment === null) return null
   deps.log.warn({ payment_id: payment.terms.id }, 'an outcome met a newer version, the network is asked')
   return {

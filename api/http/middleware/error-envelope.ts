@@ -5,6 +5,7 @@
  * An error that is not a `ServiceError` is logged in full and answered with a sentence that tells nothing about it.
  */
 import type { IncomingMessage } from 'node:http'
+import { ArchiveUnavailable } from '../../../archive/archive.js'
 import { WrittenByNewer } from '../../../machines/written-by-newer.js'
 import { isRedisUnavailable } from '../../../redis/connection/redis-errors.js'
 import { type ErrorCode, errorCatalogue, ServiceError } from '../../../runtime/errors.js'
@@ -62,7 +63,7 @@ export function presentError(
 function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown
   // While two versions run side by side, the other one may know what this one can't read.
-  if (isRedisUnavailable(thrown) || thrown instanceof WrittenByNewer)
+  if (isRedisUnavailable(thrown) || thrown instanceof ArchiveUnavailable || thrown instanceof WrittenByNewer)
     return new ServiceError('service_unavailable', { cause: thrown })
   return new ServiceError('internal_error', { cause: thrown })
 }

@@ -202,7 +202,7 @@ export const answerWords = {
       'object',
       'brands whose pre-authorisations have another number of days, such as `{"visa": 5}`; `{}` when there is none'
     ],
-    idempotency_retention_days: ['integer', 'days for which the key of a capture or cancel is remembered'],
+    idempotency_retention_days: ['integer', 'days for which the key of a create, capture or cancel is remembered'],
     'rate_limit.requests_per_second': [
       'integer',
       '`rate_limit` is null when there is none: requests per second and key'

@@ -123,7 +123,7 @@ describe('GET /v1/capabilities', () => {
       authorize_within_seconds: 900,
       preauth_ttl_days: 7,
       preauth_ttl_days_by_brand: {},
-      idempotency_retention_days: 30,
+      idempotency_retention_days: 90,
       rate_limit: { requests_per_second: 100, burst: 200 },
       tokenization: { available: true, sandbox: true, url: 'http://localhost:3001' }
     })

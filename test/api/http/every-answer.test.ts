@@ -3,6 +3,7 @@ import { connect as openSocket } from 'node:net'
 import { Writable } from 'node:stream'
 import { expect } from 'chai'
 import { pino } from 'pino'
+import { ArchiveUnavailable } from '../../../archive/archive.js'
 import { WrittenByNewer } from '../../../machines/written-by-newer.js'
 import { until } from '../../support/conditions.js'
 import { aCreateBody, aPayment, capturedProgress, PAYMENT_ID } from '../builders.js'
@@ -86,6 +87,13 @@ describe('what every answer carries', () => {
       expect(Number(answer.headers.get('Retry-After'))).to.be.greaterThan(0)
     })
   }
+
+  it('an archive that is away is 503 service_unavailable with Retry-After', async () => {
+    api.payments.submission = new ArchiveUnavailable(new Error('connect ECONNREFUSED'))
+    const answer = await api.request('POST', '/v1/payments', { body: aCreateBody() })
+    expect([answer.status, answer.error['code']]).to.deep.equal([503, 'service_unavailable'])
+    expect(Number(answer.headers.get('Retry-After'))).to.be.greaterThan(0)
+  })
 
   it('a payment of a newer format is 503, not 500: while two versions run, the other one can read it', async () => {
     api.payments.submission = new WrittenByNewer('The payment is of format 2; this version reads 1.')

@@ -32,7 +32,8 @@ describe('notifications of the card network', () => {
     const onGivenUp = (): void => {
       givenUp++
     }
-    const deps = { notifications, network, log, clock, giveUpAfterMs: GIVE_UP_MS, leaseMs: LEASE_MS, onGivenUp }
+    const times = { giveUpAfterMs: GIVE_UP_MS, leaseMs: LEASE_MS }
+    const deps = { notifications, archive: null, network, log, clock, ...times, onGivenUp }
     return notificationRound(deps, signal)
   }
   const store = (): ReturnType<typeof createNotificationStore> => createNotificationStore(test.redis, PARTITION + 1)

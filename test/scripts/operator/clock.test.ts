@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { register } from 'prom-client'
 import { advanceClock, followClock, readClockOffset, watchClock } from '../../../redis/connection/redis-clock.js'
+import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { readConfig } from '../../../runtime/config.js'
 import { runOperator } from '../../../scripts/operator/program.js'
 import { until } from '../../support/conditions.js'
@@ -16,6 +17,7 @@ describe('the clock of the live environment', () => {
       connect: async () => ({
         config: readConfig({ SERVICE_ENV: 'live' }, 'operator'),
         redis: test.redis,
+        payments: createPaymentStore(test.redis),
         close: async () => undefined
       }),
       out: () => undefined,

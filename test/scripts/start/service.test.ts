@@ -134,4 +134,35 @@ describe('service on one machine', function () {
     await service.stop()
     expect(String(await start)).to.contain('interrupted')
   })
+
+  describe('for the process archive', () => {
+    it('has a PostgreSQL when it runs, and from then on without it', async () => {
+      const urls: string[] = []
+      for (const scale of [['archive=1'], []]) {
+        const service = serviceOf(tiny('api') + tiny('archive'), scale)
+        const { redis, urls: places } = await service.start()
+        urls.push(redis.archiveUrl ?? '', (await environmentAt(places.base_url))['ARCHIVE_URL'] ?? '')
+        expect(service.processes.map(({ name }) => name)).to.include('postgres')
+        await service.stop()
+      }
+      expect(urls[0]).to.match(/^postgres:/)
+      expect(new Set(urls)).to.have.property('size', 1)
+    })
+
+    it('has no PostgreSQL when it does not run, or where ARCHIVE_URL names one', async () => {
+      const archiveUrl = 'postgres://127.0.0.1:1/archive'
+      const runs = [
+        serviceOf(tiny('api') + tiny('archive')),
+        serviceOf(tiny('api') + tiny('archive'), ['archive=1'], { ARCHIVE_URL: archiveUrl })
+      ]
+      const given: unknown[] = []
+      for (const service of runs) {
+        const { urls } = await service.start()
+        given.push((await environmentAt(urls.base_url))['ARCHIVE_URL'])
+        expect(service.processes.map(({ name }) => name)).not.to.include('postgres')
+        await service.stop()
+      }
+      expect(given).to.deep.equal([undefined, archiveUrl])
+    })
+  })
 })

@@ -69,6 +69,7 @@ describe('a process that is started wrongly', function () {
       await claimInstallation(test.redis, { environment: 'live', installationId: 'eu', partitions: 16 })
       const { code, lines } = await endOf(command, {
         ...keyFiles,
+        ...(name === 'archive' ? { ARCHIVE_URL: 'postgres://127.0.0.1:1/archive' } : {}),
         SERVICE_ENV: 'test',
         REDIS_URL: test.url,
         SECRETS_REDIS_URL: test.secretsUrl

@@ -37,9 +37,9 @@ describe('a payments worker and a new payment', () => {
     const worker = aWorker(test, ({ payments }) => ({
       payments: {
         ...payments,
-        load: (partition, paymentKey) => {
+        loadForChange: (partition, paymentKey) => {
           reads++
-          return payments.load(partition, paymentKey)
+          return payments.loadForChange(partition, paymentKey)
         }
       }
     }))

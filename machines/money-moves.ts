@@ -1,5 +1,5 @@
 /** What moved money in the life of a payment, each with its time: the lines of a settlement report. */
-import type { Payment } from '../../machines/model.js'
+import type { Payment } from './model.js'
 
 export interface MoneyMove {
   readonly type: 'capture' | 'refund' | 'chargeback'

@@ -1,0 +1,27 @@
+/**
+ * The archive: payments that have rested for long, outside Redis (decision 28). What Redis holds always counts; the archive
+ * answers for what Redis does not have.
+ */
+import type { Payment } from '../machines/model.js'
+import type { ListQuery, PaymentPage } from '../redis/payments/payments.js'
+
+export interface PaymentArchive {
+  /** Durable on return. A row with a newer version stays as it is; payments of any merchants and months. */
+  put(payments: readonly Payment[]): Promise<void>
+  /** The payment as it was when it left Redis. Null: it never did. */
+  find(paymentId: string): Promise<Payment | null>
+  /** The same, for a change: surely the newest row, and marked as gone back to Redis. */
+  takeBack(paymentId: string): Promise<Payment | null>
+  /** Newest first, like the list of Redis. Ownership, filters and range are those of the query. */
+  list(query: ListQuery): Promise<PaymentPage>
+  /** The payment whose sale this is. Null: none of the archive. */
+  findBySale(saleId: string): Promise<string | null>
+}
+
+/** The archive gives no answer, or not in time. What it was asked for may have happened. */
+export class ArchiveUnavailable extends Error {
+  constructor(cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    super(`The archive (ARCHIVE_URL) can't be used: ${reason}`, { cause })
+  }
+}

@@ -1,0 +1,38 @@
+/** Brings the tables of the archive to the state that this version needs. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { Client } from 'pg'
+import { ArchiveUnavailable } from './archive.js'
+
+const folder = new URL('../../archive/migrations/', import.meta.url)
+
+/**
+ * Runs the files of migrations/ that this database has not seen, in one transaction; a second caller waits for the first.
+ * Files only add (tables, columns with a default, views), so that the version before can go on beside this one. They may
+ * take longer than a query may. Resolves to the names of the files that ran.
+ */
+export async function migrate(archiveUrl: string, connectTimeoutMs: number): Promise<string[]> {
+  const client = new Client({ connectionString: archiveUrl, connectionTimeoutMillis: connectTimeoutMs })
+  // A connection that is lost also rejects the query under way.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await client.query('BEGIN')
+    await client.query(`SELECT pg_advisory_xact_lock(hashtext('payments archive'), 1)`)
+    await client.query(
+      `CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`
+    )
+    const { rows } = await client.query<{ name: string }>('SELECT name FROM schema_migrations')
+    const seen = new Set(rows.map(({ name }) => name))
+    const missing = readdirSync(folder).filter(name => name.endsWith('.sql') && !seen.has(name))
+    for (const name of missing.sort()) {
+      await client.query(readFileSync(new URL(name, folder), 'utf8'))
+      await client.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name])
+    }
+    await client.query('COMMIT')
+    return missing
+  } catch (error) {
+    throw new ArchiveUnavailable(error)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}

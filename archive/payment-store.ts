@@ -1,0 +1,109 @@
+/** Redis and the archive as one store of payments (decision 28). */
+import type { Payment } from '../machines/model.js'
+import type { Redis } from '../redis/connection/connections.js'
+import { createWrites, type Writes } from '../redis/connection/writes.js'
+import { firstPaymentKeyAt, keys, paymentIdOfKey, paymentKeyOf } from '../redis/keys.js'
+import { newestArchived, restorePayment, timeBeforeRestore } from '../redis/payments/payment-moves.js'
+import { decodePayment } from '../redis/payments/payment-record.js'
+import type { ListQuery, PaymentPage, PaymentStore } from '../redis/payments/payments.js'
+import { withCrashPoints } from '../runtime/crash-points.js'
+import type { PaymentArchive } from './archive.js'
+
+interface ArchiveParts {
+  readonly redis: Redis
+  readonly writes?: Writes
+  readonly indexMax?: number
+  /** Runs for each payment that came back. */
+  readonly onBroughtBack?: () => void
+}
+
+/** The store over both. Without an archive it is `store`. Its methods reject with `ArchiveUnavailable`, too. */
+export function withArchive(store: PaymentStore, archive: PaymentArchive | null, parts: ArchiveParts): PaymentStore {
+  if (archive === null) return store
+  const { redis, writes = createWrites(redis, 0), indexMax, onBroughtBack } = parts
+  /** To be read after Redis had nothing: a payment raises the mark when it leaves. */
+  const mayHave = async (partition: number, paymentKey: string): Promise<boolean> =>
+    paymentKey <= ((await newestArchived(redis, partition)) ?? '')
+  const takeBack = (paymentId: string): Promise<Payment | null> =>
+    withCrashPoints('archive.takeBack', () => archive.takeBack(paymentId))
+  return {
+    ...store,
+
+    async load(partition, paymentKey) {
+      const payment = await store.load(partition, paymentKey)
+      if (payment !== null || !(await mayHave(partition, paymentKey))) return payment
+      return await archive.find(paymentIdOfKey(paymentKey))
+    },
+
+    async loadForChange(partition, paymentKey) {
+      for (;;) {
+        const payment = await store.load(partition, paymentKey)
+        if (payment !== null || !(await mayHave(partition, paymentKey))) return payment
+        const askedAtMs = await timeBeforeRestore(redis, paymentKey, partition)
+        const archived = await takeBack(paymentIdOfKey(paymentKey))
+        if (archived === null) return null
+        const restored = await restorePayment(writes, archived, askedAtMs, indexMax)
+        if (restored === null) continue
+        onBroughtBack?.()
+        return restored
+      }
+    },
+
+    list: query => listBoth(store, archive, redis, query),
+
+    async replaceArchived(payment) {
+      await withCrashPoints('archive.put', () => archive.put([payment]))
+      // The row says that the payment is in Redis: it is no news for those who read the archive alone.
+      await takeBack(payment.terms.id)
+    }
+  }
+}
+
+/** Each source is complete down to where its page ends, and what both have is merged down to the end that comes first. */
+async function listBoth(
+  store: PaymentStore,
+  archive: PaymentArchive,
+  redis: Redis,
+  query: ListQuery
+): Promise<PaymentPage> {
+  const page = await store.list(query)
+  const mark = await newestArchived(redis, query.partition)
+  if (mark === null || mark < endOf(page, query)) return page
+  const older = await archive.list(query)
+  const found = new Map(page.payments.map(payment => [payment.terms.id, payment]))
+  const others = older.payments.filter(({ terms }) => !found.has(terms.id))
+  for (const payment of await current(redis, query, others)) found.set(payment.terms.id, payment)
+  const end = [page.nextAfterId ?? '', older.nextAfterId ?? ''].sort().at(-1) || null
+  const payments = [...found.values()]
+    .filter(({ terms }) => end === null || terms.id >= end)
+    .sort((one, other) => (one.terms.id < other.terms.id ? 1 : -1))
+  const shown = payments.slice(0, query.limit)
+  return { payments: shown, nextAfterId: payments.length > shown.length ? (shown.at(-1)?.terms.id ?? null) : end }
+}
+
+/** The oldest payment key that a page of Redis may have. */
+function endOf({ nextAfterId }: PaymentPage, { createdFromMs }: ListQuery): string {
+  if (nextAfterId !== null) return paymentKeyOf(nextAfterId)
+  return createdFromMs === null ? '' : firstPaymentKeyAt(createdFromMs)
+}
+
+/** Rows of the archive as the payments are now: what Redis has counts, and may not belong to the list any more. */
+async function current(
+  redis: Redis,
+  { partition, status, externalReference }: ListQuery,
+  rows: readonly Payment[]
+): Promise<Payment[]> {
+  if (rows.length === 0) return []
+  const paymentKeys = rows.map(({ terms }) => paymentKeyOf(terms.id))
+  const records = await redis.mget(paymentKeys.map(paymentKey => keys.payment(partition, paymentKey)))
+  return rows
+    .map((row, index) => {
+      const record = records[index] ?? ''
+      return record === '' ? row : decodePayment(record, paymentKeys[index] ?? '')
+    })
+    .filter(
+      ({ terms, progress }) =>
+        (status === null || progress.status === status) &&
+        (externalReference === null || terms.externalReference === externalReference)
+    )
+}

@@ -1,0 +1,166 @@
+/** The archive in PostgreSQL (decision 28). Each call is one statement, and so one transaction. */
+import { DatabaseError } from 'pg'
+import type { Payment } from '../machines/model.js'
+import { moneyMoves } from '../machines/money-moves.js'
+import { restingSinceMs } from '../machines/payment/rest.js'
+import { firstPaymentKeyAt, paymentIdOfKey, paymentKeyOf } from '../redis/keys.js'
+import { decodePayment, encodePayment } from '../redis/payments/payment-record.js'
+import { type ListQuery, PAGE_CHARACTERS_MAX } from '../redis/payments/payments.js'
+import type { Logger } from '../runtime/log.js'
+import type { PaymentArchive } from './archive.js'
+import { migrate } from './migrate.js'
+import { type ArchiveSettings, openPostgres, type Postgres } from './postgres.js'
+
+export interface PostgresArchive extends PaymentArchive {
+  /** Brings the tables to this version. For the process `archive`, at its start. */
+  migrate(): Promise<string[]>
+  /** Lets statements under way end, and closes the connections. */
+  close(): Promise<void>
+}
+
+/** Opens no connection before it is asked for something. */
+export function createPostgresArchive(settings: ArchiveSettings, logger: Logger): PostgresArchive {
+  const postgres = openPostgres(settings, logger)
+  const recordFor = async (statement: string, paymentId: string): Promise<Payment | null> => {
+    const [row] = await postgres.query<{ record: string }>(statement, [paymentId])
+    return row === undefined ? null : decodePayment(row.record, paymentKeyOf(paymentId))
+  }
+  return {
+    put: payments => put(postgres, payments),
+    find: paymentId => recordFor('SELECT record FROM payments WHERE id = $1', paymentId),
+    takeBack: paymentId => recordFor(TAKE_BACK, paymentId),
+    list: query => list(postgres, query),
+    async findBySale(saleId) {
+      const [row] = await postgres.query<{ id: string }>('SELECT id FROM payments WHERE sale_id = $1', [saleId])
+      return row?.id ?? null
+    },
+    migrate: () => migrate(settings.archiveUrl, settings.archiveTimeoutMs),
+    close: () => postgres.close()
+  }
+}
+
+/**
+ * Part of each statement that writes, which has to read from it: the answer waits for the disk, also with another default
+ * of the server. A setting of the connection would get lost in a pooler between us and the server.
+ */
+const DURABLE = `durable AS (
+  SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+    WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)
+)`
+
+/** An UPDATE locks the newest version of the row; a SELECT might show an older one. */
+const TAKE_BACK = `WITH ${DURABLE} UPDATE payments SET returned_at = now() FROM durable WHERE id = $1 RETURNING record`
+
+/** The columns that come from the payment. */
+function rowOf(payment: Payment) {
+  const { version, terms, progress } = payment
+  const { references } = progress
+  return {
+    id: terms.id,
+    merchant_id: terms.merchantId,
+    status: progress.status,
+    external_reference: terms.externalReference,
+    created_at: time(terms.createdAtMs),
+    changed_at: time(restingSinceMs(payment)),
+    amount_cents: terms.amountCents,
+    captured_cents: progress.capturedCents,
+    refunded_cents: progress.refundedCents,
+    installments: terms.installments,
+    brand: terms.card.brand,
+    last4: terms.card.last4,
+    capture_mode: terms.captureMode,
+    sale_id: references.saleId,
+    tid: references.tid,
+    nsu: references.nsu,
+    authorization_code: references.authorizationCode,
+    declined_code: progress.declinedCode,
+    authorized_at: time(progress.authorizedAtMs),
+    captured_at: time(progress.capturedAtMs),
+    canceled_at: time(progress.canceledAtMs),
+    refunded_at: time(progress.refundedAtMs),
+    version,
+    money_moves: moneyMoves(payment).map(({ type, atMs, amountCents, idempotencyKey }) => ({
+      type,
+      occurred_at: time(atMs),
+      amount_cents: amountCents,
+      idempotency_key: idempotencyKey
+    })),
+    record: encodePayment(payment)
+  }
+}
+
+function time(atMs: number | null): string | null {
+  return atMs === null ? null : new Date(atMs).toISOString()
+}
+
+/** In the order of ids: two calls for the same payments wait for each other, and never in a circle. */
+function putStatement(columns: readonly string[]): string {
+  return `WITH ${DURABLE}
+    INSERT INTO payments AS stored (${columns}, archived_at)
+    SELECT ${columns.map(column => `given.${column}`)}, now()
+    FROM json_populate_recordset(NULL::payments, $1) AS given, durable ORDER BY given.id
+    ON CONFLICT (id) DO UPDATE SET ${columns.map(column => `${column} = excluded.${column}`)},
+      archived_at = excluded.archived_at, returned_at = NULL
+    WHERE stored.version <= excluded.version`
+}
+
+/** PostgreSQL has no zero in its text, and no half of a character. The record has neither: it is JSON, which escapes them. */
+function storable(_: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.replace(/[\0\p{Surrogate}]/gu, '\ufffd') : value
+}
+
+/** SQLSTATE of a row for which there is no partition. */
+const CHECK_VIOLATION = '23514'
+
+async function put(postgres: Postgres, payments: readonly Payment[]): Promise<void> {
+  const rows = payments.map(rowOf)
+  const [first] = rows
+  if (first === undefined) return
+  const insert = (): Promise<unknown> =>
+    postgres.query(putStatement(Object.keys(first)), [JSON.stringify(rows, storable)])
+  try {
+    await insert()
+  } catch (error) {
+    if (!(error instanceof DatabaseError && error.code === CHECK_VIOLATION)) throw error
+    await postgres.query('SELECT add_months_of($1)', [rows.map(({ id }) => id)])
+    await insert()
+  }
+}
+
+/** The statement of a page: one payment more than the page may have, so that its end is known. */
+export function listStatement(query: ListQuery): { text: string; values: unknown[] } {
+  const { merchantId, status, externalReference, afterId, createdFromMs, createdToMs, limit } = query
+  const ends = [...(afterId === null ? [] : [afterId]), ...(createdToMs === null ? [] : [firstIdAt(createdToMs)])]
+  const values = [merchantId, firstIdAt(createdFromMs ?? 0), ends.sort()[0] ?? LAST_ID, limit + 1, PAGE_CHARACTERS_MAX]
+  const filters = [
+    ...(status === null ? [] : [`AND status = $${values.push(status)}`]),
+    ...(externalReference === null ? [] : [`AND external_reference = $${values.push(externalReference)}`])
+  ]
+  const text = `SELECT id, record, found FROM (
+    SELECT id, record, count(*) OVER ()::int AS found,
+      sum(length(record)) OVER (ORDER BY id DESC) - length(record) AS characters_before
+    FROM (
+      SELECT id, record FROM payments WHERE merchant_id = $1 AND id >= $2 AND id < $3 ${filters.join(' ')}
+      ORDER BY id DESC LIMIT $4
+    ) AS newest
+  ) AS page WHERE characters_before < $5 ORDER BY id DESC`
+  return { text, values }
+}
+
+async function list(postgres: Postgres, query: ListQuery): ReturnType<PaymentArchive['list']> {
+  const { text, values } = listStatement(query)
+  const found = await postgres.query<{ id: string; record: string; found: number }>(text, values)
+  const page = found.slice(0, query.limit)
+  const last = page.at(-1)
+  return {
+    payments: page.map(({ id, record }) => decodePayment(record, paymentKeyOf(id))),
+    nextAfterId: last !== undefined && page.length < last.found ? last.id : null
+  }
+}
+
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** The id before those of all payments that were created at `atMs` or later. */
+function firstIdAt(atMs: number): string {
+  return paymentIdOfKey(firstPaymentKeyAt(atMs))
+}

@@ -1,0 +1,63 @@
+/** Connections to the PostgreSQL of the archive: a small pool, a deadline for each answer, one error for each fault. */
+import { DatabaseError, Pool } from 'pg'
+import type { Config } from '../runtime/config.js'
+import { type Logger, warnRateLimited } from '../runtime/log.js'
+import { ArchiveUnavailable } from './archive.js'
+
+export type ArchiveSettings = Pick<Config, 'archiveUrl' | 'archiveTimeoutMs' | 'archiveConnections'>
+
+export interface Postgres {
+  /** Runs one statement. Rejects with `ArchiveUnavailable` unless the statement itself is wrong. */
+  query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>
+  /** Lets statements under way end, and closes the connections. */
+  close(): Promise<void>
+}
+
+/** Opens no connection before the first statement. */
+export function openPostgres(settings: ArchiveSettings, logger: Logger): Postgres {
+  const timeoutMs = settings.archiveTimeoutMs
+  const pool = new Pool({
+    connectionString: settings.archiveUrl,
+    max: settings.archiveConnections,
+    // For a free connection; then for the answer. The server ends the statement, too, so that it holds no locks for long.
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
+    statement_timeout: timeoutMs,
+    keepAlive: true,
+    application_name: 'card-payments'
+  })
+  // Of connections that were idle: the pool opens new ones.
+  pool.on('error', error => warnRateLimited(logger, { err: error }, 'lost a connection to the archive'))
+  return {
+    async query<Row extends object>(text: string, values: readonly unknown[] = []) {
+      try {
+        const { rows } = await pool.query<Row>(text, [...values])
+        return rows
+      } catch (error) {
+        throw isOurFault(error) ? error : new ArchiveUnavailable(explained(error))
+      }
+    },
+    close: () => pool.end()
+  }
+}
+
+/** The first digits of SQLSTATE: values that PostgreSQL does not take, and statements that it does not understand. */
+const OUR_FAULTS = /^(22|23|42601|42804)/
+/** A table, column or function that is not there. */
+const OLD_SCHEMA = ['42P01', '42703', '42883']
+
+function isOurFault(error: unknown): boolean {
+  return error instanceof DatabaseError && OUR_FAULTS.test(error.code ?? '')
+}
+
+function explained(error: unknown): unknown {
+  // Of a name with several addresses: none of them answers.
+  if (error instanceof AggregateError) return error.errors[0]
+  if (!(error instanceof DatabaseError && OLD_SCHEMA.includes(error.code ?? ''))) return error
+  return new Error(
+    'The tables of the archive are older than this version. Start the process archive, which updates them.',
+    {
+      cause: error
+    }
+  )
+}

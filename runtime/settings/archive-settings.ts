@@ -1,0 +1,54 @@
+/** Settings of the archive: payments that are at rest leave Redis (docs/decisions/0028-payments-at-rest-leave-redis.md). */
+import { integer, setting } from '../setting.js'
+
+export const archiveSettings = {
+  archiveUrl: setting(
+    'ARCHIVE_URL',
+    ['api', 'payments', 'archive', 'operator'],
+    '',
+    'The PostgreSQL that keeps payments at rest, such as `postgres://user:password@host/database`. Empty: all payments stay in Redis.',
+    postgresUrl,
+    'secret'
+  ),
+  archiveAfterDays: integer(
+    'ARCHIVE_AFTER_DAYS',
+    ['archive'],
+    90,
+    [1, 3_650],
+    'Days that a payment rests in Redis, since its last change, before it moves to the archive.'
+  ),
+  archivePerSecond: integer(
+    'ARCHIVE_PER_SECOND',
+    ['archive'],
+    2_000,
+    [1, 100_000],
+    'Payments that move to the archive in a second, at most.'
+  ),
+  archiveTimeoutMs: integer(
+    'ARCHIVE_TIMEOUT_MS',
+    ['api', 'payments', 'archive', 'operator'],
+    2_000,
+    [50, 60_000],
+    'Time for an answer of the archive (ms).'
+  ),
+  archiveConnections: integer(
+    'ARCHIVE_CONNECTIONS',
+    ['api', 'payments', 'archive', 'operator'],
+    4,
+    [1, 100],
+    'Connections to the archive that one process opens, at most.'
+  ),
+  archiveRetentionYears: integer(
+    'ARCHIVE_RETENTION_YEARS',
+    ['operator'],
+    10,
+    [1, 100],
+    'Years after which `operator archive drop` may remove the payments of a month from the archive.'
+  )
+} as const
+
+function postgresUrl(value: string): string {
+  const isPostgres = URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol)
+  if (value !== '' && !isPostgres) throw new RangeError('must be an address such as postgres://user@host:5432/database')
+  return value
+}

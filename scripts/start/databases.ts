@@ -1,0 +1,97 @@
+/** The databases of the service: those that the environment names, or embedded ones in the data directory. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { isGiven } from '../../runtime/config.js'
+import { REDIS_FILE, readJson, writeJson } from './data-dir.js'
+import { startPostgres } from './embedded-postgres.js'
+import { type RedisKind, redisDir, startRedis, waitUntilUnused } from './embedded-redis.js'
+import type { LineSink } from './output.js'
+import { freePort, probePort } from './ports.js'
+import { obtainPostgres } from './postgres-binary.js'
+import type { Ending } from './process-group.js'
+import { obtainRedis, type RedisBinary } from './redis-binary.js'
+import type { Supervisor } from './supervisor.js'
+
+export interface DatabaseUrls {
+  readonly redisUrl: string
+  readonly secretsRedisUrl: string
+  /** Of the embedded PostgreSQL; absent: none runs, and ARCHIVE_URL is what `npm start` was given. */
+  readonly archiveUrl?: string
+}
+
+/**
+ * Starts what `given` does not name (`REDIS_URL`, `SECRETS_REDIS_URL`, and `ARCHIVE_URL` where an archive is asked for or
+ * was before), adds it to the supervisor, and writes the addresses into the data directory. A port of the last start is
+ * taken again when it is free, and not among `reservedPorts`: those of processes that are started later.
+ */
+export async function startDatabases(options: {
+  given: NodeJS.ProcessEnv
+  dataDir: string
+  isArchiveAsked: boolean
+  reservedPorts: ReadonlySet<number>
+  vendorDir: string
+  supervisor: Supervisor
+  sinkOf: (name: string) => LineSink
+  onEnd: (name: string, ending: Ending, pauseMs: number) => void
+}): Promise<DatabaseUrls> {
+  const { given, dataDir, reservedPorts, supervisor } = options
+  const before = await readJson(dataDir, REDIS_FILE)
+  const say = (line: string): void => options.sinkOf('start')(`${line}\n`)
+  let binary: RedisBinary | undefined
+
+  const embed = async (kind: RedisKind, oldUrl: unknown): Promise<string> => {
+    binary ??= await obtainRedis(options.vendorDir, say)
+    const dir = redisDir(dataDir, kind)
+    // A server of an earlier start, whose supervisor was killed, may still work on the same files.
+    const oldPort = portOf(oldUrl)
+    if (oldPort !== 0) await waitUntilUnused(dir, oldPort)
+    const server = await startRedis({
+      kind,
+      binary,
+      dir,
+      port: await portFor(oldPort, reservedPorts),
+      onOutput: options.sinkOf(kind),
+      onEnd: (ending, pauseMs) => options.onEnd(kind, ending, pauseMs)
+    })
+    await supervisor.add('redis', server.process)
+    return server.url
+  }
+  const embedPostgres = async (dir: string): Promise<string> => {
+    const server = await startPostgres({
+      binary: await obtainPostgres(options.vendorDir, say),
+      dir,
+      port: await portFor(portOf(before?.['archive_url']), reservedPorts),
+      onOutput: options.sinkOf('postgres'),
+      onEnd: (ending, pauseMs) => options.onEnd('postgres', ending, pauseMs)
+    })
+    await supervisor.add('redis', server.process)
+    return server.url
+  }
+  const redisUrl = given['REDIS_URL'] || (await embed('redis', before?.['redis_url']))
+  const secretsRedisUrl = given['SECRETS_REDIS_URL'] || (await embed('secrets-redis', before?.['secrets_redis_url']))
+  // Payments that an earlier start archived must be found, also without the process `archive`.
+  const archiveDir = join(dataDir, 'postgres')
+  const isEmbedded = !isGiven('ARCHIVE_URL', given) && (options.isArchiveAsked || existsSync(archiveDir))
+  const archiveUrl = isEmbedded ? await embedPostgres(archiveDir) : undefined
+  await writeJson(dataDir, REDIS_FILE, {
+    redis_url: redisUrl,
+    secrets_redis_url: secretsRedisUrl,
+    archive_url: archiveUrl
+  })
+  return { redisUrl, secretsRedisUrl, ...(archiveUrl === undefined ? {} : { archiveUrl }) }
+}
+
+/** 0 when it is no address of this machine. */
+function portOf(url: unknown): number {
+  return Number(/^\w+:\/\/(?:.*@)?127\.0\.0\.1:(\d+)/.exec(String(url))?.[1] ?? 0)
+}
+
+async function portFor(oldPort: number, reservedPorts: ReadonlySet<number>): Promise<number> {
+  const isWanted = oldPort !== 0 && !reservedPorts.has(oldPort)
+  return (isWanted ? await probePort(oldPort, '127.0.0.1') : undefined) ?? (await freePort())
+}
+
+/** Where fetched programs are kept: beside the sources, for all starts of this checkout. */
+export function vendorDir(root: string): string {
+  return join(root, '.vendor')
+}

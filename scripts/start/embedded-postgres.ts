@@ -1,0 +1,124 @@
+/** A PostgreSQL that runs beside the service and keeps the archive: on a loopback port, with a password of its own. */
+import { randomBytes } from 'node:crypto'
+import { chown, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { delay } from '../../runtime/delay.js'
+import { GUARD } from './embedded-redis.js'
+import type { PostgresBinary } from './postgres-binary.js'
+import type { Ending, UnixUser } from './process-group.js'
+import { SupervisedProcess } from './supervised-process.js'
+
+/**
+ * Makes the files at the first start, and runs the server. Under root it runs as a user who may not
+ * pass the folders above, so the server reaches its own folder through the descriptor that the shell opens here.
+ */
+const SERVER = `
+exec 9<. || exit
+base=/proc/self/fd/9; [ -e "$base" ] || base=$PWD
+cd /
+bin=$1; shift
+# A server of an earlier start, whose supervisor was killed, may still work on these files.
+tries=0
+while read -r pid < "$base/data/postmaster.pid" && kill -0 "$pid" && [ "$tries" -lt 150 ]; do
+  sleep 0.1; tries=$((tries + 1))
+done 2>/dev/null
+if [ ! -d "$base/data" ]; then
+  rm -rf "$base/new"
+  "$bin/initdb" --username payments --auth scram-sha-256 --pwfile "$base/password" --encoding UTF8 --locale C \\
+    --pgdata "$base/new" >&2 && mv "$base/new" "$base/data" || exit
+fi
+set -- "$bin/postgres" -D "$base/data" "$@"
+${GUARD}`
+
+/** In the place of root, as which PostgreSQL refuses to run. The last user and group of every Linux. */
+const UNPRIVILEGED: UnixUser = { uid: 65_534, gid: 65_534 }
+/** After a kill the server first repeats what is in its log. */
+const STARTING_DEADLINE_MS = 60_000
+const POLL_MS = 50
+/** The reason of a failure comes in several lines, and in pieces. */
+const LAST_WORDS_CHARACTERS = 1_000
+
+export interface EmbeddedPostgres {
+  /** With the password, for ARCHIVE_URL. */
+  readonly url: string
+  readonly process: SupervisedProcess
+}
+
+/** Starts a server and waits until it answers. Rejects with its last words when it ends instead. */
+export async function startPostgres(options: {
+  binary: PostgresBinary
+  port: number
+  /** Folder of this server's files; created when missing. */
+  dir: string
+  /** More settings, such as `max_connections=200`. */
+  settings?: readonly string[]
+  onOutput: (text: string) => void
+  onEnd?: (ending: Ending, pauseMs: number) => void
+}): Promise<EmbeddedPostgres> {
+  const { binary, port, dir } = options
+  const user = process.getuid?.() === 0 ? UNPRIVILEGED : undefined
+  const url = `postgres://payments:${await passwordIn(dir, user)}@127.0.0.1:${port}/postgres`
+  const settings = [
+    `port=${port}`,
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    'log_min_messages=fatal',
+    ...(options.settings ?? [])
+  ]
+  let lastWords = ''
+  let hasEnded = false
+  let isReady = false
+  const server = new SupervisedProcess({
+    name: 'postgres',
+    script: SERVER,
+    args: [binary.folder, ...settings.flatMap(setting => ['-c', setting])],
+    cwd: dir,
+    user,
+    environment: async () => ({ PATH: process.env['PATH'], LD_LIBRARY_PATH: binary.libraryPath }),
+    onOutput: text => {
+      lastWords = (lastWords + text).slice(-LAST_WORDS_CHARACTERS)
+      if (isReady) options.onOutput(text)
+    },
+    onEnd: (ending, pauseMs) => {
+      hasEnded = true
+      options.onEnd?.(ending, pauseMs)
+    }
+  })
+  await server.start()
+  const deadline = Date.now() + STARTING_DEADLINE_MS
+  while (!(await answers(url))) {
+    if (hasEnded || Date.now() > deadline) {
+      await server.stop(0)
+      throw new Error(`The embedded PostgreSQL on port ${port} did not start: ${lastWords.trim()}`)
+    }
+    await delay(POLL_MS)
+  }
+  isReady = true
+  return { url, process: server }
+}
+
+/** The password of the server, which is made with its folder. */
+async function passwordIn(dir: string, user: UnixUser | undefined): Promise<string> {
+  const file = join(dir, 'password')
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  const kept = await readFile(file, 'utf8').catch(() => '')
+  if (kept !== '') return kept
+  const password = randomBytes(24).toString('hex')
+  await writeFile(file, password, { mode: 0o600 })
+  if (user !== undefined) await Promise.all([dir, file].map(path => chown(path, user.uid, user.gid)))
+  return password
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 1_000 })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    return true
+  } catch {
+    return false
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}

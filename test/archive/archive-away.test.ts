@@ -1,0 +1,66 @@
+import { expect } from 'chai'
+import { ArchiveUnavailable } from '../../archive/archive.js'
+import { freePort } from '../../scripts/start/ports.js'
+import { archiveAt, createdAt, statementsWaiting, usePostgresArchive } from '../support/archived-payments.js'
+
+const TIMEOUT_MS = 300
+
+describe('an archive that is away', () => {
+  const test = usePostgresArchive()
+  const payment = createdAt(Date.UTC(2026, 0, 1))
+
+  /** What a call to the archive at an address rejects with, and how long that took (ms). */
+  const failure = async (url: string): Promise<{ error: unknown; tookMs: number }> => {
+    const archive = archiveAt(url, TIMEOUT_MS)
+    const startedMs = Date.now()
+    const error = await archive.takeBack(payment.terms.id).catch((reason: unknown) => reason)
+    const tookMs = Date.now() - startedMs
+    await archive.close()
+    return { error, tookMs }
+  }
+  const changed = (change: (url: URL) => void): string => {
+    const url = new URL(test.postgres.url)
+    change(url)
+    return url.href
+  }
+
+  it('is told apart from a payment that is not there, with the reason', async () => {
+    const port = await freePort()
+    const reasons: readonly (readonly [string, string])[] = [
+      [changed(url => Object.assign(url, { port })), 'ECONNREFUSED'],
+      [changed(url => Object.assign(url, { port, hostname: 'localhost' })), 'ECONNREFUSED'],
+      [changed(url => Object.assign(url, { password: 'wrong' })), 'password authentication failed'],
+      [changed(url => Object.assign(url, { pathname: '/nothing' })), 'database "nothing" does not exist'],
+      [changed(url => Object.assign(url, { pathname: '/postgres' })), 'Start the process archive, which updates them']
+    ]
+    for (const [url, reason] of reasons) {
+      const { error } = await failure(url)
+      expect(error).to.be.instanceOf(ArchiveUnavailable)
+      expect(String(error)).to.contain(reason)
+    }
+  })
+
+  it('fails after the deadline when it is slow, leaves no statement behind, and works again at once', async () => {
+    await test.archive.put([payment])
+    const archive = archiveAt(test.postgres.url, TIMEOUT_MS)
+    await test.postgres.ask('BEGIN')
+    await test.postgres.ask('SELECT FROM payments FOR UPDATE')
+    const startedMs = Date.now()
+    const calls = Array.from({ length: 5 }, () => archive.takeBack(payment.terms.id).catch((error: unknown) => error))
+    for (const error of await Promise.all(calls)) expect(error).to.be.instanceOf(ArchiveUnavailable)
+    expect(Date.now() - startedMs).to.be.lessThan(4 * TIMEOUT_MS)
+    expect(await statementsWaiting(test.postgres.url)).to.equal(0)
+    await test.postgres.ask('COMMIT')
+    expect(await archive.find(payment.terms.id)).to.deep.equal(payment)
+    await archive.close()
+  })
+
+  it('survives that its connections are cut', async () => {
+    await test.archive.put([payment])
+    await test.postgres.ask(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()'
+    )
+    const found = await test.archive.find(payment.terms.id).catch(() => test.archive.find(payment.terms.id))
+    expect(found).to.deep.equal(payment)
+  })
+})

@@ -1,0 +1,119 @@
+import { expect } from 'chai'
+import type { Payment } from '../../machines/model.js'
+import { createWrites } from '../../redis/connection/writes.js'
+import { createdAtMs, firstPaymentKeyAt, keys, paymentIdOfKey, paymentKeyOf } from '../../redis/keys.js'
+import { oldestOf, statusIndex } from '../../redis/payments/payment-indexes.js'
+import { newestArchived, removePayments, restorePayment } from '../../redis/payments/payment-moves.js'
+import { encodePayment } from '../../redis/payments/payment-record.js'
+import { listedPages, moveTo } from '../support/listed-payments.js'
+import { CREATED_MS, MERCHANT, PARTITION } from '../support/payments.js'
+import { INDEX_MAX, useTwoStores } from '../support/two-stores.js'
+
+const LEAF_MS = 2 ** 20
+
+describe('Redis and the archive as one store', () => {
+  const both = useTwoStores()
+  const load = ({ terms }: Payment) => both.store.load(PARTITION, paymentKeyOf(terms.id))
+
+  it('removes everything that Redis had of a payment, also in leaves of its indexes', async () => {
+    const payments: Payment[] = []
+    for (let i = 0; i < 7; i++) payments.push(await both.stored(i * LEAF_MS, 'captured', `SALE-${i}`))
+    const before = await both.test.redis.keys('*')
+    expect(before.some(key => key.endsWith(firstPaymentKeyAt(CREATED_MS + 6 * LEAF_MS).slice(0, 6)))).to.equal(true)
+    expect(await both.moveOut(...payments)).to.equal(7)
+    const left = await both.test.redis.keys('*')
+    // What is left is about requests and commands, not about payments.
+    expect(left.filter(key => !/:(idem|commands|webhooks|archived)/.test(key))).to.deep.equal([])
+    expect(await newestArchived(both.test.redis, PARTITION)).to.equal(paymentKeyOf(payments[6]?.terms.id ?? ''))
+  })
+
+  it('removes only the version that the archive has', async () => {
+    const [changed, other] = [await both.stored(0), await both.stored(1)]
+    await both.archive.put([changed, other])
+    await moveTo(both.test.redis, changed, 'charged_back', INDEX_MAX)
+    expect(await removePayments(createWrites(both.test.redis, 0), PARTITION, [changed, other])).to.equal(1)
+    expect((await both.inRedis(changed))?.progress.status).to.equal('charged_back')
+    expect(await both.inRedis(other)).to.equal(null)
+  })
+
+  it('reads an archived payment, and asks the archive for none that is newer than all it has', async () => {
+    const [old, young] = [await both.stored(0), await both.stored(1)]
+    await both.moveOut(old)
+    expect(await load(young)).to.deep.equal(young)
+    expect(await both.store.load(PARTITION, firstPaymentKeyAt(CREATED_MS + 2))).to.equal(null)
+    expect(both.asked).to.deep.equal([])
+    expect(await load(old)).to.deep.equal(old)
+    expect(await both.inRedis(old)).to.equal(null)
+  })
+
+  it('brings a payment back for a change, byte by byte and into all its indexes', async () => {
+    const payments = [
+      await both.stored(0),
+      await both.stored(1),
+      await both.stored(2),
+      await both.stored(3, 'captured', 'SALE-4')
+    ]
+    const [payment = (await Promise.reject(new Error('none'))) as Payment] = payments.slice(-1)
+    const record = await both.test.redis.get(keys.payment(PARTITION, paymentKeyOf(payment.terms.id)))
+    const before = await listedPages(both.test.redis, { status: 'captured' })
+    await both.moveOut(payment)
+    expect(await both.store.loadForChange(PARTITION, paymentKeyOf(payment.terms.id))).to.deep.equal(payment)
+    expect(await both.test.redis.get(keys.payment(PARTITION, paymentKeyOf(payment.terms.id)))).to.equal(record)
+    for (const filter of [{ status: 'captured' }, { externalReference: 'a' }] as const) {
+      expect(await listedPages(both.test.redis, filter)).to.deep.equal(before)
+    }
+    const sales = keys.sales(PARTITION, 'sale-4')
+    expect(await both.test.redis.hget(sales, 'sale-4')).to.equal(paymentKeyOf(payment.terms.id))
+    expect(await both.test.redis.zscore(keys.rests(PARTITION), paymentKeyOf(payment.terms.id))).to.be.a('string')
+    expect(await moveTo(both.test.redis, payment, 'charged_back', INDEX_MAX)).to.equal('committed')
+  })
+
+  it('never brings an older version over what Redis has, nor one that was read long ago', async () => {
+    const payment = await both.stored(0)
+    await moveTo(both.test.redis, payment, 'charged_back', INDEX_MAX)
+    const stays = await restorePayment(createWrites(both.test.redis, 0), payment, Date.now(), INDEX_MAX)
+    expect(stays?.progress.status).to.equal('charged_back')
+    const other = await both.stored(1)
+    await both.moveOut(other)
+    expect(await restorePayment(createWrites(both.test.redis, 0), other, Date.now() - 62_000, INDEX_MAX)).to.equal(null)
+    expect(await both.inRedis(other)).to.equal(null)
+  })
+
+  it('answers that a payment is nowhere', async () => {
+    await both.moveOut(await both.stored(0))
+    const paymentKey = firstPaymentKeyAt(CREATED_MS - 1)
+    expect(await both.store.loadForChange(PARTITION, paymentKey)).to.equal(null)
+    expect(await both.store.load(PARTITION, paymentKey)).to.equal(null)
+  })
+
+  it('leaves no older version in the archive, or on its way there, when a payment replaces it', async () => {
+    const before = await both.stored(0)
+    await moveTo(both.test.redis, before, 'charged_back', INDEX_MAX)
+    const after = await both.inRedis(before)
+    if (after === null) throw new Error('it is there')
+    await both.store.replaceArchived(after)
+    await both.archive.put([before])
+    expect([...both.archive.rows.values()]).to.deep.equal([encodePayment(after)])
+    expect([...both.archive.returned]).to.deep.equal([after.terms.id])
+  })
+
+  it('finds the oldest payments of all statuses, those of leaves in their order', async () => {
+    const ids: string[] = []
+    for (let i = 0; i < 12; i++) {
+      const status = i % 4 === 0 ? 'refunded' : 'captured'
+      ids.push((await both.stored(i * Math.floor(LEAF_MS / 3), status)).terms.id)
+    }
+    const indexes = ['captured', 'refunded'].map(status => statusIndex(PARTITION, MERCHANT, status))
+    for (const count of [1, 2, 5, 50]) {
+      const found: string[] = []
+      for (let after = ''; ; ) {
+        const before = firstPaymentKeyAt(createdAtMs(ids[10] ?? ''))
+        const page = await oldestOf(both.test.redis, indexes, { after, before }, count)
+        found.push(...page.map(paymentIdOfKey))
+        if (page.length === 0) break
+        after = page.at(-1) ?? ''
+      }
+      expect(found).to.deep.equal(ids.slice(0, 10))
+    }
+  })
+})

@@ -1,0 +1,37 @@
+import { expect } from 'chai'
+import { createWrites } from '../../../redis/connection/writes.js'
+import { partitionOfPayment, paymentKeyOf } from '../../../redis/keys.js'
+import { removePayments } from '../../../redis/payments/payment-moves.js'
+import { createPaymentStore } from '../../../redis/payments/payments.js'
+import { usePostgresArchive } from '../../support/archived-payments.js'
+import { operate } from '../../support/operator.js'
+import { references } from '../../support/payments.js'
+import { useRedis } from '../../support/redis.js'
+import { storePayment } from '../../support/stored-payments.js'
+
+describe('operator with an archive', () => {
+  const servers = useRedis()
+  const archived = usePostgresArchive()
+
+  it('shows, finds and counts a payment that has left Redis, and says so when the archive is away', async () => {
+    const run = (archiveUrl: string, ...args: string[]) =>
+      operate({ SERVICE_ENV: 'test', REDIS_URL: servers.url, ARCHIVE_URL: archiveUrl }, args)
+    const made = (await run('', 'merchant', 'create', 'Loja', '--json')).json() as { merchant_id: string }
+    const id = await storePayment(servers.redis, made.merchant_id, Date.parse('2026-01-31T12:00:00Z'), {
+      terms: { externalReference: 'order-7' },
+      progress: { status: 'captured', capturedCents: 1_000, references }
+    })
+    const payment = await createPaymentStore(servers.redis).load(partitionOfPayment(id), paymentKeyOf(id))
+    if (payment === null) throw new Error('it was stored')
+    await archived.archive.put([payment])
+    await removePayments(createWrites(servers.redis, 0), partitionOfPayment(id), [payment])
+
+    expect((await run('', 'payment', 'show', id)).err).to.contain(`There is no payment ${id}`)
+    expect((await run(archived.postgres.url, 'payment', 'show', id)).out).to.contain(id)
+    expect((await run(archived.postgres.url, 'payment', 'search', 'order-7')).out).to.contain(id)
+    expect((await run(archived.postgres.url, 'report', 'daily', '--on', '2026-01-31', '--csv')).out).to.contain(
+      made.merchant_id
+    )
+    expect((await run('postgres://127.0.0.1:1/archive', 'payment', 'show', id)).err).to.contain('ECONNREFUSED')
+  })
+})

@@ -1,0 +1,93 @@
+/**
+ * PostgreSQL for tests: one server for the whole run, started when the first test file asks. Each call of `usePostgres`
+ * gets a database of its own with the tables of the archive. `TEST_ARCHIVE_URL` names another server.
+ */
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { Client } from 'pg'
+import { migrate } from '../../archive/migrate.js'
+import { type EmbeddedPostgres, startPostgres } from '../../scripts/start/embedded-postgres.js'
+import { freePort } from '../../scripts/start/ports.js'
+import { obtainPostgres } from '../../scripts/start/postgres-binary.js'
+
+/** One database. Usable inside hooks and tests. */
+export interface TestPostgres {
+  /** For ARCHIVE_URL. */
+  readonly url: string
+  /** Runs statements as the owner of the database. */
+  ask(statement: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>
+}
+
+let server: Promise<{ url: string; stop: () => Promise<void> }> | undefined
+let databasesUsed = 0
+
+/** Call it inside a `describe`: it makes the database before the tests and disconnects after them. */
+export function usePostgres(): TestPostgres {
+  const state: { url?: string; client?: Client } = {}
+  before(async function () {
+    this.timeout(120_000)
+    state.url = await makeDatabase()
+    state.client = await connected(state.url)
+  })
+  after(() => state.client?.end())
+  return {
+    get url() {
+      if (state.url === undefined) throw new Error('usePostgres: there is a database inside hooks and tests only')
+      return state.url
+    },
+    async ask(statement, values = []) {
+      const result = await state.client?.query<Record<string, unknown>>(statement, [...values])
+      return result?.rows ?? []
+    }
+  }
+}
+
+/** Stops what `usePostgres` started. Called once, after the last test. */
+export async function stopTestPostgres(): Promise<void> {
+  const running = server
+  server = undefined
+  await (await running)?.stop()
+}
+
+async function makeDatabase(): Promise<string> {
+  server ??= startServer()
+  const url = new URL((await server).url)
+  const name = `test_${process.pid}_${++databasesUsed}`
+  const admin = await connected(url.href)
+  await admin.query(`DROP DATABASE IF EXISTS ${name}`)
+  await admin.query(`CREATE DATABASE ${name}`)
+  await admin.end()
+  url.pathname = name
+  await migrate(url.href, 10_000)
+  return url.href
+}
+
+async function connected(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url })
+  // A test may stop the server.
+  client.on('error', () => undefined)
+  await client.connect()
+  return client
+}
+
+async function startServer(): Promise<{ url: string; stop: () => Promise<void> }> {
+  const url = process.env['TEST_ARCHIVE_URL']
+  if (url) return { url, stop: async () => undefined }
+  const binary = await obtainPostgres(resolve('.vendor'), line => process.stderr.write(`${line}\n`))
+  // Memory, where the system has it as a folder: fsync is then free, and no disk is worn out.
+  const dir = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'payments-test-'))
+  const stop = async (running?: EmbeddedPostgres): Promise<void> => {
+    await running?.process.stop(2_000)
+    await rm(dir, { recursive: true, force: true })
+  }
+  try {
+    const settings = ['max_connections=100', 'shared_buffers=32MB']
+    const running = await startPostgres({ binary, port: await freePort(), dir, settings, onOutput: () => {} })
+    return { url: running.url, stop: () => stop(running) }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}

@@ -1,0 +1,253 @@
+import { expect } from 'chai'
+import { Registry } from 'prom-client'
+import { ArchiveUnavailable } from '../../../archive/archive.js'
+import { withArchive } from '../../../archive/payment-store.js'
+import type { Payment } from '../../../machines/model.js'
+import { createWrites } from '../../../redis/connection/writes.js'
+import { keys, paymentKeyOf } from '../../../redis/keys.js'
+import { createPaymentStore } from '../../../redis/payments/payments.js'
+import { armCrashPoints, type CrashPoint } from '../../../runtime/crash-points.js'
+import { createLogger } from '../../../runtime/log.js'
+import { createArchiveMetrics } from '../../../workers/archive/archive-metrics.js'
+import { type MoverDeps, moveRound } from '../../../workers/archive/mover.js'
+import { type Moving, startMoving } from '../../../workers/archive/moving.js'
+import { until } from '../../support/conditions.js'
+import { listedPages, moveTo, storePayment } from '../../support/listed-payments.js'
+import { MemoryArchive } from '../../support/memory-archive.js'
+import { CREATED_MS, DAY_MS, MERCHANT, PARTITION } from '../../support/payments.js'
+import { useRedis } from '../../support/redis.js'
+
+const AFTER_MS = 90 * DAY_MS
+/** A round past this moves everything that was stored at `CREATED_MS`. */
+const LATE_MS = CREATED_MS + AFTER_MS + DAY_MS
+/** With so many, the merchant of the tests is in `PARTITION`. */
+const PARTITIONS = 5
+const never = new AbortController().signal
+const log = createLogger('test', 'silent')
+
+describe('the mover of payments at rest', () => {
+  const test = useRedis()
+  let archive: MemoryArchive
+  let nowMs: number
+  let figures: { moved: number; refused: number }
+
+  beforeEach(async () => {
+    await test.redis.flushdb()
+    await test.secrets.flushdb()
+    archive = new MemoryArchive()
+    nowMs = LATE_MS
+    figures = { moved: 0, refused: 0 }
+  })
+  afterEach(() => armCrashPoints(null))
+
+  const deps = (changes: Partial<MoverDeps> = {}): MoverDeps => ({
+    redis: test.redis,
+    writes: createWrites(test.redis, 0),
+    archive,
+    merchantIds: async () => [MERCHANT],
+    partitions: PARTITIONS,
+    afterMs: AFTER_MS,
+    perSecond: 100_000,
+    metrics: {
+      ...createArchiveMetrics({ now: () => nowMs }, new Registry()),
+      moved: (moved, refused) => {
+        figures.moved += moved
+        figures.refused += refused
+      }
+    },
+    clock: { now: () => nowMs },
+    log,
+    ...changes
+  })
+  const store = () => withArchive(createPaymentStore(test.redis), archive, { redis: test.redis })
+  const inRedis = ({ terms }: Payment) => createPaymentStore(test.redis).load(PARTITION, paymentKeyOf(terms.id))
+  /** A payment whose last operation has ended. */
+  const ended = async (status: 'captured' | 'refunded' | 'pre_authorized', atMs = CREATED_MS): Promise<Payment> => {
+    const payment = await storePayment(test.redis, { atMs })
+    const operation = { ...payment.progress.operation, state: 'succeeded' } as const
+    await moveTo(test.redis, { ...payment, progress: { ...payment.progress, operation } }, status)
+    const stored = await inRedis(payment)
+    if (stored === null) throw new Error('it was stored')
+    return stored
+  }
+  const rests = async ({ terms }: Payment): Promise<number> =>
+    Number(await test.redis.zscore(keys.rests(PARTITION), paymentKeyOf(terms.id)))
+
+  it('moves those that rest, and notes the others with the time at which they are looked at', async () => {
+    const [resting, held] = [await ended('captured'), await ended('pre_authorized')]
+    const open = await storePayment(test.redis, { atMs: CREATED_MS })
+    const young = await ended('captured', LATE_MS)
+    await moveRound(deps(), never)
+    expect([...archive.rows.keys()]).to.deep.equal([resting.terms.id])
+    expect(await inRedis(resting)).to.equal(null)
+    for (const payment of [held, open]) expect(await rests(payment)).to.equal(LATE_MS + AFTER_MS)
+    expect(await rests(young)).to.equal(0)
+    expect(await inRedis(young)).to.deep.equal(young)
+    expect(figures).to.deep.equal({ moved: 1, refused: 0 })
+  })
+
+  it('moves a noted one when it has rested since its last change', async () => {
+    const payment = await ended('pre_authorized')
+    await moveRound(deps(), never)
+    const captured = {
+      ...payment,
+      history: [{ atMs: LATE_MS + 1, event: 'CAPTURED', status: 'captured', phase: null, detail: null, times: 1 }]
+    } as const
+    await moveTo(test.redis, captured, 'captured')
+    nowMs = LATE_MS + AFTER_MS
+    await moveRound(deps(), never)
+    expect(await rests(payment)).to.equal(LATE_MS + 1 + AFTER_MS)
+    nowMs++
+    await moveRound(deps(), never)
+    expect(await inRedis(payment)).to.equal(null)
+    expect(await test.redis.exists(keys.rests(PARTITION))).to.equal(0)
+  })
+
+  it('moves more than one batch, and later ones from where it was', async () => {
+    const payments: Payment[] = []
+    for (let i = 0; i < 450; i++) payments.push(await ended(i % 2 === 0 ? 'captured' : 'refunded', CREATED_MS + i))
+    await moveRound(deps(), never)
+    expect(archive.rows.size).to.equal(450)
+    expect(await test.redis.hget(keys.archiveCursors(PARTITION), MERCHANT)).to.equal(
+      paymentKeyOf(payments.at(-1)?.terms.id ?? '')
+    )
+    const later = await ended('captured', CREATED_MS + 3_600_000)
+    await moveRound(deps(), never)
+    expect(await inRedis(later)).to.equal(null)
+    const listed = (await listedPages(test.redis, { limit: 100 }, undefined, store())).flat()
+    expect(listed).to.deep.equal([...payments, later].map(({ terms }) => terms.id).reverse())
+  })
+
+  it('leaves one that changes between its two steps, and moves it later', async () => {
+    const payment = await ended('captured')
+    const put = archive.put.bind(archive)
+    archive.put = async payments => {
+      await put(payments)
+      await moveTo(test.redis, payment, 'refunded')
+    }
+    await moveRound(deps(), never)
+    expect((await inRedis(payment))?.progress.status).to.equal('refunded')
+    expect(figures).to.deep.equal({ moved: 0, refused: 1 })
+    archive.put = put
+    nowMs += DAY_MS
+    await moveRound(deps(), never)
+    expect(await inRedis(payment)).to.equal(null)
+    expect((await archive.find(payment.terms.id))?.progress.status).to.equal('refunded')
+  })
+
+  it('looks at a payment that came back, and leaves it until it has rested again', async () => {
+    const payment = await ended('captured')
+    await moveRound(deps(), never)
+    await store().loadForChange(PARTITION, paymentKeyOf(payment.terms.id))
+    expect(await rests(payment)).to.be.greaterThan(Date.now())
+    nowMs = Date.now() + DAY_MS
+    await moveRound(deps(), never)
+    expect(await inRedis(payment)).to.equal(null)
+    expect(archive.returned.size).to.equal(0)
+  })
+
+  it('leaves a payment in Redis that this version cannot read', async () => {
+    const [strange, other] = [await ended('captured'), await ended('captured', CREATED_MS + 1)]
+    const key = keys.payment(PARTITION, paymentKeyOf(strange.terms.id))
+    await test.redis.set(key, `3 ${MERCHANT} {"z":99}`)
+    await moveRound(deps(), never)
+    expect(await test.redis.exists(key)).to.equal(1)
+    expect(await inRedis(other)).to.equal(null)
+  })
+
+  it('moves at most ARCHIVE_PER_SECOND', async () => {
+    for (let i = 0; i < 20; i++) await ended('captured', CREATED_MS + i)
+    const startedMs = performance.now()
+    await moveRound(deps({ perSecond: 100 }), never)
+    expect(performance.now() - startedMs).to.be.greaterThan(190)
+  })
+
+  describe('when it dies', () => {
+    /** Moves, brings back, changes, moves again: `died` says that the rest is left undone. */
+    const life = async (payments: readonly Payment[]): Promise<void> => {
+      await moveRound(deps(), never)
+      for (const { terms } of payments) await store().loadForChange(PARTITION, paymentKeyOf(terms.id))
+    }
+
+    it('between any two steps, leaves each payment whole in Redis, in the archive, or in both', async () => {
+      const passed: CrashPoint[] = []
+      armCrashPoints(async point => void passed.push(point))
+      await life([await ended('captured'), await ended('refunded', CREATED_MS + 1)])
+      expect(new Set(passed.map(point => point.replace(/\.(before|after)$/, '')))).to.deep.equal(
+        new Set(['archive.put', 'remove_payments', 'archive.takeBack', 'restore_payment', 'commit', 'accept_payment'])
+      )
+      for (const [index, point] of passed.entries()) {
+        if (/^(commit|accept)/.test(point)) continue
+        armCrashPoints(null)
+        await test.redis.flushdb()
+        archive = new MemoryArchive()
+        nowMs = LATE_MS
+        const payments = [await ended('captured'), await ended('refunded', CREATED_MS + 1)]
+        await dying(payments, index - passed.findIndex(one => one.startsWith('archive')))
+        for (const payment of payments) {
+          const found = [await inRedis(payment), await archive.find(payment.terms.id)].filter(one => one !== null)
+          expect(found, point).not.to.deep.equal([])
+          for (const one of found) expect(one, point).to.deep.equal(payment)
+          expect(await store().loadForChange(PARTITION, paymentKeyOf(payment.terms.id)), point).to.deep.equal(payment)
+          expect(await moveTo(test.redis, payment, 'charged_back'), point).to.equal('committed')
+        }
+        // Another mover ends what the dead one began, with the version that counts.
+        nowMs = Date.now() + 2 * AFTER_MS
+        await moveRound(deps(), never)
+        for (const payment of payments) {
+          expect(await inRedis(payment), point).to.equal(null)
+          expect((await archive.find(payment.terms.id))?.progress.status, point).to.equal('charged_back')
+        }
+        expect((await listedPages(test.redis, {}, undefined, store())).flat(), point).to.have.length(2)
+      }
+    })
+
+    /** Lives until this crash point, and then never again. */
+    const dying = async (payments: readonly Payment[], at: number): Promise<void> => {
+      let count = 0
+      await new Promise<void>(resolve => {
+        armCrashPoints(async () => {
+          if (count++ !== at) return
+          resolve()
+          await new Promise(() => undefined)
+        })
+        void life(payments)
+      })
+      armCrashPoints(null)
+    }
+  })
+
+  describe('while the archive is away', () => {
+    let moving: Moving
+    let stopping: AbortController
+    beforeEach(() => {
+      stopping = new AbortController()
+    })
+    afterEach(async () => {
+      stopping.abort()
+      await moving.ended()
+    })
+
+    it('says so, loses nothing, and goes on when it is back', async () => {
+      const payment = await ended('captured')
+      const put = archive.put.bind(archive)
+      archive.put = () => Promise.reject(new ArchiveUnavailable(new Error('connect ECONNREFUSED')))
+      const warnings: string[] = []
+      const noisy = Object.assign(Object.create(log), { warn: (_: object, text: string) => warnings.push(text) })
+      let prepared = 0
+      const prepare = async (): Promise<void> => {
+        if (prepared++ === 0) throw new ArchiveUnavailable(new Error('connect ECONNREFUSED'))
+      }
+      moving = startMoving(deps({ log: noisy }), prepare, stopping.signal)
+      await until('it was prepared', () => prepared === 2)
+      await until('the problem is told', () => moving.problem() !== undefined)
+      expect(moving.problem()).to.contain('The archive (ARCHIVE_URL) can')
+      expect(await inRedis(payment)).to.deep.equal(payment)
+      archive.put = put
+      await until('it goes on', () => moving.problem() === undefined)
+      expect(await inRedis(payment)).to.equal(null)
+      expect(warnings).to.have.length(1)
+      expect(prepared).to.equal(2)
+    }).timeout(20_000)
+  })
+})

@@ -1,0 +1,37 @@
+/** Process `archive`: moves payments at rest from Redis to PostgreSQL. */
+import { openArchive } from '../archive/open-archive.js'
+import { followClock } from '../redis/connection/redis-clock.js'
+import { openDurable } from '../redis/installation/installation.js'
+import { MerchantStore } from '../redis/merchants/merchants.js'
+import { runProcess } from '../runtime/lifecycle.js'
+import { createArchiveMetrics } from './archive/archive-metrics.js'
+import { startMoving } from './archive/moving.js'
+
+const DAY_MS = 24 * 3_600_000
+
+await runProcess('archive', async context => {
+  const { config, log, signal, onStop, onReadyCheck } = context
+  const archive = await openArchive(context)
+  if (archive === null) throw new Error('unreachable: readConfig demands ARCHIVE_URL from this process')
+  const { durable: redis, writes } = await openDurable(context)
+  const clock = await followClock(redis, config.environment, { process: context })
+  const merchants = new MerchantStore(redis, config.environment)
+  const moving = startMoving(
+    {
+      redis,
+      writes,
+      archive,
+      merchantIds: () => merchants.listIds(),
+      partitions: config.partitions,
+      afterMs: config.archiveAfterDays * DAY_MS,
+      perSecond: config.archivePerSecond,
+      metrics: createArchiveMetrics(clock),
+      clock,
+      log
+    },
+    () => archive.migrate(),
+    signal
+  )
+  onReadyCheck('archive', moving.problem)
+  onStop('moving', moving.ended)
+})

@@ -1,0 +1,146 @@
+/**
+ * Moves payments at rest from Redis to the archive (decision 28): write them there, then remove each one that is still the
+ * same. Each step may be repeated, also by two processes at once: a second process does the same work once more.
+ */
+import type { PaymentArchive } from '../../archive/archive.js'
+import { type Payment, paymentStatuses } from '../../machines/model.js'
+import { isAtRest, restingSinceMs } from '../../machines/payment/rest.js'
+import type { Redis } from '../../redis/connection/connections.js'
+import type { Writes } from '../../redis/connection/writes.js'
+import { firstPaymentKeyAt, keys, partitionNumbers, partitionOf, paymentKeyOf } from '../../redis/keys.js'
+import { oldestOf, statusIndex } from '../../redis/payments/payment-indexes.js'
+import { removePayments } from '../../redis/payments/payment-moves.js'
+import { decodePayment } from '../../redis/payments/payment-record.js'
+import type { Clock } from '../../runtime/clock.js'
+import { withCrashPoints } from '../../runtime/crash-points.js'
+import { delay } from '../../runtime/delay.js'
+import { type Logger, warnRateLimited } from '../../runtime/log.js'
+import type { ArchiveMetrics } from './archive-metrics.js'
+
+export interface MoverDeps {
+  readonly redis: Redis
+  readonly writes: Writes
+  readonly archive: PaymentArchive
+  readonly merchantIds: () => Promise<readonly string[]>
+  readonly partitions: number
+  /** How long a payment rests before it moves. */
+  readonly afterMs: number
+  readonly perSecond: number
+  readonly metrics: ArchiveMetrics
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Payments that one statement writes into the archive. */
+const BATCH = 200
+/** Payments that one script removes, or that one command reads: others wait for less than a millisecond. */
+const AT_ONCE = 50
+/** Most payments end within an hour. The cursor stays so far behind that they need not be looked at twice. */
+const LIFE_MS = 3_600_000
+
+/** Moves all that is due, one partition after the other, until `signal` aborts. */
+export async function moveRound(deps: MoverDeps, signal: AbortSignal): Promise<void> {
+  const merchantIds = await deps.merchantIds()
+  for (const partition of partitionNumbers(deps.partitions)) {
+    const own = merchantIds.filter(merchantId => partitionOf(merchantId, deps.partitions) === partition)
+    await moveNoted(deps, partition, signal)
+    for (const merchantId of own) await moveOf(merchantId, deps, partition, signal)
+  }
+  if (!signal.aborted) deps.metrics.waitingSince(null)
+}
+
+/** Moves those that were noted, because they came back or did not rest when the cursor passed them. */
+async function moveNoted(deps: MoverDeps, partition: number, signal: AbortSignal): Promise<void> {
+  const nowMs = deps.clock.now()
+  while (!signal.aborted) {
+    const due = await deps.redis.zrangebyscore(keys.rests(partition), '-inf', nowMs, 'LIMIT', 0, BATCH)
+    if (due.length === 0) return
+    await moveBatch(deps, partition, due, nowMs)
+  }
+}
+
+/** Moves the payments of a merchant behind its cursor. The cursor passes a payment that has moved or is noted. */
+async function moveOf(merchantId: string, deps: MoverDeps, partition: number, signal: AbortSignal): Promise<void> {
+  const { redis, clock } = deps
+  const cursors = keys.archiveCursors(partition)
+  const indexes = paymentStatuses.map(status => statusIndex(partition, merchantId, status))
+  const nowMs = clock.now()
+  const before = firstPaymentKeyAt(nowMs - deps.afterMs - LIFE_MS)
+  let after = (await redis.hget(cursors, merchantId)) ?? ''
+  while (!signal.aborted) {
+    const found = await oldestOf(redis, indexes, { after, before }, BATCH)
+    if (found.length === 0) return
+    await moveBatch(deps, partition, found, nowMs)
+    after = found.at(-1) ?? after
+    await redis.hset(cursors, merchantId, after)
+  }
+}
+
+/** On return each payment has moved, or is noted to be looked at after `nowMs`. */
+async function moveBatch(
+  deps: MoverDeps,
+  partition: number,
+  paymentKeys: readonly string[],
+  nowMs: number
+): Promise<void> {
+  const startedMs = performance.now()
+  const { redis, afterMs, metrics } = deps
+  const payments = await read(deps, partition, paymentKeys)
+  const [ready, later]: [Payment[], (string | number)[]] = [[], []]
+  const gone: string[] = []
+  for (const paymentKey of paymentKeys) {
+    const payment = payments.get(paymentKey)
+    if (payment === null) gone.push(paymentKey)
+    else if (payment === undefined || !isAtRest(payment.progress)) later.push(nowMs + afterMs, paymentKey)
+    else if (restingSinceMs(payment) + afterMs > nowMs) later.push(restingSinceMs(payment) + afterMs, paymentKey)
+    else ready.push(payment)
+  }
+  if (ready.length > 0) later.push(...(await move(deps, partition, ready, nowMs)))
+  const rests = keys.rests(partition)
+  if (gone.length > 0) await redis.zrem(rests, ...gone)
+  if (later.length > 0) await redis.zadd(rests, ...later)
+  metrics.worked(performance.now() - startedMs)
+}
+
+/** Payments by payment key: null where there is none, none where the record is not readable. */
+async function read(
+  { redis, log }: MoverDeps,
+  partition: number,
+  paymentKeys: readonly string[]
+): Promise<Map<string, Payment | null>> {
+  const payments = new Map<string, Payment | null>()
+  for (let start = 0; start < paymentKeys.length; start += AT_ONCE) {
+    const some = paymentKeys.slice(start, start + AT_ONCE)
+    const records = await redis.mget(some.map(paymentKey => keys.payment(partition, paymentKey)))
+    for (const [index, paymentKey] of some.entries()) {
+      const record = records[index] ?? null
+      try {
+        payments.set(paymentKey, record === null ? null : decodePayment(record, paymentKey))
+      } catch (error) {
+        warnRateLimited(log, { err: error }, 'a payment could not be read and stays in Redis')
+      }
+    }
+  }
+  return payments
+}
+
+/** Returns scores and payment keys of those that must be looked at again: they may have changed meanwhile. */
+async function move(
+  { archive, writes, metrics, perSecond, afterMs }: MoverDeps,
+  partition: number,
+  payments: readonly Payment[],
+  nowMs: number
+): Promise<(string | number)[]> {
+  const startedMs = performance.now()
+  metrics.waitingSince(Math.min(...payments.map(restingSinceMs)) + afterMs)
+  await withCrashPoints('archive.put', () => archive.put(payments))
+  const again: (string | number)[] = []
+  for (let start = 0; start < payments.length; start += AT_ONCE) {
+    const some = payments.slice(start, start + AT_ONCE)
+    const removed = await removePayments(writes, partition, some)
+    metrics.moved(removed, some.length - removed)
+    if (removed < some.length) again.push(...some.flatMap(({ terms }) => [nowMs + LIFE_MS, paymentKeyOf(terms.id)]))
+  }
+  await delay((payments.length / perSecond) * 1_000 - (performance.now() - startedMs))
+  return again
+}

@@ -1,0 +1,43 @@
+/** Repeats the rounds of the mover until it is stopped. While they fail, it says so once and tries less often. */
+import { reasonOf } from '../../redis/connection/redis-errors.js'
+import { delay } from '../../runtime/delay.js'
+import { type MoverDeps, moveRound } from './mover.js'
+
+const PAUSE_MIN_MS = 1_000
+const PAUSE_MAX_MS = 30_000
+/** A round in which nothing moves takes this part of the time, so that many merchants do not keep Redis busy. */
+const IDLE_PART = 20
+
+export interface Moving {
+  /** Sentence that says why payments do not move at the moment, or undefined. */
+  problem(): string | undefined
+  /** Resolves when the last round has ended, after `signal` aborted. */
+  ended(): Promise<void>
+}
+
+/** `prepare` runs until it has succeeded once. */
+export function startMoving(deps: MoverDeps, prepare: () => Promise<unknown>, signal: AbortSignal): Moving {
+  const { log, metrics } = deps
+  let problem: string | undefined
+  let isPrepared = false
+  const run = async (): Promise<void> => {
+    for (let pauseMs = PAUSE_MIN_MS; !signal.aborted; await delay(pauseMs, signal)) {
+      const startedMs = performance.now()
+      try {
+        if (!isPrepared) await prepare()
+        isPrepared = true
+        await moveRound(deps, signal)
+        if (problem !== undefined) log.info('payments move to the archive again')
+        problem = undefined
+        pauseMs = Math.max(PAUSE_MIN_MS, IDLE_PART * (performance.now() - startedMs))
+      } catch (error) {
+        if (problem === undefined) log.warn({ err: error }, 'payments do not move to the archive, this is tried again')
+        else pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)
+        problem = `payments do not move to the archive: ${reasonOf(error)}`
+        metrics.failed()
+      }
+    }
+  }
+  const running = run()
+  return { problem: () => problem, ended: () => running }
+}
