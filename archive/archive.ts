@@ -18,6 +18,9 @@ export interface PaymentArchive {
   findBySale(saleId: string): Promise<string | null>
 }
 
+/** The fact of /readyz by which a process tells that it has an archive. */
+export const ARCHIVE_FACT = 'archive'
+
 /** The archive gives no answer, or not in time. What it was asked for may have happened. */
 export class ArchiveUnavailable extends Error {
   constructor(cause: unknown) {

@@ -2,9 +2,11 @@
 import { Counter, type Registry, register } from 'prom-client'
 import type { Redis } from '../redis/connection/connections.js'
 import type { Writes } from '../redis/connection/writes.js'
+import { partitionNumbers } from '../redis/keys.js'
+import { newestArchived } from '../redis/payments/payment-moves.js'
 import { createPaymentStore, type PaymentStore } from '../redis/payments/payments.js'
 import type { ProcessContext } from '../runtime/lifecycle.js'
-import type { PaymentArchive } from './archive.js'
+import { ARCHIVE_FACT, type PaymentArchive } from './archive.js'
 import { withArchive } from './payment-store.js'
 import type { ArchiveSettings } from './postgres.js'
 import type { PostgresArchive } from './postgres-archive.js'
@@ -13,27 +15,38 @@ import type { PostgresArchive } from './postgres-archive.js'
 export async function openArchive({
   config,
   log,
-  onStop
-}: Pick<ProcessContext, 'log' | 'onStop'> & { readonly config: ArchiveSettings }): Promise<PostgresArchive | null> {
+  onStop,
+  onFact
+}: Pick<ProcessContext, 'log' | 'onStop'> &
+  Partial<Pick<ProcessContext, 'onFact'>> & { readonly config: ArchiveSettings }): Promise<PostgresArchive | null> {
   if (config.archiveUrl === '') return null
   const { createPostgresArchive } = await import('./postgres-archive.js')
   const archive = createPostgresArchive(config, log)
   onStop('archive', () => archive.close())
+  onFact?.(ARCHIVE_FACT, () => 'PostgreSQL')
   return archive
 }
 
 /** The payments of a process that may change them: those of Redis, and those of the archive where there is one. */
 export async function openPayments(
-  context: Pick<ProcessContext, 'config' | 'log' | 'onStop'>,
+  context: Pick<ProcessContext, 'config' | 'log' | 'onStop' | 'onFact' | 'onReadyCheck'>,
   redis: Redis,
   writes: Writes
 ): Promise<{ readonly payments: PaymentStore; readonly archive: PaymentArchive | null }> {
   const archive = await openArchive(context)
+  if (archive === null) context.onReadyCheck('archive', () => forgottenArchive(redis, context.config.partitions))
   const onBroughtBack = countBroughtBack()
   return {
     payments: withArchive(createPaymentStore(redis, writes), archive, { redis, writes, onBroughtBack }),
     archive
   }
+}
+
+/** The sentence that says that a process lacks the archive which others have filled. */
+async function forgottenArchive(redis: Redis, partitions: number): Promise<string | undefined> {
+  const marks = await Promise.all(partitionNumbers(partitions).map(partition => newestArchived(redis, partition)))
+  if (marks.every(mark => mark === null)) return undefined
+  return 'Payments have left Redis for an archive, and ARCHIVE_URL is not set here: set it, and restart this process.'
 }
 
 /** To be registered once in each process that brings payments back. */

@@ -7,7 +7,7 @@ import { newestArchived, restorePayment, timeBeforeRestore } from '../redis/paym
 import { decodePayment } from '../redis/payments/payment-record.js'
 import type { ListQuery, PaymentPage, PaymentStore } from '../redis/payments/payments.js'
 import { withCrashPoints } from '../runtime/crash-points.js'
-import type { PaymentArchive } from './archive.js'
+import { ArchiveUnavailable, type PaymentArchive } from './archive.js'
 
 interface ArchiveParts {
   readonly redis: Redis
@@ -17,13 +17,16 @@ interface ArchiveParts {
   readonly onBroughtBack?: () => void
 }
 
-/** The store over both. Without an archive it is `store`. Its methods reject with `ArchiveUnavailable`, too. */
+/**
+ * The store over both. Its methods reject with `ArchiveUnavailable`, too: also about a payment that left Redis, in a process
+ * without an archive. That one must not say that there is no such payment.
+ */
 export function withArchive(store: PaymentStore, archive: PaymentArchive | null, parts: ArchiveParts): PaymentStore {
-  if (archive === null) return store
   const { redis, writes = createWrites(redis, 0), indexMax, onBroughtBack } = parts
   /** To be read after Redis had nothing: a payment raises the mark when it leaves. */
   const mayHave = async (partition: number, paymentKey: string): Promise<boolean> =>
     paymentKey <= ((await newestArchived(redis, partition)) ?? '')
+  if (archive === null) return redisAlone(store, mayHave)
   const takeBack = (paymentId: string): Promise<Payment | null> =>
     withCrashPoints('archive.takeBack', () => archive.takeBack(paymentId))
   return {
@@ -57,6 +60,18 @@ export function withArchive(store: PaymentStore, archive: PaymentArchive | null,
       await takeBack(payment.terms.id)
     }
   }
+}
+
+function redisAlone(
+  store: PaymentStore,
+  mayHave: (partition: number, paymentKey: string) => Promise<boolean>
+): PaymentStore {
+  const load: PaymentStore['load'] = async (partition, paymentKey) => {
+    const payment = await store.load(partition, paymentKey)
+    if (payment !== null || !(await mayHave(partition, paymentKey))) return payment
+    throw new ArchiveUnavailable(new Error('it is not set in this process, and payments of this time have left Redis'))
+  }
+  return { ...store, load, loadForChange: load }
 }
 
 /** Each source is complete down to where its page ends, and what both have is merged down to the end that comes first. */

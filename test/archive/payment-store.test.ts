@@ -1,10 +1,13 @@
 import { expect } from 'chai'
+import { ArchiveUnavailable } from '../../archive/archive.js'
+import { withArchive } from '../../archive/payment-store.js'
 import type { Payment } from '../../machines/model.js'
 import { createWrites } from '../../redis/connection/writes.js'
 import { createdAtMs, firstPaymentKeyAt, keys, paymentIdOfKey, paymentKeyOf } from '../../redis/keys.js'
 import { oldestOf, statusIndex } from '../../redis/payments/payment-indexes.js'
 import { newestArchived, removePayments, restorePayment } from '../../redis/payments/payment-moves.js'
 import { encodePayment } from '../../redis/payments/payment-record.js'
+import { createPaymentStore } from '../../redis/payments/payments.js'
 import { listedPages, moveTo } from '../support/listed-payments.js'
 import { CREATED_MS, MERCHANT, PARTITION } from '../support/payments.js'
 import { INDEX_MAX, useTwoStores } from '../support/two-stores.js'
@@ -77,6 +80,17 @@ describe('Redis and the archive as one store', () => {
     await both.moveOut(other)
     expect(await restorePayment(createWrites(both.test.redis, 0), other, Date.now() - 62_000, INDEX_MAX)).to.equal(null)
     expect(await both.inRedis(other)).to.equal(null)
+  })
+
+  it('never says that an archived payment is nowhere, in a process without an archive', async () => {
+    const payment = await both.stored(0)
+    await both.moveOut(payment)
+    const alone = withArchive(createPaymentStore(both.test.redis), null, { redis: both.test.redis })
+    for (const load of [alone.load, alone.loadForChange]) {
+      const error = await load(PARTITION, paymentKeyOf(payment.terms.id)).catch((reason: unknown) => reason)
+      expect(error).to.be.instanceOf(ArchiveUnavailable)
+      expect(await load(PARTITION, firstPaymentKeyAt(CREATED_MS + 60_000))).to.equal(null)
+    }
   })
 
   it('answers that a payment is nowhere', async () => {

@@ -1,4 +1,6 @@
 /** What `operator doctor` asks of the ops ports of the processes: health, installation, keys, versions, figures. */
+
+import { ARCHIVE_FACT } from '../../../archive/archive.js'
 import { type KeyKind, keyFact } from '../../../redis/installation/key-record.js'
 import { isRecord, parseJson } from '../../../runtime/json.js'
 import { messageOf } from '../../../runtime/message-of.js'
@@ -11,8 +13,20 @@ const ASK_TIMEOUT_MS = 8_000
 const GIVE_ADDRESSES = 'Give the ops address of every process: --ops http://HOST:OPS_PORT,…'
 const SEE_PARTS = 'Do what the sentence says; docs/OPERATIONS.md, Problems and warnings, has a row for each part.'
 
-/** The simulator is no part of an installation. */
-const wanted = everyProcess.filter(name => name !== 'network')
+/** The simulator is no part of an installation; the archive of some. */
+function wantedBeside(seen: readonly SeenProcess[]): string[] {
+  return everyProcess.filter(name => name !== 'network' && (name !== 'archive' || hasArchive(seen)))
+}
+
+function hasArchive(seen: readonly SeenProcess[]): boolean {
+  return seen.some(({ facts }) => ARCHIVE_FACT in facts)
+}
+
+/** Processes that would answer that an archived payment does not exist. */
+function withoutArchive(seen: readonly SeenProcess[]): SeenProcess[] {
+  const users = seen.filter(({ process }) => process === 'api' || process === 'payments')
+  return hasArchive(seen) ? users.filter(({ facts }) => !(ARCHIVE_FACT in facts)) : []
+}
 
 /** One process that answered. */
 export interface SeenProcess {
@@ -47,14 +61,22 @@ export async function askProcesses(
 /** Whether each process of the Procfile answers, can work, and has nothing to say. */
 export function checkProcesses(seen: readonly SeenProcess[], isAsked: boolean): Finding[] {
   if (!isAsked) return [notChecked('processes', 'No ops address is known.', GIVE_ADDRESSES)]
-  const missing = wanted
+  const missing = wantedBeside(seen)
     .filter(name => !seen.some(({ process }) => process === name))
     .map(name => problem('processes', `No \`${name}\` answers.`, `Start \`${name}\`, or add its ops address to --ops.`))
   const told = seen.flatMap(({ name, problems, warnings }) => [
     ...Object.entries(problems).map(([part, text]) => problem(`${name}: ${part}`, text, SEE_PARTS)),
     ...Object.entries(warnings).map(([part, text]) => warning(`${name}: ${part}`, text, SEE_PARTS))
   ])
-  return missing.length + told.length > 0 ? [...missing, ...told] : [ok('processes', `${seen.length} ready`)]
+  const blind = withoutArchive(seen).map(({ name }) =>
+    problem(
+      'archive',
+      `${name} has no ARCHIVE_URL, and other processes have: it does not find archived payments.`,
+      'Give every `api`, `payments` and `archive` the same ARCHIVE_URL, and restart it.'
+    )
+  )
+  const found = [...missing, ...blind, ...told]
+  return found.length > 0 ? found : [ok('processes', `${seen.length} ready`)]
 }
 
 /** Whether all processes work on the installation that this command sees. */
@@ -133,12 +155,13 @@ export function checkFigures(
   queries: readonly { readonly name: string; readonly query: string }[]
 ): Finding[] {
   const check = 'alerts'
-  if (wanted.some(name => !seen.some(({ process }) => process === name))) {
+  if (wantedBeside(seen).some(name => !seen.some(({ process }) => process === name))) {
     return [notChecked(check, 'Not every process tells its figures.', GIVE_ADDRESSES)]
   }
   const known = new Set(['up', ...queries.map(({ name }) => name), ...seen.flatMap(({ metrics }) => seriesIn(metrics))])
   const blind = queries.flatMap(({ name, query }) => {
-    const unknown = seriesOf(query).filter(series => !known.has(series))
+    const isPossible = (series: string): boolean => hasArchive(seen) || !series.startsWith('card_payments_archive_')
+    const unknown = seriesOf(query).filter(series => !known.has(series) && isPossible(series))
     return unknown.length === 0 ? [] : [`${name} asks for ${unknown.join(', ')}`]
   })
   const mend = 'Load ops/alerts.yml and ops/dashboards/ of the release that runs.'

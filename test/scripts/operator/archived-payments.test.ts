@@ -26,7 +26,7 @@ describe('operator with an archive', () => {
     await archived.archive.put([payment])
     await removePayments(createWrites(servers.redis, 0), partitionOfPayment(id), [payment])
 
-    expect((await run('', 'payment', 'show', id)).err).to.contain(`There is no payment ${id}`)
+    expect((await run('', 'payment', 'show', id)).err).to.contain('is not set in this process')
     expect((await run(archived.postgres.url, 'payment', 'show', id)).out).to.contain(id)
     expect((await run(archived.postgres.url, 'payment', 'search', 'order-7')).out).to.contain(id)
     expect((await run(archived.postgres.url, 'report', 'daily', '--on', '2026-01-31', '--csv')).out).to.contain(

@@ -1,0 +1,27 @@
+import { expect } from 'chai'
+import { checkProcesses, type SeenProcess } from '../../../scripts/operator/doctor/process-checks.js'
+
+const NEEDED = ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks']
+
+function seen(process: string, facts: Readonly<Record<string, string>> = {}): SeenProcess {
+  return { name: `${process} at a`, process, problems: {}, warnings: {}, facts, metrics: '' }
+}
+
+describe('the processes that operator doctor looks for', () => {
+  const told = (processes: readonly SeenProcess[]): string[] =>
+    checkProcesses(processes, true).map(({ state, found }) => `${state}: ${found}`)
+
+  it('are all but the archive, which an installation need not have', () => {
+    expect(told(NEEDED.map(name => seen(name)))).to.deep.equal(['ok: 6 ready'])
+    expect(told(NEEDED.slice(1).map(name => seen(name)))).to.deep.equal(['problem: No `api` answers.'])
+  })
+
+  it('include the archive where one process has it, and then api and payments must have it, too', () => {
+    const archived = { archive: 'PostgreSQL' }
+    const all = [...NEEDED.map(name => seen(name, name === 'payments' ? archived : {})), seen('api', archived)]
+    expect(told(all)).to.deep.equal([
+      'problem: No `archive` answers.',
+      'problem: api at a has no ARCHIVE_URL, and other processes have: it does not find archived payments.'
+    ])
+  })
+})
