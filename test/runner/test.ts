@@ -32,6 +32,7 @@ interface TestOptions {
   readonly timeout?: number
   readonly browser?: BrowserName
   readonly node?: string
+  readonly cost?: boolean
 }
 
 const command = toolCommand({
@@ -56,6 +57,7 @@ const command = toolCommand({
     '--node <line>',
     'runs the tests and their processes on that version of Node, such as 22 (test/node-versions)'
   )
+  .option('--cost', 'prints the processor time of every test file at the end')
 const { options, args: patterns } = readCommandLine<TestOptions>(command)
 const mochaOptions = [
   ...(options.grep === undefined ? [] : ['--grep', options.grep]),
@@ -80,7 +82,7 @@ const {
 } = await (isEverything
   ? runEverything()
   : runMocha(batches.flat(), { options: mochaOptions, browser: options.browser, node }))
-if (isEverything) process.stdout.write(slowestOf(times))
+if (isEverything || options.cost) process.stdout.write(costsOf(times, options.cost ? times.length : SLOWEST_SHOWN))
 // Once more, at the end: the reports of the batches are long.
 if (failures.length > 0) process.stdout.write(`\nFailed:\n${failures.map(failure => `  ${failure}`).join('\n')}\n`)
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`)
@@ -147,9 +149,9 @@ function placeOf({ browser, node }: MochaRun): string[] {
 }
 
 /** Where the time went, for those who want `npm test` to take less of it. */
-function slowestOf(times: readonly FileTime[]): string {
+function costsOf(times: readonly FileTime[], shown: number): string {
   const sum = times.reduce((total, { processorS }) => total + processorS, 0)
-  const slowest = [...times].sort((a, b) => b.processorS - a.processorS).slice(0, SLOWEST_SHOWN)
+  const slowest = [...times].sort((a, b) => b.processorS - a.processorS).slice(0, shown)
   const rows = slowest.map(
     ({ file, wallS, processorS }) =>
       `  ${processorS.toFixed(1).padStart(6)} s ${wallS.toFixed(1).padStart(6)} s  ${file}`
