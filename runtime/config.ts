@@ -87,6 +87,7 @@ export function readConfig(
     problems.push(`ARCHIVE_URL is not set, and \`archive\` needs it. ${settings.archiveUrl.doc}`)
   }
   problems.push(...missingKeyFiles(processName, env))
+  if (processName !== undefined) problems.push(...unreadableAuthorities(env))
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config)
 }
@@ -151,6 +152,11 @@ function missingKeyFiles(processName: ProcessName | undefined, env: NodeJS.Proce
     if (file === '') return [`${row.variable} is not set, and \`${processName}\` needs it. ${row.doc}`]
     return file !== undefined && !isReadable(file) ? [`${shown}: the file cannot be read`] : []
   })
+}
+
+/** Node reads this file and only warns when it can't: each TLS connection would then fail with "self-signed certificate". */
+function unreadableAuthorities({ NODE_EXTRA_CA_CERTS: file = '' }: NodeJS.ProcessEnv): string[] {
+  return file === '' || isReadable(file) ? [] : [`NODE_EXTRA_CA_CERTS=${file}: the file cannot be read`]
 }
 
 /** The files from which a process reads secrets: its secret key files, and every `…_FILE` that replaces a variable. */

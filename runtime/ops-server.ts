@@ -49,7 +49,7 @@ export async function startOpsServer(options: {
   const look = async (): Promise<Health> => {
     const { problems, warnings } = await healthOf(conditions, checkTimeoutMs)
     if (isStarted && !isStopping()) tellChanges({ problems, warnings })
-    if (!isStarted) problems['start'] = 'is still going on'
+    if (!isStarted) problems['start'] = 'is still going on; after 10 s read in its log what it waits for'
     if (isStopping()) problems['stop'] = 'was asked for'
     return { problems, warnings }
   }

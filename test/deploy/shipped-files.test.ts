@@ -159,6 +159,14 @@ describe('deploy/compose-setup.sh', () => {
     for (const name of named) expect(statSync(join(dir, 'state', name)).mode & 0o777, name).to.equal(0o600)
   })
 
+  itWith('openssl', 'keeps passwords and authority of redis-setup.sh when that is run again', () => {
+    const before = file('api', 'redis_url')
+    const { status, stderr } = spawnSync('sh', ['deploy/redis-setup.sh', join(dir, 'state')], { encoding: 'utf8' })
+    expect(status).to.equal(1)
+    expect(stderr).to.contain('exists: nothing was changed')
+    expect(file('api', 'redis_url')).to.equal(before)
+  })
+
   itWith('openssl', 'gives both Redis the users whose passwords the processes have', () => {
     for (const [server, users, address] of [
       ['durable', ['api', 'payments', 'operator'], 'redis_url'],

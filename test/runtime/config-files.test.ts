@@ -39,6 +39,13 @@ describe('settings from files', () => {
     expect(() => readConfig({ SERVICE_ENV: 'test' }, 'timers')).not.to.throw()
   })
 
+  it('with authorities must be readable, because Node itself only warns', () => {
+    const env = { SERVICE_ENV: 'test', NODE_EXTRA_CA_CERTS: join(dir, 'missing.pem') }
+    expect(() => readConfig(env, 'timers')).to.throw(
+      `NODE_EXTRA_CA_CERTS=${env.NODE_EXTRA_CA_CERTS}: the file cannot be`
+    )
+  })
+
   it('are named when they cannot be read or understood, without what they hold', () => {
     writeFileSync(file, 'a secret in the wrong place')
     const missing = join(dir, 'missing')
