@@ -12,6 +12,9 @@ trap 'rm -rf "$work"' EXIT
 # What a first try left that was cut off goes.
 rm -rf "$state/authority"
 sh "$(dirname "$0")/redis-setup.sh" "$state" durable memory-only
+# The folder of the volume. Redis ends when the folder that its file names is missing, also with another --dir.
+sed 's#^dir .*#dir /data#' "$state/durable/durable.conf" > "$work/durable.conf"
+cp "$work/durable.conf" "$state/durable/"
 
 # A password for PostgreSQL, and a file with its address for those who use it.
 password=$(openssl rand -hex 24)

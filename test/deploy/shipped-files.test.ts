@@ -159,6 +159,16 @@ describe('deploy/compose-setup.sh', () => {
     for (const name of named) expect(statSync(join(dir, 'state', name)).mode & 0o777, name).to.equal(0o600)
   })
 
+  itWith(
+    'openssl',
+    'lets the durable Redis write into its volume: a folder that the image lacks ends it at its configuration',
+    () => {
+      const { services } = parse(readFileSync('deploy/compose.yaml', 'utf8'), { merge: true })
+      const [, folder = ''] = /^dir (.*)$/m.exec(file('durable', 'durable.conf')) ?? []
+      expect(services.durable.volumes).to.include(`durable:${folder}`)
+    }
+  )
+
   itWith('openssl', 'keeps passwords and authority of redis-setup.sh when that is run again', () => {
     const before = file('api', 'redis_url')
     const { status, stderr } = spawnSync('sh', ['deploy/redis-setup.sh', join(dir, 'state')], { encoding: 'utf8' })

@@ -60,7 +60,7 @@ describe('deploy/compose.yaml', function () {
     mkdirSync(data)
     const conf = readFileSync(join(state, kind, `${kind}.conf`), 'utf8')
       .replaceAll('/etc/redis', join(state, kind))
-      .replace('/var/lib/redis', data)
+      .replace(/^dir .*$/m, `dir ${data}`)
       .replace(/^bind .*$/m, 'bind 127.0.0.1 -::1')
       .replace(/^tls-port .*$/m, `tls-port ${port}`)
     writeFileSync(join(dir, `${kind}.conf`), conf)
