@@ -23,6 +23,7 @@ const CONTENTS: Readonly<Record<string, string>> = {
   REDIS_URL_FILE: 'rediss://user:password@redis.example:6379',
   SECRETS_REDIS_URL_FILE: 'rediss://user:password@redis.example:6380',
   ARCHIVE_URL_FILE: 'postgres://user:password@postgres.example/payments',
+  NODE_EXTRA_CA_CERTS: 'a certificate',
   NETWORK_MERCHANT_ID_FILE: 'b1d8f2b0-6f0e-4a54-9d3c-0d1f8e5a7c21',
   NETWORK_MERCHANT_KEY_FILE: 'A0B1C2D3E4F5A6B7C8D9E0F1A2B3C4D5E6F7A8B9',
   NOTIFICATIONS_SECRET_FILE: '5f1d0c8e7b3a49265f1d0c8e7b3a4926',
