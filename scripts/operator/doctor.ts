@@ -8,22 +8,21 @@ import { type KeyKind, recordedKeys } from '../../redis/installation/key-record.
 import { isGiven, readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
 import { listOf } from '../command-line/values.js'
-import { OPS_FILE, REDIS_FILE, readJson } from '../start/data-dir.js'
+import { REDIS_FILE, readJson } from '../start/data-dir.js'
 import { addressOf, toldBy } from './connection.js'
 import { checkCertificates } from './doctor/certificates.js'
 import { checkDurable, checkHeartbeats, checkInstallation } from './doctor/durable-checks.js'
 import { attempt, type Finding } from './doctor/finding.js'
 import * as processes from './doctor/process-checks.js'
-import { dashboardQueries, rulesIn, targetsIn } from './doctor/queries.js'
+import { dashboardQueries, rulesIn } from './doctor/queries.js'
 import { checkCardNetwork, checkEgress, checkMemoryOnly } from './doctor/reach-checks.js'
+import { addOpsOptions, address, type OpsOptions, opsAddresses } from './ops-addresses.js'
 import type { Output, VerbMaker } from './verb.js'
 
 const CONNECT_DEADLINE_MS = 5_000
 const ROOT = new URL('../../../', import.meta.url)
 
-interface DoctorOptions {
-  readonly ops?: readonly string[]
-  readonly targets?: string
+interface DoctorOptions extends OpsOptions {
   readonly https?: readonly string[]
   readonly alerts?: string
 }
@@ -41,37 +40,20 @@ Examples:
   npm run --silent operator -- doctor --json | jq '.findings[] | select(.state == "problem")'`
 
 export function doctorCommand(verb: VerbMaker): Command {
-  return verb
-    .local<DoctorOptions>(
-      new Command('doctor'),
-      { does: 'Check a whole installation: what is wrong, and what to do. Changes nothing.' },
-      async (options, _, env) => present(await examine(options, env))
-    )
-    .option(
-      '--ops <urls>',
-      'ops addresses of the processes, with commas between; those of `npm start` unless given',
-      listOf(address)
-    )
-    .option(
-      '--targets <file>',
-      'the same: the static targets of a Prometheus configuration, such as deploy/prometheus.yml'
-    )
+  const doctor = verb.local<DoctorOptions>(
+    new Command('doctor'),
+    { does: 'Check a whole installation: what is wrong, and what to do. Changes nothing.' },
+    async (options, _, env) => present(await examine(options, env))
+  )
+  return addOpsOptions(doctor)
     .option('--https <urls>', 'public addresses whose certificates are looked at, with commas between', listOf(address))
     .option('--alerts <file>', 'the alert rules that Prometheus has loaded; ops/alerts.yml unless given')
     .addHelpText('after', EXAMPLES)
 }
 
-/** Reads an address of --ops or --https. */
-export function address(text: string): string {
-  if (!/^https?:\/\/./.test(text) || !URL.canParse(text))
-    throw new Error(`${text} is no address such as http://10.0.0.1:9100`)
-  return text
-}
-
 async function examine(options: DoctorOptions, env: NodeJS.ProcessEnv | undefined): Promise<Finding[]> {
   const { dataDir } = readConfig(env, 'tools')
-  const given = [...(options.ops ?? []), ...(options.targets === undefined ? [] : targetsIn(options.targets))]
-  const places = given.length > 0 ? given : Object.values((await readJson(dataDir, OPS_FILE)) ?? {}).map(String)
+  const places = await opsAddresses(options, dataDir)
   const { seen, findings } = await processes.askProcesses(places)
   const { engines } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { engines: { node: string } }
   const reached = await Promise.all([

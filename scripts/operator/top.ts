@@ -4,12 +4,10 @@ import { queueStatus } from '../../redis/commands/queue-status.js'
 import { livingConsumers } from '../../redis/commands/takeover.js'
 import { listReviews } from '../../redis/operator/review.js'
 import { delay } from '../../runtime/delay.js'
-import { listOf, wholeNumber } from '../command-line/values.js'
-import { OPS_FILE, readJson } from '../start/data-dir.js'
+import { wholeNumber } from '../command-line/values.js'
 import { type OperatorConnection, serviceNowMs } from './connection.js'
 import { askProcesses, type SeenProcess } from './doctor/process-checks.js'
-import { targetsIn } from './doctor/queries.js'
-import { address } from './doctor.js'
+import { addOpsOptions, type OpsOptions, opsAddresses } from './ops-addresses.js'
 import { sumOf } from './queue.js'
 import { type Flow, flowOf, type Look, lookAt, perSecondOf } from './top/figures.js'
 import { type Overview, screenOf } from './top/screen.js'
@@ -18,32 +16,31 @@ import type { OperatorWorld, Output, VerbMaker } from './verb.js'
 const EVERY_S_DEFAULT = 2
 const CLEARED = '\x1b[H\x1b[2J'
 
-interface TopOptions {
-  readonly ops?: readonly string[]
-  readonly targets?: string
+interface TopOptions extends OpsOptions {
   readonly every: number
 }
 
 export function topCommand(verb: VerbMaker): Command {
-  return verb<TopOptions>(
+  const command = verb<TopOptions>(
     new Command('top'),
     { does: 'What the installation does now, again and again; without a terminal, or with --json, once.' },
     top
   )
-    .option('--ops <urls>', 'ops addresses of the processes; those of `npm start` unless given', listOf(address))
-    .option('--targets <file>', 'the same: the static targets of a Prometheus configuration')
-    .option('--every <seconds>', 'time between two looks', wholeNumber(1, 3_600), EVERY_S_DEFAULT)
+  return addOpsOptions(command).option(
+    '--every <seconds>',
+    'time between two looks',
+    wholeNumber(1, 3_600),
+    EVERY_S_DEFAULT
+  )
 }
 
 async function top(
   connection: OperatorConnection,
-  { ops = [], targets, every }: TopOptions,
+  { every, ...options }: TopOptions,
   _: string,
   { terminal }: OperatorWorld
 ): Promise<Output> {
-  const given = [...ops, ...(targets === undefined ? [] : targetsIn(targets))]
-  const started = Object.values((await readJson(connection.config.dataDir, OPS_FILE)) ?? {}).map(String)
-  const overviews = watch(connection, given.length > 0 ? given : started, every * 1_000)
+  const overviews = watch(connection, await opsAddresses(options, connection.config.dataDir), every * 1_000)
   const first = async (): Promise<Overview> => {
     for await (const overview of overviews) return overview
     throw new Error('unreachable: looking never ends')
