@@ -7,6 +7,8 @@ const PAUSE_MIN_MS = 1_000
 const PAUSE_MAX_MS = 30_000
 /** A round in which nothing moves takes this part of the time, so that many merchants do not keep Redis busy. */
 const IDLE_PART = 20
+/** A round in which much moved, or a process that was suspended, must not stop all moving for days. */
+const IDLE_PAUSE_MAX_MS = 300_000
 
 export interface Moving {
   /** Sentence that says why payments do not move at the moment, or undefined. */
@@ -29,7 +31,7 @@ export function startMoving(deps: MoverDeps, prepare: () => Promise<unknown>, si
         await moveRound(deps, signal)
         if (problem !== undefined) log.info('payments move to the archive again')
         problem = undefined
-        pauseMs = Math.max(PAUSE_MIN_MS, IDLE_PART * (performance.now() - startedMs))
+        pauseMs = pauseAfterMs(performance.now() - startedMs)
       } catch (error) {
         if (problem === undefined) log.warn({ err: error }, 'payments do not move to the archive, this is tried again')
         else pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)
@@ -40,4 +42,9 @@ export function startMoving(deps: MoverDeps, prepare: () => Promise<unknown>, si
   }
   const running = run()
   return { problem: () => problem, ended: () => running }
+}
+
+/** The pause after a round that took `roundMs`. */
+export function pauseAfterMs(roundMs: number): number {
+  return Math.min(Math.max(PAUSE_MIN_MS, IDLE_PART * roundMs), IDLE_PAUSE_MAX_MS)
 }

@@ -10,7 +10,7 @@ import { armCrashPoints, type CrashPoint } from '../../../runtime/crash-points.j
 import { createLogger } from '../../../runtime/log.js'
 import { createArchiveMetrics } from '../../../workers/archive/archive-metrics.js'
 import { type MoverDeps, moveRound } from '../../../workers/archive/mover.js'
-import { type Moving, startMoving } from '../../../workers/archive/moving.js'
+import { type Moving, pauseAfterMs, startMoving } from '../../../workers/archive/moving.js'
 import { until } from '../../support/conditions.js'
 import { listedPages, moveTo, storePayment } from '../../support/listed-payments.js'
 import { MemoryArchive } from '../../support/memory-archive.js'
@@ -215,6 +215,12 @@ describe('the mover of payments at rest', () => {
       })
       armCrashPoints(null)
     }
+  })
+
+  it('pauses for minutes at most, however long a round took', () => {
+    expect(pauseAfterMs(10)).to.equal(1_000)
+    expect(pauseAfterMs(1_000)).to.equal(20_000)
+    expect(pauseAfterMs(10 * 3_600_000)).to.equal(300_000)
   })
 
   describe('while the archive is away', () => {
