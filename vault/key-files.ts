@@ -22,7 +22,16 @@ import {
   writeSync
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type KeyRing, publicHalf, readKeyRing, requireKey, withNewKey, withoutKey } from './key-ring.js'
+import {
+  type KeyRing,
+  publicHalf,
+  readKeyRing,
+  requireKey,
+  withNewKey,
+  withNextAsCurrent,
+  withNextKey,
+  withoutKey
+} from './key-ring.js'
 import { VaultError } from './vault-error.js'
 
 /** Where the two halves of the vault's ring are. */
@@ -109,6 +118,26 @@ export async function addKey({ files }: KeyLock, { ifCurrent, announce }: Rotati
     return ifCurrent !== undefined && ifCurrent !== ring.current ? ring : withNewKey(ring, kindOf(files), Date.now())
   }
   return (await changeRing(files, change, ({ current }) => announce(current))).current
+}
+
+/**
+ * Adds a key to the vault's ring that opens and does not seal yet; a rotation that was cut off here keeps its key. Returns
+ * the ring, whose `next` is absent when `ifCurrent` is not the current key any more. Rejects as `addKey`.
+ */
+export async function addNextKey({ files }: KeyLock, ifCurrent: string | undefined): Promise<KeyRing> {
+  return await changeRing(files, ring => {
+    if (ifCurrent !== undefined) requireKey(ring, ifCurrent)
+    return ifCurrent !== undefined && ifCurrent !== ring.current ? ring : withNextKey(ring, Date.now())
+  })
+}
+
+/** Makes the `next` key of the vault's ring the current one. `announce`: as for `addKey`. */
+export async function useNextKey({ files }: KeyLock, { announce }: Pick<Rotation, 'announce'>): Promise<void> {
+  await changeRing(
+    files,
+    ring => withNextAsCurrent(ring, Date.now()),
+    ({ current }) => announce(current)
+  )
 }
 
 /**

@@ -1,6 +1,7 @@
 /**
  * The content of a key file: `{"current": id, "keys": {id: {…}}}`. What is new is sealed with, or derived from, the
- * `current` key; the other keys serve what was made with them.
+ * `current` key; the other keys serve what was made with them. `next` is there during a rotation of the vault: a key that
+ * opens already and seals nothing yet.
  *
  * The id of a key is its fingerprint. So no two keys have the same id, and a file can't pass for that of another
  * installation. The fingerprint of a webhook key is an HMAC under that key, which tells nothing about it.
@@ -21,13 +22,15 @@ export interface StoredKey {
   readonly private?: string
   /** Webhook keys only. */
   readonly secret?: string
-  /** ISO 8601; not in the public file. */
+  /** ISO 8601, of the current key: since when it is. Not in the public file. */
   readonly addedAt?: string
 }
 
 /** The content of a key file. */
 export interface KeyRing {
   readonly current: string
+  /** Private file of the vault only. */
+  readonly next?: string
   readonly keys: Readonly<Record<string, StoredKey>>
 }
 
@@ -47,6 +50,8 @@ export function readKeyRing(file: string, kind: RingKind): KeyRing {
   const ring = parseKeyRing(readText(file, kind))
   if (ring === undefined) throw badFile(file, kind, 'is not a key ring; expected {"current": id, "keys": {id: {...}}}')
   if (!Object.hasOwn(ring.keys, ring.current)) throw badFile(file, kind, 'has no key with the id of "current"')
+  if (ring.next !== undefined && !Object.hasOwn(ring.keys, ring.next))
+    throw badFile(file, kind, 'has no key with the id of "next"')
   for (const [id, key] of Object.entries(ring.keys)) {
     const problem = problemOf(id, key, kind)
     if (problem !== undefined) throw badFile(file, kind, problem)
@@ -58,6 +63,20 @@ export function readKeyRing(file: string, kind: RingKind): KeyRing {
 export function publicHalf(ring: KeyRing): KeyRing {
   const keys = Object.entries(ring.keys).map(([id, key]) => [id, { public: key.public ?? '' }] as const)
   return { current: ring.current, keys: Object.fromEntries(keys) }
+}
+
+/** The ring of the vault with a fresh key in it as `next`; the same ring when it has one. */
+export function withNextKey(ring: KeyRing, nowMs: number): KeyRing {
+  if (ring.next !== undefined) return ring
+  const { current: next, keys } = withNewKey(ring, 'private', nowMs)
+  return { current: ring.current, next, keys }
+}
+
+/** The ring with its `next` key as the current one, since now; the same ring when it has none. */
+export function withNextAsCurrent(ring: KeyRing, nowMs: number): KeyRing {
+  if (ring.next === undefined) return ring
+  const key = { ...requireKey(ring, ring.next), addedAt: new Date(nowMs).toISOString() }
+  return { current: ring.next, keys: { ...ring.keys, [ring.next]: key } }
 }
 
 /** The ring with a fresh key in it, which becomes the current one. `undefined` starts a new ring. */
@@ -78,6 +97,7 @@ export function withoutKey(ring: KeyRing, keyId: string, nowMs: number): KeyRing
   if (keyId === ring.current) {
     throw keyInUse(`${keyId} is the current key: everything is sealed with it. Rotate first (vault rotate).`)
   }
+  if (keyId === ring.next) throw keyInUse(`${keyId} is the next key of a rotation. End that first (vault rotate).`)
   const readyMs = Date.parse(since) + UNUSED_FOR_MS
   if (nowMs < readyMs) {
     throw keyInUse(
@@ -158,6 +178,7 @@ function parseKeyRing(text: string): KeyRing | undefined {
 
 function isKeyRing(value: unknown): value is KeyRing {
   if (!isObject(value) || typeof value['current'] !== 'string' || !isObject(value['keys'])) return false
+  if (!['undefined', 'string'].includes(typeof value['next'])) return false
   return Object.values(value['keys']).every(
     key => isObject(key) && Object.values(key).every(part => typeof part === 'string')
   )

@@ -28,6 +28,11 @@ export function keyFact(kind: KeyKind): string {
   return `${kind} key`
 }
 
+/** Under which name /readyz tells the ids of all keys that the process has, with spaces between. */
+export function allKeysFact(kind: KeyKind): string {
+  return `${kind} keys`
+}
+
 /**
  * Rejects when the key file of this process belongs to another installation, and makes that a check of /readyz, together
  * with a file that can't be read any more. A key that other machines have and this file lacks is a warning.
@@ -43,6 +48,7 @@ export async function requireOwnKeys(
   if (isFirst) await recordFirstKeys(redis, kind, file.keyIds())
   await assertOwnKeys(redis, kind, file.keyIds())
   onFact(keyFact(kind), () => file.keyIds().current)
+  onFact(allKeysFact(kind), () => file.keyIds().all.join(' '))
   onReadyCheck(`${kind} keys`, async () => {
     const problem = file.keyProblem()
     await assertOwnKeys(redis, kind, file.keyIds())
@@ -80,8 +86,9 @@ export async function recordFirstKeys(redis: Redis, kind: KeyKind, { current, al
   await redis.setnx(keys.keyRecord(kind), [...all.filter(id => id !== current), current].join(' '))
 }
 
-/** Records the key of a rotation. */
+/** Records the key of a rotation. A rotation that was cut off records it once. */
 export async function recordNewKey(redis: Redis, kind: KeyKind, keyId: string): Promise<void> {
+  if ((await recordedKeys(redis, kind)).includes(keyId)) return
   await redis.append(keys.keyRecord(kind), ` ${keyId}`)
 }
 

@@ -1,16 +1,9 @@
-/** What `vault` and `webhook-keys` have in common: making the first key files, and adding a key. */
+/** What `vault` and `webhook-keys` have in common: making the first key files, and whose they are. */
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Redis } from '../../redis/connection/connections.js'
-import { assertOwnKeys, type KeyKind, recordFirstKeys, recordNewKey } from '../../redis/installation/key-record.js'
-import {
-  type Access,
-  addKey,
-  initKeyFiles,
-  type KeyFiles,
-  type KeyLock,
-  type WebhookKeyFile
-} from '../../vault/key-files.js'
-import { type KeyRing, readKeyRing } from '../../vault/key-ring.js'
+import { assertOwnKeys, type KeyKind, recordFirstKeys } from '../../redis/installation/key-record.js'
+import { type Access, initKeyFiles, type KeyFiles, type WebhookKeyFile } from '../../vault/key-files.js'
+import type { KeyRing } from '../../vault/key-ring.js'
 import type { VerbMaker } from './verb.js'
 
 interface InitOptions {
@@ -44,21 +37,10 @@ export function addInit(noun: Command, verb: VerbMaker, filesIn: (dir: string) =
     .option('--owner <uid:gid>', 'user and group of the files, as numbers; yours unless given', parseOwner)
 }
 
-/**
- * Adds a key to the ring that `lock` is for, and returns the id of the current key. The key is recorded in Redis first, so
- * that no process takes it for one of another installation. Rejects before anything is written when the files are not
- * those of this installation.
- */
-export async function rotateRing(
-  redis: Redis,
-  kind: KeyKind,
-  lock: KeyLock,
-  ifCurrent: string | undefined
-): Promise<string> {
-  const ids = idsOf(readKeyRing(lock.files.privateFile, kind === 'vault' ? 'private' : 'webhook'))
-  await recordFirstKeys(redis, kind, ids)
-  await assertOwnKeys(redis, kind, ids)
-  return await addKey(lock, { ifCurrent, announce: keyId => recordNewKey(redis, kind, keyId) })
+/** Rejects when the keys are not those of this installation; the keys of a new one are recorded. */
+export async function requireOwnRing(redis: Redis, kind: KeyKind, ring: KeyRing): Promise<void> {
+  await recordFirstKeys(redis, kind, idsOf(ring))
+  await assertOwnKeys(redis, kind, idsOf(ring))
 }
 
 /** The ids of a ring, as redis/installation/key-record.ts compares them. */

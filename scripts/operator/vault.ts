@@ -1,10 +1,10 @@
 /** `vault init|status|rotate|retire`: the keys that seal card data, on the machine that holds the key files. */
 import { Command } from 'commander'
 import { createSealedCards, type SealedCardRecord } from '../../redis/cards/sealed-cards.js'
-import { assertOwnKeys, forgetKey, recordedKeys } from '../../redis/installation/key-record.js'
+import { assertOwnKeys, forgetKey, recordedKeys, recordNewKey } from '../../redis/installation/key-record.js'
 import type { Config } from '../../runtime/config.js'
 import { keyIdOf, type SealedCard } from '../../vault/box.js'
-import { type KeyFiles, keyFilesIn, removeKey } from '../../vault/key-files.js'
+import { addNextKey, type KeyFiles, type KeyLock, keyFilesIn, removeKey, useNextKey } from '../../vault/key-files.js'
 import { withKeyLock } from '../../vault/key-lock.js'
 import { readKeyRing, withoutKey } from '../../vault/key-ring.js'
 import { loadOpener, type Opener } from '../../vault/opener.js'
@@ -12,7 +12,9 @@ import { loadSealer } from '../../vault/sealer.js'
 import { VaultError } from '../../vault/vault-error.js'
 import { vaultDir } from '../start/environment.js'
 import type { OperatorConnection } from './connection.js'
-import { addInit, IF_CURRENT, idsOf, rotateRing } from './key-files.js'
+import { addInit, IF_CURRENT, idsOf, requireOwnRing } from './key-files.js'
+import { paymentsWithout } from './key-readers.js'
+import { addOpsOptions, type OpsOptions } from './ops-addresses.js'
 import { table } from './table.js'
 import type { Output, VerbMaker } from './verb.js'
 
@@ -31,11 +33,15 @@ export function vaultCommand(verb: VerbMaker): Command {
     { does: 'Keys of the ring, how many stored cards each of them seals, and whether it opens a sample of them.' },
     status
   )
-  verb<{ ifCurrent?: string }>(
+  const rotateVerb = verb<RotateOptions>(
     noun.command('rotate'),
-    { does: 'Add a key, and seal every stored card with it. Nothing is stopped.', change: 'can_be_undone' },
-    (connection, { ifCurrent }) => rotate(connection, ifCurrent)
-  ).option(...IF_CURRENT)
+    {
+      does: 'Add a key that opens; once every running `payments` has it, seal with it, and every stored card anew.',
+      change: 'can_be_undone'
+    },
+    rotate
+  )
+  addOpsOptions(rotateVerb).option(...IF_CURRENT)
   verb(
     noun.command('retire'),
     {
@@ -46,6 +52,10 @@ export function vaultCommand(verb: VerbMaker): Command {
     (connection, _, keyId) => retire(connection, keyId)
   )
   return noun
+}
+
+interface RotateOptions extends OpsOptions {
+  readonly ifCurrent?: string
 }
 
 interface KeyUse {
@@ -71,10 +81,16 @@ async function status({ redis, config }: OperatorConnection): Promise<Output> {
     if (opened(opener, record) !== null) use.opened++
   }
   const keys = [...uses].map(([keyId, use]) => {
-    return { key_id: keyId, current: keyId === ring.current, in_ring: Object.hasOwn(ring.keys, keyId), ...use }
+    const role = {
+      current: keyId === ring.current,
+      next: keyId === ring.next,
+      in_ring: Object.hasOwn(ring.keys, keyId)
+    }
+    return { key_id: keyId, ...role, ...use }
   })
-  const rows = keys.map(({ key_id, current, in_ring, cards, tried, opened: count }) => {
-    const role = current ? 'current' : 'opens old boxes'
+  const rows = keys.map(({ key_id, current, next, in_ring, cards, tried, opened: count }) => {
+    const idle = next ? 'next, seals nothing yet' : 'opens old boxes'
+    const role = current ? 'current' : idle
     const state = count < tried ? 'DOES NOT OPEN' : role
     return [key_id, in_ring ? state : 'MISSING', String(cards), `${count} of ${tried}`]
   })
@@ -85,11 +101,14 @@ async function status({ redis, config }: OperatorConnection): Promise<Output> {
 }
 
 /** Holds the lock to the end: a key must not be retired while a rotation still seals with it. */
-async function rotate({ redis, config }: OperatorConnection, ifCurrent: string | undefined): Promise<Output> {
+async function rotate(connection: OperatorConnection, options: RotateOptions): Promise<Output> {
+  const { redis, config } = connection
   const files = filesOf(config)
   return await withKeyLock(files, async lock => {
-    const { current: before } = readKeyRing(files.privateFile, 'private')
-    const keyId = await rotateRing(redis, 'vault', lock, ifCurrent)
+    const ring = readKeyRing(files.privateFile, 'private')
+    const { current: before } = ring
+    await requireOwnRing(redis, 'vault', ring)
+    const keyId = await changeOver(connection, lock, options)
     const opener = loadOpener(files.privateFile)
     const sealer = loadSealer(files.publicFile)
     const cards = createSealedCards(redis)
@@ -110,10 +129,27 @@ async function rotate({ redis, config }: OperatorConnection, ifCurrent: string |
       text: [
         done,
         'Tokens of the last minutes are still sealed with the old key, and may become stored cards. Run this again after the',
-        `life of a token (TOKEN_TTL_MS): vault rotate --if-current ${ifCurrent ?? before}. Two days later the old key may go: vault retire.`
+        `life of a token (TOKEN_TTL_MS): vault rotate --if-current ${options.ifCurrent ?? before}. Two days later the old key may go: vault retire.`
       ].join('\n')
     }
   })
+}
+
+/**
+ * Adds the next key, and makes it the current one when every running `payments` has it; until then no box is sealed with
+ * it. Each step may be repeated: a rotation that was cut off goes on with the same key. Resolves to the current key.
+ */
+async function changeOver(connection: OperatorConnection, lock: KeyLock, options: RotateOptions): Promise<string> {
+  const { current, next } = await addNextKey(lock, options.ifCurrent)
+  if (next === undefined) return current
+  const missing = await paymentsWithout(next, connection, options)
+  if (missing !== undefined) {
+    throw new Error(
+      `Key ${next} is in ${lock.files.privateFile} and seals nothing yet, because not every running \`payments\` has it. ${missing} Then repeat this: vault rotate --if-current ${current}.`
+    )
+  }
+  await useNextKey(lock, { announce: keyId => recordNewKey(connection.redis, 'vault', keyId) })
+  return next
 }
 
 async function retire({ redis, config }: OperatorConnection, keyId: string): Promise<Output> {

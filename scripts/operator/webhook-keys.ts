@@ -1,11 +1,13 @@
 /** `webhook-keys init|rotate`: the keys that signing secrets of webhooks are derived from, on the machine that holds the file. */
 import { Command } from 'commander'
+import { recordNewKey } from '../../redis/installation/key-record.js'
 import type { Config } from '../../runtime/config.js'
-import { type WebhookKeyFile, webhookKeyFileIn } from '../../vault/key-files.js'
+import { addKey, type WebhookKeyFile, webhookKeyFileIn } from '../../vault/key-files.js'
 import { withKeyLock } from '../../vault/key-lock.js'
+import { readKeyRing } from '../../vault/key-ring.js'
 import { vaultDir } from '../start/environment.js'
 import type { OperatorConnection } from './connection.js'
-import { addInit, IF_CURRENT, rotateRing } from './key-files.js'
+import { addInit, IF_CURRENT, requireOwnRing } from './key-files.js'
 import type { Output, VerbMaker } from './verb.js'
 
 export function webhookKeysCommand(verb: VerbMaker): Command {
@@ -24,7 +26,11 @@ export function webhookKeysCommand(verb: VerbMaker): Command {
 
 async function rotate({ redis, config }: OperatorConnection, ifCurrent: string | undefined): Promise<Output> {
   const files = fileOf(config)
-  const keyId = await withKeyLock(files, lock => rotateRing(redis, 'webhook', lock, ifCurrent))
+  const keyId = await withKeyLock(files, async lock => {
+    await requireOwnRing(redis, 'webhook', readKeyRing(files.privateFile, 'webhook'))
+    // Recorded before the file has it, so that no process takes it for a key of another installation.
+    return await addKey(lock, { ifCurrent, announce: id => recordNewKey(redis, 'webhook', id) })
+  })
   return {
     json: { key_id: keyId },
     text: `Key ${keyId} is the current one in ${files.privateFile}. New secrets come from it; a merchant changes over with "rotate_secret". Bring the file to every machine, to \`webhooks\` first.`

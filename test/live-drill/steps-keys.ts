@@ -27,7 +27,8 @@ export const vaultKeys: Step = {
   expects: 'payments go on, with the new key',
   async run(drill) {
     const { installation } = drill
-    const { key_id: keyId } = await installation.operator('vault rotate')
+    const urls = [...(await installation.opsUrls()).values()].join(',')
+    const { key_id: keyId } = await installation.operator(`vault rotate --ops ${urls}`)
     await delay(NOTICED_AFTER_MS)
     const status = await chargeStoredCard(drill)
     const { keys } = await installation.operator('vault status')

@@ -113,7 +113,7 @@ export function checkKeys(seen: readonly SeenProcess[], kind: KeyKind, recorded:
       ? warning(
           check,
           `${name} uses ${key}; the newest is ${newest}.`,
-          'Bring it the file of the last rotation (docs/SECURITY.md).'
+          'End that rotation, or bring it the file of the last rotation (docs/SECURITY.md).'
         )
       : problem(
           check,

@@ -63,7 +63,7 @@ describe('operator vault', () => {
   const vaultOf = async ({ privateFile, publicFile }: KeyFiles, ...args: string[]): Promise<Run> => {
     const env = {
       SERVICE_ENV: 'test',
-      REDIS_URL: test.url,
+      ...{ REDIS_URL: test.url, DATA_DIR: dir },
       VAULT_PRIVATE_KEYS_FILE: privateFile,
       VAULT_PUBLIC_KEYS_FILE: publicFile
     }
