@@ -10,10 +10,10 @@ import {
 import type { Books } from './books.js'
 
 /**
- * Each payment is once in the index of its status, once in the index of its reference, and under its sale. Each leaf has
+ * Each payment of Redis is once in the index of its status, once in the index of its reference, and under its sale. Each leaf has
  * its mark. Anything else in an index is a violation.
  */
-export function auditIndexes({ payments, installation }: Books): string[] {
+export function auditIndexes({ inRedis, installation }: Books): string[] {
   const { data } = installation.durable
   const members = new Map<string, Set<string>>()
   for (const [key, value] of data.values) {
@@ -21,7 +21,7 @@ export function auditIndexes({ payments, installation }: Books): string[] {
   }
   const leaves = new Map<string, { before: string; mark: string }>()
   const problems: string[] = []
-  for (const { terms, progress } of payments.values()) {
+  for (const { terms, progress } of inRedis.values()) {
     const { id, merchantId, externalReference } = terms
     const partition = partitionOf(merchantId, installation.config.partitions)
     const paymentKey = paymentKeyOf(id)

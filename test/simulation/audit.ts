@@ -7,12 +7,11 @@ import { orderIdOf } from '../../machines/network.js'
 import { decide } from '../../machines/payment/decide.js'
 import { idempotencyRecord, keys, PAYMENTS_GROUP, partitionOf, paymentIdOfKey, paymentKeyOf } from '../../redis/keys.js'
 import { decodeIdempotency } from '../../redis/payments/idempotency.js'
-import { decodePayment } from '../../redis/payments/payment-record.js'
 import { LedgerStatus } from '../../scripts/simulator/ledger.js'
 import { auditIndexes } from './audit-indexes.js'
 import { auditLedger } from './audit-ledger.js'
 import { auditUndelivered, auditWebhooks } from './audit-webhooks.js'
-import type { Books } from './books.js'
+import { type Books, readBooks } from './books.js'
 import type { Installation } from './simulated-installation.js'
 import type { Merchant, RequestRecord } from './simulated-merchant.js'
 
@@ -20,7 +19,7 @@ const FINAL = new Set(['captured', 'canceled', 'partially_refunded', 'refunded',
 
 /** Everything that is wrong in a world that has come to rest. */
 export function audit(installation: Installation, merchants: readonly Merchant[]): string[] {
-  const books: Books = { payments: readPayments(installation), ledger: installation.network.ledger, installation }
+  const books = readBooks(installation)
   return [
     ...merchants.flatMap(merchant => merchant.complaints),
     ...merchants.flatMap(merchant => merchant.records.flatMap(record => auditRequest(books, merchant, record))),
@@ -30,17 +29,6 @@ export function audit(installation: Installation, merchants: readonly Merchant[]
     ...auditLeftovers(books),
     ...auditUndelivered(books)
   ]
-}
-
-function readPayments({ durable }: Installation): Map<string, Payment> {
-  const payments = new Map<string, Payment>()
-  for (const key of durable.data.values.keys()) {
-    const paymentKey = /:pay:(.+)$/.exec(key)?.[1]
-    const text = paymentKey === undefined ? null : durable.data.text(key)
-    if (paymentKey !== undefined && text !== null)
-      payments.set(paymentIdOfKey(paymentKey), decodePayment(text, paymentKey))
-  }
-  return payments
 }
 
 /** What was told is what is stored, and what was accepted has ended. */

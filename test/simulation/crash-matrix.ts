@@ -8,10 +8,11 @@ import { audit } from './audit.js'
 import { NO_FAULTS } from './faults.js'
 import { inside } from './globals.js'
 import type { Mutant } from './mutants.js'
-import { isAtRest, isEverybodyAwake, PEACE_MAX_MS, quietUntilMs, registerWebhooks, watchWrites } from './run-world.js'
+import { isAtRest, isEverybodyAwake, PEACE_MAX_MS, quietUntilMs, registerWebhooks } from './run-world.js'
 import { type ScenarioName, scenarios } from './scenarios.js'
 import { Installation } from './simulated-installation.js'
 import { MerchantClient } from './simulated-merchant.js'
+import { watchWrites } from './watch-writes.js'
 import { Process, World } from './world.js'
 
 /** A life with its deaths (or sleeps): each at the `hit`th point that any process passed. */

@@ -54,6 +54,14 @@ export interface Faults {
   byHand: number
   /** The network does not know yet what becomes of a sale that it has booked: status 0, for a while. */
   unfinished: number
+  /** The archive does what it is asked, and its answer is lost. */
+  archiveLosesAnswer: number
+  /** The archive answers late, perhaps beyond the deadline of the process that asks. */
+  archiveSlow: number
+  /** Gaps between two outages of the archive (ms); 0: none. */
+  archiveLeavesEveryMs: number
+  /** A process that is about to bring a payment back is stopped for hours: a machine that is moved, or set back. */
+  sleepForHours: number
 }
 
 export const NO_FAULTS: Faults = {
@@ -82,13 +90,18 @@ export const NO_FAULTS: Faults = {
   notificationLateMaxMs: 0,
   failoverLoses: 0,
   byHand: 0,
-  unfinished: 0
+  unfinished: 0,
+  archiveLosesAnswer: 0,
+  archiveSlow: 0,
+  archiveLeavesEveryMs: 0,
+  sleepForHours: 0
 }
 
 /** Each run has some of the classes and not others: a fault that never rests hides what another one would show. */
 export function drawFaults(random: Random): Faults {
-  const maybe = (chance: number, value: number): number => (random.chance(chance) ? value * (0.2 + random.next()) : 0)
+  const maybe = maybeOf(random)
   return {
+    ...NO_FAULTS,
     kill: maybe(0.6, 0.01),
     sleep: maybe(0.5, 0.008),
     sleepMaxMs: 10_000,
@@ -110,12 +123,24 @@ export function drawFaults(random: Random): Faults {
     receiverSlow: maybe(0.3, 0.2),
     receiversLeaveEveryMs: maybe(0.2, 12_000),
     clockErrorMaxMs: maybe(0.3, 1_000),
-    failoverLoses: 0,
-    byHand: 0,
-    unfinished: 0,
     redisClockJumpsEveryMs: maybe(0.3, 8_000),
     notificationLateMaxMs: maybe(0.3, 200_000)
   }
+}
+
+/** What can go wrong besides in a world with an archive. */
+export function drawArchiveFaults(random: Random): Partial<Faults> {
+  const maybe = maybeOf(random)
+  return {
+    archiveLosesAnswer: maybe(0.5, 0.1),
+    archiveSlow: maybe(0.5, 0.2),
+    archiveLeavesEveryMs: maybe(0.4, 20_000),
+    sleepForHours: maybe(0.5, 0.2)
+  }
+}
+
+function maybeOf(random: Random): (chance: number, value: number) => number {
+  return (chance, value) => (random.chance(chance) ? value * (0.2 + random.next()) : 0)
 }
 
 const LOCKS_VANISH_AFTER_MS = 100

@@ -19,7 +19,7 @@ export async function inside<T>(world: World, work: () => Promise<T>): Promise<T
   Object.assign(globalThis, timersOf(world))
   Date.now = () => Math.floor(world.nowMs + (world.current?.clockAheadMs ?? 0))
   Math.random = () => world.random.next()
-  performance.now = () => world.elapsedMs
+  performance.now = () => world.elapsedMs - world.skippedMs
   try {
     return await work()
   } finally {

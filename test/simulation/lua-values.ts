@@ -208,7 +208,7 @@ export const globals: Readonly<Record<string, LuaValue>> = {
   }),
   table: library({
     sort: (table, isBefore) => {
-      const order = call(isBefore)
+      const order: LuaFunction = isBefore === undefined ? (a, b) => [isLess(a, b)] : call(isBefore)
       tableOf(table).list.sort((a, b) => (isTrue(order(a, b)[0]) ? -1 : isTrue(order(b, a)[0]) ? 1 : 0))
       return []
     }

@@ -15,6 +15,7 @@ const SNIPPETS = [
   'local sum = 0 for i = 10, 1, -3 do sum = sum + i if i < 5 then break end end return sum',
   'local n = 0 for _, v in ipairs({1, 2, nil, 4}) do n = n + v end for k in pairs({[n] = 1}) do n = n + k end return n',
   'local t = {3, 1, 2} table.sort(t, function(a, b) return a > b end) return t',
+  'local t = {"b", "a", "ab"} table.sort(t) return t',
   'return {string.match("12 ab", "^(%d+) (%S+)$")}',
   'return {string.match("ab\\ncd", "^[^\\n]*"), string.find("a.b", ".b", 1, true)}',
   'return string.format("%.3f", tonumber(" 1.5 ") + (tonumber("x") or 0))',

@@ -178,6 +178,13 @@ redis.call('XADD', KEYS[3], '*', 's'`
       }
     })
   },
+  'removed-before-inserted': {
+    description: 'A payment leaves Redis before it is in the archive.',
+    archive: archive => ({
+      ...archive,
+      put: async payments => void setTimeout(() => void archive.put(payments).catch(() => undefined), 1_000)
+    })
+  },
   'refund-not-compared': {
     description: 'A refund in doubt is sent again without a look at what is booked.',
     worker: deps => ({

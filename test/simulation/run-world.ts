@@ -4,24 +4,20 @@ import { keys, partitionOf } from '../../redis/keys.js'
 import type { WebhookEndpoint } from '../../redis/webhooks/webhook-endpoints.js'
 import { deliveryWork } from '../../redis/webhooks/webhook-queue.js'
 import { audit } from './audit.js'
+import { auditMoving } from './audit-archive.js'
 import { resolveReviews } from './by-hand.js'
-import { drawFaults, type Faults, NO_FAULTS } from './faults.js'
+import { drawArchiveFaults, drawFaults, type Faults, NO_FAULTS } from './faults.js'
 import { inside } from './globals.js'
 import { type Mutant, type MutantName, mutants } from './mutants.js'
-import {
-  beginTrouble,
-  outliveTrouble,
-  STORIES_IN_TROUBLE,
-  TROUBLE_BEGINS_AFTER_MS,
-  watchFailures
-} from './network-trouble.js'
-import type { RedisData } from './redis-data.js'
+import { beginTrouble, outliveTrouble, STORIES_IN_TROUBLE, TROUBLE_BEGINS_AFTER_MS } from './network-trouble.js'
 import { outliveOutage, takeSecretsAway } from './secrets-away.js'
 import { Installation } from './simulated-installation.js'
 import { MerchantClient } from './simulated-merchant.js'
+import { MERCHANT_IDS, nextMoveMs } from './simulated-mover.js'
 import type { NetworkTrouble } from './simulated-network.js'
 import { announce } from './stage.js'
 import { play } from './story.js'
+import { watchWrites } from './watch-writes.js'
 import { Process, World } from './world.js'
 
 export interface RunOptions {
@@ -35,6 +31,8 @@ export interface RunOptions {
   readonly trouble?: NetworkTrouble
   /** `lockless`: no payment is ever locked. `away`: the memory-only Redis is, for longer than a new payment may wait. */
   readonly secrets?: 'lockless' | 'away'
+  /** Whether payments leave Redis when they have rested; else a share of the worlds has an archive. */
+  readonly hasArchive?: boolean
   /** Gets every line of what happens. */
   readonly trace?: (line: string) => void
 }
@@ -61,6 +59,13 @@ const BY_HAND = 0.25
 const UNFINISHED = 0.15
 const OWN_ANNOUNCED = 0.5
 const AWAKE_MS = 1_000
+/** One world of so many has an archive. */
+const ARCHIVE_EVERY = 10
+/** Time for payments to leave, to come back, to change and to leave again several times; nearly all of it is skipped (ms). */
+const ARCHIVE_TROUBLE_MS = 24 * 3_600_000
+/** A world whose trouble keeps it from a quiet time would take minutes. */
+const ARCHIVE_TROUBLE_EVENTS = 12_000
+const ARCHIVE_PEACE_MAX_MS = 24 * 3_600_000
 /** Beyond every wake-up that a payment can have. */
 export const PEACE_MAX_MS = 900_000
 
@@ -70,26 +75,37 @@ export async function runSeed(options: RunOptions): Promise<RunResult> {
   const world = new World(seed, trace ?? null)
   const faults = drawFaults(world.random)
   if (isFailingOver) faults.failoverLoses = FAILOVER_LOSES_MAX
+  const hasArchive = options.hasArchive ?? mayHaveArchive(options)
+  if (hasArchive) Object.assign(faults, drawArchiveFaults(world.random))
   if (isTouched) Object.assign(faults, { byHand: BY_HAND, unfinished: UNFINISHED })
-  return await inside(world, () => runWorld(world, faults, options))
+  return await inside(world, () => runWorld(world, faults, { ...options, hasArchive }))
+}
+
+/** Worlds with long trouble of another kind would last for very long. */
+function mayHaveArchive({ seed, isFailingOver, trouble, secrets, mutant }: RunOptions): boolean {
+  const planted: Mutant | null = mutant === undefined ? null : mutants[mutant]
+  if (isFailingOver || secrets !== undefined || (trouble ?? planted?.trouble) !== undefined) return false
+  return planted?.archive !== undefined || seed % ARCHIVE_EVERY === 0
 }
 
 async function runWorld(world: World, faults: Faults, options: RunOptions): Promise<RunResult> {
-  const { seed, secrets } = options
+  const { seed, secrets, hasArchive = false } = options
   const mutant: Mutant | null = options.mutant === undefined ? null : mutants[options.mutant]
   const trouble = options.trouble ?? mutant?.trouble
   const { random } = world
-  const installation = new Installation(world, faults, mutant, secrets === 'lockless')
+  const installation = new Installation(world, faults, mutant, { isLockless: secrets === 'lockless', hasArchive })
   const violations = new Set<string>()
   watchWrites(installation, violations)
   const outside = new Process('outside', true)
-  const merchants = ['m_one', 'm_two'].map(id => new MerchantClient(world, installation, outside, id))
+  const merchants = MERCHANT_IDS.map(id => new MerchantClient(world, installation, outside, id))
   registerWebhooks(installation, merchants)
   installation.start({
-    payments: random.between(1, 3),
-    api: random.between(1, 2),
+    // With an archive one of a kind may sleep for hours.
+    payments: hasArchive ? 2 : random.between(1, 3),
+    api: hasArchive ? 2 : random.between(1, 2),
     timers: random.between(1, 2),
-    webhooks: 2
+    webhooks: 2,
+    archive: hasArchive ? 2 : 0
   })
 
   const early = random.between(2, 7)
@@ -108,7 +124,9 @@ async function runWorld(world: World, faults: Faults, options: RunOptions): Prom
   makeTrouble(world, installation, faults)
   if (trouble !== undefined) beginTrouble(world, installation, trouble)
   if (secrets === 'away') takeSecretsAway(world, installation)
-  await world.turn(() => false, TROUBLE_MS)
+  if (hasArchive) world.quietUntilMs = () => quietUntilMs(installation, merchants)
+  const isOver = (): boolean => hasArchive && (ended === stories || world.events > ARCHIVE_TROUBLE_EVENTS)
+  await world.turn(isOver, hasArchive ? ARCHIVE_TROUBLE_MS : TROUBLE_MS)
   makePeace(world, installation, faults)
   if (secrets === 'away') for (const problem of await outliveOutage(world, installation)) violations.add(problem)
   world.quietUntilMs = () => quietUntilMs(installation, merchants)
@@ -116,9 +134,11 @@ async function runWorld(world: World, faults: Faults, options: RunOptions): Prom
     for (const problem of await outliveTrouble(world, installation, trouble)) violations.add(problem)
   }
   const isDone = (): boolean => ended === stories && isAtRest(installation) && isEverybodyAwake(world, installation)
-  const hasEnded = await world.turn(isDone, PEACE_MAX_MS)
-  if (!hasEnded)
-    violations.add(`not at rest a quarter of an hour after the last fault; ${ended} of ${stories} stories have ended`)
+  const hasEnded = await world.turn(isDone, hasArchive ? ARCHIVE_PEACE_MAX_MS : PEACE_MAX_MS)
+  if (!hasEnded) violations.add(`not at rest long after the last fault; ${ended} of ${stories} stories have ended`)
+  if (hasArchive) {
+    for (const problem of await auditMoving(world, installation, outside, merchants)) violations.add(problem)
+  }
   for (const problem of audit(installation, merchants)) violations.add(problem)
   for (const error of installation.errors) violations.add(`a worker logged an error: ${error}`)
   return {
@@ -152,24 +172,6 @@ export function registerWebhooks({ durable, config }: Installation, merchants: r
     const key = keys.webhookEndpoint(partitionOf(id, config.partitions), id)
     durable.execute(['SET', key, JSON.stringify(endpoint)], () => undefined)
   }
-}
-
-/** Looks at everything that is written: versions that don't follow each other are `violations`, events are noted. */
-export function watchWrites(installation: Installation, violations: Set<string>): void {
-  installation.durable.watch = (args, data) => {
-    watchVersions(args, data, violations)
-    watchFailures(args, data, installation, violations)
-    installation.written.note(args)
-  }
-}
-
-/** Invariant 5: each write of a payment follows the one before, by any process. */
-function watchVersions(args: readonly string[], data: RedisData, violations: Set<string>): void {
-  const [name, key = '', text = ''] = args
-  if (name !== 'SET' || !key.includes(':pay:')) return
-  const before = Number(data.text(key)?.split(' ', 1)[0] ?? 0)
-  const after = Number(text.split(' ', 1)[0])
-  if (after !== before + 1) violations.add(`${key}: version ${after} overwrites version ${before}`)
 }
 
 /** Faults that come by themselves, not at a step of a process. */
@@ -231,12 +233,21 @@ function makeTrouble(world: World, installation: Installation, faults: Faults): 
     for (const key of [...secrets.data.values.keys()]) if (key.startsWith('lock:')) secrets.data.remove(key)
   }
   every(() => faults.locksVanishEveryMs, world.onLocksVanish)
+  const { archive } = installation
+  every(
+    () => (archive === null ? 0 : faults.archiveLeavesEveryMs),
+    () => {
+      world.note('archive away')
+      if (archive !== null) archive.awayUntilMs = world.nowMs + world.random.between(500, 20_000)
+    }
+  )
 }
 
 /** From here on nothing goes wrong any more. Suspended processes resume by themselves. */
-function makePeace(world: World, { durable, secrets }: Installation, faults: Faults): void {
+function makePeace(world: World, { durable, secrets, archive }: Installation, faults: Faults): void {
   world.trace('peace', '')
   Object.assign(faults, NO_FAULTS)
+  if (archive !== null) archive.awayUntilMs = 0
   for (const server of [durable, secrets]) {
     server.clockAheadMs = 0
     server.restart()
@@ -248,7 +259,7 @@ export function quietUntilMs(installation: Installation, merchants: readonly Mer
   const { durable, config } = installation
   if ((durable.data.zset(keys.notifications())?.size ?? 0) > 0) return null
   if (merchants.some(merchant => merchant.openCalls > 0)) return null
-  let nextMs = Number.POSITIVE_INFINITY
+  let nextMs = nextMoveMs(installation)
   for (let partition = 0; partition < config.partitions; partition++) {
     if ((durable.data.stream(keys.commands(partition))?.entries.size ?? 0) > 0) return null
     if ((durable.data.stream(keys.deliveries(partition))?.entries.size ?? 0) > 0) return null

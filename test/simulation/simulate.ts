@@ -22,6 +22,7 @@ interface SimulateOptions {
   readonly byHand?: boolean
   readonly network?: NetworkTrouble
   readonly secrets?: 'lockless' | 'away'
+  readonly archive?: boolean
   readonly matrix?: boolean
   readonly json?: boolean
 }
@@ -60,11 +61,12 @@ const command = toolCommand({
     'the memory-only Redis: `lockless` (no payment is ever locked) or `away` (for longer than a new payment may wait)',
     oneOf(['lockless', 'away'])
   )
+  .option('--archive', 'all worlds have an archive, instead of one in ten')
   .addOption(
     new Option(
       '--matrix',
       'no random faults, but a death or a long sleep at every point of every operation, and a second death after it'
-    ).conflicts(['seeds', 'from', 'seed', 'mutant', 'failover', 'byHand', 'network', 'secrets', 'json'])
+    ).conflicts(['seeds', 'from', 'seed', 'mutant', 'failover', 'byHand', 'network', 'secrets', 'archive', 'json'])
   )
   .option('--json', 'print JSON')
 const { options } = readCommandLine<SimulateOptions>(command)
@@ -72,6 +74,7 @@ const { options } = readCommandLine<SimulateOptions>(command)
 const chosen = {
   isFailingOver: options.failover ?? false,
   isTouched: options.byHand ?? false,
+  ...(options.archive ? { hasArchive: true } : {}),
   ...(options.network === undefined ? {} : { trouble: options.network }),
   ...(options.secrets === undefined ? {} : { secrets: options.secrets }),
   ...(options.mutant === undefined ? {} : { mutant: options.mutant })

@@ -4,6 +4,8 @@
  */
 import type { Payments } from '../../api/payments/payments-port.js'
 import { createPayments } from '../../api/payments/submit.js'
+import type { PaymentArchive } from '../../archive/archive.js'
+import { withArchive } from '../../archive/payment-store.js'
 import { spanMs } from '../../machines/webhook-schedule.js'
 import { createCardStore } from '../../redis/cards/cards.js'
 import { createCommandQueue, ensureGroups, paymentWork } from '../../redis/commands/command-stream.js'
@@ -13,14 +15,13 @@ import { followClock } from '../../redis/connection/redis-clock.js'
 import { createPaymentLock, type PaymentLock } from '../../redis/locks/payment-lock.js'
 import { createNotificationStore } from '../../redis/notifications/notifications.js'
 import { createCommitStore } from '../../redis/payments/commits.js'
-import { createPaymentStore } from '../../redis/payments/payments.js'
+import { createPaymentStore, type PaymentStore } from '../../redis/payments/payments.js'
 import { createReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
 import { createTokenStore } from '../../redis/tokens/tokens.js'
 import { createWebhookQueue, deliveryWork } from '../../redis/webhooks/webhook-queue.js'
 import { systemClock } from '../../runtime/clock.js'
 import { type Config, lockTtlMs } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
-import type { SealedCard, TypedCard } from '../../vault/box.js'
 import { createCardData } from '../../workers/payments/card-data.js'
 import { startCommandLoop } from '../../workers/payments/command-loop.js'
 import { handleCommand } from '../../workers/payments/handle-command.js'
@@ -36,8 +37,11 @@ import { bookKnownSale, reconcilingNetwork } from './known-sale.js'
 import { Receivers } from './receivers.js'
 import { asRedis, type ClientRole, RedisClient } from './redis-client.js'
 import { RedisServer } from './redis-server.js'
+import { SimulatedArchive } from './simulated-archive.js'
+import { runMover } from './simulated-mover.js'
 import { SimulatedNetwork } from './simulated-network.js'
-import { simulatedConfig } from './simulated-settings.js'
+import { noLock, openerOfTexts, simulatedConfig } from './simulated-settings.js'
+import { watchedLog } from './watched-log.js'
 import { Process, type World } from './world.js'
 
 const DAY_MS = 24 * 3_600_000
@@ -57,7 +61,7 @@ export interface Api {
 }
 
 export class Installation {
-  readonly config: Config = simulatedConfig()
+  readonly config: Config
   readonly durable: RedisServer
   readonly secrets: RedisServer
   readonly network: SimulatedNetwork
@@ -71,15 +75,24 @@ export class Installation {
   readonly faults: Faults
   readonly #mutant: Exchange | null
   readonly #isLockless: boolean
+  /** Null: all payments stay in Redis. */
+  readonly archive: SimulatedArchive | null
   readonly #log = createLogger('simulation', 'silent')
   readonly #living = new Set<Process>()
   #generation = 0
   #workersAwayUntilMs = 0
 
   /** `isLockless`: every worker works on any payment at any time, as if the lock servers had long been away. */
-  constructor(world: World, faults: Faults, mutant: Exchange | null, isLockless = false) {
+  constructor(
+    world: World,
+    faults: Faults,
+    mutant: Exchange | null,
+    { isLockless = false, hasArchive = false }: { isLockless?: boolean; hasArchive?: boolean } = {}
+  ) {
     this.#world = world
     this.#isLockless = isLockless
+    this.config = simulatedConfig(hasArchive)
+    this.archive = hasArchive ? new SimulatedArchive(world, faults) : null
     this.faults = faults
     this.#mutant = mutant
     const mutate = mutant?.script
@@ -96,11 +109,20 @@ export class Installation {
   }
 
   /** Starts so many processes of each kind; each is started again when it dies, for as long as the world turns. */
-  start(counts: { payments: number; api: number; timers: number; webhooks: number }): void {
+  start(counts: { payments: number; api: number; timers: number; webhooks: number; archive?: number }): void {
     for (let i = 0; i < counts.payments; i++) this.#keep(`${WORKER}${i + 1}`, process => this.#runWorker(process))
     for (let i = 0; i < counts.timers; i++) this.#keep(`timers.${i + 1}`, process => this.#runTimers(process))
     for (let i = 0; i < counts.webhooks; i++) this.#keep(`webhooks.${i + 1}`, process => this.#runWebhooks(process))
     for (let i = 0; i < counts.api; i++) this.#keep(`api.${i + 1}`, process => this.#runApi(process, i))
+    for (let i = 0; i < (counts.archive ?? 0); i++) {
+      this.#keep(`archive.${i + 1}`, process =>
+        runMover(process, this, {
+          world: this.#world,
+          log: watchedLog(this.#world, this.errors),
+          environment: ENVIRONMENT
+        })
+      )
+    }
   }
 
   /** All workers die, and none is started for so long. */
@@ -116,6 +138,18 @@ export class Installation {
 
   connect(process: Process, server: RedisServer, role: ClientRole = 'commands'): Redis {
     return asRedis(new RedisClient(this.#world, this.faults, server, process, role))
+  }
+
+  /** The archive as a process uses it. */
+  connectArchive(process: Process): PaymentArchive | null {
+    const archive = this.archive?.connect(process) ?? null
+    return archive === null ? null : (this.#mutant?.archive?.(archive) ?? archive)
+  }
+
+  #openPayments(process: Process, redis: Redis): PaymentStore {
+    const onBroughtBack = (): void => this.#world.note('brought back')
+    const store = createPaymentStore(redis, undefined, INDEX_MAX)
+    return withArchive(store, this.connectArchive(process), { redis, indexMax: INDEX_MAX, onBroughtBack })
   }
 
   #keep(name: string, run: (process: Process) => Promise<void>): void {
@@ -147,7 +181,7 @@ export class Installation {
     const queue = createCommandQueue(redis)
     const network = this.network.connect(process, config)
     const deps: WorkerDeps = {
-      payments: createPaymentStore(redis),
+      payments: this.#openPayments(process, redis),
       commits: createCommitStore(redis, undefined, INDEX_MAX),
       queue: {
         ...queue,
@@ -164,7 +198,7 @@ export class Installation {
       networkRetryMs: config.networkRetryMs,
       deliveriesMax: config.deliveriesMax,
       clock,
-      log: this.#watchedLog()
+      log: watchedLog(this.#world, this.errors)
     }
     const used = this.#mutant?.worker?.(deps, network) ?? deps
     await startCommandLoop({
@@ -185,7 +219,7 @@ export class Installation {
     const onGivenUp = (): void => this.#world.note('notification given up', '')
     const times = { giveUpAfterMs: GIVE_NOTIFICATION_UP_AFTER_MS, leaseMs: 8_000 }
     void repeatNotificationRounds(
-      { notifications, archive: null, network, clock, log: this.#log, onGivenUp, ...times },
+      { notifications, archive: this.connectArchive(process), network, clock, log: this.#log, onGivenUp, ...times },
       new AbortController().signal
     )
   }
@@ -226,7 +260,7 @@ export class Installation {
       clock: systemClock,
       random: () => this.#world.random.next(),
       metrics: { attempted: silent, gaveUp: silent, dropped: silent, forgot: silent },
-      log: this.#watchedLog()
+      log: watchedLog(this.#world, this.errors)
     }
     const used = this.#mutant?.webhooks?.(deps) ?? deps
     await startCommandLoop({
@@ -256,38 +290,11 @@ export class Installation {
     api.payments = createPayments({
       config,
       clock: await followClock(redis, ENVIRONMENT),
-      store: createPaymentStore(redis, undefined, INDEX_MAX),
+      store: this.#openPayments(process, redis),
       tokens: createTokenStore(this.connect(process, this.secrets)),
       cards: createCardStore(redis, config.partitions),
       sealer: { sealCard: card => JSON.stringify(card), sealTyped: card => JSON.stringify(card), sealCvv: cvv => cvv },
       replies: await listenForReplies(subscriber, process.name)
     })
   }
-
-  /** Silent, but for what a worker calls an error. */
-  #watchedLog(): WorkerDeps['log'] {
-    const { errors } = this
-    const world = this.#world
-    const note = (fields: { err?: unknown }, text: string): void => {
-      const cause = fields.err instanceof Error ? `: ${fields.err.message}` : ''
-      world.trace('error log', `${text}${cause}`)
-      // Rare, and what it must leave behind is audited.
-      if (text !== 'a command becomes a dead letter') errors.push(`${text}${cause}`)
-    }
-    const log: unknown = Object.create(this.#log, {
-      child: { value: () => log },
-      error: { value: note },
-      warn: { value: (_: unknown, text: string) => world.trace('warning', text) }
-    })
-    return log as WorkerDeps['log']
-  }
-}
-
-const noLock: PaymentLock = { hold: (_, work) => work(new AbortController().signal) }
-
-/** Boxes of the simulation are plain texts: sealing is proved elsewhere, and costs time. */
-const openerOfTexts = {
-  openCard: (box: string) => JSON.parse(box) as SealedCard,
-  openTyped: (box: string) => JSON.parse(box) as TypedCard,
-  openCvv: (box: string) => box
 }

@@ -5,7 +5,9 @@
 import type { CreateRequest, Payments, RequestScope } from '../../api/payments/payments-port.js'
 import type { Submission } from '../../api/payments/submission.js'
 import type { CommandResult } from '../../machines/commands.js'
+import type { Payment, PaymentStatus } from '../../machines/model.js'
 import { shortHash } from '../../redis/keys.js'
+import type { PaymentPage } from '../../redis/payments/payments.js'
 import { ServiceError } from '../../runtime/errors.js'
 import type { Api, Installation } from './simulated-installation.js'
 import type { Process, World } from './world.js'
@@ -33,6 +35,8 @@ export interface Merchant {
 type Call = (payments: Payments, scope: RequestScope) => Promise<Submission>
 
 const CLIENT_TIMEOUT_MS = 15_000
+/** Payments on a page of the list. Few, so that worlds have pages from both stores. */
+const PAGE = 2
 
 export class MerchantClient implements Merchant {
   readonly id: string
@@ -43,6 +47,8 @@ export class MerchantClient implements Merchant {
   readonly #world: World
   readonly #installation: Installation
   readonly #process: Process
+  /** The newest version of each payment that was read. */
+  readonly #seen = new Map<string, number>()
 
   constructor(world: World, installation: Installation, process: Process, id: string) {
     this.#world = world
@@ -64,6 +70,48 @@ export class MerchantClient implements Merchant {
   ): Promise<RequestRecord> {
     const record = this.#record(key, kind, amountCents, paymentId)
     return this.#untilEnded(record, (payments, scope) => payments[kind](scope, paymentId, amountCents))
+  }
+
+  /** Reads a payment that was told to exist. It is there, and not older than it was seen before. */
+  async look(paymentId: string): Promise<void> {
+    const seen = this.#seen.get(paymentId) ?? 0
+    const payment = await this.read(paymentId).catch(() => undefined)
+    if (payment === undefined) return
+    const version = payment?.version ?? 0
+    if (version < seen) this.complaints.push(`${paymentId}: is read in version ${version} after version ${seen}`)
+    if (payment === null) this.complaints.push(`${paymentId}: is not found`)
+    this.#seen.set(paymentId, Math.max(version, this.#seen.get(paymentId) ?? 0))
+  }
+
+  /** Lists all payments. Those that were told to exist are there, and each is there once. */
+  async lookAtAll(): Promise<void> {
+    const told = this.records.flatMap(({ kind, paymentId }) => (kind === 'create' && paymentId ? [paymentId] : []))
+    const listed = await this.list(null).catch(() => null)
+    if (listed === null) return
+    const ids = listed.map(({ terms }) => terms.id)
+    const missing = told.filter(id => !ids.includes(id))
+    if (missing.length > 0) this.complaints.push(`${missing.join()}: not in the list`)
+    if (ids.some((id, index) => index > 0 && id >= (ids[index - 1] ?? ''))) {
+      this.complaints.push(`the list is not in order, or has a payment twice: ${ids.join()}`)
+    }
+  }
+
+  read(paymentId: string): Promise<Payment | null> {
+    return this.#http(payments => payments.read(this.id, paymentId))
+  }
+
+  /** All pages of the list, one after the other. */
+  async list(status: PaymentStatus | null): Promise<Payment[]> {
+    const filter = { status, externalReference: null, createdFromMs: null, createdToMs: null, limit: PAGE }
+    const found: Payment[] = []
+    let afterId: string | null = null
+    do {
+      const from: string | null = afterId
+      const page: PaymentPage = await this.#http(payments => payments.list(this.id, { ...filter, afterId: from }))
+      found.push(...page.payments)
+      afterId = page.nextAfterId
+    } while (afterId !== null)
+    return found
   }
 
   #record(

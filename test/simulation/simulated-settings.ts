@@ -1,5 +1,7 @@
-/** The configuration of a simulated installation. */
+/** The configuration of a simulated installation, and what takes the place of locks and boxes. */
+import type { PaymentLock } from '../../redis/locks/payment-lock.js'
 import { type Config, readConfig } from '../../runtime/config.js'
+import type { SealedCard, TypedCard } from '../../vault/box.js'
 
 /** The times of production, a good deal shorter, and in the same relation to each other. */
 const SETTINGS = {
@@ -26,6 +28,16 @@ const SETTINGS = {
 /** A window of 84,375 ms, in days that a binary fraction can hold. */
 const WINDOW_DAYS = 1 / 1024
 
-export function simulatedConfig(): Config {
-  return { ...readConfig(SETTINGS), preauthTtlDays: WINDOW_DAYS }
+export function simulatedConfig(hasArchive: boolean): Config {
+  const archiveUrl = hasArchive ? 'postgresql://archive.example/payments' : ''
+  return { ...readConfig(SETTINGS), preauthTtlDays: WINDOW_DAYS, archiveUrl }
+}
+
+export const noLock: PaymentLock = { hold: (_, work) => work(new AbortController().signal) }
+
+/** Boxes of the simulation are plain texts: sealing is proved elsewhere, and costs time. */
+export const openerOfTexts = {
+  openCard: (box: string) => JSON.parse(box) as SealedCard,
+  openTyped: (box: string) => JSON.parse(box) as TypedCard,
+  openCvv: (box: string) => box
 }

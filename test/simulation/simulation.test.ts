@@ -39,7 +39,9 @@ const FAULTS = [
   'receiverSilent',
   'receiverSlow',
   'receivers away',
-  'delivered twice'
+  'delivered twice',
+  'moved',
+  'brought back'
 ]
 
 describe('simulated worlds', () => {

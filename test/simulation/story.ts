@@ -1,10 +1,12 @@
 /** What happens to one payment in a world: chosen by chance, and played by the merchant, the buyer and the network. */
 import type { CreateRequest } from '../../api/payments/payments-port.js'
 import { orderIdOf } from '../../machines/network.js'
+import { paymentKeyOf } from '../../redis/keys.js'
 import { createTokenStore, newTokenId } from '../../redis/tokens/tokens.js'
 import { type LedgerSale, LedgerStatus } from '../../scripts/simulator/ledger.js'
 import { misbehavingAmounts } from '../../scripts/simulator/outcomes.js'
 import { touchSale } from './by-hand.js'
+import { nextLookMs } from './simulated-mover.js'
 import { announce, type Stage, untilDone } from './stage.js'
 
 /** Test cards by last digit: approved, declined, no answer (denied, authorised). */
@@ -18,6 +20,8 @@ const CARDS = [
 const PAUSE_MEAN_MS = 4_000
 /** Beyond the window of a pre-authorisation. */
 const PATIENCE_MS = 110_000
+const LATE_VISITS_MAX = 3
+const LATE_MEAN_MS = 2 * 3_600_000
 
 /** Plays one payment from its token to the last operation. */
 export async function play(stage: Stage, name: string): Promise<void> {
@@ -39,6 +43,29 @@ export async function play(stage: Stage, name: string): Promise<void> {
         operate(stage, `${name}-${step}${'ab'[index]}`, paymentId, amountCents)
       )
     )
+  }
+  if (stage.installation.archive !== null) await playLate(stage, name, paymentId, amountCents)
+}
+
+/** What happens hours later, mostly about the time at which the payment moves to the archive. */
+async function playLate(stage: Stage, name: string, paymentId: string, amountCents: number): Promise<void> {
+  const { world, client, installation } = stage
+  const { random } = world
+  const visits = random.between(1, LATE_VISITS_MAX)
+  for (let visit = 0; visit < visits; visit++) {
+    const lookMs = nextLookMs(installation, paymentKeyOf(paymentId))
+    const isAbout = lookMs !== null && random.chance(0.7)
+    await world.pause(isAbout ? lookMs - world.nowMs + random.between(-3_000, 6_000) : random.exponential(LATE_MEAN_MS))
+    await client.look(paymentId)
+    const part = random.chance(0.5) ? amountCents : Math.floor(amountCents / 5)
+    const operations = random.between(0, 2)
+    await Promise.all([
+      ...Array.from({ length: operations }, (_, index) =>
+        operate(stage, `${name}-late-${visit}${'ab'[index]}`, paymentId, part)
+      ),
+      client.lookAtAll()
+    ])
+    await client.look(paymentId)
   }
 }
 

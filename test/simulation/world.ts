@@ -57,6 +57,8 @@ export class World {
   nowMs = EPOCH_MS
   /** Whose code is running. */
   current: Process | null = null
+  /** Quiet time that was skipped: the monotonic clock of a machine that sleeps stands still. */
+  skippedMs = 0
   events = 0
   readonly counts = new Map<string, number>()
   /** Tells when the next thing will happen that matters, while nothing does; null while something does. */
@@ -115,20 +117,24 @@ export class World {
 
   /**
    * Time in which all that happens is polling is skipped: for the service it is as if all its machines had slept.
-   * What the outside has planned stays where it is.
+   * What the outside has planned stays where it is, and so does the end of a suspension.
    */
   #skipQuiet(): void {
     const untilMs = this.events % QUIET_CHECK_EVENTS === 0 ? (this.quietUntilMs?.() ?? null) : null
     if (untilMs === null) return
-    const planned = this.#heap.filter(event => event.owner?.isSafe && !event.isCancelled)
-    const nextMs = Math.min(untilMs, ...planned.map(event => event.atMs)) - QUIET_MARGIN_MS
+    const isPlanned = ({ owner }: ScheduledEvent): boolean =>
+      owner !== null && (owner.isSafe || owner.sleepsUntilMs > this.nowMs)
+    const planned = this.#heap.filter(event => isPlanned(event) && !event.isCancelled)
+    const plannedMs = planned.map(({ atMs, owner }) => Math.max(atMs, owner?.sleepsUntilMs ?? 0))
+    const nextMs = Math.min(untilMs, ...plannedMs) - QUIET_MARGIN_MS
     const skippedMs = nextMs - this.nowMs
     if (skippedMs < QUIET_MARGIN_MS || !Number.isFinite(skippedMs)) return
-    const moved = this.#heap.filter(event => !event.owner?.isSafe && !event.isCancelled)
+    const moved = this.#heap.filter(event => !isPlanned(event) && !event.isCancelled)
     for (const event of moved) event.atMs += skippedMs
     this.#heap = []
     for (const event of [...planned, ...moved]) push(this.#heap, event)
     this.nowMs = nextMs
+    this.skippedMs += skippedMs
   }
 
   /** Turns until `isDone` says so, or `limitMs` of virtual time have passed; false then. */
