@@ -97,7 +97,12 @@ async function moveBatch(
   }
   if (ready.length > 0) later.push(...(await move(deps, partition, ready, nowMs)))
   const rests = keys.rests(partition)
-  if (gone.length > 0) await redis.zrem(rests, ...gone)
+  if (gone.length > 0) {
+    await redis.zrem(rests, ...gone)
+    // One that came back between the read and now has lost its note.
+    const back = [...(await read(deps, partition, gone))].filter(([, payment]) => payment !== null)
+    later.push(...back.flatMap(([paymentKey]) => [nowMs + afterMs, paymentKey]))
+  }
   if (later.length > 0) await redis.zadd(rests, ...later)
   metrics.worked(performance.now() - startedMs)
 }

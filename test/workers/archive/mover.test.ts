@@ -103,6 +103,23 @@ describe('the mover of payments at rest', () => {
     expect(await test.redis.exists(keys.rests(PARTITION))).to.equal(0)
   })
 
+  it('keeps the note of one that comes back while its old note is removed', async () => {
+    const payment = await ended('captured')
+    await moveRound(deps(), never)
+    await test.redis.zadd(keys.rests(PARTITION), 1, paymentKeyOf(payment.terms.id))
+    const redis = new Proxy(test.redis, {
+      get: (target, name) => {
+        if (name !== 'zrem') return Reflect.get(target, name)
+        return async (...given: [string, ...string[]]) => {
+          await store().loadForChange(PARTITION, paymentKeyOf(payment.terms.id))
+          return await target.zrem(...given)
+        }
+      }
+    })
+    await moveRound(deps({ redis }), never)
+    expect(await rests(payment)).to.equal(LATE_MS + AFTER_MS)
+  })
+
   it('moves more than one batch, and later ones from where it was', async () => {
     const payments: Payment[] = []
     for (let i = 0; i < 450; i++) payments.push(await ended(i % 2 === 0 ? 'captured' : 'refunded', CREATED_MS + i))
