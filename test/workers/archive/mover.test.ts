@@ -3,6 +3,7 @@ import { Registry } from 'prom-client'
 import { ArchiveUnavailable } from '../../../archive/archive.js'
 import { withArchive } from '../../../archive/payment-store.js'
 import type { Payment } from '../../../machines/model.js'
+import type { Redis } from '../../../redis/connection/connections.js'
 import { createWrites } from '../../../redis/connection/writes.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
@@ -107,15 +108,7 @@ describe('the mover of payments at rest', () => {
     const payment = await ended('captured')
     await moveRound(deps(), never)
     await test.redis.zadd(keys.rests(PARTITION), 1, paymentKeyOf(payment.terms.id))
-    const redis = new Proxy(test.redis, {
-      get: (target, name) => {
-        if (name !== 'zrem') return Reflect.get(target, name)
-        return async (...given: [string, ...string[]]) => {
-          await store().loadForChange(PARTITION, paymentKeyOf(payment.terms.id))
-          return await target.zrem(...given)
-        }
-      }
-    })
+    const redis = beforeZrem(test.redis, () => store().loadForChange(PARTITION, paymentKeyOf(payment.terms.id)))
     await moveRound(deps({ redis }), never)
     expect(await rests(payment)).to.equal(LATE_MS + AFTER_MS)
   })
@@ -234,12 +227,6 @@ describe('the mover of payments at rest', () => {
     }
   })
 
-  it('pauses for minutes at most, however long a round took', () => {
-    expect(pauseAfterMs(10)).to.equal(1_000)
-    expect(pauseAfterMs(1_000)).to.equal(20_000)
-    expect(pauseAfterMs(10 * 3_600_000)).to.equal(300_000)
-  })
-
   describe('while the archive is away', () => {
     let moving: Moving
     let stopping: AbortController
@@ -274,3 +261,24 @@ describe('the mover of payments at rest', () => {
     }).timeout(20_000)
   })
 })
+
+describe('the pause of the mover', () => {
+  it('is minutes at most, however long a round took', () => {
+    expect(pauseAfterMs(10)).to.equal(1_000)
+    expect(pauseAfterMs(1_000)).to.equal(20_000)
+    expect(pauseAfterMs(10 * 3_600_000)).to.equal(300_000)
+  })
+})
+
+/** A connection on which something happens right before members of a zset are removed. */
+function beforeZrem(redis: Redis, work: () => Promise<unknown>): Redis {
+  return new Proxy(redis, {
+    get: (target, name) => {
+      if (name !== 'zrem') return Reflect.get(target, name)
+      return async (...given: [string, ...string[]]) => {
+        await work()
+        return await target.zrem(...given)
+      }
+    }
+  })
+}
