@@ -4,7 +4,7 @@
  * Every system gets the same Redis settings (`appendfsync always`), the same load generator and the same body, is warmed up,
  * and is measured in turn, round by round. `--quick` measures the ratios alone; `--write` writes docs/BENCHMARKS.md.
  * `--dir` is where the data lies, the Redis files included. `--cluster` compares nothing but one Redis with a Cluster, and
- * with replicas that are waited for.
+ * with replicas that are waited for. `--archive` compares nothing but Redis alone with most payments in the archive.
  */
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,6 +12,7 @@ import { Option } from 'commander'
 import { stopOnSignals } from '../command-line/ending.js'
 import { readCommandLine, toolCommand } from '../command-line/tool.js'
 import { folder, listOf, wholeNumber } from '../command-line/values.js'
+import { compareWithArchive } from './archive.js'
 import { compareWithCluster } from './cluster.js'
 import { measureGrowth } from './growth.js'
 import { measureInMemory } from './in-memory.js'
@@ -31,6 +32,8 @@ interface BenchOptions {
   readonly dir: string
   readonly quick?: boolean
   readonly cluster?: boolean
+  /** Payments. */
+  readonly archive?: number
   readonly json?: boolean
   readonly write?: boolean
 }
@@ -42,7 +45,8 @@ const command = toolCommand({
   examples: [
     ['--quick --rounds 3', 'the ratios alone'],
     ['--growth 1000,100000,1000000 --write', 'everything, with the data of a year, into docs/BENCHMARKS.md'],
-    ['--cluster', 'one Redis beside a Cluster']
+    ['--cluster', 'one Redis beside a Cluster'],
+    ['--archive 100000', 'a hundred thousand payments, without and with the archive']
   ]
 })
   .option('--rounds <count>', 'how often every system is measured in turn', wholeNumber(1, 1_000), 5)
@@ -63,6 +67,15 @@ const command = toolCommand({
       'compare one Redis with a Cluster of three masters, with and without waiting for replicas'
     ).conflicts(['quick', 'json', 'write', 'growth', 'dir'])
   )
+  .addOption(
+    new Option(
+      '--archive [payments]',
+      'compare Redis alone with an archive to which all payments but 20,000 have moved'
+    )
+      .argParser(wholeNumber(10_000, 10_000_000))
+      .preset('1000000')
+      .conflicts(['quick', 'cluster', 'json', 'write', 'growth'])
+  )
   .option('--json', 'print JSON')
   .option('--write', 'write docs/BENCHMARKS.md, too')
 const { options: values } = readCommandLine<BenchOptions>(command)
@@ -74,6 +87,11 @@ const { rounds, connections, payments } = values
 if (values.cluster) {
   const { table } = await compareWithCluster({ rounds, payments, connections }, tell)
   process.stdout.write(table)
+  process.exit(0)
+}
+
+if (values.archive !== undefined) {
+  process.stdout.write(await compareWithArchive({ payments: values.archive, dir: values.dir }, tell))
   process.exit(0)
 }
 

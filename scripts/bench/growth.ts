@@ -4,7 +4,15 @@ import { newPayment, type Payment } from '../../machines/model.js'
 import type { NetworkReferences } from '../../machines/network.js'
 import { decide, wakeTimes } from '../../machines/payment/decide.js'
 import type { Redis } from '../../redis/connection/connections.js'
-import { idempotencyRecord, keys, newPaymentId, partitionOf, paymentKeyOf, shortHash } from '../../redis/keys.js'
+import {
+  createdAtMs,
+  idempotencyRecord,
+  keys,
+  newPaymentId,
+  partitionOf,
+  paymentKeyOf,
+  shortHash
+} from '../../redis/keys.js'
 import { createCommitStore } from '../../redis/payments/commits.js'
 import { encodeIdempotency } from '../../redis/payments/idempotency.js'
 import { INDEX_KEY_MAX, referenceIndex, referencePrefix } from '../../redis/payments/payment-indexes.js'
@@ -94,28 +102,31 @@ async function timesOf(service: ServiceSystem, sourceOf: () => Promise<RequestSo
 
 /**
  * Finished payments, written by the service's own encoders and its commit, without HTTP and network: what they leave in
- * Redis is what a payment leaves that came through the API.
+ * Redis is what a payment leaves that came through the API. Answers their ids. `timeOf`: when each was created and ended (ms).
  */
-async function fill(redis: Redis, merchantId: string, count: number): Promise<string[]> {
+export async function fill(
+  redis: Redis,
+  merchantId: string,
+  count: number,
+  timeOf: (index: number) => number = Date.now
+): Promise<string[]> {
   const { partitions, ...policy } = readConfig({ SERVICE_ENV: 'test' })
   const partition = partitionOf(merchantId, partitions)
   const commits = createCommitStore(redis)
   const finish = async (payment: Payment): Promise<void> => {
     await writeAccepted(redis, partition, payment)
-    const decision = decide(
-      payment,
-      { type: 'APPROVED', isCaptured: true, references: references(), nowMs: Date.now() },
-      policy
-    )
+    const nowMs = payment.terms.createdAtMs
+    const decision = decide(payment, { type: 'APPROVED', isCaptured: true, references: references(), nowMs }, policy)
     if (decision.kind === 'refused') throw new Error('unreachable: a pending payment takes an approval')
     await commits.commit(
-      { ...decision, nowMs: Date.now(), wake: wakeTimes(decision.payment.progress), ends: null, begins: null },
+      { ...decision, nowMs, wake: wakeTimes(decision.payment.progress), ends: null, begins: null },
       partition
     )
   }
   const ids: string[] = []
   for (let at = 0; at < count; at += BATCH) {
-    const batch = Array.from({ length: Math.min(BATCH, count - at) }, () => newPaymentId(partition, Date.now()))
+    const length = Math.min(BATCH, count - at)
+    const batch = Array.from({ length }, (_, index) => newPaymentId(partition, timeOf(at + index)))
     await Promise.all(batch.map(id => finish(acceptedPayment(merchantId, id))))
     ids.push(...batch)
   }
@@ -162,7 +173,7 @@ export function acceptedPayment(merchantId: string, id: string): Payment {
       customer: { name: 'Ada Lovelace', email: 'ada@example.com' },
       metadata: { basket: '4711' },
       preauthTtlMs: 7 * 24 * 3_600_000,
-      createdAtMs: Date.now()
+      createdAtMs: createdAtMs(id)
     },
     idempotencyRecord(merchantId, id)
   )
