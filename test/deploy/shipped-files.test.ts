@@ -125,7 +125,9 @@ describe('deploy/kubernetes', () => {
 
 describe('deploy/compose-setup.sh', () => {
   let dir: string
-  before(() => {
+  before(function () {
+    // Two certificates and forty passwords, each by a process of its own.
+    this.timeout(60_000)
     dir = mkdtempSync(join(tmpdir(), 'containers-'))
     const operator = join(dir, 'operator')
     writeFileSync(

@@ -21,7 +21,7 @@ async function drill(steps: readonly string[], aclDir?: string): Promise<StepRes
 }
 
 describe('a live installation, set up as the docs say (npm run live-drill)', function () {
-  this.timeout(150_000)
+  this.timeout(240_000)
 
   it('passes the short drill', async () => {
     const results = await drill(shortSteps)
