@@ -8,7 +8,10 @@ import { expect } from 'chai'
 import { generate } from 'selfsigned'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { replayedCommands } from '../../../redis/installation/replay.js'
+import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { createTokenStore } from '../../../redis/tokens/tokens.js'
+import { archivedEvent, WebhookArchive } from '../../../redis/webhooks/webhook-archive.js'
+import { testChange } from '../../../redis/webhooks/webhook-event.js'
 import { createLogger } from '../../../runtime/log.js'
 import { type EmbeddedRedis, startRedis } from '../../../scripts/start/embedded-redis.js'
 import { freePort } from '../../../scripts/start/ports.js'
@@ -30,6 +33,12 @@ const DENIED = [
   ['api', 'durable', 'HSET', 'key:k1', 'revoked', '0'],
   ['api', 'durable', 'XREAD', 'STREAMS', '{p00}:commands', '0'],
   ['api', 'durable', 'KEYS', '*'],
+  ['api', 'durable', 'HGETALL', '{p00}:hookcircuit:m'],
+  ['api', 'durable', 'ZADD', '{p00}:hookreleases', '1', 'm'],
+  ['api', 'durable', 'RPUSH', '{p00}:hooktries:x', '1'],
+  ['api', 'durable', 'ZREM', '{p00}:hookparked:m', 'x m'],
+  ['api', 'durable', 'DEL', '{p00}:hooksent:m'],
+  ['api', 'durable', 'DEL', '{p00}:hooklog:m'],
   ['api', 'memoryOnly', 'SCAN', '0'],
   ['tokens', 'durable', 'GET', '{p00}:pay:x'],
   ['tokens', 'durable', 'HGETALL', '{p00}:card:x'],
@@ -155,6 +164,22 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
       expect(await admin.peek(token.tokenId)).to.include({ owner: null })
     })
   }
+
+  it('lets api read an event that waits, and send it at once', async () => {
+    const admin = admins[0] as Redis
+    const redis = await connect(urlAs('api', servers.durable.url), 'commands', log)
+    const archive = new WebhookArchive(redis, 1)
+    const change = testChange(newPaymentId(0, Date.now()), Date.now())
+    const [due, parked] = [keys.webhookDue(0), keys.webhookParked(0, 'm')]
+    const place = `${paymentKeyOf(change.paymentId)} m`
+    for (const list of [due, parked]) await admin.zadd(list, Date.now() + 3_600_000, place)
+    expect(await archive.newest('m', 10)).to.deep.equal([])
+    await archive.replay(archivedEvent('m', 'waiting', change))
+    await disconnect(redis)
+    // It is 0 when `timers` has taken it already.
+    expect(Number(await admin.zscore(due, place))).to.be.at.most(Date.now())
+    await admin.del(parked)
+  })
 
   it('needs nothing that its users may not do', async () => {
     // What an operator sees of the whole installation is read for each scrape.
