@@ -15,11 +15,32 @@ function followSystem(): void {
 
 dark.addEventListener('change', followSystem)
 followSystem()
+
+/** Swagger UI leaves controls without a name, or with one that is not their text, and examples out of the keyboard's reach. */
+function completeControls(): void {
+  nameEach('.examples-select-element', list => `Examples of answer ${list.closest('tr')?.dataset['code'] ?? ''}`)
+  nameEach('.parameters-col_description > select', list => list.closest('tr')?.dataset['paramName'] ?? '')
+  nameEach('.body-param__text', () => 'Request body')
+  nameEach('.close-modal', () => 'Close')
+  for (const button of document.querySelectorAll('.auth-btn-wrapper [aria-label]')) button.removeAttribute('aria-label')
+  for (const example of document.querySelectorAll<HTMLElement>('pre.microlight')) example.tabIndex = 0
+}
+
+function nameEach(selector: string, nameOf: (control: Element) => string): void {
+  for (const control of document.querySelectorAll(`${selector}:not([aria-label])`)) {
+    control.setAttribute('aria-label', nameOf(control))
+  }
+}
+
+new MutationObserver(completeControls).observe(document.body, { childList: true, subtree: true })
 const isTest = document.getElementById('reference')?.dataset['environment'] === 'test'
 SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#reference',
   presets: [SwaggerUIBundle.presets.apis],
+  // Swagger UI puts a link into the button that opens an operation: a screen reader announces one of the two only.
+  plugins: [{ components: { DeepLink: ({ text }: { readonly text: unknown }) => text } }],
+  syntaxHighlight: { theme: 'tomorrow-night' },
   deepLinking: true,
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,

@@ -57,6 +57,13 @@ describe('the reference page', function () {
     expect(await page.locator('.live-responses-table').first().innerText()).to.contain('"unauthorized"')
   })
 
+  it('opens the operation that its address names, and names the one that is opened', async () => {
+    const page = await browser.open(`${api.url}/docs#/Service/readCapabilities`)
+    await page.waitForSelector('#operations-Service-readCapabilities .responses-table')
+    await page.click('#operations-Test-sendTestWebhookEvent .opblock-summary-control')
+    await page.waitForURL('**/docs#/Test/sendTestWebhookEvent')
+  })
+
   for (const colorScheme of ['light', 'dark'] as const) {
     it(`shows every operation on a phone, in ${colorScheme}, within its width`, async () => {
       const page = await browser.open(`${api.url}/docs`, { colorScheme, viewport: { width: 390, height: 844 } })
