@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { expect } from 'chai'
 import { rulesIn } from '../../scripts/operator/doctor/queries.js'
 import { runToEnd } from '../../scripts/start/apt-packages.js'
-import { obtainPromtool } from '../runner/promtool-binary.js'
+import { obtainProgram } from '../runner/debian-program.js'
 import { alertCases, quietCases, type Told } from './alert-cases.js'
 
 const RULES = resolve('ops/alerts.yml')
@@ -85,7 +85,7 @@ describe('the rules of ops/alerts.yml, run by promtool', function () {
   const dir = mkdtempSync(join(tmpdir(), 'alerts-'))
   let promtool: string
   before(async () => {
-    promtool = await obtainPromtool('.vendor', line => process.stderr.write(`${line}\n`))
+    promtool = (await obtainProgram('promtool', '.vendor', line => process.stderr.write(`${line}\n`))).file
   })
   after(() => rmSync(dir, { recursive: true, force: true }))
 

@@ -13,9 +13,9 @@ import { obtainPostgres } from '../../scripts/start/postgres-binary.js'
 import { obtainRedis } from '../../scripts/start/redis-binary.js'
 import { BROWSER_NAMES, type BrowserName, obtainBrowser } from './browser-binary.js'
 import type { FileTime, Totals } from './counting-reporter.js'
+import { obtainProgram } from './debian-program.js'
 import { type MochaRun, runMocha, runNode } from './mocha-process.js'
 import { fetchNodes, obtainNode, pinnedNodes } from './node-binaries.js'
-import { obtainPromtool } from './promtool-binary.js'
 import { batchesOf, IN_FIREFOX_TOO, selectTestFiles } from './test-files.js'
 
 const LANES = 2
@@ -102,7 +102,8 @@ async function runEverything(): Promise<Totals> {
   await obtainRedis(resolve('.vendor'), say)
   await obtainPostgres(resolve('.vendor'), say)
   await obtainBrowser('chromium', '.vendor', say)
-  await obtainPromtool('.vendor', say)
+  await obtainProgram('promtool', '.vendor', say)
+  await obtainProgram('haproxy', '.vendor', say)
   // The last runs need these: they are fetched beside the first ones.
   const isFetched = Promise.all([obtainBrowser('firefox', '.vendor', say), fetchNodes(say)])
   isFetched.catch(() => undefined)

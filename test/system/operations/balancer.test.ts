@@ -1,74 +1,88 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { delay } from '../../../runtime/delay.js'
-import { Balancer } from '../../support/balancer.js'
+import { errorCatalogue } from '../../../runtime/errors.js'
+import { demoCard } from '../../../scripts/start/demo-customer.js'
 import { until } from '../../support/conditions.js'
+import { Haproxy } from '../../support/haproxy.js'
 import { Merchant, orderOf } from '../../support/merchant.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
 
-/** How often the balancer reads /readyz. */
-const CHECK_EVERY_MS = 400
-/** Longer than the 5 s for which a stopping `api` lets requests wait. */
-const DRAIN_DELAY_MS = 6_500
-/** After those 5 s, and before the drain is over. */
+/** After the 5 s for which a stopping `api` lets requests wait, and before its drain is over. */
 const LATE_MS = 5_600
+const DRAIN_DELAY_MS = 6_500
 const ARRIVAL_MS = 20
 const PAYMENTS = 200
 
-describe('a restart of one api after the other, behind a load balancer that reads /readyz', function () {
+describe('behind HAProxy with deploy/haproxy.cfg', function () {
   this.timeout(90_000)
   let service: ServiceUnderTest
-  let balancer: Balancer
+  let proxy: Haproxy
+  let headers: Record<string, string>
   before(async () => {
     service = await startService({
       scale: ['api=2'],
-      env: { LOG_LEVEL: 'warn', DRAIN_DELAY_MS: String(DRAIN_DELAY_MS) }
+      env: { LOG_LEVEL: 'warn', DRAIN_DELAY_MS: String(DRAIN_DELAY_MS), TRUSTED_PROXIES: '1' }
     })
+    headers = { Authorization: `Bearer ${service.apiKey}`, 'Content-Type': 'application/json' }
+    proxy = await Haproxy.start(service)
   })
   after(async () => {
-    balancer?.stop()
+    await proxy?.stop()
     await service?.stop()
   })
 
-  const restart = async (instance: string): Promise<void> => {
-    const before = service.pids(instance)
-    service.kill(instance, 'SIGTERM')
-    await until(`${instance} is new`, () => service.pids(instance).some(pid => !before.includes(pid)))
-    await service.untilReady()
+  const pay = async (token: string): Promise<number> => {
+    const body = { ...orderOf({}), payment_source: { source_type: 'token', token_id: token } }
+    const options = { method: 'POST', headers: { ...headers, 'Idempotency-Key': randomUUID() } }
+    return (await proxy.send('/v1/payments', options, JSON.stringify(body))).status
   }
 
-  it('answers every request with its result, though the balancer repeats none', async () => {
+  it('takes a card and a payment, each at its name, and nothing at another', async () => {
+    const options = { method: 'POST', headers: { ...headers, Authorization: `Bearer ${service.publishableKey}` } }
+    const token = await proxy.send('/v1/tokens', { ...options, host: '127.0.0.1' }, JSON.stringify(demoCard))
+    expect(token.status, token.body).to.equal(201)
+    expect(await pay((JSON.parse(token.body) as { token_id: string }).token_id)).to.equal(201)
+    const elsewhere = await proxy.send('/v1/capabilities', {
+      servername: 'localhost',
+      headers: { ...headers, Host: 'other.example' }
+    })
+    expect(elsewhere.status).to.equal(421)
+  })
+
+  it('lets the card network alone reach notifications', async () => {
+    const message = { method: 'POST', port: proxy.networkPort }
+    expect((await proxy.send('/', message)).status).to.equal(404)
+    const strangers = await Haproxy.start(service, '192.0.2.0/24')
+    const refused = await strangers.send('/', { ...message, port: strangers.networkPort })
+    await strangers.stop()
+    expect(refused.status).to.equal(403)
+  })
+
+  it('answers every request with its result while one api after the other restarts, and repeats none', async () => {
     const merchant = new Merchant(() => service)
     const tokens = await Promise.all(Array.from({ length: PAYMENTS }, () => merchant.token()))
-    balancer = new Balancer(service, CHECK_EVERY_MS)
-    const headers = { Authorization: `Bearer ${service.apiKey}`, 'Content-Type': 'application/json' }
-    const read = { headers }
-    const create = (): RequestInit => {
-      const body = { ...orderOf({}), payment_source: { source_type: 'token', token_id: tokens.pop() } }
-      return {
-        method: 'POST',
-        headers: { ...headers, 'Idempotency-Key': randomUUID() },
-        body: JSON.stringify(body)
-      }
-    }
     const [reads, creates]: [Promise<number>[], Promise<number>[]] = [[], []]
-    const isBalanced = () => until('the balancer knows both', () => balancer.size === 2)
-    await isBalanced()
+    const restart = async (instance: string): Promise<void> => {
+      const before = service.pids(instance)
+      service.kill(instance, 'SIGTERM')
+      await until(`${instance} is new`, () => service.pids(instance).some(pid => !before.includes(pid)))
+      await service.untilReady()
+      await until('HAProxy uses both', () => proxy.uses('api-1') && proxy.uses('api-2'))
+    }
     let isOver = false
     const restarting = (async () => {
-      // A request that the balancer sends late, as far as this instance is concerned.
-      setTimeout(() => {
-        creates.push(fetch(`${service.addresses('api')[0]}/v1/payments`, create()).then(({ status }) => status))
-      }, LATE_MS)
+      // A late request for the instance that stops: on a connection that is as good as cut, yet it is answered.
+      const late = delay(LATE_MS).then(() => creates.push(pay(tokens.pop() ?? '')))
       await restart('api.1')
-      await isBalanced()
+      await late
       await restart('api.2')
     })().finally(() => {
       isOver = true
     })
     for (let turn = 0; !isOver; turn++) {
-      reads.push(balancer.send('/v1/capabilities', read))
-      if (turn % 8 === 0 && tokens.length > 1) creates.push(balancer.send('/v1/payments', create()))
+      reads.push(proxy.send('/v1/capabilities', { headers }).then(({ status }) => status))
+      if (turn % 8 === 0 && tokens.length > 1) creates.push(pay(tokens.pop() ?? ''))
       await delay(ARRIVAL_MS)
     }
     await restarting
@@ -77,5 +91,24 @@ describe('a restart of one api after the other, behind a load balancer that read
     expect(creates.length).to.be.greaterThan(30)
     expect((await Promise.all(reads)).filter(status => status !== 200)).to.deep.equal([])
     expect((await Promise.all(creates)).filter(status => status !== 201)).to.deep.equal([])
+  })
+
+  it('goes on with the other api when one dies, and says in the form of the service that none is there', async () => {
+    service.kill('api.1')
+    for (let count = 0; count < 20; count++) {
+      expect((await proxy.send('/v1/capabilities', { headers })).status).to.equal(200)
+    }
+    await service.untilReady()
+    await until('HAProxy uses both', () => proxy.uses('api-1') && proxy.uses('api-2'))
+    service.kill('api')
+    const answer = await until('HAProxy has no instance', async () => {
+      const { status, headers: told, body } = await proxy.send('/v1/capabilities', { headers })
+      return status === 503 && { retryAfter: told['retry-after'], body: JSON.parse(body) as unknown }
+    })
+    const { retryable, publicCode } = { publicCode: 'service_unavailable', ...errorCatalogue.service_unavailable }
+    expect(answer.retryAfter).to.equal('1')
+    expect(answer.body).to.have.nested.property('error.code', publicCode)
+    expect(answer.body).to.have.nested.property('error.retryable', retryable)
+    await service.untilReady()
   })
 })

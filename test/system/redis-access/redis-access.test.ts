@@ -168,13 +168,12 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
   it('lets api read an event that waits, and send it at once', async () => {
     const admin = admins[0] as Redis
     const redis = await connect(urlAs('api', servers.durable.url), 'commands', log)
-    const archive = new WebhookArchive(redis, 1)
     const change = testChange(newPaymentId(0, Date.now()), Date.now())
     const [due, parked] = [keys.webhookDue(0), keys.webhookParked(0, 'm')]
     const place = `${paymentKeyOf(change.paymentId)} m`
     for (const list of [due, parked]) await admin.zadd(list, Date.now() + 3_600_000, place)
-    expect(await archive.newest('m', 10)).to.deep.equal([])
-    await archive.replay(archivedEvent('m', 'waiting', change))
+    expect(await new WebhookArchive(redis, 1).newest('m', 10)).to.deep.equal([])
+    await new WebhookArchive(redis, 1).replay(archivedEvent('m', 'waiting', change))
     await disconnect(redis)
     // It is 0 when `timers` has taken it already.
     expect(Number(await admin.zscore(due, place))).to.be.at.most(Date.now())

@@ -1,0 +1,45 @@
+/** Programs that only tests run: from the PATH, or unpacked from Debian's packages without installing anything. */
+import { rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import {
+  canFetchPackages,
+  fetchPackages,
+  findOnPath,
+  isExecutable,
+  libraryPathOf,
+  runToEnd
+} from '../../scripts/start/apt-packages.js'
+
+/** A program, and the environment that it needs. */
+export interface DebianProgram {
+  readonly file: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+const PROGRAMS = {
+  promtool: { source: 'prometheus', path: 'usr/bin/promtool', version: '--version', unused: 'usr/bin/prometheus' },
+  haproxy: { source: 'haproxy', path: 'usr/sbin/haproxy', version: '-v', unused: 'usr/bin/halog' }
+} as const
+
+export type DebianProgramName = keyof typeof PROGRAMS
+
+/** Order: the PATH, the copy that an earlier run left in `vendorDir`, the system's package manager. */
+export async function obtainProgram(
+  name: DebianProgramName,
+  vendorDir: string,
+  say: (line: string) => void
+): Promise<DebianProgram> {
+  const installed = findOnPath(name)
+  if (installed !== undefined) return { file: installed, env: {} }
+  const { source, path, version, unused } = PROGRAMS[name]
+  const place = join(resolve(vendorDir), source)
+  if (!isExecutable(join(place, path))) {
+    if (!canFetchPackages()) throw new Error(`There is no ${name} on the PATH. Install the package ${source}.`)
+    say(`Fetching ${name} into .vendor (nothing is installed on the system) ...`)
+    await fetchPackages({ vendorDir, name: source, packages: [source] }, async unpacked => {
+      await runToEnd(join(unpacked, path), [version], { LD_LIBRARY_PATH: libraryPathOf(unpacked) })
+      await rm(join(unpacked, unused))
+    })
+  }
+  return { file: join(place, path), env: { LD_LIBRARY_PATH: libraryPathOf(place) } }
+}
