@@ -4,7 +4,8 @@
  * Every system gets the same Redis settings (`appendfsync always`), the same load generator and the same body, is warmed up,
  * and is measured in turn, round by round. `--quick` measures the ratios alone; `--write` writes docs/BENCHMARKS.md.
  * `--dir` is where the data lies, the Redis files included. `--cluster` compares nothing but one Redis with a Cluster, and
- * with replicas that are waited for. `--archive` compares nothing but Redis alone with most payments in the archive.
+ * with replicas that are waited for. `--archive` compares nothing but Redis alone with most payments in the archive,
+ * and `--restart` only starts Redis.
  */
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -20,6 +21,7 @@ import { checkLedger } from './ledger.js'
 import { measureOperations } from './operations.js'
 import { measureOpenLoop, measureWithSlowNetwork } from './overhead.js'
 import { type Report, ratioTo, renderReport } from './report.js'
+import { measureRestarts } from './restart.js'
 import { measureScaling } from './scaling.js'
 import { measureSideBySide, throughputOf } from './side-by-side.js'
 import { onStage, type Stage } from './stage.js'
@@ -34,6 +36,7 @@ interface BenchOptions {
   readonly cluster?: boolean
   /** Payments. */
   readonly archive?: number
+  readonly restart?: readonly number[]
   readonly json?: boolean
   readonly write?: boolean
 }
@@ -76,6 +79,12 @@ const command = toolCommand({
       .preset('1000000')
       .conflicts(['quick', 'cluster', 'json', 'write', 'growth'])
   )
+  .addOption(
+    new Option('--restart [counts]', 'how long a restart of Redis takes with so many payments, ascending')
+      .argParser(listOf(wholeNumber(1, 50_000_000)))
+      .preset('1000000,10000000')
+      .conflicts(['quick', 'cluster', 'archive', 'json', 'write', 'growth'])
+  )
   .option('--json', 'print JSON')
   .option('--write', 'write docs/BENCHMARKS.md, too')
 const { options: values } = readCommandLine<BenchOptions>(command)
@@ -92,6 +101,11 @@ if (values.cluster) {
 
 if (values.archive !== undefined) {
   process.stdout.write(await compareWithArchive({ payments: values.archive, dir: values.dir }, tell))
+  process.exit(0)
+}
+
+if (values.restart !== undefined) {
+  process.stdout.write(await measureRestarts({ sizes: values.restart, dir: values.dir }, tell))
   process.exit(0)
 }
 
