@@ -2,11 +2,10 @@
 import { type ChartTransition, candidates, chartEvents, entered, leavesOf, readChart } from '../../../machines/chart.js'
 import { placeOf, type RefusalCode } from '../../../machines/model.js'
 import { effectKinds } from '../../../machines/payment/effects.js'
-import type { PaymentEvent } from '../../../machines/payment/events.js'
 import { paymentMachine } from '../../../machines/payment/machine.js'
 import { exampleEvents } from '../payment-paths/payment-examples.js'
 import { endOf, shortestPaths } from '../payment-paths/payment-paths.js'
-import { happen, nextMomentMs, type World } from '../payment-paths/payment-world.js'
+import { happen, laterCommands, nextMomentMs, type World } from '../payment-paths/payment-world.js'
 import { topOf } from './drawing.js'
 
 /** One thing that an event does in a state. */
@@ -38,24 +37,13 @@ export interface StateRows {
 
 const chart = readChart(paymentMachine)
 
-/** What merchants, operators, timers and the network's notifications bring; all else answers a call of the worker. */
-const commands = [
-  'CAPTURE',
-  'CANCEL',
-  'EXPIRE',
-  'RECONCILE',
-  'NETWORK_NOTIFICATION',
-  'REVIEW_RESOLVED',
-  'OPERATION_CONCLUDED'
-] as const satisfies readonly PaymentEvent['type'][]
-
 /** One entry per innermost state. Throws when there is one that no generated path reaches. */
 export function paymentTransitions(): StateRows[] {
   const situations = [...shortestPaths('manual'), ...shortestPaths('auto')].map(endOf)
   return leavesOf(chart).map(({ path, description }) => {
     const here = situations.filter(({ payment }) => placeOf(payment.progress) === path)
     if (here.length === 0) throw new Error(`No path leads to ${path}; add an example event that does.`)
-    const refusals = commands.map(event => ({ event, codes: refusalCodes(event, here) }))
+    const refusals = laterCommands.map(event => ({ event, codes: refusalCodes(event, here) }))
     return {
       state: path,
       description,

@@ -38,24 +38,23 @@ export function nextMomentMs({ atMs }: World): number {
   return atMs + STEP_MS
 }
 
+/** What merchants, operators, timers and the network's notifications bring to a payment that was sent. */
+export const laterCommands: readonly PaymentEvent['type'][] = [
+  'CAPTURE',
+  'CANCEL',
+  'EXPIRE',
+  'RECONCILE',
+  'NETWORK_NOTIFICATION',
+  'REVIEW_RESOLVED',
+  'OPERATION_CONCLUDED'
+]
+
 /** Whether this could come now, taken by the payment or not. */
 export function isTimely({ type }: ExampleEvent, { payment, underWay }: World): boolean {
   if (underWay !== null) return answersTo[underWay.kind].includes(type)
-  switch (type) {
-    case 'AUTHORISE':
-      return payment.version === 1
-    case 'RECONCILE':
-      return isWakeUpQuestion(payment)
-    case 'CAPTURE':
-    case 'CANCEL':
-    case 'EXPIRE':
-    case 'NETWORK_NOTIFICATION':
-    case 'REVIEW_RESOLVED':
-    case 'OPERATION_CONCLUDED':
-      return payment.version > 1
-    default:
-      return false
-  }
+  if (type === 'AUTHORISE') return payment.version === 1
+  if (type === 'RECONCILE') return isWakeUpQuestion(payment)
+  return payment.version > 1 && laterCommands.includes(type)
 }
 
 /** The wake-up of a hold fires at the end of its window, unless something was announced. */
