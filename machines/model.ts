@@ -142,7 +142,7 @@ export interface Notification extends Reconciliation {
   readonly announced: Announcement
 }
 
-/** Why a person should look at a payment. */
+/** Why an operator should look at a payment. */
 export type ReviewReason =
   | 'unresolved_for_long'
   | 'duplicate_sale'

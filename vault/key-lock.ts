@@ -10,7 +10,7 @@ import { VaultError } from './vault-error.js'
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Does `work` while no other process may change the files. A process that is killed leaves its lock behind: only a person can
+ * Does `work` while no other process may change the files. A process that is killed leaves its lock behind: only an operator can
  * tell that from one that is suspended. Rejects with `VaultError` `locked`, and as `work` does.
  */
 export async function withKeyLock<T>(

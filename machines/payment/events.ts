@@ -139,6 +139,6 @@ export interface Policy {
   readonly reconcileDelaysMs: readonly number[]
   /** How long the network must know nothing of a sale until that counts as proof (ms). */
   readonly notFoundHorizonMs: number
-  /** Age at which an open question is listed for a person (ms). */
+  /** Age at which an open question is listed for manual review (ms). */
   readonly reconcileListAfterMs: number
 }

@@ -1,4 +1,4 @@
-/** The list of payments that need a person, and what operators ask of the workers. */
+/** The list of payments that need manual review, and what operators ask of the workers. */
 import type { Command } from '../../machines/commands.js'
 import type { ReviewReason } from '../../machines/model.js'
 import { encodeServiceCommand } from '../commands/command-entry.js'
@@ -24,12 +24,12 @@ export async function reviewReasonOf(redis: Redis, paymentId: string): Promise<s
   return await redis.hget(keys.review(partitionOfPayment(paymentId)), paymentKeyOf(paymentId))
 }
 
-/** Tells the workers that a person has looked. They take the payment off the list and write it into its history. */
+/** Tells the workers that an operator has looked. They take the payment off the list and write it into its history. */
 export async function resolveReview(redis: Redis, paymentId: string): Promise<void> {
   await send(redis, paymentId, { kind: 'resolve_review' })
 }
 
-/** Tells the workers what a person has seen at the acquirer of an operation in doubt. They end the operation by that. */
+/** Tells the workers what an operator has seen at the acquirer of an operation in doubt. They end the operation by that. */
 export async function concludeOperation(redis: Redis, paymentId: string, isBooked: boolean): Promise<void> {
   await send(redis, paymentId, { kind: 'conclude_operation', isBooked })
 }

@@ -96,7 +96,7 @@ export const networkSettings = {
     ['payments', 'operator'],
     72 * HOUR_MS,
     [1_000, 720 * HOUR_MS],
-    'Age at which an unknown outcome is listed for a person (ms).'
+    'Age at which an unknown outcome is listed for manual review (ms).'
   ),
   simulatorUrl: httpUrl(
     'SIMULATOR_URL',

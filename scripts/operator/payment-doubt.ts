@@ -7,7 +7,7 @@ import { parseSpan } from './span.js'
 import { table } from './table.js'
 import type { Output, VerbMaker } from './verb.js'
 
-/** As many as a person calls the network about. */
+/** As many as an operator calls the network about. */
 const LISTED_MAX = 50
 
 export function addInDoubt(noun: Command, verb: VerbMaker): void {

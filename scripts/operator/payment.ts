@@ -20,7 +20,7 @@ const SETTLE_WAIT_MS = 5_000
 const CONCLUDE_WAIT_MS = 60_000
 
 export function paymentCommand(verb: VerbMaker): Command {
-  const noun = new Command('payment').description('The life of a payment, and the payments that need a person.')
+  const noun = new Command('payment').description('The life of a payment, and the payments that need manual review.')
   for (const [name, does, text] of [
     ['show', 'A payment as it stands, then its life.', showText],
     ['history', 'The life of a payment, line by line.', historyText]
@@ -31,12 +31,12 @@ export function paymentCommand(verb: VerbMaker): Command {
       return { json: name === 'history' ? json['history'] : json, text: text(payment) }
     })
   }
-  verb(noun.command('attention'), { does: 'Payments that need a person, and why.' }, async ({ redis, config }) => {
+  verb(noun.command('attention'), { does: 'Payments that need manual review, and why.' }, async ({ redis, config }) => {
     const listed = await listReviews(redis, config.partitions)
     const rows = listed.map(({ paymentId, reason }) => [paymentId, reason, meaningOfReviewReason[reason]])
     return {
       json: listed.map(({ paymentId, reason }) => ({ payment_id: paymentId, reason })),
-      text: table(['PAYMENT', 'REASON', 'MEANS'], rows, 'No payment needs a person.')
+      text: table(['PAYMENT', 'REASON', 'MEANS'], rows, 'No payment needs manual review.')
     }
   })
   verb(

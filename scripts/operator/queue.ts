@@ -9,7 +9,7 @@ import { serviceNowMs } from './connection.js'
 import { table } from './table.js'
 import type { VerbMaker } from './verb.js'
 
-/** As many as a person looks at. */
+/** As many as an operator looks at. */
 const OLDEST_MAX = 20
 
 export function queueCommand(verb: VerbMaker): Command {

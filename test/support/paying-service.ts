@@ -1,6 +1,6 @@
 /**
  * A running service whose card network is in the hands of the test: it can be told to misbehave, be stopped, and its
- * books are open. All files of test/system/payments share one service, and one ledger that outlives the simulator.
+ * ledger is readable. All files of test/system/payments share one service, and one ledger that outlives the simulator.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -60,7 +60,7 @@ export class TestNetwork {
   #simulator: Simulator | undefined
   #held: { answer: () => void; cut: (reason: Error) => void }[] = []
 
-  /** Begins to listen, with the books of before. */
+  /** Begins to listen, with the ledger of before. */
   async start(): Promise<void> {
     this.#simulator ??= await startSimulator({
       host: '127.0.0.1',
@@ -117,7 +117,7 @@ export class TestNetwork {
     this.#letGo(({ cut }) => cut(new Error('the test has cut the call')))
   }
 
-  /** Writes into the network's books, behind the back of the service. */
+  /** Writes into the network's ledger, behind the back of the service. */
   book(sale: LedgerSale): void {
     this.#running.ledger.book(sale)
   }

@@ -19,10 +19,10 @@ export function firstEvent(
   const { command, deliveryCount } = entry
   const { progress } = payment
   const isOwn = isOpenFor(progress.operation, entry.idempotencyKey)
-  const isFoundAgain = deliveryCount > 0
+  const isRedelivered = deliveryCount > 0
   switch (command.kind) {
     case 'create':
-      if (progress.status === 'pending') return { type: isFoundAgain ? 'RESUMED' : 'AUTHORISE', nowMs }
+      if (progress.status === 'pending') return { type: isRedelivered ? 'RESUMED' : 'AUTHORISE', nowMs }
       // Only authorised at first: the capture that was asked for goes on under this command.
       return isOwn && isUnderWay(progress) ? { type: 'RESUMED', nowMs } : null
     case 'capture':
@@ -38,7 +38,7 @@ export function firstEvent(
     case 'conclude_operation':
       return { type: 'OPERATION_CONCLUDED', isBooked: command.isBooked, nowMs }
     case 'wake': {
-      if (isFoundAgain && progress.status !== 'pending' && isUnderWay(progress)) return { type: 'RESUMED', nowMs }
+      if (isRedelivered && progress.status !== 'pending' && isUnderWay(progress)) return { type: 'RESUMED', nowMs }
       const dueMs = wakeAtMs(progress)
       return dueMs !== null && dueMs <= nowMs ? wakeEvent(progress, nowMs) : null
     }

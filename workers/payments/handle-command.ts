@@ -144,7 +144,7 @@ async function refuseNow(entry: CommandEntry, deps: WorkerDeps): Promise<boolean
 }
 
 /**
- * The payment is asked about and listed for a person; the command leaves the stream with its reason. The payment keeps
+ * The payment is reconciled and listed for manual review; the command leaves the stream with its reason. The payment keeps
  * its wake-up, and a request that was never begun has failed: nothing was sent for it.
  */
 async function deadLetterPoison(entry: CommandEntry, deps: WorkerDeps): Promise<void> {

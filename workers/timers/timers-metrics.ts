@@ -94,7 +94,7 @@ export function publishInstallation(read: () => Promise<InstallationStatus>, reg
     },
     {
       name: 'card_payments_payments_in_review',
-      help: 'Payments that are listed for a person.',
+      help: 'Payments that are listed for manual review.',
       pick: sum(row => row.inReview)
     },
     {

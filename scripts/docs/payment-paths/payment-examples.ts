@@ -93,7 +93,7 @@ export const exampleEvents: readonly ExampleEvent[] = [
     announced: 'chargeback',
     nowMs
   })),
-  example('REVIEW_RESOLVED', 'a person has looked', (_, nowMs) => ({ type: 'REVIEW_RESOLVED', nowMs })),
+  example('REVIEW_RESOLVED', 'an operator has looked', (_, nowMs) => ({ type: 'REVIEW_RESOLVED', nowMs })),
   example('APPROVED', 'approved', (payment, nowMs) => approved(payment.terms.captureMode === 'auto')(payment, nowMs)),
   example('APPROVED/authorised', 'approved, but not captured', approved(false)),
   example('DECLINED', 'declined by the issuer', (_, nowMs) => ({
@@ -109,9 +109,9 @@ export const exampleEvents: readonly ExampleEvent[] = [
     isTooLate: true,
     nowMs
   })),
-  example('OPERATION_CONCLUDED/early', 'a person is too early', concluded(true)),
-  example('OPERATION_CONCLUDED/booked', 'a person has seen it booked', beyondHorizon(concluded(true))),
-  example('OPERATION_CONCLUDED/missing', 'a person has not found it booked', beyondHorizon(concluded(false))),
+  example('OPERATION_CONCLUDED/early', 'an operator is too early', concluded(true)),
+  example('OPERATION_CONCLUDED/booked', 'an operator has seen it booked', beyondHorizon(concluded(true))),
+  example('OPERATION_CONCLUDED/missing', 'an operator has not found it booked', beyondHorizon(concluded(false))),
   example('NOT_SENT', 'surely not sent', (_, nowMs) => ({ type: 'NOT_SENT', reason: 'connection refused', nowMs })),
   example('AMBIGUOUS', 'no conclusive answer', (_, nowMs) => ({ type: 'AMBIGUOUS', reason: 'timeout', nowMs })),
   example('CARD_MISSING', 'card data is gone', (_, nowMs) => ({

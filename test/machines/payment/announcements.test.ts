@@ -128,7 +128,7 @@ const surprises: Row[] = [
   ]
 ]
 
-describe('books in which the network', () => {
+describe('an acquirer record in which the network', () => {
   for (const [name, given, event, means] of surprises) {
     it(name, () => {
       expect(meaningOf(given, event, means)).to.deep.equal(means)
@@ -154,7 +154,7 @@ const corrected: Row[] = [
     { status: 'captured', captured: 1_000, reviewReason: 'figures_differ', effect: 'query' }
   ],
   [
-    'more than the payment: a person is told',
+    'more than the payment: listed for manual review',
     inStatus('captured', announced),
     took(1_200),
     { status: 'captured', captured: 1_000, reviewReason: 'figures_differ', effect: 'query' }
@@ -214,7 +214,7 @@ function noticedDispute() {
   return { notification: { ...announced.notification, announced: 'chargeback' as const } }
 }
 
-describe('books of a captured sale that show as captured', () => {
+describe('the acquirer record of a captured sale that shows as captured', () => {
   for (const [name, given, event, means] of corrected) {
     it(name, () => {
       expect(meaningOf(given, event, means)).to.deep.equal(means)

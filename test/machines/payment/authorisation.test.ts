@@ -114,13 +114,13 @@ const unknown: Row[] = [
     { status: 'pre_authorized', wake: 7 * 86_400_000 - 3_600_000 }
   ],
   [
-    'tells a person when the record holds another amount',
+    'lists it for manual review when the record holds another amount',
     inStatus('unknown', { mode: 'manual' }),
     found('authorised', { status: 'authorised', amountCents: 900, capturedCents: 0 }),
     { status: 'pre_authorized', reviewReason: 'figures_differ' }
   ],
   [
-    'tells of what was captured, and a person when that is not what was asked for',
+    'notes what was captured, and lists it for manual review when another amount was asked for',
     inStatus('unknown'),
     found('captured', { amountCents: 900, capturedCents: 900 }),
     { status: 'captured', captured: 900, reviewReason: 'figures_differ' }
@@ -193,7 +193,7 @@ const unknown: Row[] = [
     { status: 'failed', error: 'card_expired', declinedCode: '57' }
   ],
   [
-    'is listed for a person after three days, and asks on',
+    'is listed for manual review after three days, and reconciled on',
     inStatus('unknown'),
     { type: 'NO_ANSWER', reason: 'cut', nowMs: NOW + policy.reconcileListAfterMs },
     { status: 'unknown', reviewReason: 'unresolved_for_long', wake: policy.reconcileListAfterMs + 15_000 }
@@ -260,7 +260,7 @@ const failed: Row[] = [
     { phase: 'watched', wake: 2_000 }
   ],
   [
-    'is settled by a person who has seen that there is no sale',
+    'is concluded by an operator who has seen that there is no sale',
     inStatus('failed', { ...watched, reviewReason: 'unresolved_for_long' }),
     { type: 'OPERATION_CONCLUDED', isBooked: false, nowMs: LATER },
     { status: 'failed', phase: 'settled', wake: null, reviewReason: null, result: null }

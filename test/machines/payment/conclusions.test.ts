@@ -1,4 +1,4 @@
-/** How an operation in doubt ends when the record contradicts the hold, or a person has looked. */
+/** How an operation in doubt ends when the record contradicts the hold, or an operator has looked. */
 import { expect } from 'chai'
 import {
   type EventInput,
@@ -20,7 +20,7 @@ const denied = found('denied', { status: 'denied', capturedCents: 0 })
 const deniedStill: EventInput = { ...denied, nowMs: LATER }
 const deniedBesideAnother = found('denied', { status: 'denied', capturedCents: 0 }, { duplicateSaleId: 'sale-2' })
 const concluded = (isBooked: boolean, nowMs = LATER): EventInput => ({ type: 'OPERATION_CONCLUDED', isBooked, nowMs })
-const books = (voidedCents: number): EventInput => found('captured', { voidedCents })
+const recordOf = (voidedCents: number): EventInput => found('captured', { voidedCents })
 const refundInDoubt = (refundedCents = 0) =>
   inStatus('refunding', { ...inDoubt('refund', 300), refundedCents, reviewReason: 'figures_differ' })
 
@@ -60,9 +60,9 @@ const tables: Record<string, Row[]> = {
   ],
   'a refund that can not be reconciled': [
     [
-      'is told to a person when the record fits neither way',
+      'is listed for manual review when the record fits neither way',
       refundInDoubt(300),
-      books(450),
+      recordOf(450),
       { phase: 'asking', reviewReason: 'figures_differ', wake: 5_000 }
     ],
     [

@@ -59,18 +59,18 @@ const tables: Record<string, Row[]> = {
     ['is captured until the last moment', inStatus('pre_authorized'), capture(null, DUE - 1), { status: 'capturing' }],
     ['is too late at the end itself', inStatus('pre_authorized'), capture(null, DUE), { refused: 'preauth_expired' }],
     [
-      'lets the hold go',
+      'voids the hold',
       inStatus('pre_authorized'),
       cancel(null),
       { status: 'cancelling', effect: 'void', operation: 'cancel in_progress' }
     ],
     [
-      'lets it go when all of it is named',
+      'voids it when the whole amount is named',
       inStatus('pre_authorized'),
       cancel(1_000),
       { status: 'cancelling', effect: 'void' }
     ],
-    ['is not let go in part', inStatus('pre_authorized'), cancel(999), { refused: 'partial_void' }],
+    ['is not voided in part', inStatus('pre_authorized'), cancel(999), { refused: 'partial_void' }],
     [
       'does not expire early',
       inStatus('pre_authorized'),
@@ -200,7 +200,7 @@ const tables: Record<string, Row[]> = {
       { status: 'canceled', result: 'failed', reviewReason: 'figures_differ' }
     ],
     [
-      'asks on when denied, and tells a person',
+      'asks on when denied, and lists it for manual review',
       capturing('asking'),
       found('denied'),
       { phase: 'asking', reviewReason: 'figures_differ', wake: 5_000 }
@@ -292,7 +292,7 @@ const tables: Record<string, Row[]> = {
       { status: 'expired', phase: 'releasing', wake: 5_000, reviewReason: 'figures_differ' }
     ],
     [
-      'is captured when no void came in the whole horizon, and a person is told',
+      'is captured when no void came in the whole horizon, and listed for manual review',
       releasing,
       { ...found('captured'), nowMs: LATER },
       { status: 'captured', captured: 1_000, wake: LATER - NOW, reviewReason: 'figures_differ' }
@@ -304,7 +304,7 @@ const tables: Record<string, Row[]> = {
       { phase: 'releasing' }
     ],
     [
-      'is listed for a person when the release is in doubt again and again for days',
+      'is listed for manual review when the release is in doubt again and again for days',
       releasing,
       { ...ambiguous, nowMs: DUE + policy.reconcileListAfterMs },
       { phase: 'releasing', reviewReason: 'unresolved_for_long' }

@@ -24,7 +24,7 @@ const verified = { notification: { sinceMs: NOW - 1_000, attempts: 1, nextAtMs: 
 const MONTHS_LATER = CREATED_MS + 100 * DAY_MS
 const justNow = (what: 'refundedAtMs' | 'capturedAtMs' | 'canceledAtMs') => ({ [what]: NOW - 1_000 })
 const LONG_AGO = NOW - policy.reconcileListAfterMs
-const books = (voidedCents: number): EventInput => found('captured', { voidedCents })
+const recordOf = (voidedCents: number): EventInput => found('captured', { voidedCents })
 const held = { status: 'authorised', capturedCents: 0 } as const
 const duplicate = { duplicateSaleId: 'sale-2' }
 const approved: EventInput = { type: 'APPROVED', isCaptured: true, references }
@@ -103,7 +103,7 @@ const tables: Record<string, Row[]> = {
     [
       'is verified later',
       inStatus('captured', noticed('chargeback')),
-      books(0),
+      recordOf(0),
       { status: 'captured', wake: 5_000, reviewReason: null }
     ],
     [
@@ -113,9 +113,9 @@ const tables: Record<string, Row[]> = {
       { status: 'captured', effect: 'query', wake: 0 }
     ],
     [
-      'is told to a person when it never shows',
+      'is listed for manual review when it never shows',
       inStatus('captured', noticed('chargeback', LONG_AGO)),
-      books(0),
+      recordOf(0),
       { status: 'captured', wake: null, reviewReason: 'notification_unconfirmed' }
     ],
     [
@@ -125,7 +125,7 @@ const tables: Record<string, Row[]> = {
       { status: 'charged_back', wake: 5_000 }
     ],
     [
-      'of a canceled payment is told to a person as soon as it shows',
+      'of a canceled payment is listed for manual review as soon as it shows',
       inStatus('canceled', noticed('chargeback')),
       found('voided', { isChargedBack: true }),
       { status: 'canceled', wake: null, reviewReason: 'figures_differ' }
@@ -133,20 +133,20 @@ const tables: Record<string, Row[]> = {
     [
       'of a refunded payment is verified later too',
       inStatus('refunded', noticed('chargeback')),
-      books(1_000),
+      recordOf(1_000),
       { status: 'refunded', wake: 5_000 }
     ]
   ],
   'a sale that the network does not find': [
     ['is looked for again', inStatus('captured', noticed('chargeback')), absent(), { wake: 5_000, reviewReason: null }],
     [
-      'for three days; then a person is told',
+      'for three days; then it is listed for manual review',
       inStatus('captured', noticed('change', LONG_AGO)),
       absent(),
       { status: 'captured', wake: null, reviewReason: 'notification_unconfirmed' }
     ],
     [
-      'after three months: a chargeback is told to a person at once',
+      'after three months: a chargeback is listed for manual review at once',
       inStatus('captured', noticed('chargeback', MONTHS_LATER)),
       absent(MONTHS_LATER),
       { status: 'captured', wake: null, reviewReason: 'notification_unconfirmed' }
@@ -162,61 +162,61 @@ const tables: Record<string, Row[]> = {
     [
       'is verified later while the record still has it',
       inStatus('refunded', noticed('denied_refund')),
-      books(1_000),
+      recordOf(1_000),
       { status: 'refunded', wake: 5_000 }
     ],
     [
       'as a whole: the payment is captured again',
       inStatus('refunded', noticed('denied_refund')),
-      books(0),
+      recordOf(0),
       { status: 'captured', refunded: 0, reviewReason: 'figures_differ', effect: 'query' }
     ],
     [
       'in part: a part stays refunded',
       inStatus('refunded', noticed('denied_refund')),
-      books(400),
+      recordOf(400),
       { status: 'partially_refunded', refunded: 400, reviewReason: 'figures_differ' }
     ],
     [
       'beside what was refunded outside this service',
       inStatus('partially_refunded', { ...noticed('denied_refund'), refunds: refundedElsewhere(200) }),
-      books(200),
+      recordOf(200),
       { status: 'captured', refunded: 0 }
     ]
   ],
-  'books that are behind': [
+  'a record that lags': [
     [
-      'do not undo a refund of a moment ago',
+      'does not undo a refund of a moment ago',
       inStatus('refunded', { ...noticed('change'), ...justNow('refundedAtMs') }),
-      books(0),
+      recordOf(0),
       { status: 'refunded', refunded: 1_000, wake: 5_000, reviewReason: null }
     ],
     [
-      'do not undo a part of it',
+      'does not undo a part of it',
       inStatus('partially_refunded', { ...noticed('denied_refund'), ...justNow('refundedAtMs') }),
-      books(0),
+      recordOf(0),
       { status: 'partially_refunded', refunded: 300, wake: 5_000, reviewReason: null }
     ],
     [
-      'do not undo a refund of long ago because something was announced a moment ago',
+      'does not undo a refund of long ago because something was announced a moment ago',
       inStatus('refunded', { ...noticed('change'), refundedAtMs: CREATED_MS }),
-      books(400),
+      recordOf(400),
       { status: 'refunded', refunded: 1_000, wake: 5_000, reviewReason: null }
     ],
     [
-      'undo it when they still say so after the horizon',
+      'undoes it when it still says so after the horizon',
       inStatus('refunded', { ...noticed('change'), ...justNow('refundedAtMs') }),
-      { ...books(0), nowMs: LATER },
+      { ...recordOf(0), nowMs: LATER },
       { status: 'captured', refunded: 0, reviewReason: 'figures_differ' }
     ],
     [
-      'do not call for a person about a capture of a moment ago',
+      'is not listed for manual review about a capture of a moment ago',
       inStatus('captured', { ...noticed('chargeback'), ...justNow('capturedAtMs') }),
       found('authorised', held),
       { status: 'captured', wake: 5_000, reviewReason: null }
     ],
     [
-      'do not call for a person about a cancellation of a moment ago',
+      'is not listed for manual review about a cancellation of a moment ago',
       inStatus('canceled', { ...noticed('change'), ...justNow('canceledAtMs') }),
       found('authorised', held),
       { status: 'canceled', wake: 5_000, reviewReason: null }
@@ -224,33 +224,33 @@ const tables: Record<string, Row[]> = {
   ],
   'money that was refunded outside this service': [
     [
-      'is remembered, and told to a person',
+      'is remembered, and listed for manual review',
       inStatus('captured', noticed('change')),
-      books(300),
+      recordOf(300),
       { status: 'captured', refunded: 0, reviewReason: 'figures_differ', effect: 'query' }
     ],
     [
       'is nothing new the next time',
       inStatus('captured', { ...noticed('change'), refunds: refundedElsewhere(300) }),
-      { ...books(300), nowMs: LATER },
+      { ...recordOf(300), nowMs: LATER },
       { status: 'captured', wake: null, reviewReason: null }
     ],
     [
       'is not taken for the refund in doubt',
       refundInDoubt(0, 300),
-      books(300),
+      recordOf(300),
       { status: 'refunding', phase: 'asking', refunded: 0 }
     ],
     [
       'does not hide the refund in doubt',
       refundInDoubt(0, 300),
-      books(600),
+      recordOf(600),
       { status: 'partially_refunded', refunded: 300, result: 'succeeded' }
     ],
     [
       'lets a refund that never arrived be sent again',
       refundInDoubt(0, 300),
-      { ...books(300), nowMs: LATER },
+      { ...recordOf(300), nowMs: LATER },
       { phase: 'sending', effect: 'refund 300' }
     ]
   ],
@@ -280,7 +280,7 @@ const tables: Record<string, Row[]> = {
       { status: 'charged_back', refunded: 0, reviewReason: 'figures_differ', effect: 'query' }
     ],
     [
-      'does not lose a refund of a moment ago to books that are behind',
+      'does not lose a refund of a moment ago to a record that lags',
       inStatus('charged_back', { ...noticed('change'), ...justNow('refundedAtMs'), refundedCents: 300 }),
       found('captured', { isChargedBack: true }),
       { status: 'charged_back', refunded: 300, reviewReason: null, wake: 5_000 }
@@ -343,7 +343,7 @@ const tables: Record<string, Row[]> = {
     ],
     ['is looked for again when it is voided', inStatus('captured', noticed('change')), approved, { effect: 'query' }],
     [
-      'is left to a person when it is too late to void it',
+      'is left to an operator when it is too late to void it',
       inStatus('captured', noticed('change')),
       tooLate,
       { status: 'captured', wake: null }

@@ -18,7 +18,7 @@ const rejected: EventInput = { type: 'REJECTED', code: '100' }
 const declined: EventInput = { type: 'DECLINED', code: '05', references }
 const notSent: EventInput = { type: 'NOT_SENT', reason: 'refused' }
 const ambiguous: EventInput = { type: 'AMBIGUOUS', reason: 'cut' }
-const books = (voidedCents: number, nowMs = NOW): EventInput => ({ ...found('captured', { voidedCents }), nowMs })
+const recordOf = (voidedCents: number, nowMs = NOW): EventInput => ({ ...found('captured', { voidedCents }), nowMs })
 const undone = (voidedCents: number): EventInput => found('voided', { status: 'voided', voidedCents })
 const chargedBack = (voidedCents: number): EventInput => found('captured', { voidedCents, isChargedBack: true })
 
@@ -150,11 +150,16 @@ const tables: Record<string, Row[]> = {
     ]
   ],
   'refunding (asking)': [
-    ['is booked in part', asking(), books(300), { status: 'partially_refunded', refunded: 300, result: 'succeeded' }],
+    [
+      'is booked in part',
+      asking(),
+      recordOf(300),
+      { status: 'partially_refunded', refunded: 300, result: 'succeeded' }
+    ],
     [
       'is booked to the end, still shown as captured',
       asking(700),
-      books(1_000),
+      recordOf(1_000),
       { status: 'refunded', refunded: 1_000, result: 'succeeded' }
     ],
     [
@@ -166,35 +171,35 @@ const tables: Record<string, Row[]> = {
     [
       'is not sent again while it may arrive',
       asking(),
-      books(0),
+      recordOf(0),
       { phase: 'asking', effect: null, wake: 5_000, result: null }
     ],
     [
       'is sent again when missing for the whole horizon',
       asking(),
-      books(0, LATER),
+      recordOf(0, LATER),
       { phase: 'sending', effect: 'refund 300', operation: 'refund in_progress' }
     ],
     [
       'compares with what was given back before',
       asking(300),
-      books(300, LATER),
+      recordOf(300, LATER),
       { phase: 'sending', effect: 'refund 300' }
     ],
     [
       'is not sent again when the record shows something else',
       asking(300),
-      books(450, LATER),
+      recordOf(450, LATER),
       { phase: 'asking', effect: null }
     ],
     [
-      'tells a person when all was undone although a part was asked for',
+      'lists it for manual review when all was undone although a part was asked for',
       asking(),
       undone(1_000),
       { phase: 'asking', reviewReason: 'figures_differ' }
     ],
     [
-      'tells a person when it was never captured',
+      'lists it for manual review when it was never captured',
       asking(),
       found('authorised'),
       { phase: 'asking', reviewReason: 'figures_differ' }
@@ -221,7 +226,12 @@ const tables: Record<string, Row[]> = {
       chargedBack(0),
       { status: 'charged_back', captured: 1_000, refunded: 0, wake: 5_000, result: null }
     ],
-    ['is not', inStatus('captured', noticed), books(0, LATER), { status: 'captured', wake: null, reviewReason: null }],
+    [
+      'is not',
+      inStatus('captured', noticed),
+      recordOf(0, LATER),
+      { status: 'captured', wake: null, reviewReason: null }
+    ],
     [
       'is verified later without an answer',
       inStatus('captured', noticed),
@@ -238,7 +248,7 @@ const tables: Record<string, Row[]> = {
     [
       'is listed when the network gave back what we do not know of',
       inStatus('captured', noticed),
-      books(400),
+      recordOf(400),
       { status: 'captured', refunded: 0, reviewReason: 'figures_differ', effect: 'query' }
     ],
     [
@@ -264,13 +274,13 @@ const tables: Record<string, Row[]> = {
     [
       'in part, is not',
       inStatus('partially_refunded', noticed),
-      books(300),
+      recordOf(300),
       { status: 'partially_refunded', reviewReason: null }
     ],
     [
       'in part, and the network denied that afterwards',
       inStatus('partially_refunded', noticed),
-      books(0, LATER),
+      recordOf(0, LATER),
       { status: 'captured', refunded: 0, reviewReason: 'figures_differ', effect: 'query' }
     ],
     [
@@ -295,7 +305,7 @@ const tables: Record<string, Row[]> = {
       { status: 'charged_back', effect: 'query', wake: 0 }
     ]
   ],
-  'listed for a person': [
+  'listed for manual review': [
     [
       'is off the list',
       inStatus('captured', { reviewReason: 'figures_differ' }),
@@ -311,7 +321,7 @@ const tables: Record<string, Row[]> = {
     [
       'keeps the first reason',
       inStatus('captured', { ...noticed, reviewReason: 'poisoned' }),
-      books(400),
+      recordOf(400),
       { reviewReason: 'poisoned' }
     ]
   ]

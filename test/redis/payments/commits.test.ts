@@ -121,7 +121,7 @@ describe('commits', () => {
     expect(await test.redis.zcard(keys.reconcile(PARTITION))).to.equal(0)
   })
 
-  it('lists a payment that needs a person, with the reason', async () => {
+  it('lists a payment that needs manual review, with the reason', async () => {
     const { payment } = await accepted()
     const next = captured(payment)
     await commits().commit(

@@ -13,7 +13,7 @@ const SENTENCES: readonly (readonly [page: string, setting: keyof Config, words:
   ['HOSTED_FIELDS', 'tokenTtlMs', 'A token pays once, within 15 minutes'],
   ['PAYMENTS', 'notFoundHorizonMs', 'for the horizon (10 min, `NOT_FOUND_HORIZON_MS`)'],
   ['PAYMENTS', 'reconcileDelaysMs', 'after 2 s, then 5 s, 15 s, 1 min, 5 min, 15 min and each hour'],
-  ['PAYMENTS', 'reconcileListAfterMs', 'listed for a person after 72 h'],
+  ['PAYMENTS', 'reconcileListAfterMs', 'listed for manual review after 72 h'],
   ['PAYMENTS', 'resultWaitMs', '(`Prefer: wait=N`, 8 s by default)'],
   ['SECURITY', 'tokenTtlMs', 'after `TOKEN_TTL_MS` (15 min by default'],
   ['WEBHOOKS', 'webhookRetentionDays', 'it is kept for another 30 days'],

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { expectBooksToAgree } from '../../support/books.js'
+import { expectLedgerToAgree } from '../../support/ledger-audit.js'
 import type { ApiAnswer, PaymentView } from '../../support/merchant.js'
 import { testCards } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
@@ -12,10 +12,10 @@ describe('a payment over HTTP', function () {
     (await merchant.create({ capture: false, amount })).payment.id
   const paid = async (amount = 10_000): Promise<string> => (await merchant.create({ amount })).payment.id
 
-  /** Status, code and the payment's status, after the books were compared. */
+  /** Status, code and the payment's status, after the ledger was compared. */
   const told = async (answer: ApiAnswer): Promise<(string | number)[]> => {
     const payment = await merchant.read(answer.error.payment_id ?? answer.payment.id)
-    expectBooksToAgree(network, payment)
+    expectLedgerToAgree(network, payment)
     return answer.status < 400 ? [answer.status, payment.status] : [answer.status, answer.error.code, payment.status]
   }
 
@@ -90,7 +90,7 @@ describe('a payment over HTTP', function () {
       expect(answer.payment.operation).to.include({ kind: 'capture', state: 'unknown', amount_cents: 993 })
       const payment = await merchant.settled(answer.payment.id)
       expect(payment).to.include({ status: 'captured', captured_cents: 993 })
-      expectBooksToAgree(network, payment)
+      expectLedgerToAgree(network, payment)
     })
 
     it('is canceled as a whole, with or without saying so, and never in part', async () => {
@@ -158,10 +158,10 @@ describe('a payment over HTTP', function () {
       const after = await merchant.settled(part.payment.id)
       expect(after).to.include({ status: 'partially_refunded', refunded_cents: 994 })
       expect(refundsOf(after)).to.deep.equal([[994, 'succeeded', null]])
-      expectBooksToAgree(network, after)
+      expectLedgerToAgree(network, after)
       const whole = await merchant.settled((await merchant.cancel(await paid(994))).payment.id)
       expect(whole).to.include({ status: 'refunded', refunded_cents: 994 })
-      expectBooksToAgree(network, whole)
+      expectLedgerToAgree(network, whole)
     })
   })
 })

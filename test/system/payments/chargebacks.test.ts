@@ -102,7 +102,7 @@ describe('a chargeback', function () {
     await until('it is given up after three days', async () => (await queued()).notifications === 0)
   })
 
-  it('is not the only news: a refund that is denied afterwards is listed for a person', async () => {
+  it('is not the only news: a refund that is denied afterwards is listed for manual review', async () => {
     const id = await paid()
     await merchant.cancel(id, { amount: 1_000 })
     network.book({ ...saleOf(id), voidedAmount: 0 })
@@ -116,7 +116,7 @@ describe('a chargeback', function () {
     expect((await asOperator(service(), 'payment', 'attention')).out).not.to.contain(id)
   })
 
-  it('of a sale so old that the network tells of it no more is listed for a person at once', async () => {
+  it('of a sale so old that the network tells of it no more is listed for manual review at once', async () => {
     const id = await paid()
     network.book({ ...saleOf(id), receivedAtMs: Date.now() - 100 * DAY_MS })
     await asOperator(service(), 'clock', 'advance', '100d')

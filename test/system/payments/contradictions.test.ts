@@ -11,7 +11,7 @@ const captured = { status: 2, capturedAmount: 10_000, capturedAtMs: Date.now() }
 const denied = { status: 3 }
 const undone = { status: 10, voidedAmount: 10_000, voidedAtMs: Date.now() }
 
-describe('books of the network that say something unexpected', function () {
+describe('an acquirer record that says something unexpected', function () {
   this.timeout(60_000)
   const paying = usePayingService()
   const { merchant, network } = paying
@@ -130,7 +130,7 @@ describe('books of the network that say something unexpected', function () {
   }
 })
 
-describe('books of the network that change after the end of a payment', function () {
+describe('an acquirer record that changes after the end of a payment', function () {
   this.timeout(60_000)
   const paying = usePayingService()
   const { service, merchant, network } = paying
@@ -189,7 +189,7 @@ describe('books of the network that change after the end of a payment', function
       await until('it is voided', () => network.sales(id)[1]?.status === 10)
       expect(network.sales(id)[0]?.voidedAmount).to.equal(0)
       expect((await merchant.read(id)).status).to.equal(status)
-      await until('a person is told', () => isListed(id, 'duplicate_sale'))
+      await until('it is listed for manual review', () => isListed(id, 'duplicate_sale'))
     })
   }
 
@@ -260,7 +260,7 @@ describe('books of the network that change after the end of a payment', function
     }
     await asOperator(service(), 'clock', 'advance', '61m')
     await until('the late hold is voided', () => network.sales(id)[0]?.status === 10)
-    await until('a person is told', () => isListed(id, 'sale_after_failure'))
+    await until('it is listed for manual review', () => isListed(id, 'sale_after_failure'))
   })
 })
 

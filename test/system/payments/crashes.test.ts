@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { booksOf, expectBooksToAgree } from '../../support/books.js'
 import { until } from '../../support/conditions.js'
+import { expectLedgerToAgree, ledgerSumsOf } from '../../support/ledger-audit.js'
 import { type ApiAnswer, asOperator, type PaymentView } from '../../support/merchant.js'
 import { NETWORK_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 
@@ -21,35 +21,35 @@ describe('a worker that is killed in the middle of a call', function () {
       name: 'authorisation',
       prepare: async () => '',
       begin: async () => (await merchant.create({ waitS: 0 })).payment.id,
-      isBooked: (id: string) => booksOf(network, id).sales > 0,
+      isBooked: (id: string) => ledgerSumsOf(network, id).sales > 0,
       ends: ['captured', 10_000, 0]
     },
     {
       name: 'pre-authorisation',
       prepare: async () => '',
       begin: async () => (await merchant.create({ waitS: 0, capture: false })).payment.id,
-      isBooked: (id: string) => booksOf(network, id).sales > 0,
+      isBooked: (id: string) => ledgerSumsOf(network, id).sales > 0,
       ends: ['pre_authorized', 0, 0]
     },
     {
       name: 'capture',
       prepare: held,
       begin: async (id: string) => (await merchant.capture(id, { waitS: 0, amount: 4_000 })).payment.id,
-      isBooked: (id: string) => booksOf(network, id).captured > 0,
+      isBooked: (id: string) => ledgerSumsOf(network, id).captured > 0,
       ends: ['captured', 4_000, 0]
     },
     {
       name: 'cancellation',
       prepare: held,
       begin: async (id: string) => (await merchant.cancel(id, { waitS: 0 })).payment.id,
-      isBooked: (id: string) => booksOf(network, id).held === 0,
+      isBooked: (id: string) => ledgerSumsOf(network, id).held === 0,
       ends: ['canceled', 0, 0]
     },
     {
       name: 'refund of a part',
       prepare: paid,
       begin: async (id: string) => (await merchant.cancel(id, { waitS: 0, amount: 3_000 })).payment.id,
-      isBooked: (id: string) => booksOf(network, id).refunded > 0,
+      isBooked: (id: string) => ledgerSumsOf(network, id).refunded > 0,
       ends: ['partially_refunded', 10_000, 3_000]
     }
   ] as const
@@ -74,7 +74,7 @@ describe('a worker that is killed in the middle of a call', function () {
         const payment = await merchant.settled(id)
         expect([payment.status, payment.captured_cents, payment.refunded_cents], name).to.deep.equal(ends)
         await until(`${name} is booked`, () => isBooked(id))
-        expectBooksToAgree(network, payment)
+        expectLedgerToAgree(network, payment)
         const [sale] = network.sales(id)
         expect(sale?.requests.authorise, `authorisations of the ${name}`).to.equal(1)
       }
@@ -88,17 +88,17 @@ describe('a worker that is killed in the middle of a call', function () {
     await asOperator(service(), 'clock', 'advance', '8d')
     await until('the void is under way', () => network.held > 0)
     expect((await merchant.read(id)).status).to.equal('expired')
-    expect(booksOf(network, id).held, 'still held').to.equal(10_000)
+    expect(ledgerSumsOf(network, id).held, 'still held').to.equal(10_000)
     service().kill('payments')
     network.cutHeld()
-    await until('the hold is released', () => booksOf(network, id).held === 0)
+    await until('the hold is released', () => ledgerSumsOf(network, id).held === 0)
     await service().untilReady()
   })
 
   it('is replaced by another one within seconds: the command is redelivered and reconciled', async () => {
     network.hold('booked')
     const { id } = (await merchant.create({ waitS: 0 })).payment
-    await until('it is booked', () => booksOf(network, id).sales === 1)
+    await until('it is booked', () => ledgerSumsOf(network, id).sales === 1)
     service().kill('payments')
     network.answerHeld()
     await merchant.settled(id, 'captured', 5_000)
@@ -120,7 +120,7 @@ describe('a worker that is killed in the middle of a call', function () {
     for (const id of ids) {
       const payment = await merchant.settled(id)
       expect(payment.status).to.equal(isBooked(id) ? 'captured' : 'failed')
-      expectBooksToAgree(network, payment)
+      expectLedgerToAgree(network, payment)
     }
   })
 })
@@ -169,7 +169,7 @@ describe('a burst of payments while processes are killed', function () {
     const payments: PaymentView[] = []
     for (const answer of answers) payments.push(await merchant.settled(answer.error.payment_id ?? answer.payment.id))
     expect(new Set(payments.map(payment => payment.id)).size).to.equal(BURST)
-    for (const payment of payments) expectBooksToAgree(network, payment)
+    for (const payment of payments) expectLedgerToAgree(network, payment)
     const ended = payments.map(payment => payment.status)
     expect(ended.filter(status => status === 'captured' || status === 'failed')).to.have.length(BURST)
     expect(ended.filter(status => status === 'captured').length).to.be.above(BURST * 0.9)

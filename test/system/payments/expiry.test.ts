@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { delay } from '../../../runtime/delay.js'
-import { booksOf, expectBooksToAgree } from '../../support/books.js'
 import { until } from '../../support/conditions.js'
+import { expectLedgerToAgree, ledgerSumsOf } from '../../support/ledger-audit.js'
 import { asOperator } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
@@ -24,12 +24,12 @@ describe('the window of a pre-authorisation', function () {
     expect((await merchant.read(expired)).status).to.equal('pre_authorized')
     await advance('30s')
     const payment = await merchant.settled(expired, 'expired', ON_TIME_MS)
-    await until('the hold is released', () => booksOf(network, expired).held === 0)
-    expectBooksToAgree(network, payment)
+    await until('the hold is released', () => ledgerSumsOf(network, expired).held === 0)
+    expectLedgerToAgree(network, payment)
     const { status, error } = await merchant.capture(expired)
     expect([status, error.code]).to.deep.equal([422, 'preauth_expired'])
     expect((await merchant.cancel(expired)).error.code).to.equal('invalid_state')
-    expectBooksToAgree(network, await merchant.read(captured))
+    expectLedgerToAgree(network, await merchant.read(captured))
   })
 
   it('refuses a capture from its very end, before a worker has noticed the end', async () => {
@@ -51,7 +51,7 @@ describe('the window of a pre-authorisation', function () {
     await advance('170h')
     for (const name of ['payments', 'timers']) service().kill(name, 'SIGCONT')
     await Promise.all(ids.map(id => merchant.settled(id, 'expired', ON_TIME_MS)))
-    for (const id of ids) await until('the hold is released', () => booksOf(network, id).held === 0)
+    for (const id of ids) await until('the hold is released', () => ledgerSumsOf(network, id).held === 0)
   })
 
   it('and a capture that comes at the same moment have one winner', async () => {
@@ -74,8 +74,8 @@ describe('the window of a pre-authorisation', function () {
           return found.status === 'captured' || found.status === 'expired' ? found : undefined
         })
         expect(answers[index]?.status, payment.status).to.equal(payment.status === 'captured' ? 200 : 422)
-        await until('the books agree', () => booksOf(network, id).held === 0)
-        expectBooksToAgree(network, payment)
+        await until('the ledger agrees', () => ledgerSumsOf(network, id).held === 0)
+        expectLedgerToAgree(network, payment)
       })
     )
   })
@@ -88,9 +88,9 @@ describe('the window of a pre-authorisation', function () {
     const tried = async (): Promise<boolean> =>
       (await asOperator(service(), 'payment', 'history', id)).out.includes('NO_ANSWER')
     await until('the release is tried and asked about', tried)
-    expect(booksOf(network, id).held).to.equal(10_000)
+    expect(ledgerSumsOf(network, id).held).to.equal(10_000)
     network.faults()
-    await until('the hold is released', () => booksOf(network, id).held === 0)
+    await until('the hold is released', () => ledgerSumsOf(network, id).held === 0)
     await until('the service knows', async () =>
       (await asOperator(service(), 'payment', 'show', id)).out.includes('released')
     )

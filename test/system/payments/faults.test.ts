@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import type { Faults } from '../../../scripts/simulator/faults.js'
-import { expectBooksToAgree } from '../../support/books.js'
 import { until } from '../../support/conditions.js'
+import { expectLedgerToAgree } from '../../support/ledger-audit.js'
 import { type ApiAnswer, asOperator, type PaymentView } from '../../support/merchant.js'
 import { NETWORK_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 
 /**
  * Each row is one way in which the network misbehaves, on every request: the authorisations, captures, voids and
- * refunds that are sent then, and the questions about them. `isBooked`: what was asked for reaches the books.
+ * refunds that are sent then, and the questions about them. `isBooked`: what was asked for reaches the ledger.
  */
 const rows: { name: string; faults: Partial<Faults> | 'stopped'; isBooked: boolean }[] = [
   { name: 'drop_before: cut off, nothing booked', faults: { drop_before: 1 }, isBooked: false },
@@ -30,7 +30,7 @@ interface Operations<T> {
   readonly partRefund: T
 }
 
-/** What becomes of each, when it reaches the books in the end. */
+/** What becomes of each, when it reaches the ledger in the end. */
 const done: Operations<[status: string, captured: number, refunded: number]> = {
   create: ['captured', 10_000, 0],
   hold: ['pre_authorized', 0, 0],
@@ -103,7 +103,7 @@ describe('a network that misbehaves', function () {
         expect([payment.status, payment.captured_cents, payment.refunded_cents], operation).to.deep.equal(
           isLost ? ['failed', 0, 0] : done[operation]
         )
-        expectBooksToAgree(network, payment)
+        expectLedgerToAgree(network, payment)
       }
     })
   }
@@ -120,7 +120,7 @@ describe('a network that misbehaves', function () {
     for (const [operation, payment] of await settle(answers)) {
       expect(payment.status, operation).to.equal({ ...statuses }[operation as 'create'] ?? 'pre_authorized')
       expect(payment.error?.code).to.equal('network_unavailable')
-      expectBooksToAgree(network, payment)
+      expectLedgerToAgree(network, payment)
     }
   })
 })

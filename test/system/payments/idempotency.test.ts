@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
-import { booksOf, expectBooksToAgree } from '../../support/books.js'
 import { until } from '../../support/conditions.js'
+import { expectLedgerToAgree, ledgerSumsOf } from '../../support/ledger-audit.js'
 import type { ApiAnswer } from '../../support/merchant.js'
 import { PATIENT_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 
@@ -31,7 +31,7 @@ describe('a repeated request', function () {
     expect(again.payment).to.deep.equal(first.payment)
     const other = await merchant.create({ token, key, amount: 9_999 })
     expect(seen(other)).to.deep.equal([409, 'idempotency_conflict', false])
-    expect(booksOf(network, first.payment.id).sales).to.equal(1)
+    expect(ledgerSumsOf(network, first.payment.id).sales).to.equal(1)
   })
 
   it('gets the original result, after any later change of the payment', async () => {
@@ -92,7 +92,7 @@ describe('a repeated request', function () {
       expect(seen(await merchant.capture(id))).to.deep.equal([409, 'invalid_state', true])
       expect(seen(await merchant.cancel(id, { key }))).to.deep.equal([409, 'invalid_state', true])
       network.answerHeld()
-      expectBooksToAgree(network, await merchant.settled(id, operation.after))
+      expectLedgerToAgree(network, await merchant.settled(id, operation.after))
       // What could be repeated with success needs a new key: this one keeps its answer.
       expect(seen(await merchant.cancel(id, { key }))).to.deep.equal([409, 'invalid_state', true])
       const after = await merchant[operation.name](id, options)
@@ -128,7 +128,7 @@ describe('a repeated request', function () {
     expect(answers.filter(answer => [409, 201].includes(answer.status))).to.have.length(5)
     const ids = new Set(answers.map(answer => answer.error.payment_id ?? answer.payment.id))
     expect([...ids]).to.have.length(1)
-    expect(booksOf(network, [...ids][0] ?? '').sales).to.equal(1)
+    expect(ledgerSumsOf(network, [...ids][0] ?? '').sales).to.equal(1)
   })
 
   it('with a key of its own each, of ten captures, wins once', async () => {
@@ -145,6 +145,6 @@ describe('a repeated request', function () {
     for (let i = 0; i < 4; i++) await merchant.cancel(id, { amount: 3_000 })
     const payment = await merchant.settled(id)
     expect(payment).to.include({ status: 'partially_refunded', refunded_cents: 9_000 })
-    expectBooksToAgree(network, payment)
+    expectLedgerToAgree(network, payment)
   })
 })

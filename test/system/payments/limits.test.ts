@@ -1,7 +1,7 @@
 /** Amounts at both ends of what is allowed, and more refunds of a payment than its record keeps lines for. */
 import { expect } from 'chai'
 import { keys, partitionOfPayment, paymentKeyOf } from '../../../redis/keys.js'
-import { expectBooksToAgree } from '../../support/books.js'
+import { expectLedgerToAgree } from '../../support/ledger-audit.js'
 import { withRedis } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
@@ -18,7 +18,7 @@ describe('an amount at its limit', function () {
     const { id } = (await merchant.create({ amount: 1 })).payment
     expect((await merchant.cancel(id, { amount: 2 })).error.code).to.equal('amount_exceeds_refundable')
     expect((await merchant.cancel(id)).payment).to.include({ status: 'refunded', refunded_cents: 1 })
-    expectBooksToAgree(network, await merchant.read(id))
+    expectLedgerToAgree(network, await merchant.read(id))
   })
 
   it('of almost ten billion is captured but for a cent, and refunded to the last one', async () => {
@@ -29,7 +29,7 @@ describe('an amount at its limit', function () {
     expect(most.payment.status).to.equal('partially_refunded')
     expect((await merchant.cancel(id, { amount: 2 })).error.code).to.equal('amount_exceeds_refundable')
     expect((await merchant.cancel(id)).payment.status).to.equal('refunded')
-    expectBooksToAgree(network, await merchant.read(id))
+    expectLedgerToAgree(network, await merchant.read(id))
   })
 
   it('is given back cent by cent; the first answer is kept, and the record stays small', async () => {
@@ -41,7 +41,7 @@ describe('an amount at its limit', function () {
     }
     const ended = await merchant.read(id)
     expect(ended.status).to.equal('refunded')
-    expectBooksToAgree(network, ended)
+    expectLedgerToAgree(network, ended)
     expect((await merchant.cancel(id, first)).payment).to.deep.equal(begun.payment)
     expect(await withRedis(service(), redis => redis.strlen(key))).to.be.below(RECORD_MAX_BYTES)
   })

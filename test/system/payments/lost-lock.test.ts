@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { delay } from '../../../runtime/delay.js'
-import { expectBooksToAgree } from '../../support/books.js'
 import { until } from '../../support/conditions.js'
+import { expectLedgerToAgree } from '../../support/ledger-audit.js'
 import { PATIENT_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 
 /** More than the life of a lock, which is TAKEOVER_AFTER_MS. */
@@ -24,7 +24,7 @@ describe('a call to the card network that outlives the lock of its payment', fun
     await whileLockIsLost()
     const { status, payment } = await answer
     expect([status, payment.status]).to.deep.equal([201, 'captured'])
-    expectBooksToAgree(network, payment)
+    expectLedgerToAgree(network, payment)
   })
 
   it('is a refund: its answer is committed, and the refund is not sent again', async () => {
@@ -34,7 +34,7 @@ describe('a call to the card network that outlives the lock of its payment', fun
     await whileLockIsLost()
     const { status, payment } = await answer
     expect([status, payment.status, payment.refunded_cents]).to.deep.equal([200, 'partially_refunded', 4_000])
-    expectBooksToAgree(network, await merchant.settled(id))
+    expectLedgerToAgree(network, await merchant.settled(id))
     expect(network.sales(id)[0]?.requests.void).to.equal(1)
   })
 })

@@ -1,4 +1,4 @@
-/** An operator says at the end of a doubt what the acquirer's books do not tell. */
+/** An operator says at the end of a doubt what the acquirer's record does not tell. */
 import { expect } from 'chai'
 import { until } from '../../support/conditions.js'
 import { asOperator } from '../../support/merchant.js'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { delay } from '../../../runtime/delay.js'
-import { expectBooksToAgree } from '../../support/books.js'
+import { expectLedgerToAgree } from '../../support/ledger-audit.js'
 import { type ApiAnswer, asOperator } from '../../support/merchant.js'
 import { PATIENT_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 
@@ -30,12 +30,12 @@ describe('when the card network is away', function () {
     await network.start()
     const after = await Promise.all(answers.map(answer => merchant.read(answer.error.payment_id ?? '')))
     expect(after.map(payment => payment.status)).to.deep.equal(['failed', 'pre_authorized', 'captured'])
-    for (const payment of after) expectBooksToAgree(network, payment)
+    for (const payment of after) expectLedgerToAgree(network, payment)
     expect((await merchant.cancel(held.payment.id)).payment.status).to.equal('canceled')
     expect((await merchant.create({ token })).payment.status, 'the same token with a new key').to.equal('captured')
   })
 
-  it('and back, all payments of that time settle, and the books agree', async () => {
+  it('and back, all payments of that time settle, and the ledger agrees', async () => {
     const answers: Promise<ApiAnswer>[] = []
     for (let i = 0; i < TRAFFIC; i++) {
       answers.push(merchant.create())
@@ -52,7 +52,7 @@ describe('when the card network is away', function () {
     expect(codes.every(code => code === 'network_unavailable')).to.equal(true)
     expect((await asOperator(service(), 'clock', 'advance', '11m')).code).to.equal(0)
     const payments = await Promise.all(ids.map(id => merchant.settled(id)))
-    for (const payment of payments) expectBooksToAgree(network, payment)
+    for (const payment of payments) expectLedgerToAgree(network, payment)
     const statuses = new Set(payments.map(payment => payment.status))
     expect([...statuses].sort()).to.deep.equal(['captured', 'failed'])
   })

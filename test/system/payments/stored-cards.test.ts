@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { expectBooksToAgree } from '../../support/books.js'
+import { expectLedgerToAgree } from '../../support/ledger-audit.js'
 import { asOperator, Merchant, testCards } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
@@ -25,7 +25,7 @@ describe('a stored card', function () {
       const answer = await merchant.create({ source: source(cardId, cvv) })
       expect([answer.status, answer.payment.status], `cvv ${cvv}`).to.deep.equal([201, 'captured'])
       expect((answer.payment as unknown as { card: { card_id: string } }).card.card_id).to.equal(cardId)
-      expectBooksToAgree(network, answer.payment)
+      expectLedgerToAgree(network, answer.payment)
     }
   })
 
@@ -35,7 +35,7 @@ describe('a stored card', function () {
     await merchant.capture(payment.id, { amount: 2_000 })
     const refunded = await merchant.cancel(payment.id)
     expect(refunded.payment).to.include({ status: 'refunded', refunded_cents: 2_000 })
-    expectBooksToAgree(network, refunded.payment)
+    expectLedgerToAgree(network, refunded.payment)
   })
 
   it('is declined when its issuer says so', async () => {
@@ -67,7 +67,7 @@ describe('a stored card', function () {
     await merchant.capture(payment.id)
     const refunded = await merchant.cancel(payment.id)
     expect(refunded.payment.status).to.equal('refunded')
-    expectBooksToAgree(network, refunded.payment)
+    expectLedgerToAgree(network, refunded.payment)
   })
 
   it('does not exist for other merchants, and neither do payments and tokens', async () => {

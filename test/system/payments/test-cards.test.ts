@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { testCards } from '../../../machines/test-cards.js'
-import { expectBooksToAgree } from '../../support/books.js'
+import { expectLedgerToAgree } from '../../support/ledger-audit.js'
 import type { Merchant, PaymentView } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
@@ -32,7 +32,7 @@ describe('the published test cards in a running service', function () {
           expect(first, number).to.deep.equal([status, word === 'approved' ? success : word])
           const isGood = word === 'approved' || number.endsWith('9')
           expect(payment.status, number).to.equal(isGood ? success : 'failed')
-          expectBooksToAgree(network, payment)
+          expectLedgerToAgree(network, payment)
         })
       )
     })

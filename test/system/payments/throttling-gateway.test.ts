@@ -1,7 +1,7 @@
 /** Real processes while a gateway of the card network answers 429 or 503 instead of the acquirer. */
 import { expect } from 'chai'
-import { expectBooksToAgree } from '../../support/books.js'
 import { until } from '../../support/conditions.js'
+import { expectLedgerToAgree } from '../../support/ledger-audit.js'
 import { type ApiAnswer, asOperator } from '../../support/merchant.js'
 import { NETWORK_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 
@@ -39,7 +39,7 @@ describe('a gateway that turns calls away', function () {
       await asOperator(service(), 'clock', 'advance', '11m')
       for (const { payment } of inDoubt) expect((await merchant.settled(payment.id)).status).to.equal('failed')
       for (const { error, payment } of answers) {
-        expectBooksToAgree(network, await merchant.read(error.payment_id ?? payment.id))
+        expectLedgerToAgree(network, await merchant.read(error.payment_id ?? payment.id))
       }
     })
   }

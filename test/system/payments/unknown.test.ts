@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import type { LedgerSale } from '../../../scripts/simulator/ledger.js'
-import { booksOf, expectBooksToAgree } from '../../support/books.js'
 import { until } from '../../support/conditions.js'
+import { expectLedgerToAgree, ledgerSumsOf } from '../../support/ledger-audit.js'
 import { asOperator, testCards } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
@@ -14,7 +14,7 @@ describe('a payment whose outcome is not known', function () {
     expect((await asOperator(service(), 'clock', 'advance', span)).code).to.equal(0)
   }
 
-  /** An authorisation that never reaches the network's books, nor is known not to have. */
+  /** An authorisation that never reaches the network's ledger, nor is known not to have. */
   const lostOnTheWay = async (key: string = randomUUID()): Promise<string> => {
     network.faults({ drop_before: 1 })
     const answer = await merchant.create({ key })
@@ -36,7 +36,7 @@ describe('a payment whose outcome is not known', function () {
       const payment = await merchant.settled(answer.payment.id)
       expect(payment).to.include({ status: 'captured', captured_cents: 10_000 })
       expect(payment.operation.state).to.equal('succeeded')
-      expectBooksToAgree(network, payment)
+      expectLedgerToAgree(network, payment)
       const replay = await merchant.create({ token, key: 'lost-answer' })
       expect([replay.status, replay.payment.status, replay.payment.id]).to.deep.equal([200, 'captured', payment.id])
     })
@@ -53,7 +53,7 @@ describe('a payment whose outcome is not known', function () {
       const { payment } = await merchant.create({ card: testCards.silentlyDeclined })
       const found = await merchant.settled(payment.id)
       expect([found.status, found.error?.code]).to.deep.equal(['failed', 'card_declined'])
-      expectBooksToAgree(network, found)
+      expectLedgerToAgree(network, found)
     })
   })
 
@@ -75,7 +75,7 @@ describe('a payment whose outcome is not known', function () {
     expect([replay.status, replay.error.code]).to.deep.equal([503, 'network_unavailable'])
   })
 
-  it('is looked for once more after it failed: a sale that turns up is voided, and a person is told', async () => {
+  it('is looked for once more after it failed: a sale that turns up is voided, and listed for manual review', async () => {
     const [model] = network.sales((await merchant.create()).payment.id)
     const id = await lostOnTheWay()
     network.faults()
@@ -84,11 +84,11 @@ describe('a payment whose outcome is not known', function () {
     network.book({ ...(model as LedgerSale), paymentId: randomUUID(), merchantOrderId: id.replaceAll('-', '') })
     await advance('61m')
     await until('the late sale is voided', () => network.sales(id)[0]?.status === 10)
-    await until('a person is told', async () => (await reviewReasonOf(id)) === 'sale_after_failure')
+    await until('it is listed for manual review', async () => (await reviewReasonOf(id)) === 'sale_after_failure')
     expect((await merchant.read(id)).status).to.equal('failed')
   })
 
-  it('owns one of two sales under its order; the duplicate is voided, and a person is told', async () => {
+  it('owns one of two sales under its order; the duplicate is voided, and listed for manual review', async () => {
     network.faults({ drop_after: 1 })
     const { payment } = await merchant.create()
     const [sale] = network.sales(payment.id)
@@ -96,12 +96,12 @@ describe('a payment whose outcome is not known', function () {
     network.faults()
     const settled = await merchant.settled(payment.id)
     expect(settled).to.include({ status: 'captured', captured_cents: 10_000 })
-    const books = booksOf(network, payment.id)
-    expect([books.sales, books.captured - books.refunded]).to.deep.equal([2, 10_000])
+    const sums = ledgerSumsOf(network, payment.id)
+    expect([sums.sales, sums.captured - sums.refunded]).to.deep.equal([2, 10_000])
     expect(await reviewReasonOf(payment.id)).to.equal('duplicate_sale')
   })
 
-  it('is listed for a person after three days, and still settles when the network answers', async () => {
+  it('is listed for manual review after three days, and still settles when the network answers', async () => {
     const id = await lostOnTheWay()
     network.faults({ error_before: 1 })
     await advance('73h')

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { PaymentsClient } from '../../../client/index.js'
 import { readLoopbackTls } from '../../../scripts/start/loopback-tls.js'
-import { booksOf, expectBooksToAgree } from '../../support/books.js'
 import { until } from '../../support/conditions.js'
+import { expectLedgerToAgree, ledgerSumsOf } from '../../support/ledger-audit.js'
 import { asOperator, registerHook } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 import { type Receiver, startReceiver } from '../../support/receiver.js'
@@ -21,7 +21,7 @@ describe('a merchant in the test environment', function () {
     expect(first.status).to.equal('charged_back')
     expect(await client().test.chargeback(id)).to.deep.equal(first)
     expect(network.sales(id).map(sale => sale.chargebackCase !== null)).to.deep.equal([true])
-    expectBooksToAgree(network, await merchant.read(id))
+    expectLedgerToAgree(network, await merchant.read(id))
     expect(await listed()).not.to.contain(id)
   })
 
@@ -29,9 +29,9 @@ describe('a merchant in the test environment', function () {
     const { id } = (await merchant.create({ capture: false })).payment
     const first = await client().test.expire(id)
     expect(first.status).to.equal('expired')
-    expect(booksOf(network, id).held).to.equal(0)
+    expect(ledgerSumsOf(network, id).held).to.equal(0)
     expect(await client().test.expire(id)).to.deep.equal(first)
-    expectBooksToAgree(network, await merchant.read(id))
+    expectLedgerToAgree(network, await merchant.read(id))
     expect((await merchant.capture(id)).error.code).to.equal('preauth_expired')
     expect(network.sales(id).map(sale => sale.requests.void)).to.deep.equal([1])
     expect(await listed()).not.to.contain(id)
@@ -48,7 +48,7 @@ describe('a merchant in the test environment', function () {
     expect(refused).to.include({ status: 409, code: 'invalid_state' })
     network.answerHeld()
     expect((await capture).payment.status).to.equal('captured')
-    expectBooksToAgree(network, await merchant.read(id))
+    expectLedgerToAgree(network, await merchant.read(id))
   })
 
   it('gets each outcome of docs/TESTING.md by its amount', async () => {

@@ -50,7 +50,7 @@ const rows: [
     {},
     'NETWORK_NOTIFICATION'
   ],
-  ['a person has looked', inStatus('captured'), { kind: 'resolve_review' }, {}, 'REVIEW_RESOLVED'],
+  ['an operator has looked', inStatus('captured'), { kind: 'resolve_review' }, {}, 'REVIEW_RESOLVED'],
   ['an erasure is no event', inStatus('captured'), { kind: 'erase_buyer' }, {}, null],
   ['the end of a window', inStatus('pre_authorized'), wake, { at: DUE }, 'EXPIRE'],
   ['a wake-up that was moved meanwhile', inStatus('pre_authorized'), wake, { at: DUE - 1 }, null],
