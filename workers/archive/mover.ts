@@ -38,21 +38,54 @@ const AT_ONCE = 50
 /** Most payments end within an hour. The cursor stays so far behind that they need not be looked at twice. */
 const LIFE_MS = 3_600_000
 
-/** Moves all that is due, one partition after the other, until `signal` aborts. */
+/** One partition waits for PostgreSQL while the other one waits for Redis. */
+const PARTITIONS_AT_ONCE = 2
+
+/** Moves all that is due, partition by partition, until `signal` aborts. The first failure ends the round. */
 export async function moveRound(deps: MoverDeps, signal: AbortSignal): Promise<void> {
   const merchantIds = await deps.merchantIds()
-  for (const partition of partitionNumbers(deps.partitions)) {
-    const own = merchantIds.filter(merchantId => partitionOf(merchantId, deps.partitions) === partition)
-    await moveNoted(deps, partition, signal)
-    for (const merchantId of own) await moveOf(merchantId, deps, partition, signal)
+  const partitions = partitionNumbers(deps.partitions).values()
+  let isFailed = false
+  const round: Round = { ...deps, pace: paceOf(deps.perSecond), isOver: () => isFailed || signal.aborted }
+  const moveNext = async (): Promise<void> => {
+    for (const partition of partitions) {
+      if (round.isOver()) return
+      const own = merchantIds.filter(merchantId => partitionOf(merchantId, deps.partitions) === partition)
+      await moveNoted(round, partition)
+      for (const merchantId of own) await moveOf(merchantId, round, partition)
+    }
   }
+  const moving = Array.from({ length: PARTITIONS_AT_ONCE }, () =>
+    moveNext().catch((error: unknown) => {
+      isFailed = true
+      throw error
+    })
+  )
+  // All have ended before this does: the next round begins alone.
+  for (const ended of await Promise.allSettled(moving)) if (ended.status === 'rejected') throw ended.reason
   if (!signal.aborted) deps.metrics.waitingSince(null)
 }
 
+/** Waits until `payments` more may have moved at this rate, however many partitions ask. */
+type Pace = (payments: number) => Promise<void>
+
+function paceOf(perSecond: number): Pace {
+  let freeAtMs = performance.now()
+  return async payments => {
+    freeAtMs = Math.max(performance.now(), freeAtMs) + (payments / perSecond) * 1_000
+    await delay(freeAtMs - performance.now())
+  }
+}
+
+interface Round extends MoverDeps {
+  readonly pace: Pace
+  readonly isOver: () => boolean
+}
+
 /** Moves those that were noted, because they came back or did not rest when the cursor passed them. */
-async function moveNoted(deps: MoverDeps, partition: number, signal: AbortSignal): Promise<void> {
+async function moveNoted(deps: Round, partition: number): Promise<void> {
   const nowMs = deps.clock.now()
-  while (!signal.aborted) {
+  while (!deps.isOver()) {
     const due = await deps.redis.zrangebyscore(keys.rests(partition), '-inf', nowMs, 'LIMIT', 0, BATCH)
     if (due.length === 0) return
     await moveBatch(deps, partition, due, nowMs)
@@ -60,14 +93,14 @@ async function moveNoted(deps: MoverDeps, partition: number, signal: AbortSignal
 }
 
 /** Moves the payments of a merchant behind its cursor. The cursor passes a payment that has moved or is noted. */
-async function moveOf(merchantId: string, deps: MoverDeps, partition: number, signal: AbortSignal): Promise<void> {
+async function moveOf(merchantId: string, deps: Round, partition: number): Promise<void> {
   const { redis, clock } = deps
   const cursors = keys.archiveCursors(partition)
   const indexes = paymentStatuses.map(status => statusIndex(partition, merchantId, status))
   const nowMs = clock.now()
   const before = firstPaymentKeyAt(nowMs - deps.afterMs - LIFE_MS)
   let after = (await redis.hget(cursors, merchantId)) ?? ''
-  while (!signal.aborted) {
+  while (!deps.isOver()) {
     const found = await oldestOf(redis, indexes, { after, before }, BATCH)
     if (found.length === 0) return
     await moveBatch(deps, partition, found, nowMs)
@@ -77,12 +110,7 @@ async function moveOf(merchantId: string, deps: MoverDeps, partition: number, si
 }
 
 /** On return each payment has moved, or is noted to be looked at after `nowMs`. */
-async function moveBatch(
-  deps: MoverDeps,
-  partition: number,
-  paymentKeys: readonly string[],
-  nowMs: number
-): Promise<void> {
+async function moveBatch(deps: Round, partition: number, paymentKeys: readonly string[], nowMs: number): Promise<void> {
   const startedMs = performance.now()
   const { redis, afterMs, metrics } = deps
   const payments = await read(deps, partition, paymentKeys)
@@ -131,12 +159,12 @@ async function read(
 
 /** Returns scores and payment keys of those that must be looked at again: they may have changed meanwhile. */
 async function move(
-  { archive, writes, metrics, perSecond, afterMs }: MoverDeps,
+  { archive, writes, metrics, pace, afterMs }: Round,
   partition: number,
   payments: readonly Payment[],
   nowMs: number
 ): Promise<(string | number)[]> {
-  const startedMs = performance.now()
+  const paced = pace(payments.length)
   metrics.waitingSince(Math.min(...payments.map(restingSinceMs)) + afterMs)
   await withCrashPoints('archive.put', () => archive.put(payments))
   const again: (string | number)[] = []
@@ -146,6 +174,6 @@ async function move(
     metrics.moved(removed, some.length - removed)
     if (removed < some.length) again.push(...some.flatMap(({ terms }) => [nowMs + LIFE_MS, paymentKeyOf(terms.id)]))
   }
-  await delay((payments.length / perSecond) * 1_000 - (performance.now() - startedMs))
+  await paced
   return again
 }
