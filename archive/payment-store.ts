@@ -2,7 +2,7 @@
 import type { Payment } from '../machines/model.js'
 import type { Redis } from '../redis/connection/connections.js'
 import { createWrites, type Writes } from '../redis/connection/writes.js'
-import { firstPaymentKeyAt, keys, paymentIdOfKey, paymentKeyOf } from '../redis/keys.js'
+import { createdAtMs, firstPaymentKeyAt, keys, paymentIdOfKey, paymentKeyOf } from '../redis/keys.js'
 import { newestArchived, restorePayment, timeBeforeRestore } from '../redis/payments/payment-moves.js'
 import { decodePayment } from '../redis/payments/payment-record.js'
 import type { ListQuery, PaymentPage, PaymentStore } from '../redis/payments/payments.js'
@@ -84,7 +84,9 @@ async function listBoth(
   const page = await store.list(query)
   const mark = await newestArchived(redis, query.partition)
   if (mark === null || mark < endOf(page, query)) return page
-  const older = await archive.list(query)
+  // None of the archive is newer: PostgreSQL need not look at the months after it.
+  const newestMs = createdAtMs(paymentIdOfKey(mark)) + 1
+  const older = await archive.list({ ...query, createdToMs: Math.min(query.createdToMs ?? newestMs, newestMs) })
   const found = new Map(page.payments.map(payment => [payment.terms.id, payment]))
   const others = older.payments.filter(({ terms }) => !found.has(terms.id))
   for (const payment of await current(redis, query, others)) found.set(payment.terms.id, payment)

@@ -3,7 +3,7 @@ import { DatabaseError } from 'pg'
 import type { Payment } from '../machines/model.js'
 import { moneyMoves } from '../machines/money-moves.js'
 import { restingSinceMs } from '../machines/payment/rest.js'
-import { firstPaymentKeyAt, paymentIdOfKey, paymentKeyOf } from '../redis/keys.js'
+import { createdAtMs, firstPaymentKeyAt, paymentIdOfKey, paymentKeyOf } from '../redis/keys.js'
 import { decodePayment, encodePayment } from '../redis/payments/payment-record.js'
 import { type ListQuery, PAGE_CHARACTERS_MAX } from '../redis/payments/payments.js'
 import type { Logger } from '../runtime/log.js'
@@ -128,10 +128,12 @@ async function put(postgres: Postgres, payments: readonly Payment[]): Promise<vo
 }
 
 /** The statement of a page: one payment more than the page may have, so that its end is known. */
-export function listStatement(query: ListQuery): { text: string; values: unknown[] } {
-  const { merchantId, status, externalReference, afterId, createdFromMs, createdToMs, limit } = query
-  const ends = [...(afterId === null ? [] : [afterId]), ...(createdToMs === null ? [] : [firstIdAt(createdToMs)])]
-  const values = [merchantId, firstIdAt(createdFromMs ?? 0), ends.sort()[0] ?? LAST_ID, limit + 1, PAGE_CHARACTERS_MAX]
+export function listStatement(
+  query: ListQuery,
+  charactersMax: number = PAGE_CHARACTERS_MAX
+): { text: string; values: unknown[] } {
+  const { merchantId, status, externalReference, createdFromMs, limit } = query
+  const values = [merchantId, firstIdAt(createdFromMs ?? 0), endOf(query), limit + 1, charactersMax]
   const filters = [
     ...(status === null ? [] : [`AND status = $${values.push(status)}`]),
     ...(externalReference === null ? [] : [`AND external_reference = $${values.push(externalReference)}`])
@@ -147,15 +149,45 @@ export function listStatement(query: ListQuery): { text: string; values: unknown
   return { text, values }
 }
 
+interface Listed {
+  readonly id: string
+  readonly record: string
+  /** Rows that there were, up to one more than the page may have: the last ones are left out when records are long. */
+  readonly found: number
+}
+
+/** A statement is planned for each month that it may reach. Most pages are full with the newest of them. */
+const FIRST_ASKED_MS = 31 * 24 * 3_600_000
+
 async function list(postgres: Postgres, query: ListQuery): ReturnType<PaymentArchive['list']> {
-  const { text, values } = listStatement(query)
-  const found = await postgres.query<{ id: string; record: string; found: number }>(text, values)
-  const page = found.slice(0, query.limit)
-  const last = page.at(-1)
+  const rowsOf = (part: Partial<ListQuery>, charactersMax?: number): Promise<Listed[]> => {
+    const { text, values } = listStatement({ ...query, ...part }, charactersMax)
+    return postgres.query<Listed>(text, values)
+  }
+  const splitMs = createdAtMs(endOf(query)) - FIRST_ASKED_MS
+  const isSplit = splitMs > (query.createdFromMs ?? 0)
+  let rows = await rowsOf(isSplit ? { createdFromMs: splitMs } : {})
+  let { limit } = query
+  let isCut = rows.length < (rows[0]?.found ?? 0)
+  if (isSplit && !isCut && rows.length <= limit) {
+    const charactersLeft = PAGE_CHARACTERS_MAX - rows.reduce((sum, { record }) => sum + record.length, 0)
+    // With no room left, one row still tells that the page is not the last one.
+    if (charactersLeft <= 0) limit = rows.length
+    const older = await rowsOf({ createdToMs: splitMs, limit: limit - rows.length }, Math.max(1, charactersLeft))
+    rows = [...rows, ...older]
+    isCut = older.length < (older[0]?.found ?? 0)
+  }
+  const page = rows.slice(0, limit)
   return {
     payments: page.map(({ id, record }) => decodePayment(record, paymentKeyOf(id))),
-    nextAfterId: last !== undefined && page.length < last.found ? last.id : null
+    nextAfterId: isCut || rows.length > page.length ? (page.at(-1)?.id ?? null) : null
   }
+}
+
+/** The id that all results of a page are older than. */
+function endOf({ afterId, createdToMs }: ListQuery): string {
+  const ends = [...(afterId === null ? [] : [afterId]), ...(createdToMs === null ? [] : [firstIdAt(createdToMs)])]
+  return ends.sort()[0] ?? LAST_ID
 }
 
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'

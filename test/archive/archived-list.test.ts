@@ -55,6 +55,26 @@ describe('list of archived payments', () => {
     expect(await listed({ afterId: first.nextAfterId })).to.deep.equal(idsOf(payments).reverse().slice(6))
   })
 
+  it('has no gaps and doubles where it asks for older months, also when long records shorten a page', async () => {
+    const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`key_${at}`, 'x'.repeat(500)]))
+    const payments = Array.from({ length: 24 }, (_, at) =>
+      createdAt(START_MS + at * 7 * DAY_MS, at % 3 === 0 ? {} : { terms: { metadata } })
+    )
+    await test.archive.put(payments)
+    for (const limit of [1, 2, 5, 6, 30]) {
+      const seen: string[] = []
+      let query = aListQuery({ limit, createdToMs: START_MS + 24 * 7 * DAY_MS })
+      for (;;) {
+        const page = await test.archive.list(query)
+        expect(page.payments, `limit ${limit}`).to.have.length.within(1, limit)
+        seen.push(...idsOf(page.payments))
+        if (page.nextAfterId === null) break
+        query = { ...query, afterId: page.nextAfterId }
+      }
+      expect(seen, `limit ${limit}`).to.deep.equal(idsOf(payments).reverse())
+    }
+  })
+
   it('reads the newest months first, and no more of them than a page needs', async () => {
     const months = Array.from({ length: 6 }, (_, month) => Date.UTC(2026, month, 2))
     const many = months.flatMap(atMs => Array.from({ length: 1_000 }, (_, at) => createdAt(atMs + at)))
