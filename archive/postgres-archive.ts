@@ -14,6 +14,8 @@ import { type ArchiveSettings, openPostgres, type Postgres } from './postgres.js
 export interface PostgresArchive extends PaymentArchive {
   /** Brings the tables to this version. For the process `archive`, at its start. */
   migrate(): Promise<string[]>
+  /** Rejects with `ArchiveUnavailable` when it gives no answer in time. */
+  ping(): Promise<void>
   /** Lets statements under way end, and closes the connections. */
   close(): Promise<void>
 }
@@ -33,6 +35,9 @@ export function createPostgresArchive(settings: ArchiveSettings, logger: Logger)
     async findBySale(saleId) {
       const [row] = await postgres.query<{ id: string }>('SELECT id FROM payments WHERE sale_id = $1', [saleId])
       return row?.id ?? null
+    },
+    async ping() {
+      await postgres.query('SELECT 1')
     },
     migrate: () => migrate(settings.archiveUrl, settings.archiveTimeoutMs),
     close: () => postgres.close()

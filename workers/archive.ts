@@ -32,6 +32,10 @@ await runProcess('archive', async context => {
     () => archive.migrate(),
     signal
   )
-  onReadyCheck('archive', moving.problem)
+  onReadyCheck('archive', async () => {
+    // A round in which nothing is due asks PostgreSQL nothing.
+    await archive.ping()
+    return moving.problem()
+  })
   onStop('moving', moving.ended)
 })
