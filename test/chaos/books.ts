@@ -74,6 +74,19 @@ export async function closeBooks(
   return { records: clients.flatMap(client => client.records), payments, sales }
 }
 
+/** Waits until every payment of a client is at its end and told, while the service works as ever. */
+export async function comeToRest(
+  client: ChaosClient,
+  receiver: ChaosReceiver
+): Promise<ReadonlyMap<string, Payment | null>> {
+  await client.idle(PEACE_MAX_MS)
+  const ids = client.records.flatMap(({ paymentIds }) => [...paymentIds])
+  const read: Reader = id => client.read(id)
+  const payments = await readPayments([...new Set(ids)], read, PEACE_MAX_MS)
+  await untilTold(receiver, payments, read, PEACE_MAX_MS)
+  return payments
+}
+
 type Reader = (paymentId: string) => Promise<Payment | null>
 
 /** Each payment that a client has heard of, when it is at its end or the patience is. */

@@ -64,6 +64,16 @@ describe('a running service under chaos', function () {
     expect(shiftedClocks).to.be.above(0)
   })
 
+  it('keeps its books when payments move to the archive meanwhile, and PostgreSQL is killed, too', async () => {
+    const { findings, archived, struck } = await runChaos(
+      options({ isArchiving: true, seconds: 8, stoppedMaxMs: null })
+    )
+    expect(findings).to.deep.equal(CLEAN)
+    expect(struck.killed).to.include.keys('postgres')
+    expect(archived?.payments).to.be.above(10)
+    expect(archived?.returned).to.be.above(3)
+  })
+
   it('keeps its books when processes die at chosen points', async () => {
     const { findings, crashes } = await runChaos(options({ crashPoints: POINTS, rate: 8 }))
     expect(findings).to.deep.equal(CLEAN)

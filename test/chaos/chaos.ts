@@ -18,6 +18,7 @@ interface ChaosArguments {
   readonly every: number
   readonly silenceEvery: number
   readonly killsOnly?: boolean
+  readonly archive?: boolean
   readonly crashPoints: readonly CrashPoint[]
   readonly json?: boolean
   readonly log?: string
@@ -32,6 +33,7 @@ const command = toolCommand({
   takes: '--minutes, and up to two more until everything is settled.',
   examples: [
     ['--minutes 10 --rate 100', 'the long one'],
+    ['--minutes 5 --rate 60 --archive', 'with payments that move to the archive'],
     ['--minutes 0.5 --rate 15 --crash-points commit.after,requeue.after', 'death at two points']
   ]
 })
@@ -47,6 +49,7 @@ const command = toolCommand({
       .default([], 'none')
       .conflicts(['every', 'silenceEvery', 'killsOnly'])
   )
+  .option('--archive', 'with an archive: payments of before move meanwhile, and PostgreSQL is struck like all else')
   .option('--json', 'print JSON')
   .option('--log <file>', 'append all that the processes print', logFile)
 const { options } = readCommandLine<ChaosArguments>(command)
@@ -62,6 +65,7 @@ const verdict = await runChaos({
   stoppedMaxMs: options.killsOnly ? null : STOPPED_MAX_MS,
   silenceEveryMs: options.killsOnly ? null : options.silenceEvery * 1_000,
   crashPoints: options.crashPoints,
+  isArchiving: options.archive ?? false,
   output: text => {
     if (options.log !== undefined) appendFileSync(options.log, text)
   },
@@ -84,6 +88,9 @@ function sentences({ findings, ...figures }: Verdict): string {
     ...Object.entries(figures.struck).map(([kind, counts]) => `${kind}: ${listing(counts)}`),
     `lives with a clock that was 90 s wrong: ${figures.shiftedClocks}`,
     ...(figures.crashes.length === 0 ? [] : [`died at: ${figures.crashes.join(', ')}`]),
+    ...(figures.archived === null
+      ? []
+      : [`archive: ${figures.archived.payments} payments, ${figures.archived.returned} of them back in Redis`]),
     `longest outage seen by a client: ${figures.longestOutageMs} ms (99 % below ${figures.outageP99Ms} ms)`,
     `  ${figures.longestKillOutageMs} ms while no process was suspended and no connection silent`,
     `  ${figures.longestSilenceOutageMs} ms with a silent connection, without the time in which a process was suspended`,

@@ -62,11 +62,24 @@ export class ChaosClient {
     this.#running.add(story)
   }
 
-  /** Resolves when every story has ended, or after `limitMs`: then what is open stays without an answer. */
-  async finish(limitMs: number): Promise<void> {
+  /** Changes a payment of long ago: refunds a part of it, or the buyer disputes it. */
+  change(paymentId: string, name: string): void {
+    const isRefund = this.#random() < 0.8
+    const change = isRefund ? this.#operate('cancel', name, 0, paymentId, 500) : this.#dispute(paymentId)
+    const story = change.finally(() => this.#running.delete(story))
+    this.#running.add(story)
+  }
+
+  /** Resolves when every story has ended, or after `limitMs`. */
+  async idle(limitMs: number): Promise<void> {
     const stopped = new AbortController()
     await Promise.race([Promise.all([...this.#running]), delay(limitMs, stopped.signal)])
     stopped.abort()
+  }
+
+  /** The same, for good: what is open then stays without an answer. */
+  async finish(limitMs: number): Promise<void> {
+    await this.idle(limitMs)
     this.#isGivingUp = true
     await Promise.all([...this.#running])
   }

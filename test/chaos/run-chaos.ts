@@ -13,6 +13,7 @@ import type { RunningService, Service } from '../../scripts/start/service.js'
 import { createRandom } from '../simulation/random.js'
 import { type Reckoning, reckon } from './books.js'
 import { ChaosClient } from './client.js'
+import { type Archived, earlierPayments, readArchived } from './earlier-payments.js'
 import { openLoop } from './open-loop.js'
 import { longestOutageStory } from './outages.js'
 import { type ProxyThread, startProxyThread } from './proxy-thread.js'
@@ -29,6 +30,8 @@ export interface ChaosOptions extends Pace {
   readonly pace: 'full' | 'brief'
   /** Instead of kills from outside: points at which processes kill themselves, once each. */
   readonly crashPoints: readonly CrashPoint[]
+  /** With an archive: payments of before move into it meanwhile, and some are changed then. */
+  readonly isArchiving?: boolean
   /** Environment of the processes, on top of the run's own. */
   readonly env?: Readonly<Record<string, string>>
   /** Gets all that the processes print. */
@@ -44,6 +47,8 @@ export interface Verdict extends Reckoning {
   /** Lives of a process with a wrong clock. */
   readonly shiftedClocks: number
   readonly longestOutageStory: readonly string[]
+  /** Null: the run had no archive. */
+  readonly archived: Archived | null
   /** The points that were reached. */
   readonly crashes: readonly string[]
 }
@@ -73,6 +78,8 @@ const BRIEF = {
 /** Between two lines of progress while payments are sent. */
 const PROGRESS_EVERY_S = 15
 const SCALE = ['api=2', 'tokens=2', 'payments=2', 'timers=2']
+/** Of the time with trouble: for so long, payments are sent before it that move to the archive. */
+const EARLIER_PART = 1 / 3
 
 /** Runs to the verdict; everything that was started is stopped again. Rejects when the service does not start. */
 export async function runChaos(options: ChaosOptions): Promise<Verdict> {
@@ -89,10 +96,12 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
     root: options.root,
     dataDir,
     procfile: await procfileWithShiftedClocks(options.root),
-    scale: SCALE,
+    scale: options.isArchiving ? [...SCALE, 'archive=1'] : SCALE,
     env: {
       ...SETTINGS,
       ...(options.pace === 'brief' ? BRIEF : {}),
+      // The last one moves when half of the run is over.
+      ARCHIVE_PER_SECOND: String(Math.ceil(2 * EARLIER_PART * options.rate)),
       ...options.env,
       CRASH_POINTS: options.crashPoints.join()
     },
@@ -119,7 +128,7 @@ export async function runChaos(options: ChaosOptions): Promise<Verdict> {
 }
 
 /** Processes that live by a clock which they set right by that of Redis (redis/connection/redis-clock.ts). */
-const SHIFTED_PROCESSES = ['api', 'payments', 'timers']
+const SHIFTED_PROCESSES = ['api', 'payments', 'timers', 'archive']
 /** What shifted-clock.ts says. */
 const SHIFTED = 'the clock of this process is'
 
@@ -152,7 +161,7 @@ async function runWith(stage: Stage, options: ChaosOptions): Promise<Observed> {
 
 async function runOn(
   { service, dataDir, proxies }: Stage,
-  { ports, urls }: RunningService,
+  { ports, urls, redis }: RunningService,
   receiver: ChaosReceiver,
   dice: () => number,
   options: ChaosOptions
@@ -171,14 +180,20 @@ async function runOn(
     dice
   )
   receiver.trust(await client.registerWebhook(receiver.url))
-  options.progress('the service runs; trouble begins')
+  const { seconds, rate, progress, isArchiving = false } = options
+  const earlier = isArchiving
+    ? await earlierPayments(client, receiver, { rate, seconds: Math.ceil(seconds * EARLIER_PART), dataDir })
+    : []
+  progress('the service runs; trouble begins')
   const trouble =
     options.crashPoints.length > 0
       ? noTrouble()
       : makeTrouble({ processes: () => service.processes, networkUrl: urls.network_url, proxies }, options, dice)
-  const { seconds, rate, progress } = options
+  let changed = 0
   const begun = await openLoop(options, index => {
     client.begin(`order-${index}`)
+    const id = index * EARLIER_PART >= changed ? earlier[changed++] : undefined
+    if (id !== undefined) client.change(id, `change-${index}`)
     const isTold = index > 0 && index % Math.max(1, Math.round(rate * PROGRESS_EVERY_S)) === 0
     if (isTold) progress(`${index} payments begun, ${client.open} open`)
   })
@@ -187,8 +202,10 @@ async function runOn(
   await service.untilReady()
   progress(`${begun} payments were begun, ${client.open} are open; peace`)
   const reckoning = await reckon([client], receiver, urls.network_url, trouble.strikes)
+  const archived = redis.archiveUrl === undefined ? null : await readArchived(redis.archiveUrl)
   return {
     ...reckoning,
+    archived,
     seconds,
     deliveries: receiver.deliveries(),
     struck: countStrikes(trouble.strikes),

@@ -18,6 +18,8 @@ const BURSTS = [{ throttle: 1 }, { gateway_down: 1 }] as const
 const BURST_CHANCE = 0.15
 /** Strikes that kill; the others stop a process for a while. */
 const KILL_CHANCE = 0.7
+/** One server among many processes: with an archive, every so many strikes hit PostgreSQL, so that a short run has some. */
+const ARCHIVE_EVERY = 5
 /** A Redis that is only stopped for longer than a command may take is as bad as a dead one; both are tried. */
 const REDIS_STOPPED_MAX_MS = 2_000
 
@@ -69,6 +71,7 @@ export function makeTrouble(
   const note = (kind: StrikeKind, victim: string, suspendedMs = 0): void =>
     void strikes.push({ atMs: performance.now(), kind, victim, suspendedMs })
   let bursts = 0
+  let turns = 0
   const nextFaults = (): object => {
     // A payment in doubt ends only once the network has booked a sale.
     if (strikes.length === 0 || random() >= BURST_CHANCE) return NETWORK_FAULTS
@@ -80,7 +83,9 @@ export function makeTrouble(
       await putFaults(networkUrl, nextFaults())
       await delay(strikeEveryMs * (0.5 + random()), ending.signal)
       if (ending.signal.aborted) return
-      const all = processes()
+      const running = processes()
+      const archive = running.filter(({ name }) => name === 'postgres')
+      const all = archive.length > 0 && turns++ % ARCHIVE_EVERY === 0 ? archive : running
       const victim = all[Math.floor(random() * all.length)]
       if (victim === undefined) continue
       if (stoppedMaxMs === null || random() < KILL_CHANCE) {
