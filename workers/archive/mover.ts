@@ -41,19 +41,33 @@ const LIFE_MS = 3_600_000
 /** One partition waits for PostgreSQL while the other one waits for Redis. */
 const PARTITIONS_AT_ONCE = 2
 
-/** Moves all that is due, partition by partition, until `signal` aborts. The first failure ends the round. */
-export async function moveRound(deps: MoverDeps, signal: AbortSignal): Promise<void> {
+/**
+ * Moves all that is due, partition by partition, until `signal` aborts. The first failure ends the round. Resolves to the
+ * time that it took to find out where nothing is due (ms).
+ */
+export async function moveRound(deps: MoverDeps, signal: AbortSignal): Promise<number> {
   const merchantIds = await deps.merchantIds()
   const partitions = partitionNumbers(deps.partitions).values()
   let isFailed = false
-  const round: Round = { ...deps, pace: paceOf(deps.perSecond), isOver: () => isFailed || signal.aborted }
+  let idleMs = 0
+  const round: Round = {
+    ...deps,
+    pace: paceOf(deps.perSecond),
+    isOver: () => isFailed || signal.aborted,
+    worked: durationMs => {
+      idleMs -= durationMs
+      deps.metrics.worked(durationMs)
+    }
+  }
   const moveNext = async (): Promise<void> => {
+    const startedMs = performance.now()
     for (const partition of partitions) {
-      if (round.isOver()) return
+      if (round.isOver()) break
       const own = merchantIds.filter(merchantId => partitionOf(merchantId, deps.partitions) === partition)
       await moveNoted(round, partition)
       for (const merchantId of own) await moveOf(merchantId, round, partition)
     }
+    idleMs += performance.now() - startedMs
   }
   const moving = Array.from({ length: PARTITIONS_AT_ONCE }, () =>
     moveNext().catch((error: unknown) => {
@@ -64,6 +78,7 @@ export async function moveRound(deps: MoverDeps, signal: AbortSignal): Promise<v
   // All have ended before this does: the next round begins alone.
   for (const ended of await Promise.allSettled(moving)) if (ended.status === 'rejected') throw ended.reason
   if (!signal.aborted) deps.metrics.waitingSince(null)
+  return idleMs
 }
 
 /** Waits until `payments` more may have moved at this rate, however many partitions ask. */
@@ -80,6 +95,8 @@ function paceOf(perSecond: number): Pace {
 interface Round extends MoverDeps {
   readonly pace: Pace
   readonly isOver: () => boolean
+  /** A batch was looked through, and moved where it rested. */
+  readonly worked: (durationMs: number) => void
 }
 
 /** Moves those that were noted, because they came back or did not rest when the cursor passed them. */
@@ -112,7 +129,7 @@ async function moveOf(merchantId: string, deps: Round, partition: number): Promi
 /** On return each payment has moved, or is noted to be looked at after `nowMs`. */
 async function moveBatch(deps: Round, partition: number, paymentKeys: readonly string[], nowMs: number): Promise<void> {
   const startedMs = performance.now()
-  const { redis, afterMs, metrics } = deps
+  const { redis, afterMs, worked } = deps
   const payments = await read(deps, partition, paymentKeys)
   const [ready, later]: [Payment[], (string | number)[]] = [[], []]
   const gone: string[] = []
@@ -132,7 +149,7 @@ async function moveBatch(deps: Round, partition: number, paymentKeys: readonly s
     later.push(...back.flatMap(([paymentKey]) => [nowMs + afterMs, paymentKey]))
   }
   if (later.length > 0) await redis.zadd(rests, ...later)
-  metrics.worked(performance.now() - startedMs)
+  worked(performance.now() - startedMs)
 }
 
 /** Payments by payment key: null where there is none, none where the record is not readable. */

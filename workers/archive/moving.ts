@@ -5,9 +5,9 @@ import { type MoverDeps, moveRound } from './mover.js'
 
 const PAUSE_MIN_MS = 1_000
 const PAUSE_MAX_MS = 30_000
-/** A round in which nothing moves takes this part of the time, so that many merchants do not keep Redis busy. */
+/** To look where nothing is due takes this part of the time, so that many merchants do not keep Redis busy. */
 const IDLE_PART = 20
-/** A round in which much moved, or a process that was suspended, must not stop all moving for days. */
+/** A process that was suspended must not stop all moving for days. */
 const IDLE_PAUSE_MAX_MS = 300_000
 
 export interface Moving {
@@ -24,14 +24,13 @@ export function startMoving(deps: MoverDeps, prepare: () => Promise<unknown>, si
   let isPrepared = false
   const run = async (): Promise<void> => {
     for (let pauseMs = PAUSE_MIN_MS; !signal.aborted; await delay(pauseMs, signal)) {
-      const startedMs = performance.now()
       try {
         if (!isPrepared) await prepare()
         isPrepared = true
-        await moveRound(deps, signal)
+        const idleMs = await moveRound(deps, signal)
         if (problem !== undefined) log.info('payments move to the archive again')
         problem = undefined
-        pauseMs = pauseAfterMs(performance.now() - startedMs)
+        pauseMs = pauseAfterMs(idleMs)
       } catch (error) {
         if (problem === undefined) log.warn({ err: error }, 'payments do not move to the archive, this is tried again')
         else pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)
@@ -44,7 +43,7 @@ export function startMoving(deps: MoverDeps, prepare: () => Promise<unknown>, si
   return { problem: () => problem, ended: () => running }
 }
 
-/** The pause after a round that took `roundMs`. */
-export function pauseAfterMs(roundMs: number): number {
-  return Math.min(Math.max(PAUSE_MIN_MS, IDLE_PART * roundMs), IDLE_PAUSE_MAX_MS)
+/** The pause after a round that looked for `idleMs` where nothing was due. */
+export function pauseAfterMs(idleMs: number): number {
+  return Math.min(Math.max(PAUSE_MIN_MS, IDLE_PART * idleMs), IDLE_PAUSE_MAX_MS)
 }
