@@ -50,7 +50,8 @@ function isOurFault(error: unknown): boolean {
   return error instanceof DatabaseError && OUR_FAULTS.test(error.code ?? '')
 }
 
-function explained(error: unknown): unknown {
+/** The reason in words of an operator. */
+export function explained(error: unknown): unknown {
   // Of a name with several addresses: none of them answers.
   if (error instanceof AggregateError) return error.errors[0]
   if (!(error instanceof DatabaseError && OLD_SCHEMA.includes(error.code ?? ''))) return error

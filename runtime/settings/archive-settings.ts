@@ -41,9 +41,9 @@ export const archiveSettings = {
   archiveRetentionYears: integer(
     'ARCHIVE_RETENTION_YEARS',
     ['operator'],
-    10,
-    [1, 100],
-    'Years after which `operator archive drop` may remove the payments of a month from the archive.'
+    0,
+    [0, 100],
+    'Years after which `operator archive drop` may remove the payments of a month from the archive. 0: it keeps them for ever.'
   )
 } as const
 

@@ -19,6 +19,8 @@ export interface OperatorConnection {
   readonly redis: Redis
   /** Those of the archive, too, where there is one. */
   readonly payments: PaymentStore
+  /** '' without an archive. */
+  readonly archiveUrl: string
   close(): Promise<void>
 }
 
@@ -28,10 +30,10 @@ export interface OperatorConnection {
  * Rejects with a sentence that says which server did not answer and where its address came from.
  */
 export async function connectionOf(env?: NodeJS.ProcessEnv): Promise<OperatorConnection> {
-  const { url, origin, archiveUrl } = await addressOf(readConfig(env, 'tools'), isGiven('REDIS_URL', env))
+  const address = await addressOf(readConfig(env, 'tools'), isGiven('REDIS_URL', env))
   const log = createLogger('operator', 'silent')
-  const redis = await connect(url, 'commands', log).catch((error: unknown) => {
-    throw new Error(`${messageOf(error)} (The address comes from ${origin}.)`)
+  const redis = await connect(address.url, 'commands', log).catch((error: unknown) => {
+    throw new Error(`${messageOf(error)} (The address comes from ${address.origin}.)`)
   })
   const ends = [() => disconnect(redis)]
   const close = async (): Promise<void> => void (await Promise.all(ends.map(async end => await end())))
@@ -39,13 +41,14 @@ export async function connectionOf(env?: NodeJS.ProcessEnv): Promise<OperatorCon
     const config = readConfig(env, 'operator', toldBy(await findInstallation(redis)))
     await claimInstallation(redis, config)
     const { archiveTimeoutMs, archiveConnections } = config
+    const archiveUrl = config.archiveUrl || address.archiveUrl
     const archive = await openArchive({
-      config: { archiveUrl: config.archiveUrl || archiveUrl, archiveTimeoutMs, archiveConnections },
+      config: { archiveUrl, archiveTimeoutMs, archiveConnections },
       log,
       onStop: (_, stop) => void ends.push(async () => await stop())
     })
     const payments = withArchive(createPaymentStore(redis), archive, { redis })
-    return { config, redis, payments, close }
+    return { config, redis, payments, archiveUrl, close }
   } catch (error) {
     await close()
     throw error

@@ -6,11 +6,11 @@ import { MerchantStore } from '../../redis/merchants/merchants.js'
 import { walkPayments } from '../../redis/operator/payment-walk.js'
 import { wholeNumber } from '../command-line/values.js'
 import type { OperatorConnection } from './connection.js'
+import { progressBar } from './progress-bar.js'
 import type { OperatorWorld } from './verb.js'
 
 /** One page of 100 in 33 ms: a few per cent of the time of one Redis. */
 const RATE_DEFAULT = 3_000
-const BAR_WIDTH = 30
 
 export interface ScanOptions {
   readonly merchant?: string
@@ -43,14 +43,9 @@ export async function* scanPayments(
       externalReference,
       merchants,
       perSecond: rate,
-      onPage: (read, share) => terminal?.(barText(read, share))
+      onPage: (read, share) => terminal?.(progressBar(share, `${read} payments read`))
     })
   } finally {
     terminal?.('')
   }
-}
-
-function barText(read: number, share: number): string {
-  const done = Math.round(share * BAR_WIDTH)
-  return `[${'#'.repeat(done)}${'.'.repeat(BAR_WIDTH - done)}] ${Math.floor(share * 100)} %, ${read} payments read`
 }

@@ -9,6 +9,7 @@ import { isRedisUnavailable, reasonOf } from '../../redis/connection/redis-error
 import { version } from '../../runtime/version.js'
 import { HELP_HINT, isMistake } from '../command-line/ending.js'
 import { UsageError } from '../command-line/usage-error.js'
+import { archiveCommand } from './archive.js'
 import { auditCommand } from './audit.js'
 import { clockCommand } from './clock.js'
 import { deadLetterCommand } from './dead-letter.js'
@@ -32,6 +33,7 @@ const nouns: readonly ((verb: VerbMaker) => Command)[] = [
   deadLetterCommand,
   webhookCommand,
   reportCommand,
+  archiveCommand,
   clockCommand,
   vaultCommand,
   webhookKeysCommand,

@@ -29,18 +29,26 @@ describe('schema of the archive', () => {
   })
 
   it('is made once, also by several processes at once', async () => {
-    await test.postgres.ask('DROP TABLE payments, schema_migrations CASCADE')
+    await test.postgres.ask('DROP TABLE payments, exports, schema_migrations CASCADE')
     await test.postgres.ask('DROP FUNCTION first_payment_id, add_months_of')
     const ran = await Promise.all([1, 2, 3].map(() => migrate(test.postgres.url, 10_000)))
-    expect(ran.flat()).to.deep.equal(['0001-payments.sql'])
+    expect(ran.flat()).to.deep.equal(['0001-payments.sql', '0002-exports.sql'])
     expect(await migrate(test.postgres.url, 10_000)).to.deep.equal([])
+  })
+
+  it('is brought up to date beside its payments', async () => {
+    await test.archive.put([createdAt(CREATED_MS)])
+    await test.postgres.ask(`DROP TABLE exports; DELETE FROM schema_migrations WHERE name >= '0002'`)
+    expect(await migrate(test.postgres.url, 10_000)).to.deep.equal(['0002-exports.sql'])
+    expect(await test.postgres.ask('SELECT FROM payments')).to.have.length(1)
   })
 
   it('is the one in docs/ARCHIVE.md', async () => {
     const rows = await test.postgres.ask(
       `SELECT relname, attname, format_type(atttypid, atttypmod) AS type FROM pg_attribute
        JOIN pg_class ON pg_class.oid = attrelid
-       WHERE relname IN ('payments', 'report_daily', 'report_settlement') AND attnum > 0 ORDER BY relname, attnum`
+       WHERE relname IN ('payments', 'exports', 'report_daily', 'report_settlement') AND attnum > 0
+       ORDER BY array_position('{payments,report_daily,report_settlement,exports}', relname::text), attnum`
     )
     const page = readFileSync('docs/ARCHIVE.md', 'utf8')
     const documented = page.split(/^### /m).flatMap(section => {
@@ -112,6 +120,7 @@ describe('roles of the archive', () => {
     expect(await as('archive_reader', 'SELECT merchant_id FROM payments')).to.deep.equal([{ merchant_id: MERCHANT }])
     expect(await as('archive_reader', 'SELECT count(*) FROM report_daily')).to.deep.equal([{ count: '1' }])
     expect(await as('archive_reader', 'SELECT count(*) FROM report_settlement')).to.deep.equal([{ count: '0' }])
+    expect(await as('archive_reader', 'SELECT * FROM exports')).to.deep.equal([])
     for (const statement of ['SELECT record FROM payments', 'DELETE FROM payments', `SELECT add_months_of('{}')`]) {
       expect(await as('archive_reader', statement)).to.match(/^permission denied/)
     }
@@ -123,6 +132,7 @@ describe('roles of the archive', () => {
     )
     expect(await as('archive_writer', 'UPDATE payments SET version = 1')).to.deep.equal([])
     expect(await as('archive_writer', 'DROP TABLE payments')).to.match(/^must be owner/)
+    expect(await as('archive_writer', 'SELECT * FROM exports')).to.match(/^permission denied/)
   })
 })
 

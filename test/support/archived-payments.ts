@@ -22,7 +22,7 @@ export function usePostgresArchive(): TestArchive {
     state.archive = archiveAt(postgres.url)
   })
   after(() => state.archive?.close())
-  beforeEach(() => postgres.ask('DELETE FROM payments'))
+  beforeEach(() => postgres.ask('DELETE FROM payments; DELETE FROM exports'))
   return {
     postgres,
     get archive() {

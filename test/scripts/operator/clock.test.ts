@@ -18,6 +18,7 @@ describe('the clock of the live environment', () => {
         config: readConfig({ SERVICE_ENV: 'live' }, 'operator'),
         redis: test.redis,
         payments: createPaymentStore(test.redis),
+        archiveUrl: '',
         close: async () => undefined
       }),
       out: () => undefined,

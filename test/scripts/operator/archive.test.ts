@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import type { MonthSnapshot } from '../../../archive/months.js'
+import type { Payment } from '../../../machines/model.js'
+import { writeExport } from '../../../scripts/operator/archive-export.js'
+import { createdAt, usePostgresArchive } from '../../support/archived-payments.js'
+import { until } from '../../support/conditions.js'
+import { type OperatorAnswer, operate } from '../../support/operator.js'
+import { useRedis } from '../../support/redis.js'
+
+const MONTH_MS = Date.UTC(2020, 2, 1)
+const NEXT_MONTH_MS = Date.UTC(2020, 3, 1)
+
+describe('operator archive', () => {
+  const servers = useRedis()
+  const archived = usePostgresArchive()
+  let dir = ''
+  before(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'archive-export-'))
+  })
+  after(() => rm(dir, { recursive: true, force: true }))
+
+  const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<OperatorAnswer> =>
+    operate({ SERVICE_ENV: 'test', REDIS_URL: servers.url, ARCHIVE_URL: archived.postgres.url, ...env }, [
+      'archive',
+      ...args
+    ])
+  const put = async (...times: number[]): Promise<Payment[]> => {
+    const payments = times.map(atMs => createdAt(atMs, { terms: { metadata: { text: 'ção "quoted" \\ \n 💳' } } }))
+    await archived.archive.put(payments)
+    return payments
+  }
+  let files = 0
+  const newFile = (): string => join(dir, `${++files}.ndjson`)
+
+  it('shows each month', async () => {
+    const [, newer] = await put(MONTH_MS + 1, NEXT_MONTH_MS - 1, NEXT_MONTH_MS)
+    await archived.archive.takeBack(newer?.terms.id ?? '')
+    const [march, april] = (await run(['status', '--json'])).json() as Record<string, unknown>[]
+    expect(march).to.include({
+      month: '2020-03',
+      payments: 2,
+      oldest: '2020-03-01T00:00:00.001Z',
+      newest: '2020-03-31T23:59:59.999Z',
+      back_in_redis: 1,
+      exported_at: null,
+      droppable_from: null
+    })
+    expect(march?.['bytes']).to.be.within(8_192, 1_000_000)
+    expect(april).to.include({ month: '2020-04', payments: 1, back_in_redis: 0 })
+    expect((await run(['status'], { ARCHIVE_RETENTION_YEARS: '5' })).out).to.match(
+      /^2020-03 +2 +1 +2020-03-01 +2020-03-31 +1 +no +since 2025-04-01$/m
+    )
+  })
+
+  it('exports a month into a file that only its owner reads, and says when it has changed since', async () => {
+    const payments = await put(MONTH_MS, MONTH_MS + 1, NEXT_MONTH_MS)
+    const file = newFile()
+    const { code, out, err } = await run(['export', '2020-03', '--file', file])
+    expect(code, err).to.equal(0)
+    const content = await readFile(file, 'utf8')
+    const rows = content
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line) as { id: string; record: string; money_moves: unknown })
+    expect(rows.map(({ id }) => id)).to.deep.equal(payments.slice(0, 2).map(({ terms }) => terms.id))
+    expect((await stat(file)).mode & 0o777).to.equal(0o600)
+    const sha256 = createHash('sha256').update(content).digest('hex')
+    expect(out).to.contain('2 payments').and.to.contain(sha256)
+
+    const march = async (): Promise<unknown> => ((await run(['status', '--json'])).json() as unknown[])[0]
+    expect(await march()).to.include({ sha256, is_unchanged: true })
+    await archived.archive.takeBack(payments[0]?.terms.id ?? '')
+    expect(await march()).to.include({ sha256, is_unchanged: false })
+    expect((await run(['status'])).out).to.contain('changed since')
+    const audit = await operate({ SERVICE_ENV: 'test', REDIS_URL: servers.url }, ['audit', '2020-03', '--json'])
+    expect((audit.json() as unknown[]).at(-1)).to.include({ verb: 'archive export', detail: sha256, outcome: 'done' })
+  })
+
+  it('exports more than a page, in the order of ids, and shows how far it is', async () => {
+    const payments = await put(...Array.from({ length: 501 }, (_, index) => MONTH_MS + index))
+    const lines: string[] = []
+    const file = newFile()
+    const env = { SERVICE_ENV: 'test', REDIS_URL: servers.url, ARCHIVE_URL: archived.postgres.url }
+    const terminal = (line: string): unknown => lines.push(line)
+    await operate(env, ['archive', 'export', '2020-03', '--file', file], { terminal })
+    const ids = (await readFile(file, 'utf8')).match(/"id":"[^"]+"/g)
+    expect(ids).to.deep.equal(payments.map(({ terms }) => `"id":"${terms.id}"`))
+    expect(lines.join('\n')).to.match(/ 99 %, 500 payments exported\n.* 100 %, 501 payments exported\n/)
+    expect((await run(['status', '--json'])).json()).to.have.nested.property('[0].is_unchanged', true)
+  })
+
+  it('replaces no file, and leaves none for a month that is not there', async () => {
+    await put(MONTH_MS)
+    const file = newFile()
+    await writeFile(file, 'mine')
+    expect((await run(['export', '2020-03', '--file', file])).err).to.contain('is there already')
+    const other = newFile()
+    await writeFile(`${other}.part`, 'of another export')
+    expect((await run(['export', '2020-03', '--file', other])).err).to.contain('another export writes it')
+    expect(await readFile(file, 'utf8')).to.equal('mine')
+    expect(await readFile(`${other}.part`, 'utf8')).to.equal('of another export')
+    const { code, err } = await run(['export', '2019-01', '--file', newFile()])
+    expect([code, err]).to.deep.equal([1, 'error: The archive has no payments of 2019-01. Nothing was exported.\n'])
+    expect((await run(['export', '2020-13', '--file', newFile()])).code).to.equal(2)
+    expect(await archived.postgres.ask('SELECT FROM exports')).to.deep.equal([])
+  })
+
+  it('says that there is no archive, or that it is away', async () => {
+    const none = await run(['status'], { ARCHIVE_URL: '' })
+    expect([none.code, none.err]).to.deep.equal([
+      1,
+      'error: This installation has no archive: ARCHIVE_URL is not set, and all payments are in Redis.\n'
+    ])
+    const away = await run(['status'], { ARCHIVE_URL: 'postgres://127.0.0.1:1/archive' })
+    expect([away.code, away.err]).to.deep.equal([
+      1,
+      `error: The archive (ARCHIVE_URL) can't be used: connect ECONNREFUSED 127.0.0.1:1\n`
+    ])
+  })
+})
+
+describe('file of an export', () => {
+  let dir = ''
+  before(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'archive-file-'))
+  })
+  after(() => rm(dir, { recursive: true, force: true }))
+
+  it('has its name only when it is complete, and leaves nothing behind when the archive fails', async () => {
+    const file = join(dir, 'half')
+    let lose: (reason: Error) => void = () => undefined
+    const lost = new Promise<never>((_, reject) => {
+      lose = reject
+    })
+    const snapshot: MonthSnapshot = {
+      payments: 2,
+      async *pages() {
+        yield { lines: ['{}'], fingerprint: 1n }
+        await lost
+      }
+    }
+    let written = 0
+    const writing = writeExport(file, snapshot, count => {
+      written = count
+    }).catch(String)
+    await until('half of it is written', async () => written === 1)
+    expect(await readFile(`${file}.part`, 'utf8')).to.equal('{}\n')
+    const stateOf = (name: string): Promise<unknown> => stat(name).catch(({ code }: NodeJS.ErrnoException) => code)
+    expect(await stateOf(file)).to.equal('ENOENT')
+    lose(new Error('connection lost'))
+    expect(await writing).to.equal('Error: connection lost')
+    expect([await stateOf(file), await stateOf(`${file}.part`)]).to.deep.equal(['ENOENT', 'ENOENT'])
+  })
+})
