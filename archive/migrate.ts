@@ -23,8 +23,8 @@ export async function migrate(archiveUrl: string, connectTimeoutMs: number): Pro
     )
     const { rows } = await client.query<{ name: string }>('SELECT name FROM schema_migrations')
     const seen = new Set(rows.map(({ name }) => name))
-    const missing = readdirSync(folder).filter(name => name.endsWith('.sql') && !seen.has(name))
-    for (const name of missing.sort()) {
+    const missing = migrationNames().filter(name => !seen.has(name))
+    for (const name of missing) {
       await client.query(readFileSync(new URL(name, folder), 'utf8'))
       await client.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name])
     }
@@ -35,4 +35,11 @@ export async function migrate(archiveUrl: string, connectTimeoutMs: number): Pro
   } finally {
     await client.end().catch(() => undefined)
   }
+}
+
+/** The migrations of this version, in their order. */
+export function migrationNames(): string[] {
+  return readdirSync(folder)
+    .filter(name => name.endsWith('.sql'))
+    .sort()
 }

@@ -50,7 +50,7 @@ export type Dropping =
 
 export interface ArchiveMonths {
   /** Oldest first: those that have a partition, and those that were exported and are not there any more. */
-  list(): Promise<{ readonly month: Month; readonly isThere: boolean }[]>
+  list(): Promise<Month[]>
   /** Reads the whole month, which takes minutes for a large one. Null: it was never there. No partition: zeros. */
   show(month: Month): Promise<ArchivedMonth | null>
   /** Runs `work` on a month as it is now: later writes are not seen. Null: there is no such month. */
@@ -93,7 +93,7 @@ export async function openArchiveMonths(archiveUrl: string, connectTimeoutMs: nu
   }
   const reading = 'ISOLATION LEVEL REPEATABLE READ READ ONLY'
   return {
-    list: () => ask(MONTHS),
+    list: async () => (await ask<{ month: Month }>(MONTHS)).map(({ month }) => month),
     show: month => inTransaction(ask, reading, () => show(ask, month)),
     read: (month, work) =>
       inTransaction(ask, reading, async () => {
@@ -123,11 +123,10 @@ async function inTransaction<Result>(ask: Ask, mode: string, work: () => Promise
   }
 }
 
-const MONTHS = `SELECT month, bool_or(is_there) AS "isThere" FROM (
-    SELECT replace(right(relname, 7), '_', '-') AS month, true AS is_there
-    FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = 'payments'::regclass
-    UNION ALL SELECT to_char(month, 'YYYY-MM'), false FROM exports
-  ) AS known GROUP BY month ORDER BY month`
+/** The months that have a partition, as the column `month`. */
+export const PARTITION_MONTHS = `SELECT replace(right(relname, 7), '_', '-') AS month
+  FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = to_regclass('payments')`
+const MONTHS = `${PARTITION_MONTHS} UNION SELECT to_char(month, 'YYYY-MM') FROM exports ORDER BY month`
 /** PostgreSQL looks into the partition of the month only. */
 const OF_MONTH = 'id >= first_payment_id($1) AND id < first_payment_id($2)'
 const LAST_EXPORT = `SELECT exported_at, payments::float8 AS payments, fingerprint::text AS fingerprint, sha256, dropped_at

@@ -71,7 +71,7 @@ async function status(
   const nowMs = await serviceNowMs(connection)
   const names = await months.list()
   const rows: { found: ArchivedMonth; droppableMs: number | null }[] = []
-  for (const [index, { month }] of names.entries()) {
+  for (const [index, month] of names.entries()) {
     terminal?.(progressBar(index / names.length, `reading ${month}`))
     const found = await months.show(month)
     const droppableMs = droppableFromMs(month, connection.config.archiveRetentionYears)

@@ -61,7 +61,7 @@ export function toldBy(found: Installation | null): Record<string, string> {
 }
 
 /** The time by which the workers judge, the test clock included (ms). */
-export async function serviceNowMs({ redis, config }: OperatorConnection): Promise<number> {
+export async function serviceNowMs({ redis, config }: Pick<OperatorConnection, 'redis' | 'config'>): Promise<number> {
   return Date.now() + (config.environment === 'test' ? await readClockOffset(redis) : 0)
 }
 

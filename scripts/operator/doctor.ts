@@ -9,7 +9,8 @@ import { isGiven, readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
 import { listOf } from '../command-line/values.js'
 import { REDIS_FILE, readJson } from '../start/data-dir.js'
-import { addressOf, toldBy } from './connection.js'
+import { addressOf, serviceNowMs, toldBy } from './connection.js'
+import { checkArchive } from './doctor/archive-checks.js'
 import { checkCertificates } from './doctor/certificates.js'
 import { checkDurable, checkHeartbeats, checkInstallation } from './doctor/durable-checks.js'
 import { attempt, type Finding } from './doctor/finding.js'
@@ -28,8 +29,9 @@ interface DoctorOptions extends OpsOptions {
 }
 
 const EXAMPLES = `
-Settings: REDIS_URL, SECRETS_REDIS_URL (user operator), WAIT_REPLICAS and ACCEPT_EVERYSEC as for \`payments\`, and the
-NETWORK_ settings to ask the card network. What is not given is not checked, and said so. Exit code 1: a problem.
+Settings: REDIS_URL, SECRETS_REDIS_URL (user operator), WAIT_REPLICAS and ACCEPT_EVERYSEC as for \`payments\`, ARCHIVE_URL as
+for \`archive\`, ARCHIVE_RETENTION_YEARS, and the NETWORK_ settings to ask the card network. What is not given is not
+checked, and said so. Exit code 1: a problem.
 
 Examples:
   # a running npm start
@@ -88,16 +90,18 @@ async function examineRedis(
   const mend = 'Start Redis, correct REDIS_URL, or load ops/redis/durable.acl of this release into it.'
   return await attempt('durable redis', mend, async () => {
     const tools = readConfig(env, 'tools')
-    const { url } = await addressOf(tools, isGiven('REDIS_URL', env))
+    const { url, archiveUrl } = await addressOf(tools, isGiven('REDIS_URL', env))
     const redis = await connect(url, 'commands', createLogger('operator', 'silent'), 'REDIS_URL', CONNECT_DEADLINE_MS)
     try {
       const config = readConfig(env, 'operator', toldBy(await findInstallation(redis)))
       const { installation, findings } = await checkInstallation(redis, config)
-      const [durable, memoryOnly, heartbeats, egress] = await Promise.all([
+      const serviceMs = await serviceNowMs({ redis, config })
+      const [durable, memoryOnly, heartbeats, egress, archive] = await Promise.all([
         checkDurable(redis, config),
         checkMemoryOnly(await secretsAddress(tools, env), config, installation),
         checkHeartbeats(redis, config),
-        checkEgress(redis, config)
+        checkEgress(redis, config),
+        checkArchive(config.archiveUrl || archiveUrl, redis, config, seen, serviceMs)
       ])
       const keys = await Promise.all(
         (['vault', 'webhook'] as const satisfies readonly KeyKind[]).map(kind =>
@@ -105,7 +109,7 @@ async function examineRedis(
         )
       )
       const same = installation === null ? [] : processes.checkSameInstallation(seen, installation.id)
-      return [...findings, ...same, ...durable, ...memoryOnly, ...keys.flat(), ...heartbeats, ...egress]
+      return [...findings, ...same, ...durable, ...memoryOnly, ...keys.flat(), ...heartbeats, ...egress, ...archive]
     } finally {
       await disconnect(redis)
     }

@@ -11,32 +11,8 @@ import { createWebhookEndpointStore } from '../../../redis/webhooks/webhook-endp
 import { freePort } from '../../../scripts/start/ports.js'
 import { makeRedisUsers } from '../../support/redis-users.js'
 import type { ServiceUnderTest } from '../../support/service.js'
-
-/** Where to break something. */
-export interface Place {
-  readonly service: ServiceUnderTest
-  readonly durable: Redis
-  readonly memoryOnly: Redis
-  /** A folder for files. */
-  readonly dir: string
-}
-
-/** Options and settings of the command, and how to mend what was broken. */
-export interface Breakage {
-  readonly args?: readonly string[]
-  readonly env?: NodeJS.ProcessEnv
-  undo?(): Promise<unknown> | unknown
-}
-
-interface Fault {
-  readonly name: string
-  break(place: Place): Promise<Breakage> | Breakage
-  /** What must be found. */
-  readonly check: string
-  readonly state?: 'problem' | 'warning'
-  readonly found: RegExp
-  readonly mend: RegExp
-}
+import { faultsOfArchive } from './doctor-archive-faults.js'
+import type { Breakage, Fault, Place } from './doctor-fault.js'
 
 const faultsOfRedis: readonly Fault[] = [
   {
@@ -260,7 +236,7 @@ const faultsOfProcesses: readonly Fault[] = [
   }
 ]
 
-export const faults: readonly Fault[] = [...faultsOfRedis, ...faultsOfProcesses]
+export const faults: readonly Fault[] = [...faultsOfRedis, ...faultsOfProcesses, ...faultsOfArchive]
 
 /** The settings that let the command ask the simulator, with changes. */
 export function network({ service }: Place, changes: NodeJS.ProcessEnv): Breakage {

@@ -8,9 +8,11 @@ import { createLogger } from '../../../runtime/log.js'
 import { connectionOf } from '../../../scripts/operator/connection.js'
 import { certificateFinding } from '../../../scripts/operator/doctor/certificates.js'
 import { runOperator } from '../../../scripts/operator/program.js'
+import { usePostgres } from '../../support/postgres.js'
 import { makeRedisUsers } from '../../support/redis-users.js'
 import { useService } from '../../support/service.js'
-import { faults, network, type Place, users } from './doctor-faults.js'
+import type { Place } from './doctor-fault.js'
+import { faults, network, users } from './doctor-faults.js'
 
 interface Finding {
   readonly check: string
@@ -22,6 +24,7 @@ interface Finding {
 describe('operator doctor', function () {
   this.timeout(60_000)
   const service = useService()
+  const postgres = usePostgres()
   const log = createLogger('test', 'silent')
   let durable: Redis
   let memoryOnly: Redis
@@ -58,7 +61,7 @@ describe('operator doctor', function () {
     const { code, out, err } = await run([...args, '--json'], env)
     return { code, err, findings: (JSON.parse(out) as { findings: Finding[] }).findings }
   }
-  const place = (): Place => ({ service: service(), durable, memoryOnly, dir })
+  const place = (): Place => ({ service: service(), durable, memoryOnly, postgres, dir })
 
   it('finds no problem in a running npm start, and says what it could not check', async () => {
     const { code, out, err } = await run()
@@ -78,6 +81,23 @@ describe('operator doctor', function () {
       /^ok +processes +\d+ ready$/m,
       /^ok +alerts /m,
       /^not checked +card network .*\n +-> Give the NETWORK_ settings/m
+    ]) {
+      expect(out).to.match(line)
+    }
+  })
+
+  it('finds no problem in an archive', async () => {
+    const { code, out } = await run([], { ARCHIVE_URL: postgres.url, ARCHIVE_RETENTION_YEARS: '5' })
+    expect(out).to.contain(' 0 problems, 0 warnings, ')
+    expect(code).to.equal(0)
+    for (const line of [
+      /^ok +archive +answers as payments, \d+ MB in its database$/m,
+      /^ok +version of the archive +PostgreSQL \d\d$/m,
+      /^ok +durability of the archive /m,
+      /^ok +tables of the archive +those of this version$/m,
+      /^ok +rights in the archive +owner of the tables$/m,
+      /^ok +clock of the archive +that of Redis$/m,
+      /^ok +retention of the archive +no month is older than 5 years$/m
     ]) {
       expect(out).to.match(line)
     }
