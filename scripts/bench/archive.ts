@@ -14,7 +14,7 @@ import { freePort } from '../start/ports.js'
 import { obtainRedis } from '../start/redis-binary.js'
 import { readFigure } from './costs.js'
 import { untilAtRest } from './disk.js'
-import { fill } from './growth.js'
+import { createKeyOf, fill } from './growth.js'
 import { type Arrivals, type LoadResult, type RequestSource, runOpenLoop } from './load.js'
 import { get } from './operations.js'
 import { median, medians } from './statistics.js'
@@ -161,7 +161,7 @@ async function create(system: ServiceSystem, load: Arrivals): Promise<LoadResult
 /** With the archive, the idempotency records of old creates have outlived IDEMPOTENCY_RETENTION_DAYS. */
 async function forgetKeys({ redisUrl }: ServiceSystem, seeded: Seeded): Promise<void> {
   const keyOf = (merchantId: string, id: string): string =>
-    keys.idempotency(partitionOfPayment(id), idempotencyRecord(merchantId, id))
+    keys.idempotency(partitionOfPayment(id), idempotencyRecord(merchantId, createKeyOf(merchantId, id)))
   await withRedis(redisUrl, async redis => {
     for (const [merchantId, { old }] of seeded) {
       for (let start = 0; start < old.length; start += 1_000) {

@@ -175,6 +175,11 @@ export function acceptedPayment(merchantId: string, id: string): Payment {
       preauthTtlMs: 7 * 24 * 3_600_000,
       createdAtMs: createdAtMs(id)
     },
-    idempotencyRecord(merchantId, id)
+    createKeyOf(merchantId, id)
   )
+}
+
+/** The Idempotency-Key of such a payment: as long as that of a merchant who takes short ones. */
+export function createKeyOf(merchantId: string, id: string): string {
+  return idempotencyRecord(merchantId, id)
 }
