@@ -44,8 +44,8 @@ export function archiveCommand(verb: VerbMaker): Command {
       change: 'for_ever'
     },
     (connection, _, month) => withMonths(connection, months => drop(connection, months, parseMonth(month)))
-  ).addHelpText('after', EXAMPLES)
-  return noun
+  )
+  return noun.addHelpText('after', EXAMPLES)
 }
 
 async function withMonths(
