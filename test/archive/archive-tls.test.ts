@@ -2,6 +2,7 @@ import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
+import { readArchiveFacts } from '../../archive/facts.js'
 import { startPostgres } from '../../scripts/start/embedded-postgres.js'
 import { makeLoopbackTls } from '../../scripts/start/loopback-tls.js'
 import { freePort } from '../../scripts/start/ports.js'
@@ -51,5 +52,12 @@ describe('TLS to the archive', function () {
     expect(await answerWith(`sslmode=verify-full&sslrootcert=${join(dir, 'ca.pem')}`)).to.equal('stored')
     expect(await answerWith(`sslmode=verify-full&sslrootcert=${join(dir, 'other-ca.pem')}`)).to.contain('certificate')
     expect(await answerWith('sslmode=verify-full')).to.contain('certificate')
+  })
+
+  it('is seen by operator doctor', async () => {
+    const isEncrypted = async (query: string): Promise<boolean> =>
+      (await readArchiveFacts(`${url}?${query}`, 5_000)).isEncrypted
+    expect(await isEncrypted(`sslmode=verify-full&sslrootcert=${join(dir, 'ca.pem')}`)).to.equal(true)
+    expect(await isEncrypted('')).to.equal(false)
   })
 })

@@ -26,7 +26,7 @@ export interface Fault {
   break(place: Place): Promise<Breakage> | Breakage
   /** What must be found. */
   readonly check: string
-  readonly state?: 'problem' | 'warning'
+  readonly state?: 'problem' | 'warning' | 'not checked'
   readonly found: RegExp
   readonly mend: RegExp
 }

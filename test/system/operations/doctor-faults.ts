@@ -167,6 +167,14 @@ const faultsOfProcesses: readonly Fault[] = [
     mend: /file of the last rotation/
   },
   {
+    name: 'an archive whose address it was not given',
+    break: place => fakeProcess(place, { process: 'api', facts: { archive: 'PostgreSQL' } }),
+    check: 'archive',
+    state: 'not checked',
+    found: /api at .* has an archive, and ARCHIVE_URL is not set here/,
+    mend: /Give ARCHIVE_URL/
+  },
+  {
     name: 'a process on an old Node',
     break: place =>
       fakeProcess(
