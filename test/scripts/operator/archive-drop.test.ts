@@ -166,6 +166,23 @@ describe('operator archive drop beside others', () => {
     expect(await oldest()).to.include({ payments: 1, back_in_redis: 1 })
   })
 
+  it('says that the connection was lost, and leaves the month as it is', async () => {
+    await archived.archive.put([createdAt(MONTH_MS)])
+    await run(['export', '2020-03', '--file', newFile()])
+    await archived.postgres.ask('BEGIN')
+    await archived.postgres.ask('SELECT FROM payments FOR UPDATE')
+    const dropping = run(['drop', '2020-03', '--yes'], FIVE_YEARS)
+    await until('it waits for the lock', async () => (await statementsWaiting(archived.postgres.url)) > 0)
+    await archived.postgres.ask(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'card-payments operator'`
+    )
+    const { code, err } = await dropping
+    await archived.postgres.ask('COMMIT')
+    expect(code).to.equal(1)
+    expect(err).to.contain(`The archive (ARCHIVE_URL) can't be used: `)
+    expect(await oldest()).to.include({ payments: 1, is_unchanged: true, dropped_at: null })
+  })
+
   it('needs the owner of the tables', async () => {
     await archived.archive.put([createdAt(MONTH_MS)])
     await run(['export', '2020-03', '--file', newFile()])
