@@ -3,11 +3,8 @@ import { type CrashPoint, crashSteps } from '../../runtime/crash-points.js'
 import { crashMatrix, sleepMatrix } from './crash-matrix.js'
 import { type ScenarioName, scenarios } from './scenarios.js'
 
-/**
- * Steps of processes that are not simulated. Real ones die around the first in test/chaos/chaos.test.ts; around those of the
- * archive in test/workers/archive.
- */
-const NOT_HERE = ['note_notification', 'archive.put', 'archive.takeBack', 'remove_payments', 'restore_payment']
+/** A step of a process that is not simulated. Real ones die around it in test/chaos/chaos.test.ts. */
+const NOT_HERE = ['note_notification']
 /** Lives with a second death: all of them by `npm run simulate -- --matrix`. */
 const TWICE: readonly string[] = ['create with capture', 'expiry']
 /** Lives in which processes fall suspended instead; all of them by `npm run simulate -- --matrix`. */
@@ -15,7 +12,8 @@ const SUSPENDED: readonly ScenarioName[] = [
   'create with capture',
   'capture',
   'capture while the receiver of webhooks is away',
-  'refund whose answer is lost'
+  'refund whose answer is lost',
+  'refund of an archived payment, which leaves again'
 ]
 
 describe('death at every point', () => {

@@ -5,11 +5,12 @@
  */
 import { armCrashPoints, type CrashPoint } from '../../runtime/crash-points.js'
 import { audit } from './audit.js'
+import { auditMoving } from './audit-archive.js'
 import { NO_FAULTS } from './faults.js'
 import { inside } from './globals.js'
 import type { Mutant } from './mutants.js'
 import { isAtRest, isEverybodyAwake, PEACE_MAX_MS, quietUntilMs, registerWebhooks } from './run-world.js'
-import { type ScenarioName, scenarios } from './scenarios.js'
+import { needsArchive, type ScenarioName, scenarios } from './scenarios.js'
 import { Installation } from './simulated-installation.js'
 import { MerchantClient } from './simulated-merchant.js'
 import { watchWrites } from './watch-writes.js'
@@ -35,6 +36,11 @@ const AFTERMATH: readonly string[] = ['requeue', 'drop_consumer']
 const MERCHANT = 'm_one'
 /** Enough for other workers to end what the suspended one began, lost answers included; far below the horizon. */
 const SLEEP_MS = 12_000
+/** Enough for others to bring a payment back, to change it, and to move it once more. */
+const ARCHIVE_SLEEP_MS = 3 * 3_600_000
+const ARCHIVE_STEPS: readonly string[] = ['archive.put', 'remove_payments', 'archive.takeBack', 'restore_payment']
+/** Time for a payment to leave, to come back and to leave again, with a long sleep at any step (ms). */
+const ARCHIVE_PEACE_MAX_MS = 24 * 3_600_000
 
 /** Yields one life after the other. `hasSecondDeaths`: also those with a second death in the aftermath of the first. */
 export async function* crashMatrix(
@@ -72,15 +78,15 @@ export async function* sleepMatrix(name: ScenarioName, mutant: Mutant | null = n
 }
 
 /** What befalls a process at a point; resolves when it goes on. */
-type Blow = (world: World, process: Process) => Promise<void>
+type Blow = (world: World, process: Process, point: CrashPoint) => Promise<void>
 
 const dead: Blow = (_, process) => {
   process.kill()
   return new Promise(() => undefined)
 }
 
-const suspended: Blow = (world, process) => {
-  process.sleepsUntilMs = world.nowMs + SLEEP_MS
+const suspended: Blow = (world, process, point) => {
+  process.sleepsUntilMs = world.nowMs + (ARCHIVE_STEPS.includes(stepOf(point)) ? ARCHIVE_SLEEP_MS : SLEEP_MS)
   return world.pause(0)
 }
 
@@ -98,7 +104,7 @@ async function live(
       // What the outside does is no step of the service.
       if (world.current === null || world.current.isSafe) return
       points.push(point)
-      if (blowsAt.includes(points.length - 1)) await blow(world, world.current)
+      if (blowsAt.includes(points.length - 1)) await blow(world, world.current, point)
     })
     try {
       return { points, violations: await play(world, name, mutant) }
@@ -110,12 +116,16 @@ async function live(
 
 async function play(world: World, name: ScenarioName, mutant: Mutant | null): Promise<string[]> {
   const outside = new Process('outside', true)
-  const installation = new Installation(world, NO_FAULTS, planted[name]?.(world, outside) ?? mutant)
+  const hasArchive = needsArchive(name)
+  const trouble = planted[name]?.(world, outside) ?? mutant
+  const installation = new Installation(world, NO_FAULTS, trouble, { hasArchive })
   const violations = new Set<string>()
   watchWrites(installation, violations)
   const client = new MerchantClient(world, installation, outside, MERCHANT)
   registerWebhooks(installation, [client])
-  installation.start({ payments: 2, api: 1, timers: 1, webhooks: DELIVERERS[name] ?? 1 })
+  // The api that brings a payment back may sleep for hours: merchants then ask another one.
+  const [api, archive] = hasArchive ? [2, 2] : [1, 0]
+  installation.start({ payments: 2, api, timers: 1, webhooks: DELIVERERS[name] ?? 1, archive })
   let hasEnded = false
   world.spawn(outside, () => {
     void scenarios[name]({ world, installation, client, outside }).then(() => {
@@ -124,8 +134,10 @@ async function play(world: World, name: ScenarioName, mutant: Mutant | null): Pr
   })
   world.quietUntilMs = () => quietUntilMs(installation, [client])
   const isDone = (): boolean => hasEnded && isAtRest(installation) && isEverybodyAwake(world, installation)
-  const isAtEnd = await world.turn(isDone, PEACE_MAX_MS)
-  if (!isAtEnd) violations.add('not at rest after a quarter of an hour')
+  const isAtEnd = await world.turn(isDone, hasArchive ? ARCHIVE_PEACE_MAX_MS : PEACE_MAX_MS)
+  if (!isAtEnd) violations.add('not at rest long after the last request')
+  if (hasArchive)
+    for (const problem of await auditMoving(world, installation, outside, [client])) violations.add(problem)
   const errors = installation.errors.filter(error => !error.includes(PLANTED))
   return [...violations, ...audit(installation, [client]), ...errors]
 }

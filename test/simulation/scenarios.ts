@@ -1,10 +1,12 @@
 /** One short life of a payment for each operation, for runs in which a process dies at a chosen point. */
 import type { CommandResult } from '../../machines/commands.js'
 import { keys, partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
+import { eraseBuyer } from '../../redis/operator/review.js'
 import { decodePayment } from '../../redis/payments/payment-record.js'
 import { captureByHand } from './by-hand.js'
-import type { Stage } from './stage.js'
-import { aRequest, chargeBack, sellTwice, tokenise } from './story.js'
+import { nextLookMs } from './simulated-mover.js'
+import { type Stage, untilDone } from './stage.js'
+import { aRequest, BUYER, chargeBack, sellTwice, tokenise } from './story.js'
 
 const APPROVED = '4024007153760060'
 const DECLINED = '4024007153760052'
@@ -59,10 +61,37 @@ export const scenarios = {
   'notification of a second sale': async stage => {
     const paymentId = await create(stage, {})
     if (paymentId !== null) await sellTwice(stage, paymentId)
+  },
+  'refund of an archived payment, which leaves again': async stage => {
+    const paymentId = await createArchived(stage)
+    if (paymentId === null) return
+    await operate(stage, paymentId, ['cancel', 2_000])
+    await untilArchived(stage, paymentId)
+  },
+  'notification of a chargeback of an archived payment': async stage => {
+    const paymentId = await createArchived(stage)
+    if (paymentId === null) return
+    await chargeBack(stage, paymentId)
+    await untilArchived(stage, paymentId)
+  },
+  'erasure of the buyer of an archived payment': async stage => {
+    const paymentId = await createArchived(stage)
+    if (paymentId === null) return
+    const redis = stage.installation.connect(stage.outside, stage.installation.durable)
+    await untilDone(stage.world, () => eraseBuyer(redis, paymentId))
+    while (isNamed(stage, paymentId)) await stage.world.pause(500)
+    await untilArchived(stage, paymentId)
+    // One that names the buyer again is never at its end.
+    while (isNamed(stage, paymentId)) await stage.world.pause(DAY_MS)
   }
 } as const satisfies Record<string, Scenario>
 
 export type ScenarioName = keyof typeof scenarios
+
+/** Whether it is played with an archive. */
+export function needsArchive(name: ScenarioName): boolean {
+  return name.includes('archived')
+}
 
 const AMOUNT_CENTS = 10_000
 /** Three times as long as a new payment may wait for a worker. */
@@ -80,6 +109,24 @@ async function create(
   const tokenId = await tokenise(stage, card)
   const { result, paymentId } = await stage.client.create('create', aRequest('order', tokenId, AMOUNT_CENTS, isManual))
   return isSuccess(result) ? paymentId : null
+}
+
+async function createArchived(stage: Stage): Promise<string | null> {
+  const paymentId = await create(stage, {})
+  if (paymentId !== null) await untilArchived(stage, paymentId)
+  return paymentId
+}
+
+async function untilArchived({ world, installation }: Stage, paymentId: string): Promise<void> {
+  const lookMs = (): number | null => nextLookMs(installation, paymentKeyOf(paymentId))
+  for (let atMs = lookMs(); atMs !== null; atMs = lookMs()) await world.pause(Math.max(0, atMs - world.nowMs) + 1_000)
+}
+
+/** Whether one of both stores has the buyer's name. */
+function isNamed({ installation }: Stage, paymentId: string): boolean {
+  const key = keys.payment(partitionOfPayment(paymentId), paymentKeyOf(paymentId))
+  const records = [installation.durable.data.text(key), installation.archive?.rows.rows.get(paymentId)]
+  return records.some(record => record?.includes(BUYER.name))
 }
 
 async function operate(

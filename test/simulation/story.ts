@@ -17,6 +17,7 @@ const CARDS = [
   '4024007153760086',
   '4024007153760029'
 ] as const
+export const BUYER = { name: 'Maria da Silva', email: 'maria@example.com' } as const
 const PAUSE_MEAN_MS = 4_000
 /** Beyond the window of a pre-authorisation. */
 const PATIENCE_MS = 110_000
@@ -134,7 +135,6 @@ export async function tokenise({ world, installation, client, outside }: Stage, 
 }
 
 export function aRequest(name: string, tokenId: string, amountCents: number, isManual: boolean): CreateRequest {
-  const customer = { name: 'Maria da Silva', email: 'maria@example.com' }
   const address = {
     zipCode: '01310100',
     street: 'Avenida Paulista',
@@ -152,10 +152,10 @@ export function aRequest(name: string, tokenId: string, amountCents: number, isM
       currency: 'BRL',
       installments: 1,
       statementDescriptor: null,
-      customer,
+      customer: BUYER,
       metadata: null
     },
-    buyer: { ...customer, document: '12345678909', phone: '11987654321', address },
+    buyer: { ...BUYER, document: '12345678909', phone: '11987654321', address },
     source: { type: 'token', tokenId },
     cvv: null
   }
