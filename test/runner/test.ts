@@ -18,7 +18,7 @@ import { type MochaRun, runMocha, runNode } from './mocha-process.js'
 import { fetchNodes, obtainNode, pinnedNodes } from './node-binaries.js'
 import { batchesOf, IN_FIREFOX_TOO, selectTestFiles } from './test-files.js'
 
-const LANES = 2
+const LANES = 3
 const SLOWEST_SHOWN = 10
 /** Starts the service, charges, refunds, posts webhooks, loses a worker and restarts: on each supported version of Node. */
 const ON_EACH_NODE = 'system/first-charge'

@@ -36,8 +36,8 @@ const AFTERMATH: readonly string[] = ['requeue', 'drop_consumer']
 const MERCHANT = 'm_one'
 /** Enough for other workers to end what the suspended one began, lost answers included; far below the horizon. */
 const SLEEP_MS = 12_000
-/** Enough for others to bring a payment back, to change it, and to move it once more. */
-const ARCHIVE_SLEEP_MS = 3 * 3_600_000
+/** Enough for others to bring a payment back, to change it, and to move it once more: it stays for an hour at least. */
+const ARCHIVE_SLEEP_MS = 70 * 60_000
 const ARCHIVE_STEPS: readonly string[] = ['archive.put', 'remove_payments', 'archive.takeBack', 'restore_payment']
 /** Time for a payment to leave, to come back and to leave again, with a long sleep at any step (ms). */
 const ARCHIVE_PEACE_MAX_MS = 24 * 3_600_000
