@@ -2,11 +2,16 @@
 import { principalOf } from '../http/context.js'
 import type { MerchantRoute } from '../http/route.js'
 import { parserOf } from '../http/schema.js'
-import { givenId, object } from '../http/schema-fields.js'
+import { about, givenId, object } from '../http/schema-fields.js'
 import { presentCard } from './card-presenter.js'
 
 const storeCardBody = object(
-  { token_id: givenId('the one-use token from the browser') },
+  {
+    token_id: about(
+      'from the hosted fields, or from POST /v1/tokens; it is used up',
+      givenId('the one-use token from the browser')
+    )
+  },
   ['token_id'],
   'must be a JSON object'
 )

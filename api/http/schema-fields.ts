@@ -1,4 +1,4 @@
-/** Fields that several requests have, and the words for the most common rules. Limits: docs/API.md#post-v1payments. */
+/** Fields that several requests have, and the words for the most common rules and meanings. Limits: docs/API.md#post-v1payments. */
 import type { Schema } from './schema.js'
 
 /**
@@ -65,6 +65,11 @@ export const listLimit = {
   default: '20',
   rule: 'must be a whole number from 1 to 100'
 } as const
+
+/** A field with its meaning, which docs/API.md and the OpenAPI document print. */
+export function about(description: string, field: Schema): Schema {
+  return { ...field, description }
+}
 
 /** An object that knows no fields but these. */
 export function object(

@@ -3,6 +3,7 @@ import type { CardSource } from '../../machines/commands.js'
 import type { MetadataValue } from '../../machines/model.js'
 import { parserOf, type Schema } from '../http/schema.js'
 import {
+  about,
   amountCents,
   CURRENCY,
   digits,
@@ -21,42 +22,59 @@ const BRAZILIAN_STATES = [
   ...['PB', 'PE', 'PI', 'PR', 'RJ', 'RN', 'RO', 'RR', 'RS', 'SC', 'SE', 'SP', 'TO']
 ] as const
 
-const cvv = digits('3,4', 'the security code of 3 or 4 digits')
-const sourceType = { rule: 'must be "token" (with token_id) or "card" (with card_id)' }
+const sourceType = {
+  description: 'a card that was just typed, or one that you have stored',
+  rule: 'must be "token" (with token_id) or "card" (with card_id)'
+}
+const typedToken = about(
+  'from the hosted fields, or from POST /v1/tokens; it pays once',
+  givenId('the one-use token from the browser')
+)
+const storedCard = {
+  card_id: about('from POST /v1/cards', givenId('the card_id of a stored card')),
+  cvv: about(
+    'the code that the buyer typed again; it is never stored',
+    digits('3,4', 'the security code of 3 or 4 digits')
+  )
+}
 
 const paymentSource: Schema = {
   type: 'object',
+  description: 'where the card comes from',
   required: ['source_type'],
   properties: { source_type: sourceType },
   rule: 'must be an object that says where the card comes from',
   discriminator: { propertyName: 'source_type' },
   oneOf: [
-    object(
-      { source_type: { const: 'token', ...sourceType }, token_id: givenId('the one-use token from the browser') },
-      ['token_id'],
-      'must be a token'
-    ),
-    object(
-      { source_type: { const: 'card', ...sourceType }, card_id: givenId('the card_id of a stored card'), cvv },
-      ['card_id'],
-      'must be a stored card'
-    )
+    object({ source_type: { const: 'token', ...sourceType }, token_id: typedToken }, ['token_id'], 'must be a token'),
+    object({ source_type: { const: 'card', ...sourceType }, ...storedCard }, ['card_id'], 'must be a stored card')
   ]
 }
 
 const address = object(
   {
-    zip_code: digits('8', 'a postal code of 8 digits'),
-    street: filled(120),
-    number: filled(10),
-    complement: { ...text(60), type: ['string', 'null'], rule: `${text(60)['rule']}, or null` },
-    district: filled(60),
-    city: filled(60),
-    state: { enum: BRAZILIAN_STATES, rule: 'must be the two-letter abbreviation of a Brazilian state, such as SP' }
+    zip_code: about('postal code', digits('8', 'a postal code of 8 digits')),
+    street: about('street', filled(120)),
+    number: about('number of the house', filled(10)),
+    complement: {
+      ...about('flat, floor, block', text(60)),
+      type: ['string', 'null'],
+      rule: `${text(60)['rule']}, or null`
+    },
+    district: about('district', filled(60)),
+    city: about('city', filled(60)),
+    state: {
+      enum: BRAZILIAN_STATES,
+      description: 'state',
+      rule: 'must be the two-letter abbreviation of a Brazilian state, such as SP'
+    }
   },
   ['zip_code', 'street', 'number', 'district', 'city', 'state'],
   "must be an object with the buyer's address"
 )
+
+const DOCUMENT =
+  'tax number. The rule is that of installations without `cnpj_with_letters` (GET /v1/capabilities); with it, the first 12 characters of a CNPJ may be capital letters too'
 
 /** By default: the contract knows documents of digits only. */
 const documentOfDigits: Schema = {
@@ -76,17 +94,18 @@ const documentWithLetters: Schema = {
 function customerWith(document: Schema): Schema {
   return object(
     {
-      name: filled(120),
+      name: about('name', filled(120)),
       email: {
+        description: 'e-mail address',
         type: 'string',
         maxLength: 120,
         format: 'email',
         noCard: 'inside',
         rule: 'must be a valid e-mail address of at most 120 characters without a card number'
       },
-      document,
-      phone: digits('10,11', 'area code and number, 10 to 11 digits'),
-      address
+      document: about(DOCUMENT, document),
+      phone: about('telephone number', digits('10,11', 'area code and number, 10 to 11 digits')),
+      address: about('billing address', address)
     },
     ['name', 'email', 'document', 'phone', 'address'],
     'must be an object with the buyer'
@@ -94,6 +113,7 @@ function customerWith(document: Schema): Schema {
 }
 
 const metadata: Schema = {
+  description: 'your own data, returned when you read the payment',
   type: 'object',
   maxProperties: 20,
   propertyNames: {
@@ -103,6 +123,7 @@ const metadata: Schema = {
     rule: 'must have a key of 1 to 40 characters, not blank, without control characters or a card number, other than __proto__ and names of card data such as cvv, pan and card_number'
   },
   additionalProperties: {
+    description: 'one pair; never card data',
     type: ['string', 'number', 'boolean', 'null'],
     maxLength: 500,
     format: 'note',
@@ -121,20 +142,33 @@ const CAPTURE_DEFAULT = true
 function bodyWith(document: Schema): Schema {
   return object(
     {
-      amount_cents: amountCents,
-      currency: { const: CURRENCY, default: CURRENCY, rule: `must be "${CURRENCY}"` },
+      amount_cents: about('what the buyer pays', amountCents),
+      currency: about('the currency of the amount', {
+        const: CURRENCY,
+        default: CURRENCY,
+        rule: `must be "${CURRENCY}"`
+      }),
       installments: {
+        description: 'in how many parts the buyer pays',
         type: 'integer',
         minimum: 1,
         maximum: INSTALLMENTS_MAX,
         default: INSTALLMENTS_DEFAULT,
         rule: `must be a whole number from 1 to ${INSTALLMENTS_MAX}`
       },
-      capture: { type: 'boolean', default: CAPTURE_DEFAULT, rule: 'must be true or false' },
-      statement_descriptor: text(22),
-      external_reference: externalReference,
+      capture: {
+        description: 'true: authorise and capture; false: authorise only, and capture later',
+        type: 'boolean',
+        default: CAPTURE_DEFAULT,
+        rule: 'must be true or false'
+      },
+      statement_descriptor: about("text on the buyer's statement", text(22)),
+      external_reference: about(
+        'your order id; it need not be unique. Put a letter before ids of 13 to 19 digits: some of them look like card numbers',
+        externalReference
+      ),
       payment_source: paymentSource,
-      customer: customerWith(document),
+      customer: about('the buyer', customerWith(document)),
       metadata
     },
     ['amount_cents', 'external_reference', 'payment_source', 'customer'],

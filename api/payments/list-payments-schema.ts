@@ -4,7 +4,7 @@ import type { ListFilter } from '../../redis/payments/payments.js'
 import { ServiceError } from '../../runtime/errors.js'
 import { parametersOf } from '../http/query.js'
 import { parserOf } from '../http/schema.js'
-import { externalReference, listLimit, object } from '../http/schema-fields.js'
+import { about, externalReference, listLimit, object } from '../http/schema-fields.js'
 import { type Cursor, decodeCursor } from './cursor.js'
 
 const CURSOR_RULE = 'must be the next_cursor of a previous page of the same merchant'
@@ -19,12 +19,19 @@ const moment = {
 
 export const listPaymentsQuery = object(
   {
-    status: { enum: paymentStatuses, rule: `must be one of ${paymentStatuses.join(', ')}` },
-    external_reference: externalReference,
-    created_from: moment,
-    created_to: moment,
-    limit: listLimit,
-    cursor: { type: 'string', minLength: 1, rule: CURSOR_RULE }
+    status: about('only payments with this status', {
+      enum: paymentStatuses,
+      rule: `must be one of ${paymentStatuses.join(', ')}`
+    }),
+    external_reference: about('only payments with this order id', externalReference),
+    created_from: about('only payments with a `created_at` of this time or later', moment),
+    created_to: about('only payments with a `created_at` before this time', moment),
+    limit: about('how many payments a page has', listLimit),
+    cursor: about('where to go on; it keeps the filters of its page, unless you send others', {
+      type: 'string',
+      minLength: 1,
+      rule: CURSOR_RULE
+    })
   },
   [],
   'must be query parameters'

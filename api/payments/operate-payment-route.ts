@@ -4,14 +4,22 @@
  */
 
 import type { MerchantRoute } from '../http/route.js'
-import { parserOf } from '../http/schema.js'
-import { amountCents as amountField, object } from '../http/schema-fields.js'
+import { parserOf, type Schema } from '../http/schema.js'
+import { about, amountCents as amountField, object } from '../http/schema-fields.js'
 import { paymentIdInPath, preferredWaitS, scopeOf } from './request-scope.js'
 import { answerTo } from './submission-presenter.js'
 
-const partialAmountBody = object({ amount_cents: amountField }, [], 'must be a JSON object, or no body at all')
+/** The bodies differ in what they mean, not in their rules. */
+const bodies = {
+  capture: bodyOf('what to capture; absent: the whole authorised amount'),
+  cancel: bodyOf('what to refund; absent: everything that is left. A pre-authorisation is cancelled as a whole only')
+}
 
-const parse = parserOf<{ amount_cents?: number }>(partialAmountBody, 'body')
+function bodyOf(amount: string): Schema {
+  return object({ amount_cents: about(amount, amountField) }, [], 'must be a JSON object, or no body at all')
+}
+
+const parse = parserOf<{ amount_cents?: number }>(bodies.capture, 'body')
 
 export function operatePaymentRoute(operation: 'capture' | 'cancel'): MerchantRoute {
   return {
@@ -19,7 +27,7 @@ export function operatePaymentRoute(operation: 'capture' | 'cancel'): MerchantRo
     path: `/v1/payments/:id/${operation}`,
     permission: 'payments:write',
     needsIdempotencyKey: true,
-    body: { schema: partialAmountBody, isOptional: true },
+    body: { schema: bodies[operation], isOptional: true },
     query: null,
     answer: deps => async ctx => {
       const { environment, resultWaitMs } = deps.config

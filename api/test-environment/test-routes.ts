@@ -7,7 +7,7 @@ import { type Answer, principalOf, type RequestContext } from '../http/context.j
 import { parametersOf } from '../http/query.js'
 import type { MerchantRoute, RouteDeps } from '../http/route.js'
 import { parserOf } from '../http/schema.js'
-import { listLimit, object } from '../http/schema-fields.js'
+import { about, listLimit, object } from '../http/schema-fields.js'
 import { presentPayment } from '../payments/payment-presenter.js'
 import { paymentIdInPath, preferredWaitS } from '../payments/request-scope.js'
 import { presentTestEvent } from './test-event-presenter.js'
@@ -76,7 +76,7 @@ const sendEventRoute: MerchantRoute = {
   }
 }
 
-const listEventsQuery = object({ limit: listLimit }, [], 'must be query parameters')
+const listEventsQuery = object({ limit: about('how many events', listLimit) }, [], 'must be query parameters')
 const parseList = parserOf<{ limit: string }>(listEventsQuery, 'query')
 
 const listEventsRoute: MerchantRoute = {

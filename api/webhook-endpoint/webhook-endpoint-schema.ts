@@ -17,8 +17,19 @@ const IS_ROTATION_DEFAULT = false
 
 export const webhookEndpointBody = object(
   {
-    url: { type: 'string', maxLength: URL_LENGTH_MAX, format: 'filled', rule: URL_RULE },
-    rotate_secret: { type: 'boolean', default: IS_ROTATION_DEFAULT, rule: 'must be true or false' }
+    url: {
+      description: 'where webhooks are posted',
+      type: 'string',
+      maxLength: URL_LENGTH_MAX,
+      format: 'filled',
+      rule: URL_RULE
+    },
+    rotate_secret: {
+      description: 'true: a new signing secret, although the URL stays the same',
+      type: 'boolean',
+      default: IS_ROTATION_DEFAULT,
+      rule: 'must be true or false'
+    }
   },
   ['url'],
   'must be a JSON object'

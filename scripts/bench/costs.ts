@@ -1,6 +1,7 @@
 /** What a load costs: CPU of the processes, commands and memory of Redis. Read before and after, the difference counts. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { parseSeries } from '../operator/series.js'
 import { OPS_FILE } from '../start/data-dir.js'
 import { withRedis } from './with-redis.js'
 
@@ -20,9 +21,9 @@ export async function readRedisCosts(url: string): Promise<RedisCosts> {
 export async function readFigure(dataDir: string, process: string, name: string): Promise<number> {
   const places = JSON.parse(await readFile(join(dataDir, OPS_FILE), 'utf8')) as Record<string, string>
   const text = await (await fetch(`${places[process]}/metrics`)).text()
-  const value = new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1]
+  const value = parseSeries(text).find(series => series.name === name)?.value
   if (value === undefined) throw new Error(`${process} does not tell ${name} at ${places[process]}/metrics.`)
-  return Number(value)
+  return value
 }
 
 /** CPU time so far (ms) of this process's children and their children, by the file that they run. */

@@ -49,4 +49,4 @@ const received = await receiveWebhooks({
 stopOnSignals(received.stop)
 write(`Listening for the events of merchant ${demo.merchant_id} on ${received.url}`)
 if (forwardTo !== null) write(`Forwarding to ${forwardTo.href}`)
-write('Ctrl-C ends; events wait for the next time.')
+write('Changes from before an endpoint was registered are not sent. Ctrl-C ends; later events wait for the next time.')

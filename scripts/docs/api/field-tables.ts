@@ -2,33 +2,28 @@
 import type { Schema } from '../../../api/http/schema.js'
 import { isRecord } from '../../../runtime/json.js'
 import { table } from '../table.js'
-import { requestWords, tokenWords } from './words.js'
+import { tokenWords } from './words.js'
 
 interface FieldRow {
   readonly path: string
   readonly type: string
   readonly required: string
   readonly fallback: string
+  readonly meaning: string
   readonly rule: string
 }
 
-/** All fields of a request, with the rule that its schema holds and the words of `words.ts`. Throws when a field has none. */
+/** All fields of a request, with the meaning and the rule that its schema holds. Throws when a field has none. */
 export function fieldTable(route: string, schema: Schema): string {
-  const words: Readonly<Record<string, string>> = requestWords[route] ?? {}
   const rows = rowsOf(schema, '')
-  const missing = rows.filter(({ path }) => words[path] === undefined).map(({ path }) => path)
-  const tooMany = Object.keys(words).filter(path => rows.every(row => row.path !== path))
-  if (missing.length + tooMany.length > 0) {
-    throw new Error(
-      `scripts/docs/api/words.ts, ${route}: no words for ${missing.join(', ') || 'none'}, no field ${tooMany.join(', ') || 'none'}`
-    )
-  }
-  const cells = rows.map(({ path, type, required, fallback, rule }) => [
+  const silent = rows.filter(({ meaning, rule }) => meaning === '' || rule === '').map(({ path }) => path)
+  if (silent.length > 0) throw new Error(`${route}: no description or rule in the schema of ${silent.join(', ')}`)
+  const cells = rows.map(({ path, type, required, fallback, meaning, rule }) => [
     `\`${path}\``,
     type,
     required,
     fallback,
-    words[path] ?? '',
+    meaning,
     rule
   ])
   return table(['Field', 'Type', 'Required', 'Default', 'Meaning', 'Rule'], cells)
@@ -50,7 +45,7 @@ function rowsOf(schema: Schema, prefix: string, only = ''): FieldRow[] {
       type: typeOf(field),
       required: `${required.includes(name) ? 'yes' : 'no'}${condition}`,
       fallback: 'default' in field ? `\`${String(field['default'])}\`` : '',
-      rule: String(field['rule'])
+      ...wordsOf(field)
     }
     return [row, ...rowsBelow(field, path, only)]
   })
@@ -60,8 +55,9 @@ function rowsBelow(field: Schema, path: string, only: string): FieldRow[] {
   const rows = isRecord(field['properties']) ? rowsOf(field, `${path}.`, only) : []
   if (isRecord(field['additionalProperties']) && isRecord(field['propertyNames'])) {
     const { additionalProperties: value, propertyNames: name } = field
-    const rule = `${String(value['rule'])}; it ${String(name['rule'])}`
-    rows.push({ path: `${path}.*`, type: typeOf(value), required: 'no', fallback: '', rule })
+    const { meaning, rule: valueRule } = wordsOf(value)
+    const rule = `${valueRule}; it ${wordsOf(name).rule}`
+    rows.push({ path: `${path}.*`, type: typeOf(value), required: 'no', fallback: '', meaning, rule })
   }
   return [...rows, ...variantRows(field, path)]
 }
@@ -74,6 +70,10 @@ function variantRows({ oneOf, discriminator }: Schema, path: string): FieldRow[]
     const kind = members(variant['properties']).find(([name]) => name === tag)?.[1]['const']
     return rowsOf(variant, `${path}.`, `\`${String(kind)}\``).filter(row => row.path !== `${path}.${tag}`)
   })
+}
+
+function wordsOf({ description = '', rule = '' }: Schema): { readonly meaning: string; readonly rule: string } {
+  return { meaning: String(description), rule: String(rule) }
 }
 
 function members(properties: unknown): [string, Schema][] {

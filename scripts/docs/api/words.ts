@@ -1,4 +1,7 @@
-/** What the fields of the API mean, in the order in which docs/API.md prints them. Limits come from the code. */
+/**
+ * What the fields of answers and of typed cards mean, in the order in which docs/API.md prints them. Those of other requests
+ * say it in their schemas.
+ */
 import type { TokenField } from '../../../api/tokens/card-input.js'
 import type { CreatedToken } from '../../../api/tokens/create-token.js'
 
@@ -19,58 +22,6 @@ export type AnswerType =
 
 /** Type and meaning by field. */
 export type AnswerWords = Readonly<Record<string, readonly [type: AnswerType, meaning: string]>>
-
-/** Meaning by route and field of the request. */
-export const requestWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'POST /v1/payments': {
-    amount_cents: 'what the buyer pays',
-    currency: 'the currency of the amount',
-    installments: 'in how many parts the buyer pays',
-    capture: 'true: authorise and capture; false: authorise only, and capture later',
-    statement_descriptor: "text on the buyer's statement",
-    external_reference:
-      'your order id; it need not be unique. Put a letter before ids of 13 to 19 digits: some of them look like card numbers',
-    payment_source: 'where the card comes from',
-    'payment_source.source_type': 'a card that was just typed, or one that you have stored',
-    'payment_source.token_id': 'from the hosted fields, or from POST /v1/tokens; it pays once',
-    'payment_source.card_id': 'from POST /v1/cards',
-    'payment_source.cvv': 'the code that the buyer typed again; it is never stored',
-    customer: 'the buyer',
-    'customer.name': 'name',
-    'customer.email': 'e-mail address',
-    'customer.document':
-      'tax number. The rule is that of installations without `cnpj_with_letters` (GET /v1/capabilities); with it, the first 12 characters of a CNPJ may be capital letters too',
-    'customer.phone': 'telephone number',
-    'customer.address': 'billing address',
-    'customer.address.zip_code': 'postal code',
-    'customer.address.street': 'street',
-    'customer.address.number': 'number of the house',
-    'customer.address.complement': 'flat, floor, block',
-    'customer.address.district': 'district',
-    'customer.address.city': 'city',
-    'customer.address.state': 'state',
-    metadata: 'your own data, returned when you read the payment',
-    'metadata.*': 'one pair; never card data'
-  },
-  'POST /v1/payments/{id}/capture': { amount_cents: 'what to capture; absent: the whole authorised amount' },
-  'POST /v1/payments/{id}/cancel': {
-    amount_cents: 'what to refund; absent: everything that is left. A pre-authorisation is cancelled as a whole only'
-  },
-  'GET /v1/payments': {
-    status: 'only payments with this status',
-    external_reference: 'only payments with this order id',
-    created_from: 'only payments with a `created_at` of this time or later',
-    created_to: 'only payments with a `created_at` before this time',
-    limit: 'how many payments a page has',
-    cursor: 'where to go on; it keeps the filters of its page, unless you send others'
-  },
-  'GET /v1/test/webhook-events': { limit: 'how many events' },
-  'POST /v1/cards': { token_id: 'from the hosted fields, or from POST /v1/tokens; it is used up' },
-  'PUT /v1/webhook-endpoint': {
-    url: 'where webhooks are posted',
-    rotate_secret: 'true: a new signing secret, although the URL stays the same'
-  }
-}
 
 /** Meaning and rule of each field of POST /v1/tokens. */
 export const tokenWords: Readonly<Record<TokenField, string>> = {

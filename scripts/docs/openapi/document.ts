@@ -77,8 +77,8 @@ function paths(collect: ErrorCollectors): Json {
     const [method = '', path = ''] = name.split(' ')
     const words = operationWords[name]
     if (words === undefined) throw new Error(`scripts/docs/openapi/api-operations.ts has no words for ${name}.`)
-    const parameters = [...parametersOf(route), ...(route.query === null ? [] : queryParameters(name, route.query))]
-    const body = route.body === null ? {} : { requestBody: bodyOf(name, words, route.body, collect.schema) }
+    const parameters = [...parametersOf(route), ...(route.query === null ? [] : queryParameters(route.query))]
+    const body = route.body === null ? {} : { requestBody: bodyOf(words, route.body, collect.schema) }
     found[path] = {
       ...found[path],
       [method.toLowerCase()]: {

@@ -2,7 +2,7 @@
 import type { MerchantRoute } from '../../../api/http/route.js'
 import type { Schema } from '../../../api/http/schema.js'
 import { isRecord } from '../../../runtime/json.js'
-import { requestWords, tokenWords } from '../api/words.js'
+import { tokenWords } from '../api/words.js'
 import type { OperationWords } from './api-operations.js'
 
 type Json = Readonly<Record<string, unknown>>
@@ -40,12 +40,11 @@ const COMMON = [
 
 /** The body of a route. */
 export function bodyOf(
-  route: string,
   { id, example }: OperationWords,
   body: NonNullable<MerchantRoute['body']>,
   collect: SchemaCollector
 ): Json {
-  const schema = collect(requestName(id), publicSchema(body.schema, '', requestWords[route] ?? {}, collect))
+  const schema = collect(requestName(id), publicSchema(body.schema, collect))
   return { required: !body.isOptional, content: { 'application/json': { schema, example } } }
 }
 
@@ -59,12 +58,11 @@ export function capitalised(id: string): string {
 }
 
 /** The parameters of a query. A number arrives as text; a client has it as a number. */
-export function queryParameters(route: string, query: Schema): Json[] {
-  const words = requestWords[route] ?? {}
+export function queryParameters(query: Schema): Json[] {
   const properties = isRecord(query['properties']) ? query['properties'] : {}
   return Object.entries(properties).map(([name, field]) => {
     const rules = isRecord(field) ? field : {}
-    const { description, ...schema } = publicSchema(rules, name, words, noNames)
+    const { description, ...schema } = publicSchema(rules, noNames)
     return { name, in: 'query', description, schema: name === 'limit' ? listLimit : schema }
   })
 }
@@ -95,28 +93,22 @@ export function tokenBody({ id, example }: OperationWords, collect: SchemaCollec
   return { required: true, content: { 'application/json': { schema, example } } }
 }
 
-/** A schema as others may read it; `words` are those of its route, by path. */
-function publicSchema(
-  schema: Schema,
-  path: string,
-  words: Readonly<Record<string, string>>,
-  collect: SchemaCollector
-): Json {
-  if (Array.isArray(schema['oneOf'])) return oneOf(schema, path, words, collect)
-  const below = (name: string, field: unknown): Json =>
-    publicSchema(isRecord(field) ? field : {}, path === '' ? name : `${path}.${name}`, words, collect)
+/** A schema as others may read it. */
+function publicSchema(schema: Schema, collect: SchemaCollector): Json {
+  if (Array.isArray(schema['oneOf'])) return oneOf(schema, collect)
+  const below = (field: unknown): Json => publicSchema(isRecord(field) ? field : {}, collect)
   const { properties, additionalProperties, propertyNames, format, type } = schema
   const whole: Json = {
     ...(Object.keys(schema).some(key => key === 'type') ? {} : { type: 'string' }),
     ...Object.fromEntries(COMMON.flatMap(key => (key in schema ? [[key, schema[key]]] : []))),
     ...formatOf(format),
     ...(isRecord(properties) && {
-      properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, below(name, field)]))
+      properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, below(field)]))
     }),
     ...(additionalProperties === false && { additionalProperties }),
-    ...(isRecord(additionalProperties) && { additionalProperties: below('*', additionalProperties) }),
-    ...(isRecord(propertyNames) && { propertyNames: below('*', propertyNames) }),
-    description: [words[path], schema['rule'], defaultOf(schema)].filter(Boolean).join('; ')
+    ...(isRecord(additionalProperties) && { additionalProperties: below(additionalProperties) }),
+    ...(isRecord(propertyNames) && { propertyNames: below(propertyNames) }),
+    description: [schema['description'], schema['rule'], defaultOf(schema)].filter(Boolean).join('; ')
   }
   return Array.isArray(type) && type.length > 2 ? anyOf(whole, type) : whole
 }
@@ -147,18 +139,17 @@ function formatOf(format: unknown): Json {
 }
 
 /** Variants get names of their own: tools choose between them by the tag. */
-function oneOf(schema: Schema, path: string, words: Readonly<Record<string, string>>, collect: SchemaCollector): Json {
-  const { oneOf: variants, discriminator } = schema
+function oneOf({ oneOf: variants, discriminator, description }: Schema, collect: SchemaCollector): Json {
   const tag = isRecord(discriminator) ? String(discriminator['propertyName']) : ''
   const named = (Array.isArray(variants) ? variants : []).filter(isRecord).map(variant => {
     const properties = isRecord(variant['properties']) ? variant['properties'] : {}
     const kind = isRecord(properties[tag]) ? String(properties[tag]['const']) : ''
     const required = Array.isArray(variant['required']) ? variant['required'] : []
-    const whole = publicSchema({ ...variant, required: [tag, ...required] }, path, words, collect)
+    const whole = publicSchema({ ...variant, description, required: [tag, ...required] }, collect)
     return [kind, collect(`PaymentSource${capitalised(kind)}`, whole)] as const
   })
   return {
-    description: words[path],
+    description,
     oneOf: named.map(([, reference]) => reference),
     discriminator: {
       propertyName: tag,

@@ -5,6 +5,7 @@ import { type KeyKind, keyFact } from '../../../redis/installation/key-record.js
 import { isRecord, parseJson } from '../../../runtime/json.js'
 import { messageOf } from '../../../runtime/message-of.js'
 import { everyProcess } from '../../../runtime/setting.js'
+import { parseSeries } from '../series.js'
 import { type Finding, notChecked, ok, problem, warning } from './finding.js'
 import { seriesOf } from './queries.js'
 
@@ -187,9 +188,8 @@ async function askProcess(url: string): Promise<SeenProcess> {
 }
 
 function buildOf(metrics: string): { version: string | null; node: string | null } {
-  const [, labels = ''] = /^card_payments_build_info\{([^}]*)\}/m.exec(metrics) ?? []
-  const label = (name: string): string | null => new RegExp(`\\b${name}="([^"]*)"`).exec(labels)?.[1] ?? null
-  return { version: label('version'), node: label('node') }
+  const labels = parseSeries(metrics).find(({ name }) => name === 'card_payments_build_info')?.labels
+  return { version: labels?.get('version') ?? null, node: labels?.get('node') ?? null }
 }
 
 function isAtLeast(version: string, supported: string): boolean {

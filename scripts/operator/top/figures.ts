@@ -1,20 +1,21 @@
 /** Rates and latencies from two looks at the figures of all processes. */
 
+import { parseSeries, type Series } from '../series.js'
+
+const PREFIX = 'card_payments_'
+
 /** What the labels of a series must match. */
 type Labels = Readonly<Record<string, RegExp>>
 
 /** The values of all series by process, name and labels, at one moment. */
 export interface Look {
   readonly atMs: number
-  readonly values: ReadonlyMap<string, Series>
+  readonly values: ReadonlyMap<string, SeriesOfProcess>
   readonly processes: ReadonlySet<string>
 }
 
-interface Series {
+interface SeriesOfProcess extends Series {
   readonly process: string
-  readonly name: string
-  readonly labels: ReadonlyMap<string, string>
-  readonly value: number
 }
 
 /** What happened between two looks. `p50Ms`, `p99Ms`: null without a call, or for what is no histogram. */
@@ -26,12 +27,12 @@ export interface Flow {
 
 /** `processes`: the text of `/metrics` of each, by the address of the process. Names lose their common prefix. */
 export function lookAt(atMs: number, processes: readonly { readonly name: string; readonly metrics: string }[]): Look {
-  const values = new Map<string, Series>()
+  const values = new Map<string, SeriesOfProcess>()
   for (const { name: process, metrics } of processes) {
-    for (const [, name = '', text = '', value] of metrics.matchAll(/^card_payments_(\w+)(?:\{(.*)\})? (\S+)$/gm)) {
-      const pairs = [...text.matchAll(/(\w+)="([^"]*)"/g)]
-      const labels = new Map(pairs.map(([, label = '', content = '']) => [label, content]))
-      values.set(`${process} ${name} ${text}`, { process, name, labels, value: Number(value) })
+    for (const series of parseSeries(metrics)) {
+      if (!series.name.startsWith(PREFIX)) continue
+      const name = series.name.slice(PREFIX.length)
+      values.set(`${process} ${name} ${[...series.labels]}`, { ...series, process, name })
     }
   }
   return { atMs, values, processes: new Set(processes.map(({ name }) => name)) }
@@ -67,7 +68,7 @@ function growthOf(before: Look, after: Look, name: string, wanted: Labels) {
   })
 }
 
-function hasLabels({ labels }: Series, wanted: Labels): boolean {
+function hasLabels({ labels }: SeriesOfProcess, wanted: Labels): boolean {
   return Object.entries(wanted).every(([name, pattern]) => pattern.test(labels.get(name) ?? ''))
 }
 
