@@ -14,7 +14,13 @@ import { until } from './conditions.js'
 
 const MASTER_NAME = 'payments'
 const SENTINELS = 3
-const DOWN_AFTER_MS = 500
+/** Longer than a busy machine keeps a living server from answering: else Sentinels fail over in the middle of a test. */
+const DOWN_AFTER_MS = 2_000
+/**
+ * A test waits so long for a failover (ms). Sentinels that were not scheduled for 2 s watch without acting for 30 s
+ * (their TILT mode), and a failover that found no good replica is tried again after twice its timeout.
+ */
+export const FAILOVER_WAIT_MS = 60_000
 
 /** The server program of the tests. */
 export function testBinary(): Promise<RedisBinary> {

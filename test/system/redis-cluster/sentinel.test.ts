@@ -5,12 +5,12 @@ import { createWrites } from '../../../redis/connection/writes.js'
 import { keys } from '../../../redis/keys.js'
 import { createLogger } from '../../../runtime/log.js'
 import { until } from '../../support/conditions.js'
-import { ReplicatedRedis, Sentinels } from '../../support/sentinels.js'
+import { FAILOVER_WAIT_MS, ReplicatedRedis, Sentinels } from '../../support/sentinels.js'
 
 const log = createLogger('test', 'silent')
 
 describe('a master that Sentinels name', function () {
-  this.timeout(60_000)
+  this.timeout(2 * FAILOVER_WAIT_MS)
   let servers: ReplicatedRedis
   let sentinels: Sentinels
   const connections: Redis[] = []
@@ -47,7 +47,7 @@ describe('a master that Sentinels name', function () {
     const reading = readCommands(blocking, paymentWork, 'worker', [0], 1)
     await servers.master.kill()
     expect(await redis.rpush('list', 'x').catch((error: Error) => error)).to.be.instanceOf(Error)
-    await until('the new master takes writes', () => redis.set('after', '1').catch(() => undefined), 20_000)
+    await until('the new master takes writes', () => redis.set('after', '1').catch(() => undefined), FAILOVER_WAIT_MS)
     expect(await redis.lrange('list', 0, -1)).to.deep.equal(Array.from({ length: 50 }, (_, i) => String(i)))
 
     await redis.xadd(keys.commands(0), '*', 'p', '0'.repeat(26), 'c', '{"kind":"wake"}')
