@@ -5,10 +5,11 @@ import { type Mutant, type MutantName, mutants } from './mutants.js'
 import { type RunResult, runSeed } from './run-world.js'
 import type { ScenarioName } from './scenarios.js'
 
-const SEEDS = 100
-const TOUCHED_SEEDS = 100
-const TROUBLED_SEEDS = 20
-const SECRETS_SEEDS = 15
+/** Enough for every kind of fault to happen. Thousands of them: `npm run simulate -- --seeds 10000`. */
+const SEEDS = 60
+const TOUCHED_SEEDS = 30
+const TROUBLED_SEEDS = 8
+const SECRETS_SEEDS = 10
 /** A planted mistake must show within so many runs. */
 const MUTANT_SEEDS_MAX = 100
 

@@ -6,6 +6,8 @@ const MAX = 100
 /** What a flood may take of the memory of all; some 2 KB a token (bytes). */
 const ROOM = 1_000_000
 const FLOOD = 1_500
+/** Few enough that the limiter is answered in its time on a busy machine: a request that is not counted passes. */
+const CONCURRENCY = 20
 const NO_LIMIT = { perSecond: 0, burst: 1 }
 
 describe('the live tokens of a publishable key', function () {
@@ -22,7 +24,7 @@ describe('the live tokens of a publishable key', function () {
     try {
       const answers: Response[] = []
       while (answers.length < FLOOD) {
-        answers.push(...(await Promise.all(Array.from({ length: 100 }, () => app.post(typedCard, {}, url)))))
+        answers.push(...(await Promise.all(Array.from({ length: CONCURRENCY }, () => app.post(typedCard, {}, url)))))
       }
       expect(answers.filter(({ status }) => status === 201).length).to.be.within(MAX / 2, MAX)
       const refused = answers.filter(({ status }) => status !== 201)

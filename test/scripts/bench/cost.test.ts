@@ -46,7 +46,7 @@ describe('the cost of a payment', () => {
     this.timeout(120_000)
     const service = await startService(join(dir, 'service'), { env: {}, scale: [], write: () => undefined })
     systems.push(service)
-    const load = { rounds: 3, payments: 2_000, connections: 64 }
+    const load = { rounds: 3, payments: 1_000, connections: 64 }
     const figures = await measureSideBySide(systems, service, load, () => undefined)
     const [bare, ours] = figures.map(cpuUs)
     expect(bare).to.be.greaterThan(0)
