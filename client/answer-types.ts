@@ -257,7 +257,7 @@ export interface ErrorEnvelope {
   readonly error: {
     /** one of ERRORS.md; decide by this */
     readonly code: ErrorCode
-    /** what happened and what to do, for a person */
+    /** what happened and what to do: for your logs, not for buyers */
     readonly message: string
     /** whether the same request can succeed later without a change: under a new `Idempotency-Key` where there is a `payment_id`, because the old one keeps this answer (except `idempotency_in_progress`); else under the same one */
     readonly retryable: boolean

@@ -40,7 +40,7 @@ export interface ClientOptions extends Pick<CallOptions, 'timeoutMs' | 'deadline
   readonly retryPauseMs?: number | undefined
   /** For tests, proxies and instrumentation; the global `fetch` by default. */
   readonly fetch?: typeof fetch | undefined
-  /** Told of each answer (`debug`) and of each retry (`warn`). */
+  /** Called for each answer (`debug`) and each retry (`warn`). */
   readonly logger?: Logger | undefined
 }
 

@@ -81,7 +81,7 @@ function readEvent(rawBody: string | Uint8Array): PaymentStatusChanged {
     const event: unknown = JSON.parse(typeof rawBody === 'string' ? rawBody : Buffer.from(rawBody).toString('utf8'))
     if (typeof event === 'object' && event !== null) return event as PaymentStatusChanged
   } catch {
-    // Told below.
+    // Refused below.
   }
   throw new WebhookError('unreadable', 'The webhook is signed, and its body is not a JSON object.')
 }

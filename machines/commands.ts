@@ -1,5 +1,5 @@
 /** What the API and the timers ask of the payments workers. The words travel through the command streams. */
-import type { Announcement, FailureCode, PaymentProgress, RefusalCode } from './model.js'
+import type { FailureCode, PaymentProgress, RefusalCode, ReportedChange } from './model.js'
 import type { Buyer } from './network.js'
 
 /** Where the card of a new payment comes from. */
@@ -22,8 +22,8 @@ export type Command =
   | { readonly kind: 'cancel'; readonly amountCents: number | null }
   /** Something of this payment is due: its expiry, or the next question to the network. */
   | { readonly kind: 'wake' }
-  /** The network announced that something happened to the sale of this payment. */
-  | { readonly kind: 'network_notification'; readonly announced: Announcement }
+  /** The network reported that something happened to the sale of this payment. */
+  | { readonly kind: 'network_notification'; readonly reported: ReportedChange }
   /** An operator has looked at what the payment was listed for. */
   | { readonly kind: 'resolve_review' }
   /** An operator has seen at the acquirer whether the operation that is in doubt is booked. */

@@ -1,5 +1,5 @@
 /**
- * Why an issuer declined, and whether the same card may be tried again: one table for all that is told of a decline.
+ * Why an issuer declined, and whether the same card may be tried again: one table for every place that shows a decline.
  *
  * Return codes mean different things by brand, and in the acquirer's test environment other things again: 57 is an expired
  * card there, and "not permitted for this card" in production. Source: the acquirer's list of return codes after the rules
@@ -58,7 +58,7 @@ not_permitted      | no  | -            | 64 93        | -            | -       
 not_permitted      | no  | -            | R0 R1 R2 R3  | -            | -            | -  | the holder has stopped these payments
 do_not_honor       | yes | 05           | 05           | 05           | 100 FA       | 05 | declined without a reason
 do_not_honor       | yes | 04           | -            | -            | -            | -  | the issuer asks for another try
-suspected_fraud    | yes | 59           | 59           | 63           | -            | 59 | a suspicion, or the holder has told of no travel
+suspected_fraud    | yes | 59           | 59           | 63           | -            | 59 | a suspicion, or the holder did not announce a journey
 suspected_fraud    | no  | -            | 07           | -            | -            | -  | a confirmed fraud
 suspected_fraud    | no  | GT GK        | GT GK        | GT GK        | GT GK        | -  | too many cards were tried
 invalid_data       | no  | 14 56        | 14           | 14 01        | -            | -  | there is no such card number
@@ -85,7 +85,7 @@ other              | yes | 60 67 70 89 98 999 AV BL BO DF DM DS EK | 60 67 70 89
 `
 
 /** What is said of a code that is in no row. */
-const UNKNOWN_DECLINE: Decline = { reason: 'other', mayRetry: false, means: 'not told' }
+const UNKNOWN_DECLINE: Decline = { reason: 'other', mayRetry: false, means: 'no reason given' }
 
 /** A row of the table with its codes by column. */
 export interface DeclineRow extends Decline {

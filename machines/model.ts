@@ -135,11 +135,11 @@ export interface Reconciliation {
 }
 
 /** What the network said had happened to a sale: a chargeback, a refund that was denied after all, or just something. */
-export type Announcement = 'chargeback' | 'denied_refund' | 'change'
+export type ReportedChange = 'chargeback' | 'denied_refund' | 'change'
 
-/** Questions to the network about what it announced. `sinceMs` is when it did. */
+/** Questions to the network about what it reported. `sinceMs` is when it did. */
 export interface Notification extends Reconciliation {
-  readonly announced: Announcement
+  readonly reported: ReportedChange
 }
 
 /** Why an operator should look at a payment. */
@@ -167,7 +167,7 @@ export interface PaymentProgress extends PaymentPlace {
   readonly refunds: readonly Refund[]
   readonly error: FailureCode | null
   readonly reconciliation: Reconciliation | null
-  /** What the network announced about the sale and is still to be verified. */
+  /** What the network reported about the sale and is still to be verified. */
   readonly notification: Notification | null
   readonly reviewReason: ReviewReason | null
 }

@@ -115,7 +115,7 @@ uuids.setRollbackAllowance(0)
 
 /**
  * A new payment id: a UUIDv7 whose last three digits are the partition. Ids sort by time, and so does the list of payments:
- * the time is that of the payment, which a machine whose clock is wrong was told (redis-clock.ts).
+ * the time is that of the payment, which a machine with a wrong clock gets from Redis (redis-clock.ts).
  */
 export function newPaymentId(partition: number, nowMs: number): string {
   const id = uuids.generateOrResetWithTs(nowMs).toString()

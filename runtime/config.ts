@@ -57,12 +57,12 @@ export class ConfigError extends Error {
 /**
  * Reads the settings that a process uses; without a name all of them, which is what `npm start` needs. Throws
  * `ConfigError` that names all bad variables at once, and the key files that a process of the Procfile lacks. To read
- * another setting from the result throws: so `usedBy` in the tables of settings/ is true. `told` takes the place of defaults.
+ * another setting from the result throws: so `usedBy` in the tables of settings/ is true. `defaults` replace those of the tables.
  */
 export function readConfig(
   env: NodeJS.ProcessEnv = process.env,
   processName?: ProcessName,
-  told: Readonly<Record<string, string>> = {}
+  defaults: Readonly<Record<string, string>> = {}
 ): Config {
   const problems: string[] = [...misspeltVariables(env, allVariables)]
   const values: Record<string, unknown> = {}
@@ -71,7 +71,7 @@ export function readConfig(
       Object.defineProperty(values, name, { get: () => refuseToRead(row, processName) })
       continue
     }
-    const { text: source, shown } = sourceOf({ ...row, fallback: told[row.variable] ?? row.fallback }, env)
+    const { text: source, shown } = sourceOf({ ...row, fallback: defaults[row.variable] ?? row.fallback }, env)
     try {
       if (source === undefined) throw new RangeError('cannot be read')
       values[name] = row.parse(source)

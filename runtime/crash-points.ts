@@ -31,7 +31,7 @@ export const crashSteps = {
   take_notifications:
     'Notifications are taken for a while: when their taker dies, others get them as soon as that time is over.',
   drop_notification:
-    'A notification that was announced to its payment is dropped: before, it comes up again and is announced twice.',
+    'A notification that was forwarded to its payment is dropped: before, it comes up again and is forwarded twice.',
   'archive.put': 'Payments are written into the archive: before, they are in Redis only; after, in both.',
   remove_payments: 'Payments leave Redis: before, they are in both; after, in the archive only.',
   'archive.takeBack': 'The archive is asked for a payment that is about to change; it stays there.',

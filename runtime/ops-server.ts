@@ -57,8 +57,8 @@ export async function startOpsServer(options: {
     const health = await look()
     const isReady = Object.keys(health.problems).length === 0
     const status = isReady ? 'ready' : 'not ready'
-    const told = Object.fromEntries([...facts].map(([fact, tell]) => [fact, tell()]))
-    answer(response, isReady ? 200 : 503, { status, process: name, ...health, facts: told })
+    const values = Object.fromEntries([...facts].map(([fact, tell]) => [fact, tell()]))
+    answer(response, isReady ? 200 : 503, { status, process: name, ...health, facts: values })
   }
 
   publishProcess(register, name, conditions, look)

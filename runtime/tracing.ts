@@ -1,5 +1,5 @@
 /**
- * Traces in the terms of OpenTelemetry, on explicit context: each step is told which step it belongs to, as the text of
+ * Traces in the terms of OpenTelemetry, on explicit context: each step gets the step that it belongs to, as the text of
  * a W3C `traceparent`. So a trace goes through streams and processes as any other field does. No library is
  * instrumented: that would export the arguments of scripts.
  *

@@ -11,7 +11,7 @@ import { ServiceError } from '../../runtime/errors.js'
 export interface StoreCardDeps {
   readonly tokens: Pick<TokenStore, 'peek' | 'claim' | 'drop'>
   readonly cards: Pick<CardStore, 'store' | 'findByToken'>
-  /** Told when the card is stored, but its token could not be dropped: it ends by its TTL instead. */
+  /** Called when the card is stored, but its token could not be dropped: the token ends by its TTL instead. */
   onDropFailed(error: unknown): void
 }
 

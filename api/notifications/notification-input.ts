@@ -1,15 +1,15 @@
 /** The body of a notification of the card network: `{"PaymentId": "<its sale id>", "ChangeType": 7}`. */
-import type { Announcement } from '../../machines/model.js'
-import type { Announced } from '../../redis/notifications/notifications.js'
+import type { ReportedChange } from '../../machines/model.js'
+import type { NetworkNotification } from '../../redis/notifications/notifications.js'
 import { type FieldProblem, ServiceError } from '../../runtime/errors.js'
 import { isRecord } from '../../runtime/json.js'
 import { isUuid } from '../../runtime/uuid.js'
 
 /**
- * What the network announces with each `ChangeType`, by the acquirer's documents. Only these are about the money of a
+ * What the network reports with each `ChangeType`, by the acquirer's documents. Only these are about the money of a
  * payment of ours; the others (recurrence, antifraud, boleto) are answered and forgotten.
  */
-const MONEY_CHANGES: Readonly<Record<number, Announcement>> = {
+const MONEY_CHANGES: Readonly<Record<number, ReportedChange>> = {
   // status change
   1: 'change',
   // cancellation denied
@@ -22,7 +22,7 @@ const MONEY_CHANGES: Readonly<Record<number, Announcement>> = {
 }
 
 /** What happened to which sale, or null when the notification is about something else. Throws `invalid_request`. */
-export function announcedIn(body: unknown): Announced | null {
+export function notificationIn(body: unknown): NetworkNotification | null {
   const { PaymentId: saleId, ChangeType: changeType } = isRecord(body) ? body : {}
   const problems: FieldProblem[] = []
   if (typeof saleId !== 'string' || !isUuid(saleId)) {
@@ -32,6 +32,6 @@ export function announcedIn(body: unknown): Announced | null {
     problems.push({ path: 'ChangeType', message: 'must be a whole number' })
   }
   if (problems.length > 0 || typeof saleId !== 'string') throw new ServiceError('invalid_request', { fields: problems })
-  const announced = MONEY_CHANGES[Number(changeType)]
-  return announced === undefined ? null : { saleId: saleId.toLowerCase(), announced }
+  const reported = MONEY_CHANGES[Number(changeType)]
+  return reported === undefined ? null : { saleId: saleId.toLowerCase(), reported }
 }

@@ -13,7 +13,7 @@ import { createJsonApp, routerOf } from '../http/api-app.js'
 import type { RequestContext, RequestState } from '../http/context.js'
 import { readJson } from '../http/middleware/json-body.js'
 import type { Route } from '../http/route.js'
-import { announcedIn } from './notification-input.js'
+import { notificationIn } from './notification-input.js'
 
 export interface NotificationsDeps {
   /** Value of `X-Notification-Secret`, the only proof of origin that the network offers. */
@@ -36,7 +36,7 @@ function notificationRoute(deps: NotificationsDeps): Route {
     async answer(ctx) {
       requireSecret(ctx, expected)
       await readJson(ctx, { isOptional: false })
-      const notification = announcedIn(ctx.state.body)
+      const notification = notificationIn(ctx.state.body)
       if (notification !== null) await deps.notifications.note(notification, deps.clock.now())
       return { status: 200, body: {} }
     }

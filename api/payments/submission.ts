@@ -11,7 +11,7 @@ export interface StepTimes {
 }
 
 /**
- * What became of a submitted request; `times` where its worker has told them.
+ * The outcome of a submitted request; `times` where its worker has sent them.
  * - `finished`: ended; `isReplay` when an earlier request with the same key did the work
  * - `in_progress`: accepted, not ended within the wait, or the outcome is unknown: the payment as it stands (202), with
  *   the operation that was accepted, also while no worker has begun it

@@ -277,7 +277,7 @@ function acceptanceOf(deps: SubmitDeps, scope: RecordedScope, commandId: string)
   }
 }
 
-/** Repeats an acceptance whose fate is unknown: the script recognises its own record, so nothing is accepted twice. */
+/** Repeats an acceptance whose outcome is unknown: the script recognises its own record, so nothing is accepted twice. */
 async function acceptSurely<T>(accept: () => Promise<T>): Promise<{ answer: T; wasRepeated: boolean }> {
   const deadlineMs = performance.now() + ACCEPT_RETRY_MS
   for (let wasRepeated = false; ; wasRepeated = true) {

@@ -60,7 +60,7 @@ function tokenRoute(deps: TokensAppDeps): Route {
   }
 }
 
-/** The hosted fields ask before a buyer types: a wrong key is told when the page is made, not when the first card is sent. */
+/** The hosted fields ask before a buyer types: a wrong key fails when the page is made, not when the first card is sent. */
 function keyRoute(deps: TokensAppDeps): Route {
   return {
     method: 'GET',

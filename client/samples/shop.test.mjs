@@ -86,13 +86,13 @@ after(() => {
   shop.closeAllConnections()
 })
 
-test('a card is charged, and the shop is told', async () => {
+test('a card is charged, and the shop gets the webhook', async () => {
   const payment = await pay()
   assert.equal(payment.status, 'captured')
   await arrival({ payment_id: payment.id, status: 'captured' })
 })
 
-test('a declined card is told with its reason', async () => {
+test('a declined card fails with its reason', async () => {
   const { code, paymentId } = await refusal(pay({ card: '4024007153760052' }))
   assert.equal(code, 'card_declined')
   assert.equal((await client.payments.get(paymentId)).provider.decline_reason, 'do_not_honor')

@@ -47,7 +47,7 @@ function outcomeOf({ progress }: Payment, event: CallEvent, policy: Policy): Lif
 
 /**
  * What became of the void of a duplicate, of a late sale or of a lapsed hold. One that did not happen is decided on by the
- * next look at the record. One that is too late is left to the issuer, or to the operator who was told.
+ * next look at the record. One that is too late is left to the issuer, or to the manual review.
  */
 function correctionOf(
   progress: Payment['progress'],

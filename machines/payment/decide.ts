@@ -200,7 +200,7 @@ function detailOf(event: LifecycleEvent): string | null {
     case 'REJECTED':
       return `code ${event.code}`
     case 'NETWORK_NOTIFICATION':
-      return event.announced
+      return event.reported
     case 'OPERATION_FAILED':
     case 'EARLIER_TRY_IN_DOUBT':
       return `${event.outcome.type.toLowerCase().replace('_', ' ')}: ${detailOf(event.outcome)}`

@@ -5,7 +5,7 @@
  * `PaymentEvent` is what `decide` is given. classify.ts compares it with the payment and makes the `LifecycleEvent`
  * of it that the chart takes.
  */
-import type { Announcement, Environment, ReviewReason } from '../model.js'
+import type { Environment, ReportedChange, ReviewReason } from '../model.js'
 import type { NetworkReferences, Sale } from '../network.js'
 
 type At = { readonly nowMs: number }
@@ -26,8 +26,8 @@ type CommandEvent =
   | ({ readonly type: 'RESUMED' } & At)
   /** A command was delivered too often without a result. */
   | ({ readonly type: 'POISONED' } & At)
-  /** The network announced that something happened to the sale. A hint, nothing more: the network is queried. */
-  | ({ readonly type: 'NETWORK_NOTIFICATION'; readonly announced: Announcement } & At)
+  /** The network reported that something happened to the sale. A hint, nothing more: the network is queried. */
+  | ({ readonly type: 'NETWORK_NOTIFICATION'; readonly reported: ReportedChange } & At)
   /** An operator has looked at what the payment was listed for. */
   | ({ readonly type: 'REVIEW_RESOLVED' } & At)
 
@@ -66,7 +66,7 @@ export type PaymentEvent = CommandEvent | ReviewEvent | CallEvent | QueryEvent
 
 /** An answer about a sale, with the figures of the acquirer's record. */
 type Shown = { readonly sale: Sale } & At
-/** The same where the network may have told of no sale. */
+/** The same where the network may have named no sale. */
 type MaybeShown = { readonly sale?: Sale } & At
 
 /** What an answer of the network means to a payment, once it is compared with it. */
@@ -74,7 +74,7 @@ export type Finding =
   /** The record has nothing new to tell, and is not behind any more. */
   | ({ readonly type: 'NOTHING_NEW' } & MaybeShown)
   /**
-   * The record may be behind. `isAgreeing`: it shows what we know, a moment after a change was announced. `note` explains
+   * The record may be behind. `isAgreeing`: it shows what we know, a moment after a change was reported. `note` explains
    * an answer without figures.
    */
   | ({ readonly type: 'RECORD_LAGS'; readonly isAgreeing?: true; readonly note?: string } & MaybeShown)

@@ -48,7 +48,7 @@ export const noteCaptured: Change = ({ context, event }) => {
   }
 }
 
-/** The hold is gone. What the network announced before is still to be looked at: it may be about another sale. */
+/** The hold is gone. What the network reported before is still to be looked at: it may be about another sale. */
 export const noteCanceled: Change = ({ event }) => ({ canceledAtMs: event.nowMs })
 
 /** The refund at hand is done. A record with even more given back does not undo that, but an operator has to look. */
@@ -65,7 +65,7 @@ export const noteRefunded: Change = ({ context, event }) => {
   }
 }
 
-/** A refund that was approved is reversed: the merchant must not be told that the buyer has the money. */
+/** A refund that was approved is reversed: the merchant must not hear that the buyer has the money. */
 export const noteRefundReversed: Change = ({ context: { figures }, event }) => {
   if (event.type !== 'REFUND_REVERSED') return {}
   const { refundedCents, nowMs } = event
@@ -204,20 +204,20 @@ export const endDoubt: Change = () => ({ reconciliation: null })
 
 /** Something is to be verified as soon as no operation runs. A chargeback that is awaited stays awaited. */
 export const noteNotification: Change = ({ context: { figures }, event }) => {
-  const announced = event.type === 'NETWORK_NOTIFICATION' ? event.announced : 'change'
-  const earlier = figures.notification?.announced ?? 'change'
+  const reported = event.type === 'NETWORK_NOTIFICATION' ? event.reported : 'change'
+  const earlier = figures.notification?.reported ?? 'change'
   return {
     notification: {
       sinceMs: event.nowMs,
       attempts: 0,
       nextAtMs: event.nowMs,
-      announced: announced === 'change' || earlier === 'chargeback' ? earlier : announced
+      reported: reported === 'change' || earlier === 'chargeback' ? earlier : reported
     }
   }
 }
 
 /**
- * The acquirer's record does not show it yet, or there was no answer: verify again later. The network announces what the
+ * The acquirer's record does not show it yet, or there was no answer: verify again later. The network reports what the
  * service did itself in the same words, so a record that agrees is read twice more only: after a moment, and when it can't
  * be behind any more.
  */
@@ -232,10 +232,10 @@ export const verifyLater: Change = ({ context: { figures, policy }, event }) => 
       }
     }
   }
-  const { announced, ...open } = notification ?? { sinceMs: event.nowMs, attempts: 0, announced: 'change' as const }
+  const { reported, ...open } = notification ?? { sinceMs: event.nowMs, attempts: 0, reported: 'change' as const }
   return {
     ...openLonger(figures, open.sinceMs, policy, event),
-    notification: { ...nextReconciliation(open, policy, event), announced }
+    notification: { ...nextReconciliation(open, policy, event), reported }
   }
 }
 
@@ -282,14 +282,14 @@ function referencesOf(event: LifecycleEvent): Figures['references'] | null {
   return saleOf(event)?.references ?? ('references' in event ? event.references : null)
 }
 
-/** Later answers are poorer than the first one (a capture tells no sale id): keep what they leave out. */
+/** Later answers are poorer than the first one (a capture has no sale id): keep what they leave out. */
 function mergedReferences(figures: Figures, event: LifecycleEvent): Figures['references'] {
-  const told = referencesOf(event)
-  if (told === null) return figures.references
+  const later = referencesOf(event)
+  if (later === null) return figures.references
   return {
-    saleId: told.saleId ?? figures.references.saleId,
-    tid: told.tid ?? figures.references.tid,
-    nsu: told.nsu ?? figures.references.nsu,
-    authorizationCode: told.authorizationCode ?? figures.references.authorizationCode
+    saleId: later.saleId ?? figures.references.saleId,
+    tid: later.tid ?? figures.references.tid,
+    nsu: later.nsu ?? figures.references.nsu,
+    authorizationCode: later.authorizationCode ?? figures.references.authorizationCode
   }
 }

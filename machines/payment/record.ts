@@ -72,10 +72,10 @@ function ofAbsence(known: Known, answer: Absent): Finding {
     case 'refunding.asking':
       return lags
   }
-  // After its memory the network finds no sale; what was announced about one then can't be confirmed.
+  // After its memory the network finds no sale; what was reported about one then can't be confirmed.
   const isForgotten = nowMs >= known.terms.createdAtMs + NETWORK_MEMORY_MS
   if (!isForgotten && isListedLater(known, nowMs)) return lags
-  if (isForgotten && !isAnnounced(known)) return { type: 'NOTHING_NEW', nowMs }
+  if (isForgotten && !isSpecific(known)) return { type: 'NOTHING_NEW', nowMs }
   return { type: 'CONTRADICTED', reason: 'notification_unconfirmed', nowMs }
 }
 
@@ -90,7 +90,7 @@ const ofHold: Compare = (known, answer) => {
   switch (answer.sale.status) {
     case 'authorised':
       if (!isLapsed(known, answer)) return nothingNew(known, answer)
-      // What was announced a moment ago may be a capture that the record does not show yet: no void before that is clear.
+      // What was reported a moment ago may be a capture that the record does not show yet: no void before that is clear.
       return isChangeAwaited(known, answer) ? unclear(answer) : shown('HOLD_LAPSED', answer)
     case 'captured':
       return shown('SALE_CAPTURED', answer)
@@ -221,38 +221,38 @@ function contradicted(answer: FoundEvent): Finding {
   return { ...shown('CONTRADICTED', answer), reason: 'figures_differ' }
 }
 
-/** The record shows what we know. Whether that is the end of it depends on what was announced, and when. */
+/** The record shows what we know. Whether that is the end of it depends on what was reported, and when. */
 function nothingNew(known: Known, answer: FoundEvent): Finding {
   const { notification } = known.progress
-  const isUnshown = isAnnounced(known) && !(notification?.announced === 'chargeback' && answer.sale.isChargedBack)
+  const isUnshown = isSpecific(known) && !(notification?.reported === 'chargeback' && answer.sale.isChargedBack)
   if (isUnshown && isListedLater(known, answer.nowMs)) return shown('RECORD_LAGS', answer)
   if (isUnshown) return { ...shown('CONTRADICTED', answer), reason: 'notification_unconfirmed' }
   if (isChangeAwaited(known, answer)) return { ...shown('RECORD_LAGS', answer), isAgreeing: true }
   return shown('NOTHING_NEW', answer)
 }
 
-/** More than "something" was announced. */
-function isAnnounced({ progress: { notification } }: Known): boolean {
-  return notification !== null && notification.announced !== 'change'
+/** More than "something" was reported. */
+function isSpecific({ progress: { notification } }: Known): boolean {
+  return notification !== null && notification.reported !== 'change'
 }
 
-/** What was announced is not yet so old that an operator must look. */
+/** What was reported is not yet so old that an operator must look. */
 function isListedLater({ progress: { notification }, policy }: Known, nowMs: number): boolean {
   return nowMs < (notification?.sinceMs ?? nowMs) + policy.reconcileListAfterMs
 }
 
 /**
- * A refund of a moment ago. Also any refund while something was announced a moment ago, unless that was the denial of a
+ * A refund of a moment ago. Also any refund while something was reported a moment ago, unless that was the denial of a
  * refund.
  */
 function isRefundStillToShow(known: Known, answer: FoundEvent): boolean {
   const { refundedAtMs, notification } = known.progress
   if (isRecent(refundedAtMs, known, answer)) return true
-  return notification?.announced !== 'denied_refund' && isChangeAwaited(known, answer)
+  return notification?.reported !== 'denied_refund' && isChangeAwaited(known, answer)
 }
 
 /**
- * Another amount was captured than we know of. One that can't be taken over as it is, is told to an operator once.
+ * Another amount was captured than we know of. One that can't be taken over as it is goes to manual review once.
  * Ignores captured less voided: the acquirer may report net amounts.
  */
 function isCapturedOtherwise({ terms, progress }: Known, sale: Sale): boolean {
@@ -262,7 +262,7 @@ function isCapturedOtherwise({ terms, progress }: Known, sale: Sale): boolean {
   return reviewReason === null || shownCapturedCents({ terms, figures: progress }, sale) !== capturedCents
 }
 
-/** Something was announced so lately that the record may not show it yet. */
+/** Something was reported so lately that the record may not show it yet. */
 function isChangeAwaited(known: Known, answer: FoundEvent): boolean {
   return isRecent(known.progress.notification?.sinceMs ?? null, known, answer)
 }

@@ -18,7 +18,7 @@ export type PaymentTag =
   | 'in_progress'
   /** A call of the payment's own may be under way, and the payment waits for its outcome. */
   | 'in_flight'
-  /** What the network announces is verified at once; elsewhere it waits until no operation runs. */
+  /** What the network reports is verified at once; elsewhere it waits until no operation runs. */
   | 'verifiable'
   /** Money was taken, and its refunds are the service's to make. */
   | 'refundable'

@@ -1,5 +1,5 @@
 /**
- * The blocks that states share: `verifiable` adds what a payment does about an announcement of the network while no
+ * The blocks that states share: `verifiable` adds what a payment does about a notification of the network while no
  * operation runs, `sending` what it does when a call of its own gets no answer, `inDoubt` what it does until the outcome
  * is known. A state's own transitions are asked first; one without a condition replaces the block's.
  */
@@ -7,7 +7,7 @@ import { queryNetwork, review, reviewContradiction, voidDuplicate } from './effe
 import type { PaymentState, PaymentTag } from './setup.js'
 
 /**
- * An announcement is only a hint, and it may be lost, late or false: the network is queried, and the acquirer's record
+ * A notification is only a hint, and it may be lost, late or false: the network is queried, and the acquirer's record
  * counts. What the record changes in the life of a payment stands in the states themselves.
  */
 const verification = {
@@ -15,7 +15,7 @@ const verification = {
     actions: ['noteNotification', queryNetwork],
     description: 'A notification is only a hint: query the network.'
   },
-  RECONCILE: { actions: queryNetwork, description: 'Verify again what was announced.' },
+  RECONCILE: { actions: queryNetwork, description: 'Verify again what was reported.' },
   NOTHING_NEW: { actions: 'endNotification', description: 'The record shows what we know: verified.' },
   RECORD_LAGS: { actions: 'verifyLater', description: 'The record may be behind: verify later.' },
   NO_ANSWER: { actions: 'verifyLater', description: 'The network does not answer: verify later.' },
@@ -57,7 +57,7 @@ const reconciliation = {
   }
 } as const
 
-/** A state in which no operation runs: what the network announces is verified at once. */
+/** A state in which no operation runs: what the network reports is verified at once. */
 export function verifiable(state: PaymentState): PaymentState {
   return withBlock(state, verification, 'verifiable')
 }
@@ -84,7 +84,7 @@ export const duplicateFirst = {
   description: 'There is a second sale: void it first, and list the payment for manual review.'
 } as const
 
-/** While an operation runs, an announcement is left for its end. */
+/** While an operation runs, a notification is left for its end. */
 export const notificationForLater = {
   actions: 'noteNotification',
   description: 'Remembered until the running operation has ended.'

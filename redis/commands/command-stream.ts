@@ -162,7 +162,7 @@ export async function requeueEntry<E extends StreamEntry>(
 }
 
 /** Why a command is taken out of circulation, and what must not be lost with it. */
-export interface DeadLettering {
+export interface DeadLetterDetails {
   readonly reason: string
   readonly nowMs: number
   /** When the payment must be looked at again (ms); null: its wake-up stands, or it needs none. */
@@ -175,11 +175,11 @@ export interface DeadLettering {
 export async function deadLetterCommand(
   redis: Redis,
   entry: CommandEntry,
-  deadLettering: DeadLettering
+  details: DeadLetterDetails
 ): Promise<boolean> {
   const { partition, entryId, paymentKey, record } = entry
   const fields = encodeEntry(entry)
-  return await deadLetterFields(redis, paymentWork, { partition, entryId, paymentKey, record, fields }, deadLettering)
+  return await deadLetterFields(redis, paymentWork, { partition, entryId, paymentKey, record, fields }, details)
 }
 
 /** Takes an entry that is not a command out of circulation. */
@@ -189,15 +189,15 @@ export async function deadLetterEntry<E extends StreamEntry>(
   entry: UnreadableEntry,
   nowMs: number
 ): Promise<boolean> {
-  const deadLettering = { reason: entry.reason, nowMs, wakeAtMs: null, result: null }
-  return await deadLetterFields(redis, work, { ...entry, paymentKey: '', record: null }, deadLettering)
+  const details = { reason: entry.reason, nowMs, wakeAtMs: null, result: null }
+  return await deadLetterFields(redis, work, { ...entry, paymentKey: '', record: null }, details)
 }
 
 async function deadLetterFields<E extends StreamEntry>(
   redis: Redis,
   work: WorkKind<E>,
   entry: Pick<CommandEntry, 'partition' | 'entryId' | 'paymentKey' | 'record'> & { fields: readonly string[] },
-  { reason, nowMs, wakeAtMs, result }: DeadLettering
+  { reason, nowMs, wakeAtMs, result }: DeadLetterDetails
 ): Promise<boolean> {
   const { partition, entryId, paymentKey, record, fields } = entry
   const moved = await deadLetter(
@@ -231,7 +231,7 @@ export interface CommandQueue {
   release(entry: CommandEntry): Promise<boolean>
   /** The same for one that this version can't read: for a worker of a newer one. */
   leave(entry: CommandEntry): Promise<boolean>
-  deadLetter(entry: CommandEntry, deadLettering: DeadLettering): Promise<boolean>
+  deadLetter(entry: CommandEntry, details: DeadLetterDetails): Promise<boolean>
 }
 
 export function createCommandQueue(redis: Redis): CommandQueue {
@@ -239,7 +239,7 @@ export function createCommandQueue(redis: Redis): CommandQueue {
     requeue: entry => requeueCommand(redis, paymentWork, entry),
     release: entry => releaseCommand(redis, entry),
     leave: entry => releaseCommand(redis, entry),
-    deadLetter: (entry, deadLettering) => deadLetterCommand(redis, entry, deadLettering)
+    deadLetter: (entry, details) => deadLetterCommand(redis, entry, details)
   }
 }
 

@@ -9,7 +9,7 @@ export interface QueueStatus {
   readonly partition: number
   /** Commands that have no result yet. */
   readonly length: number
-  /** Of these: in the hands of a worker. */
+  /** Of these: delivered to a worker. */
   readonly pending: number
   /** Age of the oldest command, by the clock of Redis (ms); null when there is none. */
   readonly oldestAgeMs: number | null

@@ -28,7 +28,7 @@ export interface WorkerTimes {
   readonly workMs: number
 }
 
-/** `open`: the command's turn is over, but the outcome is not known yet. `times` null: the worker told none. */
+/** `open`: the command's turn is over, but the outcome is not known yet. `times` null: the worker sent none. */
 export type Reply = (
   | { readonly kind: 'ended'; readonly result: CommandResult }
   | { readonly kind: 'open'; readonly progress: PaymentProgress }

@@ -33,7 +33,7 @@ export async function removeHeartbeat(redis: Redis, consumer: string, heartbeats
   await redis.zrem(heartbeats, consumer)
 }
 
-/** The consumers that were heard within `silenceMs`. */
+/** The consumers that were active within `silenceMs`. */
 export async function livingConsumers(
   redis: Redis,
   silenceMs: number,

@@ -31,7 +31,7 @@ export interface Redis extends RedisCommander<{ type: 'default'; mapping: 'resp2
  */
 export type Role = 'commands' | 'secrets' | 'blocking' | 'subscriber' | 'lock'
 
-/** A write that takes longer has an unknown fate; its caller asks. Above the slowest fsync that is worth waiting for. */
+/** A write that takes longer has an unknown outcome; its caller reads. Above the slowest fsync that is worth waiting for. */
 const COMMAND_TIMEOUT_MS = 5_000
 const SECRETS_COMMAND_TIMEOUT_MS = 2_000
 const LOCK_COMMAND_TIMEOUT_MS = 1_000

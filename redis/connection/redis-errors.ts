@@ -54,7 +54,7 @@ export function reasonOf(error: unknown): string {
   return LOST_CONNECTION.test(message) ? 'there is no connection to Redis' : message
 }
 
-/** True when the caller should answer "try again later". The fate of the command is unknown. */
+/** True when the caller should answer "try again later". The outcome of the command is unknown. */
 export function isRedisUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof RedisUnavailable) return true

@@ -27,7 +27,7 @@ export function publishMemory(
   publishFigures(registry, read, [
     {
       name: 'card_payments_redis_memory_used_bytes',
-      help: 'Memory that a Redis uses. `redis`: durable (told by `timers`), memory_only (told by `tokens`). Of a Cluster: of its fullest master.',
+      help: 'Memory that a Redis uses. `redis`: durable (from `timers`), memory_only (from `tokens`). Of a Cluster: of its fullest master.',
       label: 'redis',
       pick: ({ usedBytes }) => ({ [name]: usedBytes })
     },

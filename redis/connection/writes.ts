@@ -27,7 +27,7 @@ export interface Writes {
   run<T>(key: string, work: (redis: Redis) => Promise<T>): Promise<T>
 }
 
-/** How long replicas may take (ms). Less than a command may, so that the two timeouts can be told apart. */
+/** How long replicas may take (ms). Less than a command may, so that the two timeouts differ. */
 const WAIT_MS = 1_000
 const FENCE_LIFE_MS = 60_000
 const MOVES_MAX = 3

@@ -27,7 +27,7 @@ export interface Installation {
   readonly id: string
 }
 
-/** What a process was told; partitions by those that use them. An empty id is not compared. */
+/** What a process is configured with; partitions by those that use them. An empty id is not compared. */
 type Wanted = Pick<Config, 'environment' | 'installationId'> & { readonly partitions?: number }
 
 const WAIT_FOR_BIRTH_MS = 200
@@ -120,7 +120,7 @@ export function otherTie(found: string | null, { environment, id }: Installation
   )
 }
 
-/** Throws a sentence when a process that was told `wanted` must not work with this data. */
+/** Throws a sentence when a process configured with `wanted` must not work with this data. */
 export function agreed(found: Installation, wanted: Wanted): Installation {
   const { environment, partitions, id } = found
   if (environment !== wanted.environment) {

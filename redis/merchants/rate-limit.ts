@@ -33,7 +33,7 @@ export interface RateLimiter {
   readonly windowS: number
   /**
    * Counts one request of `name` (a key id, an address), unless fewer than `reserve` would stay for others.
-   * Null: the limit cannot be told just now, let it pass.
+   * Null: the limit is not known just now, let the request pass.
    */
   take(name: string, reserve?: number): Promise<Grant | null>
 }

@@ -1,6 +1,6 @@
--- Drops a notification that was worked off, unless it was announced again since it was taken: then something else happened.
+-- Drops a notification that was worked off, unless it was reported again since it was taken: then something else happened.
 --
--- KEYS[1] notifications by the time of the next try   zset   KEYS[2] when each was first heard of   hash
+-- KEYS[1] notifications by the time of the next try   zset   KEYS[2] when each was first received   hash
 -- ARGV[1] the network's sale id                 ARGV[2] when it was to come up again, ms, as its taker left it
 --
 -- Returns 1, or 0 when it stays.

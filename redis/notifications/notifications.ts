@@ -1,10 +1,10 @@
 /**
- * What the card network announced: "something happened to this sale". A notification names only the network's own sale id, so
+ * What the card network reported: "something happened to this sale". A notification names only the network's own sale id, so
  * its payment has to be found first; until then it is kept here, durably.
  *
  * A list by time of the next try. Taking a notification moves it into the future: if its taker dies, it comes up again.
  */
-import type { Announcement } from '../../machines/model.js'
+import type { ReportedChange } from '../../machines/model.js'
 import { encodeServiceCommand } from '../commands/command-entry.js'
 import type { Redis } from '../connection/connections.js'
 import { createWrites, type Writes } from '../connection/writes.js'
@@ -16,29 +16,29 @@ const takeNotifications = defineScript('take_notifications')
 const dropNotification = defineScript('drop_notification')
 
 /** What the network said about a sale of its own. */
-export interface Announced {
+export interface NetworkNotification {
   readonly saleId: string
-  readonly announced: Announcement
+  readonly reported: ReportedChange
 }
 
-/** A notification that waits for its payment to be found, first heard of at `sinceMs`. */
-export interface WaitingNotification extends Announced {
+/** A notification that waits for its payment to be found, first received at `sinceMs`. */
+export interface WaitingNotification extends NetworkNotification {
   readonly sinceMs: number
 }
 
 export interface NotificationStore {
-  /** Keeps a notification that is due at once. On return it is durable; the same one announced again counts once. */
-  note(notification: Announced, nowMs: number): Promise<void>
+  /** Keeps a notification that is due at once. On return it is durable; the same one reported again counts once. */
+  note(notification: NetworkNotification, nowMs: number): Promise<void>
   /** Up to `count` notifications that are due; they come up again at `againAtMs` unless they are dropped or put off. */
   take(nowMs: number, againAtMs: number, count: number): Promise<WaitingNotification[]>
   /** Tries again at another time. */
-  putOff(notification: Announced, untilMs: number): Promise<void>
-  /** Forgets a notification that was taken until `againAtMs`. One that was announced again meanwhile stays: it may be news. */
-  drop(notification: Announced, againAtMs: number): Promise<void>
+  putOff(notification: NetworkNotification, untilMs: number): Promise<void>
+  /** Forgets a notification that was taken until `againAtMs`. One that was reported again meanwhile stays: it may be news. */
+  drop(notification: NetworkNotification, againAtMs: number): Promise<void>
   /** The payment whose sale this is, if the sale is known here. */
   findPayment(saleId: string): Promise<string | null>
   /** Tells the workers to ask the network about a payment. Doing so twice does no harm. */
-  announce(paymentId: string, announced: Announcement): Promise<void>
+  forward(paymentId: string, reported: ReportedChange): Promise<void>
   /** How many notifications wait for their payment to be found. */
   count(): Promise<number>
 }
@@ -80,10 +80,10 @@ export function createNotificationStore(
       return paymentKey === undefined || paymentKey === null ? null : paymentIdOfKey(paymentKey)
     },
 
-    async announce(paymentId, announced) {
+    async forward(paymentId, reported) {
       const partition = partitionOfPayment(paymentId)
       if (partition >= partitions) return
-      const entry = encodeServiceCommand(paymentId, { kind: 'network_notification', announced })
+      const entry = encodeServiceCommand(paymentId, { kind: 'network_notification', reported })
       await writes.run(keys.commands(partition), node => node.xadd(keys.commands(partition), '*', ...entry))
     },
 
@@ -91,12 +91,12 @@ export function createNotificationStore(
   }
 }
 
-/** `<sale id>`, or `<sale id> <what was announced>` when it is more than "something". */
-function memberOf({ saleId, announced }: Announced): string {
-  return announced === 'change' ? saleId : `${saleId} ${announced}`
+/** `<sale id>`, or `<sale id> <what was reported>` when it is more than "something". */
+function memberOf({ saleId, reported }: NetworkNotification): string {
+  return reported === 'change' ? saleId : `${saleId} ${reported}`
 }
 
-function notificationOf(member: string): Announced {
-  const [saleId = '', announced = 'change'] = member.split(' ')
-  return { saleId, announced: announced as Announcement }
+function notificationOf(member: string): NetworkNotification {
+  const [saleId = '', reported = 'change'] = member.split(' ')
+  return { saleId, reported: reported as ReportedChange }
 }

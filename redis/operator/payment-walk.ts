@@ -11,7 +11,7 @@ export interface PaymentWalk {
   /** Null: any. */
   readonly externalReference: string | null
   readonly perSecond: number
-  /** Told after each page: payments read, and which part of the walk is done (0 to 1). */
+  /** Called after each page: payments read, and which part of the walk is done (0 to 1). */
   onPage?(read: number, share: number): void
 }
 

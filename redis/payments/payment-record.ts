@@ -6,7 +6,6 @@
  */
 import type { CommandResult } from '../../machines/commands.js'
 import {
-  type Announcement,
   type FailureCode,
   type HistoryEntry,
   noReferences,
@@ -17,7 +16,8 @@ import {
   type PaymentProgress,
   type PaymentTerms,
   type Refund,
-  type RefusalCode
+  type RefusalCode,
+  type ReportedChange
 } from '../../machines/model.js'
 import { WrittenByNewer } from '../../machines/written-by-newer.js'
 import { paymentIdOfKey } from '../keys.js'
@@ -52,7 +52,7 @@ export type CodedProgress = {
   j?: CodedRefund[]
   e?: PaymentProgress['error']
   q?: [since: number, attempts: number, next: number]
-  b?: [since: number, attempts: number, next: number, announced?: Announcement]
+  b?: [since: number, attempts: number, next: number, reported?: ReportedChange]
   l?: PaymentProgress['reviewReason']
 }
 
@@ -165,7 +165,7 @@ export function encodeProgress(progress: PaymentProgress): CodedProgress {
   if (q !== null) coded.q = [q.sinceMs, q.attempts, q.nextAtMs]
   if (b !== null) {
     coded.b = [b.sinceMs, b.attempts, b.nextAtMs]
-    if (b.announced !== 'change') coded.b.push(b.announced)
+    if (b.reported !== 'change') coded.b.push(b.reported)
   }
   if (progress.reviewReason !== null) coded.l = progress.reviewReason
   return coded
@@ -232,8 +232,8 @@ function decodeReconciliation(coded: CodedProgress['q']): PaymentProgress['recon
 
 function decodeNotification(coded: CodedProgress['b']): PaymentProgress['notification'] {
   if (coded === undefined) return null
-  const [sinceMs, attempts, nextAtMs, announced = 'change'] = coded
-  return { sinceMs, attempts, nextAtMs, announced }
+  const [sinceMs, attempts, nextAtMs, reported = 'change'] = coded
+  return { sinceMs, attempts, nextAtMs, reported }
 }
 
 function encodeTerms(terms: PaymentTerms): CodedTerms {

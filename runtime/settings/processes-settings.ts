@@ -44,7 +44,7 @@ export const processSettings = {
     'TOKENS_URL',
     ['api'],
     'http://localhost:3001',
-    'Public address of `tokens`, told to merchants by /v1/capabilities. Live: https.'
+    'Public address of `tokens`, which merchants see in /v1/capabilities. Live: https.'
   ),
   referencePage: oneOf(
     'REFERENCE_PAGE',

@@ -241,7 +241,7 @@ async function restartMs({ dataDir }: ServiceSystem): Promise<string> {
   return median(times).toFixed(0)
 }
 
-/** What was not answered 200 or 201 is told, too: a failed request is not a fast one. 0: it was not answered. */
+/** What was not answered 200 or 201 is printed, too: a failed request is not a fast one. 0: it was not answered. */
 function timesText(results: readonly LoadResult[]): string {
   const { p50Ms, p99Ms } = medians(['p50Ms', 'p99Ms'], results)
   const answers = results.flatMap(({ statuses }) => Object.entries(statuses))

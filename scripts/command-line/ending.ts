@@ -1,4 +1,4 @@
-/** How a tool ends: in words when something is in its way, and with nothing left behind when it is told to stop. */
+/** How a tool ends: in words when something is in its way, and with nothing left behind after SIGINT or SIGTERM. */
 import { AssertionError } from 'node:assert'
 import { constants } from 'node:os'
 import { messageOf } from '../../runtime/message-of.js'
@@ -9,7 +9,7 @@ export const HELP_HINT = '(add --help for the options)'
 
 /** Ctrl-C reaches a tool twice, from the terminal and from npm; only a later signal is a second wish. */
 const SECOND_SIGNAL_AFTER_MS = 1_000
-/** What the language throws about a program. What is in the way of a tool is told with `Error`, or by the system. */
+/** What the language throws about a program. What is in the way of a tool is an `Error` of its own, or of the system. */
 const MISTAKES = [TypeError, RangeError, ReferenceError, SyntaxError, EvalError, AssertionError]
 
 /**

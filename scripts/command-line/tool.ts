@@ -36,7 +36,7 @@ export function toolCommand({ name, does, takes, examples = [] }: ToolWords): Co
 
 /**
  * Reads the arguments of this process. Ends it after `--help` (0) and after arguments that `command` does not take (2).
- * From here on an uncaught error is told in its own words (`complain`), and an output that is closed ends it.
+ * From here on an uncaught error is printed in its own words (`complain`), and an output that is closed ends it.
  */
 export function readCommandLine<Options extends OptionValues>(
   command: Command

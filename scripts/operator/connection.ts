@@ -85,7 +85,7 @@ function readAddresses(content: string, file: string): { url: string; archiveUrl
     const { redis_url: url, archive_url: archiveUrl }: Record<string, unknown> = JSON.parse(content)
     if (typeof url === 'string') return { url, archiveUrl: typeof archiveUrl === 'string' ? archiveUrl : '' }
   } catch {
-    // Told below, in the words of an operator.
+    // Printed below, in the words of an operator.
   }
   throw new Error(`${file} cannot be read. Run \`npm start\` again, which writes it, or set REDIS_URL.`)
 }

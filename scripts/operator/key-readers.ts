@@ -11,7 +11,7 @@ const NOTICED_WITHIN_MS = 5_000
 const POLL_MS = 250
 
 /**
- * Asks the ops servers until each `payments` that Redis hears of has told that it has the key. Resolves to undefined, or
+ * Asks the ops servers until each `payments` that Redis hears of reports that it has the key. Resolves to undefined, or
  * after 5 s to a sentence about those that lack it.
  */
 export async function paymentsWithout(
@@ -38,5 +38,5 @@ async function findWithout(
   const without = payments.filter(({ facts }) => !(facts[allKeysFact('vault')] ?? '').split(' ').includes(keyId))
   if (without.length > 0) return `${without.map(({ name }) => name).join(', ')}: bring the private file there.`
   if (payments.length >= living.size) return undefined
-  return `${living.size} \`payments\` run, and ${payments.length} told their keys: give the ops addresses of all (--ops, --targets).`
+  return `${living.size} \`payments\` run, and ${payments.length} reported their keys: give the ops addresses of all (--ops, --targets).`
 }

@@ -79,12 +79,12 @@ function addConclusion(noun: Command, verb: VerbMaker): void {
 }
 
 const meaningOfReviewReason = {
-  unresolved_for_long: 'the network has not told the outcome for days; ask the acquirer',
+  unresolved_for_long: 'the network has not given the outcome for days; ask the acquirer',
   duplicate_sale: 'two sales stood under one order; the duplicate is voided, find out why',
-  figures_differ: "our figures and the network's books differ; compare them",
+  figures_differ: "our figures and the acquirer's record differ; compare them",
   sale_after_failure: 'a sale turned up after the payment had failed; it is voided, find out why',
   notification_unconfirmed:
-    'the record never showed what the network announced (a chargeback, a denied refund); ask the acquirer',
+    'the record never showed what the network reported (a chargeback, a denied refund); ask the acquirer',
   poisoned: 'a command failed again and again; see `dead-letter list` and the log'
 } as const
 

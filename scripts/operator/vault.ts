@@ -163,7 +163,7 @@ async function retire({ redis, config }: OperatorConnection, keyId: string): Pro
     await assertOwnKeys(redis, 'vault', idsOf(ring))
     // A rotation that died half way has recorded a key that no file has.
     const isLeftOver = !isInRing && recorded.includes(keyId)
-    // What the ring itself has against it is told before the walk over all cards.
+    // What the ring itself has against it is printed before the walk over all cards.
     if (!isLeftOver) withoutKey(ring, keyId, Date.now())
     let cards = 0
     for await (const record of createSealedCards(redis).all()) if (keyOf(record) === keyId) cards++

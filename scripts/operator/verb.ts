@@ -61,7 +61,7 @@ export interface VerbMaker {
   local<Options extends OptionValues>(command: Command, form: VerbForm, verb: LocalVerb<Options>): Command
 }
 
-/** `onFailure`: told when an output is one. */
+/** `onFailure`: called when an output is a failure. */
 export function verbMaker(world: OperatorWorld, onFailure: () => void): VerbMaker {
   const print = async ({ json, text, failure }: Output, isJson: boolean): Promise<void> => {
     const printed = isJson ? json : text

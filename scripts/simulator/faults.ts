@@ -43,8 +43,8 @@ export const NO_FAULTS: Faults = {
   latency_ms: 0
 }
 
-/** What one request is to suffer. */
-export interface Fate {
+/** The faults that one request meets. */
+export interface RequestFaults {
   readonly before: 'throttle' | 'gateway_down' | 'drop' | 'error' | null
   readonly after: 'drop' | 'error' | null
   readonly isDenied: boolean
@@ -88,8 +88,8 @@ export function parseFaults(body: unknown): { faults: Faults } | { problems: rea
   return problems.length > 0 ? { problems } : { faults: { ...NO_FAULTS, ...(body as Partial<Faults>) } }
 }
 
-/** Throws the dice for one request. `random` gives numbers from 0 up to, but not including, 1. */
-export function fateOf(faults: Faults, random: () => number): Fate {
+/** Draws the faults of one request. `random` gives numbers from 0 up to, but not including, 1. */
+export function drawFaults(faults: Faults, random: () => number): RequestFaults {
   const happens = (chance: number) => chance > 0 && random() < chance
   const before = beforeBooking(faults, happens)
   const lateMs = happens(faults.late) ? faults.late_ms : 0
@@ -98,7 +98,7 @@ export function fateOf(faults: Faults, random: () => number): Fate {
   return { before, after, isDenied, lateMs, latencyMs: latencyOf(faults.latency_ms, random) }
 }
 
-function beforeBooking(faults: Faults, happens: (chance: number) => boolean): Fate['before'] {
+function beforeBooking(faults: Faults, happens: (chance: number) => boolean): RequestFaults['before'] {
   if (happens(faults.throttle)) return 'throttle'
   if (happens(faults.gateway_down)) return 'gateway_down'
   return happens(faults.drop_before) ? 'drop' : happens(faults.error_before) ? 'error' : null

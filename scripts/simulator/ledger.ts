@@ -51,7 +51,7 @@ export class Ledger {
   readonly #orders = new Map<string, string[]>()
   readonly #journal: Journal | null
 
-  /** Takes over what `file` holds; `null` keeps the books in memory only. Throws when the file cannot be read. */
+  /** Takes over what `file` holds; `null` keeps the sales in memory only. Throws when the file cannot be read. */
   constructor(file: string | null) {
     if (file === null) {
       this.#journal = null

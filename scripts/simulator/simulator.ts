@@ -1,8 +1,8 @@
 /**
  * The card-network simulator: the acquirer's wire format over a ledger of its own, on one listener.
  *
- * It exists to be wrong on order: it loses, delays and fails answers (test cards, misbehaving amounts, faults) and keeps
- * true books of what really happened. Plain node:http, because it shares the machine with what is measured against it.
+ * It is wrong on request: it loses, delays and fails answers (test cards, amounts with a fault, faults) and keeps a
+ * correct ledger of what was booked. Plain node:http, because it shares the machine with what is measured against it.
  */
 import { setMaxListeners } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -11,7 +11,7 @@ import type { Logger } from '../../runtime/log.js'
 import { close, listen } from '../../runtime/ops-server.js'
 import { Acquirer, type AcquirerAnswer } from './acquirer.js'
 import { answerControl, type Controlled } from './control.js'
-import { type Fate, type Faults, fateOf, NO_FAULTS } from './faults.js'
+import { drawFaults, type Faults, NO_FAULTS, type RequestFaults } from './faults.js'
 import { Ledger } from './ledger.js'
 import { Notifier } from './notifier.js'
 
@@ -98,11 +98,11 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       const method = request.method ?? 'GET'
       if (pathname.startsWith('/simulator/'))
         return answerControl(simulator, { method, path: pathname, headers: request.headers, body }, response)
-      const fate = fateOf(simulator.faults, options.random ?? Math.random)
+      const faults = drawFaults(simulator.faults, options.random ?? Math.random)
       await simulator.pause('arrived', pathname)
-      await serve(fate, response, stopping.signal, async () => {
+      await serve(faults, response, stopping.signal, async () => {
         if (!isKnown(request)) return { status: 401, body: '', isLost: false }
-        if (fate.isDenied && method === 'GET') return { status: 404, body: '', isLost: false }
+        if (faults.isDenied && method === 'GET') return { status: 404, body: '', isLost: false }
         const answer = acquirer.answer(method, pathname, searchParams, body)
         await simulator.pause('booked', pathname)
         return answer
@@ -119,23 +119,24 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 /** What is answered without booking. */
 const statusBefore = { throttle: 429, gateway_down: 503, error: 500 } as const
 
-/** Lets one request suffer its fate around `answer`, which books. */
+/** Applies the faults drawn for one request around `answer`, which books. */
 async function serve(
-  fate: Fate,
+  faults: RequestFaults,
   response: ServerResponse,
   signal: AbortSignal,
   answer: () => Promise<AcquirerAnswer>
 ): Promise<void> {
-  if (fate.latencyMs > 0) await delay(fate.latencyMs / 2, undefined, { signal })
-  if (fate.before === 'drop') return cut(response)
-  if (fate.before !== null) {
-    if (fate.before === 'throttle') response.setHeader('Retry-After', '1')
-    return send(response, statusBefore[fate.before], '')
+  if (faults.latencyMs > 0) await delay(faults.latencyMs / 2, undefined, { signal })
+  if (faults.before === 'drop') return cut(response)
+  if (faults.before !== null) {
+    if (faults.before === 'throttle') response.setHeader('Retry-After', '1')
+    return send(response, statusBefore[faults.before], '')
   }
   const { status, body, isLost } = await answer()
-  if (fate.latencyMs > 0 || fate.lateMs > 0) await delay(fate.latencyMs / 2 + fate.lateMs, undefined, { signal })
-  if (isLost || fate.after === 'drop') return cut(response)
-  if (fate.after === 'error') return send(response, 500, '')
+  if (faults.latencyMs > 0 || faults.lateMs > 0)
+    await delay(faults.latencyMs / 2 + faults.lateMs, undefined, { signal })
+  if (isLost || faults.after === 'drop') return cut(response)
+  if (faults.after === 'error') return send(response, 500, '')
   send(response, status, body)
 }
 

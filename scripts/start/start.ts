@@ -1,5 +1,5 @@
 /**
- * `npm start`: runs the Procfile with everything it needs, until it is told to stop.
+ * `npm start`: runs the Procfile with everything it needs, until SIGINT or SIGTERM.
  *
  * SIGINT, SIGTERM and SIGHUP stop all in order within 15 s; a second one kills at once. The same happens when npm, or
  * the terminal behind the output, goes away. SIGUSR2 (`npm run rolling-restart`) restarts one process after the other.

@@ -1,4 +1,4 @@
-/** Keeps one command running: starts it anew with growing pauses when it ends without being told to. */
+/** Keeps one command running: starts it anew with growing pauses when it ends by itself. */
 import { delay } from '../../runtime/delay.js'
 import { type Ending, type ProcessGroup, startGroup, type UnixUser } from './process-group.js'
 

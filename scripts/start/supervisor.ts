@@ -41,7 +41,7 @@ export class Supervisor {
   }
 
   /**
-   * From now on `stop` ends this process, which takes requests for `drainMs` after it was told to. Rejects, and stops it,
+   * From now on `stop` ends this process, which takes requests for `drainMs` after SIGTERM. Rejects, and stops it,
    * when the stop has begun.
    */
   async add(stage: Stage, process: SupervisedProcess, drainMs = 0): Promise<void> {

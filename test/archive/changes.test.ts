@@ -194,10 +194,10 @@ describe('workers with archived payments', () => {
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
   })
 
-  it('find it by a sale that the network announces', async () => {
+  it('find it by a sale that the network reports', async () => {
     await ensureGroups(test.redis, PARTITION + 1, paymentWork)
     const notifications = createNotificationStore(test.redis, PARTITION + 1)
-    await notifications.note({ saleId: payment.progress.references.saleId ?? '', announced: 'chargeback' }, 1)
+    await notifications.note({ saleId: payment.progress.references.saleId ?? '', reported: 'chargeback' }, 1)
     const network = new FakeNetwork()
     const clock = { now: () => 1 }
     const log = createLogger('test', 'silent')

@@ -1,4 +1,4 @@
-/** The independent audit of a chaos run: the client's books, the service's and the network's must agree. */
+/** The independent audit of a chaos run: what the clients, the service and the network hold must agree. */
 import type { Payment } from '../../client/index.js'
 import { isOpen } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
@@ -18,7 +18,7 @@ export interface Findings {
   /** Not at its end. */
   readonly stuck: string[]
   /** Status changes that the merchant was not told of, or not in their order. */
-  readonly untold: string[]
+  readonly undelivered: string[]
   /** Answered too late after connections went silent. */
   readonly late: string[]
 }
@@ -32,7 +32,7 @@ export function auditChaos(
   sales: readonly SaleLine[],
   events: ReadonlyMap<string, readonly ReceivedEvent[]>
 ): Findings {
-  const findings: Findings = { duplicates: [], lost: [], wrong: [], stuck: [], untold: [], late: [] }
+  const findings: Findings = { duplicates: [], lost: [], wrong: [], stuck: [], undelivered: [], late: [] }
   for (const record of records) auditRecord(record, findings)
   const salesOf = groupBy(sales, ({ merchant_order_id }) => [merchant_order_id])
   const recordsOf = groupBy(records, ({ paymentIds }) => [...paymentIds])
@@ -64,9 +64,9 @@ function groupBy<T>(things: readonly T[], namesOf: (thing: T) => readonly string
 
 function auditEvents({ id, status }: Payment, events: readonly ReceivedEvent[], findings: Findings): void {
   const last = events.at(-1)?.status
-  if (last !== status) findings.untold.push(`${id}: is ${status}, the last event says ${last ?? 'nothing'}`)
+  if (last !== status) findings.undelivered.push(`${id}: is ${status}, the last event says ${last ?? 'nothing'}`)
   const isInOrder = events.every((event, index) => event.occurredAt >= (events[index - 1]?.occurredAt ?? ''))
-  if (!isInOrder) findings.untold.push(`${id}: events came as ${events.map(event => event.status).join()}`)
+  if (!isInOrder) findings.undelivered.push(`${id}: events came as ${events.map(event => event.status).join()}`)
 }
 
 function auditRecord({ key, status, paymentIds }: RequestRecord, findings: Findings): void {

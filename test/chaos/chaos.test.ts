@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { CrashPoint } from '../../runtime/crash-points.js'
 import { type ChaosOptions, runChaos } from './run-chaos.js'
 
-const CLEAN = { duplicates: [], lost: [], wrong: [], stuck: [], untold: [], late: [] }
+const CLEAN = { duplicates: [], lost: [], wrong: [], stuck: [], undelivered: [], late: [] }
 
 /** One point of each process, and the worker's most delicate ones. All of them: `npm run chaos -- --crash-points`. */
 const POINTS: readonly CrashPoint[] = [
@@ -56,7 +56,7 @@ function options(changes: Partial<ChaosOptions>): ChaosOptions {
 describe('a running service under chaos', function () {
   this.timeout(120_000)
 
-  it('keeps its books when processes, both Redis and PostgreSQL are killed while payments move to the archive', async () => {
+  it('loses and duplicates nothing when processes, both Redis and PostgreSQL are killed while payments move to the archive', async () => {
     const { findings, struck, payments, shiftedClocks, archived } = await runChaos(options({ isArchiving: true }))
     expect(findings).to.deep.equal(CLEAN)
     expect(struck.killed).to.have.any.keys('postgres', 'redis', 'payments', 'api')
@@ -66,7 +66,7 @@ describe('a running service under chaos', function () {
     expect(archived?.returned).to.be.above(0)
   })
 
-  it('keeps its books when processes die at chosen points', async () => {
+  it('loses and duplicates nothing when processes die at chosen points', async () => {
     const { findings, crashes } = await runChaos(options({ crashPoints: POINTS, rate: 8 }))
     expect(findings).to.deep.equal(CLEAN)
     expect(crashes).to.have.members(POINTS)

@@ -1,8 +1,8 @@
 /** Payments that rest when the trouble of a chaos run begins, and move to the archive during it. */
 import { Client } from 'pg'
 import { operate } from '../support/operator.js'
-import { comeToRest } from './books.js'
 import type { ChaosClient } from './client.js'
+import { readWhenDelivered } from './final-state.js'
 import { openLoop } from './open-loop.js'
 import type { ChaosReceiver } from './receiver.js'
 
@@ -26,7 +26,7 @@ export async function earlierPayments(
   { dataDir, ...pace }: { rate: number; seconds: number; dataDir: string }
 ): Promise<string[]> {
   await openLoop(pace, index => client.begin(`earlier-${index}`))
-  const payments = await comeToRest(client, receiver)
+  const payments = await readWhenDelivered(client, receiver)
   const { code, err } = await operate({ DATA_DIR: dataDir }, ['clock', 'advance', REST])
   if (code !== 0) throw new Error(err)
   return [...payments].flatMap(([id, payment]) => (payment !== null && payment.captured_cents > 0 ? id : []))

@@ -1,4 +1,4 @@
-/** The client's own books of a chaos run: what was asked, under which key, and what was answered in the end. */
+/** What a client of a chaos run records: each request, its idempotency key and its last answer. */
 import type { Payment } from '../../client/index.js'
 
 export interface RequestRecord {

@@ -11,9 +11,9 @@ import { ownService } from '../../scripts/start/own-service.js'
 import { parseProcfile } from '../../scripts/start/procfile.js'
 import type { RunningService, Service } from '../../scripts/start/service.js'
 import { createRandom } from '../simulation/random.js'
-import { type Reckoning, reckon } from './books.js'
 import { ChaosClient } from './client.js'
 import { type Archived, earlierPayments, readArchived } from './earlier-payments.js'
+import { type AuditedRun, auditRun } from './final-state.js'
 import { openLoop } from './open-loop.js'
 import { longestOutageStory } from './outages.js'
 import { type ProxyThread, startProxyThread } from './proxy-thread.js'
@@ -39,7 +39,7 @@ export interface ChaosOptions extends Pace {
   readonly progress: (line: string) => void
 }
 
-export interface Verdict extends Reckoning {
+export interface Verdict extends AuditedRun {
   readonly seconds: number
   /** Webhooks that arrived, repeated ones included. */
   readonly deliveries: number
@@ -201,10 +201,10 @@ async function runOn(
   await putFaults(urls.network_url, {})
   await service.untilReady()
   progress(`${begun} payments were begun, ${client.open} are open; peace`)
-  const reckoning = await reckon([client], receiver, urls.network_url, trouble.strikes)
+  const audited = await auditRun([client], receiver, urls.network_url, trouble.strikes)
   const archived = redis.archiveUrl === undefined ? null : await readArchived(redis.archiveUrl)
   return {
-    ...reckoning,
+    ...audited,
     archived,
     seconds,
     deliveries: receiver.deliveries(),

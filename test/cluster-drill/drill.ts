@@ -16,8 +16,8 @@ import { ownService } from '../../scripts/start/own-service.js'
 import type { RedisBinary } from '../../scripts/start/redis-binary.js'
 import { RedisCluster } from '../../scripts/start/redis-cluster.js'
 import type { RunningService } from '../../scripts/start/service.js'
-import { type Reckoning, reckon } from '../chaos/books.js'
 import { ChaosClient, type Target } from '../chaos/client.js'
+import { type AuditedRun, auditRun } from '../chaos/final-state.js'
 import { openLoop } from '../chaos/open-loop.js'
 import { type ChaosReceiver, startReceiver } from '../chaos/receiver.js'
 import { createRandom } from '../simulation/random.js'
@@ -37,7 +37,7 @@ export interface DrillOptions {
   readonly progress: (line: string) => void
 }
 
-export interface DrillVerdict extends Reckoning {
+export interface DrillVerdict extends AuditedRun {
   /** From the death of a master to the first command that its replica takes (ms). */
   readonly failoversMs: readonly number[]
 }
@@ -116,7 +116,7 @@ async function runOn(
     options.progress(`a master was killed; its replica took over after ${failoversMs.at(-1)} ms`)
   }
   await sending
-  return { ...(await reckon(clients, receiver, networkUrl, [])), failoversMs }
+  return { ...(await auditRun(clients, receiver, networkUrl, [])), failoversMs }
 }
 
 interface Shop {

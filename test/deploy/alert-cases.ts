@@ -1,17 +1,17 @@
 /** For each alert of ops/alerts.yml, what a process tells when it must fire. */
 
 /** Series without their job, and their values, one a minute, in the notation of promtool: `0+5x20` is 0, 5, 10 … 100. */
-export type Told = Readonly<Record<string, string>>
+export type Series = Readonly<Record<string, string>>
 
 export interface AlertCase {
   readonly alert: string
-  readonly told: Told
+  readonly series: Series
   /** When the alert must fire, counted from the first value. */
   readonly at: string
   /** Series of a healthy installation that this one lacks. */
   readonly without?: string
   /** What another service tells meanwhile. */
-  readonly elsewhere?: Told
+  readonly elsewhere?: Series
 }
 
 const requests = 'card_payments_http_request_duration_seconds'
@@ -20,11 +20,11 @@ const calls = (operation: string, outcome: string): string =>
   `card_payments_network_call_seconds_count{operation="${operation}",outcome="${outcome}"}`
 const authorisations = (outcome: string, reason: string): string =>
   `card_payments_authorisations_total{brand="visa",outcome="${outcome}",reason="${reason}"}`
-const memory = (used: string): Told => ({
+const memory = (used: string): Series => ({
   'card_payments_redis_memory_used_bytes{redis="durable"}': used,
   'card_payments_redis_memory_limit_bytes{redis="durable"}': '100x180'
 })
-const slowSteps = (step: string, below: string, above: string): Told => ({
+const slowSteps = (step: string, below: string, above: string): Series => ({
   [`card_payments_${step}_bucket{le="${below}"}`]: '0x20',
   [`card_payments_${step}_bucket{le="${above}"}`]: '0+10x20',
   [`card_payments_${step}_bucket{le="+Inf"}`]: '0+10x20'
@@ -32,7 +32,7 @@ const slowSteps = (step: string, below: string, above: string): Told => ({
 /** A gauge or counter that fires as soon as it has this value for some minutes. */
 const when = (alert: string, series: string, values: string, at: string): AlertCase => ({
   alert,
-  told: { [`card_payments_${series}`]: values },
+  series: { [`card_payments_${series}`]: values },
   at
 })
 
@@ -40,13 +40,13 @@ export const alertCases: readonly AlertCase[] = [
   when('ProcessNotReady', 'process_ready{instance="a"}', '0x5', '3m'),
   {
     alert: 'ProcessNotReady',
-    told: { 'up{instance="a"}': '1 0x9', 'card_payments_process_ready{instance="a"}': '1 _x9' },
+    series: { 'up{instance="a"}': '1 0x9', 'card_payments_process_ready{instance="a"}': '1 _x9' },
     at: '9m'
   },
   when('ProcessWarns', 'process_warning{instance="a",part="clock"}', '1x10', '8m'),
   {
     alert: 'ProcessMissing',
-    told: {},
+    series: {},
     at: '3m',
     without: 'card_payments_build_info{process="webhooks"}',
     elsewhere: { 'card_payments_build_info{process="webhooks"}': '1x10' }
@@ -54,14 +54,14 @@ export const alertCases: readonly AlertCase[] = [
   { ...when('NoWorkers', 'workers_alive', '0x5', '2m'), without: 'card_payments_workers_alive' },
   {
     alert: 'NoWorkers',
-    told: {},
+    series: {},
     at: '2m',
     without: 'card_payments_workers_alive',
     elsewhere: { card_payments_workers_alive: '2x10' }
   },
   {
     alert: 'SloBurnsFast',
-    told: {
+    series: {
       [`${requests}_count${creates('status="503"')}`]: '0+2x90',
       [`${requests}_count${creates('status="201"')}`]: '0+98x90'
     },
@@ -69,7 +69,7 @@ export const alertCases: readonly AlertCase[] = [
   },
   {
     alert: 'SloBurnsFast',
-    told: {
+    series: {
       [`${requests}_count${creates('status="201"')}`]: '0+100x90',
       [`${requests}_bucket${creates('status="201",le="5"')}`]: '0+70x90'
     },
@@ -77,7 +77,7 @@ export const alertCases: readonly AlertCase[] = [
   },
   {
     alert: 'SloBurnsSlowly',
-    told: {
+    series: {
       [`${requests}_count${creates('status="503"')}`]: '0+2x480',
       [`${requests}_count${creates('status="201"')}`]: '0+998x480'
     },
@@ -85,28 +85,28 @@ export const alertCases: readonly AlertCase[] = [
   },
   {
     alert: 'ServerErrors',
-    told: { [`${requests}_count{status="500"}`]: '0+5x20', [`${requests}_count{status="200"}`]: '0+95x20' },
+    series: { [`${requests}_count{status="500"}`]: '0+5x20', [`${requests}_count{status="200"}`]: '0+95x20' },
     at: '12m'
   },
   when('RequestsShed', 'http_requests_shed_total{reason="full"}', '0+1x10', '6m'),
-  { alert: 'CommandsWaitForWorkers', told: slowSteps('command_queue_seconds', '2.5', '5'), at: '12m' },
+  { alert: 'CommandsWaitForWorkers', series: slowSteps('command_queue_seconds', '2.5', '5'), at: '12m' },
   when('CommandStuck', 'commands_oldest_seconds', '130x5', '3m'),
-  { alert: 'StoreSlow', told: slowSteps('commit_seconds', '0.25', '0.5'), at: '12m' },
-  { alert: 'RedisMemoryHigh', told: memory('95x10'), at: '8m' },
-  { alert: 'RedisMemoryRunsOut', told: memory('40+0.1x180'), at: '3h' },
+  { alert: 'StoreSlow', series: slowSteps('commit_seconds', '0.25', '0.5'), at: '12m' },
+  { alert: 'RedisMemoryHigh', series: memory('95x10'), at: '8m' },
+  { alert: 'RedisMemoryRunsOut', series: memory('40+0.1x180'), at: '3h' },
   {
     alert: 'NetworkAnswersBadly',
-    told: { [calls('capture', 'ambiguous')]: '0+2x20', [calls('capture', 'approved')]: '0+8x20' },
+    series: { [calls('capture', 'ambiguous')]: '0+2x20', [calls('capture', 'approved')]: '0+8x20' },
     at: '12m'
   },
   {
     alert: 'NetworkRefusesSales',
-    told: { [calls('authorise', 'rejected')]: '0+3x20', [calls('authorise', 'approved')]: '0+7x20' },
+    series: { [calls('authorise', 'rejected')]: '0+3x20', [calls('authorise', 'approved')]: '0+7x20' },
     at: '12m'
   },
   {
     alert: 'ApprovalRateFell',
-    told: {
+    series: {
       [authorisations('approved', '')]: '0+90x300 27030+30x59',
       [authorisations('declined', 'do_not_honor')]: '0+10x300 3070+70x59'
     },
@@ -114,7 +114,7 @@ export const alertCases: readonly AlertCase[] = [
   },
   {
     alert: 'TechnicalDeclines',
-    told: { [authorisations('declined', 'technical_error')]: '0+1x60', [authorisations('approved', '')]: '0+9x60' },
+    series: { [authorisations('declined', 'technical_error')]: '0+1x60', [authorisations('approved', '')]: '0+9x60' },
     at: '50m'
   },
   when('ManyPaymentsInDoubt', 'payments_in_doubt{older_than_s="60"}', '21x10', '7m'),
@@ -129,7 +129,7 @@ export const alertCases: readonly AlertCase[] = [
   { ...when('WakeUpsOverdue', 'wakeups_due', '1001x10', '4m'), without: 'card_payments_wakeups_due' },
   {
     alert: 'WakeUpsOverdue',
-    told: {},
+    series: {},
     at: '4m',
     without: 'card_payments_wakeups_due',
     elsewhere: { card_payments_wakeups_due: '0x10' }
@@ -141,21 +141,21 @@ export const alertCases: readonly AlertCase[] = [
   when('WebhooksDropped', 'webhook_dropped_total', '0 0 1x10', '5m'),
   when('ArchiveBehind', 'archive_oldest_waiting_seconds', '86401x20', '15m'),
   when('ClockDiffers', 'clock_difference_seconds{instance="a"}', '-0.7x20', '15m'),
-  { alert: 'EventLoopBlocked', told: { 'nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.3x20' }, at: '9m' }
+  { alert: 'EventLoopBlocked', series: { 'nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.3x20' }, at: '9m' }
 ]
 
 /** What must fire nothing, though parts of it look bad. */
 export const quietCases: Readonly<Record<string, Omit<AlertCase, 'alert'>>> = {
   'one failed create of ten in a quiet night': {
-    told: {
+    series: {
       [`${requests}_count${creates('status="503"')}`]: '0x60 1x30',
       [`${requests}_count${creates('status="201"')}`]: '0+0.1x90'
     },
     at: '80m'
   },
-  'a memory that grows too slowly to matter': { told: memory('40+0.01x180'), at: '3h' },
+  'a memory that grows too slowly to matter': { series: memory('40+0.01x180'), at: '3h' },
   'a brand that is always declined more often': {
-    told: {
+    series: {
       [authorisations('approved', '')]: '0+30x120',
       [authorisations('declined', 'insufficient_funds')]: '0+70x120'
     },

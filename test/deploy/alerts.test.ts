@@ -1,4 +1,4 @@
-/** Runs the rules of ops/alerts.yml in Prometheus' own tester, beside another service that tells series of the same names. */
+/** Runs the rules of ops/alerts.yml in Prometheus' own tester, beside another service with series of the same names. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -6,11 +6,11 @@ import { expect } from 'chai'
 import { rulesIn } from '../../scripts/operator/doctor/queries.js'
 import { runToEnd } from '../../scripts/start/apt-packages.js'
 import { obtainProgram } from '../runner/debian-program.js'
-import { alertCases, quietCases, type Told } from './alert-cases.js'
+import { alertCases, quietCases, type Series } from './alert-cases.js'
 
 const RULES = resolve('ops/alerts.yml')
 
-const healthy: Told = Object.fromEntries(
+const healthy: Series = Object.fromEntries(
   [
     ...['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks'].map(
       process => `card_payments_build_info{process="${process}"}`
@@ -23,8 +23,8 @@ const healthy: Told = Object.fromEntries(
 /** What the installation tells, and other services by their jobs; which alerts fire at the time `at`. */
 interface Scene {
   readonly name: string
-  readonly ours: Told
-  readonly others: Readonly<Record<string, Told>>
+  readonly ours: Series
+  readonly others: Readonly<Record<string, Series>>
   readonly at: readonly string[]
   readonly firing: string
   readonly isExpected: boolean
@@ -36,8 +36,8 @@ function testOf({ name, ours, others, at, firing, isExpected }: Scene): object {
   return {
     name,
     interval: '1m',
-    input_series: jobs.flatMap(([job, told]) =>
-      Object.entries(told).map(([series, values]) => ({ series: withJob(series, job), values }))
+    input_series: jobs.flatMap(([job, series]) =>
+      Object.entries(series).map(([name, values]) => ({ series: withJob(name, job), values }))
     ),
     promql_expr_test: at.map(time => ({
       expr: firing,
@@ -55,25 +55,25 @@ function withJob(series: string, job: string): string {
 const ANY = 'count by (alertname) (ALERTS)'
 
 const scenes: readonly Scene[] = [
-  ...alertCases.map(({ alert, told, at, without, elsewhere }): Scene => {
+  ...alertCases.map(({ alert, series, at, without, elsewhere }): Scene => {
     const kept = Object.entries(healthy).filter(([series]) => series !== without)
     return {
       name: `${alert} fires`,
-      ours: { ...Object.fromEntries(kept), ...told },
+      ours: { ...Object.fromEntries(kept), ...series },
       others: { 'another-service': elsewhere ?? {} },
       at: [at],
       firing: `count(ALERTS{alertname="${alert}",alertstate="firing"}) > bool 0`,
       isExpected: true
     }
   }),
-  ...Object.entries(quietCases).map(([name, { told, at }]): Scene => {
-    return { name, ours: { ...healthy, ...told }, others: {}, at: [at], firing: ANY, isExpected: false }
+  ...Object.entries(quietCases).map(([name, { series, at }]): Scene => {
+    return { name, ours: { ...healthy, ...series }, others: {}, at: [at], firing: ANY, isExpected: false }
   }),
   {
     name: 'other services fire nothing',
     ours: healthy,
-    // Each case is a service of its own: several tell the same series.
-    others: Object.fromEntries(alertCases.map(({ told }, index) => [`another-${index}`, told])),
+    // Each case is a service of its own: several have the same series.
+    others: Object.fromEntries(alertCases.map(({ series }, index) => [`another-${index}`, series])),
     at: [...new Set(alertCases.map(({ at }) => at))],
     firing: ANY,
     isExpected: false

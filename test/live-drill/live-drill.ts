@@ -69,9 +69,9 @@ process.exit(results.some(({ state }) => state === 'FAILED') ? 1 : 0)
 
 function lineOf({ name, state, does, expects, seen, payments, findings, tookMs }: StepResult): string {
   const took = `${(tookMs / 1_000).toFixed(1)} s`
-  const books = findings.length === 0 ? 'the books agree' : `${findings.length} findings`
+  const audit = findings.length === 0 ? 'the audit found nothing' : `${findings.length} findings`
   return [
-    `${state.padEnd(7)} ${name} (${took}): ${does}. Expected: ${expects}. Seen: ${seen.replace(/[.]$/, '')}. ${payments} payments, ${books}.`,
+    `${state.padEnd(7)} ${name} (${took}): ${does}. Expected: ${expects}. Seen: ${seen.replace(/[.]$/, '')}. ${payments} payments, ${audit}.`,
     ...findings.slice(0, 20).map(line => `        ${line}`)
   ].join('\n')
 }

@@ -1,8 +1,8 @@
-/** The merchant of the drill: new payments all the time, and after each step the comparison of all books. */
+/** The merchant of the drill: new payments all the time, and after each step the audit of the final state. */
 import { orderIdOf } from '../../machines/network.js'
 import { auditChaos } from '../chaos/audit.js'
-import { closeBooks } from '../chaos/books.js'
 import { ChaosClient, type Target } from '../chaos/client.js'
+import { readFinalState } from '../chaos/final-state.js'
 import { openLoop } from '../chaos/open-loop.js'
 import type { ChaosReceiver } from '../chaos/receiver.js'
 
@@ -20,9 +20,9 @@ export interface LoadOptions {
   readonly random: () => number
 }
 
-export interface Books {
+export interface StepAudit {
   readonly payments: number
-  /** One line for each thing that is lost, charged twice, wrong, stuck or untold. Empty: nothing. */
+  /** One line for each thing that is lost, charged twice, wrong, stuck or undelivered. Empty: nothing. */
   readonly findings: readonly string[]
   /** Payments with an approved card that failed, by id. */
   readonly refused: readonly string[]
@@ -60,23 +60,23 @@ export class Load {
     await this.#running?.done
   }
 
-  /** A client of the same merchant for requests by hand; `isCounted`: its payments are in the books. */
+  /** A client of the same merchant for requests by hand; `isCounted`: its payments are audited. */
   newClient(isCounted = true): ChaosClient {
     const client = new ChaosClient(this.#options.target, this.#options.random)
     if (isCounted) this.#clients.push(client)
     return client
   }
 
-  /** Takes payments out of the comparison. */
+  /** Leaves payments out of the audit. */
   forget(paymentIds: Iterable<string>): void {
     for (const id of paymentIds) this.#forgotten.add(id)
   }
 
-  /** Stops sending, waits until everything that was accepted is at its end, and compares the books. */
-  async rest(): Promise<Books> {
+  /** Stops sending, waits until all accepted payments have ended, and audits them. */
+  async audit(): Promise<StepAudit> {
     await this.#stopSending()
     const { receiver, target } = this.#options
-    const { records, payments, sales } = await closeBooks(this.#clients, receiver, target.networkUrl, PATIENCE_MS)
+    const { records, payments, sales } = await readFinalState(this.#clients, receiver, target.networkUrl, PATIENCE_MS)
     const findings = auditChaos(records, payments, sales, receiver.events)
     const forgotten = [...this.#forgotten].flatMap(id => [id, orderIdOf(id)])
     const refused = [...payments.values()].flatMap(payment =>

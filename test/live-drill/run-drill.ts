@@ -1,4 +1,4 @@
-/** The drill: an installation, its steps in their order under load, and after each the comparison of all books. */
+/** The drill: an installation, its steps in their order under load, and an audit after each. */
 import { delay } from '../../runtime/delay.js'
 import { messageOf } from '../../runtime/message-of.js'
 import { temporaryFolder } from '../../scripts/command-line/temporary-folder.js'
@@ -8,7 +8,7 @@ import { startReceiver } from '../chaos/receiver.js'
 import { createRandom } from '../simulation/random.js'
 import { startBalancer } from './balancer.js'
 import { type Installation, install } from './installed-service.js'
-import { type Books, Load } from './load.js'
+import { Load, type StepAudit } from './load.js'
 import { release, unpackRelease } from './release.js'
 import type { Drill, Step } from './step.js'
 import { apiKeys, createKeys, redisPasswords, vaultKeys, webhookKeys } from './steps-keys.js'
@@ -78,12 +78,12 @@ export interface StepResult {
   /** What was seen, or why the step was not possible. */
   readonly seen: string
   readonly payments: number
-  /** What the comparison of the books found. */
+  /** What the audit found. */
   readonly findings: readonly string[]
   readonly tookMs: number
 }
 
-const NO_BOOKS: Books = { payments: 0, findings: [], refused: [], failedTries: 0 }
+const NO_AUDIT: StepAudit = { payments: 0, findings: [], refused: [], failedTries: 0 }
 /** Payments are sent for at least so long in each step. */
 const STEP_MIN_MS = 1_000
 
@@ -151,8 +151,8 @@ async function runStep(step: Step, drill: Drill): Promise<StepResult> {
   const found = await step.run(drill).catch((error: unknown) => ({ isOk: false, seen: messageOf(error) }))
   if (!step.isQuiet) drill.load.begin()
   await minimum
-  const books = step.isQuiet ? NO_BOOKS : await drill.load.rest()
-  const findings = [...books.findings, ...(step.mayRefuse ? [] : refusedLines(books))]
+  const audit = step.isQuiet ? NO_AUDIT : await drill.load.audit()
+  const findings = [...audit.findings, ...(step.mayRefuse ? [] : refusedLines(audit))]
   const isOk = 'skipped' in found || found.isOk
   return {
     name: step.name,
@@ -160,12 +160,12 @@ async function runStep(step: Step, drill: Drill): Promise<StepResult> {
     does: step.does,
     expects: step.expects,
     seen: 'skipped' in found ? found.skipped : found.seen,
-    payments: books.payments,
+    payments: audit.payments,
     findings,
     tookMs: Math.round(performance.now() - beganMs)
   }
 }
 
-function refusedLines({ refused }: Books): string[] {
+function refusedLines({ refused }: StepAudit): string[] {
   return refused.map(id => `unclear: ${id} failed, although the issuer approves that card`)
 }

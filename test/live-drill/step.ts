@@ -25,7 +25,7 @@ export interface Step {
   readonly name: string
   readonly does: string
   readonly expects: string
-  /** Nothing is sent meanwhile, and no books are compared. */
+  /** Nothing is sent meanwhile, and nothing is audited. */
   readonly isQuiet?: true
   /** Payments with a good card may fail: the step takes away what they need. */
   readonly mayRefuse?: true

@@ -65,7 +65,7 @@ export const apiKeys: Step = {
     const old = drill.keys
     drill.keys = await createKeys(installation, merchantId)
     // What is under way with the old keys ends first.
-    await drill.load.rest()
+    await drill.load.audit()
     for (const key of Object.values(old)) await installation.operator(`key revoke ${key.split('.')[1]} --yes`)
     await delay(1_000)
     const ask = async (key: string): Promise<number> =>
@@ -110,7 +110,7 @@ async function chargeStoredCard({ balancers, keys, load }: Drill): Promise<unkno
     customer: demoCustomer,
     payment_source: { source_type: 'card', card_id: card['card_id'] }
   })
-  // No client's books have it.
+  // No client records it.
   load.forget([String(paid['id'])])
   return paid['status'] ?? JSON.stringify(paid)
 }

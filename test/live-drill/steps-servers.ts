@@ -69,7 +69,7 @@ export const durableRestart: Step = {
     await restart(durable)
     await delay(UNDER_LOAD_MS)
     if (payments > 0) await load.fill(payments, FILL_PER_SECOND)
-    await load.rest()
+    await load.audit()
     return await keptKeys(durable, () => restart(durable))
   }
 }
@@ -94,7 +94,7 @@ export const rewrite: Step = {
   async run({ installation: { durable }, load }) {
     await durable.ask('BGREWRITEAOF')
     await untilRewritten(durable)
-    await load.rest()
+    await load.audit()
     return await keptKeys(durable, () => restart(durable))
   }
 }
@@ -105,7 +105,7 @@ export const restore: Step = {
   expects: 'everything of before the backup; the log of `payments` names the payment that it does not have',
   async run({ installation, load }) {
     const { durable, simulator, settings } = installation
-    await load.rest()
+    await load.audit()
     const copy = `${durable.dataDir}-backup`
     await durable.ask('CONFIG', 'SET', 'auto-aof-rewrite-percentage', '0')
     await untilRewritten(durable)
@@ -155,10 +155,10 @@ export const rollingRestart: Step = {
   does: 'every process restarted in turn behind a balancer that reads /readyz, under load',
   expects: 'every request is served',
   async run({ installation, load }) {
-    await load.rest()
+    await load.audit()
     load.begin()
     await installation.service().rollingRestart()
-    const { failedTries } = await load.rest()
+    const { failedTries } = await load.audit()
     return { isOk: failedTries === 0, seen: `${failedTries} tries were not served` }
   }
 }
@@ -173,7 +173,7 @@ export const outage: Step = {
     await delay(outageMs)
     await network.open()
     const openedMs = performance.now()
-    await load.rest()
+    await load.audit()
     const restMs = Math.round(performance.now() - openedMs)
     return { isOk: true, seen: `away for ${outageMs / 1_000} s; everything at its end ${restMs} ms after it` }
   }

@@ -4,24 +4,24 @@ import { failureOf } from '../../machines/payment/failures.js'
 import { outcomeOfSale } from '../../scripts/simulator/outcomes.js'
 import { policy, references, someTerms } from '../support/payments.js'
 
-const told = (brand: string, code: string, environment: 'test' | 'live' = 'live') => {
+const reasonOf = (brand: string, code: string, environment: 'test' | 'live' = 'live') => {
   const { reason, mayRetry } = declineOf(brand, code, environment)
   return [reason, mayRetry]
 }
 
 describe('the reason of a decline', () => {
   it('depends on the brand in the live environment', () => {
-    expect(told('visa', '57')).to.deep.equal(['not_permitted', false])
-    expect(told('mastercard', '57')).to.deep.equal(['not_permitted', true])
-    expect(told('hipercard', '57')).to.deep.equal(['not_permitted', true])
-    expect(told('elo', '63')).to.deep.equal(['invalid_data', false])
-    expect(told('mastercard', '63')).to.deep.equal(['suspected_fraud', true])
-    expect(told('amex', '100')).to.deep.equal(['do_not_honor', true])
+    expect(reasonOf('visa', '57')).to.deep.equal(['not_permitted', false])
+    expect(reasonOf('mastercard', '57')).to.deep.equal(['not_permitted', true])
+    expect(reasonOf('hipercard', '57')).to.deep.equal(['not_permitted', true])
+    expect(reasonOf('elo', '63')).to.deep.equal(['invalid_data', false])
+    expect(reasonOf('mastercard', '63')).to.deep.equal(['suspected_fraud', true])
+    expect(reasonOf('amex', '100')).to.deep.equal(['do_not_honor', true])
   })
 
   it('is an expired card for 57 in the test environment only', () => {
-    expect(told('visa', '57', 'test')).to.deep.equal(['expired_card', false])
-    expect(told('visa', '54', 'test')).to.deep.equal(['other', false])
+    expect(reasonOf('visa', '57', 'test')).to.deep.equal(['expired_card', false])
+    expect(reasonOf('visa', '54', 'test')).to.deep.equal(['other', false])
     for (const [brand, code] of [
       ['visa', '54'],
       ['elo', '54'],
@@ -30,23 +30,24 @@ describe('the reason of a decline', () => {
       ['amex', 'BV'],
       ['amex', '101']
     ] as const) {
-      expect(told(brand, code)).to.deep.equal(['expired_card', false])
+      expect(reasonOf(brand, code)).to.deep.equal(['expired_card', false])
     }
-    expect(told('visa', '101')).to.deep.equal(['other', false])
+    expect(reasonOf('visa', '101')).to.deep.equal(['other', false])
   })
 
   it('reads a code with and without zeros, spaces and capitals', () => {
-    for (const code of ['5', '05', '005']) expect(told('visa', code)).to.deep.equal(['do_not_honor', true])
-    for (const code of ['BP171', 'BP 171', 'bp171']) expect(told('elo', code)).to.deep.equal(['limit_exceeded', true])
+    for (const code of ['5', '05', '005']) expect(reasonOf('visa', code)).to.deep.equal(['do_not_honor', true])
+    for (const code of ['BP171', 'BP 171', 'bp171'])
+      expect(reasonOf('elo', code)).to.deep.equal(['limit_exceeded', true])
   })
 
   it('is what the three large brands say alike, for a brand without codes of its own', () => {
-    expect(told('diners', '51')).to.deep.equal(['insufficient_funds', true])
-    expect(told('discover', '57')).to.deep.equal(['other', false])
+    expect(reasonOf('diners', '51')).to.deep.equal(['insufficient_funds', true])
+    expect(reasonOf('discover', '57')).to.deep.equal(['other', false])
   })
 
   it('is other, and no retry, for a code that is in no row', () => {
-    for (const brand of ['visa', 'amex', 'jcb']) expect(told(brand, 'ZZ')).to.deep.equal(['other', false])
+    for (const brand of ['visa', 'amex', 'jcb']) expect(reasonOf(brand, 'ZZ')).to.deep.equal(['other', false])
   })
 
   it('is known for each test card that is declined', () => {

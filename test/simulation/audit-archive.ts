@@ -2,7 +2,7 @@
 import { paymentStatuses } from '../../machines/model.js'
 import { paymentIdOfKey, paymentKeyOf } from '../../redis/keys.js'
 import { decodePayment, encodePayment } from '../../redis/payments/payment-record.js'
-import { readBooks } from './books.js'
+import { readFinalState } from './final-state.js'
 import type { RedisData } from './redis-data.js'
 import type { Installation } from './simulated-installation.js'
 import type { MerchantClient } from './simulated-merchant.js'
@@ -68,7 +68,7 @@ async function viewed(
 
 async function view(world: World, installation: Installation, merchant: MerchantClient): Promise<string[]> {
   const problems: string[] = []
-  const { payments } = readBooks(installation)
+  const { payments } = readFinalState(installation)
   const own = [...payments.values()]
     .filter(({ terms }) => terms.merchantId === merchant.id)
     .sort((one, other) => (one.terms.id < other.terms.id ? 1 : -1))
@@ -103,7 +103,7 @@ async function untilAnswered<T>(world: World, ask: () => Promise<T>): Promise<T>
 
 /** What both stores have is not newer in the archive. */
 function auditRows(installation: Installation): string[] {
-  const { inRedis } = readBooks(installation)
+  const { inRedis } = readFinalState(installation)
   return [...(installation.archive?.rows.rows ?? [])].flatMap(([id, record]) => {
     const archived = decodePayment(record, paymentKeyOf(id)).version
     const stored = inRedis.get(id)?.version ?? archived

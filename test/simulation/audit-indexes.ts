@@ -7,13 +7,13 @@ import {
   statusIndex,
   withLeaves
 } from '../../redis/payments/payment-indexes.js'
-import type { Books } from './books.js'
+import type { FinalState } from './final-state.js'
 
 /**
  * Each payment of Redis is once in the index of its status, once in the index of its reference, and under its sale. Each leaf has
  * its mark. Anything else in an index is a violation.
  */
-export function auditIndexes({ inRedis, installation }: Books): string[] {
+export function auditIndexes({ inRedis, installation }: FinalState): string[] {
   const { data } = installation.durable
   const members = new Map<string, Set<string>>()
   for (const [key, value] of data.values) {

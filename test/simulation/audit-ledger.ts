@@ -3,14 +3,14 @@ import { type Payment, placeOf } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { knownVoidedCents, voidedElsewhereCents } from '../../machines/payment/sums.js'
 import { type LedgerSale, LedgerStatus } from '../../scripts/simulator/ledger.js'
-import type { Books } from './books.js'
+import type { FinalState } from './final-state.js'
 import { KNOWN_ORDER } from './known-sale.js'
 
 /** Longer than a sleep, a late request and the difference of two clocks together, in the simulation. */
 const SUSPENDED_MS = 35_000
 const TAKEN = new Set(['captured', 'partially_refunded', 'refunded', 'charged_back'])
 
-export function auditLedger({ payments, ledger, installation: { network, config } }: Books): string[] {
+export function auditLedger({ payments, ledger, installation: { network, config } }: FinalState): string[] {
   const orders = new Map([...payments.values()].map(payment => [orderIdOf(payment.terms.id), payment]))
   const problems: string[] = []
   for (const sale of ledger.sales()) {

@@ -1,5 +1,5 @@
 /**
- * The independent audit at the end of a run: the merchant's books, the service's and the network's must agree, and
+ * The independent audit at the end of a run: the merchant's state, the service's and the network's must agree, and
  * nothing may be left undone (the invariants of docs/DESIGN.md). Every line that is returned is a violation.
  */
 import type { Payment, PaymentProgress } from '../../machines/model.js'
@@ -11,7 +11,7 @@ import { LedgerStatus } from '../../scripts/simulator/ledger.js'
 import { auditIndexes } from './audit-indexes.js'
 import { auditLedger } from './audit-ledger.js'
 import { auditUndelivered, auditWebhooks } from './audit-webhooks.js'
-import { type Books, readBooks } from './books.js'
+import { type FinalState, readFinalState } from './final-state.js'
 import type { Installation } from './simulated-installation.js'
 import type { Merchant, RequestRecord } from './simulated-merchant.js'
 
@@ -19,20 +19,24 @@ const FINAL = new Set(['captured', 'canceled', 'partially_refunded', 'refunded',
 
 /** Everything that is wrong in a world that has come to rest. */
 export function audit(installation: Installation, merchants: readonly Merchant[]): string[] {
-  const books = readBooks(installation)
+  const state = readFinalState(installation)
   return [
     ...merchants.flatMap(merchant => merchant.complaints),
-    ...merchants.flatMap(merchant => merchant.records.flatMap(record => auditRequest(books, merchant, record))),
-    ...[...books.payments.values()].flatMap(payment => auditPayment(books, payment, merchants)),
-    ...auditIndexes(books),
-    ...auditLedger(books),
-    ...auditLeftovers(books),
-    ...auditUndelivered(books)
+    ...merchants.flatMap(merchant => merchant.records.flatMap(record => auditRequest(state, merchant, record))),
+    ...[...state.payments.values()].flatMap(payment => auditPayment(state, payment, merchants)),
+    ...auditIndexes(state),
+    ...auditLedger(state),
+    ...auditLeftovers(state),
+    ...auditUndelivered(state)
   ]
 }
 
 /** What was told is what is stored, and what was accepted has ended. */
-function auditRequest({ payments, installation, ledger }: Books, merchant: Merchant, record: RequestRecord): string[] {
+function auditRequest(
+  { payments, installation, ledger }: FinalState,
+  merchant: Merchant,
+  record: RequestRecord
+): string[] {
   const partition = partitionOf(merchant.id, installation.config.partitions)
   const name = keys.idempotency(partition, idempotencyRecord(merchant.id, record.key))
   const text = installation.durable.data.text(name)
@@ -58,18 +62,18 @@ function auditRequest({ payments, installation, ledger }: Books, merchant: Merch
   return problems
 }
 
-function auditPayment(books: Books, payment: Payment, merchants: readonly Merchant[]): string[] {
+function auditPayment(state: FinalState, payment: Payment, merchants: readonly Merchant[]): string[] {
   const { id } = payment.terms
   const { status, phase } = payment.progress
-  const problems = auditWebhooks(books, payment)
+  const problems = auditWebhooks(state, payment)
   if (!FINAL.has(status) || phase === 'releasing') problems.push(`${id}: stuck in ${status} ${phase ?? ''}`)
-  problems.push(...auditRest(books, payment))
+  problems.push(...auditRest(state, payment))
   const records = merchants.flatMap(merchant => merchant.records).filter(record => record.paymentId === id)
   return [...problems, ...auditSums(id, records, payment.progress)]
 }
 
 /** All that the network still has of a captured sale can be refunded, and not a cent more. */
-function auditRest({ ledger, installation }: Books, payment: Payment): string[] {
+function auditRest({ ledger, installation }: FinalState, payment: Payment): string[] {
   const { terms, progress } = payment
   if (progress.status !== 'captured' && progress.status !== 'partially_refunded') return []
   const sale = ledger.find(progress.references.saleId ?? '')
@@ -113,7 +117,7 @@ function auditSums(
 }
 
 /** Nothing waits any more, and nothing was given up. */
-function auditLeftovers({ installation }: Books): string[] {
+function auditLeftovers({ installation }: FinalState): string[] {
   const { data } = installation.durable
   const problems: string[] = []
   for (let partition = 0; partition < installation.config.partitions; partition++) {

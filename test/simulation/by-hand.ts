@@ -9,7 +9,7 @@ import { concludeOperation, resolveReview } from '../../redis/operator/review.js
 import { decodePayment } from '../../redis/payments/payment-record.js'
 import { type LedgerSale, LedgerStatus } from '../../scripts/simulator/ledger.js'
 import type { Installation } from './simulated-installation.js'
-import { announce, type Stage } from './stage.js'
+import { report, type Stage } from './stage.js'
 import type { Process, World } from './world.js'
 
 const OPERATOR_LOOKS_EVERY_MS = 15_000
@@ -43,14 +43,14 @@ async function bookByHand(
   const { ledger } = installation.network
   world.note('by hand', `${JSON.stringify(touched)} ${paymentId}`)
   if (world.random.chance(BOOKS_BEHIND)) {
-    world.note('books behind')
+    world.note('record lags')
     installation.network.keepStale(sale.paymentId)
   }
   ledger.book({ ...sale, ...touched })
   const refundedCents = sale.capturedAmount > 0 ? (touched.voidedAmount ?? sale.voidedAmount) - sale.voidedAmount : 0
   installation.network.noteRefundByHand(sale.paymentId, refundedCents)
-  // What a person gives back can't be told from a refund of the service that is in doubt, unless it is announced at once.
-  await announce(stage, { saleId: sale.paymentId, announced: 'change' }, { isPatient: refundedCents === 0 })
+  // What a person gives back can't be told from a refund of the service that is in doubt, unless it is reported at once.
+  await report(stage, { saleId: sale.paymentId, reported: 'change' }, { isPatient: refundedCents === 0 })
 }
 
 function touch({ random, nowMs }: World, sale: LedgerSale): Partial<LedgerSale> | null {

@@ -20,7 +20,7 @@ describe('death at every point', () => {
   const reached = new Set<CrashPoint>()
 
   for (const name of Object.keys(scenarios)) {
-    it(`leaves the books right: ${name}`, async function () {
+    it(`loses and duplicates nothing: ${name}`, async function () {
       // Up to 40 s of computing, and a multiple of that on a machine that is busy.
       this.timeout(240_000)
       const chosen = { hasSecondDeaths: TWICE.includes(name) }

@@ -46,7 +46,7 @@ export interface Faults {
   clockErrorMaxMs: number
   /** Gaps between two jumps of the clock of a Redis server, back or forth (ms); 0: it goes right. */
   redisClockJumpsEveryMs: number
-  /** How late the network announces what happened to a sale (ms): beyond every horizon and window. */
+  /** How late the network reports what happened to a sale (ms): beyond every horizon and window. */
   notificationLateMaxMs: number
   /** Durable writes that a failover loses; 0: there is none. */
   failoverLoses: number

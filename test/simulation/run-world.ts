@@ -15,7 +15,7 @@ import { Installation } from './simulated-installation.js'
 import { MerchantClient } from './simulated-merchant.js'
 import { MERCHANT_IDS, nextMoveMs } from './simulated-mover.js'
 import type { NetworkTrouble } from './simulated-network.js'
-import { announce } from './stage.js'
+import { report } from './stage.js'
 import { play } from './story.js'
 import { watchWrites } from './watch-writes.js'
 import { Process, World } from './world.js'
@@ -57,7 +57,7 @@ const JUMP_MAX_MS = 7_500
 const JUMP_FAR_MS = 60_000
 const BY_HAND = 0.25
 const UNFINISHED = 0.15
-const OWN_ANNOUNCED = 0.5
+const OWN_REPORTED = 0.5
 const AWAKE_MS = 1_000
 /** One world of so many has an archive. */
 const ARCHIVE_EVERY = 10
@@ -151,12 +151,12 @@ async function runWorld(world: World, faults: Faults, options: RunOptions): Prom
   }
 }
 
-/** People work beside the service, and the network announces what the service did itself, like everything else. */
+/** People work beside the service, and the network reports what the service did itself, like everything else. */
 function touchSales(world: World, installation: Installation, outside: Process): void {
   world.spawn(outside, () => void resolveReviews(world, installation, outside))
   installation.network.onBooked = saleId => {
-    if (!world.random.chance(OWN_ANNOUNCED)) return
-    world.spawn(outside, () => void announce({ world, installation, outside }, { saleId, announced: 'change' }))
+    if (!world.random.chance(OWN_REPORTED)) return
+    world.spawn(outside, () => void report({ world, installation, outside }, { saleId, reported: 'change' }))
   }
 }
 

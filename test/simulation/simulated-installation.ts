@@ -185,9 +185,9 @@ export class Installation {
       commits: createCommitStore(redis, undefined, INDEX_MAX),
       queue: {
         ...queue,
-        deadLetter: (entry, deadLettering) => {
-          this.#world.note('dead_lettered', deadLettering.reason)
-          return queue.deadLetter(entry, deadLettering)
+        deadLetter: (entry, details) => {
+          this.#world.note('dead_lettered', details.reason)
+          return queue.deadLetter(entry, details)
         }
       },
       lock: this.#lockOf(process),

@@ -12,7 +12,7 @@ import { ServiceError } from '../../runtime/errors.js'
 import type { Api, Installation } from './simulated-installation.js'
 import type { Process, World } from './world.js'
 
-/** What the merchant's own books say about one request. */
+/** What the merchant records about one request. */
 export interface RequestRecord {
   readonly key: string
   readonly kind: 'create' | 'capture' | 'cancel'

@@ -19,7 +19,7 @@ const LATE_MAX_MS = 8_000
 const STALE_MS = 2_000
 /** The record is read from several hosts, and not all are behind: an answer may be older than the one before. */
 const READ_BEHIND = 0.7
-/** The same for what is announced: the record may be behind for almost a horizon. */
+/** The same for what is reported: the record may be behind for almost a horizon. */
 const BEHIND_MAX_MS = 20_000
 
 /** The gateway may have handed a request on before it answers 429 or 503. */

@@ -67,7 +67,7 @@ describe('simulated worlds', () => {
     }
     expect([...happened]).to.include.members([
       'by hand',
-      'books behind',
+      'record lags',
       'concluded by hand',
       'unfinished',
       'finished late'

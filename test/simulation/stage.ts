@@ -1,5 +1,5 @@
 /** Where the stories of a world are played, and how the outside reaches the service. */
-import { type Announced, createNotificationStore } from '../../redis/notifications/notifications.js'
+import { createNotificationStore, type NetworkNotification } from '../../redis/notifications/notifications.js'
 import type { Installation } from './simulated-installation.js'
 import type { MerchantClient } from './simulated-merchant.js'
 import type { Process, World } from './world.js'
@@ -13,9 +13,9 @@ export interface Stage {
 }
 
 /** The card network posts that something happened to a sale, until a post is taken. `isPatient`: perhaps much later. */
-export async function announce(
+export async function report(
   { world, installation, outside }: Omit<Stage, 'client'>,
-  notification: Announced,
+  notification: NetworkNotification,
   { isPatient = true } = {}
 ): Promise<void> {
   const { notificationLateMaxMs } = installation.faults

@@ -7,7 +7,7 @@ import { type LedgerSale, LedgerStatus } from '../../scripts/simulator/ledger.js
 import { misbehavingAmounts } from '../../scripts/simulator/outcomes.js'
 import { touchSale } from './by-hand.js'
 import { nextLookMs } from './simulated-mover.js'
-import { announce, type Stage, untilDone } from './stage.js'
+import { report, type Stage, untilDone } from './stage.js'
 
 /** Test cards by last digit: approved, declined, no answer (denied, authorised). */
 const CARDS = [
@@ -95,7 +95,7 @@ export async function chargeBack(stage: Stage, paymentId: string): Promise<void>
   if (sale === undefined) return
   world.note('chargeback')
   ledger.book({ ...sale, chargebackCase: '1' })
-  await announce(stage, { saleId: sale.paymentId, announced: 'chargeback' })
+  await report(stage, { saleId: sale.paymentId, reported: 'chargeback' })
 }
 
 /** A gateway on the way repeats the sale long after it was answered; the network books it once more, and says so. */
@@ -112,7 +112,7 @@ export async function sellTwice(stage: Stage, paymentId: string): Promise<void> 
   world.note('sale booked twice')
   const saleId = `${sale.paymentId.slice(0, -1)}${sale.paymentId.endsWith('0') ? '1' : '0'}`
   ledger.book({ ...sale, paymentId: saleId, chargebackCase: null })
-  await announce(stage, { saleId, announced: 'change' })
+  await report(stage, { saleId, reported: 'change' })
 }
 
 export async function tokenise({ world, installation, client, outside }: Stage, number: string): Promise<string> {

@@ -7,23 +7,23 @@ export const approvedOnly: CallOutcome = { kind: 'approved', isCaptured: false, 
 export const ambiguous: CallOutcome = { kind: 'ambiguous', reason: 'cut' }
 export const notSent: CallOutcome = { kind: 'not_sent', reason: 'ECONNREFUSED' }
 
-type Told<T> = T | (() => Promise<T>)
+type Prepared<T> = T | (() => Promise<T>)
 
 export class FakeNetwork implements CardNetwork {
   /** The calls in their order: `authorise`, `capture 600`, `void`, `void 300`, `query`. */
   readonly asked: string[] = []
-  readonly #calls: Told<CallOutcome>[] = []
-  readonly #queries: Told<QueryOutcome>[] = []
+  readonly #calls: Prepared<CallOutcome>[] = []
+  readonly #queries: Prepared<QueryOutcome>[] = []
   readonly orderIds = new Map<string, string>()
 
   /** What the next calls that move money mean. */
-  willAnswer(...outcomes: Told<CallOutcome>[]): this {
+  willAnswer(...outcomes: Prepared<CallOutcome>[]): this {
     this.#calls.push(...outcomes)
     return this
   }
 
   /** What the next questions are answered. */
-  willFind(...outcomes: Told<QueryOutcome>[]): this {
+  willFind(...outcomes: Prepared<QueryOutcome>[]): this {
     this.#queries.push(...outcomes)
     return this
   }
@@ -49,10 +49,10 @@ export class FakeNetwork implements CardNetwork {
     return this.orderIds.get(saleId) ?? null
   }
 
-  async #next<T>(name: string, told: Told<T>[]): Promise<T> {
+  async #next<T>(name: string, prepared: Prepared<T>[]): Promise<T> {
     this.asked.push(name)
-    const outcome = told.shift()
-    if (outcome === undefined) throw new Error(`the test told no answer to: ${name}`)
+    const outcome = prepared.shift()
+    if (outcome === undefined) throw new Error(`the test prepared no answer to: ${name}`)
     return typeof outcome === 'function' ? await (outcome as () => Promise<T>)() : outcome
   }
 }

@@ -2,7 +2,7 @@
  * Drives a generated path against a running service: merchants, the test clock and the card network do what the events
  * say, and after each step the stored life of the payment is the machine's, line by line.
  */
-import type { Announcement, HistoryEntry } from '../../machines/model.js'
+import type { HistoryEntry, ReportedChange } from '../../machines/model.js'
 import type { Sale } from '../../machines/network.js'
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
 import { partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
@@ -22,7 +22,7 @@ export interface DrivenService {
   readonly payments: PaymentStore
   readonly rounds: Rounds
   /** Tells the service what has happened to a sale. */
-  announce(saleId: string, announced: Announcement): Promise<void>
+  notify(saleId: string, reported: ReportedChange): Promise<void>
 }
 
 /** Settings that the driver counts on: nothing is asked about before the driver has moved the clock, all sales are sent. */
@@ -75,7 +75,7 @@ export class PathDriver {
   }
 
   async #take({ event }: PathStep, prior: World): Promise<void> {
-    const { merchant, announce, rounds, service } = this.#on
+    const { merchant, notify, rounds, service } = this.#on
     switch (event.type) {
       case 'AUTHORISE':
         return await this.#create()
@@ -88,7 +88,7 @@ export class PathDriver {
         return
       }
       case 'NETWORK_NOTIFICATION':
-        return await announce(wireSaleId(this.paymentId, 'sale-1'), event.announced)
+        return await notify(wireSaleId(this.paymentId, 'sale-1'), event.reported)
       case 'EXPIRE':
       case 'RECONCILE':
         return await this.#letTimePass(Math.max(secondsBefore(event, prior), QUESTION_S))

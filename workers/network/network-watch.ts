@@ -41,7 +41,7 @@ export interface WatchedOptions {
   readonly circuitFailures?: number
   /** In the test environment, where cards of the simulator cut their connections, a cut alone opens no circuit. */
   readonly environment?: Environment
-  /** Told when the circuit opens and closes. */
+  /** Called when the circuit opens and closes. */
   readonly log?: Pick<Logger, 'warn' | 'info'>
   /** Monotonic time, unless a test has its own. */
   readonly clock?: Clock

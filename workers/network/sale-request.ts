@@ -42,7 +42,7 @@ export function saleBody(request: AuthoriseRequest): string | null {
       Authenticate: false,
       Recurrent: false,
       ...(descriptor === '' ? {} : { SoftDescriptor: descriptor }),
-      // Mastercard requires to be told that the buyer, being present, pays with a card on file.
+      // Mastercard must know that the buyer, being present, pays with a card on file.
       ...(request.isStoredCard && brand === 'Master'
         ? { InitiatedTransactionIndicator: { Category: 'C1', Subcategory: 'CredentialsOnFile' } }
         : {}),

@@ -32,7 +32,7 @@ export function firstEvent(
       if (isOwn) return isUnderWay(progress) ? { type: 'RESUMED', nowMs } : null
       return askedEvent(command, entry.idempotencyKey ?? '', nowMs)
     case 'network_notification':
-      return { type: 'NETWORK_NOTIFICATION', announced: command.announced, nowMs }
+      return { type: 'NETWORK_NOTIFICATION', reported: command.reported, nowMs }
     case 'resolve_review':
       return { type: 'REVIEW_RESOLVED', nowMs }
     case 'conclude_operation':

@@ -23,10 +23,10 @@ import type { WorkerDeps } from './worker-deps.js'
 const LOCKED_RETRY_MS = 25
 const LOCKED_RETRY_MAX_MS = 500
 const UNAVAILABLE_RETRY_MS = 200
-/** A command that fails for a reason of its own is not hurried towards its deadLettering. */
+/** A command that fails for a reason of its own waits before its next try, so that it does not become a dead letter at once. */
 const FAILED_RETRY_MS = 500
 const WAITS_FOR_ARCHIVE = 'the archive is away, the command of an archived payment waits'
-/** The wake-up of a payment whose command became a dead letter rings this much later (ms). */
+/** The wake-up of a payment whose command became a dead letter fires this much later (ms). */
 const DEAD_LETTER_WAKE_MS = 60_000
 
 /**

@@ -15,7 +15,7 @@ import { beginStep, recordStep, type Step, traceIdOf } from '../../runtime/traci
 import type { GivenBack, WorkerMetrics } from './payments-metrics.js'
 import type { WorkerDeps } from './worker-deps.js'
 
-/** The sums of one command, and its steps in its trace. Its methods are told how long things took. */
+/** The sums of one command, and its steps in its trace. Its methods receive how long each step took. */
 class CommandTimes {
   /** Of the command as a whole. */
   readonly step: Step
@@ -149,9 +149,9 @@ function meterCommits(
     commit: async (write, partition) => {
       const sums = times.sums
       const traceparent = times.step.isRecorded ? times.step.traceparent : null
-      const told = { ...write, times: sums, traceparent }
+      const metered = { ...write, times: sums, traceparent }
       const written = await timed(
-        () => commits.commit(told, partition),
+        () => commits.commit(metered, partition),
         answer => answer,
         tell
       )
@@ -209,6 +209,6 @@ export function meterQueue(queue: CommandQueue, metrics: WorkerMetrics): Command
     requeue: entry => counted('requeued', queue.requeue(entry)),
     release: entry => counted('released', queue.release(entry)),
     leave: entry => counted('left', queue.leave(entry)),
-    deadLetter: (entry, deadLettering) => counted('dead_lettered', queue.deadLetter(entry, deadLettering))
+    deadLetter: (entry, details) => counted('dead_lettered', queue.deadLetter(entry, details))
   }
 }

@@ -1,5 +1,5 @@
 /**
- * From what the card network announced to a command for a payment. Each notification names a sale. Which payment owns it is
+ * From what the card network reported to a command for a payment. Each notification names a sale. Which payment owns it is
  * written down with the sale's id; of a sale that is not known here (a second one under an order, or one whose answer
  * was lost) the network tells the order id, and our order ids are payment ids.
  */
@@ -59,22 +59,22 @@ async function resolveNotification(
   signal: AbortSignal
 ): Promise<void> {
   const { notifications, archive, log } = deps
-  const { saleId, announced, sinceMs, againAtMs } = notification
+  const { saleId, reported, sinceMs, againAtMs } = notification
   const owner = (await notifications.findPayment(saleId)) ?? (await archive?.findBySale(saleId)) ?? null
   if (owner !== null) {
-    await notifications.announce(owner, announced)
+    await notifications.forward(owner, reported)
     return await notifications.drop(notification, againAtMs)
   }
   const orderId = await deps.network.findOrderId(saleId, signal)
   if (orderId !== null) {
     const paymentId = paymentIdOf(orderId)
     if (paymentId === null) log.warn({ network_payment_id: saleId }, 'a notification is about a sale of another system')
-    else await notifications.announce(paymentId, announced)
+    else await notifications.forward(paymentId, reported)
     return await notifications.drop(notification, againAtMs)
   }
   const ageMs = deps.clock.now() - sinceMs
   if (ageMs >= deps.giveUpAfterMs) {
-    log.error({ network_payment_id: saleId, announced }, 'the network never said whose sale this is; ask it by hand')
+    log.error({ network_payment_id: saleId, reported }, 'the network never said whose sale this is; ask it by hand')
     deps.onGivenUp()
     return await notifications.drop(notification, againAtMs)
   }

@@ -105,7 +105,7 @@ export async function loadPaymentAndEvent(
   const payment =
     acceptedPayment(entry, deps.clock.now()) ?? (await deps.payments.loadForChange(entry.partition, entry.paymentKey))
   if (payment === null) {
-    // Neither Redis nor the archive loses payments: this Redis was restored from a copy that is older than the network's books.
+    // Neither Redis nor the archive loses payments: this Redis was restored from a backup that is older than the network's records.
     deps.log.error(
       { payment_id: paymentIdOfKey(entry.paymentKey), command: entry.command.kind },
       'a command is about a payment that is not stored here'
@@ -180,7 +180,7 @@ async function afterConflict(
   }
 }
 
-/** Repeats a commit whose fate is unknown until it is known. Our own change, found stored, is not a conflict. */
+/** Repeats a commit whose outcome is unknown until it is known. Our own change, found stored, is not a conflict. */
 async function commitSurely(
   decision: Taken,
   nowMs: number,

@@ -1,4 +1,4 @@
-/** Requests per API key: a token bucket, told to the client in the `RateLimit` headers. */
+/** Requests per API key: a token bucket, which the client sees in the `RateLimit` headers. */
 import type { Grant, RateLimiter } from '../../../redis/merchants/rate-limit.js'
 import { ServiceError } from '../../../runtime/errors.js'
 import { principalOf, type RequestContext } from '../context.js'

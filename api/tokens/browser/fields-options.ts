@@ -1,4 +1,4 @@
-/** Checks what a page gives to `Service.fields`: a mistake is told at once, to the engineer who makes it. */
+/** Checks what a page gives to `Service.fields`: a mistake throws at once, for the engineer who makes it. */
 import type { FieldsOptions } from './fields-api.js'
 import { isRecord } from './protocol.js'
 import { cssVariables } from './style-options.js'

@@ -136,7 +136,7 @@ function take(
 ): void {
   if (report.type === 'height') place.frame.style.height = `${Math.min(report.px, HEIGHT_MAX_PX)}px`
   if (report.type === 'change') place.options.onChange?.({ brand: report.brand, isComplete: report.isComplete })
-  // For the engineer, in the console of the page: a page that does not ask for `ready` is told too.
+  // For the engineer, in the console of the page: a page that does not ask for `ready` gets it too.
   if (report.type === 'key_refused') reportError(keyError(place.options.publishableKey, report.code))
   // Enter in a field does what it does in any form of the page.
   if (report.type === 'submit') place.element.closest('form')?.requestSubmit()

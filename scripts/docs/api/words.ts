@@ -165,7 +165,7 @@ export const answerWords = {
   },
   error: {
     'error.code': ['string', 'one of [ERRORS.md](ERRORS.md); decide by this'],
-    'error.message': ['string', 'what happened and what to do, for a person'],
+    'error.message': ['string', 'what happened and what to do: for your logs, not for buyers'],
     'error.retryable': [
       'boolean',
       'whether the same request can succeed later without a change: under a new `Idempotency-Key` where there is a `payment_id`, because the old one keeps this answer (except `idempotency_in_progress`); else under the same one'

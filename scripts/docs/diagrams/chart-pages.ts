@@ -71,7 +71,7 @@ function stateSection({ state, description, taken, refused }: StateRows): string
     row.guard === null ? '' : guardWords(row.guard),
     row.next === state ? 'stays' : `\`${row.next}\``,
     row.effect ?? '',
-    row.told === null ? '' : `\`${row.told}\``,
+    row.sent === null ? '' : `\`${row.sent}\``,
     row.description
   ])
   const lines = refused.map(({ event, codes }) =>

@@ -16,8 +16,8 @@ export interface TakenRow {
   readonly next: string
   /** What the worker does then; null: nothing. */
   readonly effect: string | null
-  /** The status that merchants are told by a webhook; null: it does not change. */
-  readonly told: string | null
+  /** The status that a webhook sends to merchants; null: it does not change. */
+  readonly sent: string | null
   readonly description: string
 }
 
@@ -62,7 +62,7 @@ function takenRow(path: string, { event, guard, target, actions, description }: 
     guard,
     next,
     effect: actions.map(action => effectKinds[action]).find(effect => effect !== undefined) ?? null,
-    told: topOf(next) === topOf(path) ? null : topOf(next),
+    sent: topOf(next) === topOf(path) ? null : topOf(next),
     description
   }
 }

@@ -37,7 +37,7 @@ export const parameterComponents: Readonly<Record<string, Json>> = {
   Prefer: {
     name: 'Prefer',
     in: 'header',
-    description: '`wait=N`: wait 0 to 30 s for the result (8 s without it); told in `Preference-Applied`',
+    description: '`wait=N`: wait 0 to 30 s for the result (8 s without it); shown in `Preference-Applied`',
     schema: text,
     example: 'wait=10'
   }

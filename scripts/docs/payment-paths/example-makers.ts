@@ -44,7 +44,7 @@ export function beyondHorizon(make: Make): Make {
   }
 }
 
-/** When the record can't be behind with the last refund, or with what was announced, any more. */
+/** When the record can't be behind with the last refund, or with what was reported, any more. */
 export function onceShown(make: Make): Make {
   return (payment, nowMs) => {
     const { refundedAtMs, notification } = payment.progress
@@ -53,7 +53,7 @@ export function onceShown(make: Make): Make {
   }
 }
 
-/** When what was announced is not waited for any more. */
+/** When what was reported is not waited for any more. */
 export function daysLater(make: Make): Make {
   return (payment, nowMs) => {
     const sinceMs = payment.progress.notification?.sinceMs ?? nowMs

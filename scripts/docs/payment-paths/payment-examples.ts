@@ -83,14 +83,14 @@ export const exampleEvents: readonly ExampleEvent[] = [
     nowMs: Math.max(nowMs, payment.progress.reconciliation?.nextAtMs ?? nowMs)
   })),
   example('RESUMED', 'redelivered after a crash', (_, nowMs) => ({ type: 'RESUMED', nowMs })),
-  example('NETWORK_NOTIFICATION', 'something announced', (_, nowMs) => ({
+  example('NETWORK_NOTIFICATION', 'something reported', (_, nowMs) => ({
     type: 'NETWORK_NOTIFICATION',
-    announced: 'change',
+    reported: 'change',
     nowMs
   })),
-  example('NETWORK_NOTIFICATION/chargeback', 'chargeback announced', (_, nowMs) => ({
+  example('NETWORK_NOTIFICATION/chargeback', 'chargeback reported', (_, nowMs) => ({
     type: 'NETWORK_NOTIFICATION',
-    announced: 'chargeback',
+    reported: 'chargeback',
     nowMs
   })),
   example('REVIEW_RESOLVED', 'an operator has looked', (_, nowMs) => ({ type: 'REVIEW_RESOLVED', nowMs })),

@@ -94,7 +94,7 @@ function situationOf({ payment, underWay, atMs }: World): string {
     progress.operation.amountCents === terms.amountCents,
     progress.reconciliation !== null,
     progress.status === 'pre_authorized' && atMs >= (progress.expiresAtMs ?? Infinity),
-    progress.notification?.announced ?? null,
+    progress.notification?.reported ?? null,
     voidedElsewhereCents(progress.refunds) > 0,
     progress.reviewReason !== null
   ])

@@ -57,7 +57,7 @@ export function isTimely({ type }: ExampleEvent, { payment, underWay }: World): 
   return payment.version > 1 && laterCommands.includes(type)
 }
 
-/** The wake-up of a hold fires at the end of its window, unless something was announced. */
+/** The wake-up of a hold fires at the end of its window, unless something was reported. */
 function isWakeUpQuestion({ progress }: Payment): boolean {
   return progress.status === 'pre_authorized' ? progress.notification !== null : wakeAtMs(progress) !== null
 }

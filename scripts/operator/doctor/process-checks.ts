@@ -65,7 +65,7 @@ export function checkProcesses(seen: readonly SeenProcess[], isAsked: boolean): 
   const missing = wantedBeside(seen)
     .filter(name => !seen.some(({ process }) => process === name))
     .map(name => problem('processes', `No \`${name}\` answers.`, `Start \`${name}\`, or add its ops address to --ops.`))
-  const told = seen.flatMap(({ name, problems, warnings }) => [
+  const reported = seen.flatMap(({ name, problems, warnings }) => [
     ...Object.entries(problems).map(([part, text]) => problem(`${name}: ${part}`, text, SEE_PARTS)),
     ...Object.entries(warnings).map(([part, text]) => warning(`${name}: ${part}`, text, SEE_PARTS))
   ])
@@ -76,7 +76,7 @@ export function checkProcesses(seen: readonly SeenProcess[], isAsked: boolean): 
       'Give every `api`, `payments` and `archive` the same ARCHIVE_URL, and restart it.'
     )
   )
-  const found = [...missing, ...blind, ...told]
+  const found = [...missing, ...blind, ...reported]
   return found.length > 0 ? found : [ok('processes', `${seen.length} ready`)]
 }
 

@@ -1,4 +1,4 @@
-/** What Prometheus is told: whom to scrape, and what alert rules and the dashboard ask it for. */
+/** What Prometheus is configured with: whom to scrape, and what alert rules and the dashboard ask it for. */
 import { readFileSync } from 'node:fs'
 import { isRecord } from '../../../runtime/json.js'
 

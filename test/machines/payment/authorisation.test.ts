@@ -213,7 +213,7 @@ const unknown: Row[] = [
   [
     'remembers a chargeback',
     inStatus('unknown'),
-    { type: 'NETWORK_NOTIFICATION', announced: 'change' },
+    { type: 'NETWORK_NOTIFICATION', reported: 'change' },
     { status: 'unknown', effect: null, wake: 0 }
   ]
 ]

@@ -1,4 +1,4 @@
-/** What the network announces, what its record shows later, and what was done to a sale outside this service. */
+/** What the network reports, what its record shows later, and what was done to a sale outside this service. */
 import { expect } from 'chai'
 import {
   type EventInput,
@@ -15,12 +15,12 @@ import { CREATED_MS, DAY_MS, policy, references, refundedElsewhere } from '../..
 type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 
 const DUE = CREATED_MS + 7 * DAY_MS
-const notification: EventInput = { type: 'NETWORK_NOTIFICATION', announced: 'change' }
-const noticed = (announced: 'change' | 'chargeback' | 'denied_refund', sinceMs = NOW - 1_000) => ({
-  notification: { sinceMs, attempts: 0, nextAtMs: NOW, announced }
+const notification: EventInput = { type: 'NETWORK_NOTIFICATION', reported: 'change' }
+const noticed = (reported: 'change' | 'chargeback' | 'denied_refund', sinceMs = NOW - 1_000) => ({
+  notification: { sinceMs, attempts: 0, nextAtMs: NOW, reported }
 })
 /** Looked at once, and once more a moment later. */
-const verified = { notification: { sinceMs: NOW - 1_000, attempts: 1, nextAtMs: NOW, announced: 'change' as const } }
+const verified = { notification: { sinceMs: NOW - 1_000, attempts: 1, nextAtMs: NOW, reported: 'change' as const } }
 const MONTHS_LATER = CREATED_MS + 100 * DAY_MS
 const justNow = (what: 'refundedAtMs' | 'capturedAtMs' | 'canceledAtMs') => ({ [what]: NOW - 1_000 })
 const LONG_AGO = NOW - policy.reconcileListAfterMs
@@ -198,7 +198,7 @@ const tables: Record<string, Row[]> = {
       { status: 'partially_refunded', refunded: 300, wake: 5_000, reviewReason: null }
     ],
     [
-      'does not undo a refund of long ago because something was announced a moment ago',
+      'does not undo a refund of long ago because something was reported a moment ago',
       inStatus('refunded', { ...noticed('change'), refundedAtMs: CREATED_MS }),
       recordOf(400),
       { status: 'refunded', refunded: 1_000, wake: 5_000, reviewReason: null }

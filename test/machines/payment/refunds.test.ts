@@ -7,7 +7,7 @@ import { type EventInput, found, inStatus, LATER, NOW } from '../../support/deci
 import { aPayment, policy, references, refundedElsewhere } from '../../support/payments.js'
 
 const approved: EventInput = { type: 'APPROVED', isCaptured: true, references }
-const noticed = { notification: { sinceMs: NOW, attempts: 0, nextAtMs: NOW, announced: 'denied_refund' as const } }
+const noticed = { notification: { sinceMs: NOW, attempts: 0, nextAtMs: NOW, reported: 'denied_refund' as const } }
 const captured = (): Payment => aPayment({ progress: inStatus('captured').progress })
 
 function after(payment: Payment, ...events: EventInput[]): Payment {
@@ -43,7 +43,7 @@ const done = (amountCents: number, idempotencyKey: string): Refund => ({
   error: null
 })
 
-/** A payment with these refunds, which the network has announced a change of. */
+/** A payment with these refunds, which the network has reported a change of. */
 function refunded(...refunds: Refund[]): Payment {
   const refundedCents = refunds.reduce((sum, { amountCents }) => sum + amountCents, 0)
   return aPayment({ progress: { ...inStatus('partially_refunded').progress, ...noticed, refundedCents, refunds } })
@@ -90,7 +90,7 @@ describe('the refunds of a payment', () => {
   it('do not name a duplicate sale that was voided: it is another sale', () => {
     const returned = after(
       captured(),
-      { type: 'NETWORK_NOTIFICATION', announced: 'change' },
+      { type: 'NETWORK_NOTIFICATION', reported: 'change' },
       found('captured', {}, { duplicateSaleId: 'sale-2' }),
       approved
     )

@@ -28,7 +28,7 @@ const sendingLast = inStatus('refunding', {
 })
 const asking = (refundedCents = 0): ReturnType<typeof inStatus> =>
   inStatus('refunding', { ...inDoubt('refund', 300), refundedCents })
-const noticed = { notification: { sinceMs: NOW, attempts: 0, nextAtMs: NOW, announced: 'change' as const } }
+const noticed = { notification: { sinceMs: NOW, attempts: 0, nextAtMs: NOW, reported: 'change' as const } }
 
 type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 
@@ -145,7 +145,7 @@ const tables: Record<string, Row[]> = {
     [
       'remembers a chargeback, which waits',
       inStatus('refunding'),
-      { type: 'NETWORK_NOTIFICATION', announced: 'change' },
+      { type: 'NETWORK_NOTIFICATION', reported: 'change' },
       { status: 'refunding', effect: null, wake: null }
     ]
   ],
@@ -216,7 +216,7 @@ const tables: Record<string, Row[]> = {
     [
       'asks',
       inStatus('captured'),
-      { type: 'NETWORK_NOTIFICATION', announced: 'change' },
+      { type: 'NETWORK_NOTIFICATION', reported: 'change' },
       { status: 'captured', effect: 'query', wake: 0 }
     ],
     ['asks again', inStatus('captured', noticed), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
@@ -301,7 +301,7 @@ const tables: Record<string, Row[]> = {
     [
       'looks for a second sale',
       inStatus('charged_back'),
-      { type: 'NETWORK_NOTIFICATION', announced: 'change' },
+      { type: 'NETWORK_NOTIFICATION', reported: 'change' },
       { status: 'charged_back', effect: 'query', wake: 0 }
     ]
   ],

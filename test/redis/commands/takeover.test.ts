@@ -24,7 +24,7 @@ import { useRedis } from '../../support/redis.js'
 
 const SILENCE_MS = 60_000
 const DAY_MS = 24 * 3_600_000
-const deadLettering = { reason: 'delivered 5 times', nowMs: 77, wakeAtMs: null, result: null }
+const details = { reason: 'delivered 5 times', nowMs: 77, wakeAtMs: null, result: null }
 
 const watch = (redis: Redis) => watchWorkers(redis, SILENCE_MS, paymentWork.heartbeats)
 
@@ -141,7 +141,7 @@ describe('command streams', () => {
     if (entry === undefined) throw new Error('nothing was read')
     expect(await requeueCommand(test.redis, paymentWork, entry)).to.equal(true)
     expect(await requeueCommand(test.redis, paymentWork, entry)).to.equal(false)
-    expect(await deadLetterCommand(test.redis, entry, deadLettering)).to.equal(false)
+    expect(await deadLetterCommand(test.redis, entry, details)).to.equal(false)
     expect(await read('b')).to.have.lengthOf(1)
   })
 
@@ -149,7 +149,7 @@ describe('command streams', () => {
     await acceptOne()
     const [entry] = await read('a')
     if (entry === undefined) throw new Error('nothing was read')
-    expect(await deadLetterCommand(test.redis, entry, deadLettering)).to.equal(true)
+    expect(await deadLetterCommand(test.redis, entry, details)).to.equal(true)
     const [letter] = await test.redis.xrange(keys.deadLetters(PARTITION), '-', '+')
     expect(letter?.[1]).to.include.members(['reason', 'delivered 5 times', 'dead_lettered_at', '77'])
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(0)

@@ -24,7 +24,7 @@ class User {
     return await openMemoryOnly({ config, log, onStop, onReadyCheck, onWarning }, INSTALLATION, need)
   }
 
-  async told(kind: 'problem' | 'warning'): Promise<string | undefined> {
+  async healthOf(kind: 'problem' | 'warning'): Promise<string | undefined> {
     return (await this.#process.health())[`${kind}s`]['memory-only redis']
   }
 
@@ -43,7 +43,7 @@ describe('the memory-only Redis', function () {
   it('is used when it persists nothing; one that persists refuses the start, with the setting to change', async () => {
     const redis = await user.open(test.secretsUrl)
     expect(await redis.get('token')).to.equal(null)
-    expect([await user.told('problem'), await user.told('warning')]).to.deep.equal([undefined, undefined])
+    expect([await user.healthOf('problem'), await user.healthOf('warning')]).to.deep.equal([undefined, undefined])
     const refusal = await user.open(test.url).then(String, String)
     expect(refusal).to.match(/SECRETS_REDIS_URL must not persist: .*appendonly is "yes", set it to "no"/)
     const cluster = await user
@@ -64,19 +64,19 @@ describe('the memory-only Redis', function () {
     const redis = await user.open(test.secretsUrl)
     await test.secrets.config('SET', 'save', '60 1')
     try {
-      expect(await user.told('problem')).to.match(/save is "60 1", set it to ""/)
+      expect(await user.healthOf('problem')).to.match(/save is "60 1", set it to ""/)
       expect(await redis.get('token').then(String, String)).to.match(/not proved to keep nothing on a disk/)
     } finally {
       await test.secrets.config('SET', 'save', '')
     }
-    expect(await user.told('problem')).to.equal(undefined)
+    expect(await user.healthOf('problem')).to.equal(undefined)
     expect(await redis.get('token')).to.equal(null)
   })
 
-  it('that evicts keys is told as a warning', async () => {
+  it('that evicts keys is a warning', async () => {
     await user.open(test.secretsUrl)
     await test.secrets.config('SET', 'maxmemory-policy', 'allkeys-lru')
-    const warning = await user.told('warning')
+    const warning = await user.healthOf('warning')
     await test.secrets.config('SET', 'maxmemory-policy', 'noeviction')
     expect(warning).to.match(
       /may evict one-use tokens, CVVs and locks: maxmemory-policy is allkeys-lru; set noeviction/
@@ -98,15 +98,15 @@ describe('the memory-only Redis', function () {
       await node.kill()
       const redis = await user.open(node.url)
       expect(await redis.get('token').then(String, String)).to.match(/is away/)
-      expect(await user.told('problem')).to.equal(undefined)
-      expect(await user.told('warning')).to.match(/Redis of SECRETS_REDIS_URL can't be used .*answered 503/)
+      expect(await user.healthOf('problem')).to.equal(undefined)
+      expect(await user.healthOf('warning')).to.match(/Redis of SECRETS_REDIS_URL can't be used .*answered 503/)
       const required = new User()
       await required.open(node.url, 'required')
-      expect(await required.told('problem')).to.match(/can't be used/)
+      expect(await required.healthOf('problem')).to.match(/can't be used/)
       await required.close()
       await node.restart()
       await until('it is used', async () => (await redis.get('token').catch(() => '')) === null)
-      expect(await user.told('warning')).to.equal(undefined)
+      expect(await user.healthOf('warning')).to.equal(undefined)
     })
 
     it('and comes back as one that persists, is not used', async () => {
@@ -115,7 +115,7 @@ describe('the memory-only Redis', function () {
       await node.kill()
       await node.restart(['--save', '60 1'])
       await until('the connection is back', () => redis.status === 'ready')
-      await until('it is asked', async () => /save is "60 1"/.test((await user.told('problem')) ?? ''))
+      await until('it is asked', async () => /save is "60 1"/.test((await user.healthOf('problem')) ?? ''))
       expect(await redis.set('token', '1').then(String, String)).to.match(/not proved/)
       await node.kill()
       await node.restart()
@@ -126,7 +126,7 @@ describe('the memory-only Redis', function () {
       node.signal('SIGSTOP')
       try {
         const startedMs = performance.now()
-        expect(await user.told('warning')).to.match(/can't be used/)
+        expect(await user.healthOf('warning')).to.match(/can't be used/)
         expect(performance.now() - startedMs).to.be.below(1_000)
       } finally {
         node.signal('SIGCONT')
@@ -167,9 +167,9 @@ describe('the memory-only Redis behind Sentinels', function () {
   it('warns of a replica that can not be asked', async () => {
     await user.open(sentinels.url)
     servers.replica.signal('SIGSTOP')
-    expect(await user.told('warning')).to.match(/could not be asked whether they persist: 127\.0\.0\.1:\d+ \(/)
+    expect(await user.healthOf('warning')).to.match(/could not be asked whether they persist: 127\.0\.0\.1:\d+ \(/)
     servers.replica.signal('SIGCONT')
-    await until('it is asked again', async () => (await user.told('warning')) === undefined)
+    await until('it is asked again', async () => (await user.healthOf('warning')) === undefined)
     await user.close()
   })
 
@@ -205,6 +205,6 @@ describe('the memory-only Redis behind Sentinels', function () {
     const next = { ...aToken(), tokenId: newTokenId() }
     await until('the new master takes tokens', () => isTaken(next), FAILOVER_WAIT_MS)
     expect(await store.claim(next.tokenId, next.merchantId, 'record')).to.have.property('kind', 'claimed')
-    expect(await user.told('problem')).to.equal(undefined)
+    expect(await user.healthOf('problem')).to.equal(undefined)
   })
 })

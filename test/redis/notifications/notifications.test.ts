@@ -11,8 +11,8 @@ import { useRedis } from '../../support/redis.js'
 const NOW = 1_767_355_200_000
 const LEASE_MS = 60_000
 const GIVE_UP_MS = 72 * 3_600_000
-const sale1 = { saleId: 'sale-1', announced: 'change' } as const
-const sale2 = { saleId: 'sale-2', announced: 'change' } as const
+const sale1 = { saleId: 'sale-1', reported: 'change' } as const
+const sale2 = { saleId: 'sale-2', reported: 'change' } as const
 
 describe('notifications of the card network', () => {
   const test = useRedis()
@@ -53,7 +53,7 @@ describe('notifications of the card network', () => {
     const network = new FakeNetwork()
     const paymentId = newPaymentId(PARTITION, Date.now())
     await test.redis.hset(keys.sales(PARTITION, 'sale-1'), 'sale-1', paymentKeyOf(paymentId))
-    await store().note({ saleId: 'sale-1', announced: 'chargeback' }, NOW)
+    await store().note({ saleId: 'sale-1', reported: 'chargeback' }, NOW)
     expect(await aRound(network, NOW)).to.equal(1)
     expect(await store().count()).to.equal(0)
     const { entries } = await readCommands(test.redis, paymentWork, 'w', [PARTITION], 10)
@@ -67,19 +67,19 @@ describe('notifications of the card network', () => {
     expect(await store().take(NOW + LEASE_MS, NOW + 2 * LEASE_MS, 10)).to.have.length(1)
   })
 
-  it('are not lost when the network announces the next thing before the first is worked off', async () => {
+  it('are not lost when the network reports the next thing before the first is worked off', async () => {
     const network = new FakeNetwork()
     network.orderIds.set('sale-1', newPaymentId(PARTITION, Date.now()).replaceAll('-', ''))
     const notifications = store()
-    const announcedTwice = {
+    const reportedTwice = {
       ...notifications,
-      announce: async (paymentId: string) => {
-        await notifications.announce(paymentId, 'change')
+      forward: async (paymentId: string) => {
+        await notifications.forward(paymentId, 'change')
         await notifications.note(sale1, NOW + 1)
       }
     }
     await notifications.note(sale1, NOW)
-    expect(await aRound(network, NOW, announcedTwice)).to.equal(1)
+    expect(await aRound(network, NOW, reportedTwice)).to.equal(1)
     expect(await aRound(network, NOW + 1)).to.equal(1)
     expect([await commands(), await notifications.count()]).to.deep.equal([2, 0])
   })
@@ -96,19 +96,19 @@ describe('notifications of the card network', () => {
     expect([await commands(), await store().count()]).to.deep.equal([0, 0])
   })
 
-  it('keep what was announced, each kind for itself, on their way to the workers', async () => {
+  it('keep what was reported, each kind for itself, on their way to the workers', async () => {
     const network = new FakeNetwork()
     network.orderIds.set('sale-1', newPaymentId(PARTITION, Date.now()).replaceAll('-', ''))
-    for (const announced of ['change', 'chargeback', 'denied_refund', 'chargeback'] as const) {
-      await store().note({ saleId: 'sale-1', announced }, NOW)
+    for (const reported of ['change', 'chargeback', 'denied_refund', 'chargeback'] as const) {
+      await store().note({ saleId: 'sale-1', reported }, NOW)
     }
     expect(await aRound(network, NOW)).to.equal(3)
     expect(await store().count()).to.equal(0)
     const { entries } = await readCommands(test.redis, paymentWork, 'w', [PARTITION], 10)
     expect(entries.map(({ command }) => command)).to.have.deep.members([
-      { kind: 'network_notification', announced: 'change' },
-      { kind: 'network_notification', announced: 'chargeback' },
-      { kind: 'network_notification', announced: 'denied_refund' }
+      { kind: 'network_notification', reported: 'change' },
+      { kind: 'network_notification', reported: 'chargeback' },
+      { kind: 'network_notification', reported: 'denied_refund' }
     ])
   })
 

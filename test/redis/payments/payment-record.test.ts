@@ -57,7 +57,7 @@ const full: Payment = {
       ],
       error: 'provider_rejected',
       reconciliation: { sinceMs: 1, attempts: 2, nextAtMs: 3 },
-      notification: { sinceMs: 4, attempts: 5, nextAtMs: 6, announced: 'chargeback' },
+      notification: { sinceMs: 4, attempts: 5, nextAtMs: 6, reported: 'chargeback' },
       reviewReason: 'figures_differ'
     }
   }),

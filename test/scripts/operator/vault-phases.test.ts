@@ -119,7 +119,7 @@ describe('operator vault rotate, with `payments` on another machine', function (
     await writeHeartbeat(test.redis, 'payments-2')
     bringTheFile()
     const refused = await vault('rotate')
-    expect(refused.text).to.contain('2 `payments` run, and 0 told their keys')
+    expect(refused.text).to.contain('2 `payments` run, and 0 reported their keys')
     expect(await sealedWith()).to.deep.equal([first])
   })
 

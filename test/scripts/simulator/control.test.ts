@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { close, listen } from '../../../runtime/ops-server.js'
-import { fateOf, NO_FAULTS } from '../../../scripts/simulator/faults.js'
+import { drawFaults, NO_FAULTS } from '../../../scripts/simulator/faults.js'
 import type { Simulator, SimulatorOptions } from '../../../scripts/simulator/simulator.js'
 import { createCardNetwork } from '../../../workers/network/card-network.js'
 import { networkConfig, noAbort, purchase, startTestSimulator } from '../../support/card-network.js'
@@ -132,7 +132,7 @@ describe('the control routes of the simulator', () => {
 
 describe('the dice of the faults', () => {
   it('give nothing for no faults and everything for certain ones', () => {
-    expect(fateOf(NO_FAULTS, () => 0)).to.deep.equal({
+    expect(drawFaults(NO_FAULTS, () => 0)).to.deep.equal({
       before: null,
       after: null,
       isDenied: false,
@@ -140,7 +140,7 @@ describe('the dice of the faults', () => {
       latencyMs: 0
     })
     const certain = { ...NO_FAULTS, error_before: 1, drop_after: 1, late: 1, late_ms: 7, latency_ms: 3 }
-    expect(fateOf(certain, () => 0.999)).to.deep.equal({
+    expect(drawFaults(certain, () => 0.999)).to.deep.equal({
       before: 'error',
       after: 'drop',
       isDenied: false,
@@ -157,7 +157,7 @@ describe('the dice of the faults', () => {
       seed = (seed * 1_664_525 + 1_013_904_223) % 2 ** 32
       return seed / 2 ** 32
     }
-    const samples = Array.from({ length: 20_000 }, () => fateOf(faults, random).latencyMs).sort((a, b) => a - b)
+    const samples = Array.from({ length: 20_000 }, () => drawFaults(faults, random).latencyMs).sort((a, b) => a - b)
     expect(samples[10_000]).to.be.within(90, 110)
     expect(samples[19_800]).to.be.within(800, 1_250)
   })

@@ -75,7 +75,7 @@ const refunding: Payment = {
     refunds: [],
     error: 'provider_rejected',
     reconciliation: { sinceMs: 1, attempts: 2, nextAtMs: 3 },
-    notification: { sinceMs: 4, attempts: 5, nextAtMs: 6, announced: 'change' },
+    notification: { sinceMs: 4, attempts: 5, nextAtMs: 6, reported: 'change' },
     reviewReason: 'figures_differ'
   },
   history: [

@@ -28,7 +28,7 @@ describe('a backup (docs/OPERATIONS.md)', function () {
     expect((await restored.create()).status, 'the keys of before still open and pay').to.equal(201)
   })
 
-  it('is older than the books of the network, and follows them when it is told of their sales', async () => {
+  it('is older than the network’s records, and catches up when the network reports its sales', async () => {
     const first = await startService({ env: { LOG_LEVEL: 'error' } })
     services.push(first)
     const merchant = new Merchant(() => first)

@@ -13,7 +13,7 @@ describe('a payment over HTTP', function () {
   const paid = async (amount = 10_000): Promise<string> => (await merchant.create({ amount })).payment.id
 
   /** Status, code and the payment's status, after the ledger was compared. */
-  const told = async (answer: ApiAnswer): Promise<(string | number)[]> => {
+  const outcomeOf = async (answer: ApiAnswer): Promise<(string | number)[]> => {
     const payment = await merchant.read(answer.error.payment_id ?? answer.payment.id)
     expectLedgerToAgree(network, payment)
     return answer.status < 400 ? [answer.status, payment.status] : [answer.status, answer.error.code, payment.status]
@@ -27,7 +27,7 @@ describe('a payment over HTTP', function () {
     it('and captured in one step', async () => {
       const key = 'order 1/authorization'
       const answer = await merchant.create({ key })
-      expect(await told(answer)).to.deep.equal([201, 'captured'])
+      expect(await outcomeOf(answer)).to.deep.equal([201, 'captured'])
       expect(answer.payment).to.include({ captured_cents: 10_000, refunded_cents: 0, expires_at: null })
       expect(answer.payment.operation).to.deep.equal({
         kind: 'authorization',
@@ -40,7 +40,7 @@ describe('a payment over HTTP', function () {
 
     it('and only authorised, until the end of its window', async () => {
       const answer = await merchant.create({ capture: false })
-      expect(await told(answer)).to.deep.equal([201, 'pre_authorized'])
+      expect(await outcomeOf(answer)).to.deep.equal([201, 'pre_authorized'])
       const { expires_at, authorized_at } = answer.payment
       expect(Date.parse(expires_at ?? '') - Date.parse(authorized_at ?? '')).to.equal(7 * 86_400_000)
     })
@@ -51,7 +51,7 @@ describe('a payment over HTTP', function () {
         [testCards.expired, 'card_expired']
       ] as const) {
         const answer = await merchant.create({ card })
-        expect(await told(answer)).to.deep.equal([422, code, 'failed'])
+        expect(await outcomeOf(answer)).to.deep.equal([422, code, 'failed'])
         const payment = await merchant.read(answer.error.payment_id ?? '')
         expect(payment.error?.code).to.equal(code)
         expect(payment.provider['declined_code']).to.be.a('string')
@@ -62,12 +62,12 @@ describe('a payment over HTTP', function () {
   describe('that is pre-authorised', () => {
     it('is captured as a whole, or in part, once', async () => {
       const whole = await merchant.capture(await held())
-      expect(await told(whole)).to.deep.equal([200, 'captured'])
+      expect(await outcomeOf(whole)).to.deep.equal([200, 'captured'])
       expect(whole.payment).to.include({ captured_cents: 10_000 })
       const part = await merchant.capture(await held(), { amount: 4_000 })
-      expect(await told(part)).to.deep.equal([200, 'captured'])
+      expect(await outcomeOf(part)).to.deep.equal([200, 'captured'])
       expect(part.payment).to.include({ captured_cents: 4_000, amount_cents: 10_000 })
-      expect(await told(await merchant.capture(part.payment.id))).to.deep.equal([409, 'invalid_state', 'captured'])
+      expect(await outcomeOf(await merchant.capture(part.payment.id))).to.deep.equal([409, 'invalid_state', 'captured'])
     })
 
     it('stays as it is when the amount is too high, or the network rejects it', async () => {
@@ -75,12 +75,12 @@ describe('a payment over HTTP', function () {
       const above = await merchant.capture(id, { amount: 10_001 })
       expect([above.status, above.error.code]).to.deep.equal([422, 'amount_exceeds_authorized'])
       const rejected = await merchant.capture(id, { amount: 991 })
-      expect(await told(rejected)).to.deep.equal([422, 'provider_rejected', 'pre_authorized'])
+      expect(await outcomeOf(rejected)).to.deep.equal([422, 'provider_rejected', 'pre_authorized'])
       const payment = await merchant.read(id)
       expect(payment.error?.code).to.equal('provider_rejected')
       expect(payment.operation).to.include({ kind: 'capture', state: 'failed', amount_cents: 991 })
       const again = await merchant.capture(id)
-      expect(await told(again)).to.deep.equal([200, 'captured'])
+      expect(await outcomeOf(again)).to.deep.equal([200, 'captured'])
       expect(again.payment.error).to.equal(undefined)
     })
 
@@ -95,55 +95,55 @@ describe('a payment over HTTP', function () {
 
     it('is canceled as a whole, with or without saying so, and never in part', async () => {
       const part = await merchant.cancel(await held(), { amount: 1_000 })
-      expect(await told(part)).to.deep.equal([400, 'invalid_request', 'pre_authorized'])
+      expect(await outcomeOf(part)).to.deep.equal([400, 'invalid_request', 'pre_authorized'])
       const silent = await merchant.cancel(await held())
-      expect(await told(silent)).to.deep.equal([200, 'canceled'])
+      expect(await outcomeOf(silent)).to.deep.equal([200, 'canceled'])
       expect(silent.payment.canceled_at).to.be.a('string')
-      expect(await told(await merchant.cancel(await held(), { amount: 10_000 }))).to.deep.equal([200, 'canceled'])
+      expect(await outcomeOf(await merchant.cancel(await held(), { amount: 10_000 }))).to.deep.equal([200, 'canceled'])
     })
 
     it('stays as it is when the network rejects the cancellation (992)', async () => {
       const answer = await merchant.cancel(await held(992))
-      expect(await told(answer)).to.deep.equal([422, 'provider_rejected', 'pre_authorized'])
+      expect(await outcomeOf(answer)).to.deep.equal([422, 'provider_rejected', 'pre_authorized'])
     })
   })
 
   describe('that is captured', () => {
     it('is refunded in parts, never above the balance, until nothing is left', async () => {
       const id = await paid()
-      expect(await told(await merchant.cancel(id, { amount: 3_000 }))).to.deep.equal([200, 'partially_refunded'])
+      expect(await outcomeOf(await merchant.cancel(id, { amount: 3_000 }))).to.deep.equal([200, 'partially_refunded'])
       const above = await merchant.cancel(id, { amount: 7_001 })
-      expect(await told(above)).to.deep.equal([422, 'amount_exceeds_refundable', 'partially_refunded'])
-      expect(await told(await merchant.cancel(id, { amount: 2_000 }))).to.deep.equal([200, 'partially_refunded'])
+      expect(await outcomeOf(above)).to.deep.equal([422, 'amount_exceeds_refundable', 'partially_refunded'])
+      expect(await outcomeOf(await merchant.cancel(id, { amount: 2_000 }))).to.deep.equal([200, 'partially_refunded'])
       const rest = await merchant.cancel(id)
-      expect(await told(rest)).to.deep.equal([200, 'refunded'])
+      expect(await outcomeOf(rest)).to.deep.equal([200, 'refunded'])
       expect(rest.payment).to.include({ captured_cents: 10_000, refunded_cents: 10_000 })
-      expect(await told(await merchant.cancel(id))).to.deep.equal([409, 'invalid_state', 'refunded'])
+      expect(await outcomeOf(await merchant.cancel(id))).to.deep.equal([409, 'invalid_state', 'refunded'])
       const more = await merchant.cancel(id, { amount: 1 })
-      expect(await told(more)).to.deep.equal([422, 'amount_exceeds_refundable', 'refunded'])
+      expect(await outcomeOf(more)).to.deep.equal([422, 'amount_exceeds_refundable', 'refunded'])
     })
 
     it('is refunded at once as a whole, also what was captured in part', async () => {
-      expect(await told(await merchant.cancel(await paid()))).to.deep.equal([200, 'refunded'])
+      expect(await outcomeOf(await merchant.cancel(await paid()))).to.deep.equal([200, 'refunded'])
       const id = await held()
       await merchant.capture(id, { amount: 4_000 })
       const above = await merchant.cancel(id, { amount: 4_001 })
       expect([above.status, above.error.code]).to.deep.equal([422, 'amount_exceeds_refundable'])
       const answer = await merchant.cancel(id)
-      expect(await told(answer)).to.deep.equal([200, 'refunded'])
+      expect(await outcomeOf(answer)).to.deep.equal([200, 'refunded'])
       expect(answer.payment).to.include({ captured_cents: 4_000, refunded_cents: 4_000 })
     })
 
     it('stays as it is when the network rejects the refund (992), before and after a part', async () => {
       const id = await paid()
-      expect(await told(await merchant.cancel(id, { amount: 992 }))).to.deep.equal([
+      expect(await outcomeOf(await merchant.cancel(id, { amount: 992 }))).to.deep.equal([
         422,
         'provider_rejected',
         'captured'
       ])
       await merchant.cancel(id, { amount: 1_000 })
       const again = await merchant.cancel(id, { amount: 992 })
-      expect(await told(again)).to.deep.equal([422, 'provider_rejected', 'partially_refunded'])
+      expect(await outcomeOf(again)).to.deep.equal([422, 'provider_rejected', 'partially_refunded'])
       expect(refundsOf(await merchant.read(id))).to.deep.equal([
         [992, 'failed', 'provider_rejected'],
         [1_000, 'succeeded', null],

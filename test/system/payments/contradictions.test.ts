@@ -170,7 +170,7 @@ describe('an acquirer record that changes after the end of a payment', function 
     expect(saleOf(id).voidedAmount).to.equal(0)
   })
 
-  it('are taken over as soon as the network announces them', async () => {
+  it('are taken over as soon as the network reports them', async () => {
     const id = await hold()
     rewrite(id, { ...captured, capturedAmount: 4_000 })
     await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: 1 })
@@ -193,7 +193,7 @@ describe('an acquirer record that changes after the end of a payment', function 
     })
   }
 
-  it('are waited for when a chargeback is announced before they show it', async () => {
+  it('are waited for when a chargeback is reported before they show it', async () => {
     const id = await paid()
     await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: 7 })
     await until('they are read', () => wasFound(id, 'RECORD_LAGS'))

@@ -84,7 +84,7 @@ describe('a network that misbehaves', function () {
       if (faults !== 'stopped') network.faults(faults)
       const answers = await begin('now')
       for (const [operation, answer] of Object.entries(answers)) expect(answer.status, operation).to.equal(202)
-      // The questions suffer the same fate.
+      // The queries fail in the same way.
       await until('questions stay without an answer', async () =>
         (await historyOf(idOf(answers.refund))).some(line => line.event === 'NO_ANSWER')
       )

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { type Announcement, placeOf } from '../../../machines/model.js'
+import { placeOf, type ReportedChange } from '../../../machines/model.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { readConfig } from '../../../runtime/config.js'
 import { endOf } from '../../../scripts/docs/payment-paths/payment-paths.js'
@@ -116,11 +116,11 @@ describe('generated paths over HTTP', function () {
   const ends = new Map<TitledPath, object>()
   const faults = new Map<TitledPath, Error>()
 
-  const announce = async (saleId: string, announced: Announcement): Promise<void> => {
+  const notify = async (saleId: string, reported: ReportedChange): Promise<void> => {
     const { status } = await fetch(`http://127.0.0.1:${notificationsPort}/notifications`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'X-Notification-Secret': notificationsSecret },
-      body: JSON.stringify({ PaymentId: saleId, ChangeType: changeTypes[announced] })
+      body: JSON.stringify({ PaymentId: saleId, ChangeType: changeTypes[reported] })
     })
     if (status !== 200) throw new Error(`the notification was answered ${status}`)
   }
@@ -131,7 +131,7 @@ describe('generated paths over HTTP', function () {
     await withRedis(service(), async redis => {
       const payments = createPaymentStore(redis)
       const walks = paths.map(path => async () => {
-        const driver = new PathDriver(path, { service: service(), merchant, acquirer, payments, rounds, announce })
+        const driver = new PathDriver(path, { service: service(), merchant, acquirer, payments, rounds, notify })
         await driver.drive()
         const { status, captured_cents, refunded_cents, refunds, operation } = await merchant.read(driver.paymentId)
         // The key is the driver's own, another one in each run.

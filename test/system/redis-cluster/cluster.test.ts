@@ -100,7 +100,14 @@ describe('a master of a Cluster that dies under load, after it has lost its repl
       output: () => undefined,
       progress: () => undefined
     })
-    expect(verdict.findings).to.deep.equal({ duplicates: [], lost: [], wrong: [], stuck: [], untold: [], late: [] })
+    expect(verdict.findings).to.deep.equal({
+      duplicates: [],
+      lost: [],
+      wrong: [],
+      stuck: [],
+      undelivered: [],
+      late: []
+    })
     expect(verdict.payments).to.equal(60)
     expect(verdict.failoversMs).to.have.length(1)
   })

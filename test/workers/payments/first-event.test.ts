@@ -46,7 +46,7 @@ const rows: [
   [
     'a notification',
     inStatus('captured'),
-    { kind: 'network_notification', announced: 'change' },
+    { kind: 'network_notification', reported: 'change' },
     {},
     'NETWORK_NOTIFICATION'
   ],

@@ -28,18 +28,18 @@ describe('the table of transitions', function () {
     expect([...listed].sort()).to.deep.equal(chartEvents(paymentChart).sort())
   })
 
-  it('says of every event that is taken where it leads, what the worker does, and what the merchant is told', () => {
+  it('says of every event that is taken where it leads, what the worker does, and what the webhook says', () => {
     for (const world of situations) {
       const { payment } = world
       for (const example of exampleEvents) {
         const decision = decide(payment, example.event(payment, nextMomentMs(world)), examplePolicy)
         if (decision.kind === 'refused') continue
         const next = placeOf(decision.payment.progress)
-        const told =
+        const sent =
           decision.payment.progress.status === payment.progress.status ? null : decision.payment.progress.status
         const effect = decision.effect?.kind ?? null
         const found = rowsOf(placeOf(payment.progress)).taken.filter(
-          row => row.event === decision.event && row.next === next && row.told === told
+          row => row.event === decision.event && row.next === next && row.sent === sent
         )
         // Without the id of a sale nothing can be sent: the network is asked for it first.
         const isListed = found.some(row => row.effect === effect || effect === 'query')

@@ -5,7 +5,7 @@ import { decodePayment } from '../../redis/payments/payment-record.js'
 import type { Ledger } from '../../scripts/simulator/ledger.js'
 import type { Installation } from './simulated-installation.js'
 
-export interface Books {
+export interface FinalState {
   /** The service's payments, by id: of Redis, and of the archive what Redis does not have. */
   readonly payments: ReadonlyMap<string, Payment>
   readonly inRedis: ReadonlyMap<string, Payment>
@@ -14,7 +14,7 @@ export interface Books {
   readonly installation: Installation
 }
 
-export function readBooks(installation: Installation): Books {
+export function readFinalState(installation: Installation): FinalState {
   const inRedis = new Map<string, Payment>()
   for (const key of installation.durable.data.values.keys()) {
     const paymentKey = /:pay:(.+)$/.exec(key)?.[1]

@@ -1,11 +1,11 @@
-/** What the network announces about a payment without a waiting request. */
+/** What the network reports about a payment without a waiting request. */
 import { expect } from 'chai'
 import { type EventInput, found, inDoubt, inStatus, type Meaning, meaningOf, NOW } from '../../support/decisions.js'
 
 type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 
-const notification: EventInput = { type: 'NETWORK_NOTIFICATION', announced: 'change' }
-const announced = { notification: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW, announced: 'change' as const } }
+const notification: EventInput = { type: 'NETWORK_NOTIFICATION', reported: 'change' }
+const reported = { notification: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW, reported: 'change' as const } }
 const held = { status: 'authorised', capturedCents: 0 } as const
 const duplicate = { duplicateSaleId: 'sale-2' }
 const noAnswer: EventInput = { type: 'NO_ANSWER', reason: 'cut' }
@@ -14,7 +14,7 @@ const watched = {
   reconciliation: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW + 60_000 }
 }
 
-const released = { phase: 'released' as const, ...announced }
+const released = { phase: 'released' as const, ...reported }
 
 const rows: Row[] = [
   [
@@ -23,21 +23,21 @@ const rows: Row[] = [
     notification,
     { status: 'canceled', effect: 'query', wake: 0 }
   ],
-  ['canceled: it is gone', inStatus('canceled', announced), found('voided'), { wake: 5_000, reviewReason: null }],
+  ['canceled: it is gone', inStatus('canceled', reported), found('voided'), { wake: 5_000, reviewReason: null }],
   [
     'canceled: the network took the cancellation back',
-    inStatus('canceled', announced),
+    inStatus('canceled', reported),
     found('authorised', held),
     { status: 'canceled', wake: null, reviewReason: 'figures_differ' }
   ],
   [
     'canceled: it was captured all the same',
-    inStatus('canceled', announced),
+    inStatus('canceled', reported),
     found('captured'),
     { status: 'canceled', captured: 0, wake: null, reviewReason: 'figures_differ' }
   ],
-  ['canceled: without an answer', inStatus('canceled', announced), noAnswer, { status: 'canceled', wake: 2_000 }],
-  ['canceled: asked again', inStatus('canceled', announced), { type: 'RECONCILE' }, { effect: 'query' }],
+  ['canceled: without an answer', inStatus('canceled', reported), noAnswer, { status: 'canceled', wake: 2_000 }],
+  ['canceled: asked again', inStatus('canceled', reported), { type: 'RECONCILE' }, { effect: 'query' }],
   [
     'expired: the network is asked',
     inStatus('expired', { phase: 'released' }),
@@ -81,7 +81,7 @@ const rows: Row[] = [
   ['failed: it is looked for anyway', inStatus('failed', watched), notification, { refused: 'invalid_state' }]
 ]
 
-describe('an announcement of the network about a payment that has ended', () => {
+describe('a notification of the network about a payment that has ended', () => {
   for (const [name, given, event, means] of rows) {
     it(`${event.type}: ${name}`, () => {
       expect(meaningOf(given, event, means)).to.deep.equal(means)
@@ -143,75 +143,75 @@ const nothingToTell = { effect: null, reviewReason: null } as const
 const corrected: Row[] = [
   [
     'less than we know of',
-    inStatus('captured', announced),
+    inStatus('captured', reported),
     took(600),
     { status: 'captured', captured: 600, reviewReason: 'figures_differ', effect: 'query' }
   ],
   [
     'more than we know of, up to the amount of the payment',
-    inStatus('captured', { ...announced, capturedCents: 600 }),
+    inStatus('captured', { ...reported, capturedCents: 600 }),
     took(1_000),
     { status: 'captured', captured: 1_000, reviewReason: 'figures_differ', effect: 'query' }
   ],
   [
     'more than the payment: listed for manual review',
-    inStatus('captured', announced),
+    inStatus('captured', reported),
     took(1_200),
     { status: 'captured', captured: 1_000, reviewReason: 'figures_differ', effect: 'query' }
   ],
   [
-    'more than the payment: once, and what was announced is looked for as ever',
+    'more than the payment: once, and what was reported is looked for as ever',
     inStatus('captured', { ...noticedDispute(), reviewReason: 'figures_differ' }),
     took(1_200),
     { status: 'captured', captured: 1_000, effect: null, wake: 5_000 }
   ],
   [
     'just what was refunded',
-    inStatus('partially_refunded', announced),
+    inStatus('partially_refunded', reported),
     took(300, { voidedCents: 300 }),
     { status: 'refunded', captured: 300, refunded: 300, reviewReason: 'figures_differ', effect: 'query' }
   ],
   [
     'half of what we know of, and all of that is given back',
-    inStatus('partially_refunded', { ...announced, refundedCents: 500 }),
+    inStatus('partially_refunded', { ...reported, refundedCents: 500 }),
     found('voided', { status: 'voided', capturedCents: 500, voidedCents: 500 }),
     { status: 'refunded', captured: 500, refunded: 500, reviewReason: 'figures_differ' }
   ],
   [
     'less than was refunded: the money must add up',
-    inStatus('partially_refunded', announced),
+    inStatus('partially_refunded', reported),
     took(200, { voidedCents: 300 }),
     { status: 'refunded', captured: 300, refunded: 300, reviewReason: 'figures_differ' }
   ],
   [
     'more than was refunded',
-    inStatus('refunded', { ...announced, capturedCents: 600, refundedCents: 600 }),
+    inStatus('refunded', { ...reported, capturedCents: 600, refundedCents: 600 }),
     took(1_000, { voidedCents: 600 }),
     { status: 'partially_refunded', captured: 1_000, refunded: 600, reviewReason: 'figures_differ' }
   ],
   [
     'less of a disputed sale',
-    inStatus('charged_back', announced),
+    inStatus('charged_back', reported),
     took(600),
     { status: 'charged_back', captured: 600, reviewReason: 'figures_differ', effect: 'query' }
   ],
-  ['what we know of', inStatus('captured', announced), took(1_000), { status: 'captured', ...nothingToTell }],
+  ['what we know of', inStatus('captured', reported), took(1_000), { status: 'captured', ...nothingToTell }],
   [
     'what we know of, less what was given back',
-    inStatus('partially_refunded', announced),
+    inStatus('partially_refunded', reported),
     took(700, { voidedCents: 300 }),
     { status: 'partially_refunded', captured: 1_000, refunded: 300, ...nothingToTell }
   ],
   [
     'nothing, because the sale is voided and they leave it out',
-    inStatus('refunded', announced),
+    inStatus('refunded', reported),
     found('voided', { status: 'voided', capturedCents: 0, voidedCents: 1_000 }),
     { status: 'refunded', captured: 1_000, ...nothingToTell }
   ]
 ]
 
 function noticedDispute() {
-  return { notification: { ...announced.notification, announced: 'chargeback' as const } }
+  return { notification: { ...reported.notification, reported: 'chargeback' as const } }
 }
 
 describe('the acquirer record of a captured sale that shows as captured', () => {

@@ -1,4 +1,4 @@
-/** What is left of a run when the trouble is over: the service's books, the merchants' and the network's, compared. */
+/** The state after a run with faults: reads what the clients, the service and the network hold, and audits it. */
 import type { Payment } from '../../client/index.js'
 import { isOpen } from '../../machines/model.js'
 import { delay } from '../../runtime/delay.js'
@@ -10,34 +10,34 @@ import type { ChaosReceiver } from './receiver.js'
 import type { RequestRecord } from './record.js'
 import type { Strike } from './trouble.js'
 
-/** Beyond the horizon and every gap between two questions. */
-const PEACE_MAX_MS = 90_000
+/** Longer than the not-found horizon and than every gap between two reconciliations. */
+const FINISH_MAX_MS = 90_000
 const READERS = 16
 const POLL_MS = 200
 
-/** What was asked, how long the clients had to wait, and what the audit says. */
-export interface Reckoning extends Outages {
+/** What the clients sent, how long they had to wait, and what the audit found. */
+export interface AuditedRun extends Outages {
   readonly payments: number
   readonly requests: number
   readonly tries: number
   readonly findings: Findings
 }
 
-/** The books of all three: clients, service, network. Webhooks are in those of the receiver. */
-export interface Books {
+/** The records of the clients, the payments of the service, the sales of the network. The receiver holds the webhooks. */
+export interface FinalState {
   readonly records: readonly RequestRecord[]
   readonly payments: ReadonlyMap<string, Payment | null>
   readonly sales: readonly SaleLine[]
 }
 
-/** Lets everything come to its end, or the patience, and compares. Each client is a merchant of its own. */
-export async function reckon(
+/** Waits until all payments have ended, for a bounded time, and audits them. Each client is a merchant of its own. */
+export async function auditRun(
   clients: readonly ChaosClient[],
   receiver: ChaosReceiver,
   networkUrl: string,
   strikes: readonly Strike[]
-): Promise<Reckoning> {
-  const { records, payments, sales } = await closeBooks(clients, receiver, networkUrl)
+): Promise<AuditedRun> {
+  const { records, payments, sales } = await readFinalState(clients, receiver, networkUrl)
   const outages = outagesOf(records, strikes)
   const findings = auditChaos(records, payments, sales, receiver.events)
   const silentMs = outages.longestSilenceOutageMs
@@ -52,47 +52,47 @@ export async function reckon(
 }
 
 /**
- * Ends the clients, waits until every payment is at its end and every webhook delivered, for at most `patienceMs` each, and
- * reads all books.
+ * Ends the clients, waits until every payment has ended and every webhook is delivered, for at most `maxMs` each, and
+ * reads the state of all three.
  */
-export async function closeBooks(
+export async function readFinalState(
   clients: readonly ChaosClient[],
   receiver: ChaosReceiver,
   networkUrl: string,
-  patienceMs = PEACE_MAX_MS
-): Promise<Books> {
-  await Promise.all(clients.map(client => client.finish(patienceMs)))
+  maxMs = FINISH_MAX_MS
+): Promise<FinalState> {
+  await Promise.all(clients.map(client => client.finish(maxMs)))
   const owners = new Map(
     clients.flatMap(client => client.records.flatMap(({ paymentIds }) => [...paymentIds].map(id => [id, client])))
   )
   const read: Reader = async id => (await owners.get(id)?.read(id)) ?? null
-  const payments = await readPayments([...owners.keys()], read, patienceMs)
+  const payments = await readPayments([...owners.keys()], read, maxMs)
   receiver.behave()
   const sales = await readSales(networkUrl)
-  // Last of all, and nothing in between: a chargeback may come at any time, and is told and read a moment apart.
-  await untilTold(receiver, payments, read, patienceMs)
+  // Last, because a chargeback may come at any time, and is delivered and read a moment apart.
+  await untilDelivered(receiver, payments, read, maxMs)
   return { records: clients.flatMap(client => client.records), payments, sales }
 }
 
-/** Waits until every payment of a client is at its end and told, while the service works as ever. */
-export async function comeToRest(
+/** Waits until every payment of a client has ended and its webhooks are delivered, while the service goes on. */
+export async function readWhenDelivered(
   client: ChaosClient,
   receiver: ChaosReceiver
 ): Promise<ReadonlyMap<string, Payment | null>> {
-  await client.idle(PEACE_MAX_MS)
+  await client.idle(FINISH_MAX_MS)
   const ids = client.records.flatMap(({ paymentIds }) => [...paymentIds])
   const read: Reader = id => client.read(id)
-  const payments = await readPayments([...new Set(ids)], read, PEACE_MAX_MS)
-  await untilTold(receiver, payments, read, PEACE_MAX_MS)
+  const payments = await readPayments([...new Set(ids)], read, FINISH_MAX_MS)
+  await untilDelivered(receiver, payments, read, FINISH_MAX_MS)
   return payments
 }
 
 type Reader = (paymentId: string) => Promise<Payment | null>
 
-/** Each payment that a client has heard of, when it is at its end or the patience is. */
-async function readPayments(ids: string[], read: Reader, patienceMs: number): Promise<Map<string, Payment | null>> {
+/** Each payment that a client knows, when it has ended or `maxMs` are over. */
+async function readPayments(ids: string[], read: Reader, maxMs: number): Promise<Map<string, Payment | null>> {
   const payments = new Map<string, Payment | null>()
-  const deadlineMs = performance.now() + patienceMs
+  const deadlineMs = performance.now() + maxMs
   const readNext = async (): Promise<void> => {
     for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
       let payment = await read(id)
@@ -108,21 +108,21 @@ async function readPayments(ids: string[], read: Reader, patienceMs: number): Pr
 }
 
 /**
- * Waits until the merchants know the last status of every payment, or the patience ends. A payment that differs is read
- * again: a chargeback may have come after it was read.
+ * Waits until the last status of every payment is delivered, or `maxMs` are over. A payment that differs is read again: a
+ * chargeback may have come after it was read.
  */
-async function untilTold(
+async function untilDelivered(
   { events }: ChaosReceiver,
   payments: Map<string, Payment | null>,
   read: Reader,
-  patienceMs: number
+  maxMs: number
 ): Promise<void> {
-  const deadlineMs = performance.now() + patienceMs
-  const untold = (): string[] =>
+  const deadlineMs = performance.now() + maxMs
+  const undelivered = (): string[] =>
     [...payments].flatMap(([id, payment]) =>
       payment === null || events.get(id)?.at(-1)?.status === payment.status ? [] : id
     )
-  for (let ids = untold(); ids.length > 0 && performance.now() < deadlineMs; ids = untold()) {
+  for (let ids = undelivered(); ids.length > 0 && performance.now() < deadlineMs; ids = undelivered()) {
     await delay(POLL_MS)
     for (const id of ids) payments.set(id, (await read(id)) ?? payments.get(id) ?? null)
   }
