@@ -1,7 +1,7 @@
 /** Runs test files with mocha in a process of its own, and bounds how long that outlives its last test. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { constants, setPriority, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { messageOf } from '../../runtime/message-of.js'
 import type { BrowserName } from './browser-binary.js'
@@ -19,6 +19,8 @@ export interface MochaRun {
   readonly report?: string
   /** What the tests and the processes that they start run on; the Node of this process when absent. */
   readonly node?: NodeBinary | undefined
+  /** Gives way to all other processes of the machine. */
+  readonly isLowPriority?: boolean
   /** How long the process may still run after its last test, of which stopping what tests share is a part (ms). */
   readonly leftOpenAfterMs?: number
 }
@@ -32,7 +34,15 @@ const NODE_FLAGS = ['--enable-source-maps', '--max-semi-space-size=64']
 /** Resolves also when mocha does not come to its end: that counts as a failure, which names the files. */
 export async function runMocha(
   testFiles: readonly string[],
-  { options, browser = 'chromium', share = '0/1', report, node, leftOpenAfterMs = LEFT_OPEN_AFTER_MS }: MochaRun
+  {
+    options,
+    browser = 'chromium',
+    share = '0/1',
+    report,
+    node,
+    isLowPriority = false,
+    leftOpenAfterMs = LEFT_OPEN_AFTER_MS
+  }: MochaRun
 ): Promise<Totals> {
   const folder = mkdtempSync(join(tmpdir(), 'payments-totals-'))
   const file = join(folder, 'totals.json')
@@ -45,7 +55,7 @@ export async function runMocha(
     const args = [...NODE_FLAGS, 'node_modules/mocha/bin/mocha.js', ...reporter, ...options, ...testFiles]
     const output = report === undefined ? 'inherit' : openSync(report, 'w')
     const env = { PORT_SHARE: share, TEST_BROWSER: browser }
-    const exitCode = await runNode(args, { env, node, output, signal: leftOpen.signal })
+    const exitCode = await runNode(args, { env, node, output, isLowPriority, signal: leftOpen.signal })
     if (!existsSync(file)) return failed(`the tests did not run to their end (exit code ${exitCode})`, testFiles)
     const totals = JSON.parse(readFileSync(file, 'utf8')) as Totals
     if (!leftOpen.signal.aborted) return withExitCode(totals, exitCode)
@@ -79,11 +89,13 @@ export function runNode(
     env = {},
     node,
     output = 'inherit',
+    isLowPriority = false,
     signal
   }: {
     env?: Record<string, string>
     node?: NodeBinary | undefined
     output?: 'inherit' | number
+    isLowPriority?: boolean
     signal?: AbortSignal
   } = {}
 ): Promise<number> {
@@ -95,6 +107,7 @@ export function runNode(
       env: { ...process.env, ...path, ...env },
       stdio: ['inherit', output, output]
     })
+    if (isLowPriority && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
     const passOn = (name: NodeJS.Signals): boolean => child.kill(name)
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, passOn)
     signal?.addEventListener('abort', () => child.kill('SIGKILL'))

@@ -48,6 +48,14 @@ const LONGEST_FIRST = [
   'api',
   ''
 ]
+/** Tests that only compute: they wait for nothing, and nothing is late when they are slow. */
+const COMPUTING = 'dist/test/simulation/'
+
+/** Whether all files of a batch only compute. */
+export function isComputing(batch: readonly string[]): boolean {
+  return batch.every(file => file.startsWith(COMPUTING))
+}
+
 const SHARED_SERVICE = /\buse(?:Paying)?Service\([^)]*\)/
 
 /**

@@ -1,7 +1,7 @@
 /**
  * `npm test`: everything that CI runs. Lint and format, then all tests on the build that was just made; test files that
- * need Redis start it themselves (test/support/redis.ts). Three processes run side by side, because each waits for some
- * of its time and a small machine has two cores, and take one batch of files after the other.
+ * need Redis start it themselves (test/support/redis.ts). A small machine has two cores: two processes run side by side and
+ * take one batch of files after the other. A third one, at low priority, uses the time in which they wait.
  * A few system tests run on every supported version of Node. The last line is `N passed, M failed`.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -16,9 +16,8 @@ import type { FileTime, Totals } from './counting-reporter.js'
 import { obtainProgram } from './debian-program.js'
 import { type MochaRun, runMocha, runNode } from './mocha-process.js'
 import { fetchNodes, obtainNode, pinnedNodes } from './node-binaries.js'
-import { batchesOf, IN_FIREFOX_TOO, selectTestFiles } from './test-files.js'
+import { batchesOf, IN_FIREFOX_TOO, isComputing, selectTestFiles } from './test-files.js'
 
-const LANES = 3
 const SLOWEST_SHOWN = 10
 /** Starts the service, charges, refunds, posts webhooks, loses a worker and restarts: on each supported version of Node. */
 const ON_EACH_NODE = 'system/first-charge'
@@ -38,7 +37,7 @@ interface TestOptions {
 const command = toolCommand({
   name: 'test',
   does: 'Lint, format, and all tests: everything that CI runs. Tests that need Redis or a browser start their own, so that two checkouts can test side by side.',
-  takes: 'about 10 minutes on two quiet cores; seconds for a few files.',
+  takes: 'about 13 minutes on two quiet cores; seconds for a few files.',
   examples: [
     ['', 'everything'],
     ['redis/payments/commits', 'the files whose path contains that, without lint'],
@@ -114,18 +113,23 @@ async function runEverything(): Promise<Totals> {
   // With --grep, only the tests that it chooses, here too.
   const inFirefox = options.grep === undefined ? ['--grep', IN_FIREFOX_TOO.tests, ...mochaOptions] : mochaOptions
   const inFirefoxToo = { options: inFirefox, browser: 'firefox', node } as const
+  const batchRuns: readonly TestRun[] = batches.map(files => ({
+    files,
+    run: { options: mochaOptions, browser: options.browser, node, isLowPriority: isComputing(files) }
+  }))
   const runs: readonly TestRun[] = [
-    ...batches.map(files => ({ files, run: { options: mochaOptions, browser: options.browser, node } })),
+    ...batchRuns.filter(({ run }) => !run.isLowPriority),
     { files: selectTestFiles(all, IN_FIREFOX_TOO.files), run: inFirefoxToo, after: isFetched },
     ...others.map(other => ({ files: small, run: { options: mochaOptions, node: other }, after: isFetched }))
   ]
-  const waiting = [...runs.entries()]
+  const lowPriority = batchRuns.filter(({ run }) => run.isLowPriority)
+  let reports = 0
   let sum: Totals = { passed: 0, failed: 0, failures: [], files: [] }
-  const runWaiting = async (share: string): Promise<void> => {
+  const runAll = async (waiting: TestRun[], share: string): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [index, { files, run, after }] = next
+      const { files, run, after } = next
       await after
-      const report = join(folder, `${index}.txt`)
+      const report = join(folder, `${reports++}.txt`)
       const totals = await runMocha(files, { ...run, share, report })
       process.stdout.write(readFileSync(report))
       sum = {
@@ -137,7 +141,9 @@ async function runEverything(): Promise<Totals> {
       if (options.bail && sum.failed > 0) return
     }
   }
-  await Promise.all(Array.from({ length: LANES }, (_, lane) => runWaiting(`${lane}/${LANES}`)))
+  const waiting = [...runs]
+  const lanes = [waiting, waiting, lowPriority]
+  await Promise.all(lanes.map((runsOfLane, lane) => runAll(runsOfLane, `${lane}/${lanes.length}`)))
   rmSync(folder, { recursive: true, force: true })
   if ((await lint) === 0) return sum
   process.stdout.write('\nbiome check failed: see above, and `npx biome check --write .`\n')
