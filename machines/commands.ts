@@ -20,7 +20,7 @@ export type Command =
   | { readonly kind: 'capture'; readonly amountCents: number | null }
   /** Undo a pre-authorisation or refund; null: the whole balance. */
   | { readonly kind: 'cancel'; readonly amountCents: number | null }
-  /** Something of this payment is due: its expiry, or the next question to the network. */
+  /** Something of this payment is due: its expiry, or the next reconciliation. */
   | { readonly kind: 'wake' }
   /** The network reported that something happened to the sale of this payment. */
   | { readonly kind: 'network_notification'; readonly reported: ReportedChange }

@@ -125,11 +125,11 @@ export type RefusalCode =
   | 'too_many_refunds'
   | 'partial_void'
 
-/** Questions to the network about an outcome that is not known. */
+/** Queries to the network about an outcome that is not known. */
 export interface Reconciliation {
   /** The last moment at which a request in doubt can have left: the horizon for "not found" counts from here. */
   readonly sinceMs: number
-  /** Questions that got an answer, and further tries of the operation: they lengthen the gaps. */
+  /** Queries that got an answer, and further tries of the operation: they lengthen the gaps. */
   readonly attempts: number
   readonly nextAtMs: number
 }
@@ -137,7 +137,7 @@ export interface Reconciliation {
 /** What the network said had happened to a sale: a chargeback, a refund that was denied after all, or just something. */
 export type ReportedChange = 'chargeback' | 'denied_refund' | 'change'
 
-/** Questions to the network about what it reported. `sinceMs` is when it did. */
+/** Queries to the network about what it reported. `sinceMs` is when it did. */
 export interface Notification extends Reconciliation {
   readonly reported: ReportedChange
 }
@@ -178,7 +178,7 @@ export interface HistoryEntry extends PaymentPlace {
   readonly event: string
   /** What explains the line: network code, sale id, amount or reason. */
   readonly detail: string | null
-  /** How often the same thing happened in a row (questions without an answer). */
+  /** How often the same thing happened in a row (queries without an answer). */
   readonly times: number
 }
 

@@ -48,7 +48,7 @@ export function isLive({ status }: Sale): boolean {
   return status === 'authorised' || status === 'captured'
 }
 
-/** The meaning of a question about an order. `sales` is newest last; more than one is a duplicate at the network. */
+/** The meaning of a query about an order. `sales` is newest last; more than one is a duplicate at the network. */
 export type QueryOutcome =
   | { readonly kind: 'found'; readonly sales: readonly [Sale, ...Sale[]] }
   | { readonly kind: 'absent' }
@@ -98,7 +98,7 @@ export interface AuthoriseRequest {
 }
 
 /** The card network. No method throws: every failure is an outcome. `signal` stops
- * a call before it starts, and a question also while it is under way. */
+ * a call before it starts, and a query also while it is under way. */
 export interface CardNetwork {
   authorise(request: AuthoriseRequest, signal: AbortSignal): Promise<CallOutcome>
   /** Captures `amountCents` of an authorised sale; the network allows exactly one capture. */

@@ -51,7 +51,7 @@ export const keys = {
   deadLetters: (partition: number) => `${tag(partition)}:dead`,
   /** Payments by the end of their window. */
   due: (partition: number) => `${tag(partition)}:due`,
-  /** Payments by the time of the next question to the network. */
+  /** Payments by the time of the next reconciliation. */
   reconcile: (partition: number) => `${tag(partition)}:reconcile`,
   /** Payments that the archive may get, by the time from which they are looked at again. */
   rests: (partition: number) => `${tag(partition)}:rests`,

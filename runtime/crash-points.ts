@@ -63,7 +63,7 @@ export const scriptsBesideTheWay = {
   store_card: 'a card is stored, no payment is touched',
   erase_card: 'a merchant repeats the request; no payment is touched',
   take_from_bucket: 'counts requests',
-  pace_reconciliations: 'counts questions; what a death takes away comes back with time'
+  pace_reconciliations: 'counts queries; what a death takes away comes back with time'
 } as const satisfies Record<string, string>
 
 export type ScriptName =

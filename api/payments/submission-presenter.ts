@@ -8,7 +8,7 @@ import { presentPayment } from './payment-presenter.js'
 import { serverTiming } from './server-timing.js'
 import type { Submission } from './submission.js'
 
-/** When to look again at a payment that is still in progress, in seconds: the first question to the network is due then. */
+/** When to look again at a payment that is still in progress, in seconds: the first reconciliation is due then. */
 const RETRY_AFTER_S = 2
 
 const PARTIAL_VOID = { path: 'amount_cents', message: 'must be the whole authorised amount, or absent' }

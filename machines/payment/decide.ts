@@ -90,7 +90,7 @@ export function askedEvent(
 /** When a payment wakes up by itself (ms); `null`: never, or a command is under way. */
 export interface WakeTimes {
   readonly expiryAtMs: number | null
-  /** The next question to the network, which waits its turn (redis/reconciliation/reconcile-pace.ts). */
+  /** The next reconciliation, which waits its turn (redis/reconciliation/reconcile-pace.ts). */
   readonly reconcileAtMs: number | null
 }
 
@@ -114,7 +114,7 @@ function reconcileAtMs(progress: PaymentProgress): number | null {
   return hasTag(progress, 'verifiable') ? (progress.notification?.nextAtMs ?? null) : null
 }
 
-/** What a payment's wake-up means: the end of its window, or the next question to the network. */
+/** What a payment's wake-up means: the end of its window, or the next reconciliation. */
 export function wakeEvent({ status, expiresAtMs }: PaymentProgress, nowMs: number): PaymentEvent {
   const isOver = status === 'pre_authorized' && expiresAtMs !== null && nowMs >= expiresAtMs
   return { type: isOver ? 'EXPIRE' : 'RECONCILE', nowMs }
@@ -169,7 +169,7 @@ function lineOf(event: LifecycleEvent, { status, phase }: PaymentPlace): History
   return { atMs: event.nowMs, event: event.type, status, phase, detail: detailOf(event), times: 1 }
 }
 
-/** Appends a line, or counts one up: a hundred questions without an answer are one line. */
+/** Appends a line, or counts one up: a hundred queries without an answer are one line. */
 export function addLine(history: readonly HistoryEntry[], line: HistoryEntry): HistoryEntry[] {
   const { event, status, phase, detail } = line
   const last = history[history.length - 1]

@@ -135,10 +135,10 @@ export type Effect =
 export interface Policy {
   /** Decides what return codes mean. */
   readonly environment: Environment
-  /** Gaps between questions that get an answer, but no conclusive one (ms); the last one repeats. */
+  /** Gaps between queries that get an answer, but no conclusive one (ms); the last one repeats. */
   readonly reconcileDelaysMs: readonly number[]
   /** How long the network must know nothing of a sale until that counts as proof (ms). */
   readonly notFoundHorizonMs: number
-  /** Age at which an open question is listed for manual review (ms). */
+  /** Age at which an open query is listed for manual review (ms). */
   readonly reconcileListAfterMs: number
 }

@@ -22,7 +22,7 @@ export function callEvent(outcome: CallOutcome, nowMs: number): CallEvent {
   }
 }
 
-/** The event that the answer to a question is. `ownSaleId`: the sale that this payment is known to own, if any. */
+/** The event that the answer to a query is. `ownSaleId`: the sale that this payment is known to own, if any. */
 export function queryEvent(outcome: QueryOutcome, ownSaleId: string | null, nowMs: number): QueryEvent {
   if (outcome.kind === 'absent') return { type: 'ABSENT', nowMs }
   if (outcome.kind === 'no_answer') return { type: 'NO_ANSWER', reason: outcome.reason, nowMs }

@@ -259,7 +259,7 @@ function differingIf(isDifferent: boolean, figures: Figures): Pick<Figures, 'rev
   return isDifferent ? listFor(figures, 'figures_differ') : { reviewReason: figures.reviewReason }
 }
 
-/** A question that stays open beyond the list age is one for an operator. */
+/** A query that stays open beyond the list age is one for an operator. */
 function openLonger(
   figures: Figures,
   sinceMs: number,

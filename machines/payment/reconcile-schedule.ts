@@ -21,7 +21,7 @@ const RETRY_GAP_MAX_MS = 300_000
 
 /**
  * When to reconcile next. An answer lengthens the gap. No answer leaves it, so that an outage of the network delays
- * nothing once it is over. The not-found horizon has a question of its own: an absence is decided there.
+ * nothing once it is over. The not-found horizon has a query of its own: an absence is decided there.
  */
 export function nextReconciliation(
   { sinceMs, attempts }: Pick<Reconciliation, 'sinceMs' | 'attempts'>,
@@ -42,10 +42,10 @@ function isUnanswered(event: LifecycleEvent): boolean {
   return event.type === 'NO_ANSWER' || (event.type === 'EARLIER_TRY_IN_DOUBT' && event.outcome.type === 'NOT_SENT')
 }
 
-/** The longest gap after a question without an answer (ms). Within it, all that is in doubt is due after an outage. */
+/** The longest gap after a query without an answer (ms). Within it, all that is in doubt is due after an outage. */
 export const UNANSWERED_GAP_MAX_MS = 30_000
 
-/** As long as the doubt is old, within bounds: a short fault is over soon, and a long outage costs few questions. */
+/** As long as the doubt is old, within bounds: a short fault is over soon, and a long outage costs few queries. */
 function unansweredGapMs(ageMs: number, policy: Policy): number {
   return Math.min(Math.max(ageMs, gapAfter(0, policy)), unansweredGapMaxMs(policy))
 }

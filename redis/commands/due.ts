@@ -1,4 +1,4 @@
-/** What is due: expiries, questions to the network as many as may be asked, retries of webhooks, turned into commands. */
+/** What is due: expiries, reconciliations at the pace that is allowed, retries of webhooks, turned into commands. */
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
 import { defineScript } from '../scripts.js'
@@ -19,12 +19,12 @@ export async function fireRetries(redis: Redis, partition: number, nowMs: number
   return Number(await fireDue(redis, places, [nowMs, FIRE_MAX, '{"kind":"deliver"}']))
 }
 
-/** How many questions of a partition are due. */
+/** How many queries of a partition are due. */
 export async function countReconciliations(redis: Redis, partition: number, nowMs: number): Promise<number> {
   return await redis.zcount(keys.reconcile(partition), '-inf', nowMs)
 }
 
-/** Turns at most `max` questions of a partition that are due into commands, the longest due first. Returns how many. */
+/** Turns at most `max` queries of a partition that are due into commands, the longest due first. Returns how many. */
 export async function fireReconciliations(
   redis: Redis,
   due: { readonly partition: number; readonly nowMs: number; readonly max: number }

@@ -13,11 +13,11 @@ export interface QueueStatus {
   readonly pending: number
   /** Age of the oldest command, by the clock of Redis (ms); null when there is none. */
   readonly oldestAgeMs: number | null
-  /** Payments that have a wake-up: an expiry or a question to the network. */
+  /** Payments that have a wake-up: an expiry or a reconciliation. */
   readonly scheduled: number
   /** Expiries that are due now. */
   readonly due: number
-  /** Questions to the network that are due now. */
+  /** Reconciliations that are due now. */
   readonly reconcileDue: number
   readonly deadLetters: number
   readonly inReview: number
@@ -41,7 +41,7 @@ async function statusOf(
   times: { nowMs: number; redisNowMs: number }
 ): Promise<QueueStatus> {
   const stream = keys.commands(partition)
-  const [length, oldest, pending, expiries, questions, due, reconcileDue, deadLetters, inReview] = await Promise.all([
+  const [length, oldest, pending, expiries, queries, due, reconcileDue, deadLetters, inReview] = await Promise.all([
     redis.xlen(stream),
     redis.xrange(stream, '-', '+', 'COUNT', 1),
     pendingOf(redis, stream),
@@ -62,7 +62,7 @@ async function statusOf(
   )
   const oldestId = oldest[0]?.[0]
   const oldestAgeMs = oldestId === undefined ? null : Math.max(0, times.redisNowMs - Number.parseInt(oldestId, 10))
-  const scheduled = expiries + questions
+  const scheduled = expiries + queries
   return { partition, length, pending, oldestAgeMs, scheduled, due, reconcileDue, deadLetters, inReview, inDoubt }
 }
 

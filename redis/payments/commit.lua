@@ -12,7 +12,7 @@
 -- ARGV[9] entry id to acknowledge or ''                      ARGV[10] reply channel or ''
 -- ARGV[11] reply                ARGV[12] entry id that must still be with its worker, or ''
 -- ARGV[13] merchant id          ARGV[14] since when the outcome is in doubt, ms, or ''
--- ARGV[15] sale id or ''        ARGV[16] next question to the network, ms, or ''  ARGV[17] mark of the leaf  ARGV[18] most members of an index
+-- ARGV[15] sale id or ''        ARGV[16] next reconciliation, ms, or ''  ARGV[17] mark of the leaf  ARGV[18] most members of an index
 --
 -- Returns 1, -1 VERSION_CONFLICT, or -2 TAKEN_OVER: the entry is not with any worker any more.
 -- include add_to_index

@@ -1,12 +1,12 @@
--- Bounds the questions that all workers ask the card network together: by a rate, and by how many answers are open.
+-- Bounds the queries that all workers send to the card network: by a rate, and by how many answers are open.
 --
--- Each question takes one from an allowance. Each answer gives two back, up to a full allowance, and one when it is an
+-- Each query takes one from an allowance. Each answer gives two back, up to a full allowance, and one when it is an
 -- absence that is not believed; without answers it fills by one a second. So a network that answers is asked at the
 -- full rate, a silent one once a second, and one that has come back twice as much with each round of answers.
 --
 -- KEYS[1] the pace: "<tokens of the rate> <allowance> <ms>"; absent means full
--- ARGV[1] questions per second, which is also a full allowance
--- ARGV[2] questions that are wanted   ARGV[3] given back to the allowance
+-- ARGV[1] queries per second, which is also a full allowance
+-- ARGV[2] queries that are wanted   ARGV[3] given back to the allowance
 --
 -- Returns how many of the wanted ones may be asked now.
 local perSecond = tonumber(ARGV[1])

@@ -11,18 +11,18 @@ import { defineScript } from '../scripts.js'
 const paceReconciliations = defineScript('pace_reconciliations')
 
 export interface ReconcilePace {
-  /** How many of `wanted` questions may be asked now: each of them must be asked, or given back. */
+  /** How many of `wanted` queries may be sent now: each of them must be sent, or given back. */
   take(wanted: number): Promise<number>
   /** What was not asked; also 1 for an answer that is not believed. */
   giveBack(count: number): Promise<void>
-  /** The network answered a question, and the answer is believed. */
+  /** The network answered a query, and the answer is believed. */
   noteAnswer(): Promise<void>
 }
 
-/** What an answer gives back: its own question, and one more. */
+/** What an answer gives back: its own query, and one more. */
 const PER_ANSWER = 2
 
-/** At most `perSecond` questions a second, and as many without an answer at the same time. */
+/** At most `perSecond` queries a second, and as many without an answer at the same time. */
 export function createReconcilePace(redis: Redis, perSecond: number): ReconcilePace {
   const pace = async (wanted: number, returned: number): Promise<number> =>
     Number(await paceReconciliations(redis, [keys.reconcilePace()], [perSecond, wanted, returned]))

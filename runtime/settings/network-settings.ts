@@ -81,7 +81,7 @@ export const networkSettings = {
     'RECONCILE_DELAYS_MS',
     ['payments', 'operator'],
     '2000,5000,15000,60000,300000,900000,3600000',
-    'Gaps between the questions about an unknown outcome that were answered (ms); the last one repeats. A question without an answer is repeated within 30 s.',
+    'Gaps between the queries about an unknown outcome that were answered (ms); the last one repeats. A query without an answer is repeated within 30 s.',
     delays
   ),
   reconcilePerSecond: integer(
@@ -89,7 +89,7 @@ export const networkSettings = {
     ['payments', 'timers'],
     250,
     [1, 10_000],
-    'Questions about unknown outcomes that all workers together ask the card network in a second, at the most.'
+    'Queries about unknown outcomes that all workers together send to the card network in a second, at the most.'
   ),
   reconcileListAfterMs: integer(
     'RECONCILE_LIST_AFTER_MS',

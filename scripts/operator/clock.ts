@@ -15,7 +15,7 @@ export function clockCommand(verb: VerbMaker): Command {
   verb(
     noun.command('advance'),
     {
-      does: 'Move it forward, such as 7d, 90m or 30s: payments expire, questions come due. Webhooks and tokens keep the real time.',
+      does: 'Move it forward, such as 7d, 90m or 30s: payments expire, reconciliations come due. Webhooks and tokens keep the real time.',
       subject: ['span', 'a number and s, m, h or d'],
       change: 'can_be_undone'
     },

@@ -31,12 +31,12 @@ async function listed(connection: OperatorConnection, { olderThan }: { olderThan
         payment_id: paymentId,
         status: payment?.progress.status ?? null,
         in_doubt_since: new Date(sinceMs).toISOString(),
-        questions_asked: reconciliation?.attempts ?? null,
-        next_question_at: reconciliation == null ? null : new Date(reconciliation.nextAtMs).toISOString()
+        queries_sent: reconciliation?.attempts ?? null,
+        next_query_at: reconciliation == null ? null : new Date(reconciliation.nextAtMs).toISOString()
       }
     })
   )
-  const header = ['PAYMENT', 'STATUS', 'IN DOUBT SINCE', 'QUESTIONS', 'NEXT']
+  const header = ['PAYMENT', 'STATUS', 'IN DOUBT SINCE', 'QUERIES', 'NEXT']
   const lines = rows.map(row => Object.values(row).map(cell => String(cell ?? '-')))
   const more = found.count > rows.length ? `\n\n${found.count} in all.` : ''
   return {

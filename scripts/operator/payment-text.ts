@@ -32,7 +32,7 @@ export function presentForOperators({ version, terms, progress, history }: Payme
     },
     created_at: time(terms.createdAtMs),
     expires_at: time(progress.expiresAtMs),
-    next_question_at: time(progress.reconciliation?.nextAtMs ?? progress.notification?.nextAtMs ?? null),
+    next_query_at: time(progress.reconciliation?.nextAtMs ?? progress.notification?.nextAtMs ?? null),
     reviewReason: progress.reviewReason,
     version,
     history: history.map(presentLine)

@@ -16,7 +16,7 @@ import { untilDone } from './worker-wait.js'
 
 /** A worker takes a payment off the list; with no worker running it takes until one starts. */
 const SETTLE_WAIT_MS = 5_000
-/** Longer than the question to the network that the worker of a payment in doubt may be waiting for. */
+/** Longer than the query that the worker of a payment in doubt may be waiting for. */
 const CONCLUDE_WAIT_MS = 60_000
 
 export function paymentCommand(verb: VerbMaker): Command {

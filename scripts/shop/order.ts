@@ -101,7 +101,7 @@ export function withRefund(
   }
 }
 
-/** The order after an answer to its pending request, or to a question about its payment. */
+/** The order after an answer to its pending request, or to a query about its payment. */
 export function afterAnswer(order: Order, answer: Answer, source: NonNullable<Order['source']>): Order {
   if (answer.kind === 'unclear') return order
   if (answer.kind === 'refused') return afterRefusal(order, answer, source)

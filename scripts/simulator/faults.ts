@@ -24,7 +24,7 @@ export interface Faults {
   /** Booked at once, answered after `late_ms`. */
   readonly late: number
   readonly late_ms: number
-  /** A question is answered "there is no such sale" (404), although it is booked. */
+  /** A query is answered "there is no such sale" (404), although it is booked. */
   readonly deny_queries: number
   /** Time for every answer; half of it passes before the booking. Two figures: a log-normal distribution. */
   readonly latency_ms: number | { readonly median: number; readonly p99: number }

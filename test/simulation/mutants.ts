@@ -135,11 +135,11 @@ redis.call('XADD', KEYS[3], '*', 's'`
     description: 'The first "not found" ends a payment, and the first look decides about a refund.',
     // One world in forty: a request must be late just when its payment is asked about.
     seedsMax: 300,
-    // Nor is another question asked before an absence is believed, which would nearly always find what was late.
+    // Nor is another query asked before an absence is believed, which would nearly always find what was late.
     worker: (deps, network) => ({ ...deps, network, policy: { ...deps.policy, notFoundHorizonMs: 0 } })
   },
-  'silence-slows-questions': {
-    description: 'A question without an answer lengthens the gap to the next one.',
+  'silence-slows-queries': {
+    description: 'A query without an answer lengthens the gap to the next one.',
     trouble: 'away',
     worker: deps => ({
       ...deps,

@@ -1,5 +1,5 @@
 /**
- * Long trouble of the whole card network: it is away for ten minutes, or all questions reach a host that denies every
+ * Long trouble of the whole card network: it is away for ten minutes, or all queries reach a host that denies every
  * sale, for the equivalent of two hours, or a gateway answers 429 and 503 for two minutes, while more buyers come.
  * What must hold then, and when it is over.
  */

@@ -53,7 +53,7 @@ const command = toolCommand({
   .option('--by-hand', 'people change sales at the network; an operator works off what needs a person')
   .option(
     '--network <trouble>',
-    'away: the card network is away for ten minutes; denying: questions reach a host that denies every sale; throttled: a gateway answers 429 and 503 for two minutes',
+    'away: the card network is away for ten minutes; denying: queries reach a host that denies every sale; throttled: a gateway answers 429 and 503 for two minutes',
     oneOf(['away', 'denying', 'throttled'] satisfies NetworkTrouble[])
   )
   .option(

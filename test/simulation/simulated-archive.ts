@@ -9,7 +9,7 @@ import type { Process, World } from './world.js'
 
 const TIMEOUT_MS = 2_000
 const LATENCY_MEAN_MS = 2
-/** Questions to the archive are rare, so that each is more dangerous than one to Redis. */
+/** Queries to the archive are rare, so that each is more dangerous than one to Redis. */
 const WEIGHT = 8
 /** Long enough for a payment to come back, to change and to move once more (ms). */
 const LONG_SLEEP_MS = [2 * 3_600_000, 4 * 3_600_000] as const

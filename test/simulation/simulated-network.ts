@@ -26,7 +26,7 @@ const BEHIND_MAX_MS = 20_000
 const BOOKED_BEHIND_GATEWAY = 0.3
 
 /**
- * `away`: no request arrives. `denying`: questions arrive at a host that knows none of our sales. `throttled`: a gateway
+ * `away`: no request arrives. `denying`: queries arrive at a host that knows none of our sales. `throttled`: a gateway
  * answers 429 or 503 to everything.
  */
 export type NetworkTrouble = 'away' | 'denying' | 'throttled'

@@ -47,11 +47,11 @@ const running = (kind: PaymentProgress['operation']['kind'], amountCents: number
 const done = { operation: { ...running('authorization', 1_000), state: 'succeeded' } } as const
 const authorised = { ...done, references, authorizedAtMs: CREATED_MS, expiresAtMs: CREATED_MS + 7 * DAY_MS }
 const paid = { ...done, references, authorizedAtMs: CREATED_MS, capturedAtMs: CREATED_MS, capturedCents: 1_000 }
-const question = { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW }
+const query = { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW }
 
 const usual: Record<PaymentStatus, Partial<PaymentProgress>> = {
   pending: { operation: running('authorization', 1_000) },
-  unknown: { operation: { ...running('authorization', 1_000), state: 'unknown' }, reconciliation: question },
+  unknown: { operation: { ...running('authorization', 1_000), state: 'unknown' }, reconciliation: query },
   pre_authorized: authorised,
   capturing: { ...authorised, phase: 'sending', operation: running('capture', 600) },
   cancelling: { ...authorised, phase: 'sending', operation: running('cancel', 1_000) },
@@ -69,7 +69,7 @@ const usual: Record<PaymentStatus, Partial<PaymentProgress>> = {
 export const inDoubt = (kind: PaymentProgress['operation']['kind'], amountCents: number): Partial<PaymentProgress> => ({
   phase: 'asking',
   operation: { ...running(kind, amountCents), state: 'unknown' },
-  reconciliation: question
+  reconciliation: query
 })
 
 /** Beyond the horizon of such a doubt. */

@@ -22,7 +22,7 @@ export class FakeNetwork implements CardNetwork {
     return this
   }
 
-  /** What the next questions are answered. */
+  /** What the next queries are answered. */
   willFind(...outcomes: Prepared<QueryOutcome>[]): this {
     this.#queries.push(...outcomes)
     return this

@@ -1,6 +1,6 @@
 /**
  * An acquirer that decides nothing: every call is held until the test says what it is answered. It speaks the wire
- * format of the acquirer's documents, money on one port and questions on another, so that one of them can be away.
+ * format of the acquirer's documents, money on one port and queries on another, so that one of them can be away.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { orderIdOf, paymentIdOf, type Sale } from '../../machines/network.js'
@@ -97,7 +97,7 @@ export class ScriptedAcquirer {
     send(call.response, { status, body })
   }
 
-  /** Answers the question that waits with these sales, oldest first. */
+  /** Answers the query that waits with these sales, oldest first. */
   show(paymentId: string, sales: readonly Sale[]): void {
     const rows = sales.map((sale, index) => wireSale(paymentId, sale, index))
     this.#sales.set(orderIdOf(paymentId), rows)

@@ -1,5 +1,5 @@
 /**
- * The acquirer's answers to questions, in our words. Pure.
+ * The acquirer's answers to queries, in our words. Pure.
  *
  * "There is no such sale" is a strong sentence: a payment ends by it. So a 404 counts only when it looks like the
  * acquirer's own (no body, or its array of errors): a page or an object of a proxy is no answer.

@@ -34,7 +34,7 @@ export type Exchange =
 
 export interface Transport {
   /**
-   * Never rejects. `signal` gives the call up: `not_sent` if it had not started. A question that has started is
+   * Never rejects. `signal` gives the call up: `not_sent` if it had not started. A query that has started is
    * `ambiguous` then. A call that moves money and has started runs to its end, because its answer is worth more.
    */
   send(request: WireRequest, signal: AbortSignal): Promise<Exchange>
@@ -85,12 +85,12 @@ export function createTransport(options: TransportOptions): Transport {
 /** One call: settled exactly once, by the answer, an error, a deadline or the caller's signal. */
 class Call implements Dispatcher.DispatchHandler {
   isSettled = false
-  readonly #isQuestion: boolean
+  readonly #isQuery: boolean
   readonly #timeoutMs: number
   readonly #signal: AbortSignal
   readonly #resolve: (exchange: Exchange) => void
   readonly #onAbort = () => {
-    if (this.#controller === null || this.#isQuestion) this.#giveUp('the caller gave up')
+    if (this.#controller === null || this.#isQuery) this.#giveUp('the caller gave up')
   }
   #timer: NodeJS.Timeout | undefined
   /** Set from the moment in which bytes may have left. */
@@ -106,7 +106,7 @@ class Call implements Dispatcher.DispatchHandler {
     signal: AbortSignal,
     resolve: (exchange: Exchange) => void
   ) {
-    this.#isQuestion = method === 'GET'
+    this.#isQuery = method === 'GET'
     this.#timeoutMs = timeoutMs
     this.#signal = signal
     this.#resolve = resolve

@@ -28,7 +28,7 @@ export function firstEvent(
     case 'capture':
     case 'cancel':
       if (isAnswered) return null
-      // Begun before: either it is under way, or the questions to the network go on without this command.
+      // Begun before: either it is under way, or the reconciliation goes on without this command.
       if (isOwn) return isUnderWay(progress) ? { type: 'RESUMED', nowMs } : null
       return askedEvent(command, entry.idempotencyKey ?? '', nowMs)
     case 'network_notification':

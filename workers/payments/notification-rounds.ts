@@ -19,7 +19,7 @@ export interface NotificationDeps {
   readonly log: Logger
   /** Age at which a sale that the network does not know is given up (ms). */
   readonly giveUpAfterMs: number
-  /** After this time a notification counts as abandoned by its taker; longer than any question to the network (ms). */
+  /** After this time a notification counts as abandoned by its taker; longer than any query (ms). */
   readonly leaseMs: number
   /** Runs for each notification whose payment was never found. */
   readonly onGivenUp: () => void

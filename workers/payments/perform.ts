@@ -1,4 +1,4 @@
-/** Performing an effect: one call to the card network (or one question), and what it meant as an event. */
+/** Performing an effect: one call to the card network (or one query), and what it meant as an event. */
 import type { Environment, Payment } from '../../machines/model.js'
 import { type CallOutcome, orderIdOf, type QueryOutcome } from '../../machines/network.js'
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'

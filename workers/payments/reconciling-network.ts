@@ -87,7 +87,7 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
       const answer = await network.query(orderId, signal)
       const outcome = answer.kind === 'absent' ? await judgeAbsence(orderId, signal) : answer
       if (answer.kind === 'no_answer') return answer
-      // An absence that is not believed was answered all the same: it must neither slow the questions nor speed them up.
+      // An absence that is not believed was answered all the same: it must neither slow the queries nor speed them up.
       const noted = outcome.kind === 'no_answer' ? pace.giveBack(1) : pace.noteAnswer()
       // A pace that misses an answer is slower, nothing else.
       await noted.catch(() => undefined)

@@ -34,8 +34,8 @@ export async function expiryRound(redis: Redis, partitions: number, nowMs: numbe
 }
 
 /**
- * Fires as many questions to the network as the pace allows. Returns the number of commands written. Partitions share
- * alike: one with few questions gets all of them, and what it leaves goes to those with more.
+ * Fires as many reconciliations as the pace allows. Returns the number of commands written. Partitions share
+ * alike: one with few queries gets all of them, and what it leaves goes to those with more.
  */
 export async function reconcileRound(
   redis: Redis,
@@ -54,7 +54,7 @@ export async function reconcileRound(
     .sort((a, b) => a.count - b.count || a.order - b.order)
   const wanted = due.reduce((sum, { count }) => sum + count, 0)
   const granted = wanted === 0 ? 0 : await pace.take(wanted)
-  // Not enough for one each: chance decides, or those with the most questions would get none.
+  // Not enough for one each: chance decides, or those with the most queries would get none.
   if (granted < due.length) due.sort((a, b) => a.order - b.order)
   let fired = 0
   try {

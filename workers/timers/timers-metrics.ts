@@ -17,7 +17,7 @@ export function createTimersMetrics(registry: Registry = register): TimersMetric
   const registers = [registry]
   const fired = new Counter({
     name: 'card_payments_due_commands_total',
-    help: 'Wake-ups that were due and became commands: expiries and questions to the network.',
+    help: 'Wake-ups that were due and became commands: expiries and reconciliations.',
     registers
   })
   const takeovers = new Counter({
@@ -74,7 +74,7 @@ export function publishInstallation(read: () => Promise<InstallationStatus>, reg
     },
     {
       name: 'card_payments_wakeups_scheduled',
-      help: 'Payments with a wake-up: an expiry or a question to the network.',
+      help: 'Payments with a wake-up: an expiry or a reconciliation.',
       pick: sum(row => row.scheduled)
     },
     {
@@ -84,7 +84,7 @@ export function publishInstallation(read: () => Promise<InstallationStatus>, reg
     },
     {
       name: 'card_payments_reconciliations_due',
-      help: 'Questions to the network that are due and wait for their turn: RECONCILE_PER_SECOND, or one a second while it gives no answer.',
+      help: 'Reconciliations that are due and wait for their turn: RECONCILE_PER_SECOND, or one a second while the network gives no answer.',
       pick: sum(row => row.reconcileDue)
     },
     {

@@ -138,7 +138,7 @@ function groupOf(chart: Chart, view: ChartView, top: string, steps: readonly Ste
   return { around: isOpen ? state : null, boxes }
 }
 
-/** Only what makes the worker act: an answer that changes nothing but the time of the next question is no news. */
+/** Only what makes the worker act: an answer that changes nothing but the time of the next query is no news. */
 function staysOf(view: ChartView, path: string, steps: readonly Step[]): string[] {
   const lines = steps
     .filter(({ from, to }) => from === path && to === path)

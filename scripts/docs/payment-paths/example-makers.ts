@@ -36,7 +36,7 @@ export function capturedOtherwise(status: 'captured' | 'voided', cents: (payment
   return found(status, payment => ({ capturedCents: cents(payment) }))
 }
 
-/** Later than the horizon of the open question. */
+/** Later than the horizon of the open query. */
 export function beyondHorizon(make: Make): Make {
   return (payment, nowMs) => {
     const sinceMs = payment.progress.reconciliation?.sinceMs ?? nowMs

@@ -53,12 +53,12 @@ export const laterCommands: readonly PaymentEvent['type'][] = [
 export function isTimely({ type }: ExampleEvent, { payment, underWay }: World): boolean {
   if (underWay !== null) return answersTo[underWay.kind].includes(type)
   if (type === 'AUTHORISE') return payment.version === 1
-  if (type === 'RECONCILE') return isWakeUpQuestion(payment)
+  if (type === 'RECONCILE') return isWakeUpQuery(payment)
   return payment.version > 1 && laterCommands.includes(type)
 }
 
 /** The wake-up of a hold fires at the end of its window, unless something was reported. */
-function isWakeUpQuestion({ progress }: Payment): boolean {
+function isWakeUpQuery({ progress }: Payment): boolean {
   return progress.status === 'pre_authorized' ? progress.notification !== null : wakeAtMs(progress) !== null
 }
 

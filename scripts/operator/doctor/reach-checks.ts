@@ -49,7 +49,7 @@ export async function checkMemoryOnly(
   })
 }
 
-/** One question to each host of the card network, which books nothing, and the certificates of both. */
+/** One query to each host of the card network, which books nothing, and the certificates of both. */
 export async function checkCardNetwork(env: NodeJS.ProcessEnv | undefined): Promise<Finding[]> {
   const check = 'card network'
   if (!isGiven('NETWORK_MERCHANT_KEY', env)) {

@@ -33,7 +33,7 @@ export function screenOf(overview: Overview): string {
     ...Object.entries(flows).map(([name, flow]) => flowLine(name, flow)),
     '',
     `COMMANDS  ${overview.waiting} waiting, ${overview.in_work} in work, oldest ${oldest}, ${overview.workers} workers`,
-    `DUE       ${overview.wake_ups_due} wake-ups, ${overview.to_reconcile} questions to the network`,
+    `DUE       ${overview.wake_ups_due} wake-ups, ${overview.to_reconcile} reconciliations`,
     `IN DOUBT  ${doubt['0'] ?? 0}, of these ${doubt['60'] ?? 0} for a minute, ${doubt['600'] ?? 0} for ten, ${doubt['3600'] ?? 0} for an hour`,
     `DEAD      ${overview.dead_letters} letters`,
     `REVIEW    ${review.length} payments`,

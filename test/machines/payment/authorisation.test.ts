@@ -175,7 +175,7 @@ const unknown: Row[] = [
     { reviewReason: 'duplicate_sale' }
   ],
   [
-    'is listed for what comes of a question, no longer for its age',
+    'is listed for what comes of a query, no longer for its age',
     inStatus('unknown', { reviewReason: 'unresolved_for_long' }),
     found('captured', {}, duplicate),
     { status: 'unknown', effect: 'void', reviewReason: 'duplicate_sale' }
@@ -199,7 +199,7 @@ const unknown: Row[] = [
     { status: 'unknown', reviewReason: 'unresolved_for_long', wake: policy.reconcileListAfterMs + 15_000 }
   ],
   [
-    'keeps its wake-up when a question is poisoned',
+    'keeps its wake-up when a query is poisoned',
     inStatus('unknown'),
     { type: 'POISONED' },
     { status: 'unknown', reviewReason: 'poisoned', wake: 5_000 }

@@ -55,7 +55,7 @@ describe('decide', () => {
     expect(progress.references).to.deep.equal(references)
   })
 
-  it('counts one version up with each change, and none for a question', () => {
+  it('counts one version up with each change, and none for a query', () => {
     const unknown = live(manual, { type: 'AMBIGUOUS', reason: 'cut' }, { type: 'RECONCILE' })
     expect(unknown.map(({ payment }) => payment.version)).to.deep.equal([2, 2])
     expect(last(unknown)).to.include({ isChanged: false })

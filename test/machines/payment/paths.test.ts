@@ -170,7 +170,7 @@ describe('wherever a path leads', () => {
   it('every answer that a call can get is taken: a refused one would end the command without a result', () => {
     for (const world of situations().filter(({ underWay }) => underWay !== null)) {
       for (const example of exampleEvents.filter(candidate => isTimely(candidate, world))) {
-        // A worker says RESUMED of a call only; a question is simply asked again.
+        // A worker says RESUMED of a call only; a query is simply sent again.
         if (example.type === 'RESUMED' && !isUnderWay(world.payment.progress)) continue
         const event = example.event(world.payment, nextMomentMs(world))
         const { kind } = decide(world.payment, event, examplePolicy)

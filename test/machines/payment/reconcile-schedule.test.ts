@@ -22,10 +22,10 @@ describe('the schedule of reconciliation', () => {
     expect(askedMs).to.deep.equal([2_000, 7_000, 22_000, 82_000, 382_000, notFoundHorizonMs])
   })
 
-  it('ends a doubt within the time that docs/PAYMENTS.md tells, though one question gets no answer', () => {
+  it('ends a doubt within the time that docs/PAYMENTS.md tells, though one query gets no answer', () => {
     for (let unanswered = 0; unanswered < 7; unanswered++) {
-      const { askedMs } = reconciledUntilFinal(question => (question === unanswered ? 'NO_ANSWER' : 'ABSENT'))
-      expect(askedMs.at(-1), `question ${unanswered}`).to.be.within(notFoundHorizonMs, DOUBT_MAX_MS)
+      const { askedMs } = reconciledUntilFinal(query => (query === unanswered ? 'NO_ANSWER' : 'ABSENT'))
+      expect(askedMs.at(-1), `query ${unanswered}`).to.be.within(notFoundHorizonMs, DOUBT_MAX_MS)
     }
     const minutes = `${DOUBT_MAX_MS / 60_000} min`.replace('.5 min', ' min 30 s')
     expect(readFileSync('docs/PAYMENTS.md', 'utf8').replace(/\s+/g, ' ')).to.contain(`in doubt for ${minutes} at most`)
@@ -46,7 +46,7 @@ describe('the schedule of reconciliation', () => {
     })
   }
 
-  it('tries a capture ever more rarely when each try gets no answer, though questions do', () => {
+  it('tries a capture ever more rarely when each try gets no answer, though queries do', () => {
     const references = { saleId: 'sale-1', tid: null, nsu: null, authorizationCode: null }
     let nowMs = CREATED_MS
     let payment = taken(aPayment({ terms: { captureMode: 'auto' } }), {
@@ -66,14 +66,14 @@ describe('the schedule of reconciliation', () => {
     expect(gaps).to.deep.equal([2_000, 5_000, 15_000, 60_000, 300_000, 300_000, 300_000])
   })
 
-  it('does not count a question without an answer: the gaps after it are those of the answers before it', () => {
-    const { askedMs } = reconciledUntilFinal(question => (question === 1 || question === 2 ? 'NO_ANSWER' : 'ABSENT'))
+  it('does not count a query without an answer: the gaps after it are those of the answers before it', () => {
+    const { askedMs } = reconciledUntilFinal(query => (query === 1 || query === 2 ? 'NO_ANSWER' : 'ABSENT'))
     expect(askedMs.slice(0, 5)).to.deep.equal([2_000, 7_000, 14_000, 28_000, 43_000])
   })
 })
 
-/** An authorisation in doubt, asked about whenever it is due. `askedMs`: ages of the doubt at each question. */
-function reconciledUntilFinal(answerTo: (question: number, ageMs: number) => Answer): {
+/** An authorisation in doubt, asked about whenever it is due. `askedMs`: ages of the doubt at each query. */
+function reconciledUntilFinal(answerTo: (query: number, ageMs: number) => Answer): {
   payment: Payment
   askedMs: number[]
 } {

@@ -109,7 +109,7 @@ describe('commits', () => {
     expect(await test.redis.xlen(keys.commands(PARTITION))).to.equal(0)
   })
 
-  it('sets and takes back the time of the expiry and of the next question to the network', async () => {
+  it('sets and takes back the time of the expiry and of the next reconciliation', async () => {
     const { payment } = await accepted()
     const next = captured(payment)
     await commits().commit(write(next, { wake: { expiryAtMs: 42_000, reconcileAtMs: 41_000 } }), PARTITION)

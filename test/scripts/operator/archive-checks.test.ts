@@ -50,7 +50,7 @@ describe('archive, as operator doctor judges it', () => {
     expect(judge({ isStandby: true }).join()).to.match(/^problem: durability of the archive: .* standby/)
   })
 
-  it('may have a clock that differs by a second, and by what the question took', () => {
+  it('may have a clock that differs by a second, and by what the query took', () => {
     const clock = (nowMs: number): string => judge({ nowMs }).join()
     for (const byMs of [-1_010, 1_010]) expect(clock(NOW_MS + byMs)).to.equal('')
     expect(clock(NOW_MS + 2_010)).to.match(/^warning: clock of the archive: .* 2\.0 s ahead of that of Redis/)

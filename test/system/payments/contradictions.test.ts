@@ -274,7 +274,7 @@ function tampering({ service, merchant, network }: PayingService) {
     return sale
   }
   const rewrite = (id: string, changes: Partial<LedgerSale>): void => network.book({ ...saleOf(id), ...changes })
-  /** Begins an operation whose answer, and all answers to questions about it, are lost. */
+  /** Begins an operation whose answer, and all answers to queries about it, are lost. */
   const doubtful = async (begin: () => Promise<ApiAnswer>, fault: 'drop_before' | 'drop_after'): Promise<string> => {
     network.faults({ [fault]: 1 })
     const answer = await begin()

@@ -61,7 +61,7 @@ describe('a worker that is killed in the middle of a call', function () {
       network.hold(moment === 'before' ? 'arrived' : 'booked')
       const ids = await Promise.all(rows.map((row, index) => row.begin(prepared[index] ?? '')))
       const booked = (): number => rows.filter((row, index) => row.isBooked(ids[index] ?? '')).length
-      // A question about a payment of an earlier test may be held, too.
+      // A query about a payment of an earlier test may be held, too.
       await until(
         'all calls are under way',
         () => network.held >= rows.length && (moment === 'before' || booked() === rows.length)

@@ -7,7 +7,7 @@ import { NETWORK_TIMEOUT_MS, usePayingService } from '../../support/paying-servi
 
 /**
  * Each row is one way in which the network misbehaves, on every request: the authorisations, captures, voids and
- * refunds that are sent then, and the questions about them. `isBooked`: what was asked for reaches the ledger.
+ * refunds that are sent then, and the queries about them. `isBooked`: what was asked for reaches the ledger.
  */
 const rows: { name: string; faults: Partial<Faults> | 'stopped'; isBooked: boolean }[] = [
   { name: 'drop_before: cut off, nothing booked', faults: { drop_before: 1 }, isBooked: false },
@@ -85,7 +85,7 @@ describe('a network that misbehaves', function () {
       const answers = await begin('now')
       for (const [operation, answer] of Object.entries(answers)) expect(answer.status, operation).to.equal(202)
       // The queries fail in the same way.
-      await until('questions stay without an answer', async () =>
+      await until('queries stay without an answer', async () =>
         (await historyOf(idOf(answers.refund))).some(line => line.event === 'NO_ANSWER')
       )
       network.faults()

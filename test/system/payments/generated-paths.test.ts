@@ -41,7 +41,7 @@ const options: ServiceOptions = {
     // The dead are killed here. One that was only slow would be taken for dead, and what it does would be done twice.
     TAKEOVER_AFTER_MS: '5000',
     TIMERS_INTERVAL_MS: '50',
-    // A question that is held has no answer, and keeps others from being asked.
+    // A query that is held has no answer, and keeps others from being asked.
     RECONCILE_PER_SECOND: '10000',
     NOTIFICATIONS_PORT: String(notificationsPort),
     NOTIFICATIONS_SECRET: notificationsSecret,

@@ -7,12 +7,12 @@ import { setFaults } from '../../support/simulator.js'
 
 const PAYMENTS = 20
 const OUTAGE_MS = 8_000
-/** The doubt is as old as the outage, so the next question is not later than that; and some time for a busy machine. */
+/** The doubt is as old as the outage, so the next query is not later than that; and some time for a busy machine. */
 const ASKED_WITHIN_MS = OUTAGE_MS + 7_000
 
 describe('a card network in trouble', function () {
   this.timeout(90_000)
-  // By the gaps alone, the second question would come after a minute.
+  // By the gaps alone, the second query would come after a minute.
   const env = { LOG_LEVEL: 'error', RECONCILE_DELAYS_MS: '300,60000', TIMERS_INTERVAL_MS: '50' }
   const service = useService({ scale: ['payments=2', 'timers=2'], env })
   const merchant = new Merchant(service)
@@ -36,7 +36,7 @@ describe('a card network in trouble', function () {
   it('is asked about everything in doubt soon after it is back', async () => {
     await setFaults(service(), { drop_after: 1 })
     const ids = await Promise.all(Array.from({ length: PAYMENTS }, inDoubt))
-    await until('a question got no answer', () => isUnanswered(ids[0] ?? ''))
+    await until('a query got no answer', () => isUnanswered(ids[0] ?? ''))
     await new Promise(resolve => setTimeout(resolve, OUTAGE_MS))
     for (const id of ids) expect((await merchant.read(id)).status).to.equal('unknown')
     await setFaults(service(), {})
@@ -49,11 +49,11 @@ describe('a card network in trouble', function () {
     await setFaults(service(), { deny_queries: 1 })
     const id = await inDoubt()
     await until('it is denied', () => isUnanswered(id))
-    const questions = async (): Promise<number> =>
+    const queries = async (): Promise<number> =>
       (await historyOf(id)).reduce((sum, { event, times }) => sum + (event === 'NO_ANSWER' ? times : 0), 0)
-    const before = await questions()
+    const before = await queries()
     await asOperator(service(), 'clock', 'advance', '2h')
-    await until('it is denied beyond the horizon', async () => (await questions()) > before)
+    await until('it is denied beyond the horizon', async () => (await queries()) > before)
     expect((await merchant.read(id)).status).to.equal('unknown')
     await setFaults(service(), {})
     await asOperator(service(), 'clock', 'advance', '1m')

@@ -6,7 +6,7 @@ function answer(status: number, body: unknown): Exchange {
   return { kind: 'answered', status, text: typeof body === 'string' ? body : JSON.stringify(body) }
 }
 
-describe("the answer to the question for an order's sales", () => {
+describe("the answer to the query for an order's sales", () => {
   it('lists them oldest first, with any order and spelling on the wire', () => {
     const current = {
       ReasonCode: 0,
@@ -49,7 +49,7 @@ describe("the answer to the question for an order's sales", () => {
   }
 })
 
-describe('the answer to the question for one sale', () => {
+describe('the answer to the query for one sale', () => {
   const read = (payment: object) =>
     readSale(answer(200, { MerchantOrderId: 'order1', Payment: { PaymentId: 'p-1', Amount: 1000, ...payment } }), 'p-1')
   const facts = (payment: object) => {

@@ -133,7 +133,7 @@ describe('the transport to the card network', () => {
     expect(server.requestLines).to.be.empty
   })
 
-  it('gives up a question that is aborted under way, and lets a call that moves money run to its end', async () => {
+  it('gives up a query that is aborted under way, and lets a call that moves money run to its end', async () => {
     const [asking, paying] = [new AbortController(), new AbortController()]
     await start(abortsThenAnswers([asking, paying]))
     expect(await send(asking.signal, LONG_MS, 'GET')).to.deep.equal({ kind: 'ambiguous', reason: 'the caller gave up' })

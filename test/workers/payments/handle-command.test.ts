@@ -364,7 +364,7 @@ describe('a command that fails again and again', () => {
     expect(await worker.wakeUpOf(payment)).to.be.above(worker.clock.atMs)
   })
 
-  it('leaves its payment a wake-up when it was a question', async () => {
+  it('leaves its payment a wake-up when it was a query', async () => {
     const worker = aWorker(test)
     const payment = await worker.accept()
     worker.network.willAnswer(ambiguous)

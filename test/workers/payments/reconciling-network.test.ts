@@ -99,7 +99,7 @@ describe('an absence at the card network', () => {
     await reconcileFor(worker, payment, 2 * HOUR_MS)
     expect(await statusOf(worker, payment)).to.equal('unknown')
     expect(new Set(unconfirmed)).to.deep.equal(new Set(['denied']))
-    expect(answers, 'a denial must not speed up the questions').to.equal(0)
+    expect(answers, 'a denial must not speed up the queries').to.equal(0)
     const asked = host.queried.filter(orderId => orderId === orderIdOf(payment.terms.id)).length
     expect(givenBack, 'nor slow down those about other payments').to.equal(asked)
     host.answerTo = () => found
@@ -107,7 +107,7 @@ describe('an absence at the card network', () => {
     expect(await statusOf(worker, payment)).to.equal('captured')
   })
 
-  it('does not fail a payment that was charged when the host is mended between the two questions', async () => {
+  it('does not fail a payment that was charged when the host is mended between the two queries', async () => {
     const worker = workerOf()
     const known = await paid(worker, host)
     const payment = await inDoubt(worker, host)

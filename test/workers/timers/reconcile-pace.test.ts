@@ -1,4 +1,4 @@
-/** The pace of the questions that all `timers` hand to all workers together, on a real Redis and in real time. */
+/** The pace of the queries that all `timers` hand to all workers together, on a real Redis and in real time. */
 import { expect } from 'chai'
 import { keys } from '../../../redis/keys.js'
 import { createReconcilePace, type ReconcilePace } from '../../../redis/reconciliation/reconcile-pace.js'
@@ -25,7 +25,7 @@ describe('the pace of reconciliation', function () {
     const members = Array.from({ length: count }, (_, index) => [index, `${partition}-${index}`]).flat()
     await test.redis.zadd(keys.reconcile(partition), ...members)
   }
-  /** Two `timers` for so long; `isAnswering`: each question is answered at once. Returns what was asked. */
+  /** Two `timers` for so long; `isAnswering`: each query is answered at once. Returns what was asked. */
   const timersFor = async (forMs: number, isAnswering: boolean): Promise<number> => {
     let asked = 0
     const endMs = performance.now() + forMs
@@ -41,7 +41,7 @@ describe('the pace of reconciliation', function () {
     return asked
   }
 
-  it('asks a silent network once a second, after as many questions as may be open', async () => {
+  it('asks a silent network once a second, after as many queries as may be open', async () => {
     await schedule(0, 500)
     expect(await timersFor(1_000, false)).to.be.within(PER_SECOND, PER_SECOND + 2)
     expect(await timersFor(3_000, false)).to.be.within(2, 4)
@@ -58,7 +58,7 @@ describe('the pace of reconciliation', function () {
     expect(await timersFor(3_000, true)).to.be.within(2.5 * PER_SECOND, 4 * PER_SECOND + 5)
   })
 
-  it('gives partitions with few questions all of them, and the rest to the others', async () => {
+  it('gives partitions with few queries all of them, and the rest to the others', async () => {
     await schedule(0, 1_000)
     await schedule(1, 3)
     await schedule(3, 5)
@@ -67,7 +67,7 @@ describe('the pace of reconciliation', function () {
     expect(left).to.deep.equal([1_000 - PER_SECOND + 8, 0, 0])
   })
 
-  it('starves no partition while it may ask one question a round', async () => {
+  it('starves no partition while it may ask one query a round', async () => {
     await schedule(0, 500)
     await schedule(1, 60)
     const oneByOne: ReconcilePace = { ...pace, take: async () => 1 }
