@@ -30,17 +30,23 @@ export const IN_FIREFOX_TOO = {
 }
 
 /**
- * What `npm test` runs in one process each, by the beginning of the path in test/: what takes longest is begun first. A
- * file belongs to the first that fits.
+ * What `npm test` runs in one process each, by the beginning of the path in test/. A file belongs to the first that fits.
+ * These compute, or wait for programs that compute: they measure no time, and have time enough.
  */
+const AT_LOW_PRIORITY = [
+  'simulation/simulation',
+  'simulation/crash-matrix',
+  'api/reference',
+  'scripts/commands',
+  'deploy'
+]
+/** The others: what takes longest is begun first. */
 const LONGEST_FIRST = [
   'system/payments',
-  'simulation/simulation',
   'system/operations',
   'live-drill',
   'chaos',
   'scripts',
-  'simulation/crash-matrix',
   'system/card-data',
   'system',
   'redis',
@@ -48,12 +54,11 @@ const LONGEST_FIRST = [
   'api',
   ''
 ]
-/** Tests that only compute: they wait for nothing, and nothing is late when they are slow. */
-const COMPUTING = 'dist/test/simulation/'
+const BATCHES = [...AT_LOW_PRIORITY, ...LONGEST_FIRST]
 
-/** Whether all files of a batch only compute. */
-export function isComputing(batch: readonly string[]): boolean {
-  return batch.every(file => file.startsWith(COMPUTING))
+/** Whether a batch gives way to the others. */
+export function isLowPriority(batch: readonly string[]): boolean {
+  return batch.every(file => AT_LOW_PRIORITY.includes(BATCHES[placeOf(file)] ?? ''))
 }
 
 const SHARED_SERVICE = /\buse(?:Paying)?Service\([^)]*\)/
@@ -63,14 +68,16 @@ const SHARED_SERVICE = /\buse(?:Paying)?Service\([^)]*\)/
  * follow each other, because it is started once for them (test/support/service.ts). `textOf` reads a file.
  */
 export function batchesOf(files: readonly string[], textOf: (file: string) => string): readonly (readonly string[])[] {
-  const placeOf = (file: string): number =>
-    LONGEST_FIRST.findIndex(beginning => file.startsWith(`dist/test/${beginning}`))
   const orderOf = (file: string): string => `${dirname(file)} ${SHARED_SERVICE.exec(textOf(file))?.[0] ?? ''} ${file}`
-  return LONGEST_FIRST.map((_, place) =>
+  return BATCHES.map((_, place) =>
     files
       .filter(file => placeOf(file) === place)
       .map(file => ({ file, order: orderOf(file) }))
       .sort((a, b) => (a.order < b.order ? -1 : 1))
       .map(({ file }) => file)
   ).filter(batch => batch.length > 0)
+}
+
+function placeOf(file: string): number {
+  return BATCHES.findIndex(beginning => file.startsWith(`dist/test/${beginning}`))
 }

@@ -16,7 +16,7 @@ import type { FileTime, Totals } from './counting-reporter.js'
 import { obtainProgram } from './debian-program.js'
 import { type MochaRun, runMocha, runNode } from './mocha-process.js'
 import { fetchNodes, obtainNode, pinnedNodes } from './node-binaries.js'
-import { batchesOf, IN_FIREFOX_TOO, isComputing, selectTestFiles } from './test-files.js'
+import { batchesOf, IN_FIREFOX_TOO, isLowPriority, selectTestFiles } from './test-files.js'
 
 const SLOWEST_SHOWN = 10
 /** Starts the service, charges, refunds, posts webhooks, loses a worker and restarts: on each supported version of Node. */
@@ -115,7 +115,7 @@ async function runEverything(): Promise<Totals> {
   const inFirefoxToo = { options: inFirefox, browser: 'firefox', node } as const
   const batchRuns: readonly TestRun[] = batches.map(files => ({
     files,
-    run: { options: mochaOptions, browser: options.browser, node, isLowPriority: isComputing(files) }
+    run: { options: mochaOptions, browser: options.browser, node, isLowPriority: isLowPriority(files) }
   }))
   const runs: readonly TestRun[] = [
     ...batchRuns.filter(({ run }) => !run.isLowPriority),
