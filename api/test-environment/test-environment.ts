@@ -9,8 +9,8 @@ import { orderIdOf } from '../../machines/network.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { newPaymentId, partitionOf } from '../../redis/keys.js'
 import type { PaymentStore } from '../../redis/payments/payments.js'
-import { type ArchivedEvent, archivedEvent, WebhookArchive } from '../../redis/webhooks/webhook-archive.js'
 import { type Attempt, testChange } from '../../redis/webhooks/webhook-event.js'
+import { type LoggedEvent, loggedEvent, WebhookLog } from '../../redis/webhooks/webhook-log.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Config } from '../../runtime/config.js'
 import { ServiceError } from '../../runtime/errors.js'
@@ -21,7 +21,7 @@ const ATTEMPTS_MAX = 1_000
 
 /** An event with its attempts, oldest first. */
 export interface ListedEvent {
-  readonly event: ArchivedEvent
+  readonly event: LoggedEvent
   readonly attempts: readonly Attempt[]
 }
 
@@ -47,9 +47,9 @@ export interface TestEnvironmentDeps {
 }
 
 export function createTestEnvironment({ redis, config, store, clock }: TestEnvironmentDeps): TestEnvironment {
-  const archive = new WebhookArchive(redis, config.partitions, store)
-  const withAttempts = async (merchantId: string, events: readonly ArchivedEvent[]): Promise<ListedEvent[]> => {
-    const attempts = (await archive.attempts(merchantId, ATTEMPTS_MAX)).reverse()
+  const eventLog = new WebhookLog(redis, config.partitions, store)
+  const withAttempts = async (merchantId: string, events: readonly LoggedEvent[]): Promise<ListedEvent[]> => {
+    const attempts = (await eventLog.attempts(merchantId, ATTEMPTS_MAX)).reverse()
     return events.map(event => ({ event, attempts: attempts.filter(({ eventId }) => eventId === event.eventId) }))
   }
   return {
@@ -60,17 +60,17 @@ export function createTestEnvironment({ redis, config, store, clock }: TestEnvir
     async sendEvent(merchantId) {
       const nowMs = clock.now()
       const change = testChange(newPaymentId(partitionOf(merchantId, config.partitions), nowMs), nowMs)
-      await archive.append(merchantId, 'delivered', [change], nowMs)
-      return { event: archivedEvent(merchantId, 'waiting', change), attempts: [] }
+      await eventLog.append(merchantId, 'delivered', [change], nowMs)
+      return { event: loggedEvent(merchantId, 'waiting', change), attempts: [] }
     },
 
-    listEvents: async (merchantId, count) => withAttempts(merchantId, await archive.newest(merchantId, count)),
+    listEvents: async (merchantId, count) => withAttempts(merchantId, await eventLog.newest(merchantId, count)),
 
     async replayEvent(merchantId, eventId) {
-      const event = await archive.find(eventId, [merchantId])
+      const event = await eventLog.find(eventId, [merchantId])
       if (event === null) return null
-      if ((await archive.replay(event)) === 0) throw new ServiceError('too_many_events')
-      const [listed] = await withAttempts(merchantId, [archivedEvent(merchantId, 'waiting', event.change)])
+      if ((await eventLog.replay(event)) === 0) throw new ServiceError('too_many_events')
+      const [listed] = await withAttempts(merchantId, [loggedEvent(merchantId, 'waiting', event.change)])
       return listed ?? null
     }
   }

@@ -10,9 +10,9 @@ import { connect, disconnect } from '../../redis/connection/connections.js'
 import { keys, newPaymentId, partitionOf, paymentKeyOf } from '../../redis/keys.js'
 import { MerchantStore } from '../../redis/merchants/merchants.js'
 import { encodePayment } from '../../redis/payments/payment-record.js'
-import { WebhookArchive } from '../../redis/webhooks/webhook-archive.js'
 import { createWebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
 import { type StatusChange, statusChangeOf } from '../../redis/webhooks/webhook-event.js'
+import { WebhookLog } from '../../redis/webhooks/webhook-log.js'
 import { delay } from '../../runtime/delay.js'
 import { createLogger } from '../../runtime/log.js'
 import { webhookKeyFileIn } from '../../vault/key-files.js'
@@ -114,7 +114,7 @@ async function deadNeighbour(url: string): Promise<void> {
 /** Events of payments, stored as commits store both. */
 async function emit(merchantId: string, count: number): Promise<void> {
   const partition = partitionOf(merchantId, PARTITIONS)
-  const archive = new WebhookArchive(redis, PARTITIONS)
+  const eventLog = new WebhookLog(redis, PARTITIONS)
   for (let made = 0; made < count; made += 500) {
     const pipeline = redis.pipeline()
     const changes: StatusChange[] = []
@@ -124,7 +124,7 @@ async function emit(merchantId: string, count: number): Promise<void> {
       changes.push(statusChangeOf(payment, Date.now()))
     }
     await pipeline.exec()
-    await archive.append(merchantId, 'delivered', changes, Date.now())
+    await eventLog.append(merchantId, 'delivered', changes, Date.now())
   }
 }
 

@@ -1,14 +1,14 @@
 /** `webhook list|show|replay|discard|disable|enable` */
 import { Command } from 'commander'
 import { MerchantStore } from '../../redis/merchants/merchants.js'
-import {
-  type ArchivedEvent,
-  type ArchiveState,
-  byTime,
-  archiveStates as states,
-  WebhookArchive
-} from '../../redis/webhooks/webhook-archive.js'
 import type { Attempt } from '../../redis/webhooks/webhook-event.js'
+import {
+  byTime,
+  type LoggedEvent,
+  type LoggedState,
+  loggedStates as states,
+  WebhookLog
+} from '../../redis/webhooks/webhook-log.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { oneOf, time, wholeNumber } from '../command-line/values.js'
 import type { OperatorConnection } from './connection.js'
@@ -69,7 +69,7 @@ export function webhookCommand(verb: VerbMaker): Command {
 
 interface ListOptions {
   merchant?: string
-  state?: ArchiveState
+  state?: LoggedState
   since?: number
   limit: number
 }
@@ -85,8 +85,8 @@ async function list(
   { merchant, state, since = 0, limit }: ListOptions
 ): Promise<Output> {
   if (merchant !== undefined) await requireMerchant(connection, merchant)
-  const archive = archiveOf(connection)
-  const found: ArchivedEvent[] = []
+  const eventLog = eventLogOf(connection)
+  const found: LoggedEvent[] = []
   const lastAnswers = new Map<string, string>()
   const merchants = merchant === undefined ? await merchantIds(connection) : [merchant]
   // One more than is shown: an operator who repairs fifty events should know that there are more.
@@ -95,10 +95,10 @@ async function list(
     if (found.length >= max) break
     const events =
       state === 'delivered'
-        ? await firstOf(archive.delivered(merchantId, since), max - found.length)
-        : await oldestOf(undelivered(archive, merchantId, since, state), max - found.length)
+        ? await firstOf(eventLog.delivered(merchantId, since), max - found.length)
+        : await oldestOf(undelivered(eventLog, merchantId, since, state), max - found.length)
     found.push(...events)
-    if (events.some(event => event.state === 'undeliverable')) await noteAnswers(archive, merchantId, lastAnswers)
+    if (events.some(event => event.state === 'undeliverable')) await noteAnswers(eventLog, merchantId, lastAnswers)
   }
   const wanted = found.slice(0, limit)
   const rows = wanted.map(event => [
@@ -119,19 +119,19 @@ async function list(
 }
 
 async function* undelivered(
-  archive: WebhookArchive,
+  eventLog: WebhookLog,
   merchantId: string,
   sinceMs: number,
-  state: ArchiveState | undefined
-): AsyncGenerator<ArchivedEvent> {
+  state: LoggedState | undefined
+): AsyncGenerator<LoggedEvent> {
   if (state !== 'undeliverable') {
-    for await (const event of archive.waiting(merchantId)) if (event.change.occurredAtMs >= sinceMs) yield event
+    for await (const event of eventLog.waiting(merchantId)) if (event.change.occurredAtMs >= sinceMs) yield event
   }
-  if (state !== 'waiting') yield* archive.undeliverable(merchantId, sinceMs)
+  if (state !== 'waiting') yield* eventLog.undeliverable(merchantId, sinceMs)
 }
 
-async function firstOf(events: AsyncIterable<ArchivedEvent>, limit: number): Promise<ArchivedEvent[]> {
-  const first: ArchivedEvent[] = []
+async function firstOf(events: AsyncIterable<LoggedEvent>, limit: number): Promise<LoggedEvent[]> {
+  const first: LoggedEvent[] = []
   for await (const event of events) {
     first.push(event)
     if (first.length >= limit) break
@@ -139,8 +139,8 @@ async function firstOf(events: AsyncIterable<ArchivedEvent>, limit: number): Pro
   return first
 }
 
-async function oldestOf(events: AsyncIterable<ArchivedEvent>, limit: number): Promise<ArchivedEvent[]> {
-  const oldest: ArchivedEvent[] = []
+async function oldestOf(events: AsyncIterable<LoggedEvent>, limit: number): Promise<LoggedEvent[]> {
+  const oldest: LoggedEvent[] = []
   for await (const event of events) {
     oldest.push(event)
     if (oldest.length >= limit + LIST_SLACK) oldest.sort(byTime).splice(limit)
@@ -149,8 +149,8 @@ async function oldestOf(events: AsyncIterable<ArchivedEvent>, limit: number): Pr
 }
 
 /** The last answers of receivers, by event, as far as they are remembered. */
-async function noteAnswers(archive: WebhookArchive, merchantId: string, answers: Map<string, string>): Promise<void> {
-  for (const attempt of await archive.attempts(merchantId, ATTEMPTS_SHOWN)) {
+async function noteAnswers(eventLog: WebhookLog, merchantId: string, answers: Map<string, string>): Promise<void> {
+  for (const attempt of await eventLog.attempts(merchantId, ATTEMPTS_SHOWN)) {
     if (!answers.has(attempt.eventId)) answers.set(attempt.eventId, lastWords([attempt]))
   }
 }
@@ -161,7 +161,7 @@ async function discard(
   merchantId: string
 ): Promise<Output> {
   await requireMerchant(connection, merchantId)
-  const count = await archiveOf(connection).discard(merchantId, before)
+  const count = await eventLogOf(connection).discard(merchantId, before)
   return {
     json: { merchant_id: merchantId, discarded: count },
     text: `${count} undeliverable event${count === 1 ? ' is' : 's are'} forgotten.`
@@ -173,21 +173,21 @@ async function replay(
   { merchant, since, undelivered = false }: ReplayOptions,
   eventId: string
 ): Promise<Output> {
-  if (eventId !== '') return replayed(await archiveOf(connection).replay(await found(connection, eventId)))
+  if (eventId !== '') return replayed(await eventLogOf(connection).replay(await found(connection, eventId)))
   if (merchant === undefined || (since === undefined && !undelivered)) {
     throw new UsageError('name an event, or a merchant with --since or --undelivered')
   }
   await requireMerchant(connection, merchant)
   const wanted = undelivered ? (['waiting', 'undeliverable'] as const) : states
-  return replayed(await archiveOf(connection).replaySince(merchant, since ?? 0, wanted))
+  return replayed(await eventLogOf(connection).replaySince(merchant, since ?? 0, wanted))
 }
 
 function replayed(count: number): Output {
   return { json: { replayed: count }, text: `${count} event${count === 1 ? '' : 's'} will be sent again.` }
 }
 
-async function found(connection: OperatorConnection, eventId: string): Promise<ArchivedEvent> {
-  const event = await archiveOf(connection).find(eventId, await merchantIds(connection))
+async function found(connection: OperatorConnection, eventId: string): Promise<LoggedEvent> {
+  const event = await eventLogOf(connection).find(eventId, await merchantIds(connection))
   if (event !== null) return event
   const days = connection.config.webhookRetentionDays
   throw new Error(
@@ -195,13 +195,13 @@ async function found(connection: OperatorConnection, eventId: string): Promise<A
   )
 }
 
-async function attemptsOf(connection: OperatorConnection, event: ArchivedEvent): Promise<Attempt[]> {
+async function attemptsOf(connection: OperatorConnection, event: LoggedEvent): Promise<Attempt[]> {
   if (event.queued !== null) return [...event.history]
-  const all: Attempt[] = await archiveOf(connection).attempts(event.merchantId, ATTEMPTS_SHOWN)
+  const all: Attempt[] = await eventLogOf(connection).attempts(event.merchantId, ATTEMPTS_SHOWN)
   return all.filter(attempt => attempt.eventId === event.eventId).reverse()
 }
 
-function shown(event: ArchivedEvent, attempts: readonly Attempt[]): Output {
+function shown(event: LoggedEvent, attempts: readonly Attempt[]): Output {
   const lines = Object.entries(present(event)).map(([name, value]) => `${name.padEnd(18)} ${value ?? '-'}`)
   const rows = attempts.map(({ atMs, status, durationMs, note }) => [
     iso(atMs),
@@ -216,7 +216,7 @@ function shown(event: ArchivedEvent, attempts: readonly Attempt[]): Output {
   }
 }
 
-function present({ eventId, merchantId, state, change, queued }: ArchivedEvent): Record<string, unknown> {
+function present({ eventId, merchantId, state, change, queued }: LoggedEvent): Record<string, unknown> {
   return {
     event_id: eventId,
     merchant_id: merchantId,
@@ -238,8 +238,8 @@ function lastWords(history: readonly Attempt[]): string {
   return last === undefined ? '' : `${last.status ?? 'no answer'} ${last.note}`.trim()
 }
 
-function archiveOf({ redis, config, payments }: OperatorConnection): WebhookArchive {
-  return new WebhookArchive(redis, config.partitions, payments)
+function eventLogOf({ redis, config, payments }: OperatorConnection): WebhookLog {
+  return new WebhookLog(redis, config.partitions, payments)
 }
 
 async function merchantIds({ redis, config }: OperatorConnection): Promise<string[]> {

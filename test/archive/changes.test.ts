@@ -10,8 +10,8 @@ import { createNotificationStore } from '../../redis/notifications/notifications
 import { eraseBuyer } from '../../redis/operator/review.js'
 import { removePayments } from '../../redis/payments/payment-moves.js'
 import { createPaymentStore } from '../../redis/payments/payments.js'
-import { WebhookArchive } from '../../redis/webhooks/webhook-archive.js'
 import { statusChangeOf } from '../../redis/webhooks/webhook-event.js'
+import { WebhookLog } from '../../redis/webhooks/webhook-log.js'
 import { readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
 import { notificationRound } from '../../workers/payments/notification-rounds.js'
@@ -211,7 +211,7 @@ describe('workers with archived payments', () => {
     const partitions = PARTITION + 1
     const merchantId = payment.terms.merchantId
     const store = { load: () => archive.find(payment.terms.id) }
-    const events = new WebhookArchive(test.redis, partitions, store)
+    const events = new WebhookLog(test.redis, partitions, store)
     const changes = [1, 2, 3].map(version => statusChangeOf({ ...payment, version }, version))
     expect(await events.append(merchantId, 'delivered', changes, 1)).to.equal(3)
     const list = keys.webhookEvents(partitionOf(merchantId, partitions), paymentKeyOf(payment.terms.id))

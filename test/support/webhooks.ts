@@ -6,9 +6,9 @@ import { connect, disconnect } from '../../redis/connection/connections.js'
 import { keys, newPaymentId, partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import { createPaymentLock } from '../../redis/locks/payment-lock.js'
 import { encodePayment } from '../../redis/payments/payment-record.js'
-import { type ArchivedEvent, WebhookArchive } from '../../redis/webhooks/webhook-archive.js'
 import { createWebhookEndpointStore, type WebhookEndpoint } from '../../redis/webhooks/webhook-endpoints.js'
 import { type Attempt, decodeChange, type QueuedEvent, type StatusChange } from '../../redis/webhooks/webhook-event.js'
+import { type LoggedEvent, WebhookLog } from '../../redis/webhooks/webhook-log.js'
 import { createWebhookQueue, deliveryWork, type WebhookQueue } from '../../redis/webhooks/webhook-queue.js'
 import { createEgressPolicy } from '../../runtime/egress-policy.js'
 import { createLogger, type Logger } from '../../runtime/log.js'
@@ -151,7 +151,7 @@ export async function emit(
     const figures = { status, capturedCents: 0, refundedCents: 0, operation: AN_OPERATION, refunds: [], error: null }
     return { paymentId, version: index + firstVersion, occurredAtMs: START_MS, ...figures }
   })
-  await new WebhookArchive(test.redis, partitions).append(merchantId, 'delivered', changes, sinceMs)
+  await new WebhookLog(test.redis, partitions).append(merchantId, 'delivered', changes, sinceMs)
   return paymentId
 }
 
@@ -188,9 +188,9 @@ export function useDelivery(): DeliveryRig {
     stops.push(() => started.stop())
     return started
   }
-  const waiting = async (merchantId: string): Promise<ArchivedEvent[]> => {
-    const events: ArchivedEvent[] = []
-    for await (const event of new WebhookArchive(test.redis, PARTITIONS).waiting(merchantId)) events.push(event)
+  const waiting = async (merchantId: string): Promise<LoggedEvent[]> => {
+    const events: LoggedEvent[] = []
+    for await (const event of new WebhookLog(test.redis, PARTITIONS).waiting(merchantId)) events.push(event)
     return events
   }
   return {
@@ -209,7 +209,7 @@ export function useDelivery(): DeliveryRig {
       }),
     undeliverable: async merchantId =>
       (await test.redis.zrange(keys.webhookUndeliverable(PARTITION, merchantId), '0', '-1')).map(decodeChange),
-    attempts: merchantId => new WebhookArchive(test.redis, PARTITIONS).attempts(merchantId, 100),
+    attempts: merchantId => new WebhookLog(test.redis, PARTITIONS).attempts(merchantId, 100),
     waiting: async merchantId => {
       const firsts = new Map<string, QueuedEvent & { readonly history: readonly Attempt[] }>()
       for (const { queued, history } of await waiting(merchantId)) {

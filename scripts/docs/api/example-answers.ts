@@ -6,8 +6,8 @@ import { capabilitiesOf } from '../../../api/payments/capabilities-route.js'
 import { presentPayment } from '../../../api/payments/payment-presenter.js'
 import { presentTestEvent } from '../../../api/test-environment/test-event-presenter.js'
 import { presentNewEndpoint } from '../../../api/webhook-endpoint/webhook-endpoint-presenter.js'
-import { archivedEvent } from '../../../redis/webhooks/webhook-archive.js'
 import { testChange } from '../../../redis/webhooks/webhook-event.js'
+import { loggedEvent } from '../../../redis/webhooks/webhook-log.js'
 import { readConfig } from '../../../runtime/config.js'
 import { ServiceError } from '../../../runtime/errors.js'
 import { isRecord } from '../../../runtime/json.js'
@@ -76,7 +76,7 @@ function pathsOf(value: unknown, prefix: string): string[] {
 }
 
 function sampleEvent(): Record<string, unknown> {
-  const event = archivedEvent('', 'delivered', testChange(ID, 0))
+  const event = loggedEvent('', 'delivered', testChange(ID, 0))
   return presentTestEvent({ event, attempts: [{ eventId: ID, atMs: 0, status: 204, durationMs: 0, note: '' }] })
 }
 

@@ -8,8 +8,8 @@ import { presentPayment } from '../../../api/payments/payment-presenter.js'
 import { presentTestEvent } from '../../../api/test-environment/test-event-presenter.js'
 import { presentEndpoint, presentNewEndpoint } from '../../../api/webhook-endpoint/webhook-endpoint-presenter.js'
 import type { Operation, Payment, PaymentProgress, Refund } from '../../../machines/model.js'
-import { archivedEvent } from '../../../redis/webhooks/webhook-archive.js'
 import { encodeEvent, type StatusChange, statusChangeOf, testChange } from '../../../redis/webhooks/webhook-event.js'
+import { loggedEvent } from '../../../redis/webhooks/webhook-log.js'
 import { readConfig } from '../../../runtime/config.js'
 import { demoCard, demoCustomer } from '../../start/demo-customer.js'
 import { examplePayment } from '../payment-paths/example-payment.js'
@@ -109,7 +109,7 @@ const expired = paymentWith('manual', { ...held, status: 'expired', phase: 'rele
 
 /** The event of a merchant; one that was delivered with its attempt. */
 function eventOf(state: 'waiting' | 'delivered', change: StatusChange): Json {
-  const event = archivedEvent('', state, change)
+  const event = loggedEvent('', state, change)
   const attempt = { eventId: event.eventId, atMs: change.occurredAtMs, status: 204, durationMs: 12, note: '' }
   return presentTestEvent({ event, attempts: state === 'delivered' ? [attempt] : [] })
 }

@@ -2,8 +2,8 @@
 import { CURRENCY } from '../../../api/http/schema-fields.js'
 import { declineReasons } from '../../../machines/declines.js'
 import { type FailureCode, operationKinds, operationStates, paymentStatuses } from '../../../machines/model.js'
-import { archiveStates } from '../../../redis/webhooks/webhook-archive.js'
 import { EVENT_TYPE, TEST_EVENT_TYPE } from '../../../redis/webhooks/webhook-event.js'
+import { loggedStates } from '../../../redis/webhooks/webhook-log.js'
 import { type ErrorCode, type ErrorSpec, errorCatalogue } from '../../../runtime/errors.js'
 import { publicErrorCodes } from '../api/error-table.js'
 import { type AnswerType, type AnswerWords, answerWords, tokenAnswer } from '../api/words.js'
@@ -68,7 +68,7 @@ const details: Readonly<Record<string, Json>> = {
   'Payment refunds[].error.code': { enum: publicErrorCodes },
   'WebhookEvent event_type': { enum: [EVENT_TYPE, TEST_EVENT_TYPE] },
   'WebhookEvent status': { enum: paymentStatuses },
-  'WebhookEvent state': { enum: archiveStates },
+  'WebhookEvent state': { enum: loggedStates },
   'Card status': { enum: ['active'] },
   'Capabilities key_environment': { enum: ['test', 'live'] },
   'Capabilities preauth_ttl_days_by_brand': { additionalProperties: { type: 'integer' } },

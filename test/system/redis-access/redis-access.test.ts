@@ -10,8 +10,8 @@ import { connect, disconnect, type Redis } from '../../../redis/connection/conne
 import { replayedCommands } from '../../../redis/installation/replay.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { createTokenStore } from '../../../redis/tokens/tokens.js'
-import { archivedEvent, WebhookArchive } from '../../../redis/webhooks/webhook-archive.js'
 import { testChange } from '../../../redis/webhooks/webhook-event.js'
+import { loggedEvent, WebhookLog } from '../../../redis/webhooks/webhook-log.js'
 import { createLogger } from '../../../runtime/log.js'
 import { type EmbeddedRedis, startRedis } from '../../../scripts/start/embedded-redis.js'
 import { freePort } from '../../../scripts/start/ports.js'
@@ -172,8 +172,8 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
     const [due, parked] = [keys.webhookDue(0), keys.webhookParked(0, 'm')]
     const place = `${paymentKeyOf(change.paymentId)} m`
     for (const list of [due, parked]) await admin.zadd(list, Date.now() + 3_600_000, place)
-    expect(await new WebhookArchive(redis, 1).newest('m', 10)).to.deep.equal([])
-    await new WebhookArchive(redis, 1).replay(archivedEvent('m', 'waiting', change))
+    expect(await new WebhookLog(redis, 1).newest('m', 10)).to.deep.equal([])
+    await new WebhookLog(redis, 1).replay(loggedEvent('m', 'waiting', change))
     await disconnect(redis)
     // It is 0 when `timers` has taken it already.
     expect(Number(await admin.zscore(due, place))).to.be.at.most(Date.now())

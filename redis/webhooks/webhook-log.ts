@@ -1,8 +1,8 @@
 /**
- * Webhook events as operators see them: where an event is, what was tried, and how it is sent again.
+ * The log of webhook events, for operators: where an event is, what was tried, and how it is sent again.
  *
- * What was delivered, or given up, is kept for the days of
- * WEBHOOK_RETENTION_DAYS. Sent again it is the same event, to the byte, and stands behind the others of its payment.
+ * Delivered and undeliverable events are kept for WEBHOOK_RETENTION_DAYS. An event that is sent again has the same bytes and
+ * stands behind the others of its payment.
  *
  * An endpoint that was down for days may have left millions of events: nothing here asks Redis for all at once.
  */
@@ -31,13 +31,13 @@ const PAGE = 500
 /** Waiting events that `newest` reads. */
 const WAITING_MAX = 1_000
 
-export const archiveStates = ['waiting', 'undeliverable', 'delivered'] as const
-export type ArchiveState = (typeof archiveStates)[number]
+export const loggedStates = ['waiting', 'undeliverable', 'delivered'] as const
+export type LoggedState = (typeof loggedStates)[number]
 
-export interface ArchivedEvent {
+export interface LoggedEvent {
   readonly merchantId: string
   readonly eventId: string
-  readonly state: ArchiveState
+  readonly state: LoggedState
   readonly change: StatusChange
   /** Of what waits: its attempts and the time of the next one. */
   readonly queued: QueuedEvent | null
@@ -45,7 +45,7 @@ export interface ArchivedEvent {
   readonly history: readonly Attempt[]
 }
 
-export class WebhookArchive {
+export class WebhookLog {
   readonly #redis: Redis
   readonly #partitions: number
   readonly #payments: Pick<PaymentStore, 'load'>
@@ -58,7 +58,7 @@ export class WebhookArchive {
   }
 
   /** What waits for a retry or for its endpoint, and what stands behind it. In no order but that of each payment. */
-  async *waiting(merchantId: string): AsyncGenerator<ArchivedEvent> {
+  async *waiting(merchantId: string): AsyncGenerator<LoggedEvent> {
     const partition = this.#partitionOf(merchantId)
     for await (const [place, dueMs] of this.#scan(keys.webhookDue(partition), `* ${merchantId}`)) {
       yield* this.#waitingOf(place, dueMs)
@@ -69,21 +69,21 @@ export class WebhookArchive {
   }
 
   /** What was given up of what occurred since a time, oldest first. */
-  async *undeliverable(merchantId: string, sinceMs: number): AsyncGenerator<ArchivedEvent> {
+  async *undeliverable(merchantId: string, sinceMs: number): AsyncGenerator<LoggedEvent> {
     const list = keys.webhookUndeliverable(this.#partitionOf(merchantId), merchantId)
     for (let skip = 0; ; skip += PAGE) {
       const page = await this.#redis.zrangebyscore(list, sinceMs, '+inf', 'LIMIT', skip, PAGE)
-      for (const text of page) yield archivedEvent(merchantId, 'undeliverable', decodeChange(text))
+      for (const text of page) yield loggedEvent(merchantId, 'undeliverable', decodeChange(text))
       if (page.length < PAGE) return
     }
   }
 
   /** What was delivered since a time, in the order of delivery. */
-  async *delivered(merchantId: string, sinceMs: number): AsyncGenerator<ArchivedEvent> {
+  async *delivered(merchantId: string, sinceMs: number): AsyncGenerator<LoggedEvent> {
     const journal = keys.webhookJournal(this.#partitionOf(merchantId), merchantId)
     for (let from = String(sinceMs); ; ) {
       const page = await this.#redis.xrange(journal, from, '+', 'COUNT', PAGE)
-      for (const [, [, text = '']] of page) yield archivedEvent(merchantId, 'delivered', decodeChange(text))
+      for (const [, [, text = '']] of page) yield loggedEvent(merchantId, 'delivered', decodeChange(text))
       const last = page[page.length - 1]
       if (last === undefined || page.length < PAGE) return
       from = `(${last[0]}`
@@ -94,28 +94,28 @@ export class WebhookArchive {
    * The last events in any state, the ones that were sent last first. One that is being sent at this moment is in no list.
    * Of more than a thousand that wait, only a thousand are considered.
    */
-  async newest(merchantId: string, count: number): Promise<ArchivedEvent[]> {
+  async newest(merchantId: string, count: number): Promise<LoggedEvent[]> {
     const partition = this.#partitionOf(merchantId)
     const [sent, given] = await Promise.all([
       this.#redis.xrevrange(keys.webhookJournal(partition, merchantId), '+', '-', 'COUNT', count),
       this.#redis.zrevrange(keys.webhookUndeliverable(partition, merchantId), 0, count - 1)
     ])
     // Not by the time of the change: an expiry ahead of its time bears the time of its window's end.
-    const found: { atMs: number; event: ArchivedEvent }[] = []
+    const found: { atMs: number; event: LoggedEvent }[] = []
     for await (const event of this.waiting(merchantId)) {
       const atMs = event.history.at(-1)?.atMs ?? event.queued?.delivery.sinceMs ?? 0
       if (found.push({ atMs, event }) >= WAITING_MAX) break
     }
     for (const text of given) {
-      const event = archivedEvent(merchantId, 'undeliverable', decodeChange(text))
+      const event = loggedEvent(merchantId, 'undeliverable', decodeChange(text))
       found.push({ atMs: event.change.occurredAtMs, event })
     }
     for (const [id, [, text = '']] of sent) {
-      found.push({ atMs: Number.parseInt(id, 10), event: archivedEvent(merchantId, 'delivered', decodeChange(text)) })
+      found.push({ atMs: Number.parseInt(id, 10), event: loggedEvent(merchantId, 'delivered', decodeChange(text)) })
     }
     found.sort((one, other) => other.atMs - one.atMs)
     // An event that was replayed is in the journal twice, or waits again.
-    const once = new Map<string, ArchivedEvent>()
+    const once = new Map<string, LoggedEvent>()
     for (const { event } of found) if (!once.has(event.eventId)) once.set(event.eventId, event)
     return [...once.values()].slice(0, count)
   }
@@ -128,14 +128,14 @@ export class WebhookArchive {
   }
 
   /** Searches the partition that the id names; null when the event is unknown or forgotten. */
-  async find(eventId: string, merchantIds: readonly string[]): Promise<ArchivedEvent | null> {
+  async find(eventId: string, merchantIds: readonly string[]): Promise<LoggedEvent | null> {
     const partition = partitionOfPayment(eventId)
     const atMs = timeOfEvent(eventId)
     for (const merchantId of merchantIds.filter(id => this.#partitionOf(id) === partition)) {
       const list = keys.webhookUndeliverable(partition, merchantId)
       const given = (await this.#redis.zrangebyscore(list, atMs, atMs)).map(decodeChange)
       const change = given.find(one => eventIdOf(one) === eventId)
-      if (change !== undefined) return archivedEvent(merchantId, 'undeliverable', change)
+      if (change !== undefined) return loggedEvent(merchantId, 'undeliverable', change)
       for await (const event of this.waiting(merchantId)) if (event.eventId === eventId) return event
       // The test environment's time can be ahead of the journal's: then all of the journal is searched.
       for (const sinceMs of [atMs, 0]) {
@@ -146,15 +146,15 @@ export class WebhookArchive {
   }
 
   /** Sends an event again; one that waits is due at once. Answers how many events. */
-  async replay({ merchantId, state, change }: ArchivedEvent): Promise<number> {
+  async replay({ merchantId, state, change }: LoggedEvent): Promise<number> {
     if (state === 'waiting') return await this.#hurry(merchantId, change)
     return await this.append(merchantId, state, [change], Date.now())
   }
 
   /** Sends again all that occurred since a time, in its order. Answers how many events. */
-  async replaySince(merchantId: string, sinceMs: number, states: readonly ArchiveState[]): Promise<number> {
-    const events: Pick<ArchivedEvent, 'eventId' | 'state' | 'change'>[] = []
-    const note = ({ eventId, state, change }: ArchivedEvent): void => {
+  async replaySince(merchantId: string, sinceMs: number, states: readonly LoggedState[]): Promise<number> {
+    const events: Pick<LoggedEvent, 'eventId' | 'state' | 'change'>[] = []
+    const note = ({ eventId, state, change }: LoggedEvent): void => {
       if (change.occurredAtMs >= sinceMs) events.push({ eventId, state, change })
     }
     if (states.includes('waiting')) for await (const event of this.waiting(merchantId)) note(event)
@@ -232,7 +232,7 @@ export class WebhookArchive {
   }
 
   /** The events of a payment that stands in a list of deliveries as `place`. */
-  async *#waitingOf(place: string, dueMs: number | null): AsyncGenerator<ArchivedEvent> {
+  async *#waitingOf(place: string, dueMs: number | null): AsyncGenerator<LoggedEvent> {
     const [paymentKey = '', merchantId = ''] = place.split(' ')
     const partition = this.#partitionOf(merchantId)
     const [events, tries] = await Promise.all([
@@ -258,11 +258,11 @@ export class WebhookArchive {
 }
 
 /** An event of which nothing is known but its state. */
-export function archivedEvent(merchantId: string, state: ArchiveState, change: StatusChange): ArchivedEvent {
+export function loggedEvent(merchantId: string, state: LoggedState, change: StatusChange): LoggedEvent {
   return { merchantId, eventId: eventIdOf(change), state, change, queued: null, history: [] }
 }
 
 /** In the order in which events occurred. */
-export function byTime(one: Pick<ArchivedEvent, 'change'>, other: Pick<ArchivedEvent, 'change'>): number {
+export function byTime(one: Pick<LoggedEvent, 'change'>, other: Pick<LoggedEvent, 'change'>): number {
   return one.change.occurredAtMs - other.change.occurredAtMs || one.change.version - other.change.version
 }

@@ -3,8 +3,8 @@ import { newPayment } from '../../../machines/model.js'
 import { ensureGroups, readCommands } from '../../../redis/commands/command-stream.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
-import { type ArchivedEvent, WebhookArchive } from '../../../redis/webhooks/webhook-archive.js'
 import { decodeQueued, eventIdOf, type StatusChange } from '../../../redis/webhooks/webhook-event.js'
+import { type LoggedEvent, WebhookLog } from '../../../redis/webhooks/webhook-log.js'
 import {
   createWebhookQueue,
   deliveryWork,
@@ -39,9 +39,9 @@ async function waitingIds({ redis }: TestRedis, changes: readonly StatusChange[]
 }
 
 /** What was given up of one merchant, written down by the queue that `webhooks` uses. */
-function useArchive() {
+function useWebhookLog() {
   const test = useRedis()
-  const archive = () => new WebhookArchive(test.redis, PARTITIONS)
+  const eventLog = () => new WebhookLog(test.redis, PARTITIONS)
   const clock = { nowMs: START_MS }
   const dropped: number[] = []
 
@@ -62,7 +62,7 @@ function useArchive() {
   /** Puts events behind those of their payments, and gives them up from there. Returns their ids. */
   const giveUp = async (changes: readonly StatusChange[], used = queue()): Promise<string[]> => {
     for (const change of changes) await storePayment(test, change)
-    await archive().append(MERCHANT, 'delivered', changes, START_MS)
+    await eventLog().append(MERCHANT, 'delivered', changes, START_MS)
     const { entries } = await readCommands(test.redis, deliveryWork, 'a', [PARTITION], 10_000)
     for (const entry of entries) {
       const first = await used.first(entry)
@@ -72,15 +72,15 @@ function useArchive() {
     return changes.map(eventIdOf)
   }
   const listed = async (sinceMs = 0): Promise<string[]> => {
-    const events: ArchivedEvent[] = []
-    for await (const event of archive().undeliverable(MERCHANT, sinceMs)) events.push(event)
+    const events: LoggedEvent[] = []
+    for await (const event of eventLog().undeliverable(MERCHANT, sinceMs)) events.push(event)
     return events.map(event => event.eventId)
   }
   return {
     test,
     clock,
     dropped,
-    archive,
+    eventLog,
     queue,
     giveUp,
     listed
@@ -88,7 +88,7 @@ function useArchive() {
 }
 
 describe('undeliverable webhook events', () => {
-  const { test, clock, dropped, queue, giveUp, listed } = useArchive()
+  const { test, clock, dropped, queue, giveUp, listed } = useWebhookLog()
 
   it('are kept in their short form, and come oldest first, however many share a millisecond', async () => {
     const changes = [5, 1, ...Array(1_100).fill(3), 2].map(day => aChange(START_MS - day * 1_000))
@@ -125,19 +125,19 @@ describe('undeliverable webhook events', () => {
 })
 
 describe('undeliverable webhook events in the hands of an operator', () => {
-  const { test, archive, giveUp, listed } = useArchive()
+  const { test, eventLog, giveUp, listed } = useWebhookLog()
 
   it('are found by their id and sent again, the same event', async () => {
     const changes = [aChange(START_MS), aChange(START_MS + 1)] as const
     const ids = await giveUp(changes)
     for (const [index, id] of ids.entries()) {
-      const event = await archive().find(id, [MERCHANT])
+      const event = await eventLog().find(id, [MERCHANT])
       expect(event).to.include({ eventId: id, state: 'undeliverable' })
       expect(event?.change).to.deep.equal(changes[index])
       if (event === null) throw new Error('unreachable')
-      expect(await archive().replay(event)).to.equal(1)
+      expect(await eventLog().replay(event)).to.equal(1)
       // Listed no more: it is on its way.
-      expect(await archive().replay(event)).to.equal(0)
+      expect(await eventLog().replay(event)).to.equal(0)
     }
     expect(await waitingIds(test, changes)).to.deep.equal(ids)
     expect(await listed()).to.deep.equal([])
@@ -148,7 +148,7 @@ describe('undeliverable webhook events in the hands of an operator', () => {
     const changes = [1, 2, 3, 4].map(age => ({ ...aChange(START_MS - age * 1_000), paymentId, version: 10 - age }))
     const ids: string[] = []
     for (const change of changes) ids.push(...(await giveUp([change])))
-    expect(await archive().replaySince(MERCHANT, START_MS - 3_000, ['waiting', 'undeliverable'])).to.equal(3)
+    expect(await eventLog().replaySince(MERCHANT, START_MS - 3_000, ['waiting', 'undeliverable'])).to.equal(3)
     expect(await waitingIds(test, changes.slice(0, 1))).to.deep.equal([ids[2], ids[1], ids[0]])
     expect(await listed()).to.deep.equal([ids[3]])
   })
@@ -157,17 +157,17 @@ describe('undeliverable webhook events in the hands of an operator', () => {
     const change = aChange(START_MS)
     await giveUp([change])
     const others = Array.from({ length: 100 }, (_, n) => ({ ...change, version: 10 + n }))
-    expect(await archive().append(MERCHANT, 'delivered', others, START_MS)).to.equal(100)
-    expect(await archive().append(MERCHANT, 'undeliverable', [change], START_MS)).to.equal(0)
+    expect(await eventLog().append(MERCHANT, 'delivered', others, START_MS)).to.equal(100)
+    expect(await eventLog().append(MERCHANT, 'undeliverable', [change], START_MS)).to.equal(0)
     expect(await listed()).to.deep.equal([eventIdOf(change)])
   })
 
   it('are discarded: those before a time, or all', async () => {
     const changes = [1, 2, 3].map(age => aChange(START_MS - age * 1_000))
     const ids = await giveUp(changes)
-    expect(await archive().discard(MERCHANT, START_MS - 2_000)).to.equal(1)
+    expect(await eventLog().discard(MERCHANT, START_MS - 2_000)).to.equal(1)
     expect(await listed()).to.deep.equal([ids[1], ids[0]])
-    expect(await archive().discard(MERCHANT)).to.equal(2)
+    expect(await eventLog().discard(MERCHANT)).to.equal(2)
     expect(await test.redis.exists(keys.webhookUndeliverable(PARTITION, MERCHANT))).to.equal(0)
   })
 })
