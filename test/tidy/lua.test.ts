@@ -16,7 +16,9 @@ const scripts = filesBelow('redis', '.lua').map(path => {
   }
 })
 
-describe('Lua scripts', () => {
+describe('Lua scripts', function () {
+  // All sources are parsed once.
+  this.timeout(60_000)
   it('exist', () => {
     expect(scripts).not.to.have.length(0)
   })
