@@ -44,13 +44,16 @@ const AT_LOW_PRIORITY = [
 const LONGEST_FIRST = [
   'system/payments',
   'system/operations',
+  'scripts',
   'live-drill',
   'chaos',
-  'scripts',
   'system/card-data',
   'system',
-  'redis',
+  'client',
+  'machines',
   'workers',
+  'redis',
+  'archive',
   'api',
   ''
 ]
