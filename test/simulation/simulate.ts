@@ -50,7 +50,7 @@ const command = toolCommand({
     oneOf(Object.keys(mutants) as MutantName[])
   )
   .option('--failover', 'lose the last writes of the durable Redis now and then')
-  .option('--by-hand', 'people change sales at the network; an operator works off what needs a person')
+  .option('--by-hand', 'sales change in the portal of the acquirer; an operator works through the manual review list')
   .option(
     '--network <trouble>',
     'away: the card network is away for ten minutes; denying: queries reach a host that denies every sale; throttled: a gateway answers 429 and 503 for two minutes',
