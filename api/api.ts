@@ -14,7 +14,6 @@ import { MerchantStore } from '../redis/merchants/merchants.js'
 import { createRateLimiter } from '../redis/merchants/rate-limit.js'
 import { createTokenStore } from '../redis/tokens/tokens.js'
 import { createWebhookEndpointStore } from '../redis/webhooks/webhook-endpoints.js'
-import { systemClock } from '../runtime/clock.js'
 import { runProcess } from '../runtime/lifecycle.js'
 import { loadSealer } from '../vault/sealer.js'
 import { loadWebhookSecrets } from '../vault/webhook-secrets.js'
@@ -93,10 +92,10 @@ await runProcess('api', async context => {
     webhookEndpoints: createWebhookEndpoints(
       createWebhookEndpointStore(durable, config.partitions, writes),
       webhookSecrets,
-      // Not the clock that the test environment can move: `webhooks`, which asks until when an old secret signs, keeps the real time.
-      systemClock
+      // `webhooks` asks until when an old secret signs.
+      clock.real
     ),
-    testEnvironment: createTestEnvironment({ redis: durable, config, store, clock: systemClock })
+    testEnvironment: createTestEnvironment({ redis: durable, config, store, clock: clock.real })
   })
   const server = await serve(app, { host: config.host, port: config.port, log, drainDelayMs: config.drainDelayMs })
   onStop('http server', () => server.stop())

@@ -27,8 +27,13 @@ const TOLERATED_MS = 1_000
 const ROUND_TRIP_MAX_MS = 200
 
 /** A clock that `stop` leaves where it is. */
-export interface FollowedClock extends Clock {
+export interface WatchedClock extends Clock {
   stop(): void
+}
+
+export interface FollowedClock extends WatchedClock {
+  /** The time of the world outside, also where the clock of the test environment was moved: `webhooks` goes by it. */
+  readonly real: Clock
 }
 
 export interface ClockOptions {
@@ -45,7 +50,7 @@ export async function followClock(
   options: ClockOptions = {}
 ): Promise<FollowedClock> {
   const machine = await watchClock(redis, options)
-  if (environment === 'live') return machine
+  if (environment === 'live') return { ...machine, real: machine }
   let offsetMs = await readClockOffset(redis)
   const readOffset = async (): Promise<void> => {
     offsetMs = await readClockOffset(redis)
@@ -56,14 +61,14 @@ export async function followClock(
     machine.stop()
   }
   options.process?.onStop('clock', stop)
-  return { now: () => machine.now() + offsetMs, stop }
+  return { now: () => machine.now() + offsetMs, stop, real: machine }
 }
 
 /** The clock of the machine, corrected by that of Redis where the two differ by more than is tolerated. */
 export async function watchClock(
   redis: Redis,
   { process, machine = systemClock }: ClockOptions
-): Promise<FollowedClock> {
+): Promise<WatchedClock> {
   let found: Difference | undefined
   const compare = async (): Promise<void> => {
     const difference = await measure(redis, machine)

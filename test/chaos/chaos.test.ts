@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { CrashPoint } from '../../runtime/crash-points.js'
-import { type ChaosOptions, runChaos } from './run-chaos.js'
+import { type ChaosOptions, runChaos, type Verdict } from './run-chaos.js'
 
 const CLEAN = { duplicates: [], lost: [], wrong: [], stuck: [], undelivered: [], late: [] }
 
@@ -53,23 +53,45 @@ function options(changes: Partial<ChaosOptions>): ChaosOptions {
   }
 }
 
+const RUNS_MAX = 3
+
+/** What a run meets depends on the speed of the machine: runs until nothing is `missing` any more. Each has to be clean. */
+async function cleanRuns(
+  changes: Partial<ChaosOptions>,
+  missing: (runs: readonly Verdict[]) => readonly string[]
+): Promise<void> {
+  const runs: Verdict[] = []
+  while (missing(runs).length > 0 && runs.length < RUNS_MAX) {
+    const run = await runChaos(options({ ...changes, seed: runs.length + 1 }))
+    expect(run.findings).to.deep.equal(CLEAN)
+    runs.push(run)
+  }
+  expect(missing(runs)).to.deep.equal([])
+}
+
 describe('a running service under chaos', function () {
-  this.timeout(120_000)
+  this.timeout(180_000)
 
   it('loses and duplicates nothing when processes, both Redis and PostgreSQL are killed while payments move to the archive', async () => {
-    const { findings, struck, payments, shiftedClocks, archived } = await runChaos(options({ isArchiving: true }))
-    expect(findings).to.deep.equal(CLEAN)
-    expect(struck.killed).to.have.any.keys('postgres', 'redis', 'payments', 'api')
-    expect(payments).to.be.above(30)
-    expect(shiftedClocks).to.be.above(0)
-    expect(archived?.payments).to.be.above(5)
-    expect(archived?.returned).to.be.above(0)
+    const victims = ['postgres', 'redis', 'payments', 'api']
+    await cleanRuns({ isArchiving: true }, runs => {
+      const sum = (count: (run: Verdict) => number | undefined): number =>
+        runs.reduce((total, run) => total + (count(run) ?? 0), 0)
+      const happened = {
+        'payments beside them': sum(({ payments }) => payments) > 30,
+        'processes with a wrong clock': sum(({ shiftedClocks }) => shiftedClocks) > 0,
+        'payments in the archive': sum(({ archived }) => archived?.payments) > 5,
+        'payments back from it': sum(({ archived }) => archived?.returned) > 0,
+        deaths: victims.some(name => sum(({ struck }) => struck.killed[name]) > 0)
+      }
+      return Object.entries(happened).flatMap(([what, hasHappened]) => (hasHappened ? [] : what))
+    })
   })
 
   it('loses and duplicates nothing when processes die at chosen points', async () => {
-    const { findings, crashes } = await runChaos(options({ crashPoints: POINTS, rate: 8 }))
-    expect(findings).to.deep.equal(CLEAN)
-    expect(crashes).to.have.members(POINTS)
+    await cleanRuns({ crashPoints: POINTS, rate: 8 }, runs =>
+      POINTS.filter(point => !runs.some(({ crashes }) => crashes.includes(point)))
+    )
   })
 
   describe('when the connections to Redis go silent', () => {

@@ -94,8 +94,8 @@ export function needsArchive(name: ScenarioName): boolean {
 }
 
 const AMOUNT_CENTS = 10_000
-/** Half as long again as a new payment may wait for a worker. */
-const AWAY_MS = 30_000
+/** Three times as long as a new payment may wait for a worker: a worker that sleeps in the aftermath sends none either. */
+const AWAY_MS = 60_000
 const SETTLED_AFTER_MS = 6_000
 /** Longer than a process is suspended (crash-matrix.ts). */
 const RECEIVER_AWAY_MS = 20_000

@@ -3,10 +3,10 @@
 import { paymentWork } from '../../redis/commands/command-stream.js'
 import { watchWorkers } from '../../redis/commands/takeover.js'
 import type { Redis } from '../../redis/connection/connections.js'
+import type { FollowedClock } from '../../redis/connection/redis-clock.js'
 import { isRedisUnavailable, reasonOf } from '../../redis/connection/redis-errors.js'
 import type { ReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
 import { deliveryWork } from '../../redis/webhooks/webhook-queue.js'
-import { type Clock, systemClock } from '../../runtime/clock.js'
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import { deliveryRound, expiryRound, reconcileRound, takeoverRound } from './rounds.js'
@@ -23,7 +23,7 @@ export interface RoundsOptions {
   readonly timersIntervalMs: number
   readonly webhookPollMs: number
   readonly takeoverAfterMs: number
-  readonly clock: Clock
+  readonly clock: Pick<FollowedClock, 'now' | 'real'>
   readonly log: Logger
   readonly signal: AbortSignal
 }
@@ -68,7 +68,7 @@ export function startRounds(options: RoundsOptions): RoundsLoop {
       noteFired(await reconcileRound(redis, options.pace, partitions, options.clock.now()))
     ),
     repeat('webhooks', options.webhookPollMs, async () =>
-      noteFired(await deliveryRound(redis, partitions, systemClock.now()))
+      noteFired(await deliveryRound(redis, partitions, options.clock.real.now()))
     ),
     repeat('takeover', TAKEOVER_INTERVAL_MS, async () => {
       const living = await watchWorkers(redis, takeoverAfterMs, paymentWork.heartbeats)

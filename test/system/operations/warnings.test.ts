@@ -1,12 +1,16 @@
 import { chmod, readFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
+import { readLoopbackTls } from '../../../scripts/start/loopback-tls.js'
 import { parseProcfile } from '../../../scripts/start/procfile.js'
-import { Merchant } from '../../support/merchant.js'
+import { until } from '../../support/conditions.js'
+import { Merchant, registerHook } from '../../support/merchant.js'
+import { startReceiver } from '../../support/receiver.js'
 import { type ServiceUnderTest, startService, useService } from '../../support/service.js'
 
 const PROCESSES = ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks']
-const AHEAD_MS = 400_000
+const WRONG_MS = 400_000
 
 interface Readiness {
   readonly status: number
@@ -21,11 +25,12 @@ async function readinessOf(service: ServiceUnderTest, name: string): Promise<Rea
 /** Makes a process believe that it runs on a Node that no test runs on. */
 const OTHER_NODE = `--import 'data:text/javascript,Object.defineProperty(process,"version",{value:"v25.1.0"})'`
 
-/** Processes on another Node, whose machine is 400 s ahead, and a `payments` process that looks for the card network at the wrong place. */
+/** Processes on another Node, whose machine is 400 s ahead, that of `timers` behind, and a `payments` process that looks for the card network at the wrong place. */
 async function troubledProcfile(): Promise<string> {
-  const shift = `${OTHER_NODE} --import file://${resolve('dist/test/chaos/shifted-clock.js')}?ms=${AHEAD_MS}`
   const lines = parseProcfile(await readFile('Procfile', 'utf8')).map(({ name, command }) => {
     if (name === 'network') return `${name}: ${command}`
+    const aheadMs = name === 'timers' ? -WRONG_MS : WRONG_MS
+    const shift = `${OTHER_NODE} --import file://${resolve('dist/test/chaos/shifted-clock.js')}?ms=${aheadMs}`
     const shifted = command.replace(/\bnode /, `node ${shift} `)
     if (name !== 'payments') return `${name}: ${shifted}`
     return `${name}: ${shifted.replace(/^exec /, 'exec env NETWORK_TRANSACTION_URL=http://127.0.0.1:1 ')}`
@@ -50,7 +55,8 @@ describe('the processes of an installation in trouble that can still work', func
   this.timeout(40_000)
   let service: ServiceUnderTest
   before(async () => {
-    service = await startService({ procfile: await troubledProcfile(), env: { LOG_LEVEL: 'warn' } })
+    const env = { LOG_LEVEL: 'warn', WEBHOOK_RETRY_DELAYS_MS: '500' }
+    service = await startService({ procfile: await troubledProcfile(), env })
   })
   after(() => service?.stop())
 
@@ -66,10 +72,27 @@ describe('the processes of an installation in trouble that can still work', func
     for (const name of PROCESSES) {
       const { status, warnings } = await readinessOf(service, name)
       expect(status, name).to.equal(200)
-      expect(warnings['clock'], name).to.match(/^The clock of this machine is (399|400)\.\d s ahead of that of Redis\./)
+      const side = name === 'timers' ? 'behind' : 'ahead of'
+      expect(warnings['clock'], name).to.match(
+        new RegExp(`^The clock of this machine is (399|400)\\.\\d s ${side} that of Redis\\.`)
+      )
       const { text } = await service.ops(`${name}.1`, '/metrics')
-      expect(text, name).to.match(/^card_payments_clock_difference_seconds (399|400)(\.\d+)?$/m)
+      expect(text, name).to.match(/^card_payments_clock_difference_seconds -?(399|400)(\.\d+)?$/m)
       expect(text, name).to.match(/^card_payments_process_warning\{part="clock"\} 1$/m)
+    }
+  })
+
+  it('retry a webhook in time all the same', async () => {
+    const answer = (response: ServerResponse, index: number): void =>
+      void response.writeHead(index === 0 ? 500 : 204).end()
+    const receiver = await startReceiver(answer, readLoopbackTls(service.dataDir))
+    try {
+      await registerHook(service, receiver.url)
+      await new Merchant(() => service).create()
+      const accepted = await until('the retry arrives', () => [...receiver.accepted().values()][0], 10_000)
+      expect(accepted).to.deep.equal(['failed'])
+    } finally {
+      await receiver.stop()
     }
   })
 

@@ -54,7 +54,7 @@ describe('the timers after an outage of Redis (decision 6)', function () {
       partitions: PARTITION + 1,
       timersIntervalMs: DUE_INTERVAL_MS,
       takeoverAfterMs: SILENCE_MS,
-      clock: systemClock,
+      clock: { ...systemClock, real: systemClock },
       log: createLogger('timers', 'silent'),
       signal: stopping.signal
     })
