@@ -55,7 +55,8 @@ describe('a master that Sentinels name', function () {
     while (found.length === 0) found = (await readCommands(blocking, paymentWork, 'worker', [0], 1)).entries
     expect(found.map(entry => entry.command.kind)).to.deep.equal(['wake'])
     await until('wake-ups are heard again', async () => {
-      await redis.publish('reply:sentinel', 'hello')
+      // The Sentinels may close a connection to the new master once more.
+      await redis.publish('reply:sentinel', 'hello').catch(() => undefined)
       return heard.length > 0
     })
   })
