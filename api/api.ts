@@ -74,7 +74,7 @@ await runProcess('api', async context => {
     admission,
     authenticator: createAuthenticator({
       environment: config.environment,
-      findKey: keyId => merchants.findKey(keyId)
+      findKey: keyId => merchants.findKey(keyId, clock.real.now())
     }),
     rateLimiter: meterLimiter(createRateLimiter(secrets, limit, log), metrics),
     payments: shedWhenBehind(payments, {

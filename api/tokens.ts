@@ -19,7 +19,7 @@ await runProcess('tokens', async context => {
   const sealer = loadSealer(config.vaultPublicKeysFile)
 
   const { durable, installation } = await connectDurable(context, redis => awaitInstallation(redis, context))
-  await watchClock(durable, { process: context })
+  const clock = await watchClock(durable, { process: context })
   await requireOwnKeys(durable, 'vault', sealer, context)
   const secrets = await openMemoryOnly(context, installation, 'required')
   publishMemory('memory_only', () => readMemory([secrets]))
@@ -31,9 +31,10 @@ await runProcess('tokens', async context => {
     sealer,
     tokens: createTokenStore(secrets),
     tokenTtlMs: config.tokenTtlMs,
+    clock,
     authenticator: createAuthenticator({
       environment: config.environment,
-      findKey: keyId => merchants.findKey(keyId)
+      findKey: keyId => merchants.findKey(keyId, clock.now())
     }),
     limits: createTokenLimits(secrets, limit, aliveLimit(limit, config.tokensMaxPerKey, config.tokenTtlMs), log),
     trustedProxies: config.trustedProxies,

@@ -3,6 +3,7 @@
  * number).
  */
 import { newTokenId, type TokenStore } from '../../redis/tokens/tokens.js'
+import type { Clock } from '../../runtime/clock.js'
 import type { Sealer } from '../../vault/sealer.js'
 import type { CardInput } from './card-input.js'
 
@@ -10,6 +11,8 @@ export interface CreateTokenDeps {
   readonly sealer: Sealer
   readonly tokens: Pick<TokenStore, 'put'>
   readonly tokenTtlMs: number
+  /** The time of the world outside. */
+  readonly clock: Clock
 }
 
 /** The answer to the browser. */
@@ -40,5 +43,5 @@ export async function createToken(deps: CreateTokenDeps, merchantId: string, car
     typedBox: deps.sealer.sealTyped({ number, ...holder, cvv }, context)
   }
   await deps.tokens.put(token, deps.tokenTtlMs)
-  return { token_id: tokenId, brand, last4, expires_at: new Date(Date.now() + deps.tokenTtlMs).toISOString() }
+  return { token_id: tokenId, brand, last4, expires_at: new Date(deps.clock.now() + deps.tokenTtlMs).toISOString() }
 }

@@ -53,7 +53,7 @@ function tokenRoute(deps: TokensAppDeps): Route {
       const { merchantId } = await authenticate(ctx, deps.authenticator, 'tokens:write')
       refuseParameters(ctx.querystring)
       await readJson(ctx, { isOptional: false })
-      const card = readCardInput(ctx.state.body, { environment: deps.environment, nowMs: Date.now() })
+      const card = readCardInput(ctx.state.body, { environment: deps.environment, nowMs: deps.clock.now() })
       await limitTokens(ctx, deps.limits)
       return { status: 201, body: await createToken(deps, merchantId, card) }
     }

@@ -7,8 +7,8 @@
  * environment adds an offset, so that a merchant can live through seven days in a second; the live environment never
  * reads it.
  *
- * `webhooks`, which speaks with the world outside, has no such offset: its clock is that of the machine, set right
- * (`watchClock`). `tokens` keeps the clock of its machine. Every process publishes the difference and warns of it.
+ * Webhooks, API keys and tokens belong to the world outside, and have no such offset: their clock is that of the machine,
+ * set right (`watchClock`, `FollowedClock.real`). Every process publishes the difference and warns of it.
  */
 import type { Environment } from '../../machines/model.js'
 import { type Clock, systemClock } from '../../runtime/clock.js'

@@ -123,7 +123,8 @@ export class MerchantStore {
       expiresAtMs: request.expiresAtMs ?? null,
       createdAtMs: Date.now()
     }
-    if (isExpired(key)) throw new MerchantStoreError('The key would expire before it is made. Give a later time.')
+    if (isExpired(key, key.createdAtMs))
+      throw new MerchantStoreError('The key would expire before it is made. Give a later time.')
     const secret = isPublishable ? null : randomBytes(32).toString('base64url')
     await this.#redis.zadd(keys.apiKeys(), key.createdAtMs, key.keyId)
     await this.#redis.hset(keys.apiKey(key.keyId), {
@@ -165,14 +166,14 @@ export class MerchantStore {
 
   /**
    * The record behind a key id, revoked ones included; null when there is none. Two reads in either case. A key that has
-   * expired counts as revoked.
+   * expired at `nowMs` counts as revoked.
    */
-  async findKey(keyId: string): Promise<KeyRecord | null> {
+  async findKey(keyId: string, nowMs: number): Promise<KeyRecord | null> {
     const found = parseKey(keyId, await this.#redis.hgetall(keys.apiKey(keyId)))
     const merchant = await this.findMerchant(found?.key.merchantId ?? NO_MERCHANT)
     if (found === null) return null
     const { key, secretHash } = found
-    const isRevoked = key.isRevoked || isExpired(key)
+    const isRevoked = key.isRevoked || isExpired(key, nowMs)
     return { ...key, isRevoked, secretHash, isMerchantEnabled: merchant?.isEnabled ?? false }
   }
 
@@ -186,8 +187,8 @@ export class MerchantStore {
   }
 }
 
-export function isExpired({ expiresAtMs }: Pick<ApiKey, 'expiresAtMs'>): boolean {
-  return expiresAtMs !== null && Date.now() >= expiresAtMs
+export function isExpired({ expiresAtMs }: Pick<ApiKey, 'expiresAtMs'>, nowMs: number): boolean {
+  return expiresAtMs !== null && nowMs >= expiresAtMs
 }
 
 /** What is stored of a secret, and compared with. */

@@ -2,11 +2,12 @@
  * The log of webhook events, for operators: where an event is, what was tried, and how it is sent again.
  *
  * Delivered and undeliverable events are kept for WEBHOOK_RETENTION_DAYS. An event that is sent again has the same bytes and
- * stands behind the others of its payment.
+ * stands behind the others of its payment. It is due by the clock of Redis: that of an operator's machine may be wrong.
  *
  * An endpoint that was down for days may have left millions of events: nothing here asks Redis for all at once.
  */
 import type { Redis } from '../connection/connections.js'
+import { serverTimeMs } from '../connection/redis-clock.js'
 import { keys, partitionOf, partitionOfPayment, paymentKeyOf } from '../keys.js'
 import { createPaymentStore, type PaymentStore } from '../payments/payments.js'
 import { defineScript } from '../scripts.js'
@@ -148,7 +149,7 @@ export class WebhookLog {
   /** Sends an event again; one that waits is due at once. Answers how many events. */
   async replay({ merchantId, state, change }: LoggedEvent): Promise<number> {
     if (state === 'waiting') return await this.#hurry(merchantId, change)
-    return await this.append(merchantId, state, [change], Date.now())
+    return await this.append(merchantId, state, [change], await serverTimeMs(this.#redis))
   }
 
   /** Sends again all that occurred since a time, in its order. Answers how many events. */
@@ -168,7 +169,7 @@ export class WebhookLog {
     // One list of all others, so that the events of a payment keep their order, the delivered and the undeliverable ones.
     const others = [...wanted.values()].filter(event => event.state !== 'waiting')
     const changes = others.map(event => event.change)
-    return waiting.length + (await this.append(merchantId, 'delivered', changes, Date.now()))
+    return waiting.length + (await this.append(merchantId, 'delivered', changes, await serverTimeMs(this.#redis)))
   }
 
   /** Forgets what was given up of what occurred before a time, or all of it. Answers how many events. */
@@ -227,7 +228,7 @@ export class WebhookLog {
   /** What is parked waits for its endpoint, which is not asked more often for it. */
   async #hurry(merchantId: string, { paymentId }: StatusChange): Promise<number> {
     const list = keys.webhookDue(this.#partitionOf(merchantId))
-    await this.#redis.zadd(list, 'XX', Date.now(), `${paymentKeyOf(paymentId)} ${merchantId}`)
+    await this.#redis.zadd(list, 'XX', await serverTimeMs(this.#redis), `${paymentKeyOf(paymentId)} ${merchantId}`)
     return 1
   }
 

@@ -131,7 +131,7 @@ function present(key: ApiKey): Record<string, unknown> {
 
 function stateOf(key: ApiKey): string {
   if (key.isRevoked) return 'revoked'
-  return isExpired(key) ? 'expired' : 'active'
+  return isExpired(key, Date.now()) ? 'expired' : 'active'
 }
 
 function expiryOf({ expiresAtMs }: ApiKey): string | null {

@@ -82,7 +82,7 @@ async function findOrCreateDemo(dataDir: string, redis: Redis): Promise<DemoKeys
 
 async function isKnown(merchants: MerchantStore, stored: DemoKeys): Promise<boolean> {
   const records = await Promise.all(
-    [stored.api_key, stored.publishable_key].map(key => merchants.findKey(key.split('.')[1] ?? ''))
+    [stored.api_key, stored.publishable_key].map(key => merchants.findKey(key.split('.')[1] ?? '', Date.now()))
   )
   return records.every(record => record?.merchantId === stored.merchant_id && !record.isRevoked)
 }

@@ -11,6 +11,7 @@ import { createTokensApp } from '../../api/tokens/tokens-app.js'
 import { MerchantStore } from '../../redis/merchants/merchants.js'
 import type { RateLimit } from '../../redis/merchants/rate-limit.js'
 import { createTokenStore } from '../../redis/tokens/tokens.js'
+import { systemClock } from '../../runtime/clock.js'
 import { createLogger } from '../../runtime/log.js'
 import { ensureKeyFiles, keyFilesIn } from '../../vault/key-files.js'
 import { loadOpener, type Opener } from '../../vault/opener.js'
@@ -94,7 +95,11 @@ class TokensAppUnderTest {
       sealer: loadSealer(ensureKeyFiles(keyFilesIn(this.#dir)).publicFile),
       tokens: createTokenStore(this.redis.secrets),
       tokenTtlMs: TOKEN_TTL_MS,
-      authenticator: createAuthenticator({ environment: 'test', findKey: keyId => this.merchants.findKey(keyId) }),
+      clock: systemClock,
+      authenticator: createAuthenticator({
+        environment: 'test',
+        findKey: keyId => this.merchants.findKey(keyId, Date.now())
+      }),
       limits: createTokenLimits(this.redis.secrets, limit, alive, log),
       trustedProxies,
       hostedFields: loadHostedFields(''),

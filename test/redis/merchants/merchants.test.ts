@@ -61,7 +61,7 @@ describe('merchants and keys', () => {
     const { merchantId } = await store.createMerchant('Loja')
     const key = await store.createKey({ merchantId, permissions: ['tokens:write'], isPublishable: true })
     expect(key.fullKey).to.equal(`svc_test.${key.keyId}`)
-    expect((await store.findKey(key.keyId))?.secretHash).to.equal(null)
+    expect((await store.findKey(key.keyId, Date.now()))?.secretHash).to.equal(null)
     const wrong = store.createKey({ merchantId, permissions: ['payments:write'], isPublishable: true })
     expect(await failure(wrong)).to.contain('tokens:write')
     expect(await failure(store.createKey({ merchantId, permissions: ['tokens:write'] }))).to.contain('publishable')
@@ -75,7 +75,7 @@ describe('merchants and keys', () => {
     )
     expect(await failure(store.listKeys('m_none'))).to.contain('m_none')
     expect(await failure(store.revokeKey('k_none'))).to.contain('no key k_none')
-    expect(await store.findKey('k_none')).to.equal(null)
+    expect(await store.findKey('k_none', Date.now())).to.equal(null)
     expect(await store.listMerchants()).not.to.deep.include({ merchantId: 'm_none' })
   })
 
@@ -93,7 +93,10 @@ describe('merchants and keys', () => {
   ] as const) {
     it(`5: ${name} is refused within 1 s by a process that has just seen it valid`, async () => {
       const key = await newKey()
-      const { authenticate } = createAuthenticator({ environment: 'test', findKey: id => store.findKey(id) })
+      const { authenticate } = createAuthenticator({
+        environment: 'test',
+        findKey: id => store.findKey(id, Date.now())
+      })
       const isRefused = () =>
         authenticate(`Bearer ${key.fullKey}`).then(
           () => false,
@@ -109,8 +112,8 @@ describe('merchants and keys', () => {
     const { merchantId } = await newKey()
     const expiresAtMs = Date.now() + 1_500
     const key = await store.createKey({ merchantId, permissions: ['payments:read'], label: 'checkout', expiresAtMs })
-    expect(await store.findKey(key.keyId)).to.include({ label: 'checkout', expiresAtMs, isRevoked: false })
-    const { authenticate } = createAuthenticator({ environment: 'test', findKey: id => store.findKey(id) })
+    expect(await store.findKey(key.keyId, Date.now())).to.include({ label: 'checkout', expiresAtMs, isRevoked: false })
+    const { authenticate } = createAuthenticator({ environment: 'test', findKey: id => store.findKey(id, Date.now()) })
     await authenticate(`Bearer ${key.fullKey}`)
     await until('its expiry', () => Date.now() >= expiresAtMs)
     const refusal = (): Promise<string> => authenticate(`Bearer ${key.fullKey}`).then(() => '', String)
@@ -123,9 +126,9 @@ describe('merchants and keys', () => {
     const key = await newKey()
     await store.setEnabled(key.merchantId, false)
     await store.setEnabled(key.merchantId, true)
-    expect(await store.findKey(key.keyId)).to.include({ isMerchantEnabled: true, isRevoked: false })
+    expect(await store.findKey(key.keyId, Date.now())).to.include({ isMerchantEnabled: true, isRevoked: false })
     await store.revokeKey(key.keyId)
     expect(await store.revokeKey(key.keyId)).to.include({ isRevoked: true })
-    expect(await store.findKey(key.keyId)).to.include({ isRevoked: true })
+    expect(await store.findKey(key.keyId, Date.now())).to.include({ isRevoked: true })
   })
 })

@@ -2,15 +2,17 @@ import { chmod, readFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
+import { createTestToken } from '../../../client/index.js'
 import { readLoopbackTls } from '../../../scripts/start/loopback-tls.js'
 import { parseProcfile } from '../../../scripts/start/procfile.js'
 import { until } from '../../support/conditions.js'
-import { Merchant, registerHook } from '../../support/merchant.js'
+import { asOperator, Merchant, registerHook } from '../../support/merchant.js'
 import { startReceiver } from '../../support/receiver.js'
 import { type ServiceUnderTest, startService, useService } from '../../support/service.js'
 
 const PROCESSES = ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks']
 const WRONG_MS = 400_000
+const TOKEN_TTL_MS = 900_000
 
 interface Readiness {
   readonly status: number
@@ -94,6 +96,18 @@ describe('the processes of an installation in trouble that can still work', func
     } finally {
       await receiver.stop()
     }
+  })
+
+  it('tell when a token ends, and when an API key has ended, by the clock of Redis', async () => {
+    const { tokensUrl, publishableKey, merchantId, baseUrl } = service
+    const token = await createTestToken({ tokensUrl, publishableKey })
+    expect(Date.parse(token.expires_at) - Date.now()).to.be.closeTo(TOKEN_TTL_MS, 60_000)
+
+    const [permissions, expires] = ['payments:read', new Date(Date.now() + WRONG_MS / 2).toISOString()]
+    const args = ['--merchant', merchantId, '--permissions', permissions, '--expires', expires, '--json']
+    const { out } = await asOperator(service, 'key', 'create', ...args)
+    const headers = { Authorization: `Bearer ${JSON.parse(out).key}` }
+    expect((await fetch(`${baseUrl}/v1/payments`, { headers })).status).to.equal(200)
   })
 
   it('warn of a card network that cannot be reached: payments ends what it can, and is ready', async () => {
