@@ -6,7 +6,7 @@ import { readFinalState } from './final-state.js'
 import type { RedisData } from './redis-data.js'
 import type { Installation } from './simulated-installation.js'
 import type { MerchantClient } from './simulated-merchant.js'
-import { hasMovedAll } from './simulated-mover.js'
+import { nextLookMs, notMoved } from './simulated-mover.js'
 import type { Process, World } from './world.js'
 
 /** What rests moves within this time, also when it has just come back. */
@@ -37,10 +37,14 @@ export async function auditMoving(
   merchants: readonly MerchantClient[]
 ): Promise<string[]> {
   const before = await viewed(world, installation, outside, merchants)
-  const hasMoved = await world.turn(() => hasMovedAll(installation), MOVED_WITHIN_MS)
+  await world.turn(() => notMoved(installation).length === 0, MOVED_WITHIN_MS)
+  const left = notMoved(installation).map(paymentKey => {
+    const lookMs = nextLookMs(installation, paymentKey)
+    return `${paymentKey}: rests, and does not leave Redis; looked at in ${(lookMs ?? NaN) - world.nowMs} ms`
+  })
   const after = await viewed(world, installation, outside, merchants)
   const stale = auditRows(installation)
-  return [...before, ...(hasMoved ? [] : ['payments that rest do not leave Redis']), ...after, ...stale]
+  return [...before, ...left, ...after, ...stale]
 }
 
 /** What merchants see, compared with what is stored. */

@@ -38,7 +38,7 @@ function auditAge({ terms }: Payment, sale: LedgerSale | undefined, withinMs: nu
 function auditOthers({ terms, progress, history }: Payment, byHandCents: number): string[] {
   const { status, refunds } = progress
   const elsewhereCents = voidedElsewhereCents(refunds)
-  const hadDoubt = history.some(line => placeOf(line) === 'refunding.asking')
+  const hadDoubt = history.some(line => placeOf(line) === 'refunding.reconciling')
   if (!TAKEN.has(status) || hadDoubt || elsewhereCents === byHandCents) return []
   return [`${terms.id}: ascribes ${elsewhereCents} to others, who gave back ${byHandCents}`]
 }
@@ -67,7 +67,7 @@ function auditOrder({ terms, progress }: Payment, sales: readonly LedgerSale[]):
       refunds.filter(({ state }) => state === 'succeeded'),
       refund => refund.amountCents
     )
-    if (voided !== listed) problems.push(`${id}: lists refunds of ${listed}, the network has given back ${voided}`)
+    if (voided !== listed) problems.push(`${id}: lists refunds of ${listed}, the network has refunded ${voided}`)
     if (status !== 'charged_back' && own.some(sale => sale.chargebackCase !== null)) {
       problems.push(`${id}: is ${status}, and the network has charged it back`)
     }

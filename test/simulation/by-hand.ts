@@ -65,7 +65,7 @@ function touch({ random, nowMs }: World, sale: LedgerSale): Partial<LedgerSale> 
   if (sale.status !== LedgerStatus.captured || balance === 0) return null
   const part = random.pick([balance, Math.ceil(balance / 2), Math.ceil(balance / 5)])
   if (random.chance(CORRECTED)) {
-    // Captured with another amount than asked for, which shows only now; more than was given back of it, at least.
+    // Captured with another amount than asked for, which shows only now; more than was refunded of it, at least.
     return { capturedAmount: random.pick([sale.voidedAmount + Math.ceil(balance / 2), sale.amount]) }
   }
   const status = part === balance ? LedgerStatus.voided : LedgerStatus.captured
@@ -83,7 +83,7 @@ export async function resolveReviews(world: World, installation: Installation, o
         const key = keys.payment(partitionOfPayment(paymentId), paymentKey)
         const { progress } = decodePayment((await redis.get(key)) ?? '', paymentKey)
         const { phase, operation } = progress
-        if (phase !== 'asking') {
+        if (phase !== 'reconciling') {
           if (world.random.chance(0.5)) await resolveReview(redis, paymentId)
           continue
         }

@@ -102,7 +102,7 @@ export const mutants = {
     script: replace("redis.call('XADD', KEYS[2], '*', 'p', due[i], 'c', ARGV[3], 'd', due[i + 1])", '')
   },
   'forgotten-first-delivery': {
-    description: 'A command that is given back looks new: the authorisation is sent again.',
+    description: 'A command that is requeued looks new: the authorisation is sent again.',
     script: replace(
       "redis.call('XADD', KEYS[1], '*', unpack(ARGV, 3))\nreturn 1",
       `local fields = {}

@@ -156,14 +156,16 @@ const commands: Readonly<Record<string, Command>> = {
   ZADD: (data, [key = '', ...args]) => {
     const option = args[0]?.toUpperCase()
     const isOption = option === 'XX' || option === 'NX'
-    const [score = '', member = ''] = isOption ? args.slice(1) : args
-    const isThere = data.zset(key)?.has(member) ?? false
-    if ((option === 'XX' && !isThere) || (option === 'NX' && isThere)) return 0
+    const pairs = isOption ? args.slice(1) : args
     const zset = data.zset(key) ?? new Map<string, number>()
-    data.values.set(key, { type: 'zset', zset })
-    const added = zset.has(member) ? 0 : 1
-    zset.set(member, Number(score))
-    return added
+    const sizeBefore = zset.size
+    for (let place = 0; place < pairs.length; place += 2) {
+      const [score = '', member = ''] = pairs.slice(place, place + 2)
+      const isLeftOut = zset.has(member) ? option === 'NX' : option === 'XX'
+      if (!isLeftOut) zset.set(member, Number(score))
+    }
+    if (zset.size > 0) data.values.set(key, { type: 'zset', zset })
+    return zset.size - sizeBefore
   },
   ZCARD: (data, [key = '']) => data.zset(key)?.size ?? 0,
   ZCOUNT: (data, [key = '', min = '', max = '']) =>

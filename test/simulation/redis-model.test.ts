@@ -116,6 +116,7 @@ function dataSteps(random: Random): Steps {
     ['HDEL', one('hash'), one('field')],
     ['ZADD', one('zset'), score, one('member')],
     ['ZADD', one('zset'), 'XX', score, one('member')],
+    ['ZADD', one('zset'), score, one('member'), score, one('member')],
     ['ZREM', one('zset'), one('member')],
     ['ZCARD', one('zset')],
     ['ZCOUNT', one('zset'), '-inf', score],

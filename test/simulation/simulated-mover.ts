@@ -85,13 +85,13 @@ export function nextMoveMs(installation: Archived): number {
   return Math.min(...looks.map(lookMs => lookMs ?? Number.POSITIVE_INFINITY))
 }
 
-/** Whether all that rests has left Redis. */
-export function hasMovedAll(installation: Archived): boolean {
-  return keysInRedis(installation).every(paymentKey => {
+/** The keys of payments that rest, and have not left Redis. */
+export function notMoved(installation: Archived): string[] {
+  return keysInRedis(installation).filter(paymentKey => {
     const text = installation.durable.data.text(
       keys.payment(partitionOfPayment(paymentIdOfKey(paymentKey)), paymentKey)
     )
-    return text === null || !isAtRest(decodePayment(text, paymentKey).progress)
+    return text !== null && isAtRest(decodePayment(text, paymentKey).progress)
   })
 }
 

@@ -17,6 +17,7 @@ import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import { eraseBuyer } from './erase-buyer.js'
 import type { HandlingOutcome } from './intake.js'
+import { returnEntry } from './return-entry.js'
 import { DeliveryLost, LockLost, loadPaymentAndEvent, runCommand, timeFor } from './run-command.js'
 import type { WorkerDeps } from './worker-deps.js'
 
@@ -44,6 +45,8 @@ export async function handleCommand(
     entry = { ...first, deliveryCount: Math.max(first.deliveryCount, 1) }
   }
   const isBegun = (): boolean => entry !== first
+  const returnUnended = (move: () => Promise<boolean>): Promise<void> =>
+    returnEntry(move, { log: deps.log, ids: idsOf(first), stopping })
   while (!stopping.aborted) {
     try {
       if (entry.deliveryCount >= deps.deliveriesMax) await deadLetterPoison(entry, deps)
@@ -61,31 +64,22 @@ export async function handleCommand(
       if (error instanceof WrittenByNewer && !isBegun()) {
         warnRateLimited(deps.log, { ...idsOf(first), err: error }, 'a command is left to workers of a newer version')
         await delay(FAILED_RETRY_MS, stopping)
-        return await giveBackUnbegun(() => deps.queue.leave(first), first, deps)
+        await returnUnended(() => deps.queue.leave(first))
+        return 'ended'
       }
-      if (error instanceof LockLost) logOf(first, deps).info('the lock was lost, the command goes back')
+      if (error instanceof LockLost) logOf(first, deps).info('the lock was lost, the command is requeued')
       else
         logOf(first, deps).error(
           { err: error, delivery_count: entry.deliveryCount },
-          'the command failed and goes back'
+          'the command failed and is requeued'
         )
       await delay(FAILED_RETRY_MS, stopping)
-      await giveBack(entry, deps, stopping)
+      await returnUnended(() => deps.queue.requeue(entry))
       return 'ended'
     }
   }
-  return isBegun() ? 'ended' : await giveBackUnbegun(() => deps.queue.release(first), first, deps)
-}
-
-/** Keeps the delivery count: a higher one makes the next worker assume that the authorisation was sent. */
-async function giveBackUnbegun(
-  giveBack: () => Promise<boolean>,
-  entry: CommandEntry,
-  deps: WorkerDeps
-): Promise<HandlingOutcome> {
-  await giveBack().catch((error: unknown) => {
-    logOf(entry, deps).warn({ err: error }, 'a command could not be given back, it will be taken over')
-  })
+  // Keeps the delivery count: a higher one makes the next worker assume that the authorisation was sent.
+  if (!isBegun()) await returnUnended(() => deps.queue.release(first))
   return 'ended'
 }
 
@@ -97,19 +91,6 @@ function logOf(entry: CommandEntry, deps: WorkerDeps): Logger {
 function idsOf({ paymentKey, command, correlationId }: CommandEntry): Readonly<Record<string, string>> {
   const ids = { payment_id: paymentIdOfKey(paymentKey), command: command.kind }
   return correlationId === null ? ids : { ...ids, correlation_id: correlationId }
-}
-
-/** Repeats until Redis takes it: only a dead worker's entries are taken over, and this worker lives. */
-async function giveBack(entry: CommandEntry, deps: WorkerDeps, stopping: AbortSignal): Promise<void> {
-  while (!stopping.aborted) {
-    try {
-      await deps.queue.requeue(entry)
-      return
-    } catch (error) {
-      warnRateLimited(deps.log, { ...idsOf(entry), err: error }, 'a command could not be given back yet')
-      await delay(UNAVAILABLE_RETRY_MS, stopping)
-    }
-  }
 }
 
 /** False: it was stopped while it waited for the payment to be free. */

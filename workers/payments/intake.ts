@@ -55,6 +55,7 @@ export function createIntake<E extends StreamEntry>(
     slots.run(async () => {
       const outcome = await options.handle(known, stopping).finally(() => running.delete(name))
       if (outcome === 'ended') ended.add(name)
+      else found.delete(name)
     })
   }
   const take = async ({ entries, unreadable }: ReadResult<E>): Promise<void> => {

@@ -14,6 +14,7 @@ import type { DeliveryEntry, FirstEvent, Settlement } from '../../redis/webhooks
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import type { HandlingOutcome } from '../payments/intake.js'
+import { returnEntry } from '../payments/return-entry.js'
 import { attemptDelivery } from './attempt.js'
 import type { DeliveryDeps } from './delivery-deps.js'
 import { createReceivers, type Receiver } from './receivers.js'
@@ -41,18 +42,20 @@ export function createDeliveryHandler(deps: DeliveryDeps, interrupted: AbortSign
         if (outcome === 'cut') break
         await delay(LOCKED_RETRY_MS, stopping)
       } catch (error) {
-        const ids = { payment_id: paymentIdOfKey(entry.paymentKey), merchant_id: entry.merchantId, err: error }
+        const context = { ...idsOf(entry), err: error }
         const isAway = isRedisUnavailable(error)
-        if (isAway) warnRateLimited(log, ids, 'a Redis is away, the webhook waits')
-        else log.error(ids, 'a webhook could not be sent, it is tried again')
+        if (isAway) warnRateLimited(log, context, 'a Redis is away, the webhook waits')
+        else log.error(context, 'a webhook could not be sent, it is tried again')
         await delay(isAway ? UNAVAILABLE_RETRY_MS : FAILED_RETRY_MS, stopping)
       }
     }
-    await queue.requeue(entry).catch((error: unknown) => {
-      log.warn({ err: error }, 'a webhook could not be given back, it will be taken over')
-    })
+    await returnEntry(() => queue.requeue(entry), { log, ids: idsOf(entry), stopping })
     return 'ended'
   }
+}
+
+function idsOf({ paymentKey, merchantId }: DeliveryEntry): Readonly<Record<string, string>> {
+  return { payment_id: paymentIdOfKey(paymentKey), merchant_id: merchantId }
 }
 
 interface Signals {
