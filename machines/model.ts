@@ -28,7 +28,7 @@ export const paymentStatuses = [
 export type PaymentStatus = (typeof paymentStatuses)[number]
 
 /** What divides a status that lasts; which status has which of them is in the chart (machines/payment/). */
-export const paymentPhases = ['sending', 'asking', 'releasing', 'released', 'watched', 'settled'] as const
+export const paymentPhases = ['sending', 'reconciling', 'releasing', 'released', 'watched', 'settled'] as const
 
 export type PaymentPhase = (typeof paymentPhases)[number]
 
@@ -74,7 +74,7 @@ export interface Operation {
   readonly idempotencyKey: string
 }
 
-/** Captured money on its way back to the buyer, or given back. */
+/** Captured money on its way back to the buyer, or refunded. */
 export interface Refund {
   readonly amountCents: number
   readonly state: OperationState
@@ -163,7 +163,7 @@ export interface PaymentProgress extends PaymentPlace {
   readonly canceledAtMs: number | null
   readonly refundedAtMs: number | null
   readonly operation: Operation
-  /** The oldest first. What was given back outside this service is one of them. */
+  /** The oldest first. A refund made outside this service is one of them. */
   readonly refunds: readonly Refund[]
   readonly error: FailureCode | null
   readonly reconciliation: Reconciliation | null
@@ -190,7 +190,7 @@ export interface Payment {
   readonly history: readonly HistoryEntry[]
 }
 
-/** The name of a place as the chart has it: `captured`, `capturing.asking`. */
+/** The name of a place as the chart has it: `captured`, `capturing.reconciling`. */
 export function placeOf({ status, phase }: PaymentPlace): string {
   return phase === null ? status : `${status}.${phase}`
 }

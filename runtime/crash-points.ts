@@ -11,7 +11,7 @@ export const crashSteps = {
   claim_token:
     'A token is claimed: before, it is free; after, it belongs to the request, whose key can claim it again.',
   release_token:
-    'A token is given back: before, it belongs to a request that has no use for it; after, another key can claim it.',
+    'A token is released: before, it belongs to a request that has no use for it; after, another key can claim it.',
   accept_payment:
     'A new payment is accepted: before, nothing is known of it; after, it is durable and its request has no answer.',
   accept_operation: 'A capture or cancel is accepted: before, nothing is known of it; after, it is durable.',
@@ -19,7 +19,7 @@ export const crashSteps = {
   commit: 'A decision is written: before, nothing has changed; after, an effect is due, or the command has ended.',
   finish:
     'A command ends without a change: before, it is redelivered; after, its result is stored and its request waits.',
-  requeue: 'A command is given back: before, it belongs to a worker; after, to the stream.',
+  requeue: 'A command is requeued: before, it belongs to a worker; after, to the stream.',
   dead_letter: 'A command is taken out of circulation.',
   fire_due: 'Wake-ups become commands: before, they are due; after, they wait in the stream.',
   drop_consumer: 'A dead worker that holds nothing is forgotten.',

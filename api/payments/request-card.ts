@@ -1,5 +1,5 @@
 /**
- * The card of a create request: claimed or looked up before the request is accepted, and given back when it was not.
+ * The card of a create request: claimed or looked up before the request is accepted, and released when it was not.
  * The card data itself stays sealed; only the CVV that comes with a stored card is sealed here.
  */
 import type { CardSource } from '../../machines/commands.js'
@@ -50,7 +50,7 @@ export async function keepCvv(deps: RequestCardDeps, terms: PaymentTerms, reques
 /**
  * The card data of a request that was not accepted, because its key has a payment already. The token goes free when the
  * key's payment is another request's, or has ended without the token: a new key may use it. One that the payment itself
- * may still need, or was sent with, is not given back: the store knows which requests have claimed it.
+ * may still need, or was sent with, is not released: the store knows which requests have claimed it.
  *
  * What if this process dies before it, or the memory-only Redis is away? The token stays with the key; the same request
  * again gives it back.

@@ -16,7 +16,7 @@ const toRefunding = {
 const toChargedBack = {
   target: 'charged_back',
   actions: 'verifyLater',
-  description: 'The network confirms the chargeback. Verify again later: money may have been given back as well.'
+  description: 'The network confirms the chargeback. Verify again later: there may be a refund as well.'
 } as const
 
 /** The status stays: it tells of the merchant's own refunds only. */
@@ -63,7 +63,7 @@ export const refunding: PaymentState = {
   initial: 'sending',
   on: { NETWORK_NOTIFICATION: notificationForLater },
   states: {
-    sending: sending('asking', {
+    sending: sending('reconciling', {
       description: 'The refund is on its way to the network.',
       on: {
         APPROVED: [
@@ -76,7 +76,7 @@ export const refunding: PaymentState = {
           {
             target: '#payment.partially_refunded',
             actions: ['noteRefunded', 'succeed'],
-            description: 'A part is given back.'
+            description: 'A part is refunded.'
           }
         ],
         OPERATION_FAILED: [
@@ -90,7 +90,7 @@ export const refunding: PaymentState = {
         ]
       }
     }),
-    asking: inDoubt({
+    reconciling: inDoubt({
       description: 'The refund is in doubt; the voided amount at the network is compared.',
       on: {
         OPERATION_BOOKED: [
@@ -145,7 +145,7 @@ export const refunding: PaymentState = {
 }
 
 export const partiallyRefunded = verifiable({
-  description: 'Part of the captured amount is given back.',
+  description: 'Part of the captured amount is refunded.',
   tags: ['refundable', 'resting'],
   on: {
     CANCEL: toRefunding,
@@ -157,7 +157,7 @@ export const partiallyRefunded = verifiable({
 })
 
 export const refunded = verifiable({
-  description: 'All of the captured amount is given back.',
+  description: 'All of the captured amount is refunded.',
   tags: ['refundable', 'resting'],
   on: {
     CHARGED_BACK: toChargedBack,

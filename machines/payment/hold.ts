@@ -75,7 +75,7 @@ export const capturing: PaymentState = {
   initial: 'sending',
   on: { NETWORK_NOTIFICATION: notificationForLater },
   states: {
-    sending: sending('asking', {
+    sending: sending('reconciling', {
       description: 'The capture is on its way to the network.',
       on: {
         APPROVED: { target: '#payment.captured', actions: ['noteCaptured', 'succeed'], description: 'Captured.' },
@@ -85,13 +85,13 @@ export const capturing: PaymentState = {
           description: 'Refused, or not sent: the hold stays.'
         },
         EARLIER_TRY_IN_DOUBT: {
-          target: 'asking',
+          target: 'reconciling',
           actions: 'keepDoubt',
           description: 'This try did not capture, but an earlier one may still arrive: reconcile.'
         }
       }
     }),
-    asking: inDoubt({
+    reconciling: inDoubt({
       description: 'The capture is in doubt; it is reconciled.',
       on: {
         OPERATION_BOOKED: {
@@ -138,7 +138,7 @@ export const cancelling: PaymentState = {
   initial: 'sending',
   on: { NETWORK_NOTIFICATION: notificationForLater },
   states: {
-    sending: sending('asking', {
+    sending: sending('reconciling', {
       description: 'The void is on its way to the network.',
       on: {
         APPROVED: {
@@ -152,13 +152,13 @@ export const cancelling: PaymentState = {
           description: 'Refused, or not sent: the hold stays.'
         },
         EARLIER_TRY_IN_DOUBT: {
-          target: 'asking',
+          target: 'reconciling',
           actions: 'keepDoubt',
           description: 'This try did not void, but an earlier one may still arrive: reconcile.'
         }
       }
     }),
-    asking: inDoubt({
+    reconciling: inDoubt({
       description: 'The void is in doubt; it is reconciled.',
       on: {
         OPERATION_BOOKED: {

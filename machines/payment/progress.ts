@@ -51,7 +51,7 @@ export const noteCaptured: Change = ({ context, event }) => {
 /** The hold is gone. What the network reported before is still to be looked at: it may be about another sale. */
 export const noteCanceled: Change = ({ event }) => ({ canceledAtMs: event.nowMs })
 
-/** The refund at hand is done. A record with even more given back does not undo that, but an operator has to look. */
+/** The refund at hand is done. A record with a larger refund does not change that, but an operator has to look. */
 export const noteRefunded: Change = ({ context, event }) => {
   const { figures } = context
   const sale = saleOf(event)

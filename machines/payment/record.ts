@@ -67,9 +67,9 @@ function ofAbsence(known: Known, answer: Absent): Finding {
     case 'failed.watched':
       return { type: 'SALE_GONE', nowMs }
     case 'pre_authorized':
-    case 'capturing.asking':
-    case 'cancelling.asking':
-    case 'refunding.asking':
+    case 'capturing.reconciling':
+    case 'cancelling.reconciling':
+    case 'refunding.reconciling':
       return lags
   }
   // After its memory the network finds no sale; what was reported about one then can't be confirmed.
@@ -194,9 +194,9 @@ const comparisons: Readonly<Record<string, Compare>> = {
   'failed.settled': ofFailure,
   'failed.watched': ofFailure,
   pre_authorized: ofHold,
-  'capturing.asking': ofCapture,
-  'cancelling.asking': ofCancellation,
-  'refunding.asking': ofRefund,
+  'capturing.reconciling': ofCapture,
+  'cancelling.reconciling': ofCancellation,
+  'refunding.reconciling': ofRefund,
   'expired.releasing': ofRelease,
   'expired.released': ofVoidedHold,
   canceled: ofVoidedHold,

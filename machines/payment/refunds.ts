@@ -51,7 +51,7 @@ export function refundsIn(
 }
 
 /**
- * The list with what others gave back: one entry without an Idempotency-Key, because the acquirer's record tells the sum
+ * The list with what was refunded outside this service: one entry without an Idempotency-Key, because the acquirer's record tells the sum
  * only. Its amount follows the record.
  */
 export function withElsewhere({ refunds }: Figures, amountCents: number, nowMs: number): readonly Refund[] {

@@ -19,7 +19,7 @@ export function knownVoidedCents({ refundedCents, refunds }: Pick<Figures, 'refu
   return refundedCents + voidedElsewhereCents(refunds)
 }
 
-/** What is left to refund. What others gave back can't be given back again. */
+/** What is left to refund. What was refunded outside this service can't be refunded again. */
 export function refundableCents(figures: Figures): number {
   return figures.capturedCents - knownVoidedCents(figures)
 }

@@ -33,7 +33,7 @@ const verification = {
   }
 } as const
 
-const noOutcome = (target: 'asking' | 'unknown') => ({
+const noOutcome = (target: 'reconciling' | 'unknown') => ({
   AMBIGUOUS: { target, actions: 'beginDoubt', description: 'No conclusive answer: reconcile.' },
   RESUMED: {
     target,
@@ -63,7 +63,7 @@ export function verifiable(state: PaymentState): PaymentState {
 }
 
 /** A state in which a call of the running operation is on its way to the network. Without an outcome it goes to `doubt`. */
-export function sending(doubt: 'asking' | 'unknown', state: PaymentState): PaymentState {
+export function sending(doubt: 'reconciling' | 'unknown', state: PaymentState): PaymentState {
   return withBlock(state, noOutcome(doubt), 'in_flight')
 }
 

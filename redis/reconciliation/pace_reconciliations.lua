@@ -6,7 +6,7 @@
 --
 -- KEYS[1] the pace: "<tokens of the rate> <allowance> <ms>"; absent means full
 -- ARGV[1] queries per second, which is also a full allowance
--- ARGV[2] queries that are wanted   ARGV[3] given back to the allowance
+-- ARGV[2] queries that are wanted   ARGV[3] returned to the allowance
 --
 -- Returns how many of the wanted ones may be asked now.
 local perSecond = tonumber(ARGV[1])

@@ -11,15 +11,15 @@ import { defineScript } from '../scripts.js'
 const paceReconciliations = defineScript('pace_reconciliations')
 
 export interface ReconcilePace {
-  /** How many of `wanted` queries may be sent now: each of them must be sent, or given back. */
+  /** How many of `wanted` queries may be sent now: each of them must be sent, or returned. */
   take(wanted: number): Promise<number>
   /** What was not asked; also 1 for an answer that is not believed. */
-  giveBack(count: number): Promise<void>
+  returnUnused(count: number): Promise<void>
   /** The network answered a query, and the answer is believed. */
   noteAnswer(): Promise<void>
 }
 
-/** What an answer gives back: its own query, and one more. */
+/** What an answer returns: its own query, and one more. */
 const PER_ANSWER = 2
 
 /** At most `perSecond` queries a second, and as many without an answer at the same time. */
@@ -28,7 +28,7 @@ export function createReconcilePace(redis: Redis, perSecond: number): ReconcileP
     Number(await paceReconciliations(redis, [keys.reconcilePace()], [perSecond, wanted, returned]))
   return {
     take: wanted => pace(wanted, 0),
-    giveBack: async count => void (await pace(0, count)),
+    returnUnused: async count => void (await pace(0, count)),
     noteAnswer: async () => void (await pace(0, PER_ANSWER))
   }
 }

@@ -104,7 +104,8 @@ async function conclude(connection: OperatorConnection, given: string, isBooked:
   const { id } = payment.terms
   const { status, phase, operation } = payment.progress
   const isAuthorisation = status === 'unknown' || phase === 'watched'
-  if (phase !== 'asking' && !isAuthorisation) throw new Error(`Payment ${id} is ${status}: nothing of it is in doubt.`)
+  if (phase !== 'reconciling' && !isAuthorisation)
+    throw new Error(`Payment ${id} is ${status}: nothing of it is in doubt.`)
   if (isAuthorisation && isBooked) {
     throw new Error(
       `The service knows no sale of payment ${id}, and could neither capture nor refund it. Have the acquirer void it, then say --not-booked.`

@@ -42,7 +42,7 @@ const NOTICES: Readonly<Record<string, string>> = {
   card_expired: 'This card has expired. Nothing was charged; please use another card.',
   invalid_token: 'The card details were too old. Nothing was charged; please type them again.',
   network_unavailable: 'Cards cannot be charged just now. Nothing was charged; please try again in a minute.',
-  amount_exceeds_refundable: 'This is more than can be given back. Nothing was refunded.',
+  amount_exceeds_refundable: 'This is more than can be refunded. Nothing was refunded.',
   provider_rejected: 'The card network refused the refund. Nothing was refunded.'
 }
 
@@ -79,7 +79,7 @@ export function withPayment(order: Order, tokenId: string): (Order & { readonly 
   }
 }
 
-/** A refund of `amountCents`, or of all that is left. Null when there is nothing to give back just now. */
+/** A refund of `amountCents`, or of all that is left. Null when there is nothing to refund just now. */
 export function withRefund(
   order: Order,
   amountCents: number | null

@@ -51,7 +51,7 @@ describe('the list of payments over Redis and the archive', () => {
     expect((await listedPages(both.test.redis, {}, undefined, merged)).flat()).to.have.length(2)
   })
 
-  it('lists a page of young payments without asking the archive', async () => {
+  it('lists a page of young payments without a query to the archive', async () => {
     const [old] = [await both.stored(0), await both.stored(1), await both.stored(2), await both.stored(3)]
     await both.moveOut(old)
     const query = { partition: PARTITION, merchantId: MERCHANT, status: null, externalReference: null, limit: 2 }

@@ -68,7 +68,7 @@ describe('the reason of a decline', () => {
     expect([...new Set(declineRows.map(({ reason }) => reason))]).to.have.members(declineReasons)
   })
 
-  it('decides which error the request gets, answered at once or found by asking', () => {
+  it('decides which error the request gets, answered at once or found by a query', () => {
     const operation = { kind: 'authorization', state: 'in_progress', amountCents: 1, idempotencyKey: 'k' } as const
     const live = { ...policy, environment: 'live' } as const
     for (const [code, failure] of [

@@ -67,7 +67,7 @@ const usual: Record<PaymentStatus, Partial<PaymentProgress>> = {
 
 /** An operation in doubt: asked about since a second. */
 export const inDoubt = (kind: PaymentProgress['operation']['kind'], amountCents: number): Partial<PaymentProgress> => ({
-  phase: 'asking',
+  phase: 'reconciling',
   operation: { ...running(kind, amountCents), state: 'unknown' },
   reconciliation: query
 })

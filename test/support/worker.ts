@@ -42,7 +42,7 @@ export function aWorker(test: TestRedis, changes: (deps: WorkerDeps) => Partial<
         cvv: '123'
       }),
       forget: async terms => void forgotten.push(terms.id),
-      giveBack: async terms => void released.push(terms.id)
+      release: async terms => void released.push(terms.id)
     },
     policy,
     environment: 'test',

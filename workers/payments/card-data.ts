@@ -21,7 +21,7 @@ export interface CardData {
   /** Forgets the token, or the CVV that came with a stored card. */
   forget(terms: PaymentTerms, source: CardSource): Promise<void>
   /** Lets another request use the token, for the rest of its life; forgets the CVV that came with a stored card. */
-  giveBack(terms: PaymentTerms, source: CardSource, record: string): Promise<void>
+  release(terms: PaymentTerms, source: CardSource, record: string): Promise<void>
 }
 
 /** `opener` has the private keys: `payments` alone is given them. */
@@ -51,7 +51,7 @@ export function createCardData(tokens: TokenStore, cards: CardStore, opener: Ope
       else if (source.hasCvv) await tokens.dropCvv(terms.id)
     },
 
-    async giveBack(terms, source, record) {
+    async release(terms, source, record) {
       if (source.type === 'token') await tokens.release(source.tokenId, record)
       else if (source.hasCvv) await tokens.dropCvv(terms.id)
     }

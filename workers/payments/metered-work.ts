@@ -12,7 +12,7 @@ import type { Commit, CommitStore } from '../../redis/payments/commits.js'
 import type { Logger } from '../../runtime/log.js'
 import { timed } from '../../runtime/metrics.js'
 import { beginStep, recordStep, type Step, traceIdOf } from '../../runtime/tracing.js'
-import type { GivenBack, WorkerMetrics } from './payments-metrics.js'
+import type { NotEnded, WorkerMetrics } from './payments-metrics.js'
 import type { WorkerDeps } from './worker-deps.js'
 
 /** The sums of one command, and its steps in its trace. Its methods receive how long each step took. */
@@ -198,11 +198,11 @@ function logOutcome(
   )
 }
 
-/** Counts what goes back unfinished. */
+/** Counts commands that this worker did not end. */
 export function meterQueue(queue: CommandQueue, metrics: WorkerMetrics): CommandQueue {
-  const counted = async (way: GivenBack, move: Promise<boolean>): Promise<boolean> => {
+  const counted = async (way: NotEnded, move: Promise<boolean>): Promise<boolean> => {
     const isMoved = await move
-    if (isMoved) metrics.gaveBack(way)
+    if (isMoved) metrics.notEnded(way)
     return isMoved
   }
   return {

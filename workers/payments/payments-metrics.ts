@@ -6,7 +6,7 @@ import { type Changed, createOutcomeMetrics } from './outcome-metrics.js'
 import type { Unconfirmed } from './reconciling-network.js'
 
 /** How a command went that this worker did not end. */
-export type GivenBack = 'requeued' | 'released' | 'left' | 'dead_lettered'
+export type NotEnded = 'requeued' | 'released' | 'left' | 'dead_lettered'
 
 export interface WorkerMetrics {
   queued(command: string, waitedMs: number): void
@@ -17,7 +17,7 @@ export interface WorkerMetrics {
   committed(outcome: string, durationMs: number): void
   /** A commit that was written. */
   changed(change: Changed, environment: Environment): void
-  gaveBack(way: GivenBack): void
+  notEnded(way: NotEnded): void
   /** A notification of the card network whose payment was never found. */
   gaveNotificationUp(): void
   absenceUnconfirmed(reason: Unconfirmed): void
@@ -82,7 +82,7 @@ export function createWorkerMetrics(state: WorkerState, registry: Registry = reg
     buckets: STEP_BUCKETS_S,
     registers
   })
-  const { returned, unplaced, unconfirmed } = createCounters(registers)
+  const { notEnded, unplaced, unconfirmed } = createCounters(registers)
   return {
     queued: (command, ms) => queue.observe({ command }, ms / 1_000),
     handled: (command, ms) => commands.observe({ command }, ms / 1_000),
@@ -90,7 +90,7 @@ export function createWorkerMetrics(state: WorkerState, registry: Registry = reg
     called: (operation, outcome, ms) => calls.observe({ operation, outcome }, ms / 1_000),
     changed: createOutcomeMetrics(registry),
     committed: (outcome, ms) => commits.observe({ outcome }, ms / 1_000),
-    gaveBack: way => returned.inc({ way }),
+    notEnded: way => notEnded.inc({ way }),
     gaveNotificationUp: () => unplaced.inc(),
     absenceUnconfirmed: reason => unconfirmed.inc({ reason })
   }
@@ -98,8 +98,8 @@ export function createWorkerMetrics(state: WorkerState, registry: Registry = reg
 
 /** What is counted because it should not happen. */
 function createCounters(registers: Registry[]) {
-  const returned = new Counter({
-    name: 'card_payments_commands_given_back_total',
+  const notEnded = new Counter({
+    name: 'card_payments_commands_not_ended_total',
     help: 'Commands that a worker did not end: requeued after a failure, released unbegun at its stop, left to workers of a newer version, moved to the dead letters.',
     labelNames: ['way'] as const,
     registers
@@ -115,5 +115,5 @@ function createCounters(registers: Registry[]) {
     labelNames: ['reason'] as const,
     registers
   })
-  return { returned, unplaced, unconfirmed }
+  return { notEnded, unplaced, unconfirmed }
 }

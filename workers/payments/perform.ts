@@ -83,9 +83,9 @@ async function authorise(
   const record = entry.record ?? ''
   const onFailure = (error: unknown): void =>
     deps.log.warn({ err: error, payment_id: terms.id }, 'card data was not removed, it will expire')
-  const giveBack = (): Promise<void> => deps.cardData.giveBack(terms, command.source, record).catch(onFailure)
+  const releaseToken = (): Promise<void> => deps.cardData.release(terms, command.source, record).catch(onFailure)
   if (deps.clock.now() > command.authoriseByMs) {
-    await giveBack()
+    await releaseToken()
     return { type: 'OVERDUE', nowMs: deps.clock.now() }
   }
   const card = await deps.cardData.open(terms, command.source, record).catch((error: unknown) => {
@@ -94,7 +94,7 @@ async function authorise(
     return 'card_unreadable' as const
   })
   if (typeof card === 'string') {
-    if (card !== 'invalid_token') await giveBack()
+    if (card !== 'invalid_token') await releaseToken()
     return { type: 'CARD_MISSING', failure: card, nowMs: deps.clock.now() }
   }
   beforeSending()
@@ -117,7 +117,7 @@ async function authorise(
   warnOfTrouble('authorise', outcome, payment, deps)
   // A merchant whose result says that nothing was sent may use the token at once. A worker that dies in between leaves
   // a payment that is reconciled and never sent, so no other worker needs the token.
-  if (outcome.kind === 'not_sent') await giveBack()
+  if (outcome.kind === 'not_sent') await releaseToken()
   // Not awaited: tokens and CVVs end by themselves, and the result must not wait for their removal.
   else deps.cardData.forget(terms, command.source).catch(onFailure)
   return callEvent(outcome, deps.clock.now())

@@ -19,7 +19,7 @@ export type Unconfirmed = 'denied' | 'no_known_sale' | 'older_than_account'
 
 export interface ReconcilingOptions {
   readonly knownSales: KnownSaleStore
-  readonly pace: Pick<ReconcilePace, 'noteAnswer' | 'giveBack'>
+  readonly pace: Pick<ReconcilePace, 'noteAnswer' | 'returnUnused'>
   /** Our account at the network. */
   readonly account: string
   readonly onUnconfirmed: (reason: Unconfirmed) => void
@@ -88,7 +88,7 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
       const outcome = answer.kind === 'absent' ? await judgeAbsence(orderId, signal) : answer
       if (answer.kind === 'no_answer') return answer
       // An absence that is not believed was answered all the same: it must neither slow the queries nor speed them up.
-      const noted = outcome.kind === 'no_answer' ? pace.giveBack(1) : pace.noteAnswer()
+      const noted = outcome.kind === 'no_answer' ? pace.returnUnused(1) : pace.noteAnswer()
       // A pace that misses an answer is slower, nothing else.
       await noted.catch(() => undefined)
       return outcome

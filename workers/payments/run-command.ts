@@ -26,7 +26,7 @@ const FRESH_MS = 2_000
 
 type Taken = Extract<Decision, { kind: 'taken' }>
 
-/** The lock was lost before the work was done. Nothing is wrong: the command goes back and is asked about. */
+/** The lock was lost before the work was done. Nothing is wrong: the command is requeued and reconciled. */
 export class LockLost extends Error {}
 
 /**

@@ -63,7 +63,7 @@ export async function reconcileRound(
       if (max > 0) fired += await fireReconciliations(redis, { partition, nowMs, max })
     })
   } finally {
-    if (fired < granted) await pace.giveBack(granted - fired)
+    if (fired < granted) await pace.returnUnused(granted - fired)
   }
   return fired
 }

@@ -145,12 +145,12 @@ export const exampleEvents: readonly ExampleEvent[] = [
   ),
   example(
     'FOUND/captured/undone',
-    'found with nothing given back',
+    'found with nothing refunded',
     onceShown(found('captured', () => ({ voidedCents: 0 })))
   ),
   example(
     'FOUND/captured/less',
-    'found with less given back',
+    'found with less refunded',
     onceShown(found('captured', ({ progress }) => ({ voidedCents: Math.max(progress.refundedCents - 1, 0) })))
   ),
   ...(['captured', 'voided'] as const).flatMap(status => [
@@ -172,12 +172,12 @@ export const exampleEvents: readonly ExampleEvent[] = [
   ),
   example(
     'FOUND/voided/more',
-    'found voided, with more given back',
+    'found voided, with more refunded',
     found('voided', ({ progress }) => ({ voidedCents: progress.refundedCents + 1 }))
   ),
   example(
     'FOUND/voided/undone',
-    'found voided, with nothing given back',
+    'found voided, with nothing refunded',
     onceShown(found('voided', () => ({ voidedCents: 0 })))
   ),
   example(

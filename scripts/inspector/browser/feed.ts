@@ -3,7 +3,7 @@ import type { PaymentFacts } from '../view-model.js'
 
 export interface Seen {
   readonly id: string
-  /** `capturing.asking` */
+  /** `capturing.reconciling` */
   readonly place: string
   readonly facts: PaymentFacts
 }

@@ -16,7 +16,7 @@ export function shortId(id: string): string {
   return id.length > 14 ? `${id.slice(0, 4)}…${id.slice(-9)}` : id
 }
 
-/** `capturing`, of `capturing.asking`. */
+/** `capturing`, of `capturing.reconciling`. */
 export function statusOf(place: string): string {
   return place.split('.')[0] ?? place
 }

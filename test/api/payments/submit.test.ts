@@ -66,7 +66,7 @@ describe('the token of a request that was not accepted', () => {
     })
   }
 
-  it('goes free by the same request again, when the process died before it was given back', async () => {
+  it('goes free by the same request again, when the process died before it was released', async () => {
     await create(await path.token(), 'k1')
     const token = await path.token()
     const { release } = path.tokens
@@ -121,7 +121,7 @@ describe('the token of an authorisation that did not leave', () => {
     dying.deps.commits.commit = () => new Promise(() => undefined)
     void dying.handle(entry)
     const isFree = async () => (await path.tokens.peek(token.tokenId))?.owner === null
-    await until('the token is given back', isFree)
+    await until('the token is released', isFree)
     // The worker is dead, its lock has run out, and its entry is redelivered.
     dying.deps.commits.commit = commit
     await test.secrets.del(keys.lock(entry.paymentKey))

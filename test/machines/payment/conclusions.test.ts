@@ -30,7 +30,7 @@ const tables: Record<string, Row[]> = {
       'is asked about before the horizon',
       capturing,
       denied,
-      { phase: 'asking', reviewReason: 'figures_differ', wake: 5_000 }
+      { phase: 'reconciling', reviewReason: 'figures_differ', wake: 5_000 }
     ],
     [
       'has no hold to capture after the horizon',
@@ -44,7 +44,7 @@ const tables: Record<string, Row[]> = {
       deniedStill,
       { status: 'canceled', result: 'failed', error: 'provider_rejected' }
     ],
-    ['may still be canceled before the horizon', cancelling, denied, { phase: 'asking', result: null }],
+    ['may still be canceled before the horizon', cancelling, denied, { phase: 'reconciling', result: null }],
     [
       'has no hold any more after the horizon: it is canceled',
       cancelling,
@@ -55,7 +55,7 @@ const tables: Record<string, Row[]> = {
       'gives way to a second sale, which is voided first',
       capturing,
       deniedBesideAnother,
-      { phase: 'asking', effect: 'void', reviewReason: 'duplicate_sale' }
+      { phase: 'reconciling', effect: 'void', reviewReason: 'duplicate_sale' }
     ]
   ],
   'a refund that can not be reconciled': [
@@ -63,7 +63,7 @@ const tables: Record<string, Row[]> = {
       'is listed for manual review when the record fits neither way',
       refundInDoubt(300),
       recordOf(450),
-      { phase: 'asking', reviewReason: 'figures_differ', wake: 5_000 }
+      { phase: 'reconciling', reviewReason: 'figures_differ', wake: 5_000 }
     ],
     [
       'is booked, says the person',

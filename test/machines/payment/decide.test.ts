@@ -120,7 +120,7 @@ describe('decide', () => {
       { ...missing, nowMs: at(2) + 2 * later }
     )
     expect(life.map(({ effect }) => effect?.kind ?? null)).to.deep.equal(['refund', null, 'refund', null, null])
-    expect(last(life).payment.progress.phase).to.equal('asking')
+    expect(last(life).payment.progress.phase).to.equal('reconciling')
   })
 
   it('counts it from there although later tries were surely refused or not sent', () => {
@@ -143,7 +143,7 @@ describe('decide', () => {
       { type: 'NOT_SENT', reason: 'refused', nowMs: at(21) }
     )
     expect(last(again).payment.progress.reconciliation?.sinceMs).to.equal(at(3))
-    expect(last(again).payment.progress.phase).to.equal('asking')
+    expect(last(again).payment.progress.phase).to.equal('reconciling')
   })
 
   it('writes what happened into the history, and repetitions as one line', () => {

@@ -29,10 +29,10 @@ const unanswered: EventInput = { type: 'NO_ANSWER', reason: 'cut' }
 const due = (event: EventInput): EventInput => ({ ...event, nowMs: DUE })
 const authorised = { status: 'authorised', capturedCents: 0 } as const
 
-const capturing = (phase: 'sending' | 'asking'): ReturnType<typeof inStatus> =>
-  inStatus('capturing', { mode: 'manual', ...(phase === 'asking' ? inDoubt('capture', 600) : {}) })
-const cancelling = (phase: 'sending' | 'asking'): ReturnType<typeof inStatus> =>
-  inStatus('cancelling', phase === 'asking' ? inDoubt('cancel', 1_000) : {})
+const capturing = (phase: 'sending' | 'reconciling'): ReturnType<typeof inStatus> =>
+  inStatus('capturing', { mode: 'manual', ...(phase === 'reconciling' ? inDoubt('capture', 600) : {}) })
+const cancelling = (phase: 'sending' | 'reconciling'): ReturnType<typeof inStatus> =>
+  inStatus('cancelling', phase === 'reconciling' ? inDoubt('cancel', 1_000) : {})
 /** Sent again after an earlier try was in doubt. */
 const capturedAgain = inStatus('capturing', { reconciliation: { sinceMs: NOW - 1_000, attempts: 1, nextAtMs: NOW } })
 const releasing = inStatus('expired', { reconciliation: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW } })
@@ -149,19 +149,19 @@ const tables: Record<string, Row[]> = {
       'is asked about without a conclusive answer',
       capturing('sending'),
       ambiguous,
-      { status: 'capturing', phase: 'asking', operation: 'capture unknown', wake: 2_000, result: null }
+      { status: 'capturing', phase: 'reconciling', operation: 'capture unknown', wake: 2_000, result: null }
     ],
     [
       'is asked about when redelivered',
       capturing('sending'),
       { type: 'RESUMED' },
-      { phase: 'asking', effect: null, wake: 2_000 }
+      { phase: 'reconciling', effect: null, wake: 2_000 }
     ],
     [
       'is asked about and listed when poisoned',
       capturing('sending'),
       { type: 'POISONED' },
-      { phase: 'asking', reviewReason: 'poisoned' }
+      { phase: 'reconciling', reviewReason: 'poisoned' }
     ],
     ['takes no second capture', capturing('sending'), capture(null), { refused: 'operation_in_progress' }],
     ['does not expire', capturing('sending'), { type: 'EXPIRE', nowMs: DUE }, { refused: 'operation_in_progress' }],
@@ -169,9 +169,9 @@ const tables: Record<string, Row[]> = {
       'believes no refusal while an earlier try may arrive',
       capturedAgain,
       rejected,
-      { status: 'capturing', phase: 'asking', operation: 'capture unknown', wake: 15_000, result: null }
+      { status: 'capturing', phase: 'reconciling', operation: 'capture unknown', wake: 15_000, result: null }
     ],
-    ['believes no "not sent" either', capturedAgain, notSent, { phase: 'asking', result: null }],
+    ['believes no "not sent" either', capturedAgain, notSent, { phase: 'reconciling', result: null }],
     [
       'believes it when the earlier try can arrive no more',
       capturedAgain,
@@ -179,39 +179,49 @@ const tables: Record<string, Row[]> = {
       { status: 'pre_authorized', result: 'failed' }
     ]
   ],
-  'capturing (asking)': [
-    ['asks', capturing('asking'), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
+  'capturing (reconciling)': [
+    ['asks', capturing('reconciling'), { type: 'RECONCILE' }, { effect: 'query', isChanged: false }],
     [
       'is captured as the record says',
-      capturing('asking'),
+      capturing('reconciling'),
       found('captured', { capturedCents: 600 }),
       { status: 'captured', captured: 600, result: 'succeeded', wake: null }
     ],
     [
       'is sent again when only held',
-      capturing('asking'),
+      capturing('reconciling'),
       found('authorised', authorised),
       { phase: 'sending', effect: 'capture 600', operation: 'capture in_progress', result: null }
     ],
     [
       'is canceled when the network undid it',
-      capturing('asking'),
+      capturing('reconciling'),
       found('voided'),
       { status: 'canceled', result: 'failed', reviewReason: 'figures_differ' }
     ],
     [
-      'asks on when denied, and lists it for manual review',
-      capturing('asking'),
+      'goes on reconciling when denied, and lists it for manual review',
+      capturing('reconciling'),
       found('denied'),
-      { phase: 'asking', reviewReason: 'figures_differ', wake: 5_000 }
+      { phase: 'reconciling', reviewReason: 'figures_differ', wake: 5_000 }
     ],
-    ['asks on when absent', capturing('asking'), { type: 'ABSENT', nowMs: LATER }, { phase: 'asking', result: null }],
-    ['asks on without an answer', capturing('asking'), unanswered, { phase: 'asking', wake: 2_000 }],
+    [
+      'goes on reconciling when absent',
+      capturing('reconciling'),
+      { type: 'ABSENT', nowMs: LATER },
+      { phase: 'reconciling', result: null }
+    ],
+    [
+      'goes on reconciling without an answer',
+      capturing('reconciling'),
+      unanswered,
+      { phase: 'reconciling', wake: 2_000 }
+    ],
     [
       'keeps its wake-up when poisoned',
-      capturing('asking'),
+      capturing('reconciling'),
       { type: 'POISONED' },
-      { phase: 'asking', wake: 5_000, reviewReason: 'poisoned' }
+      { phase: 'reconciling', wake: 5_000, reviewReason: 'poisoned' }
     ]
   ],
   cancelling: [
@@ -237,33 +247,38 @@ const tables: Record<string, Row[]> = {
       'is asked about without an answer',
       cancelling('sending'),
       ambiguous,
-      { status: 'cancelling', phase: 'asking', operation: 'cancel unknown' }
+      { status: 'cancelling', phase: 'reconciling', operation: 'cancel unknown' }
     ],
     [
       'is canceled when found undone',
-      cancelling('asking'),
+      cancelling('reconciling'),
       found('voided'),
       { status: 'canceled', result: 'succeeded' }
     ],
     [
       'is sent again when still held',
-      cancelling('asking'),
+      cancelling('reconciling'),
       found('authorised', authorised),
       { phase: 'sending', effect: 'void' }
     ],
     [
       'is not captured while the void may still arrive, which would refund it',
-      cancelling('asking'),
+      cancelling('reconciling'),
       found('captured'),
-      { status: 'cancelling', phase: 'asking', result: null, wake: 5_000, reviewReason: 'figures_differ' }
+      { status: 'cancelling', phase: 'reconciling', result: null, wake: 5_000, reviewReason: 'figures_differ' }
     ],
     [
       'is captured when the record still says so after the horizon',
-      cancelling('asking'),
+      cancelling('reconciling'),
       { ...found('captured'), nowMs: LATER },
       { status: 'captured', captured: 1_000, result: 'failed', reviewReason: 'figures_differ' }
     ],
-    ['asks on when absent', cancelling('asking'), { type: 'ABSENT', nowMs: LATER }, { phase: 'asking' }]
+    [
+      'goes on reconciling when absent',
+      cancelling('reconciling'),
+      { type: 'ABSENT', nowMs: LATER },
+      { phase: 'reconciling' }
+    ]
   ],
   canceled: [
     ['takes no capture', inStatus('canceled'), capture(null), { refused: 'invalid_state' }],

@@ -172,7 +172,7 @@ const corrected: Row[] = [
     { status: 'refunded', captured: 300, refunded: 300, reviewReason: 'figures_differ', effect: 'query' }
   ],
   [
-    'half of what we know of, and all of that is given back',
+    'half of what we know of, and all of that is refunded',
     inStatus('partially_refunded', { ...reported, refundedCents: 500 }),
     found('voided', { status: 'voided', capturedCents: 500, voidedCents: 500 }),
     { status: 'refunded', captured: 500, refunded: 500, reviewReason: 'figures_differ' }
@@ -197,7 +197,7 @@ const corrected: Row[] = [
   ],
   ['what we know of', inStatus('captured', reported), took(1_000), { status: 'captured', ...nothingToTell }],
   [
-    'what we know of, less what was given back',
+    'what we know of, less what was refunded',
     inStatus('partially_refunded', reported),
     took(700, { voidedCents: 300 }),
     { status: 'partially_refunded', captured: 1_000, refunded: 300, ...nothingToTell }

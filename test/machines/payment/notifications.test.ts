@@ -239,7 +239,7 @@ const tables: Record<string, Row[]> = {
       'is not taken for the refund in doubt',
       refundInDoubt(0, 300),
       recordOf(300),
-      { status: 'refunding', phase: 'asking', refunded: 0 }
+      { status: 'refunding', phase: 'reconciling', refunded: 0 }
     ],
     [
       'does not hide the refund in doubt',
@@ -321,19 +321,19 @@ const tables: Record<string, Row[]> = {
       'is voided before the capture in doubt goes on',
       inStatus('capturing', inDoubt('capture', 600)),
       found('authorised', held, duplicate),
-      { phase: 'asking', effect: 'void', reviewReason: 'duplicate_sale', wake: 5_000 }
+      { phase: 'reconciling', effect: 'void', reviewReason: 'duplicate_sale', wake: 5_000 }
     ],
     [
       'is voided before the cancellation in doubt goes on',
       inStatus('cancelling', inDoubt('cancel', 1_000)),
       found('voided', {}, duplicate),
-      { phase: 'asking', effect: 'void', result: null }
+      { phase: 'reconciling', effect: 'void', result: null }
     ],
     [
       'is voided before the refund in doubt goes on',
       inStatus('refunding', inDoubt('refund', 300)),
       found('captured', { voidedCents: 300 }, duplicate),
-      { phase: 'asking', effect: 'void', result: null }
+      { phase: 'reconciling', effect: 'void', result: null }
     ],
     [
       'was found by a worker that came too late',

@@ -36,11 +36,11 @@ const TAGGED: Readonly<Record<PaymentTag, readonly string[]>> = {
     'pending',
     'unknown',
     'capturing.sending',
-    'capturing.asking',
+    'capturing.reconciling',
     'cancelling.sending',
-    'cancelling.asking',
+    'cancelling.reconciling',
     'refunding.sending',
-    'refunding.asking'
+    'refunding.reconciling'
   ],
   in_flight: ['pending', 'capturing.sending', 'cancelling.sending', 'refunding.sending', 'expired.releasing'],
   verifiable: [
@@ -199,7 +199,7 @@ describe('wherever a path leads', () => {
     }
   })
 
-  it('what has succeeded of the refunds is what was given back, and one is open while its operation is', () => {
+  it('what has succeeded of the refunds is what was refunded, and one is open while its operation is', () => {
     const sumOf = (refunds: readonly Refund[]) => refunds.reduce((sum, { amountCents }) => sum + amountCents, 0)
     for (const { payment } of worlds) {
       const { refunds, refundedCents, operation } = payment.progress
@@ -218,7 +218,7 @@ describe('wherever a path leads', () => {
     expect([...states]).to.have.members(operationStates)
   })
 
-  it('what can be refunded is exactly what was captured and not given back (invariant 4)', () => {
+  it('what can be refunded is exactly what was captured and not refunded (invariant 4)', () => {
     const paid = worlds.filter(({ payment }) => hasTag(payment.progress, 'refundable'))
     expect(new Set(paid.map(({ payment }) => payment.progress.status)).size).to.equal(TAGGED.refundable.length)
     for (const { payment } of paid) {

@@ -125,7 +125,7 @@ describe('a refund that the network took back', () => {
     expect(reversed(payment, 250)).to.deep.equal(['250 succeeded one', '50 failed one', '200 failed two'])
   })
 
-  it('leaves what was given back outside the service as it is', () => {
+  it('leaves what was refunded outside the service as it is', () => {
     const payment = refunded(done(300, 'one'))
     const both = { ...payment.progress, refunds: [...refundedElsewhere(200), ...payment.progress.refunds] }
     expect(reversed({ ...payment, progress: both }, 200)).to.deep.equal(['200 succeeded null', '300 failed one'])

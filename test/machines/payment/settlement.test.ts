@@ -26,7 +26,7 @@ const sendingLast = inStatus('refunding', {
   refundedCents: 700,
   operation: { kind: 'refund', state: 'in_progress', amountCents: 300, idempotencyKey: KEY }
 })
-const asking = (refundedCents = 0): ReturnType<typeof inStatus> =>
+const reconciling = (refundedCents = 0): ReturnType<typeof inStatus> =>
   inStatus('refunding', { ...inDoubt('refund', 300), refundedCents })
 const noticed = { notification: { sinceMs: NOW, attempts: 0, nextAtMs: NOW, reported: 'change' as const } }
 
@@ -84,13 +84,13 @@ const tables: Record<string, Row[]> = {
       { refused: 'amount_exceeds_refundable' }
     ],
     [
-      'gives back nothing when others have given back all of it',
+      'refunds nothing when all was refunded outside the service',
       inStatus('captured', { refunds: refundedElsewhere(1_000) }),
       cancel(null),
       { refused: 'amount_exceeds_refundable' }
     ],
     [
-      'is refunded when others have given back the rest',
+      'is refunded when the rest was refunded outside the service',
       inStatus('refunding', { ...sendingLast.progress, refunds: refundedElsewhere(200), refundedCents: 500 }),
       approved,
       { status: 'refunded', refunded: 800, result: 'succeeded' }
@@ -102,12 +102,12 @@ const tables: Record<string, Row[]> = {
   ],
   'refunding (sending)': [
     [
-      'is given back in part',
+      'is refunded in part',
       inStatus('refunding'),
       approved,
       { status: 'partially_refunded', refunded: 300, result: 'succeeded' }
     ],
-    ['is given back to the end', sendingLast, approved, { status: 'refunded', refunded: 1_000, result: 'succeeded' }],
+    ['is refunded to the end', sendingLast, approved, { status: 'refunded', refunded: 1_000, result: 'succeeded' }],
     [
       'stays captured when refused',
       inStatus('refunding'),
@@ -138,9 +138,14 @@ const tables: Record<string, Row[]> = {
       'is asked about without an answer',
       inStatus('refunding'),
       ambiguous,
-      { status: 'refunding', phase: 'asking', operation: 'refund unknown', wake: 2_000, result: null }
+      { status: 'refunding', phase: 'reconciling', operation: 'refund unknown', wake: 2_000, result: null }
     ],
-    ['is asked about when redelivered', inStatus('refunding'), { type: 'RESUMED' }, { phase: 'asking', effect: null }],
+    [
+      'is asked about when redelivered',
+      inStatus('refunding'),
+      { type: 'RESUMED' },
+      { phase: 'reconciling', effect: null }
+    ],
     ['takes no second refund', inStatus('refunding'), cancel(1), { refused: 'operation_in_progress' }],
     [
       'remembers a chargeback, which waits',
@@ -149,67 +154,72 @@ const tables: Record<string, Row[]> = {
       { status: 'refunding', effect: null, wake: null }
     ]
   ],
-  'refunding (asking)': [
+  'refunding (reconciling)': [
     [
       'is booked in part',
-      asking(),
+      reconciling(),
       recordOf(300),
       { status: 'partially_refunded', refunded: 300, result: 'succeeded' }
     ],
     [
       'is booked to the end, still shown as captured',
-      asking(700),
+      reconciling(700),
       recordOf(1_000),
       { status: 'refunded', refunded: 1_000, result: 'succeeded' }
     ],
     [
       'is booked to the end, shown as undone',
-      asking(700),
+      reconciling(700),
       undone(1_000),
       { status: 'refunded', refunded: 1_000, result: 'succeeded' }
     ],
     [
       'is not sent again while it may arrive',
-      asking(),
+      reconciling(),
       recordOf(0),
-      { phase: 'asking', effect: null, wake: 5_000, result: null }
+      { phase: 'reconciling', effect: null, wake: 5_000, result: null }
     ],
     [
       'is sent again when missing for the whole horizon',
-      asking(),
+      reconciling(),
       recordOf(0, LATER),
       { phase: 'sending', effect: 'refund 300', operation: 'refund in_progress' }
     ],
     [
-      'compares with what was given back before',
-      asking(300),
+      'compares with what was refunded before',
+      reconciling(300),
       recordOf(300, LATER),
       { phase: 'sending', effect: 'refund 300' }
     ],
     [
       'is not sent again when the record shows something else',
-      asking(300),
+      reconciling(300),
       recordOf(450, LATER),
-      { phase: 'asking', effect: null }
+      { phase: 'reconciling', effect: null }
     ],
     [
       'lists it for manual review when all was undone although a part was asked for',
-      asking(),
+      reconciling(),
       undone(1_000),
-      { phase: 'asking', reviewReason: 'figures_differ' }
+      { phase: 'reconciling', reviewReason: 'figures_differ' }
     ],
     [
       'lists it for manual review when it was never captured',
-      asking(),
+      reconciling(),
       found('authorised'),
-      { phase: 'asking', reviewReason: 'figures_differ' }
+      { phase: 'reconciling', reviewReason: 'figures_differ' }
     ],
-    ['never believes an absence', asking(), { type: 'ABSENT', nowMs: LATER }, { phase: 'asking', result: null }],
+    [
+      'never believes an absence',
+      reconciling(),
+      { type: 'ABSENT', nowMs: LATER },
+      { phase: 'reconciling', result: null }
+    ],
     [
       'keeps its wake-up when poisoned',
-      asking(),
+      reconciling(),
       { type: 'POISONED' },
-      { phase: 'asking', wake: 5_000, reviewReason: 'poisoned' }
+      { phase: 'reconciling', wake: 5_000, reviewReason: 'poisoned' }
     ]
   ],
   'captured, and a notification came': [

@@ -17,7 +17,7 @@ const full: Payment = {
     },
     progress: {
       status: 'refunding',
-      phase: 'asking',
+      phase: 'reconciling',
       capturedCents: 900,
       refundedCents: 100,
       references: { ...references, nsu: null },
@@ -64,7 +64,7 @@ const full: Payment = {
   version: 7,
   history: [
     { atMs: 1, event: 'APPROVED', status: 'pre_authorized', phase: null, detail: null, times: 1 },
-    { atMs: 2, event: 'NO_ANSWER', status: 'refunding', phase: 'asking', detail: 'timeout', times: 9 }
+    { atMs: 2, event: 'NO_ANSWER', status: 'refunding', phase: 'reconciling', detail: 'timeout', times: 9 }
   ]
 }
 

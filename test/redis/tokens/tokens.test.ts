@@ -90,7 +90,7 @@ describe('token store', () => {
     expect(await ttlMs(token.tokenId)).to.be.at.most(5_000)
   })
 
-  it('lets another owner have a token that was given back, for the rest of its life', async () => {
+  it('lets another owner have a token that was released, for the rest of its life', async () => {
     const token = aToken()
     await store.put(token, 60_000)
     await store.claim(token.tokenId, 'm_1', 'owner', 'request')

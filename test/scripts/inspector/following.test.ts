@@ -144,9 +144,9 @@ describe('what-if', function () {
       const words = step.replace(/\/.*/, '').toLowerCase()
       await page.waitForSelector(`.history tr:last-child b:text-is("${words}")`)
     }
-    expect(await page.locator('#place').textContent()).to.equal('capturing.asking')
+    expect(await page.locator('#place').textContent()).to.equal('capturing.reconciling')
     await page.getByRole('button', { name: 'Follow' }).click()
-    await page.waitForSelector('[id="state:capturing.asking"].here')
+    await page.waitForSelector('[id="state:capturing.reconciling"].here')
     await takePicture(page, 'what-if.png')
   })
 

@@ -73,7 +73,7 @@ describe('orders of the demo shop', () => {
     })
   }
 
-  it('wait for the end of a hold that could not be given back', () => {
+  it('wait for the end of a hold that could not be voided', () => {
     const held = afterAnswer(tried(), { ...refused, payment: paymentIn('pre_authorized') }, 'answer')
     const stuck = afterAnswer(held, { ...refused, payment: paymentIn('pre_authorized') }, 'answer')
     expect(stuck).to.include({ status: 'under_analysis', pending: null })

@@ -61,7 +61,7 @@ const refunding: Payment = {
   },
   progress: {
     status: 'refunding',
-    phase: 'asking',
+    phase: 'reconciling',
     capturedCents: 900,
     refundedCents: 100,
     references: { saleId: '11111111-2222-4333-8444-555555555555', tid: '0101', nsu: null, authorizationCode: '654321' },
@@ -80,7 +80,7 @@ const refunding: Payment = {
   },
   history: [
     { atMs: 1, event: 'APPROVED', status: 'pre_authorized', phase: null, detail: null, times: 1 },
-    { atMs: 2, event: 'NO_ANSWER', status: 'refunding', phase: 'asking', detail: 'timeout', times: 9 }
+    { atMs: 2, event: 'NO_ANSWER', status: 'refunding', phase: 'reconciling', detail: 'timeout', times: 9 }
   ]
 }
 

@@ -204,7 +204,7 @@ describe('demo shop when something goes wrong', function () {
     for (const amount of ['500', '600']) {
       await order.getByLabel(/Amount to refund/).fill(amount)
       await order.getByRole('button', { name: 'Refund' }).click()
-      await page.getByRole('alert').getByText('more than can be given back').waitFor()
+      await page.getByRole('alert').getByText('more than can be refunded').waitFor()
     }
   })
 

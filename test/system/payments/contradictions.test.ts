@@ -228,7 +228,7 @@ describe('an acquirer record that changes after the end of a payment', function 
     expect(saleOf(id).voidedAmount).to.equal(6_000)
   })
 
-  it('leave what others have not given back to be refunded', async () => {
+  it('leave the rest of a refund from outside the service to be refunded', async () => {
     const id = await paid()
     rewrite(id, { voidedAmount: 3_000, voidedAtMs: Date.now() })
     await network.notify({ PaymentId: saleOf(id).paymentId, ChangeType: 25 })

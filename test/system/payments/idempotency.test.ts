@@ -139,7 +139,7 @@ describe('a repeated request', function () {
     expect(network.sales(id)[0]?.requests.capture).to.equal(1)
   })
 
-  it('with a key of its own each, of refunds, never gives back more than was paid', async () => {
+  it('with a key of its own each, of refunds, never refunds more than was paid', async () => {
     const { id } = (await merchant.create()).payment
     await Promise.all(Array.from({ length: 6 }, () => merchant.cancel(id, { amount: 3_000 })))
     for (let i = 0; i < 4; i++) await merchant.cancel(id, { amount: 3_000 })

@@ -32,7 +32,7 @@ describe('an amount at its limit', function () {
     expectLedgerToAgree(network, await merchant.read(id))
   })
 
-  it('is given back cent by cent; the first answer is kept, and the record stays small', async () => {
+  it('is refunded cent by cent; the first answer is kept, and the record stays small', async () => {
     const { id } = (await merchant.create({ amount: MANY })).payment
     const [first, key] = [{ amount: 1, key: 'the first cent' }, keys.payment(partitionOfPayment(id), paymentKeyOf(id))]
     const begun = await merchant.cancel(id, first)

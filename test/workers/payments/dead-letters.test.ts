@@ -73,6 +73,6 @@ describe('a dead letter', () => {
     await replayDeadLetter(test.redis, letter?.letterId ?? '')
     await worker.work()
     expect(worker.network.asked).to.deep.equal(['authorise', 'void 300'])
-    expect((await worker.load(payment)).progress).to.include({ status: 'refunding', phase: 'asking' })
+    expect((await worker.load(payment)).progress).to.include({ status: 'refunding', phase: 'reconciling' })
   })
 })

@@ -81,7 +81,7 @@ describe('an absence at the card network', () => {
         knownSales: createKnownSaleStore(test.redis),
         pace: {
           noteAnswer: async () => void answers++,
-          giveBack: async count => {
+          returnUnused: async count => {
             givenBack += count
           }
         },
