@@ -4,7 +4,7 @@
 //   node scripts/bootstrap.mjs COMMAND [arguments]     COMMAND is the path of a source without `.ts` (package.json has
 //                                                      all of them); scripts/build builds in any case
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -24,7 +24,8 @@ const SOURCES = [
 ].filter(exists)
 // Code in folders named browser/ runs in browsers, and is compiled against what they know.
 const PROJECTS = ['tsconfig.json', 'tsconfig.browser.json', 'client/tsconfig.json']
-// Written after a build without errors. The compiler's own files are newer than a source also when it complained.
+// Written after a build without errors, with the names of the sources: one that was deleted makes the build old, too. The
+// compiler's own files are newer than a source also when it complained.
 const STAMP = 'dist/.built'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
@@ -37,7 +38,8 @@ if (modifiedMs('node_modules/.package-lock.json') < modifiedMs('package-lock.jso
   await step('Installing dependencies', [...npm, 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'])
 }
 const isBuildAsked = command === 'scripts/build' && rest.length === 0
-if (isBuildAsked || modifiedMs(STAMP) < newestSourceMs()) {
+const sources = sourceFiles()
+if (isBuildAsked || !isBuilt(sources)) {
   removeOrphans()
   // The compiler writes in spite of errors, and `npm run docs` makes types that the sources may still lack.
   const isDocs = command === 'scripts/docs/docs'
@@ -46,7 +48,7 @@ if (isBuildAsked || modifiedMs(STAMP) < newestSourceMs()) {
   await step('Bundling', [process.execPath, 'scripts/bundle.mjs'])
   await step('Bundling dependencies', [process.execPath, 'scripts/bundle-dependencies.mjs'])
   mkdirSync(join(root, 'dist'), { recursive: true })
-  if (isWhole) writeFileSync(join(root, STAMP), '')
+  if (isWhole) writeFileSync(join(root, STAMP), sources.join('\n'))
 }
 const entry = join(root, `dist/${command}.js`)
 if (!existsSync(entry)) fail(`There is no command "${command}": ${command}.ts does not exist.`)
@@ -81,11 +83,16 @@ function modifiedMs(path) {
   return exists(path) ? statSync(join(root, path)).mtimeMs : 0
 }
 
-// Folders count too: they change when a source is deleted.
-function newestSourceMs() {
-  const paths = SOURCES.flatMap(folder => [folder, ...filesBelow(folder)])
-  const sources = paths.filter(path => /\.(ts|mjs|css|html)$/.test(path) || statSync(join(root, path)).isDirectory())
-  return Math.max(...[...PROJECTS, 'package-lock.json', 'docs/openapi.json', ...sources].map(modifiedMs))
+// Not the times of folders: `npm pack` of the client makes one among the sources, and builds nothing here.
+function isBuilt(paths) {
+  const builtMs = modifiedMs(STAMP)
+  const isSame = builtMs > 0 && readFileSync(join(root, STAMP), 'utf8') === paths.join('\n')
+  return isSame && paths.every(path => modifiedMs(path) <= builtMs)
+}
+
+function sourceFiles() {
+  const files = SOURCES.flatMap(filesBelow).filter(path => /\.(ts|mjs|css|html)$/.test(path))
+  return [...PROJECTS, 'package-lock.json', 'docs/openapi.json', ...files].filter(exists).sort()
 }
 
 // What was compiled from a source that is gone would still be found by mocha, and by imports.

@@ -50,6 +50,11 @@ describe('the package of the client, installed into an empty folder', function (
     expect(await readdir(join(shop, 'node_modules'))).to.have.members(['.package-lock.json', '@card-payments'])
   })
 
+  it('leaves the build of the service as it is: other commands run from it', async () => {
+    const bootstrap = ['scripts/bootstrap.mjs', 'scripts/operator/operator', '--version']
+    expect((await run(process.execPath, bootstrap, { env })).stderr).to.equal('')
+  })
+
   it('charges once, however often the call is repeated, and tells a refusal from it', async () => {
     const first = { ORDER: 'readme-1', TOKEN_ID: await token() }
     expect(await sample('charge.mjs', first)).to.equal('captured 15990')

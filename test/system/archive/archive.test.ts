@@ -1,3 +1,5 @@
+import { rename } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { readLoopbackTls } from '../../../scripts/start/loopback-tls.js'
 import { until } from '../../support/conditions.js'
@@ -58,7 +60,9 @@ describe('an installation with an archive', function () {
   it('goes on with living payments while PostgreSQL is away, and answers 503 for archived ones', async () => {
     const archived = await archivedPayment('order-of-last-year')
     const held = await merchant.create({ capture: false })
-    const keepAway = setInterval(() => service().kill('postgres'), 20)
+    // Without this file PostgreSQL does not start again.
+    const version = join(service().dataDir, 'postgres/data/PG_VERSION')
+    await rename(version, `${version}.away`)
     try {
       service().kill('postgres')
       expect(await archiveIs(503), 'no payment is due').to.contain('ARCHIVE_URL')
@@ -74,7 +78,7 @@ describe('an installation with an archive', function () {
       expect((await merchant.create()).payment.status).to.equal('captured')
       expect((await merchant.capture(held.payment.id)).payment.status).to.equal('captured')
     } finally {
-      clearInterval(keepAway)
+      await rename(`${version}.away`, version)
     }
     await until(
       'archived payments are read again',
