@@ -20,11 +20,9 @@ import { loadWebhookSecrets } from '../vault/webhook-secrets.js'
 import { storeCard } from './cards/store-card.js'
 import { Admission } from './http/admission.js'
 import { createApp } from './http/api-app.js'
-import { apiMetrics, publishAdmission } from './http/api-metrics.js'
+import { publishAdmission } from './http/api-metrics.js'
 import { createAuthenticator } from './http/authenticator.js'
 import { serve } from './http/http-server.js'
-import { meterLimiter, meterReplies, meterStore, meterTokens } from './payments/metered-acceptance.js'
-import { shedWhenBehind } from './payments/shed-when-behind.js'
 import { createPayments } from './payments/submit.js'
 import { loadReference } from './reference/reference.js'
 import { createTestEnvironment } from './test-environment/test-environment.js'
@@ -45,28 +43,18 @@ await runProcess('api', async context => {
   onStop('subscriber', () => disconnect(subscriber))
   const secrets = await openMemoryOnly(context, installation, 'optional')
   const clock = await followClock(durable, config.environment, { process: context })
-  const metrics = apiMetrics()
   const admission = new Admission(config.maxInFlight)
   publishAdmission(register, () => admission.figures)
   const backlog = watchBacklog(durable, config.partitions, log)
   onStop('backlog', () => backlog.stop())
-  const replies = meterReplies(await listenForReplies(subscriber, randomUUID()), metrics)
-  const tokens = meterTokens(createTokenStore(secrets), metrics)
+  const replies = await listenForReplies(subscriber, randomUUID())
+  const tokens = createTokenStore(secrets)
   const cards = createCardStore(durable, config.partitions, writes)
   const merchants = new MerchantStore(durable, config.environment)
   const onDropFailed = (error: unknown): void =>
     log.warn({ err: error }, 'a used token was not dropped, it will expire')
   const limit = { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }
-  const store = meterStore((await openPayments(context, durable, writes)).payments, metrics)
-  const payments = createPayments({
-    config,
-    clock,
-    store,
-    tokens,
-    cards,
-    sealer,
-    replies
-  })
+  const { payments: store } = await openPayments(context, durable, writes)
   const app = createApp({
     config,
     log,
@@ -76,14 +64,8 @@ await runProcess('api', async context => {
       environment: config.environment,
       findKey: keyId => merchants.findKey(keyId, clock.real.now())
     }),
-    rateLimiter: meterLimiter(createRateLimiter(secrets, limit, log), metrics),
-    payments: shedWhenBehind(payments, {
-      backlog,
-      store,
-      partitions: config.partitions,
-      maxAgeMs: config.shedAfterMs,
-      metrics
-    }),
+    rateLimiter: createRateLimiter(secrets, limit, log),
+    payments: createPayments({ config, clock, store, tokens, cards, sealer, replies, backlog }),
     cards: {
       store: (merchantId, tokenId) => storeCard({ tokens, cards, onDropFailed }, merchantId, tokenId),
       read: cards.read,

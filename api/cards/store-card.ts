@@ -7,6 +7,7 @@
 import type { CardStore, StoredCard } from '../../redis/cards/cards.js'
 import { CARD_OWNER, type TokenStore, type TokenSummary } from '../../redis/tokens/tokens.js'
 import { ServiceError } from '../../runtime/errors.js'
+import { apiMetrics } from '../http/api-metrics.js'
 
 export interface StoreCardDeps {
   readonly tokens: Pick<TokenStore, 'peek' | 'claim' | 'drop'>
@@ -25,6 +26,7 @@ export async function storeCard(
   tokenId: string
 ): Promise<{ readonly card: StoredCard; readonly isNew: boolean }> {
   const claim = await deps.tokens.claim(tokenId, merchantId, CARD_OWNER)
+  if (claim.kind !== 'claimed') apiMetrics().claimRefused(claim.kind)
   const summary = claim.kind === 'claimed' ? await deps.tokens.peek(tokenId) : null
   if (claim.kind !== 'claimed' || summary === null) return storedBefore(deps, merchantId, tokenId)
 

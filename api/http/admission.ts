@@ -1,12 +1,12 @@
 /**
- * Who may come in when many want to: a bound on the requests that one process works on, shared fairly by merchants.
+ * Bounds the requests that one process works on at the same time, and shares that capacity fairly between merchants.
  *
- * A merchant may have `SHARE` times as many requests under way as places are free. Alone it gets three quarters of all
- * places; n merchants that send without end get equal parts, and a part of the places stays free for all others.
- * So no merchant's flood fills the process, and nothing has to be known about who sends how much. (Dynamic thresholds,
- * Choudhury and Hahne 1998.)
+ * A merchant may have `SHARE` times as many requests in flight as there are free places. One busy merchant gets three
+ * quarters of all places; n busy merchants get equal parts, and some places stay free for others. This needs no knowledge
+ * of the load of a merchant (dynamic thresholds, Choudhury and Hahne 1998).
  */
-import type { ShedReason } from './api-metrics.js'
+import { ServiceError } from '../../runtime/errors.js'
+import { apiMetrics, type ShedReason } from './api-metrics.js'
 
 const SHARE = 3
 
@@ -15,7 +15,7 @@ export class Admission {
   readonly #byMerchant = new Map<string, number>()
   #inFlight = 0
 
-  /** `limit`: requests that may be under way at the same time. */
+  /** `limit`: requests that may be in flight at the same time. */
   constructor(limit: number) {
     this.#limit = limit
   }
@@ -24,7 +24,21 @@ export class Admission {
     return { inFlight: this.#inFlight, merchants: this.#byMerchant.size }
   }
 
-  /** Takes a place; undefined, or why there is none. Who got one gives it back with `leave`. */
+  /** Does `work` in a place of the merchant. Throws `overloaded` at once when there is none: a wait would only delay the retry. */
+  async admit<T>(merchantId: string, work: () => Promise<T>): Promise<T> {
+    const reason = this.enter(merchantId)
+    if (reason !== undefined) {
+      apiMetrics().shed(reason)
+      throw overloaded()
+    }
+    try {
+      return await work()
+    } finally {
+      this.leave(merchantId)
+    }
+  }
+
+  /** Takes a place, which `leave` gives back; or says why there is none. */
   enter(merchantId: string): Extract<ShedReason, 'full' | 'merchant_share'> | undefined {
     const own = this.#byMerchant.get(merchantId) ?? 0
     const free = this.#limit - this.#inFlight
@@ -41,4 +55,14 @@ export class Admission {
     else this.#byMerchant.delete(merchantId)
     this.#inFlight--
   }
+}
+
+/** Seconds. Random, so that clients that were refused together do not come back together. */
+const RETRY_AFTER_MIN_S = 1
+const RETRY_AFTER_SPREAD_S = 3
+
+/** The answer when there is more work than the service can do. */
+export function overloaded(): ServiceError {
+  const retryAfterS = RETRY_AFTER_MIN_S + Math.floor(Math.random() * RETRY_AFTER_SPREAD_S)
+  return new ServiceError('overloaded', { headers: { 'Retry-After': String(retryAfterS) } })
 }

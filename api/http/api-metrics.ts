@@ -1,5 +1,6 @@
 /** What the HTTP processes tell their operator: requests, acceptances, waiting, and whom they turned away. */
 import { Counter, Histogram, type Registry, register } from 'prom-client'
+import type { Reply } from '../../redis/commands/replies.js'
 import { publishFigures, STEP_BUCKETS_S } from '../../runtime/metrics.js'
 
 /** Why a request was answered 503 before anything was done for it. */
@@ -8,8 +9,8 @@ export type ShedReason = 'full' | 'merchant_share' | 'backlog'
 export interface ApiMetrics {
   answered(request: { method: string; route: string; status: number }, durationMs: number): void
   accepted(operation: 'create' | 'operation', outcome: string, durationMs: number): void
-  /** `lateMs`: from the worker's last step to here; null without a reply that carries the worker's times. */
-  waited(outcome: 'ended' | 'open' | 'none', waitedMs: number, lateMs: number | null): void
+  /** `reply` null: the wait ended without one. */
+  waited(reply: Pick<Reply, 'kind' | 'times'> | null, waitedMs: number): void
   shed(reason: ShedReason): void
   rateLimited(): void
   claimRefused(reason: 'missing' | 'taken'): void
@@ -75,9 +76,11 @@ export function createApiMetrics(registry: Registry): ApiMetrics {
   return {
     answered: ({ method, route, status }, ms) => requests.observe({ method, route, status }, ms / 1_000),
     accepted: (operation, outcome, ms) => acceptances.observe({ operation, outcome }, ms / 1_000),
-    waited: (outcome, waitedMs, lateMs) => {
-      waits.observe({ outcome }, waitedMs / 1_000)
-      if (lateMs !== null) replies.observe(lateMs / 1_000)
+    waited: (reply, waitedMs) => {
+      waits.observe({ outcome: reply?.kind ?? 'none' }, waitedMs / 1_000)
+      const times = reply?.times ?? null
+      // `queueMs` is measured by the clock of Redis, so that the difference may be negative.
+      if (times !== null) replies.observe(Math.max(0, waitedMs - times.queueMs - times.workMs) / 1_000)
     },
     shed: reason => shed.inc({ reason }),
     rateLimited: () => limited.inc(),

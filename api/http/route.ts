@@ -9,7 +9,6 @@ import type { WebhookEndpoints } from '../webhook-endpoint/webhook-endpoints.js'
 import type { Admission } from './admission.js'
 import type { Authenticator } from './authenticator.js'
 import type { Answer, RequestContext } from './context.js'
-import { admitted } from './middleware/admit.js'
 import { authenticate } from './middleware/authenticate.js'
 import { readIdempotencyKey } from './middleware/idempotency-key.js'
 import { readJson } from './middleware/json-body.js'
@@ -60,7 +59,7 @@ export function routeOf(route: MerchantRoute, deps: RouteDeps): Route {
     path,
     async answer(ctx) {
       const { merchantId } = await authenticate(ctx, authenticator, permission)
-      return await admitted(admission, merchantId, async () => {
+      return await admission.admit(merchantId, async () => {
         if (rateLimiter !== null) await takeOfKey(ctx, rateLimiter)
         if (query === null) refuseParameters(ctx.querystring)
         if (needsIdempotencyKey) readIdempotencyKey(ctx)

@@ -9,6 +9,7 @@ import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import type { IdempotencyValue } from '../../redis/payments/idempotency.js'
 import type { TokenStore } from '../../redis/tokens/tokens.js'
 import type { Sealer } from '../../vault/sealer.js'
+import { apiMetrics } from '../http/api-metrics.js'
 import type { CreateRequest, RequestScope } from './payments-port.js'
 
 /** A request, and where its Idempotency-Key is remembered. */
@@ -37,7 +38,9 @@ export async function findCard(
     return card === null ? null : { brand: card.brand, last4: card.last4, cardId: card.cardId }
   }
   const claim = await deps.tokens.claim(source.tokenId, merchantId, record, fingerprint)
-  return claim.kind === 'claimed' ? { brand: claim.brand, last4: claim.last4, cardId: null } : null
+  if (claim.kind === 'claimed') return { brand: claim.brand, last4: claim.last4, cardId: null }
+  apiMetrics().claimRefused(claim.kind)
+  return null
 }
 
 /** Seals the CVV that came with a stored card, for the worker that will pay with it. */

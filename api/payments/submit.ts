@@ -17,8 +17,8 @@ import {
 import { askedEvent, decide } from '../../machines/payment/decide.js'
 import type { AskedEvent, Policy } from '../../machines/payment/events.js'
 import { operationBegun } from '../../machines/payment/progress.js'
+import type { Backlog } from '../../redis/commands/backlog.js'
 import type { ExpectedReply, ReplyListener } from '../../redis/commands/replies.js'
-import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import {
   createdAtMs as createdAtMsOf,
   idempotencyRecord,
@@ -31,8 +31,10 @@ import type { IdempotencyValue } from '../../redis/payments/idempotency.js'
 import type { Acceptance, OperationRequest, PaymentStore } from '../../redis/payments/payments.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Config } from '../../runtime/config.js'
-import { delay } from '../../runtime/delay.js'
 import { ServiceError } from '../../runtime/errors.js'
+import { overloaded } from '../http/admission.js'
+import { apiMetrics } from '../http/api-metrics.js'
+import { accept, untilAnswered } from './acceptance.js'
 import type { CreateRequest, Payments, RequestScope } from './payments-port.js'
 import { findCard, giveCardBack, keepCvv, type RecordedScope, type RequestCardDeps } from './request-card.js'
 import { stepTimes } from './server-timing.js'
@@ -43,12 +45,10 @@ export interface SubmitDeps extends RequestCardDeps {
   readonly clock: Clock
   readonly store: PaymentStore
   readonly replies: ReplyListener
+  readonly backlog: Pick<Backlog, 'ageMs'>
 }
 
 const DAY_MS = 24 * 3_600_000
-/** How long an acceptance is tried again when Redis is away: a restart of a small Redis takes less. */
-const ACCEPT_RETRY_MS = 3_000
-const ACCEPT_RETRY_GAP_MS = 100
 
 /** The payments behind the routes: accepted here, done by the workers. */
 export function createPayments(deps: SubmitDeps): Payments {
@@ -77,11 +77,12 @@ function recorded({ config }: SubmitDeps, scope: RequestScope): RecordedScope {
 async function create(deps: SubmitDeps, scope: RecordedScope, request: CreateRequest): Promise<Submission> {
   const startedMs = performance.now()
   const { partition, record } = scope
+  await shedWhenBehind(deps, scope)
   let payment: Payment
   try {
     payment = await preparePayment(deps, scope, request)
   } catch (reason) {
-    // A repeated request finds its payment, though its token is used up or the memory-only Redis is away.
+    // A repeated request finds its payment, though its token is used up or the memory-only Redis is unavailable.
     const earlier = await deps.store.readIdempotency(partition, record)
     if (earlier !== null) return await replay(deps, scope, earlier)
     throw reason
@@ -91,13 +92,12 @@ async function create(deps: SubmitDeps, scope: RecordedScope, request: CreateReq
   const expected = deps.replies.expect(payment.terms.id)
   try {
     const acceptance = acceptanceOf(deps, scope, payment.terms.id)
-    const { answer: found } = await acceptSurely(() =>
-      deps.store.acceptPayment(
-        payment,
-        command,
-        acceptance,
-        deps.config.archiveUrl === '' ? null : retentionMs(deps.config)
-      )
+    const createRetentionMs = deps.config.archiveUrl === '' ? null : retentionMs(deps.config)
+    const { answer: found } = await accept(
+      'create',
+      acceptance,
+      () => deps.store.acceptPayment(payment, command, acceptance, createRetentionMs),
+      earlier => (earlier === null ? 'accepted' : 'earlier')
     )
     // Our own record: an acceptance whose answer was lost, and which was repeated.
     if (found !== null && found.paymentKey !== paymentKeyOf(payment.terms.id)) {
@@ -108,6 +108,17 @@ async function create(deps: SubmitDeps, scope: RecordedScope, request: CreateReq
   } finally {
     expected.dispose()
   }
+}
+
+/**
+ * Refuses a new payment while the workers of its partition are behind: it would only be answered 202. Captures and cancels
+ * continue, because they concern money that is already on its way. So do repeats of an accepted request, which add no work.
+ */
+async function shedWhenBehind({ backlog, store, config }: SubmitDeps, scope: RecordedScope): Promise<void> {
+  if (backlog.ageMs(scope.partition) <= config.shedAfterMs) return
+  if ((await store.readIdempotency(scope.partition, scope.record)) !== null) return
+  apiMetrics().shed('backlog')
+  throw overloaded()
 }
 
 /** The new payment, once it has its card and the CVV that came with it. Nothing is accepted yet. */
@@ -137,13 +148,16 @@ async function operate(
   const acceptance = acceptanceOf(deps, scope, commandId)
   try {
     const load = (): Promise<Payment | null> => deps.store.loadForChange(scope.partition, paymentKeyOf(paymentId))
-    let { answer: payment } = await acceptSurely(load)
+    let { answer: payment } = await untilAnswered(load)
     while (payment?.terms.merchantId === scope.merchantId) {
       const request = { payment, command, refusal: refusalOf(payment, asked, deps.config) }
-      const { answer, wasRepeated } = await acceptSurely(() =>
-        deps.store.acceptOperation(request, acceptance, retentionMs(deps.config))
+      const { answer, wasRepeated } = await accept(
+        'operation',
+        acceptance,
+        () => deps.store.acceptOperation(request, acceptance, retentionMs(deps.config)),
+        ({ kind }) => kind
       )
-      payment = answer.payment ?? (await acceptSurely(load)).answer
+      payment = answer.payment ?? (await untilAnswered(load)).answer
       if (answer.kind === 'changed' || payment === null) continue
       if (answer.kind === 'accepted' && request.refusal !== null) return refused(answer.payment, request.refusal)
       // A repeated acceptance finds its own open record when the first answer was lost. A refusal leaves no open record.
@@ -180,7 +194,9 @@ async function resultOf(
 ): Promise<Submission> {
   const { partition, record } = scope
   const { terms } = pending.payment
+  const waitingSinceMs = performance.now()
   const reply = await pending.expected.within(scope.waitMs)
+  apiMetrics().waited(reply, performance.now() - waitingSinceMs)
   const times = reply?.times ? { times: stepTimes(performance.now() - pending.startedMs, reply.times) } : {}
   if (reply?.kind === 'ended') return { kind: 'finished', terms, result: reply.result, isReplay: false, ...times }
   if (reply?.kind === 'open') {
@@ -274,18 +290,5 @@ function acceptanceOf(deps: SubmitDeps, scope: RecordedScope, commandId: string)
     correlationId,
     traceparent,
     replyTo: { channel: deps.replies.channel, commandId }
-  }
-}
-
-/** Repeats an acceptance whose outcome is unknown: the script recognises its own record, so nothing is accepted twice. */
-async function acceptSurely<T>(accept: () => Promise<T>): Promise<{ answer: T; wasRepeated: boolean }> {
-  const deadlineMs = performance.now() + ACCEPT_RETRY_MS
-  for (let wasRepeated = false; ; wasRepeated = true) {
-    try {
-      return { answer: await accept(), wasRepeated }
-    } catch (error) {
-      if (!isRedisUnavailable(error) || performance.now() >= deadlineMs) throw error
-      await delay(ACCEPT_RETRY_GAP_MS)
-    }
   }
 }

@@ -294,7 +294,8 @@ export class Installation {
       tokens: createTokenStore(this.connect(process, this.secrets)),
       cards: createCardStore(redis, config.partitions),
       sealer: { sealCard: card => JSON.stringify(card), sealTyped: card => JSON.stringify(card), sealCvv: cvv => cvv },
-      replies: await listenForReplies(subscriber, process.name)
+      replies: await listenForReplies(subscriber, process.name),
+      backlog: { ageMs: () => 0 }
     })
   }
 }

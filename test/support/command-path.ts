@@ -47,7 +47,8 @@ export async function aCommandPath(
       channel: 'reply:test',
       expect: () => ({ within: async () => null, dispose: () => undefined }),
       stopWaiting: () => undefined
-    }
+    },
+    backlog: { ageMs: () => 0 }
   }
   return new CommandPath(test, { ...deps, ...changes(deps) })
 }
