@@ -7,7 +7,7 @@
  * - half of the key's requests stay for networks that send little;
  * - the tokens of one key must not fill the memory that all merchants share.
  */
-import { isIPv4, isIPv6 } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { createRateLimiter, type RateLimit, type RateLimiter } from '../../redis/merchants/rate-limit.js'
 import type { Logger } from '../../runtime/log.js'
@@ -76,24 +76,14 @@ export async function limitTokens(ctx: RequestContext, { key, network, alive }: 
 const CLIENT_GROUPS = 4
 const NETWORK_GROUPS = 3
 
-/** An IPv4 address, or so many groups of an IPv6 address. Some proxies write the client's port behind it. */
-export function addressGroup(address: string, groups = CLIENT_GROUPS): string {
-  const [, inBrackets, beforePort] = /^\[([^\]]+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(address) ?? []
-  return groupOf(inBrackets ?? beforePort ?? address, groups)
-}
-
-function groupOf(address: string, count: number): string {
-  const mapped = address.replace(/^::ffff:(?=\d+\.)/i, '')
-  if (isIPv4(mapped)) return mapped
-  const [bare = ''] = address.split('%')
-  if (!isIPv6(bare)) return 'unknown'
-  const [head = '', tail] = bare.toLowerCase().split('::')
-  const left = head === '' ? [] : head.split(':')
-  const right = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros: string[] = Array(Math.max(0, 8 - left.length - right.length)).fill('0')
-  const groups = tail === undefined ? left : [...left, ...zeros, ...right]
-  return `${groups
-    .slice(0, count)
-    .map(group => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/${16 * count}`
+/** An IPv4 address, or so many groups of an IPv6 address. Some proxies append the port of the client. */
+export function addressGroup(text: string, groups = CLIENT_GROUPS): string {
+  const [, inBrackets, beforePort] = /^\[([^\]]+)\](?::\d+)?$|^([\d.]+):\d+$/.exec(text) ?? []
+  const bare = inBrackets ?? beforePort ?? text
+  if (!ipaddr.isValid(bare)) return 'unknown'
+  // `process` turns an IPv4-mapped IPv6 address into the IPv4 address that it stands for.
+  const address = ipaddr.process(bare)
+  if (address instanceof ipaddr.IPv4) return address.toString()
+  const network = address.parts.slice(0, groups).map(part => part.toString(16))
+  return `${network.join(':')}::/${16 * groups}`
 }
