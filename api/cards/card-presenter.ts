@@ -1,7 +1,7 @@
 /** A stored card as merchants see it: docs/API.md#post-v1cards. */
-import type { StoredCard } from './cards-port.js'
+import type { ShownCard } from './store-card.js'
 
-export function presentCard(card: StoredCard): Record<string, unknown> {
+export function presentCard(card: ShownCard): Record<string, unknown> {
   return {
     card_id: card.cardId,
     status: 'active',

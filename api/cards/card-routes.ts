@@ -1,41 +1,65 @@
 /**
+ * POST /v1/cards (docs/API.md#post-v1cards): stores a card; 201, or 200 when the same token was exchanged before.
  * GET /v1/cards/{id} (docs/API.md#get-v1cardsid): reads a stored card.
  * DELETE /v1/cards/{id} (docs/API.md#delete-v1cardsid): erases it.
  */
 import { ServiceError } from '../../runtime/errors.js'
 import { principalOf, type RequestContext } from '../http/context.js'
-import type { MerchantRoute } from '../http/route.js'
+import { merchantRoute } from '../http/route.js'
+import { parserOf } from '../http/schema.js'
+import { about, givenId, object } from '../http/schema-fields.js'
 import { presentCard } from './card-presenter.js'
 
-const facts = {
-  path: '/v1/cards/:id',
-  permission: 'cards:write',
-  needsIdempotencyKey: false,
-  body: null,
-  query: null
-} as const
+const CARD_PATH = '/v1/cards/:id'
 
-export const readCardRoute: MerchantRoute = {
-  ...facts,
+const storeCardBody = object(
+  {
+    token_id: about(
+      'from the hosted fields, or from POST /v1/tokens; it is used up',
+      givenId('the one-use token from the browser')
+    )
+  },
+  ['token_id'],
+  'must be a JSON object'
+)
+
+const parseStoreCard = parserOf<{ token_id: string }>(storeCardBody, 'body')
+
+export const storeCardRoute = merchantRoute({
+  method: 'POST',
+  path: '/v1/cards',
+  permission: 'cards:write',
+  body: { schema: storeCardBody, isOptional: false },
+  answer: deps => async ctx => {
+    const { token_id: tokenId } = parseStoreCard(ctx.state.body)
+    const { card, isNew } = await deps.cards.store(principalOf(ctx).merchantId, tokenId)
+    return { status: isNew ? 201 : 200, body: presentCard(card) }
+  }
+})
+
+export const readCardRoute = merchantRoute({
+  path: CARD_PATH,
+  permission: 'cards:write',
   method: 'GET',
   answer: deps => async ctx => {
     const card = await deps.cards.read(principalOf(ctx).merchantId, cardIdInPath(ctx))
     if (card === null) throw new ServiceError('not_found')
     return { status: 200, body: presentCard(card) }
   }
-}
+})
 
-export const eraseCardRoute: MerchantRoute = {
-  ...facts,
+export const eraseCardRoute = merchantRoute({
+  path: CARD_PATH,
+  permission: 'cards:write',
   method: 'DELETE',
   answer: deps => async ctx => {
     const isErased = await deps.cards.erase(principalOf(ctx).merchantId, cardIdInPath(ctx))
     if (!isErased) throw new ServiceError('not_found')
     return { status: 204 }
   }
-}
+})
 
-/** What can be no id of a card is none: 404, like the id of another merchant's. */
+/** Text that has not the form of an id is answered 404, like the id of another merchant's card. */
 function cardIdInPath(ctx: RequestContext): string {
   const id: string = ctx['params'].id
   if (!/^card_[0-9a-v]{26}$/.test(id)) throw new ServiceError('not_found')

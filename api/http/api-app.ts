@@ -1,21 +1,18 @@
 /** The merchant API as a list: what every request passes through, then the routes. */
-import Router from '@koa/router'
+import Router, { type Layer } from '@koa/router'
 import Koa from 'koa'
+import { ServiceError } from '../../runtime/errors.js'
 import type { Logger } from '../../runtime/log.js'
-import { eraseCardRoute, readCardRoute } from '../cards/card-routes.js'
-import { storeCardRoute } from '../cards/store-card-route.js'
+import { eraseCardRoute, readCardRoute, storeCardRoute } from '../cards/card-routes.js'
 import { capabilitiesRoute } from '../payments/capabilities-route.js'
 import { createPaymentRoute } from '../payments/create-payment-route.js'
-import { listPaymentsRoute } from '../payments/list-payments-route.js'
 import { operatePaymentRoute } from '../payments/operate-payment-route.js'
-import { readPaymentRoute } from '../payments/read-payment-route.js'
-import type { Reference } from '../reference/reference.js'
-import { addReferenceRoutes } from '../reference/reference-routes.js'
+import { listPaymentsRoute, readPaymentRoute } from '../payments/read-payments-routes.js'
+import { addReferenceRoutes, type Reference } from '../reference/reference.js'
 import { testRoutes } from '../test-environment/test-routes.js'
 import { readWebhookEndpointRoute, registerWebhookEndpointRoute } from '../webhook-endpoint/webhook-endpoint-route.js'
-import type { RequestState } from './context.js'
+import type { RequestMiddleware, RequestState } from './context.js'
 import { answerRequests, type RequestLogLevel } from './middleware/answer.js'
-import { unmatched } from './middleware/unmatched.js'
 import { type MerchantRoute, type Route, type RouteDeps, routeOf } from './route.js'
 
 const liveRoutes: readonly MerchantRoute[] = [
@@ -74,4 +71,19 @@ export function routerOf(routes: readonly Route[]): Router<RequestState> {
     })
   }
   return router
+}
+
+/**
+ * What no route has answered: OPTIONS, a method that the path does not have (405), an unknown path (404). Comes after the
+ * router, which leaves in `ctx.matched` the routes that have this path with any method.
+ */
+export function unmatched(): RequestMiddleware {
+  return ctx => {
+    const matched: readonly Layer[] = ctx['matched'] ?? []
+    const methods = new Set(matched.flatMap(layer => layer.methods))
+    if (methods.size === 0) throw new ServiceError('not_found')
+    const headers = { Allow: [...methods, 'OPTIONS'].sort().join(', ') }
+    if (ctx.method !== 'OPTIONS') throw new ServiceError('method_not_allowed', { headers })
+    ctx.state.answer = { status: 204, headers }
+  }
 }

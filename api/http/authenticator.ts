@@ -8,14 +8,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Environment } from '../../machines/model.js'
 import { hashSecret, type KeyRecord, type Permission } from '../../redis/merchants/merchants.js'
 import { ServiceError } from '../../runtime/errors.js'
-
-/** The merchant's key behind a request. */
-export interface Principal {
-  readonly merchantId: string
-  readonly keyId: string
-  readonly permissions: readonly Permission[]
-  readonly isPublishable: boolean
-}
+import type { Principal, RequestContext } from './context.js'
 
 export interface Authenticator {
   /** Reads an `Authorization` header. Throws `ServiceError`: `unauthorized`, or `merchant_disabled`. */
@@ -55,6 +48,22 @@ export function createAuthenticator(options: {
       return { merchantId, keyId, permissions, isPublishable }
     }
   }
+}
+
+/** Leaves the key's merchant in `ctx.state.principal`, or throws 401 / 403 (docs/API.md#keys). */
+export async function authenticate(
+  ctx: RequestContext,
+  authenticator: Authenticator,
+  permission: Permission
+): Promise<Principal> {
+  const principal = await authenticator.authenticate(ctx.req.headers.authorization)
+  // Also for a key without the permission: browser-use.ts looks at the key of every request.
+  ctx.state.principal = principal
+  if (!principal.permissions.includes(permission)) {
+    const message = `must be a key with the permission ${permission}`
+    throw new ServiceError('insufficient_scope', { fields: [{ path: 'header Authorization', message }] })
+  }
+  return principal
 }
 
 function parseKeyText(header: string | undefined): { prefix: string; keyId: string; secret: string | null } | null {

@@ -1,6 +1,14 @@
 /** What a request carries on `ctx.state`, and what it is answered with. */
 import type { Middleware, ParameterizedContext } from 'koa'
-import type { Principal } from './authenticator.js'
+import type { Permission } from '../../redis/merchants/merchants.js'
+
+/** The merchant's key behind a request. */
+export interface Principal {
+  readonly merchantId: string
+  readonly keyId: string
+  readonly permissions: readonly Permission[]
+  readonly isPublishable: boolean
+}
 
 /** An answer in JSON. `body` undefined: none. `headers` come on top of those that every answer has. */
 export interface Answer {

@@ -1,16 +1,16 @@
 /** One route of the merchant API, and what all of them begin with. */
+import { isCardNumber } from '../../machines/card-data-in-text.js'
 import type { Permission } from '../../redis/merchants/merchants.js'
 import type { RateLimiter } from '../../redis/merchants/rate-limit.js'
 import type { Config } from '../../runtime/config.js'
-import type { Cards } from '../cards/cards-port.js'
+import { ServiceError } from '../../runtime/errors.js'
+import type { Cards } from '../cards/store-card.js'
 import type { Payments } from '../payments/payments-port.js'
 import type { TestEnvironment } from '../test-environment/test-environment.js'
 import type { WebhookEndpoints } from '../webhook-endpoint/webhook-endpoints.js'
 import type { Admission } from './admission.js'
-import type { Authenticator } from './authenticator.js'
+import { type Authenticator, authenticate } from './authenticator.js'
 import type { Answer, RequestContext } from './context.js'
-import { authenticate } from './middleware/authenticate.js'
-import { readIdempotencyKey } from './middleware/idempotency-key.js'
 import { readJson } from './middleware/json-body.js'
 import { takeOfKey } from './middleware/rate-limit.js'
 import { refuseParameters } from './query.js'
@@ -32,6 +32,13 @@ export interface MerchantRoute extends Pick<Route, 'method' | 'path'> {
   /** Null: there are no parameters, and a request with one is refused. */
   readonly query: Schema | null
   answer(deps: RouteDeps): Route['answer']
+}
+
+/** A route that needs no Idempotency-Key, no body and no parameters, unless `route` says otherwise. */
+export function merchantRoute(
+  route: Pick<MerchantRoute, 'method' | 'path' | 'permission' | 'answer'> & Partial<MerchantRoute>
+): MerchantRoute {
+  return { needsIdempotencyKey: false, body: null, query: null, ...route }
 }
 
 /** What the routes work with. */
@@ -68,4 +75,35 @@ export function routeOf(route: MerchantRoute, deps: RouteDeps): Route {
       })
     }
   }
+}
+
+const KEY_HEADER = 'idempotency-key'
+const PRINTABLE = /^[\x20-\x7e]{1,255}$/
+
+/**
+ * Leaves the key in `ctx.state.idempotencyKey`: 1 to 255 printable ASCII characters, and no card number (decision 22), because
+ * it is stored with the operation and shown in answers and webhooks. Throws `missing_idempotency_key`, or `invalid_request`.
+ */
+function readIdempotencyKey(ctx: RequestContext): void {
+  const key = ctx.get(KEY_HEADER)
+  if (key === '') throw new ServiceError('missing_idempotency_key')
+  if (!PRINTABLE.test(key) || isSentTwice(ctx.req.rawHeaders)) {
+    throw new ServiceError('invalid_request', {
+      fields: [
+        { path: 'header Idempotency-Key', message: 'must be sent once, with 1 to 255 printable ASCII characters' }
+      ]
+    })
+  }
+  if (isCardNumber(key)) {
+    throw new ServiceError('invalid_request', {
+      fields: [{ path: 'header Idempotency-Key', message: 'must be more than a card number; put a letter before it' }]
+    })
+  }
+  ctx.state.idempotencyKey = key
+}
+
+/** Two headers of one name arrive as one value with a comma, which a key may have. `headers`: names and values in turn. */
+function isSentTwice(headers: readonly string[]): boolean {
+  const isName = (text: string, at: number): boolean => at % 2 === 0 && text.toLowerCase() === KEY_HEADER
+  return headers.filter(isName).length > 1
 }

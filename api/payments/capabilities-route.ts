@@ -1,20 +1,17 @@
 /** GET /v1/capabilities (docs/API.md#get-v1capabilities). */
 import type { Config } from '../../runtime/config.js'
-import type { MerchantRoute } from '../http/route.js'
+import { merchantRoute } from '../http/route.js'
 import { CURRENCY, INSTALLMENTS_MAX } from '../http/schema-fields.js'
 
-export const capabilitiesRoute: MerchantRoute = {
+export const capabilitiesRoute = merchantRoute({
   method: 'GET',
   path: '/v1/capabilities',
   permission: 'payments:read',
-  needsIdempotencyKey: false,
-  body: null,
-  query: null,
   answer(deps) {
     const answer = { status: 200, body: capabilitiesOf(deps.config) }
     return () => answer
   }
-}
+})
 
 /** The answer, which depends on the configuration alone. */
 export function capabilitiesOf(config: Config): Record<string, unknown> {

@@ -1,16 +1,15 @@
 /** POST /v1/payments (docs/API.md#post-v1payments). */
-import type { MerchantRoute } from '../http/route.js'
+import { merchantRoute } from '../http/route.js'
 import { createPaymentBody, createPaymentParser } from './create-payment-schema.js'
 import { preferredWaitS, scopeOf } from './request-scope.js'
 import { answerTo } from './submission-presenter.js'
 
-export const createPaymentRoute: MerchantRoute = {
+export const createPaymentRoute = merchantRoute({
   method: 'POST',
   path: '/v1/payments',
   permission: 'payments:write',
   needsIdempotencyKey: true,
   body: { schema: createPaymentBody, isOptional: false },
-  query: null,
   answer(deps) {
     const parse = createPaymentParser(deps.config.cnpjWithLetters === 'yes')
     return async ctx => {
@@ -19,4 +18,4 @@ export const createPaymentRoute: MerchantRoute = {
       return answerTo(await deps.payments.create(scope, request), deps.config.environment, 201, preferredWaitS(ctx))
     }
   }
-}
+})

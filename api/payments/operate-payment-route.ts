@@ -3,7 +3,7 @@
  * POST /v1/payments/{id}/cancel (docs/API.md#post-v1paymentsidcancel): voids a hold, or refunds in part or as a whole.
  */
 
-import type { MerchantRoute } from '../http/route.js'
+import { type MerchantRoute, merchantRoute } from '../http/route.js'
 import { parserOf, type Schema } from '../http/schema.js'
 import { about, amountCents as amountField, object } from '../http/schema-fields.js'
 import { paymentIdInPath, preferredWaitS, scopeOf } from './request-scope.js'
@@ -22,13 +22,12 @@ function bodyOf(amount: string): Schema {
 const parse = parserOf<{ amount_cents?: number }>(bodies.capture, 'body')
 
 export function operatePaymentRoute(operation: 'capture' | 'cancel'): MerchantRoute {
-  return {
+  return merchantRoute({
     method: 'POST',
     path: `/v1/payments/:id/${operation}`,
     permission: 'payments:write',
     needsIdempotencyKey: true,
     body: { schema: bodies[operation], isOptional: true },
-    query: null,
     answer: deps => async ctx => {
       const { environment, resultWaitMs } = deps.config
       const paymentId = paymentIdInPath(ctx)
@@ -41,7 +40,7 @@ export function operatePaymentRoute(operation: 'capture' | 'cancel'): MerchantRo
         preferredWaitS(ctx)
       )
     }
-  }
+  })
 }
 
 /** The amount in cents; null (the whole amount) when there is no body, or nothing in it. */

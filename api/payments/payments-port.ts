@@ -1,9 +1,9 @@
 /** What the routes need from the command path and the store. api/payments/submit.ts implements it. */
-import type { CardSource } from '../../machines/commands.js'
-import type { Payment, PaymentTerms } from '../../machines/model.js'
+import type { CardSource, CommandResult } from '../../machines/commands.js'
+import type { Payment, PaymentProgress, PaymentTerms } from '../../machines/model.js'
 import type { Buyer } from '../../machines/network.js'
 import type { ListFilter, PaymentPage } from '../../redis/payments/payments.js'
-import type { Submission } from './submission.js'
+import type { StepTimes } from './server-timing.js'
 
 /** Who asks, under which key, and how long the client is willing to wait for the result (ms). */
 export interface RequestScope {
@@ -25,6 +25,34 @@ export interface CreateRequest {
   /** In the clear only between the parser and the sealing in `create`; never logged or stored. */
   readonly cvv: string | null
 }
+
+/**
+ * The outcome of a submitted request; `times` where its worker has sent them.
+ * - `finished`: ended; `isReplay` when an earlier request with the same key did the work
+ * - `in_progress`: accepted, not ended within the wait, or the outcome is unknown: the payment as it stands (202), with
+ *   the operation that was accepted, also while no worker has begun it
+ * - `create_in_progress`: the same key is still creating its payment (409)
+ * - `conflict`: the key was used with another request (409), about the payment `paymentId`
+ * - `not_found`: no such payment of this merchant
+ */
+export type Submission =
+  | {
+      readonly kind: 'finished'
+      readonly terms: PaymentTerms
+      readonly result: CommandResult
+      readonly isReplay: boolean
+      readonly times?: StepTimes
+    }
+  | {
+      readonly kind: 'in_progress'
+      readonly terms: PaymentTerms
+      readonly progress: PaymentProgress
+      readonly isReplay: boolean
+      readonly times?: StepTimes
+    }
+  | { readonly kind: 'create_in_progress'; readonly paymentId: string }
+  | { readonly kind: 'conflict'; readonly paymentId: string }
+  | { readonly kind: 'not_found' }
 
 export interface Payments {
   /** Throws `ServiceError` `invalid_token` / `invalid_card` (unknown card_id) before acceptance, `service_unavailable` when Redis does not answer. */

@@ -1,8 +1,9 @@
 /** From a payment POST to the scope of its command, and from a path to a payment id. */
+import { shortHash } from '../../redis/keys.js'
 import { ServiceError } from '../../runtime/errors.js'
+import { isRecord } from '../../runtime/json.js'
 import { isUuid } from '../../runtime/uuid.js'
 import { principalOf, type RequestContext } from '../http/context.js'
-import { fingerprintOf } from './fingerprint.js'
 import type { RequestScope } from './payments-port.js'
 
 /** Seconds; RFC 7240 leaves the bound to the server. */
@@ -38,4 +39,34 @@ export function preferredWaitS(ctx: RequestContext): number | null {
     if (text !== undefined) return Number(text) <= WAIT_S_MAX ? Number(text) : null
   }
   return null
+}
+
+/**
+ * "Same body" (docs/API.md#idempotency): the same method, path and JSON value; key order and spaces don't matter. A short
+ * hash, because millions are kept with their Idempotency-Keys.
+ *
+ * @param operation method and path, such as `POST /v1/payments`
+ * @param body the validated JSON value; undefined (no body) counts as `{}`
+ */
+export function fingerprintOf(operation: string, body: unknown): string {
+  return shortHash(`${operation}\n${canonicalJson(withoutCvv(body ?? {}))}`)
+}
+
+/**
+ * Only that there was a CVV counts, not which: a hash that holds one of 11,000 possible values is that value, and
+ * would be a CVV on disk.
+ */
+function withoutCvv(body: unknown): unknown {
+  if (!isRecord(body) || !isRecord(body['payment_source']) || !('cvv' in body['payment_source'])) return body
+  return { ...body, payment_source: { ...body['payment_source'], cvv: true } }
+}
+
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (!isRecord(value)) return JSON.stringify(value)
+  let members = ''
+  for (const key of Object.keys(value).sort()) {
+    members += `${members === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(value[key])}`
+  }
+  return `{${members}}`
 }

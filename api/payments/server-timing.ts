@@ -1,6 +1,13 @@
 /** Whose time a payment POST took, for its merchant: the header `Server-Timing` (W3C). */
 import type { WorkerTimes } from '../../redis/commands/replies.js'
-import type { StepTimes } from './submission.js'
+
+/** Where the time of a request went, ms: waiting for a worker, for the payment's lock, for the network, and the rest. */
+export interface StepTimes {
+  readonly queueMs: number
+  readonly lockMs: number
+  readonly networkMs: number
+  readonly storeMs: number
+}
 
 /**
  * The steps of a request that took `totalMs`, from what its worker measured. `storeMs` is what is left: acceptance, reads

@@ -5,8 +5,8 @@ import { failureRow } from '../../redis/payments/payment-parts.js'
 import { ServiceError } from '../../runtime/errors.js'
 import type { Answer } from '../http/context.js'
 import { presentPayment } from './payment-presenter.js'
+import type { Submission } from './payments-port.js'
 import { serverTiming } from './server-timing.js'
-import type { Submission } from './submission.js'
 
 /** When to look again at a payment that is still in progress, in seconds: the first reconciliation is due then. */
 const RETRY_AFTER_S = 2

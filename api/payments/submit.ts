@@ -35,10 +35,9 @@ import { ServiceError } from '../../runtime/errors.js'
 import { overloaded } from '../http/admission.js'
 import { apiMetrics } from '../http/api-metrics.js'
 import { accept, untilAnswered } from './acceptance.js'
-import type { CreateRequest, Payments, RequestScope } from './payments-port.js'
+import type { CreateRequest, Payments, RequestScope, Submission } from './payments-port.js'
 import { findCard, giveCardBack, keepCvv, type RecordedScope, type RequestCardDeps } from './request-card.js'
 import { stepTimes } from './server-timing.js'
-import type { Submission } from './submission.js'
 
 export interface SubmitDeps extends RequestCardDeps {
   readonly config: Config

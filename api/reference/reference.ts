@@ -2,23 +2,19 @@
  * The reference page and the document behind it, which `npm run build` puts into dist/reference: Swagger UI from its
  * package, our page, docs/openapi.json. Nothing is loaded from elsewhere.
  */
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import type Router from '@koa/router'
 import type { Environment } from '../../machines/model.js'
 import type { Config } from '../../runtime/config.js'
-
-export interface ReferenceFile {
-  readonly type: string
-  readonly body: string
-  readonly etag: string
-}
+import type { RequestState } from '../http/context.js'
+import { etagOf, type StaticFile, sendFile } from '../http/middleware/answer.js'
 
 export interface Reference {
   /**
    * What reads each file, by its path, such as `/docs`. The document has the number of a test card, and no card number
    * stays in the memory of `api`: so it is read when it is asked for.
    */
-  readonly files: ReadonlyMap<string, () => ReferenceFile>
+  readonly files: ReadonlyMap<string, () => StaticFile>
   readonly contentSecurityPolicy: string
 }
 
@@ -51,6 +47,12 @@ export function loadReference(config: Config): Reference | null {
   return { files: new Map(files), contentSecurityPolicy }
 }
 
+/** GET /docs, the files of that page, and GET /openapi.json: for everyone, without a key. */
+export function addReferenceRoutes(router: Router<RequestState>, { files, contentSecurityPolicy }: Reference): void {
+  const headers = { 'Content-Security-Policy': contentSecurityPolicy, 'Cache-Control': 'no-cache' }
+  for (const [path, readFile] of files) router.get(path, ctx => sendFile(ctx, readFile(), headers))
+}
+
 /** The page, which lets its reader try requests in the test environment only. */
 function pageFor(environment: Environment): string {
   return read('page.html').replace('data-environment="live"', `data-environment="${environment}"`)
@@ -64,8 +66,8 @@ function documentFor(tokensUrl: string): string {
   return JSON.stringify(document)
 }
 
-function fileOf(type: string, body: string): ReferenceFile {
-  return { type, body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"` }
+function fileOf(type: string, body: string): StaticFile {
+  return { type, body, etag: etagOf(body) }
 }
 
 function read(name: string): string {

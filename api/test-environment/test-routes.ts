@@ -5,7 +5,7 @@ import { ServiceError } from '../../runtime/errors.js'
 import { isUuid } from '../../runtime/uuid.js'
 import { type Answer, principalOf, type RequestContext } from '../http/context.js'
 import { parametersOf } from '../http/query.js'
-import type { MerchantRoute, RouteDeps } from '../http/route.js'
+import { type MerchantRoute, merchantRoute, type RouteDeps } from '../http/route.js'
 import { parserOf } from '../http/schema.js'
 import { about, listLimit, object } from '../http/schema-fields.js'
 import { presentPayment } from '../payments/payment-presenter.js'
@@ -16,8 +16,6 @@ const POLL_MS = 25
 
 const EVENTS_PATH = '/v1/test/webhook-events'
 
-const facts = { method: 'POST', needsIdempotencyKey: false, body: null, query: null } as const
-
 /** What an action needs of a payment, and when it is done: names of places, `<status>` or `<status>.<phase>`. */
 interface PaymentAction {
   readonly action: 'chargeBack' | 'expire'
@@ -26,12 +24,12 @@ interface PaymentAction {
 }
 
 function paymentRoute(name: string, change: PaymentAction): MerchantRoute {
-  return {
-    ...facts,
+  return merchantRoute({
+    method: 'POST',
     path: `/v1/test/payments/:id/${name}`,
     permission: 'payments:write',
     answer: deps => ctx => changePayment(deps, ctx, change)
-  }
+  })
 }
 
 /** A payment that is changed already is answered as it stands. Answers 202 when the change takes longer than the wait. */
@@ -65,8 +63,8 @@ async function paymentOf({ payments }: RouteDeps, ctx: RequestContext): Promise<
   return payment
 }
 
-const sendEventRoute: MerchantRoute = {
-  ...facts,
+const sendEventRoute = merchantRoute({
+  method: 'POST',
   path: EVENTS_PATH,
   permission: 'webhooks:write',
   answer: deps => async ctx => {
@@ -74,13 +72,12 @@ const sendEventRoute: MerchantRoute = {
     if ((await deps.webhookEndpoints.find(merchantId)) === null) throw new ServiceError('webhook_endpoint_missing')
     return { status: 201, body: presentTestEvent(await deps.testEnvironment.sendEvent(merchantId)) }
   }
-}
+})
 
 const listEventsQuery = object({ limit: about('how many events', listLimit) }, [], 'must be query parameters')
 const parseList = parserOf<{ limit: string }>(listEventsQuery, 'query')
 
-const listEventsRoute: MerchantRoute = {
-  ...facts,
+const listEventsRoute = merchantRoute({
   method: 'GET',
   path: EVENTS_PATH,
   permission: 'webhooks:write',
@@ -90,10 +87,10 @@ const listEventsRoute: MerchantRoute = {
     const events = await deps.testEnvironment.listEvents(principalOf(ctx).merchantId, Number(limit))
     return { status: 200, body: { items: events.map(presentTestEvent) } }
   }
-}
+})
 
-const replayEventRoute: MerchantRoute = {
-  ...facts,
+const replayEventRoute = merchantRoute({
+  method: 'POST',
   path: `${EVENTS_PATH}/:id/replay`,
   permission: 'webhooks:write',
   answer: deps => async ctx => {
@@ -104,7 +101,7 @@ const replayEventRoute: MerchantRoute = {
     if (event === null) throw new ServiceError('not_found')
     return { status: 200, body: presentTestEvent(event) }
   }
-}
+})
 
 export const testRoutes: readonly MerchantRoute[] = [
   paymentRoute('chargeback', {

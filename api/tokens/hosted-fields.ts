@@ -5,6 +5,10 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type Router from '@koa/router'
+import { ServiceError } from '../../runtime/errors.js'
+import type { RequestContext, RequestState } from '../http/context.js'
+import { etagOf, SECURITY_HEADERS, type StaticFile, sendFile, setHeaders } from '../http/middleware/answer.js'
 
 /** A build of fields.js. */
 export interface FieldsRelease {
@@ -19,10 +23,14 @@ export interface HostedFields {
   readonly current: FieldsRelease
   /** Everything that a versioned address serves: the current build and those of earlier releases. */
   readonly releases: ReadonlyMap<string, FieldsRelease>
-  readonly page: { readonly html: string; readonly etag: string; readonly contentSecurityPolicy: string }
+  readonly page: StaticFile & { readonly contentSecurityPolicy: string }
 }
 
 const VERSION_DIGITS = 32
+const FOREVER = 'public, max-age=31536000, immutable'
+const BRIEFLY = 'public, max-age=300'
+/** Asked again each time, and answered 304: a page and the API behind it must not be of different days. */
+const ASK_AGAIN = 'no-cache'
 const FOLDER = new URL('../../hosted-fields/', import.meta.url)
 
 /**
@@ -37,6 +45,45 @@ export function loadHostedFields(releasesDir: string): HostedFields {
     releases: new Map([...earlier, current].map(release => [release.version, release])),
     page: assemblePage(text('frame.html'), text('frame.css'), text('frame.js'))
   }
+}
+
+/**
+ * - `GET /v1/fields.js`: the current script, for pages that want every correction without a change
+ * - `GET /v1/fields/<version>/fields.js`: one build for ever, for pages that pin it by its hash
+ * - `GET /v1/fields.json`: address and hash of the current build
+ * - `GET /v1/fields/frame`: the page that the script embeds
+ */
+export function addFieldsRoutes(router: Router<RequestState>, { current, releases, page }: HostedFields): void {
+  router.get('/v1/fields.js', ctx => sendScript(ctx, current, BRIEFLY))
+  router.get('/v1/fields/:version/fields.js', ctx => {
+    const release = releases.get(ctx.params['version'] ?? '')
+    if (release === undefined) throw new ServiceError('not_found')
+    sendScript(ctx, release, FOREVER)
+  })
+  router.get('/v1/fields.json', ctx => {
+    setHeaders(ctx, SECURITY_HEADERS)
+    ctx.set('Cache-Control', BRIEFLY)
+    ctx.body = {
+      version: current.version,
+      path: `/v1/fields/${current.version}/fields.js`,
+      integrity: current.integrity
+    }
+  })
+  router.get('/v1/fields/frame', ctx => {
+    sendFile(ctx, page, {
+      'Content-Security-Policy': page.contentSecurityPolicy,
+      'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), display-capture=(), usb=()',
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+      'Cache-Control': ASK_AGAIN
+    })
+    ctx.remove('X-Frame-Options')
+  })
+}
+
+function sendScript(ctx: RequestContext, { version, source }: FieldsRelease, cacheControl: string): void {
+  const file = { type: 'text/javascript; charset=utf-8', body: source, etag: `"${version}"` }
+  // Merchants load it from their own origin; without this, the browser refuses.
+  sendFile(ctx, file, { 'Cache-Control': cacheControl, 'Cross-Origin-Resource-Policy': 'cross-origin' })
 }
 
 function text(name: string): string {
@@ -76,13 +123,9 @@ function assemblePage(html: string, style: string, script: string): HostedFields
     "require-trusted-types-for 'script'",
     "trusted-types 'none'"
   ].join('; ')
-  return { html: page, etag: etagOf(page), contentSecurityPolicy }
+  return { type: 'html', body: page, etag: etagOf(page), contentSecurityPolicy }
 }
 
 function hashSource(content: string): string {
   return `'sha256-${createHash('sha256').update(content).digest('base64')}'`
-}
-
-function etagOf(content: string): string {
-  return `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
 }

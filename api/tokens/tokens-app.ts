@@ -2,23 +2,28 @@
 import cors from '@koa/cors'
 import Koa from 'koa'
 import type { Environment } from '../../machines/model.js'
+import { newTokenId, type TokenStore } from '../../redis/tokens/tokens.js'
+import type { Clock } from '../../runtime/clock.js'
 import type { Logger } from '../../runtime/log.js'
-import { routerOf } from '../http/api-app.js'
-import type { Authenticator } from '../http/authenticator.js'
+import type { Sealer } from '../../vault/sealer.js'
+import { routerOf, unmatched } from '../http/api-app.js'
+import { type Authenticator, authenticate } from '../http/authenticator.js'
 import type { RequestState } from '../http/context.js'
 import { answerRequests, type RequestLogLevel } from '../http/middleware/answer.js'
-import { authenticate } from '../http/middleware/authenticate.js'
 import { readJson } from '../http/middleware/json-body.js'
-import { unmatched } from '../http/middleware/unmatched.js'
 import { refuseParameters } from '../http/query.js'
 import type { Route } from '../http/route.js'
 import { limitAddress, limitTokens, type TokenLimits } from './address-limit.js'
-import { readCardInput } from './card-input.js'
-import { type CreateTokenDeps, createToken } from './create-token.js'
-import { addFieldsRoutes } from './fields-routes.js'
-import type { HostedFields } from './hosted-fields.js'
+import type { FieldsToken } from './browser/fields-values.js'
+import { type CardInput, readCardInput } from './card-input.js'
+import { addFieldsRoutes, type HostedFields } from './hosted-fields.js'
 
-export interface TokensAppDeps extends CreateTokenDeps {
+export interface TokensAppDeps {
+  readonly sealer: Sealer
+  readonly tokens: Pick<TokenStore, 'put'>
+  readonly tokenTtlMs: number
+  /** The time of the world outside. */
+  readonly clock: Clock
   readonly authenticator: Authenticator
   readonly environment: Environment
   readonly limits: TokenLimits
@@ -58,6 +63,28 @@ function tokenRoute(deps: TokensAppDeps): Route {
       return { status: 201, body: await createToken(deps, merchantId, card) }
     }
   }
+}
+
+/**
+ * Seals a card and its CVV apart, and stores both under a new token of `merchantId` (docs/SECURITY.md, The way of a card
+ * number). Rejects when the memory-only Redis is unavailable.
+ */
+async function createToken(deps: TokensAppDeps, merchantId: string, card: CardInput): Promise<FieldsToken> {
+  const { number, cvv, brand, ...holder } = card
+  const tokenId = newTokenId()
+  const context = { merchantId, subjectId: tokenId }
+  const last4 = number.slice(-4)
+  const token = {
+    tokenId,
+    merchantId,
+    brand,
+    last4,
+    ...holder,
+    cardBox: deps.sealer.sealCard({ number, ...holder }, context),
+    typedBox: deps.sealer.sealTyped({ number, ...holder, cvv }, context)
+  }
+  await deps.tokens.put(token, deps.tokenTtlMs)
+  return { token_id: tokenId, brand, last4, expires_at: new Date(deps.clock.now() + deps.tokenTtlMs).toISOString() }
 }
 
 /** The hosted fields ask before a buyer types: a wrong key fails when the page is made, not when the first card is sent. */

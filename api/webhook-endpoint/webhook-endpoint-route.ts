@@ -3,19 +3,17 @@
 import { createEgressPolicy } from '../../runtime/egress-policy.js'
 import { ServiceError } from '../../runtime/errors.js'
 import { principalOf } from '../http/context.js'
-import type { MerchantRoute } from '../http/route.js'
+import { merchantRoute } from '../http/route.js'
 import { presentEndpoint, presentNewEndpoint } from './webhook-endpoint-presenter.js'
 import { parseEndpointRequest, webhookEndpointBody } from './webhook-endpoint-schema.js'
 
 const PATH = '/v1/webhook-endpoint'
 
-export const registerWebhookEndpointRoute: MerchantRoute = {
+export const registerWebhookEndpointRoute = merchantRoute({
   method: 'PUT',
   path: PATH,
   permission: 'webhooks:write',
-  needsIdempotencyKey: false,
   body: { schema: webhookEndpointBody, isOptional: false },
-  query: null,
   answer(deps) {
     const policy = createEgressPolicy(deps.config.webhookAllowedNetworks)
     return async ctx => {
@@ -24,18 +22,15 @@ export const registerWebhookEndpointRoute: MerchantRoute = {
       return { status: 200, body: presentNewEndpoint(endpoint) }
     }
   }
-}
+})
 
-export const readWebhookEndpointRoute: MerchantRoute = {
+export const readWebhookEndpointRoute = merchantRoute({
   method: 'GET',
   path: PATH,
   permission: 'webhooks:write',
-  needsIdempotencyKey: false,
-  body: null,
-  query: null,
   answer: deps => async ctx => {
     const endpoint = await deps.webhookEndpoints.find(principalOf(ctx).merchantId)
     if (endpoint === null) throw new ServiceError('webhook_endpoint_missing')
     return { status: 200, body: presentEndpoint(endpoint) }
   }
-}
+})

@@ -3,13 +3,12 @@
  * What they are asked is recorded; a test that told them nothing fails with 500 when they are asked.
  */
 
-import type { Cards } from '../../api/cards/cards-port.js'
+import type { Cards } from '../../api/cards/store-card.js'
 import { Admission } from '../../api/http/admission.js'
 import { createApp } from '../../api/http/api-app.js'
 import { createAuthenticator } from '../../api/http/authenticator.js'
 import { serve } from '../../api/http/http-server.js'
-import type { CreateRequest, Payments, RequestScope } from '../../api/payments/payments-port.js'
-import type { Submission } from '../../api/payments/submission.js'
+import type { CreateRequest, Payments, RequestScope, Submission } from '../../api/payments/payments-port.js'
 import { loadReference } from '../../api/reference/reference.js'
 import type { TestEnvironment } from '../../api/test-environment/test-environment.js'
 import type { WebhookEndpoint, WebhookEndpoints } from '../../api/webhook-endpoint/webhook-endpoints.js'

@@ -284,15 +284,14 @@ export class Installation {
   async #runApi(process: Process, slot: number): Promise<void> {
     const api: Api = { process, payments: undefined }
     this.apis[slot] = api
-    const { config } = this
     const redis = this.connect(process, this.durable)
     const subscriber = this.connect(process, this.durable, 'subscriber')
     api.payments = createPayments({
-      config,
+      config: this.config,
       clock: await followClock(redis, ENVIRONMENT),
       store: this.#openPayments(process, redis),
       tokens: createTokenStore(this.connect(process, this.secrets)),
-      cards: createCardStore(redis, config.partitions),
+      cards: createCardStore(redis, this.config.partitions),
       sealer: { sealCard: card => JSON.stringify(card), sealTyped: card => JSON.stringify(card), sealCvv: cvv => cvv },
       replies: await listenForReplies(subscriber, process.name),
       backlog: { ageMs: () => 0 }

@@ -2,8 +2,7 @@
  * A merchant in a world: sends payments and operations on them, and does what a merchant should when an answer does
  * not come: sends the same request with the same key again, until there is a result.
  */
-import type { CreateRequest, Payments, RequestScope } from '../../api/payments/payments-port.js'
-import type { Submission } from '../../api/payments/submission.js'
+import type { CreateRequest, Payments, RequestScope, Submission } from '../../api/payments/payments-port.js'
 import type { CommandResult } from '../../machines/commands.js'
 import type { Payment, PaymentStatus } from '../../machines/model.js'
 import { shortHash } from '../../redis/keys.js'

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
-import { SECURITY_HEADERS } from '../../api/http/middleware/security-headers.js'
+import { SECURITY_HEADERS } from '../../api/http/middleware/answer.js'
 import { isRecord } from '../../runtime/json.js'
 
 type Json = Readonly<Record<string, unknown>>

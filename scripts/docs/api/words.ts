@@ -2,8 +2,9 @@
  * What the fields of answers and of typed cards mean, in the order in which docs/API.md prints them. Those of other requests
  * say it in their schemas.
  */
+
+import type { FieldsToken } from '../../../api/tokens/browser/fields-values.js'
 import type { TokenField } from '../../../api/tokens/card-input.js'
-import type { CreatedToken } from '../../../api/tokens/create-token.js'
 
 /** The types of answers' fields, as docs/API.md names them. */
 export type AnswerType =
@@ -184,7 +185,7 @@ export const answerWords = {
 } as const satisfies Record<string, AnswerWords>
 
 /** The answer of POST /v1/tokens. */
-export const tokenAnswer: Readonly<Record<keyof CreatedToken, readonly [AnswerType, string]>> = {
+export const tokenAnswer: Readonly<Record<keyof FieldsToken, readonly [AnswerType, string]>> = {
   token_id: ['string', 'the one-use token: for one payment, or for one stored card'],
   brand: ['string', 'brand of the card'],
   last4: ['string', 'last four digits'],

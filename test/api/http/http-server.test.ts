@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { expect } from 'chai'
-import type { Submission } from '../../../api/payments/submission.js'
+import type { Submission } from '../../../api/payments/payments-port.js'
 import { until } from '../../support/conditions.js'
 import { aCreateBody, aPayment, capturedProgress } from '../builders.js'
 import { requestHead } from '../raw-http.js'

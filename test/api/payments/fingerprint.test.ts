@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { fingerprintOf } from '../../../api/payments/fingerprint.js'
+import { fingerprintOf } from '../../../api/payments/request-scope.js'
 
 const CREATE = 'POST /v1/payments'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Submission } from '../../../api/payments/submission.js'
+import type { Submission } from '../../../api/payments/payments-port.js'
 import type { CommandResult } from '../../../machines/commands.js'
 import type { FailureCode, RefusalCode } from '../../../machines/model.js'
 import { ServiceError } from '../../../runtime/errors.js'

@@ -1,16 +1,30 @@
-/** GET /v1/payments (docs/API.md#get-v1payments): newest first, a page at a time. */
+/**
+ * GET /v1/payments/{id} (docs/API.md#get-v1paymentsid): the source of truth.
+ * GET /v1/payments (docs/API.md#get-v1payments): newest first, a page at a time.
+ */
+import { ServiceError } from '../../runtime/errors.js'
 import { principalOf } from '../http/context.js'
-import type { MerchantRoute } from '../http/route.js'
+import { merchantRoute } from '../http/route.js'
 import { encodeCursor } from './cursor.js'
 import { listPaymentsQuery, parseListPayments } from './list-payments-schema.js'
 import { presentPayment } from './payment-presenter.js'
+import { paymentIdInPath } from './request-scope.js'
 
-export const listPaymentsRoute: MerchantRoute = {
+export const readPaymentRoute = merchantRoute({
+  method: 'GET',
+  path: '/v1/payments/:id',
+  permission: 'payments:read',
+  answer: deps => async ctx => {
+    const payment = await deps.payments.read(principalOf(ctx).merchantId, paymentIdInPath(ctx))
+    if (payment === null) throw new ServiceError('not_found')
+    return { status: 200, body: presentPayment(payment.terms, payment.progress, deps.config.environment) }
+  }
+})
+
+export const listPaymentsRoute = merchantRoute({
   method: 'GET',
   path: '/v1/payments',
   permission: 'payments:read',
-  needsIdempotencyKey: false,
-  body: null,
   query: listPaymentsQuery,
   answer: deps => async ctx => {
     const { merchantId } = principalOf(ctx)
@@ -23,4 +37,4 @@ export const listPaymentsRoute: MerchantRoute = {
     }
     return { status: 200, body }
   }
-}
+})
