@@ -1,11 +1,10 @@
 /** The client: one object for each merchant and environment. It keeps no state, and needs no closing. */
 import type { Capabilities, Card, NewWebhookEndpoint, WebhookEndpoint } from './answer-types.js'
 import type { CallOptions, ClientOptions } from './options.js'
-import { pathOf } from './path.js'
 import { Payments } from './payments.js'
 import type { RegisterWebhookEndpointRequest, StoreCardRequest } from './request-types.js'
 import { TestEnvironment } from './test-environment.js'
-import { Transport } from './transport.js'
+import { MethodGroup, pathOf, Transport } from './transport.js'
 
 export class PaymentsClient {
   readonly payments: Payments
@@ -30,44 +29,32 @@ export class PaymentsClient {
 }
 
 /** Stored cards. */
-class Cards {
-  readonly #transport: Transport
-
-  constructor(transport: Transport) {
-    this.#transport = transport
-  }
-
+class Cards extends MethodGroup {
   /** Exchanges a one-use token for a stored card. The same token again gives the same card. */
   store(card: StoreCardRequest, options?: CallOptions): Promise<Card> {
-    return this.#transport.send({ method: 'POST', path: '/v1/cards', body: card }, options)
+    return this.send({ method: 'POST', path: '/v1/cards', body: card }, options)
   }
 
   /** Rejects with `ApiError` `not_found` when there is no such card. */
   get(id: string, options?: CallOptions): Promise<Card> {
-    return this.#transport.send({ method: 'GET', path: pathOf('cards', id) }, options)
+    return this.send({ method: 'GET', path: pathOf('cards', id) }, options)
   }
 
   /** Erases a card for ever. `ApiError` `not_found`: there is no such card, or an answer was lost and it is erased. */
   async erase(id: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send({ method: 'DELETE', path: pathOf('cards', id) }, options)
+    await this.send({ method: 'DELETE', path: pathOf('cards', id) }, options)
   }
 }
 
 /** The one URL to which the service posts changes of payments. */
-class WebhookEndpoints {
-  readonly #transport: Transport
-
-  constructor(transport: Transport) {
-    this.#transport = transport
-  }
-
+class WebhookEndpoints extends MethodGroup {
   /** Registers the URL, or gives it a new secret (`rotate_secret`). Only this call answers the secret. */
   register(endpoint: RegisterWebhookEndpointRequest, options?: CallOptions): Promise<NewWebhookEndpoint> {
-    return this.#transport.send({ method: 'PUT', path: '/v1/webhook-endpoint', body: endpoint }, options)
+    return this.send({ method: 'PUT', path: '/v1/webhook-endpoint', body: endpoint }, options)
   }
 
   /** Rejects with `ApiError` `not_found` while none is registered. */
   get(options?: CallOptions): Promise<WebhookEndpoint> {
-    return this.#transport.send({ method: 'GET', path: '/v1/webhook-endpoint' }, options)
+    return this.send({ method: 'GET', path: '/v1/webhook-endpoint' }, options)
   }
 }

@@ -1,31 +1,24 @@
 /** Payments: create, read, list, capture, cancel, refund. */
 import type { Payment, PaymentPage } from './answer-types.js'
 import type { CallOptions, MoneyOptions } from './options.js'
-import { pathOf } from './path.js'
 import type {
   CancelPaymentRequest,
   CapturePaymentRequest,
   CreatePaymentRequest,
   ListPaymentsQuery
 } from './request-types.js'
-import type { Transport } from './transport.js'
+import { MethodGroup, pathOf } from './transport.js'
 
 /** Calls that move money reject with `ApiError` (a final no) or `OutcomeUnknownError`; the others with `ApiError` or `NoAnswerError`. */
-export class Payments {
-  readonly #transport: Transport
-
-  constructor(transport: Transport) {
-    this.#transport = transport
-  }
-
+export class Payments extends MethodGroup {
   /** Charges a card, or holds the amount on it (`capture: false`). Resolves when the result is known. */
   create(payment: CreatePaymentRequest, options?: MoneyOptions): Promise<Payment> {
-    return this.#transport.send({ method: 'POST', path: '/v1/payments', body: payment, movesMoney: true }, options)
+    return this.send({ method: 'POST', path: '/v1/payments', body: payment, movesMoney: true }, options)
   }
 
   /** The payment as it stands: the source of truth, at any time. */
   get(paymentId: string, options?: CallOptions): Promise<Payment> {
-    return this.#transport.send({ method: 'GET', path: pathOf('payments', paymentId) }, options)
+    return this.send({ method: 'GET', path: pathOf('payments', paymentId) }, options)
   }
 
   /** All payments that match, newest first. Asks for the next page when the one before is used up; `limit` is its size. */
@@ -39,7 +32,7 @@ export class Payments {
 
   /** One page of `list`. It may be empty before the end: only `next_cursor: null` is the end. */
   page(query: ListPaymentsQuery = {}, options?: CallOptions): Promise<PaymentPage> {
-    return this.#transport.send({ method: 'GET', path: '/v1/payments', query }, options)
+    return this.send({ method: 'GET', path: '/v1/payments', query }, options)
   }
 
   /** Captures a hold, once: `amount_cents` of it, or all. */
@@ -68,6 +61,6 @@ export class Payments {
       throw new TypeError('`amount_cents` is undefined. Give an amount in cents, or leave it out for the whole amount.')
     }
     const path = `${pathOf('payments', paymentId)}/${operation}`
-    return this.#transport.send({ method: 'POST', path, body: amount, movesMoney: true }, options)
+    return this.send({ method: 'POST', path, body: amount, movesMoney: true }, options)
   }
 }

@@ -1,18 +1,11 @@
 /** The routes of the test environment (docs/TESTING.md of the service). In live each one rejects with `ApiError` `not_found`. */
 import type { Payment } from './answer-types.js'
 import type { CallOptions } from './options.js'
-import { pathOf } from './path.js'
 import type { WebhookEvent, WebhookEventList } from './test-types.js'
-import type { Transport } from './transport.js'
+import { MethodGroup, pathOf } from './transport.js'
 
 /** Each call may be repeated. Rejects with `ApiError` or `NoAnswerError`. */
-export class TestEnvironment {
-  readonly #transport: Transport
-
-  constructor(transport: Transport) {
-    this.#transport = transport
-  }
-
+export class TestEnvironment extends MethodGroup {
   /** Charges a captured payment back. */
   chargeback(paymentId: string, options?: CallOptions): Promise<Payment> {
     return this.#post(`${pathOf('test/payments', paymentId)}/chargeback`, options)
@@ -33,7 +26,7 @@ export class TestEnvironment {
     query: { readonly limit?: number } = {},
     options?: CallOptions
   ): Promise<readonly WebhookEvent[]> {
-    const { items }: WebhookEventList = await this.#transport.send({ method: 'GET', path: EVENTS_PATH, query }, options)
+    const { items }: WebhookEventList = await this.send({ method: 'GET', path: EVENTS_PATH, query }, options)
     return items
   }
 
@@ -43,7 +36,7 @@ export class TestEnvironment {
   }
 
   #post<T>(path: string, options?: CallOptions): Promise<T> {
-    return this.#transport.send({ method: 'POST', path }, options)
+    return this.send({ method: 'POST', path }, options)
   }
 }
 

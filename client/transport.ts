@@ -103,6 +103,21 @@ export class Transport {
   }
 }
 
+/** Methods of the client that belong together. */
+export class MethodGroup {
+  protected readonly send: Transport['send']
+
+  constructor(transport: Transport) {
+    this.send = (request, options) => transport.send(request, options)
+  }
+}
+
+/** `/v1/payments/<id>`. Throws a `TypeError` for text that cannot be an id, so that no other address is requested. */
+export function pathOf(collection: string, id: string): string {
+  if (/^[\w-]+$/.test(id)) return `/v1/${collection}/${id}`
+  throw new TypeError(`${JSON.stringify(id)} is not an id of ${collection}.`)
+}
+
 /** The payment of a 202. */
 function acceptedPayment(answer: Answer | NoAnswerError): Payment | null {
   return 'body' in answer && answer.status === 202 ? (answer.body as Payment) : null
