@@ -1,4 +1,4 @@
-/** The form in the frame: formats while the buyer types, marks what is wrong when a field is left, and reads the card. */
+/** The form in the frame: formats typed text, marks a wrong field when the buyer leaves it, and reads the card. */
 import { brandOf } from '../../../machines/card-brands.js'
 import { FIELD_NAMES, type FieldName, type ProblemCode, problemOf, type TypedCard } from './card-rules.js'
 import type { Texts } from './texts.js'
@@ -16,8 +16,8 @@ const BRAND_NAMES: Readonly<Record<string, string>> = {
 }
 
 /**
- * How long the buyer's press on the button of the page may go on after it has reached the frame: the button has been
- * pressed but not released yet, or the browser's word that the button has the focus is slower than the page's order.
+ * How long a press on the button of the page may still affect the frame: the button is not released yet, or the event of its
+ * focus arrives after the order of the page.
  */
 const PRESS_MS = 300
 
@@ -28,11 +28,11 @@ export interface CardForm {
   brand(): string | null
   isComplete(): boolean
   card(): TypedCard
-  /** Shows every broken rule, with the cursor in the first field of them; empty when the card may be sent. */
+  /** Marks every broken rule, and focuses the first wrong field; empty when the card may be sent. */
   check(): readonly (readonly [FieldName, ProblemCode])[]
-  /** Shows what `tokens` found. */
+  /** Marks the problems that `tokens` found. */
   mark(problems: Readonly<Partial<Record<FieldName, ProblemCode>>>): void
-  /** While a card is on its way nothing can be changed. */
+  /** Makes the fields read-only while the card is sent. */
   lock(isLocked: boolean): void
   /** Empties the security code after the card became a token: PCI DSS forbids to keep it. */
   forgetCvv(): void
@@ -64,7 +64,7 @@ export function createCardForm(form: HTMLFormElement, texts: Texts, onChange: ()
     const input = inputOf(name)
     input.addEventListener('input', () => {
       reformat(name, input, layoutOf(digitsOf(card().number)).cvvDigits)
-      // A mark goes away as soon as its reason does, and comes only when the field is left.
+      // Removes a mark at once when its reason is gone; marks are set only when the buyer leaves the field.
       if (input.getAttribute('aria-invalid') === 'true' && problemIn(name) === null) show(name, null)
       if (name === 'number') showBrand(inputOf('cvv'), digitsOf(input.value), texts)
       onChange()
@@ -74,7 +74,7 @@ export function createCardForm(form: HTMLFormElement, texts: Texts, onChange: ()
         const problem = input.value === '' ? null : problemIn(name)
         if (problem !== null) show(name, problem)
       }
-      // Out of the frame one goes to press the button of the page: a mark at once would move it away under the finger.
+      // A buyer who leaves the frame may press the button of the page, which an immediate mark would move.
       setTimeout(markWhenWrong, relatedTarget === null ? PRESS_MS : 0)
     })
   }
@@ -103,7 +103,7 @@ export function createCardForm(form: HTMLFormElement, texts: Texts, onChange: ()
   }
 }
 
-/** Has the focus in `input`, also when a press on the page's button takes it away again. */
+/** Focuses `input`, and again when a press on the page's button takes the focus. */
 function focusFirmly(input: HTMLInputElement): void {
   const takeBack = (): void => void setTimeout(() => input.focus())
   input.focus()
@@ -117,7 +117,7 @@ function label(texts: Texts): void {
   elementOf('#cvv', HTMLInputElement).placeholder = texts.cvvHint(3)
 }
 
-/** Keeps the caret where the buyer is typing, also in the middle of a number. */
+/** Keeps the caret at its digit, also in the middle of a number. */
 function reformat(name: FieldName, input: HTMLInputElement, cvvDigits: number): void {
   if (name === 'cvv') input.value = digitsOf(input.value).slice(0, cvvDigits)
   const format = FORMATS[name]
@@ -137,7 +137,7 @@ function showBrand(cvv: HTMLInputElement, digits: string, texts: Texts): void {
   cvv.placeholder = texts.cvvHint(layoutOf(digits).cvvDigits)
 }
 
-/** The element of frame.html; its absence is a mistake of ours. */
+/** An element of frame.html. Its absence is a bug. */
 export function elementOf<E extends HTMLElement>(selector: string, kind: new () => E): E {
   const found = document.querySelector(selector)
   if (!(found instanceof kind)) throw new Error(`frame.html has no ${selector}`)

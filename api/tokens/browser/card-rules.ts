@@ -1,4 +1,4 @@
-/** What is wrong with a typed card, by field. `tokens` checks again; this is for the buyer, who should know at once. */
+/** The problems of a typed card, by field, for immediate feedback. `tokens` checks again. */
 import { brandOf, isExpired, isLuhnValid, mayHoldNumber, NUMBER_DIGITS_MIN } from '../../../machines/card-brands.js'
 import { digitsOf, layoutOf, readExpiry } from './typing.js'
 
@@ -46,7 +46,7 @@ const rules: Record<FieldName, (card: TypedCard, nowMs: number) => ProblemCode |
   }
 }
 
-/** The problem of one field, or `null` when it is well. */
+/** The problem of one field, or `null` when it is valid. */
 export function problemOf(field: FieldName, card: TypedCard, nowMs: number): ProblemCode | null {
   return rules[field](card, nowMs)
 }

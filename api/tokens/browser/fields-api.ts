@@ -1,7 +1,7 @@
 /**
  * What `fields.js` gives to a page: `Service.fields({ publishableKey, element })` puts the card fields into `element`,
- * `await fields.tokenize()` gives a one-use token. `npm run docs` makes types of the client (client/fields.d.ts) from this file and
- * from `fields-values.ts`.
+ * `await fields.tokenize()` returns a one-use token. `npm run docs` makes types of the client (client/fields.d.ts) from this file
+ * and from `fields-values.ts`.
  */
 import type { FieldsStyle, FieldsToken } from './fields-values.js'
 

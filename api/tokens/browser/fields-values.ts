@@ -1,4 +1,4 @@
-/** What the page and the fields hand each other. Nothing in here needs the types of a browser. */
+/** Values that the page and the fields exchange. Needs no types of browsers. */
 
 /** Looks that a page may choose. */
 export interface FieldsStyle {

@@ -1,14 +1,23 @@
 /**
  * The script for the merchant's page: `Service.fields({ publishableKey, element })` puts the card fields into `element`,
- * `await fields.tokenize()` gives a one-use token. What the buyer types stays in the frame, on the origin of `tokens`.
+ * `await fields.tokenize()` returns a one-use token. What the buyer types stays in the frame, on the origin of `tokens`.
  */
+import { isRecord } from '../../../runtime/json.js'
 import type { Fields, FieldsOptions } from './fields-api.js'
-import { placeOf } from './fields-options.js'
 import type { FieldsError as FieldsErrorApi, FieldsToken } from './fields-values.js'
-import { CONNECT, type Connect, isRecord, type Refusal, type Report } from './protocol.js'
-import { localeFor, texts } from './texts.js'
+import { CONNECT, type Connect, type Refusal, type Report } from './protocol.js'
+import { cssVariables } from './style-options.js'
+import { LOCALES, localeFor, texts } from './texts.js'
 
-/** Why there is no token; `message` is for the buyer, in the language of the fields. */
+const OPTIONS: Readonly<Record<keyof FieldsOptions, true>> = {
+  publishableKey: true,
+  element: true,
+  locale: true,
+  style: true,
+  onChange: true
+}
+
+/** Why there is no token. `message` is for the buyer, in the language of the fields. */
 class FieldsError extends Error implements FieldsErrorApi {
   readonly code: string
   readonly fields: Refusal['fields']
@@ -21,14 +30,14 @@ class FieldsError extends Error implements FieldsErrorApi {
   }
 }
 
-interface Waiting<T = FieldsToken> {
-  readonly resolve: (value: T) => void
+interface Waiting {
+  readonly resolve: (token: FieldsToken) => void
   readonly reject: (error: FieldsError) => void
 }
 
 const LOAD_DEADLINE_MS = 15_000
 const HEIGHT_MAX_PX = 1_200
-/** Only while a script runs for the first time does the browser tell which one it is. */
+/** The browser sets `currentScript` only during the first run of a script. */
 const SCRIPT = document.currentScript
 const ORIGIN = new URL(SCRIPT instanceof HTMLScriptElement ? SCRIPT.src : location.href).origin
 
@@ -43,13 +52,13 @@ function fields(options: FieldsOptions): Fields {
   let requests = 0
   let isDestroyed = false
 
-  const { ready, become, isReady } = readiness()
+  const { ready, state } = readiness()
   const failAll = (refusal: Refusal): void => {
     for (const { reject } of [...waiting.values()]) reject(new FieldsError(refusal))
     waiting.clear()
   }
   const giveUp = (refusal: Refusal): void => {
-    become.reject(new FieldsError(refusal))
+    state.reject(new FieldsError(refusal))
     failAll(refusal)
   }
   const timer = setTimeout(() => giveUp(unavailable), LOAD_DEADLINE_MS)
@@ -58,7 +67,7 @@ function fields(options: FieldsOptions): Fields {
     const opened = new MessageChannel()
     opened.port1.onmessage = ({ data }: MessageEvent<Report>) => {
       if (data.type === 'ready' || data.type === 'key_refused') clearTimeout(timer)
-      if (data.type === 'ready') become.resolve()
+      if (data.type === 'ready') state.resolve()
       if (data.type === 'key_refused') giveUp({ code: data.code, message: failures.refused, fields: [] })
       take(data, { frame, waiting, element, options })
     }
@@ -68,7 +77,7 @@ function fields(options: FieldsOptions): Fields {
   let hasLoaded = false
   frame.addEventListener('load', () => {
     if (hasLoaded) {
-      // A frame that is moved in the page loads anew: what was typed is gone, and the channel ends in the old one.
+      // A frame that is moved in the page loads again: what was typed is lost, and the channel belongs to the old document.
       channel.port1.close()
       channel = openChannel()
       failAll(unavailable)
@@ -82,8 +91,8 @@ function fields(options: FieldsOptions): Fields {
   return {
     ready,
     tokenize: async () => {
-      // Over a slow line they come when `ready` has given up: what a buyer can type into can be paid with.
-      if (!isReady()) await ready
+      // On a slow connection the fields may appear after `ready` was rejected: they work nevertheless.
+      if (!state.isReady) await ready
       if (isDestroyed || !frame.isConnected) throw new FieldsError(destroyed)
       const request = ++requests
       const answer = new Promise<FieldsToken>((resolve, reject) => waiting.set(request, { resolve, reject }))
@@ -100,45 +109,36 @@ function fields(options: FieldsOptions): Fields {
   }
 }
 
-interface Readiness {
-  readonly ready: Promise<void>
-  readonly become: Waiting<void>
-  /** Whether the frame has said so by now, in time or not. */
-  readonly isReady: () => boolean
-}
-
-function readiness(): Readiness {
-  let become: Waiting<void> = { resolve: () => undefined, reject: () => undefined }
-  let isReady = false
+/** The promise `ready`, and its state: whether the frame is ready, also after the promise was rejected. */
+function readiness() {
+  const state = { isReady: false, resolve: (): void => undefined, reject: (_: FieldsError): void => undefined }
   const ready = new Promise<void>((resolve, reject) => {
-    become = {
-      resolve: () => {
-        isReady = true
-        resolve()
-      },
-      reject
+    state.reject = reject
+    state.resolve = () => {
+      state.isReady = true
+      resolve()
     }
   })
-  // Who does not ask for `ready` learns of it from tokenize().
+  // A page that ignores `ready` gets its error from tokenize().
   ready.catch(() => undefined)
-  return { ready, become, isReady: () => isReady }
+  return { ready, state }
 }
 
-/** The first message. Its target pins the receiver: should anything but `tokens` have answered, the browser drops it. */
+/** The first message. Its target origin makes the browser drop it when the frame is not of `tokens`. */
 function connectOf({ publishableKey, style }: FieldsOptions, locale: string): Connect {
   return { type: CONNECT, publishableKey, locale, style: { ...style } }
 }
 
-/** Only the frame is at the other end of the channel. */
+/** Handles a message of the frame, the only other end of the channel. */
 function take(
   report: Report,
   place: { frame: HTMLIFrameElement; waiting: Map<number, Waiting>; element: HTMLElement; options: FieldsOptions }
 ): void {
   if (report.type === 'height') place.frame.style.height = `${Math.min(report.px, HEIGHT_MAX_PX)}px`
   if (report.type === 'change') place.options.onChange?.({ brand: report.brand, isComplete: report.isComplete })
-  // For the engineer, in the console of the page: a page that does not ask for `ready` gets it too.
+  // For the developer, in the console of the page, also when the page ignores `ready`.
   if (report.type === 'key_refused') reportError(keyError(place.options.publishableKey, report.code))
-  // Enter in a field does what it does in any form of the page.
+  // Enter in a field submits the form of the page.
   if (report.type === 'submit') place.element.closest('form')?.requestSubmit()
   if (report.type !== 'token' && report.type !== 'refusal') return
   const asked = place.waiting.get(report.request)
@@ -160,6 +160,33 @@ function makeFrame(title: string): HTMLIFrameElement {
   frame.referrerPolicy = 'no-referrer'
   frame.style.cssText = 'display:block;width:100%;height:290px;border:0;background:transparent;color-scheme:light'
   return frame
+}
+
+/** The element for the fields. Throws a `TypeError` for every mistake in the options, for the developer of the page. */
+function placeOf(options: unknown): HTMLElement {
+  if (!isRecord(options)) {
+    throw new TypeError(
+      'Service.fields needs an object, such as { publishableKey: "svc_test.…", element: "#card-fields" }'
+    )
+  }
+  const { element, publishableKey, locale, style, onChange } = options
+  const unknown = Object.keys(options).find(name => !Object.hasOwn(OPTIONS, name))
+  if (unknown !== undefined) throw mistake(unknown, `is not an option; choose from ${Object.keys(OPTIONS).join(', ')}`)
+  const place = typeof element === 'string' ? document.querySelector(element) : element
+  if (!(place instanceof HTMLElement)) throw mistake('element', 'is not an element of this page')
+  if (!/^svc_(test|live)\.[^.]+$/.test(String(publishableKey))) {
+    throw mistake('publishableKey', 'must be a publishable key; never put a secret key into a page')
+  }
+  if (locale !== undefined && !LOCALES.some(known => known === locale)) {
+    throw mistake('locale', `must be ${LOCALES.join(' or ')}`)
+  }
+  if (onChange !== undefined && typeof onChange !== 'function') throw mistake('onChange', 'must be a function')
+  cssVariables(style)
+  return place
+}
+
+function mistake(option: string, problem: string): TypeError {
+  return new TypeError(`Service.fields: \`${option}\` ${problem}`)
 }
 
 const present: unknown = Reflect.get(window, 'Service')

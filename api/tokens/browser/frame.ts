@@ -1,4 +1,4 @@
-/** The page inside the iframe. It waits for the merchant's page, shows the fields, and gives out tokens only. */
+/** The page inside the iframe. It connects to the merchant's page, shows the fields, and sends it tokens only. */
 import { type CardForm, createCardForm, elementOf } from './card-form.js'
 import { type Connect, type Refusal, type Report, readConnect, readOrder } from './protocol.js'
 import { cssVariables } from './style-options.js'
@@ -6,7 +6,7 @@ import { localeFor, type Texts, texts } from './texts.js'
 import { keyRefusal, tokenize } from './tokenize.js'
 
 window.addEventListener('message', function onMessage(event) {
-  // Only the page that embeds this frame, not a neighbour; and only once: a second master would be an intruder.
+  // Accepts only the page that embeds this frame, and only once.
   const connect = event.source === window.parent ? readConnect(event.data) : null
   const [port] = event.ports
   if (connect === null || port === undefined) return
@@ -77,14 +77,14 @@ function refusalOf(problems: Parameters<CardForm['mark']>[0], language: Texts): 
   return { code: 'invalid_card', message: language.failures.invalid_card, fields }
 }
 
-/** The page has checked the options too; a mistake that comes through all the same costs the looks, not the sale. */
+/** fields.js has checked the options too. A wrong one is ignored: it must not prevent a sale. */
 function applyStyle(style: Connect['style']): void {
   for (const [option, value] of Object.entries(style)) {
     try {
       for (const [name, text] of cssVariables({ [option]: value }))
         document.documentElement.style.setProperty(name, text)
     } catch {
-      // Left as it is in frame.css.
+      // The default of frame.css remains.
     }
   }
 }

@@ -1,9 +1,9 @@
 /**
- * What the merchant's page and the frame say to each other. The first message goes by `postMessage` with the frame's
- * origin as its target and carries one end of a MessageChannel; everything else goes through that channel, which no
- * other frame or script can reach. No message ever holds what a buyer typed.
+ * The messages between the merchant's page and the frame. The first one uses `postMessage` with the frame's origin as its
+ * target, and transfers one end of a MessageChannel. All others use that channel, which no other frame or script can reach.
+ * No message contains what a buyer typed.
  */
-
+import { isRecord } from '../../../runtime/json.js'
 import type { FieldsError, FieldsToken } from './fields-values.js'
 
 /** Page to frame, once. */
@@ -47,9 +47,4 @@ export function readOrder(data: unknown): Order | null {
   if (data['type'] === 'focus') return { type: 'focus' }
   if (data['type'] !== 'tokenize' || typeof data['request'] !== 'number') return null
   return { type: 'tokenize', request: data['request'] }
-}
-
-/** Whether a value is an object with named members. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

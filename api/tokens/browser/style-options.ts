@@ -1,6 +1,6 @@
 /**
- * How a merchant may change the looks of the fields: a closed list of names, each with a form of its own. Nothing that
- * passes can load a resource, leave the property it is meant for, or hide what a buyer must see.
+ * How a merchant may style the fields: a closed list of options, each with a pattern. No accepted value can load a resource,
+ * affect another property, or hide what a buyer must see.
  */
 import type { FieldsStyle } from './fields-values.js'
 
@@ -22,7 +22,7 @@ const OPTIONS = {
   gap: LENGTH
 } as const satisfies Readonly<Record<keyof FieldsStyle, RegExp>>
 
-/** Name and value of each CSS variable. Throws `TypeError` that names the option that is unknown or of another form. */
+/** Name and value of each CSS variable. Throws a `TypeError` that names an unknown or invalid option. */
 export function cssVariables(style: unknown): readonly (readonly [name: string, value: string])[] {
   if (style === undefined || style === null) return []
   if (typeof style !== 'object') throw new TypeError('`style` must be an object')

@@ -1,10 +1,10 @@
-/** Everything that a buyer reads or hears in the fields, in both languages. */
+/** All texts of the fields for buyers, in both languages. */
 import type { FieldName, ProblemCode } from './card-rules.js'
 
 export const LOCALES = ['en', 'pt-BR'] as const
 export type Locale = (typeof LOCALES)[number]
 
-/** Why there is no token, when it is not the card's fault. */
+/** Why there is no token, although the card may be valid. */
 export type FailureCode = 'unavailable' | 'offline' | 'rate_limited' | 'refused' | 'invalid_card'
 
 export interface Texts {

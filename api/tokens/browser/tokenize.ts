@@ -1,21 +1,21 @@
-/** The requests of the frame, to `tokens` only, its own origin: whether the key is good, and the typed card. */
+/** The requests of the frame to `tokens`, its own origin: check the key, and send the typed card. */
+import { isRecord } from '../../../runtime/json.js'
 import type { FieldName, ProblemCode, TypedCard } from './card-rules.js'
 import type { FieldsToken } from './fields-values.js'
-import { isRecord } from './protocol.js'
 import type { FailureCode } from './texts.js'
 import { digitsOf, readExpiry } from './typing.js'
 
-/** A card that was not taken: by a rule that the buyer can mend in a field, or for another reason. */
+/** The result for a card. `problems`: broken rules that the buyer can correct; `failure`: any other reason. */
 export type Tokenization =
   | { readonly kind: 'token'; readonly token: FieldsToken }
   | { readonly kind: 'problems'; readonly problems: Readonly<Partial<Record<FieldName, ProblemCode>>> }
   | { readonly kind: 'failure'; readonly code: string; readonly text: FailureCode }
 
 const TIMEOUT_MS = 20_000
-/** The fields are not ready before the key is asked about; a slow answer must not keep buyers waiting. */
+/** The fields are ready only after the check of the key, and a slow answer must not delay buyers. */
 const KEY_TIMEOUT_MS = 3_000
 
-/** Which field a path of the error envelope is about, and what to say there when the frame's own rules let it pass. */
+/** The field of a path in the error envelope, and its problem when it passed the rules of the frame. */
 const PATHS: Readonly<Record<string, readonly [FieldName, ProblemCode]>> = {
   card_number: ['number', 'number_wrong'],
   expiration_month: ['expiry', 'expiry_wrong'],
@@ -24,15 +24,10 @@ const PATHS: Readonly<Record<string, readonly [FieldName, ProblemCode]>> = {
   holder_name: ['name', 'name_wrong']
 }
 
-/** The code with which `tokens` refuses the key; null when it takes the key, or gave no answer. Never rejects. */
+/** The code with which `tokens` refuses the key; null when it accepts the key, or does not answer. Never rejects. */
 export async function keyRefusal(publishableKey: string): Promise<string | null> {
   try {
-    const response = await fetch('/v1/fields/key', {
-      headers: { Authorization: `Bearer ${publishableKey}` },
-      credentials: 'omit',
-      cache: 'no-store',
-      signal: AbortSignal.timeout(KEY_TIMEOUT_MS)
-    })
+    const response = await request('GET', '/v1/fields/key', { publishableKey, timeoutMs: KEY_TIMEOUT_MS })
     return response.status === 401 || response.status === 403 ? codeOf(errorIn(await response.json())) : null
   } catch {
     return null
@@ -42,26 +37,38 @@ export async function keyRefusal(publishableKey: string): Promise<string | null>
 /** Never rejects. `card` has passed the rules of the form. */
 export async function tokenize(publishableKey: string, card: TypedCard): Promise<Tokenization> {
   const expiry = readExpiry(card.expiry)
+  const content = {
+    card_number: digitsOf(card.number),
+    holder_name: card.name.trim(),
+    expiration_month: expiry?.month,
+    expiration_year: expiry?.year,
+    cvv: card.cvv
+  }
   try {
-    const response = await fetch('/v1/tokens', {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${publishableKey}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({
-        card_number: digitsOf(card.number),
-        holder_name: card.name.trim(),
-        expiration_month: expiry?.month,
-        expiration_year: expiry?.year,
-        cvv: card.cvv
-      }),
-      credentials: 'omit',
-      cache: 'no-store',
-      signal: AbortSignal.timeout(TIMEOUT_MS)
-    })
+    const response = await request('POST', '/v1/tokens', { publishableKey, timeoutMs: TIMEOUT_MS, content })
     const body: unknown = await response.json()
     return response.status === 201 ? readToken(body) : readRefusal(response.status, body)
   } catch {
     return { kind: 'failure', code: 'network_error', text: 'offline' }
   }
+}
+
+function request(
+  method: string,
+  path: string,
+  { publishableKey, timeoutMs, content }: { publishableKey: string; timeoutMs: number; content?: object }
+): Promise<Response> {
+  return fetch(path, {
+    method,
+    headers: {
+      Authorization: `Bearer ${publishableKey}`,
+      ...(content !== undefined && { 'Content-Type': 'application/json' })
+    },
+    ...(content !== undefined && { body: JSON.stringify(content) }),
+    credentials: 'omit',
+    cache: 'no-store',
+    signal: AbortSignal.timeout(timeoutMs)
+  })
 }
 
 function readToken(body: unknown): Tokenization {
@@ -92,7 +99,7 @@ function problemsOf(code: string, fields: readonly unknown[]): Partial<Record<Fi
   for (const field of fields) {
     const [name, problem] = (isRecord(field) && PATHS[String(field['path'])]) || []
     if (name === undefined || problem === undefined) continue
-    // The number's check digit was right here, so that what `tokens` has against the card is the card itself.
+    // The frame has checked the check digit: `tokens` refuses the card itself.
     problems[name] = name === 'number' && code === 'invalid_card' ? 'not_a_test_card' : problem
   }
   return problems
