@@ -128,6 +128,15 @@ export async function startApi(
   }
 }
 
+/** The API for the tests of a suite. `often`: `beforeEach` makes a new one for each test. */
+export function useApi(options: Parameters<typeof startApi>[0] = {}, often = before): RunningApi {
+  const api = {} as RunningApi
+  often(async () => void Object.assign(api, await startApi(options)))
+  const atEnd = often === before ? after : afterEach
+  atEnd(() => api.stop())
+  return api
+}
+
 export const CARD_ID = 'card_01ivpq46pcfnnolf014d2mf803'
 
 /** A key of merchant `m_one` with all permissions, and `SECRET`. */

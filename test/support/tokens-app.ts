@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
 import { createAuthenticator } from '../../api/http/authenticator.js'
 import { type HttpServer, serve } from '../../api/http/http-server.js'
 import { createTokenLimits } from '../../api/tokens/address-limit.js'
@@ -16,6 +15,7 @@ import { createLogger } from '../../runtime/log.js'
 import { ensureKeyFiles, keyFilesIn } from '../../vault/key-files.js'
 import { loadOpener, type Opener } from '../../vault/opener.js'
 import { loadSealer } from '../../vault/sealer.js'
+import { writingTo } from './log-lines.js'
 import { type TestRedis, useRedis } from './redis.js'
 
 export const TOKEN_TTL_MS = 900_000
@@ -89,7 +89,7 @@ class TokensAppUnderTest {
 
   /** Starts one more copy of the application, with its own limits; returns its URL. */
   async start(limit: RateLimit, trustedProxies = 0, alive: RateLimit = { perSecond: 0, burst: 1 }): Promise<string> {
-    const log = createLogger('tokens', 'debug', this.#logDestination())
+    const log = createLogger('tokens', 'debug', writingTo(this.logLines))
     const app = createTokensApp({
       environment: 'test',
       sealer: loadSealer(ensureKeyFiles(keyFilesIn(this.#dir)).publicFile),
@@ -117,15 +117,6 @@ class TokensAppUnderTest {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${this.publishableKey}`, ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body)
-    })
-  }
-
-  #logDestination(): Writable {
-    return new Writable({
-      write: (chunk, _encoding, done) => {
-        this.logLines.push(String(chunk))
-        done()
-      }
     })
   }
 }

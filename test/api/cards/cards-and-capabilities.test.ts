@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { capabilitiesOf } from '../../../api/payments/capabilities-route.js'
 import { readConfig } from '../../../runtime/config.js'
 import { ServiceError } from '../../../runtime/errors.js'
-import { CARD_ID, type RunningApi, startApi } from '../running-api.js'
+import { CARD_ID, startApi, useApi } from '../running-api.js'
 
 const card = {
   cardId: 'card_1',
@@ -15,11 +15,7 @@ const card = {
 }
 
 describe('POST /v1/cards', () => {
-  let api: RunningApi
-  beforeEach(async () => {
-    api = await startApi()
-  })
-  afterEach(() => api.stop())
+  const api = useApi({}, beforeEach)
 
   for (const [isNew, status] of [
     [true, 201],
@@ -70,11 +66,7 @@ describe('POST /v1/cards', () => {
 })
 
 describe('GET and DELETE /v1/cards/{id}', () => {
-  let api: RunningApi
-  beforeEach(async () => {
-    api = await startApi()
-  })
-  afterEach(() => api.stop())
+  const api = useApi({}, beforeEach)
 
   it('show the card of the merchant of the key, and erase it without a body', async () => {
     api.cards.found = { ...card, cardId: CARD_ID }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Admission } from '../../../api/http/admission.js'
-import { API_KEY, aKey, type RunningApi, SECRET, startApi } from '../running-api.js'
+import { API_KEY, aKey, SECRET, useApi } from '../running-api.js'
 
 /** Enters until it is refused; the number of places. */
 function fill(admission: Admission, merchantId: string): number {
@@ -49,15 +49,11 @@ describe('admission', () => {
 })
 
 describe('an API that is full', () => {
-  let api: RunningApi
   const admission = new Admission(4)
-  before(async () => {
-    api = await startApi({ admission })
-    api.keys.set('k_two', aKey('k_two', { merchantId: 'm_two' }))
-  })
-  after(() => api.stop())
+  const api = useApi({ admission })
 
   it('answers 503 with Retry-After to the merchant that fills it, and works for another one', async () => {
+    api.keys.set('k_two', aKey('k_two', { merchantId: 'm_two' }))
     for (let place = 0; place < 3; place++) admission.enter('m_one')
     const refused = await api.request('GET', '/v1/capabilities', { headers: { Authorization: `Bearer ${API_KEY}` } })
     expect([refused.status, refused.error['code'], refused.error['retryable']]).to.deep.equal([

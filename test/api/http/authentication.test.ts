@@ -3,7 +3,7 @@ import { createAuthenticator } from '../../../api/http/authenticator.js'
 import type { KeyRecord, Permission } from '../../../redis/merchants/merchants.js'
 import { ServiceError } from '../../../runtime/errors.js'
 import { aCreateBody, PAYMENT_ID } from '../builders.js'
-import { API_KEY, aKey, CARD_ID, type RunningApi, SECRET, startApi } from '../running-api.js'
+import { API_KEY, aKey, CARD_ID, SECRET, useApi } from '../running-api.js'
 
 const routes: readonly [method: string, path: string, permission: Permission, body?: unknown][] = [
   ['GET', '/v1/capabilities', 'payments:read'],
@@ -20,16 +20,14 @@ const routes: readonly [method: string, path: string, permission: Permission, bo
 const keyIdFor = (permission: Permission): string => permission.replace(':', '-')
 
 describe('authentication and permissions over HTTP', () => {
-  let api: RunningApi
-  before(async () => {
-    api = await startApi()
+  const api = useApi()
+  before(() => {
     api.keys.set('k_revoked', aKey('k_revoked', { isRevoked: true }))
     api.keys.set('k_live', aKey('k_live', { environment: 'live' }))
     api.keys.set('k_off', aKey('k_off', { isMerchantEnabled: false }))
     api.keys.set('k_pub', aKey('k_pub', { isPublishable: true, secretHash: null, permissions: ['tokens:write'] }))
     for (const [, , permission] of routes) api.keys.set(keyIdFor(permission), aKey('', { permissions: [permission] }))
   })
-  after(() => api.stop())
 
   const refused: readonly [name: string, header: string | null][] = [
     ['no key', null],
@@ -131,7 +129,7 @@ describe('the cache of keys', () => {
     expect(lookups).to.have.length(2)
   })
 
-  it('notifications a revocation after half a second', async () => {
+  it('refuses a revoked key after half a second', async () => {
     const { authenticate } = authenticator()
     await authenticate(`Bearer ${API_KEY}`)
     stored = aKey('k_full', { isRevoked: true })

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { BODY_BYTES_MAX } from '../../../api/http/middleware/json-body.js'
 import { aCreateBody, PAYMENT_ID } from '../builders.js'
 import { exchange, requestHead } from '../raw-http.js'
-import { API_KEY, type RunningApi, startApi } from '../running-api.js'
+import { API_KEY, useApi } from '../running-api.js'
 
 const valid = JSON.stringify(aCreateBody())
 
@@ -15,15 +15,11 @@ function expectRequestId(answer: string): void {
 }
 
 describe('bad requests are a clear 4xx, and nothing is submitted', () => {
-  let api: RunningApi
-  before(async () => {
-    api = await startApi()
-  })
+  const api = useApi()
   afterEach(() => {
     expect(api.payments.creates).to.have.length(0)
     expect(api.payments.commands).to.have.length(0)
   })
-  after(() => api.stop())
 
   const bodies: readonly [name: string, body: string | Uint8Array, message: RegExp][] = [
     ['broken JSON', '{"amount_cents": 1', /not valid JSON/],
@@ -166,11 +162,7 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
 })
 
 describe('parameters that a route does not know', () => {
-  let api: RunningApi
-  before(async () => {
-    api = await startApi()
-  })
-  after(() => api.stop())
+  const api = useApi()
 
   const routes: readonly [method: string, path: string][] = [
     ['POST', '/v1/payments'],
@@ -197,14 +189,10 @@ describe('parameters that a route does not know', () => {
 })
 
 describe('Idempotency-Keys that are none', () => {
-  let api: RunningApi
-  before(async () => {
-    api = await startApi()
-  })
+  const api = useApi()
   afterEach(() => {
     expect(api.payments.creates).to.have.length(0)
   })
-  after(() => api.stop())
 
   for (const key of [null, '']) {
     it(`5.1, 7: ${key === null ? 'no' : 'an empty'} Idempotency-Key is 400 missing_idempotency_key on every payment POST`, async () => {
@@ -240,11 +228,7 @@ describe('Idempotency-Keys that are none', () => {
 })
 
 describe('requests that are not readable get the envelope, too', () => {
-  let api: RunningApi
-  before(async () => {
-    api = await startApi()
-  })
-  after(() => api.stop())
+  const api = useApi()
 
   it('a header that would inject another is no HTTP: 400 with the envelope', async () => {
     const answer = await exchange(api.port, 'GET /v1/payments HTTP/1.1\r\nHost: x\r\nX-A: a\u0000b\r\n\r\n')
@@ -300,11 +284,7 @@ describe('requests that are not readable get the envelope, too', () => {
 })
 
 describe('addresses and methods that there are not', () => {
-  let api: RunningApi
-  before(async () => {
-    api = await startApi()
-  })
-  after(() => api.stop())
+  const api = useApi()
 
   for (const path of [
     '/',

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { Writable } from 'node:stream'
 import { expect } from 'chai'
 import { register } from 'prom-client'
 import { createJsonApp, routerOf } from '../../../api/http/api-app.js'
@@ -11,6 +10,7 @@ import { createNotificationsApp } from '../../../api/notifications/notifications
 import { systemClock } from '../../../runtime/clock.js'
 import { createLogger } from '../../../runtime/log.js'
 import { until } from '../../support/conditions.js'
+import { writingTo } from '../../support/log-lines.js'
 import { useTokensApp } from '../../support/tokens-app.js'
 import { API_KEY, startApi } from '../running-api.js'
 
@@ -34,7 +34,7 @@ describe('a client that is gone before its body was read', () => {
   const printed: string[] = []
 
   before(async () => {
-    const log = createLogger('test', 'info', collector(lines))
+    const log = createLogger('test', 'info', writingTo(lines))
     const api = await startApi({ log })
     const notifications = await serve(
       createNotificationsApp({ secret: 's', notifications: { note: async () => undefined }, clock: systemClock, log }),
@@ -79,7 +79,7 @@ describe('a client that is gone before its body was read', () => {
         return { status: 200 }
       }
     }
-    const log = createLogger('test', 'info', collector(lines))
+    const log = createLogger('test', 'info', writingTo(lines))
     const server = await serve(createJsonApp(log, routerOf([route])), { host: '127.0.0.1', port: 0, log })
     stops.push(server.stop)
     await leave(server.port, headOf('/x', {}), true, 20)
@@ -145,13 +145,4 @@ function statusesOfServerErrors(): RegExp {
   const [, pattern] = /ServerErrors\n\s+expr: .*?status=~"([^"]+)"/.exec(readFileSync('ops/alerts.yml', 'utf8')) ?? []
   if (pattern === undefined) throw new Error('ops/alerts.yml has no alert ServerErrors on statuses')
   return new RegExp(`^(?:${pattern})$`)
-}
-
-function collector(lines: string[]): Writable {
-  return new Writable({
-    write: (chunk, _encoding, done) => {
-      lines.push(String(chunk))
-      done()
-    }
-  })
 }

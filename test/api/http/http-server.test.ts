@@ -5,14 +5,10 @@ import type { Submission } from '../../../api/payments/payments-port.js'
 import { until } from '../../support/conditions.js'
 import { aCreateBody, aPayment, capturedProgress } from '../builders.js'
 import { requestHead } from '../raw-http.js'
-import { API_KEY, type RunningApi, startApi } from '../running-api.js'
+import { API_KEY, useApi } from '../running-api.js'
 
 describe('the HTTP server stops without losing a request', () => {
-  let api: RunningApi
-  beforeEach(async () => {
-    api = await startApi()
-  })
-  afterEach(() => api.stop())
+  const api = useApi({}, beforeEach)
 
   it('answers what is under way, then refuses connections', async () => {
     let answerIt: (submission: Submission) => void = () => undefined

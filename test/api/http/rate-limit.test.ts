@@ -3,23 +3,19 @@ import { createRateLimiter, type Grant } from '../../../redis/merchants/rate-lim
 import { createLogger } from '../../../runtime/log.js'
 import { until } from '../../support/conditions.js'
 import { useRedis } from '../../support/redis.js'
-import { type RunningApi, startApi } from '../running-api.js'
+import { useApi } from '../running-api.js'
 
 const log = createLogger('test', 'silent')
 const grant: Grant = { isAllowed: true, remaining: 41, retryAfterMs: 0, fullAfterMs: 1_580 }
 
 describe('rate limit over HTTP', () => {
-  let api: RunningApi
   let next: Grant | null
   const taken: string[] = []
-  before(async () => {
-    const take = async (name: string): Promise<Grant | null> => {
-      taken.push(name)
-      return next
-    }
-    api = await startApi({ rateLimiter: { burst: 200, windowS: 2, take } })
-  })
-  after(() => api.stop())
+  const take = async (name: string): Promise<Grant | null> => {
+    taken.push(name)
+    return next
+  }
+  const api = useApi({ rateLimiter: { burst: 200, windowS: 2, take } })
 
   it('tells the limit with every answer, counted per key', async () => {
     next = grant

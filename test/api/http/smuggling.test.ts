@@ -1,8 +1,8 @@
-import { Writable } from 'node:stream'
 import { expect } from 'chai'
 import { createLogger } from '../../../runtime/log.js'
+import { writingTo } from '../../support/log-lines.js'
 import { exchange, requestHead } from '../raw-http.js'
-import { API_KEY, type RunningApi, SECRET, startApi } from '../running-api.js'
+import { API_KEY, SECRET, startApi, useApi } from '../running-api.js'
 
 /** What a proxy in front might read as one request and we as two, or the other way round. */
 const ambiguous: readonly (readonly [string, string])[] = [
@@ -20,18 +20,8 @@ const ambiguous: readonly (readonly [string, string])[] = [
 ]
 
 describe('requests with a second one hidden inside', () => {
-  let api: RunningApi
   const lines: string[] = []
-  before(async () => {
-    const destination = new Writable({
-      write: (chunk, _encoding, done) => {
-        lines.push(String(chunk))
-        done()
-      }
-    })
-    api = await startApi({ log: createLogger('api', 'info', destination) })
-  })
-  after(() => api.stop())
+  const api = useApi({ log: createLogger('api', 'info', writingTo(lines)) })
 
   const hidden = requestHead('GET', '/v1/payments', { Connection: 'close' })
 
@@ -69,13 +59,7 @@ describe('requests with a second one hidden inside', () => {
 describe('a secret key in a browser', () => {
   it('is answered with a warning, and the operator is told once a minute, without the key', async () => {
     const lines: string[] = []
-    const destination = new Writable({
-      write: (chunk, _encoding, done) => {
-        lines.push(String(chunk))
-        done()
-      }
-    })
-    const api = await startApi({ log: createLogger('api', 'info', destination) })
+    const api = await startApi({ log: createLogger('api', 'info', writingTo(lines)) })
     const headers = { Origin: 'https://shop.example' }
     const first = await api.request('GET', '/v1/capabilities', { headers })
     const second = await api.request('GET', '/v1/none', { headers: { ...headers, Authorization: null } })

@@ -1,19 +1,17 @@
 import { expect } from 'chai'
 import { aCreateBody, aPayment, capturedProgress, withField } from '../builders.js'
-import { type RunningApi, startApi } from '../running-api.js'
+import { type RunningApi, useApi } from '../running-api.js'
 
 /** The example of the tax authority, as 12.ABC.345/01DE-35. */
 const OFFICIAL = '12ABC34501DE35'
 
 describe('POST /v1/payments: customer.document with CNPJ_WITH_LETTERS', () => {
-  let api: RunningApi
-  before(async () => {
-    api = await startApi({ env: { CNPJ_WITH_LETTERS: 'yes' } })
+  const api = useApi({ env: { CNPJ_WITH_LETTERS: 'yes' } })
+  before(() => {
     const { terms } = aPayment()
     const result = { kind: 'succeeded', progress: capturedProgress() } as const
     api.payments.submission = { kind: 'finished', terms, result, isReplay: false }
   })
-  after(() => api.stop())
 
   const pay = (document: string): ReturnType<RunningApi['request']> =>
     api.request('POST', '/v1/payments', { body: withField(aCreateBody(), 'customer.document', document) })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { aCreateBody, aPayment, capturedProgress, withField } from '../builders.js'
-import { type RunningApi, startApi } from '../running-api.js'
+import { useApi } from '../running-api.js'
 
 const text = (length: number): string => 'x'.repeat(length)
 const pairs = (count: number): Record<string, string> =>
@@ -85,9 +85,8 @@ const rules: readonly [path: string, good: readonly unknown[], bad: readonly unk
 ]
 
 describe('POST /v1/payments: the rule of each field', () => {
-  let api: RunningApi
-  before(async () => {
-    api = await startApi()
+  const api = useApi()
+  before(() => {
     api.payments.submission = {
       kind: 'finished',
       terms: aPayment().terms,
@@ -95,7 +94,6 @@ describe('POST /v1/payments: the rule of each field', () => {
       isReplay: false
     }
   })
-  after(() => api.stop())
 
   for (const [path, good, bad] of rules) {
     for (const value of good) {

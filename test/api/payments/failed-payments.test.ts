@@ -1,13 +1,9 @@
 import { expect } from 'chai'
 import { aCreateBody, aPayment, PAYMENT_ID } from '../builders.js'
-import { type RunningApi, startApi } from '../running-api.js'
+import { useApi } from '../running-api.js'
 
 describe('what merchants are told of a payment that failed', () => {
-  let api: RunningApi
-  before(async () => {
-    api = await startApi()
-  })
-  after(() => api.stop())
+  const api = useApi()
 
   it('a lost CVV of a stored card is 422 invalid_token, and what to send again', async () => {
     const stored = aPayment({ terms: { card: { brand: 'visa', last4: '0060', cardId: 'card_1' } } })

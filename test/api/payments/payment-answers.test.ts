@@ -4,7 +4,7 @@ import type { CommandResult } from '../../../machines/commands.js'
 import type { FailureCode, RefusalCode } from '../../../machines/model.js'
 import { ServiceError } from '../../../runtime/errors.js'
 import { aCreateBody, aPayment, capturedProgress, PAYMENT_ID } from '../builders.js'
-import { type RunningApi, startApi } from '../running-api.js'
+import { useApi } from '../running-api.js'
 
 const { terms, progress } = aPayment()
 const succeeded: CommandResult = { kind: 'succeeded', progress: capturedProgress() }
@@ -25,11 +25,7 @@ const operation = {
 const LOCATION = `/v1/payments/${PAYMENT_ID}`
 
 describe('payment POSTs: from what became of a command to an answer', () => {
-  let api: RunningApi
-  before(async () => {
-    api = await startApi()
-  })
-  after(() => api.stop())
+  const api = useApi()
 
   const routes = {
     create: { path: '/v1/payments', body: aCreateBody() },
@@ -176,12 +172,10 @@ describe('payment POSTs: from what became of a command to an answer', () => {
 })
 
 describe('payment POSTs: from a request to a command', () => {
-  let api: RunningApi
-  beforeEach(async () => {
-    api = await startApi({ env: { RESULT_WAIT_MS: '7000' } })
+  const api = useApi({ env: { RESULT_WAIT_MS: '7000' } }, beforeEach)
+  beforeEach(() => {
     api.payments.submission = finished(succeeded)
   })
-  afterEach(() => api.stop())
 
   it('2.2: fills in the defaults', async () => {
     await api.request('POST', '/v1/payments', { body: aCreateBody() })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { decodeCursor, encodeCursor } from '../../../api/payments/cursor.js'
 import { errorCatalogue } from '../../../runtime/errors.js'
 import { aPayment, capturedProgress, PAYMENT_ID } from '../builders.js'
-import { type RunningApi, startApi } from '../running-api.js'
+import { useApi } from '../running-api.js'
 
 const notDeclined = { declined_code: null, decline_reason: null, may_retry: null }
 const refund = {
@@ -24,11 +24,7 @@ const error = {
 }
 
 describe('reading payments', () => {
-  let api: RunningApi
-  beforeEach(async () => {
-    api = await startApi()
-  })
-  afterEach(() => api.stop())
+  const api = useApi({}, beforeEach)
 
   it('2.1: shows every field of a captured payment', async () => {
     api.payments.payment = aPayment({
@@ -152,11 +148,7 @@ const ANY = {
 }
 
 describe('listing payments', () => {
-  let api: RunningApi
-  beforeEach(async () => {
-    api = await startApi()
-  })
-  afterEach(() => api.stop())
+  const api = useApi({}, beforeEach)
 
   it('4.5: without parameters asks for the newest 20', async () => {
     const answer = await api.request('GET', '/v1/payments')

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { seriousProblems } from '../../support/accessibility.js'
 import { useBrowser } from '../../support/browser.js'
-import { type RunningApi, startApi } from '../running-api.js'
+import { useApi } from '../running-api.js'
 
 /** Of each method one with short answers, and a list of values: opening a long one costs seconds. */
 const OPENED = [
@@ -15,11 +15,7 @@ const TRIED = ['Webhooks-registerWebhookEndpoint', 'Cards-eraseCard'] as const
 describe('accessibility audit of the reference page', function () {
   this.timeout(120_000)
   const browser = useBrowser()
-  let api: RunningApi
-  before(async () => {
-    api = await startApi()
-  })
-  after(() => api.stop())
+  const api = useApi()
 
   // Colours and widths have no rule in common: each is looked at once.
   for (const [colorScheme, width] of [
@@ -28,6 +24,8 @@ describe('accessibility audit of the reference page', function () {
   ] as const) {
     it(`finds nothing serious in the login and in opened operations, in ${colorScheme}, at ${width} px`, async () => {
       const page = await browser.open(`${api.url}/docs`, { colorScheme, viewport: { width, height: 900 } })
+      const background = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
+      expect(background === 'rgb(255, 255, 255)').to.equal(colorScheme === 'light')
       await page.locator('.scheme-container .authorize').click()
       await page.locator('.modal-ux .close-modal').waitFor()
       expect(await seriousProblems(page)).to.deep.equal([])

@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Router from '@koa/router'
 import { expect } from 'chai'
-import Koa from 'koa'
+import { createJsonApp } from '../../../api/http/api-app.js'
 import type { RequestState } from '../../../api/http/context.js'
 import { type HttpServer, serve } from '../../../api/http/http-server.js'
-import { answerRequests } from '../../../api/http/middleware/answer.js'
 import { addFieldsRoutes, loadHostedFields } from '../../../api/tokens/hosted-fields.js'
 import { createLogger } from '../../../runtime/log.js'
 
@@ -25,9 +24,7 @@ describe('files of the hosted fields', () => {
     const log = createLogger('test', 'silent')
     const router = new Router<RequestState>()
     addFieldsRoutes(router, loadHostedFields(releasesDir))
-    const app = new Koa<RequestState>()
-    app.use(answerRequests(log, 'debug')).use(router.routes())
-    server = await serve(app, { host: '127.0.0.1', port: 0, log })
+    server = await serve(createJsonApp(log, router), { host: '127.0.0.1', port: 0, log })
     url = `http://127.0.0.1:${server.port}`
   })
   after(async () => {
