@@ -1,4 +1,4 @@
-/** Process `api`: the merchant API. It accepts requests and waits for results; it can seal card data, and never open it. */
+/** Process `api`: the merchant API. It accepts requests and waits for results. It can seal card data, but not open it. */
 import { randomUUID } from 'node:crypto'
 import { register } from 'prom-client'
 import { openPayments } from '../archive/open-archive.js'
@@ -28,7 +28,7 @@ import { loadReference } from './reference/reference.js'
 import { createTestEnvironment } from './test-environment/test-environment.js'
 import { createWebhookEndpoints } from './webhook-endpoint/webhook-endpoints.js'
 
-/** How long requests that wait for a result may go on doing so when the process has drained (ms). */
+/** How long requests may still wait for a result after the drain of the process (ms). */
 const STOP_PATIENCE_MS = 5_000
 
 await runProcess('api', async context => {
@@ -52,7 +52,7 @@ await runProcess('api', async context => {
   const cards = createCardStore(durable, config.partitions, writes)
   const merchants = new MerchantStore(durable, config.environment)
   const onDropFailed = (error: unknown): void =>
-    log.warn({ err: error }, 'a used token was not dropped, it will expire')
+    log.warn({ err: error }, 'a used token was not dropped: it expires later')
   const limit = { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }
   const { payments: store } = await openPayments(context, durable, writes)
   const app = createApp({
@@ -74,13 +74,13 @@ await runProcess('api', async context => {
     webhookEndpoints: createWebhookEndpoints(
       createWebhookEndpointStore(durable, config.partitions, writes),
       webhookSecrets,
-      // `webhooks` asks until when an old secret signs.
+      // Real time, which `webhooks` uses to retire an old secret.
       clock.real
     ),
     testEnvironment: createTestEnvironment({ redis: durable, config, store, clock: clock.real })
   })
   const server = await serve(app, { host: config.host, port: config.port, log, drainDelayMs: config.drainDelayMs })
   onStop('http server', () => server.stop())
-  // A request may wait for 30 s, a stop may not: a client that waits too long gets 202, and reads the result later.
+  // A request may wait for 30 s, but a stop may not: its client gets 202, and reads the result later.
   onStop('long waits', () => void setTimeout(() => replies.stopWaiting(), config.drainDelayMs + STOP_PATIENCE_MS))
 })

@@ -1,4 +1,4 @@
-/** Process `notifications`: takes the card network's notifications, on a port of its own that only the network reaches. */
+/** Process `notifications`: receives notifications of the card network, on a port of its own that only the network reaches. */
 import { followClock } from '../redis/connection/redis-clock.js'
 import { openDurable } from '../redis/installation/installation.js'
 import { createNotificationStore } from '../redis/notifications/notifications.js'

@@ -1,4 +1,4 @@
-/** Process `tokens`: the browser's side. It can seal card data, and never open it. */
+/** Process `tokens`: the API for browsers. It can seal card data, but not open it. */
 import { watchClock } from '../redis/connection/redis-clock.js'
 import { publishMemory, readMemory } from '../redis/connection/redis-memory.js'
 import { awaitInstallation, connectDurable } from '../redis/installation/installation.js'

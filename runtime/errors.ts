@@ -282,3 +282,8 @@ export class ServiceError extends Error {
     this.headers = details.headers ?? {}
   }
 }
+
+/** The error for one broken rule of a request. */
+export function invalidRequest(path: string, message: string): ServiceError {
+  return new ServiceError('invalid_request', { fields: [{ path, message }] })
+}

@@ -1,4 +1,4 @@
-/** The merchant API as a list: what every request passes through, then the routes. */
+/** The merchant API: its routes, and the middleware in the order of a request. */
 import Router, { type Layer } from '@koa/router'
 import Koa from 'koa'
 import { ServiceError } from '../../runtime/errors.js'
@@ -44,20 +44,28 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const routes = config.environment === 'test' ? merchantRoutes : liveRoutes
   const router = routerOf(routes.map(route => routeOf(route, deps)))
   if (reference !== null) addReferenceRoutes(router, reference)
-  return createJsonApp(log, router, config.requestLogLevel)
+  return createJsonApp(log, router, { requestLogLevel: config.requestLogLevel })
 }
 
-/**
- * An application that speaks JSON with our envelope, headers and logs, and knows the routes of `router`. `requestLogLevel`: of the
- * line that tells of each answered request.
- */
+interface JsonAppOptions {
+  /** Of the line that is logged for each answered request. */
+  readonly requestLogLevel?: RequestLogLevel
+  /** Proxies in front of this process that append to `X-Forwarded-For`; 0: the client's address is that of the connection. */
+  readonly trustedProxies?: number
+  /** Run before the router. */
+  readonly before?: readonly RequestMiddleware[]
+}
+
+/** An application with the routes of `router`, and with our error envelope, headers and logs. */
 export function createJsonApp(
   log: Logger,
   router: Router<RequestState>,
-  requestLogLevel: RequestLogLevel = 'debug'
+  options: JsonAppOptions = {}
 ): Koa<RequestState> {
-  const app = new Koa<RequestState>()
+  const { requestLogLevel = 'debug', trustedProxies = 0, before = [] } = options
+  const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies })
   app.use(answerRequests(log, requestLogLevel))
+  for (const middleware of before) app.use(middleware)
   app.use(router.routes())
   app.use(unmatched())
   return app
@@ -77,7 +85,7 @@ export function routerOf(routes: readonly Route[]): Router<RequestState> {
  * What no route has answered: OPTIONS, a method that the path does not have (405), an unknown path (404). Comes after the
  * router, which leaves in `ctx.matched` the routes that have this path with any method.
  */
-export function unmatched(): RequestMiddleware {
+function unmatched(): RequestMiddleware {
   return ctx => {
     const matched: readonly Layer[] = ctx['matched'] ?? []
     const methods = new Set(matched.flatMap(layer => layer.methods))

@@ -1,9 +1,9 @@
-/** What the HTTP processes tell their operator: requests, acceptances, waiting, and whom they turned away. */
+/** Metrics of the HTTP processes: requests, acceptances, waits for results, and refused requests. */
 import { Counter, Histogram, type Registry, register } from 'prom-client'
 import type { Reply } from '../../redis/commands/replies.js'
 import { publishFigures, STEP_BUCKETS_S } from '../../runtime/metrics.js'
 
-/** Why a request was answered 503 before anything was done for it. */
+/** Why a request was shed: answered 503 before any work was done for it. */
 export type ShedReason = 'full' | 'merchant_share' | 'backlog'
 
 export interface ApiMetrics {
@@ -20,13 +20,13 @@ const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 
 let processMetrics: ApiMetrics | undefined
 
-/** The figures of this process, in the register that /metrics shows. */
+/** The metrics of this process, in the register that /metrics exports. */
 export function apiMetrics(): ApiMetrics {
   processMetrics ??= createApiMetrics(register)
   return processMetrics
 }
 
-/** Registers the figures; once per register. */
+/** Registers the metrics; once per register. */
 export function createApiMetrics(registry: Registry): ApiMetrics {
   const registers = [registry]
   const requests = new Histogram({
@@ -88,7 +88,7 @@ export function createApiMetrics(registry: Registry): ApiMetrics {
   }
 }
 
-/** Registers what the admission knows: requests that are being worked on, and of how many merchants. */
+/** Registers the gauges of the admission. */
 export function publishAdmission(registry: Registry, read: () => { inFlight: number; merchants: number }): void {
   publishFigures(registry, async () => read(), [
     {

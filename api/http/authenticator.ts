@@ -15,7 +15,7 @@ export interface Authenticator {
   authenticate(header: string | undefined): Promise<Principal>
 }
 
-/** Half of the promised second; the other half is for the lookup and the request itself. */
+/** Half of the promised second. The other half is for the lookup and the request. */
 const CACHE_AGE_MS = 500
 /** A bound on memory, far above the number of keys that are in use within half a second. */
 const CACHE_ENTRIES_MAX = 10_000
@@ -23,14 +23,14 @@ const CACHE_ENTRIES_MAX = 10_000
 const KEY_ID = /^[0-9A-Za-z_-]{1,64}$/
 const SECRET = /^[0-9A-Za-z_-]{1,128}$/
 
-/** Compared with when there is nothing to compare with, so that an unknown key takes as long as a known one. */
+/** The secret of unknown keys, so that they take as long as known ones. */
 const NO_SECRET = hashSecret('')
 
-/** However many requests come with a key, `findKey` is asked about it once within `CACHE_AGE_MS`, unless it rejects. */
+/** Calls `findKey` at most once per key within `CACHE_AGE_MS`, unless it rejects. */
 export function createAuthenticator(options: {
   environment: Environment
   findKey: (keyId: string) => Promise<KeyRecord | null>
-  /** Monotonic clock in ms; tests bring their own. */
+  /** Monotonic clock in ms, for tests. */
   now?: () => number
 }): Authenticator {
   const findCached = cacheLookups(options.findKey, options.now ?? (() => performance.now()))
@@ -57,7 +57,7 @@ export async function authenticate(
   permission: Permission
 ): Promise<Principal> {
   const principal = await authenticator.authenticate(ctx.req.headers.authorization)
-  // Also for a key without the permission: browser-use.ts looks at the key of every request.
+  // Also for a key without the permission: browser-use.ts checks the key of every request.
   ctx.state.principal = principal
   if (!principal.permissions.includes(permission)) {
     const message = `must be a key with the permission ${permission}`
@@ -91,14 +91,14 @@ function cacheLookups(
     const known = entries.get(keyId)
     if (known !== undefined && now() - known.startedAtMs < CACHE_AGE_MS) return known.record
     const record = find(keyId)
-    // Deleted first, so that the map stays in the order of age and the oldest entry is the one to drop.
+    // Deleted first, so that the map stays sorted by age and its first entry is the oldest.
     entries.delete(keyId)
     entries.set(keyId, { startedAtMs: now(), record })
     for (const oldest of entries.keys()) {
       if (entries.size <= CACHE_ENTRIES_MAX) break
       entries.delete(oldest)
     }
-    // A failed lookup is no knowledge: the next request asks again.
+    // A failed lookup is not cached: the next request repeats it.
     record.catch(() => {
       if (entries.get(keyId)?.record === record) entries.delete(keyId)
     })

@@ -1,4 +1,4 @@
-/** What a request carries on `ctx.state`, and what it is answered with. */
+/** The state of a request on `ctx.state`, and its answer. */
 import type { Middleware, ParameterizedContext } from 'koa'
 import type { Permission } from '../../redis/merchants/merchants.js'
 
@@ -21,7 +21,7 @@ export interface RequestState {
   requestId: string
   /** A UUID that the client chose; null when it sent none. */
   correlationId: string | null
-  /** Of the step of this request, else of the header; null without a trace. */
+  /** Of the span of this request, else of the header; null without a trace. */
   traceparent: string | null
   /** Set by `authenticate`. */
   principal: Principal | null
@@ -29,7 +29,7 @@ export interface RequestState {
   body: unknown
   /** Set by `readIdempotencyKey`. */
   idempotencyKey: string
-  /** Names and values in turn, for the answer to this request, also when it is an error. */
+  /** For the answer, also when it is an error. Names and values alternate. */
   headers: string[]
   /** Null: koa answers, from `ctx.body`. */
   answer: Answer | null
@@ -38,7 +38,7 @@ export interface RequestState {
 export type RequestContext = ParameterizedContext<RequestState>
 export type RequestMiddleware = Middleware<RequestState>
 
-/** The route that the router has found, such as `/v1/payments/:id`; for metrics and logs, which must not have ids. */
+/** The matched route, such as `/v1/payments/:id`, for metrics and logs, which must not have ids. */
 export function matchedRoute(ctx: RequestContext): string | null {
   const path: unknown = ctx['_matchedRoute']
   return typeof path === 'string' ? path : null

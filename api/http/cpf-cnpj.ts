@@ -1,7 +1,7 @@
 /**
  * CPF and CNPJ (docs/API.md#post-v1payments), without separators, with valid check digits.
  *
- * The library computes the check digits; its own `isValid` is not used, because it accepts separators and refuses
+ * The library computes the check digits. Its `isValid` is not used, because it accepts separators and refuses
  * 123.456.789-09, which has valid check digits.
  */
 import { cnpj, cpf } from 'cpf-cnpj-validator'

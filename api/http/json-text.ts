@@ -1,26 +1,26 @@
 /**
- * What `JSON.parse` hides of a JSON text: how much there is to make of it, names that stand twice in one object, and
- * numbers that it rounds. Of a repeated name it keeps the last value, and of 1999.99999999999999999 it makes 2000:
- * an amount would be charged that is not the one in the request.
+ * What `JSON.parse` does not report: the size of the structure, duplicate names, and rounded numbers. It keeps the last
+ * value of a duplicate name, and makes 2000 of 1999.99999999999999999: another amount than the requested one would be
+ * charged.
  */
 import { randomUUID } from 'node:crypto'
 
-/** What stands outside of the strings of a text, valid or not. */
+/** What a text, valid JSON or not, has outside of its strings. */
 export interface Structure {
   /** Colons: in valid JSON there is one for each member that was written. */
   readonly members: number
   /** Members, objects and arrays; or numbers, when there are more of them. */
   readonly size: number
-  /** Start and end of each number that a double may not hold. */
+  /** Start and end of each number that a double may not represent. */
   readonly doubtful: readonly (readonly [start: number, end: number])[]
 }
 
-/** A double holds every decimal of so many digits, unless an exponent makes it too large or too small (IEEE 754). */
+/** A double represents every decimal of so many digits, unless an exponent makes it too large or too small (IEEE 754). */
 const EXACT_DIGITS = 15
-/** The longest text that a double has in JavaScript has 25 characters. */
+/** The longest text of a double in JavaScript has 25 characters. */
 const NUMBER_LENGTH_MAX = 40
 
-/** Stops reading beyond `sizeMax`. */
+/** Stops once the size exceeds `sizeMax`. */
 export function structureOf(text: string, sizeMax: number): Structure {
   let members = 0
   let containers = 0
@@ -62,7 +62,7 @@ export function hasRepeatedNames({ members }: Structure, value: unknown): boolea
   return members > membersOf(value)
 }
 
-/** Members that are there, at every level. */
+/** The members of a value, at every level. */
 function membersOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   const inner: unknown[] = Object.values(value)
@@ -77,7 +77,7 @@ function membersOf(value: unknown): number {
 export function roundedNumbers(text: string, { doubtful }: Structure): string[][] {
   const rounded = doubtful.filter(([start, end]) => !isKept(text.slice(start, end)))
   if (rounded.length === 0) return []
-  // Parsed again with a mark in the place of each: a second parser that counts names and indexes would be longer.
+  // Parses again with a marker instead of each rounded number: shorter than a parser that tracks names and indexes.
   const mark = randomUUID()
   const starts = [...rounded.map(([start]) => start), text.length]
   const pieces = starts.map((start, at) => text.slice(rounded[at - 1]?.[1] ?? 0, start))

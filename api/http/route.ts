@@ -1,9 +1,9 @@
-/** One route of the merchant API, and what all of them begin with. */
+/** A route of the merchant API, and the checks that all routes begin with. */
 import { isCardNumber } from '../../machines/card-data-in-text.js'
 import type { Permission } from '../../redis/merchants/merchants.js'
 import type { RateLimiter } from '../../redis/merchants/rate-limit.js'
 import type { Config } from '../../runtime/config.js'
-import { ServiceError } from '../../runtime/errors.js'
+import { invalidRequest, ServiceError } from '../../runtime/errors.js'
 import type { Cards } from '../cards/store-card.js'
 import type { Payments } from '../payments/payments-port.js'
 import type { TestEnvironment } from '../test-environment/test-environment.js'
@@ -23,7 +23,7 @@ export interface Route {
   answer(ctx: RequestContext): Answer | Promise<Answer>
 }
 
-/** A route of the merchant API as plain facts, from which docs/API.md is made too. */
+/** A route of the merchant API as data. docs/API.md is generated from it. */
 export interface MerchantRoute extends Pick<Route, 'method' | 'path'> {
   readonly permission: Permission
   readonly needsIdempotencyKey: boolean
@@ -52,11 +52,11 @@ export interface RouteDeps {
   readonly payments: Payments
   readonly cards: Cards
   readonly webhookEndpoints: WebhookEndpoints
-  /** In live no route leads to it. */
+  /** Not used in live, which has no routes for it. */
   readonly testEnvironment: TestEnvironment
 }
 
-/** The route for the router. Who is it, and is it not too much: before anything else of a request is looked at. */
+/** The route for the router. Authentication, admission and rate limit come before everything else. */
 export function routeOf(route: MerchantRoute, deps: RouteDeps): Route {
   const { method, path, permission, needsIdempotencyKey, body, query } = route
   const { authenticator, admission, rateLimiter } = deps
@@ -88,21 +88,15 @@ function readIdempotencyKey(ctx: RequestContext): void {
   const key = ctx.get(KEY_HEADER)
   if (key === '') throw new ServiceError('missing_idempotency_key')
   if (!PRINTABLE.test(key) || isSentTwice(ctx.req.rawHeaders)) {
-    throw new ServiceError('invalid_request', {
-      fields: [
-        { path: 'header Idempotency-Key', message: 'must be sent once, with 1 to 255 printable ASCII characters' }
-      ]
-    })
+    throw invalidRequest('header Idempotency-Key', 'must be sent once, with 1 to 255 printable ASCII characters')
   }
   if (isCardNumber(key)) {
-    throw new ServiceError('invalid_request', {
-      fields: [{ path: 'header Idempotency-Key', message: 'must be more than a card number; put a letter before it' }]
-    })
+    throw invalidRequest('header Idempotency-Key', 'must be more than a card number; put a letter before it')
   }
   ctx.state.idempotencyKey = key
 }
 
-/** Two headers of one name arrive as one value with a comma, which a key may have. `headers`: names and values in turn. */
+/** Node joins repeated headers with a comma, which a key may contain. `headers`: names and values alternate. */
 function isSentTwice(headers: readonly string[]): boolean {
   const isName = (text: string, at: number): boolean => at % 2 === 0 && text.toLowerCase() === KEY_HEADER
   return headers.filter(isName).length > 1

@@ -1,4 +1,4 @@
-/** Fields that several requests have, and the words for the most common rules and meanings. Limits: docs/API.md#post-v1payments. */
+/** Fields that several requests share, and builders of common ones. Limits: docs/API.md#post-v1payments. */
 import type { Schema } from './schema.js'
 
 /**
@@ -19,7 +19,7 @@ export const amountCents: Schema = {
   rule: `must be a whole number of cents from 1 to ${AMOUNT_CENTS_MAX}`
 }
 
-/** Text that must be there and say something; `max` counts characters (code points), not bytes. */
+/** Text that must not be blank; `max` counts characters (code points), not bytes. */
 export function filled(max: number): Schema {
   return {
     type: 'string',
@@ -41,7 +41,7 @@ export function text(max: number): Schema {
   }
 }
 
-/** Merchants' order ids may be long numbers: only one that is nothing but a card number is refused (decision 22). */
+/** Order ids of merchants may be long numbers: refused only when it is just a card number (decision 22). */
 export const externalReference: Schema = {
   ...filled(64),
   noCard: 'alone',
@@ -53,7 +53,7 @@ export function digits(count: string, what: string): Schema {
   return { type: 'string', pattern: `^[0-9]{${count}}$`, rule: `must be ${what}, digits only` }
 }
 
-/** An id that this service gave out (`token_id`, `card_id`). */
+/** An id that this service generated (`token_id`, `card_id`). */
 export function givenId(what: string): Schema {
   return { type: 'string', pattern: '^[0-9A-Za-z_-]{1,64}$', rule: `must be ${what}` }
 }
@@ -66,12 +66,12 @@ export const listLimit = {
   rule: 'must be a whole number from 1 to 100'
 } as const
 
-/** A field with its meaning, which docs/API.md and the OpenAPI document print. */
+/** A field with its description, for docs/API.md and the OpenAPI document. */
 export function about(description: string, field: Schema): Schema {
   return { ...field, description }
 }
 
-/** An object that knows no fields but these. */
+/** An object without other fields than these. */
 export function object(
   properties: Readonly<Record<string, Schema>>,
   required: readonly string[],

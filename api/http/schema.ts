@@ -1,8 +1,8 @@
 /**
- * From a JSON schema to a parser: unknown in, typed out, or one 400 that names every problem.
+ * Turns a JSON schema into a parser: unknown in, typed out, or one 400 that names every problem.
  *
- * Every field of a schema carries its rule as a sentence (`rule`), which the client reads: it says what is right, for
- * every mistake in the field. A value is never repeated in a message.
+ * Every field of a schema has its rule as a sentence (`rule`), which is the message for every mistake in the field. Messages
+ * never repeat a value.
  */
 import { Ajv, type ErrorObject } from 'ajv'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
@@ -10,11 +10,11 @@ import { holdsCardNumber, isCardNumber, namesCardData } from '../../machines/car
 import { type FieldProblem, ServiceError } from '../../runtime/errors.js'
 import { isCnpj, isCpf } from './cpf-cnpj.js'
 
-/** Control characters, line separators, and halves of surrogate pairs, which are no text at all. */
+/** Control characters, line separators, and lone surrogates. */
 const UNWANTED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
 const EMAIL = fullFormats.email as RegExp
 
-/** Enough problems for one answer, which must not be larger than the request. */
+/** Bounds the answer, which must not be larger than the request. */
 const PROBLEMS_MAX = 50
 const PATH_LENGTH_MAX = 120
 
@@ -23,19 +23,19 @@ const ajv = new Ajv({
   verbose: true,
   discriminator: true,
   allowUnionTypes: true,
-  // To check our own schemas against the schema of schemas takes a tenth of the start; strict mode finds their mistakes.
+  // Saves a tenth of the start. Strict mode finds mistakes in our own schemas.
   validateSchema: false
 })
 ajv.addKeyword('rule')
 ajv.addFormat('text', value => !UNWANTED.test(value))
-// Notes have lines; nothing but JSON shows them.
+// Notes may have several lines, because they appear in JSON only.
 ajv.addFormat('note', value => !UNWANTED.test(value.replace(/[\t\n\r]/g, '')))
 ajv.addFormat('filled', value => /\S/.test(value) && !UNWANTED.test(value))
 ajv.addFormat('email', EMAIL)
 ajv.addFormat('date-time', fullFormats['date-time'])
 ajv.addFormat('cpf-or-cnpj', value => isCpf(value) || isCnpj(value))
 ajv.addFormat('metadata-key', value => value !== '__proto__' && /\S/.test(value) && !UNWANTED.test(value))
-// Decision 22. `inside`: no card number in it; `alone`: it is more than a card number; `key`: no name of card data either.
+// Decision 22. `inside`: contains no card number; `alone`: is not just a card number; `key`: nor the name of card data.
 ajv.addKeyword({
   keyword: 'noCard',
   validate: (kind: 'inside' | 'alone' | 'key', value: unknown) => {
@@ -57,11 +57,11 @@ export function parserOf<T>(schema: Schema, root: 'body' | 'query'): (value: unk
   }
 }
 
-/** One problem per field: the first, since its sentence holds the whole rule. */
+/** One problem per field: its sentence is the whole rule. */
 function problemsOf(errors: readonly ErrorObject[], root: string): FieldProblem[] {
   const problems = new Map<string, FieldProblem>()
   for (const error of errors) {
-    // The details of a bad property name; the keyword `propertyNames` itself reports it.
+    // Details of an invalid property name, which the keyword `propertyNames` itself reports.
     if (error.propertyName !== undefined) continue
     const problem = problemOf(error, root)
     if (!problems.has(problem.path)) problems.set(problem.path, problem)
@@ -87,7 +87,7 @@ function problemOf(error: ErrorObject, root: string): FieldProblem {
       return { path: pathOf(error, root, name), message: ruleOf(parent, name) }
     }
     default: {
-      // Such a parameter is an array, which its rule says nothing about.
+      // A repeated parameter is an array, which its rule does not mention.
       const isSentTwice = root === 'query' && Array.isArray(error.data)
       return { path: pathOf(error, root), message: isSentTwice ? 'must be sent once' : sentence(parent) }
     }

@@ -1,7 +1,6 @@
 /**
- * Where the card network reports what happened to a sale. A notification is a hint and proves nothing: it is written
- * down, answered, and a worker asks the network what is true (docs/PAYMENTS.md, What the
- * network reports).
+ * Receives the notifications of the card network about sales. A notification is a hint and proves nothing: it is stored and
+ * answered, and a worker queries the network for the facts (docs/PAYMENTS.md, What the network reports).
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type Koa from 'koa'
@@ -19,7 +18,7 @@ import type { Route } from '../http/route.js'
 
 /**
  * What the network reports with each `ChangeType`, by the acquirer's documents. Only these are about the money of a
- * payment of ours; the others (recurrence, antifraud, boleto) are answered and forgotten.
+ * payment of ours; the others (recurrence, antifraud, boleto) are answered and ignored.
  */
 const MONEY_CHANGES: Readonly<Record<number, ReportedChange>> = {
   // status change
@@ -62,7 +61,7 @@ function notificationRoute(deps: NotificationsDeps): Route {
 }
 
 function requireSecret(ctx: RequestContext, expected: Buffer): void {
-  // Digests have one length, which timingSafeEqual asks for, and tell nothing about the length of the secret.
+  // timingSafeEqual needs equal lengths; digests hide the length of the secret.
   if (!timingSafeEqual(digest(ctx.get('X-Notification-Secret')), expected)) {
     throw new ServiceError('unauthorized', {
       fields: [{ path: 'header X-Notification-Secret', message: 'must be the secret of the card network' }]

@@ -76,7 +76,7 @@ const address = object(
 const DOCUMENT =
   'tax number. The rule is that of installations without `cnpj_with_letters` (GET /v1/capabilities); with it, the first 12 characters of a CNPJ may be capital letters too'
 
-/** By default: the contract knows documents of digits only. */
+/** Without CNPJ_WITH_LETTERS, the default of the contract. */
 const documentOfDigits: Schema = {
   type: 'string',
   format: 'cpf-or-cnpj',
@@ -128,7 +128,7 @@ const metadata: Schema = {
     maxLength: 500,
     format: 'note',
     noCard: 'inside',
-    // A larger number would come back as another one.
+    // A double cannot represent all larger integers.
     minimum: -Number.MAX_SAFE_INTEGER,
     maximum: Number.MAX_SAFE_INTEGER,
     rule: `must be a string of at most 500 characters without a card number and control characters other than tabs and line breaks, a number between ${-Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER} that is no card number, true, false or null`
@@ -179,7 +179,7 @@ function bodyWith(document: Schema): Schema {
 export const createPaymentBody = bodyWith(documentOfDigits)
 const bodyWithLetters = bodyWith(documentWithLetters)
 
-/** What the schema admits. */
+/** A body that the schema accepts. */
 interface Body {
   amount_cents: number
   installments?: number
@@ -205,7 +205,7 @@ interface Body {
   metadata?: Record<string, MetadataValue>
 }
 
-/** Makes the parser of an installation. The parser throws `ServiceError` `invalid_request` with every broken rule. */
+/** Makes the parser of an installation. It throws `ServiceError` `invalid_request` with every broken rule. */
 export function createPaymentParser(takesCnpjWithLetters: boolean): (value: unknown) => CreateRequest {
   const parse = parserOf<Body>(takesCnpjWithLetters ? bodyWithLetters : createPaymentBody, 'body')
   return value => requestOf(parse(value))

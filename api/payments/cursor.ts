@@ -1,15 +1,14 @@
 /**
- * The opaque cursor of a list: the id of the last payment of a page, the filters of the list, and a mark of the merchant
- * that it belongs to.
+ * The opaque cursor of a list: the id of the last payment of a page, the filters of the list, and a mark of its merchant.
  *
- * The mark is no secret: a list shows only its own merchant's payments, for any cursor. It turns another merchant's
+ * The mark is not a secret: with any cursor, a list has only payments of its own merchant. The mark turns another merchant's
  * cursor into a clear error instead of a wrong page.
  */
 import { createHash } from 'node:crypto'
 import { orderIdOf, paymentIdOf } from '../../machines/network.js'
 import { isRecord, parseJson } from '../../runtime/json.js'
 
-/** Where a list goes on, and the parameters that chose its payments. They are parsed like those of a request. */
+/** The last payment of a page, and the filters of its list. They are parsed like the parameters of a request. */
 export interface Cursor {
   readonly afterId: string
   readonly parameters: Readonly<Record<string, unknown>>
@@ -25,10 +24,10 @@ export function encodeCursor(merchantId: string, { afterId, parameters }: Cursor
   return Buffer.concat([content, markOf(merchantId, content)]).toString('base64url')
 }
 
-/** Reads a cursor; null when the text is none of this merchant. */
+/** Reads a cursor; null when it is not one of this merchant. */
 export function decodeCursor(merchantId: string, cursor: string): Cursor | null {
   const bytes = Buffer.from(cursor, 'base64url')
-  // Decoding ignores what is not base64url; only the text that was given out is accepted.
+  // Decoding ignores characters that are not base64url: accepts only the exact text that was generated.
   if (bytes.length < ID_BYTES + MARK_BYTES || bytes.toString('base64url') !== cursor) return null
   const content = bytes.subarray(0, -MARK_BYTES)
   if (!bytes.subarray(-MARK_BYTES).equals(markOf(merchantId, content))) return null

@@ -1,7 +1,7 @@
 /** Query of GET /v1/payments (docs/API.md#get-v1payments). A repeated parameter is an array, which breaks its rule. */
 import { type PaymentStatus, paymentStatuses } from '../../machines/model.js'
 import type { ListFilter } from '../../redis/payments/payments.js'
-import { ServiceError } from '../../runtime/errors.js'
+import { invalidRequest } from '../../runtime/errors.js'
 import { parametersOf } from '../http/query.js'
 import { parserOf } from '../http/schema.js'
 import { about, externalReference, listLimit, object } from '../http/schema-fields.js'
@@ -9,7 +9,7 @@ import { type Cursor, decodeCursor } from './cursor.js'
 
 const CURSOR_RULE = 'must be the next_cursor of a previous page of the same merchant'
 
-/** ms at the most, because a payment has no finer time. */
+/** At most ms, the resolution of the times of payments. */
 const moment = {
   type: 'string',
   pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,3})?(Z|[+-][0-9]{2}:[0-9]{2})$',
@@ -48,10 +48,10 @@ interface ListParameters {
 const parse = parserOf<ListParameters & { limit?: string; cursor?: string }>(listPaymentsQuery, 'query')
 
 /**
- * The filter of a page, and the parameters that the cursor of the next page keeps. A filter that comes along with a cursor
- * takes the place of the one that the cursor has kept.
+ * The filter of a page, and the parameters that the cursor of the next page keeps. A filter in the request replaces the
+ * same filter in its cursor.
  *
- * @param querystring what stands behind the `?`
+ * @param querystring the part after the `?`
  * @throws `ServiceError` `invalid_request`, also for the cursor of another merchant
  */
 export function parseListPayments(
@@ -60,7 +60,7 @@ export function parseListPayments(
 ): { readonly filter: ListFilter; readonly parameters: Cursor['parameters'] } {
   const { limit = listLimit.default, cursor, ...given } = parse(parametersOf(querystring))
   const from = cursor === undefined ? null : decodeCursor(merchantId, cursor)
-  if (cursor !== undefined && from === null) throw invalid('cursor', CURSOR_RULE)
+  if (cursor !== undefined && from === null) throw invalidRequest('cursor', CURSOR_RULE)
   const parameters = { ...parse(from?.parameters ?? {}), ...given }
   const filter = {
     status: parameters.status ?? null,
@@ -72,15 +72,11 @@ export function parseListPayments(
   }
   const { createdFromMs, createdToMs } = filter
   if (createdFromMs !== null && createdToMs !== null && createdFromMs >= createdToMs) {
-    throw invalid('created_to', 'must be later than created_from')
+    throw invalidRequest('created_to', 'must be later than created_from')
   }
   return { filter, parameters }
 }
 
 function momentOf(time: string | undefined): number | null {
   return time === undefined ? null : Date.parse(time)
-}
-
-function invalid(path: string, message: string): ServiceError {
-  return new ServiceError('invalid_request', { fields: [{ path, message }] })
 }

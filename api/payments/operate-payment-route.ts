@@ -9,7 +9,7 @@ import { about, amountCents as amountField, object } from '../http/schema-fields
 import { paymentIdInPath, preferredWaitS, scopeOf } from './request-scope.js'
 import { answerTo } from './submission-presenter.js'
 
-/** The bodies differ in what they mean, not in their rules. */
+/** The rules of both bodies are the same; their descriptions differ. */
 const bodies = {
   capture: bodyOf('what to capture; absent: the whole authorised amount'),
   cancel: bodyOf('what to refund; absent: everything that is left. A pre-authorisation is cancelled as a whole only')

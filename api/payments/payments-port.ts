@@ -1,11 +1,11 @@
-/** What the routes need from the command path and the store. api/payments/submit.ts implements it. */
+/** What the routes of payments call. api/payments/submit.ts implements it. */
 import type { CardSource, CommandResult } from '../../machines/commands.js'
 import type { Payment, PaymentProgress, PaymentTerms } from '../../machines/model.js'
 import type { Buyer } from '../../machines/network.js'
 import type { ListFilter, PaymentPage } from '../../redis/payments/payments.js'
 import type { StepTimes } from './server-timing.js'
 
-/** Who asks, under which key, and how long the client is willing to wait for the result (ms). */
+/** The merchant and Idempotency-Key of a request, and how long the client waits for the result (ms). */
 export interface RequestScope {
   readonly merchantId: string
   readonly idempotencyKey: string
@@ -13,7 +13,7 @@ export interface RequestScope {
   readonly fingerprint: string
   readonly waitMs: number
   readonly correlationId: string | null
-  /** What the steps of the request belong to (runtime/tracing.ts). */
+  /** The trace of the request (runtime/tracing.ts). */
   readonly traceparent: string | null
 }
 
@@ -22,15 +22,15 @@ export interface CreateRequest {
   readonly terms: Omit<PaymentTerms, 'id' | 'merchantId' | 'card' | 'preauthTtlMs' | 'createdAtMs'>
   readonly buyer: Buyer
   readonly source: CardSource
-  /** In the clear only between the parser and the sealing in `create`; never logged or stored. */
+  /** In the clear from the parser to the sealing in `create`; never logged or stored. */
   readonly cvv: string | null
 }
 
 /**
  * The outcome of a submitted request; `times` where its worker has sent them.
  * - `finished`: ended; `isReplay` when an earlier request with the same key did the work
- * - `in_progress`: accepted, not ended within the wait, or the outcome is unknown: the payment as it stands (202), with
- *   the operation that was accepted, also while no worker has begun it
+ * - `in_progress`: accepted, not ended within the wait, or the outcome is unknown: the current payment (202), with the
+ *   accepted operation, also before a worker begins it
  * - `create_in_progress`: the same key is still creating its payment (409)
  * - `conflict`: the key was used with another request (409), about the payment `paymentId`
  * - `not_found`: no such payment of this merchant

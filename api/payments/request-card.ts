@@ -1,6 +1,6 @@
 /**
- * The card of a create request: claimed or looked up before the request is accepted, and released when it was not.
- * The card data itself stays sealed; only the CVV that comes with a stored card is sealed here.
+ * The card of a create request: claimed or looked up before acceptance, and released when the request is not accepted. The
+ * card data stays sealed; only the CVV that comes with a stored card is sealed here.
  */
 import type { CardSource } from '../../machines/commands.js'
 import type { PaymentTerms } from '../../machines/model.js'
@@ -12,7 +12,7 @@ import type { Sealer } from '../../vault/sealer.js'
 import { apiMetrics } from '../http/api-metrics.js'
 import type { CreateRequest, RequestScope } from './payments-port.js'
 
-/** A request, and where its Idempotency-Key is remembered. */
+/** A request, and the place of its idempotency record. */
 export interface RecordedScope extends RequestScope {
   readonly partition: number
   readonly record: string
@@ -51,12 +51,12 @@ export async function keepCvv(deps: RequestCardDeps, terms: PaymentTerms, reques
 }
 
 /**
- * The card data of a request that was not accepted, because its key has a payment already. The token goes free when the
- * key's payment is another request's, or has ended without the token: a new key may use it. One that the payment itself
- * may still need, or was sent with, is not released: the store knows which requests have claimed it.
+ * Releases the card data of a request that was not accepted, because its key has a payment already. The token is released
+ * for use with a new key when the payment belongs to another request, or has ended without the token. The store keeps a
+ * token that the payment may still need or was sent with, because it knows which requests have claimed it.
  *
- * What if this process dies before it, or the memory-only Redis is away? The token stays with the key; the same request
- * again gives it back.
+ * If this process dies before this, or the memory-only Redis is unavailable, the token stays with the key. A repeat of the
+ * request releases it.
  */
 export async function giveCardBack(
   deps: RequestCardDeps,

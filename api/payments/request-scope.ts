@@ -1,4 +1,4 @@
-/** From a payment POST to the scope of its command, and from a path to a payment id. */
+/** The scope of a payment POST, and the payment id in a path. */
 import { shortHash } from '../../redis/keys.js'
 import { ServiceError } from '../../runtime/errors.js'
 import { isRecord } from '../../runtime/json.js'
@@ -22,17 +22,14 @@ export function scopeOf(ctx: RequestContext, operation: string, defaultWaitMs: n
   }
 }
 
-/** The `{id}` of the path, in lower case. What is no UUID is no payment: 404, like the id of another merchant. */
+/** The `{id}` of the path, in lower case. Text that is not a UUID is answered 404, like the id of another merchant. */
 export function paymentIdInPath(ctx: RequestContext): string {
   const id: string = ctx['params'].id
   if (!isUuid(id)) throw new ServiceError('not_found')
   return id.toLowerCase()
 }
 
-/**
- * `Prefer: wait=N` (RFC 7240): the wish in seconds, 0 to 30. Null when there is none, or none that can be understood:
- * preferences never fail.
- */
+/** `Prefer: wait=N` (RFC 7240) in seconds, 0 to 30. Null when it is absent or invalid: preferences never fail. */
 export function preferredWaitS(ctx: RequestContext): number | null {
   for (const preference of ctx.get('Prefer').split(',')) {
     const text = /^\s*wait\s*=\s*"?(\d{1,3})"?\s*(;|$)/i.exec(preference)?.[1]
@@ -53,8 +50,8 @@ export function fingerprintOf(operation: string, body: unknown): string {
 }
 
 /**
- * Only that there was a CVV counts, not which: a hash that holds one of 11,000 possible values is that value, and
- * would be a CVV on disk.
+ * Replaces the CVV by its presence. A hash over one of 11,000 possible values reveals the value, and would be a CVV on
+ * disk.
  */
 function withoutCvv(body: unknown): unknown {
   if (!isRecord(body) || !isRecord(body['payment_source']) || !('cvv' in body['payment_source'])) return body

@@ -1,7 +1,7 @@
-/** Whose time a payment POST took, for its merchant: the header `Server-Timing` (W3C). */
+/** The header `Server-Timing` (W3C) of payment POSTs: how long each step took. */
 import type { WorkerTimes } from '../../redis/commands/replies.js'
 
-/** Where the time of a request went, ms: waiting for a worker, for the payment's lock, for the network, and the rest. */
+/** Time of a request in ms: waiting for a worker, for the lock of the payment, for the network, and the rest. */
 export interface StepTimes {
   readonly queueMs: number
   readonly lockMs: number
@@ -10,11 +10,11 @@ export interface StepTimes {
 }
 
 /**
- * The steps of a request that took `totalMs`, from what its worker measured. `storeMs` is what is left: acceptance, reads
- * and commits, and the way of the reply. So the four add up to the whole.
+ * The steps of a request that took `totalMs`, from the times of its worker. `storeMs` is the rest: acceptance, reads,
+ * commits and the reply. The four steps add up to `totalMs`.
  */
 export function stepTimes(totalMs: number, { queueMs, lockMs, networkMs, workMs }: WorkerTimes): StepTimes {
-  // Measured between two machines' clocks, which may disagree: never more than what is left for it.
+  // Measured by the clocks of two machines, which may differ: bounded by the time that remains.
   const queue = Math.min(queueMs, Math.max(0, totalMs - workMs))
   return { queueMs: queue, lockMs, networkMs, storeMs: Math.max(0, totalMs - queue - lockMs - networkMs) }
 }

@@ -8,17 +8,17 @@ import { presentPayment } from './payment-presenter.js'
 import type { Submission } from './payments-port.js'
 import { serverTiming } from './server-timing.js'
 
-/** When to look again at a payment that is still in progress, in seconds: the first reconciliation is due then. */
+/** When to read a payment in progress again, in seconds: the first reconciliation is due then. */
 const RETRY_AFTER_S = 2
 
 const PARTIAL_VOID = { path: 'amount_cents', message: 'must be the whole authorised amount, or absent' }
 
 /**
- * The answer. Throws the `ServiceError` that the submission stands for.
+ * The answer to a submission. Throws its `ServiceError` when it ended with one.
  *
- * @param environment decides what a code of a decline means
+ * @param environment decides the meaning of a decline code
  * @param firstStatus of the first success: 201 for a create, 200 for capture and cancel. A replay is 200.
- * @param waitS of the `Prefer` that was taken; null: of none
+ * @param waitS of the applied `Prefer`; null: none was applied
  */
 export function answerTo(
   submission: Submission,
@@ -50,7 +50,7 @@ export function answerTo(
   return { status, body: presentPayment(terms, submission.result.progress, environment), headers }
 }
 
-/** The address of a payment; relative, so that it is right behind every proxy. */
+/** The path of a payment; relative, so that it is valid behind every proxy. */
 function paymentPath(paymentId: string): string {
   return `/v1/payments/${paymentId}`
 }
@@ -62,7 +62,7 @@ function errorOf(
 ): ServiceError {
   const paymentId = terms.id
   if (result.kind === 'failed') return new ServiceError(failureRow(result.code, terms), { paymentId, headers })
-  // What it waits for may end any moment: the answer of this key stays, so the next request needs a new one.
+  // The other operation may end at any moment. This key keeps its answer, so the retry needs a new key.
   if (result.code === 'operation_in_progress') headers['Retry-After'] = String(RETRY_AFTER_S)
   const fields = result.code === 'partial_void' ? [PARTIAL_VOID] : undefined
   return new ServiceError(result.code, { paymentId, headers, ...(fields && { fields }) })

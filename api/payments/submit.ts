@@ -1,8 +1,8 @@
 /**
- * Submit and wait: a payment request becomes a durable command, and its result an answer if it comes in time.
+ * Submits payment requests as durable commands, and waits for their results.
  *
- * What if this process dies here? Before `accept`: nothing was accepted, the same request with the same key starts
- * anew. After it: the command is durable and a worker does it; the same request finds its record.
+ * If this process dies before the acceptance, nothing was accepted, and a repeat of the request starts anew. If it dies
+ * after it, the command is durable and a worker executes it; a repeat of the request finds its record.
  */
 import { randomUUID } from 'node:crypto'
 import type { Command } from '../../machines/commands.js'
@@ -49,7 +49,7 @@ export interface SubmitDeps extends RequestCardDeps {
 
 const DAY_MS = 24 * 3_600_000
 
-/** The payments behind the routes: accepted here, done by the workers. */
+/** Accepts payment requests for the workers, and reads payments. */
 export function createPayments(deps: SubmitDeps): Payments {
   return {
     create: (scope, request) => create(deps, recorded(deps, scope), request),
@@ -98,7 +98,7 @@ async function create(deps: SubmitDeps, scope: RecordedScope, request: CreateReq
       () => deps.store.acceptPayment(payment, command, acceptance, createRetentionMs),
       earlier => (earlier === null ? 'accepted' : 'earlier')
     )
-    // Our own record: an acceptance whose answer was lost, and which was repeated.
+    // A record of this payment is our own, from an acceptance whose answer was lost.
     if (found !== null && found.paymentKey !== paymentKeyOf(payment.terms.id)) {
       await giveCardBack(deps, scope, payment.terms.id, request, found)
       return await replay(deps, scope, found)
@@ -120,7 +120,7 @@ async function shedWhenBehind({ backlog, store, config }: SubmitDeps, scope: Rec
   throw overloaded()
 }
 
-/** The new payment, once it has its card and the CVV that came with it. Nothing is accepted yet. */
+/** A new payment with its card and the CVV that came with it. Nothing is accepted yet. */
 async function preparePayment(deps: SubmitDeps, scope: RecordedScope, request: CreateRequest): Promise<Payment> {
   const card = await findCard(deps, scope, request.source)
   if (card === null) throw new ServiceError(request.source.type === 'token' ? 'invalid_token' : 'unknown_card')
@@ -130,9 +130,9 @@ async function preparePayment(deps: SubmitDeps, scope: RecordedScope, request: C
 }
 
 /**
- * A command that the payment can't take is refused before it is accepted, and the refusal is recorded under its key. The
- * script compares the version that was read, so that decision and record are about the same payment (decision 23). After
- * the acceptance the worker decides: another command may come first.
+ * Refuses a command that the payment can't take before acceptance, and records the refusal under its key. The script compares
+ * the version, so that decision and record are about the same payment (decision 23). After acceptance the worker decides
+ * again, because another command may come first.
  */
 async function operate(
   deps: SubmitDeps,
@@ -185,7 +185,7 @@ function refused({ terms }: Payment, code: RefusalCode): Submission {
   return { kind: 'finished', terms, result: { kind: 'refused', code }, isReplay: false }
 }
 
-/** Waits for the reply; when it does not come in time, the stored result is the authority. */
+/** Waits for the reply. Without one in time, the stored result is the authority. */
 async function resultOf(
   deps: SubmitDeps,
   scope: RecordedScope,
@@ -223,8 +223,8 @@ async function replay(deps: SubmitDeps, scope: RecordedScope, earlier: Idempoten
 }
 
 /**
- * The record of a request, fit for the payment that was read beside it. One that was open may have ended before the
- * payment was read: the operation of the payment is not its own any more then, and it is read again.
+ * The record of a request, consistent with the payment that was read beside it. An open record may have ended before the
+ * payment was read: then the operation of the payment is another one, and the record is read again.
  */
 async function freshRecord(
   deps: SubmitDeps,
@@ -257,7 +257,7 @@ function replayOf(
   return { kind: 'in_progress', terms, progress: progressWith(payment, asked), isReplay: true }
 }
 
-/** The payment with what an accepted command will begin, as long as its operation is still another one's. */
+/** The progress with the operation of an accepted command, until a worker begins it. */
 function progressWith({ terms, progress }: Payment, asked: AskedEvent | null): PaymentProgress {
   if (asked === null || isOpenFor(progress.operation, asked.idempotencyKey)) return progress
   return { ...progress, ...operationBegun(terms, progress, asked) }
@@ -271,11 +271,11 @@ function termsOf(
   card: PaymentTerms['card']
 ): PaymentTerms {
   const id = newPaymentId(partition, deps.clock.now())
-  // The id may be a moment ahead of the clock, and lists find a payment by the time in its id.
+  // The time in the id, by which lists find payments, may be ahead of the clock.
   const createdAtMs = createdAtMsOf(id)
   const { preauthTtlDays, preauthTtlDaysByBrand } = deps.config
   const days = preauthTtlDaysByBrand[card.brand] ?? preauthTtlDays
-  // The spread comes last: behind a spread, V8 adds what follows property by property (20 us, measured).
+  // The spread comes last: V8 adds properties after a spread one by one (20 us, measured).
   return { id, merchantId, card, preauthTtlMs: days * DAY_MS, createdAtMs, ...request.terms }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The reference page and the document behind it, which `npm run build` puts into dist/reference: Swagger UI from its
- * package, our page, docs/openapi.json. Nothing is loaded from elsewhere.
+ * The reference page and its document: Swagger UI from its package, our page, docs/openapi.json. `npm run build` puts them
+ * into dist/reference. The page loads nothing from other origins.
  */
 import { readFileSync } from 'node:fs'
 import type Router from '@koa/router'
@@ -11,8 +11,8 @@ import { etagOf, type StaticFile, sendFile } from '../http/middleware/answer.js'
 
 export interface Reference {
   /**
-   * What reads each file, by its path, such as `/docs`. The document has the number of a test card, and no card number
-   * stays in the memory of `api`: so it is read when it is asked for.
+   * A reader for each path, such as `/docs`. Files are read per request, because the document has the number of a test card,
+   * and no card number may stay in the memory of `api`.
    */
   readonly files: ReadonlyMap<string, () => StaticFile>
   readonly contentSecurityPolicy: string
@@ -22,7 +22,7 @@ const FOLDER = new URL('../../reference/', import.meta.url)
 const SCRIPT = 'text/javascript; charset=utf-8'
 const STYLE = 'text/css; charset=utf-8'
 
-/** Null when the configuration keeps it from being served. */
+/** Null when the configuration does not serve it. */
 export function loadReference(config: Config): Reference | null {
   if (config.environment === 'live' && config.referencePage === 'test') return null
   const files = [
@@ -37,7 +37,7 @@ export function loadReference(config: Config): Reference | null {
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    // Swagger UI has its icons in its style.
+    // The style of Swagger UI embeds icons.
     "img-src 'self' data:",
     `connect-src 'self' ${new URL(config.tokensUrl).origin}`,
     "base-uri 'none'",
@@ -53,7 +53,7 @@ export function addReferenceRoutes(router: Router<RequestState>, { files, conten
   for (const [path, readFile] of files) router.get(path, ctx => sendFile(ctx, readFile(), headers))
 }
 
-/** The page, which lets its reader try requests in the test environment only. */
+/** The page. It can send requests in the test environment only. */
 function pageFor(environment: Environment): string {
   return read('page.html').replace('data-environment="live"', `data-environment="${environment}"`)
 }

@@ -1,8 +1,8 @@
 /**
- * What merchants make happen in the test environment (docs/TESTING.md). Each action may be repeated.
+ * Actions of merchants in the test environment (docs/TESTING.md). Each may be repeated.
  *
- * The card network stays the only source of truth: a chargeback is booked by its simulator and arrives as a notification,
- * and an expired hold is queried and voided like every other one.
+ * The card network remains the only source of truth: its simulator books a chargeback and sends a notification, and an
+ * expired hold is queried and voided like every other one.
  */
 import type { Payment } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
@@ -16,7 +16,7 @@ import type { Config } from '../../runtime/config.js'
 import { ServiceError } from '../../runtime/errors.js'
 
 const SIMULATOR_TIMEOUT_MS = 5_000
-/** Attempts that are searched for those of the listed events. */
+/** How many attempts are searched for those of the listed events. */
 const ATTEMPTS_MAX = 1_000
 
 /** An event with its attempts, oldest first. */
@@ -26,15 +26,15 @@ export interface ListedEvent {
 }
 
 export interface TestEnvironment {
-  /** Throws `ServiceError` `simulator_missing`, or `network_unavailable` when the simulator does not take it. */
+  /** Throws `ServiceError` `simulator_missing`, or `network_unavailable` when the simulator fails. */
   chargeBack(payment: Payment): Promise<void>
   /** Ends the window of a hold: wakes the payment as `timers` does at its end. Does nothing to any other payment. */
   expire(payment: Payment): Promise<void>
   /** Sends an event about no payment to the endpoint of the merchant. */
   sendEvent(merchantId: string): Promise<ListedEvent>
-  /** The last events, those that were sent last first. One that is being sent at this moment is in no list. */
+  /** The last events, last sent first. An event that is being sent at this moment is missing. */
   listEvents(merchantId: string, count: number): Promise<ListedEvent[]>
-  /** Null when the merchant has no such event. Throws `too_many_events` when a hundred events of its payment wait. */
+  /** Null when the merchant has no such event. Throws `too_many_events` while 100 events of its payment wait. */
   replayEvent(merchantId: string, eventId: string): Promise<ListedEvent | null>
 }
 
@@ -42,7 +42,7 @@ export interface TestEnvironmentDeps {
   readonly redis: Redis
   readonly config: Pick<Config, 'partitions' | 'simulatorUrl'>
   readonly store: Pick<PaymentStore, 'wake' | 'load'>
-  /** Real time, also where the clock of the test environment was moved: `webhooks` keeps it. */
+  /** Real time, which `webhooks` uses, also where the clock of the test environment was moved. */
   readonly clock: Clock
 }
 

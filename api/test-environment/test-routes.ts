@@ -1,4 +1,4 @@
-/** The routes of the test environment (docs/TESTING.md). In live they do not exist: 404 like any other path. */
+/** The routes of the test environment (docs/TESTING.md). In live they do not exist: 404 like any unknown path. */
 import { isOpen, type Payment, placeOf } from '../../machines/model.js'
 import { delay } from '../../runtime/delay.js'
 import { ServiceError } from '../../runtime/errors.js'
@@ -16,7 +16,7 @@ const POLL_MS = 25
 
 const EVENTS_PATH = '/v1/test/webhook-events'
 
-/** What an action needs of a payment, and when it is done: names of places, `<status>` or `<status>.<phase>`. */
+/** The statuses in which an action is allowed, and the place that ends it: `<status>` or `<status>.<phase>`. */
 interface PaymentAction {
   readonly action: 'chargeBack' | 'expire'
   readonly from: readonly string[]
@@ -32,7 +32,7 @@ function paymentRoute(name: string, change: PaymentAction): MerchantRoute {
   })
 }
 
-/** A payment that is changed already is answered as it stands. Answers 202 when the change takes longer than the wait. */
+/** Answers a payment that is already changed unchanged, and 202 when the change takes longer than the wait. */
 async function changePayment(
   deps: RouteDeps,
   ctx: RequestContext,

@@ -1,11 +1,11 @@
 /**
- * Who may make how many tokens with a publishable key. The key stands in the shop's page, so an attacker has it too and
- * must not use it up for the shop's buyers:
+ * Rate limits of tokens. A publishable key is public, so that an attacker can use it, and must not exhaust its limit for the
+ * buyers of the shop:
  *
- * - an address is limited by all that it sends;
- * - only a good card counts for the key;
- * - half of the key's requests stay for networks that send little;
- * - the tokens of one key must not fill the memory that all merchants share.
+ * - every request counts for the limit of its address;
+ * - only valid cards count for the limit of the key;
+ * - half of the limit of a key is reserved for networks with few requests;
+ * - a limit on the live tokens of a key protects the memory that all merchants share.
  */
 import ipaddr from 'ipaddr.js'
 import type { Redis } from '../../redis/connection/connections.js'
@@ -14,13 +14,13 @@ import type { Logger } from '../../runtime/log.js'
 import { principalOf, type RequestContext, type RequestMiddleware } from '../http/context.js'
 import { rateLimited, takeOfKey } from '../http/middleware/rate-limit.js'
 
-/** The part of a key's limit that one address may send, to all routes. */
+/** The share of a key's limit that one address may use, on all routes. */
 const ADDRESS_SHARE = 0.5
-/** A network that makes more tokens than this part of a key's limit leaves `RESERVE` of each key to others. */
+/** A network above this share of a key's limit cannot use the last `RESERVE` of a key. */
 const NETWORK_SHARE = 0.02
 const RESERVE = 0.5
 
-/** A limiter is null where there is no such limit. */
+/** Null: no such limit. */
 export interface TokenLimits {
   readonly key: RateLimiter | null
   readonly address: RateLimiter | null
@@ -30,15 +30,15 @@ export interface TokenLimits {
 }
 
 /**
- * Makes at most `max` tokens in any time of `ttlMs`: half of them at once, the other half over that time. No limit when
- * `max` is 0, and where the limit of requests of the key is tighter.
+ * Allows at most `max` tokens in any time span of `ttlMs`: half of them as a burst, the other half spread over it. No limit
+ * when `max` is 0, or when the rate limit of the key is tighter.
  */
 export function aliveLimit({ perSecond, burst }: RateLimit, max: number, ttlMs: number): RateLimit {
   const isTighter = perSecond > 0 && burst + (perSecond * ttlMs) / 1_000 <= max
   return isTighter ? { perSecond: 0, burst: 0 } : { perSecond: max / 2 / (ttlMs / 1_000), burst: Math.ceil(max / 2) }
 }
 
-/** `limit` is that of the requests of a key, `alive` that of its live tokens. */
+/** `limit`: of the requests of a key; `alive`: of its live tokens. */
 export function createTokenLimits(redis: Redis, limit: RateLimit, alive: RateLimit, log: Logger): TokenLimits {
   const shareOf = ({ perSecond, burst }: RateLimit, share: number): RateLimit => ({
     perSecond: perSecond * share,
@@ -52,7 +52,7 @@ export function createTokenLimits(redis: Redis, limit: RateLimit, alive: RateLim
   }
 }
 
-/** Comes before authentication, so that guessing of keys is limited too. Throws `rate_limited` with `Retry-After`. */
+/** Runs before authentication, to limit key guessing too. Throws `rate_limited` with `Retry-After`. */
 export function limitAddress({ address }: TokenLimits): RequestMiddleware {
   return async (ctx, next) => {
     const grant = await address?.take(`address:${addressGroup(ctx.ip)}`)
@@ -61,7 +61,7 @@ export function limitAddress({ address }: TokenLimits): RequestMiddleware {
   }
 }
 
-/** Counts a good card for the key of its request. Throws `rate_limited` with `Retry-After`. */
+/** Counts a valid card for the key of its request. Throws `rate_limited` with `Retry-After`. */
 export async function limitTokens(ctx: RequestContext, { key, network, alive }: TokenLimits): Promise<void> {
   if (key !== null) {
     const grant = await network?.take(`network:${addressGroup(ctx.ip, NETWORK_GROUPS)}`)
@@ -72,7 +72,7 @@ export async function limitTokens(ctx: RequestContext, { key, network, alive }: 
   if (grant?.isAllowed === false) throw rateLimited(grant)
 }
 
-/** Of the eight groups of an IPv6 address: a client chooses freely within its /64, and may be given a whole /48. */
+/** Of the eight groups of an IPv6 address: a client has at least a /64, and may have a /48. */
 const CLIENT_GROUPS = 4
 const NETWORK_GROUPS = 3
 

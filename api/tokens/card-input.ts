@@ -1,12 +1,12 @@
 /**
- * The rules of a card that a buyer has typed: all broken ones at once, so that a form can mark every field.
+ * The rules of a typed card. All broken ones are reported at once, so that a form can mark every field.
  *
- * No message repeats a value: any wrong field may hold a card number.
+ * Messages never repeat a value: any wrong field may hold a card number.
  */
 import { brandOf, type CardBrand, isExpired, isLuhnValid, mayHoldNumber } from '../../machines/card-brands.js'
 import type { Environment } from '../../machines/model.js'
 import { isTestCard } from '../../machines/test-cards.js'
-import { type FieldProblem, ServiceError } from '../../runtime/errors.js'
+import { type FieldProblem, invalidRequest, ServiceError } from '../../runtime/errors.js'
 
 /** A card that may become a token. */
 export interface CardInput {
@@ -52,7 +52,7 @@ const FIELDS = Object.keys(rules) as TokenField[]
  */
 export function readCardInput(body: unknown, { environment, nowMs }: CardRules): CardInput {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new ServiceError('invalid_request', { fields: [{ path: 'body', message: 'must be a JSON object' }] })
+    throw invalidRequest('body', 'must be a JSON object')
   }
   const values: Partial<Record<string, unknown>> = { ...body }
   const problems = [...unknownFields(values), ...fieldProblems(values), ...expiryProblems(values, nowMs)]
@@ -75,7 +75,7 @@ export function readCardInput(body: unknown, { environment, nowMs }: CardRules):
 
 function unknownFields(values: object): FieldProblem[] {
   const unknown = Object.keys(values).filter(name => !FIELDS.some(field => field === name))
-  // A name of another form is left out: it may be what the buyer typed.
+  // Other names are hidden: they may be what the buyer typed.
   return unknown.map(name => ({
     path: /^[a-z_]{1,40}$/i.test(name) ? name : 'body',
     message: 'is not a property of this request'
@@ -98,7 +98,7 @@ function holderProblem(value: string): string | undefined {
   const length = [...value.trim()].length
   if (length < 1 || length > HOLDER_LENGTH_MAX) return `must have 1 to ${HOLDER_LENGTH_MAX} characters`
   if (/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(value)) return 'must not contain control characters'
-  // The name is kept in the clear; a number typed into the wrong field must not be.
+  // The name is stored in the clear: it must not be a number that was typed into the wrong field.
   return mayHoldNumber(value) ? 'must be a name, not a number' : undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * The hosted fields as files: read once, with the hashes that pin them. The page in the iframe carries its script and its
- * style inside, named by hash in its policy, so that nothing else can ever run in it.
+ * Files of the hosted fields, and their routes. The page in the iframe has its script and style inline, and its policy allows
+ * only their hashes, so that no other script can run in it.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ export interface FieldsRelease {
 
 export interface HostedFields {
   readonly current: FieldsRelease
-  /** Everything that a versioned address serves: the current build and those of earlier releases. */
+  /** The builds at versioned paths: the current one, and those of earlier releases. */
   readonly releases: ReadonlyMap<string, FieldsRelease>
   readonly page: StaticFile & { readonly contentSecurityPolicy: string }
 }
@@ -29,13 +29,13 @@ export interface HostedFields {
 const VERSION_DIGITS = 32
 const FOREVER = 'public, max-age=31536000, immutable'
 const BRIEFLY = 'public, max-age=300'
-/** Asked again each time, and answered 304: a page and the API behind it must not be of different days. */
+/** Revalidated by each request, so that page and API are of the same release. */
 const ASK_AGAIN = 'no-cache'
 const FOLDER = new URL('../../hosted-fields/', import.meta.url)
 
 /**
- * Reads the build in dist/hosted-fields, and earlier builds of fields.js from `releasesDir` ('': none), which merchants
- * may have pinned. Throws when a file is missing, or is not what its name says.
+ * Reads the build in dist/hosted-fields, and from `releasesDir` ('': none) earlier builds of fields.js that merchants may
+ * have pinned. Throws when a file is missing, or its content does not match its name.
  */
 export function loadHostedFields(releasesDir: string): HostedFields {
   const current = releaseOf(readFileSync(new URL('fields.js', FOLDER)))
@@ -48,8 +48,8 @@ export function loadHostedFields(releasesDir: string): HostedFields {
 }
 
 /**
- * - `GET /v1/fields.js`: the current script, for pages that want every correction without a change
- * - `GET /v1/fields/<version>/fields.js`: one build for ever, for pages that pin it by its hash
+ * - `GET /v1/fields.js`: the current script, for pages that always use the latest build
+ * - `GET /v1/fields/<version>/fields.js`: one build, for pages that pin its hash
  * - `GET /v1/fields.json`: address and hash of the current build
  * - `GET /v1/fields/frame`: the page that the script embeds
  */
@@ -82,7 +82,7 @@ export function addFieldsRoutes(router: Router<RequestState>, { current, release
 
 function sendScript(ctx: RequestContext, { version, source }: FieldsRelease, cacheControl: string): void {
   const file = { type: 'text/javascript; charset=utf-8', body: source, etag: `"${version}"` }
-  // Merchants load it from their own origin; without this, the browser refuses.
+  // Pages of other origins load it; browsers require this header for that.
   sendFile(ctx, file, { 'Cache-Control': cacheControl, 'Cross-Origin-Resource-Policy': 'cross-origin' })
 }
 
@@ -118,7 +118,7 @@ function assemblePage(html: string, style: string, script: string): HostedFields
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
-    // Any merchant may embed it: which merchant a token belongs to is decided by the publishable key.
+    // Any merchant may embed it: the publishable key decides the merchant of a token.
     'frame-ancestors *',
     "require-trusted-types-for 'script'",
     "trusted-types 'none'"

@@ -1,15 +1,15 @@
-/** The browser's side as a koa application: the only HTTP surface that a card number enters. */
+/** The application of process `tokens`, the only HTTP interface that receives card numbers. */
 import cors from '@koa/cors'
-import Koa from 'koa'
+import type Koa from 'koa'
 import type { Environment } from '../../machines/model.js'
 import { newTokenId, type TokenStore } from '../../redis/tokens/tokens.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Logger } from '../../runtime/log.js'
 import type { Sealer } from '../../vault/sealer.js'
-import { routerOf, unmatched } from '../http/api-app.js'
+import { createJsonApp, routerOf } from '../http/api-app.js'
 import { type Authenticator, authenticate } from '../http/authenticator.js'
-import type { RequestState } from '../http/context.js'
-import { answerRequests, type RequestLogLevel } from '../http/middleware/answer.js'
+import type { RequestMiddleware, RequestState } from '../http/context.js'
+import type { RequestLogLevel } from '../http/middleware/answer.js'
 import { readJson } from '../http/middleware/json-body.js'
 import { refuseParameters } from '../http/query.js'
 import type { Route } from '../http/route.js'
@@ -22,12 +22,11 @@ export interface TokensAppDeps {
   readonly sealer: Sealer
   readonly tokens: Pick<TokenStore, 'put'>
   readonly tokenTtlMs: number
-  /** The time of the world outside. */
+  /** Real time. */
   readonly clock: Clock
   readonly authenticator: Authenticator
   readonly environment: Environment
   readonly limits: TokenLimits
-  /** Proxies in front of this process that add to `X-Forwarded-For`; 0: the connection tells the client's address. */
   readonly trustedProxies: number
   readonly hostedFields: HostedFields
   readonly log: Logger
@@ -36,18 +35,16 @@ export interface TokensAppDeps {
 
 const PREFLIGHT_AGE_S = 86_400
 
-/** Builds the application; it holds no state of its own. */
+/** Builds the application. It has no state. */
 export function createTokensApp(deps: TokensAppDeps): Koa<RequestState> {
   const router = routerOf([tokenRoute(deps), keyRoute(deps)])
   addFieldsRoutes(router, deps.hostedFields)
-
-  const app = new Koa<RequestState>({ proxy: deps.trustedProxies > 0, maxIpsCount: deps.trustedProxies })
-  app.use(answerRequests(deps.log, deps.requestLogLevel))
-  app.use(allowAnyOrigin())
-  app.use(limitAddress(deps.limits))
-  app.use(router.routes())
-  app.use(unmatched())
-  return app
+  const { log, requestLogLevel, trustedProxies, limits } = deps
+  return createJsonApp(log, router, {
+    requestLogLevel,
+    trustedProxies,
+    before: [allowAnyOrigin(), limitAddress(limits)]
+  })
 }
 
 function tokenRoute(deps: TokensAppDeps): Route {
@@ -87,7 +84,7 @@ async function createToken(deps: TokensAppDeps, merchantId: string, card: CardIn
   return { token_id: tokenId, brand, last4, expires_at: new Date(deps.clock.now() + deps.tokenTtlMs).toISOString() }
 }
 
-/** The hosted fields ask before a buyer types: a wrong key fails when the page is made, not when the first card is sent. */
+/** The hosted fields check their key while they load: a wrong key fails during development, not with the first card. */
 function keyRoute(deps: TokensAppDeps): Route {
   return {
     method: 'GET',
@@ -99,8 +96,8 @@ function keyRoute(deps: TokensAppDeps): Route {
   }
 }
 
-/** Any page may ask: the publishable key is public, and no cookie or other credential of the browser is used. */
-function allowAnyOrigin(): Koa.Middleware<RequestState> {
+/** Every origin is allowed: the publishable key is public, and browsers send no cookies or other credentials. */
+function allowAnyOrigin(): RequestMiddleware {
   return cors({
     origin: '*',
     allowMethods: 'POST',

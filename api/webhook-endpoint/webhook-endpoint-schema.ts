@@ -1,7 +1,7 @@
 /** Body of PUT /v1/webhook-endpoint (docs/API.md#put-v1webhook-endpoint). */
 import { isIP } from 'node:net'
 import type { EgressPolicy } from '../../runtime/egress-policy.js'
-import { ServiceError } from '../../runtime/errors.js'
+import { invalidRequest } from '../../runtime/errors.js'
 import { parserOf } from '../http/schema.js'
 import { object } from '../http/schema-fields.js'
 
@@ -38,20 +38,20 @@ export const webhookEndpointBody = object(
 const parseFields = parserOf<{ url: string; rotate_secret?: boolean }>(webhookEndpointBody, 'body')
 
 /**
- * Throws `invalid_request`. An address that is not public is refused here already when the URL names it; what a name
- * stands for is judged at each delivery.
+ * Throws `invalid_request`, also for an IP address that is not public. The addresses of a host name are checked at each
+ * delivery.
  */
 export function parseEndpointRequest(body: unknown, policy: EgressPolicy): EndpointRequest {
   const { url, rotate_secret: isRotation = IS_ROTATION_DEFAULT } = parseFields(body)
   const problem = problemOf(url, policy)
-  if (problem !== null) throw new ServiceError('invalid_request', { fields: [{ path: 'url', message: problem }] })
+  if (problem !== null) throw invalidRequest('url', problem)
   return { url, isRotation }
 }
 
 function problemOf(text: string, policy: EgressPolicy): string | null {
   if (!URL.canParse(text)) return URL_RULE
   const url = new URL(text)
-  // The parser forgives white space, control characters, backslashes and missing slashes; we would keep and show them.
+  // The URL parser accepts white space, control characters, backslashes and missing slashes, which would be stored as given.
   const isPlain =
     /^https:\/\/[^/]/i.test(text) &&
     !/[\s\\\p{Cc}]/u.test(text) &&
@@ -64,7 +64,7 @@ function problemOf(text: string, policy: EgressPolicy): string | null {
   return refusal === null || refusal === 'not an address' ? null : `must be reachable from the internet (${refusal})`
 }
 
-/** The address that a host name is or surely means. */
+/** The address that a host name is; of `localhost`, the one that it always resolves to. */
 function namedAddress(hostname: string): string {
   const bare = hostname.replace(/^\[|\]$/g, '')
   return isIP(bare) === 0 && /(^|\.)localhost\.?$/i.test(bare) ? '127.0.0.1' : bare

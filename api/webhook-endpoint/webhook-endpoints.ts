@@ -1,4 +1,4 @@
-/** Webhook endpoints as merchants see them: the stored ones, together with the secrets that are derived for them. */
+/** The stored webhook endpoints of merchants, with their derived secrets. */
 import type { WebhookEndpoint as StoredEndpoint, WebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { KeyHolder } from '../../vault/watched-keys.js'
@@ -13,7 +13,7 @@ export interface WebhookEndpoint {
 
 /** What the routes of the webhook endpoint need. */
 export interface WebhookEndpoints {
-  /** Registers the URL of a merchant; the same URL again changes nothing, unless `isRotation` asks for a new secret. */
+  /** Registers the URL of a merchant. The same URL again changes nothing, unless `isRotation` requests a new secret. */
   register(merchantId: string, url: string, isRotation: boolean): Promise<WebhookEndpoint>
   /** Null when none is registered. */
   find(merchantId: string): Promise<WebhookEndpoint | null>

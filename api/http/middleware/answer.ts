@@ -1,9 +1,9 @@
 /**
- * Around every request: its names, its time, and its answer, which is written once, with all headers. Koa's own way, one
- * `ctx.set` for each header and a middleware for each concern, is a sixth of the CPU of `api`.
+ * Around every request: its ids, its metrics, its log line, and its answer, which is written at once with all headers. One
+ * `ctx.set` per header and one middleware per concern would cost a sixth of the CPU of `api`.
  */
 import { createHash, randomUUID } from 'node:crypto'
-import { ServiceError } from '../../../runtime/errors.js'
+import { invalidRequest } from '../../../runtime/errors.js'
 import { isRecord } from '../../../runtime/json.js'
 import type { Logger } from '../../../runtime/log.js'
 import { beginStep, traceIdOf, traceparentOf } from '../../../runtime/tracing.js'
@@ -13,11 +13,11 @@ import { type Answer, matchedRoute, type RequestContext, type RequestMiddleware 
 import { browserWarning } from './browser-use.js'
 import { answerToError } from './error-envelope.js'
 
-/** The methods of our routes; others are counted together, since a client may invent any number of them. */
+/** Other methods share one label of the metrics, because clients can send any text. */
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
 
 /**
- * For answers that no browser should render, frame, sniff or keep (OWASP REST Security Cheat Sheet): names and values in turn.
+ * For answers that no browser should render, frame, sniff or keep (OWASP REST Security Cheat Sheet). Names and values alternate.
  */
 export const SECURITY_HEADERS = [
   ...['Cache-Control', 'no-store'],
@@ -31,7 +31,7 @@ export const SECURITY_HEADERS = [
 /** Level of the line that is logged for each answered request. */
 export type RequestLogLevel = 'debug' | 'info'
 
-/** The outermost middleware. What the inner ones throw becomes an answer, too. */
+/** The outermost middleware. Turns errors of the inner ones into answers. */
 export function answerRequests(log: Logger, logLevel: RequestLogLevel): RequestMiddleware {
   const warnOfBrowserUse = browserWarning(log)
   return async (ctx, next) => {
@@ -88,11 +88,7 @@ function beginning(): RequestContext['state'] {
 function takeCorrelationId(ctx: RequestContext): void {
   const given = ctx.get('X-Correlation-Id')
   if (given === '') return
-  if (!isUuid(given)) {
-    throw new ServiceError('invalid_request', {
-      fields: [{ path: 'header X-Correlation-Id', message: 'must be one UUID, or absent' }]
-    })
-  }
+  if (!isUuid(given)) throw invalidRequest('header X-Correlation-Id', 'must be one UUID, or absent')
   ctx.state.correlationId = given
   ctx.state.headers.push('X-Correlation-Id', given)
 }
@@ -109,7 +105,7 @@ function send(ctx: RequestContext, { status, body, headers }: Answer): void {
   ctx.res.end(text)
 }
 
-/** For an answer of koa. `headers`: names and values in turn. */
+/** For an answer that koa sends. `headers`: names and values alternate. */
 export function setHeaders(ctx: RequestContext, headers: readonly string[]): void {
   for (let at = 0; at < headers.length; at += 2) ctx.set(headers[at] ?? '', headers[at + 1] ?? '')
 }
@@ -125,7 +121,7 @@ export interface StaticFile {
   readonly etag: string
 }
 
-/** An answer of koa with a file; 304 when the browser has it already. */
+/** Answers with a file; 304 when the browser has it already. */
 export function sendFile(
   ctx: RequestContext,
   { type, body, etag }: StaticFile,
@@ -142,7 +138,7 @@ export function sendFile(
   ctx.body = body
 }
 
-/** What a line of the log says of a request and its answer: nothing but ids, and the code of an error. */
+/** Fields of the log line of a request: only ids, and the code of an error. */
 function idsOf(ctx: RequestContext, answer: Answer | null): Record<string, string | undefined> {
   const { requestId, correlationId, traceparent, principal } = ctx.state
   const body = isRecord(answer?.body) ? answer.body : {}

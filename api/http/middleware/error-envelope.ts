@@ -1,8 +1,7 @@
 /**
- * The only place that turns an error into an answer: `{"error": {code, message, retryable, ...}}`
- * (docs/API.md, Errors).
+ * Turns every error into its answer: `{"error": {code, message, retryable, ...}}` (docs/API.md, Errors).
  *
- * An error that is not a `ServiceError` is logged in full and answered with a sentence that tells nothing about it.
+ * An error that is not a `ServiceError` is logged in full and answered without any detail.
  */
 import type { IncomingMessage } from 'node:http'
 import { ArchiveUnavailable } from '../../../archive/archive.js'
@@ -12,7 +11,7 @@ import { type ErrorCode, errorCatalogue, ServiceError } from '../../../runtime/e
 import { type Logger, warnRateLimited } from '../../../runtime/log.js'
 import { type Answer, matchedRoute, type RequestContext, type RequestState } from '../context.js'
 
-/** How long a client should wait after a 503, in seconds: a restart of Redis takes about that long. */
+/** Seconds until a client should retry after a 503: about as long as a restart of Redis. */
 const RETRY_AFTER_S = 2
 
 const headersOfCode: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
@@ -22,18 +21,18 @@ const headersOfCode: Partial<Record<ErrorCode, Readonly<Record<string, string>>>
   card_unreadable: { 'Retry-After': String(RETRY_AFTER_S) }
 }
 
-/** The answer to an error that a request ended with; logs what its operator should know. */
+/** The answer to an error; logs what operators need to know. */
 export function answerToError(thrown: unknown, ctx: RequestContext, log: Logger): Answer {
   const context = { request_id: ctx.state.requestId, method: ctx.method, route: matchedRoute(ctx) }
   if (isClientGone(thrown, ctx.req)) {
-    log.debug(context, 'the client went away before its request was read')
-    // The client is gone, but access logs of proxies know 499 as "client closed request".
+    log.debug(context, 'the client disconnected before its request was read')
+    // Not sent: for metrics and logs. 499 is "client closed request" in access logs of proxies.
     return { status: 499 }
   }
   const error = toServiceError(thrown)
   if (error.code === 'internal_error') log.error({ ...context, err: thrown }, 'unexpected error in a request')
   if (error.code === 'service_unavailable')
-    warnRateLimited(log, { ...context, err: thrown }, 'the store cannot be used')
+    warnRateLimited(log, { ...context, err: thrown }, 'the store is unavailable')
   return {
     status: errorCatalogue[error.code].status,
     body: presentError(error, ctx.state),
@@ -62,13 +61,13 @@ export function presentError(
 
 function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown
-  // While two versions run side by side, the other one may know what this one can't read.
+  // During a rolling restart, a process of the newer version can read the record.
   if (isRedisUnavailable(thrown) || thrown instanceof ArchiveUnavailable || thrown instanceof WrittenByNewer)
     return new ServiceError('service_unavailable', { cause: thrown })
   return new ServiceError('internal_error', { cause: thrown })
 }
 
-/** Whether raw-body could not read the body because the connection closed before its end, or before its beginning. */
+/** Whether raw-body failed because the connection closed before the end of the body. */
 function isClientGone(thrown: unknown, request: IncomingMessage): boolean {
   return request.readableAborted && thrown instanceof Error && 'type' in thrown
 }

@@ -1,28 +1,28 @@
 /**
  * Reads a JSON body into `ctx.state.body`: bytes with a limit, strict UTF-8, then JSON.
  *
- * koa-body reads the bytes only. As a JSON parser it would replace invalid UTF-8 silently, and attach the raw text, which
- * may hold a card's security code, to the errors that it throws.
+ * koa-body reads the bytes only (decision 8). As a JSON parser it would silently replace invalid UTF-8, and attach the raw
+ * text, which may hold a CVV, to its errors.
  */
 import { koaBody } from 'koa-body'
 import { mayHoldNumber } from '../../../machines/card-brands.js'
-import { ServiceError } from '../../../runtime/errors.js'
+import { invalidRequest, ServiceError } from '../../../runtime/errors.js'
 import type { RequestContext } from '../context.js'
 import { hasRepeatedNames, roundedNumbers, structureOf } from '../json-text.js'
 
-/** 64 KiB: a create request with every field at its limit, in escapes, is a third of it. */
+/** 64 KiB: three times a create request with every field at its limit, in escapes. */
 export const BODY_BYTES_MAX = 65_536
 
-/** Usual clients send a body in less than fifty; a piece of one byte costs as much as one of thousands. */
+/** Bounds bodies that arrive byte by byte: a chunk of one byte costs as much as one of thousands. Common clients send fewer than 50. */
 const PIECES_MAX = 1_024
 
 /**
- * Fields, objects and arrays, and as many numbers. No request has a tenth of it; of a body that is nothing else, thousands would take longer
- * to read and to judge than a payment takes.
+ * Fields, objects and arrays; and numbers. Ten times what a request has. Without the bound, parsing and checking a body of
+ * 64 KiB would take longer than a payment.
  */
 const STRUCTURE_MAX = 500
 
-/** "Text" without an encoding is bytes. */
+/** koa-body's "text" without an encoding is bytes. */
 const readBody = koaBody({
   text: true,
   textTypes: ['application/json'],
@@ -40,7 +40,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 export async function readJson(ctx: RequestContext, { isOptional }: { isOptional: boolean }): Promise<void> {
   const bytes = await readBytes(ctx)
   if (bytes.length > 0) ctx.state.body = parse(bytes)
-  else if (!isOptional) throw brokenBody('is missing: send a JSON object')
+  else if (!isOptional) throw invalidRequest('body', 'is missing: send a JSON object')
 }
 
 function refuseOtherMedia(ctx: RequestContext): void {
@@ -54,7 +54,7 @@ function refuseOtherMedia(ctx: RequestContext): void {
 }
 
 async function readBytes(ctx: RequestContext): Promise<Buffer> {
-  // Of a body that did not come, the type says nothing: `curl -d ''` names one all the same.
+  // `curl -d ''` sends a Content-Type without a body.
   if (!ctx.request.length && ctx.req.headers['transfer-encoding'] === undefined) return Buffer.alloc(0)
   refuseOtherMedia(ctx)
   let pieces = 0
@@ -66,15 +66,15 @@ async function readBytes(ctx: RequestContext): Promise<Buffer> {
   } catch (error) {
     if (error instanceof Error && 'type' in error) {
       if (error.type === 'entity.too.large') {
-        // koa-body stops reading; what is left would keep the connection from its next request.
+        // koa-body stops reading. The rest has to be read before the next request on the connection.
         ctx.req.resume()
         throw new ServiceError('payload_too_large')
       }
-      if (error.type === 'request.size.invalid') throw brokenBody('is not as long as Content-Length says')
+      if (error.type === 'request.size.invalid') throw invalidRequest('body', 'is not as long as Content-Length says')
     }
     throw error
   }
-  // Nothing was read of a media type that can't be parsed, such as one with half a parameter.
+  // koa-body does not read a body whose media type is malformed.
   if (!Buffer.isBuffer(ctx.request.body)) throw new ServiceError('unsupported_media_type')
   return ctx.request.body
 }
@@ -84,20 +84,21 @@ function parse(bytes: Buffer): unknown {
   try {
     text = utf8.decode(bytes)
   } catch {
-    throw brokenBody('is not valid UTF-8')
+    throw invalidRequest('body', 'is not valid UTF-8')
   }
   const structure = structureOf(text, STRUCTURE_MAX)
   if (structure.size > STRUCTURE_MAX) {
-    throw brokenBody(`has more than ${STRUCTURE_MAX} fields, objects and arrays, or numbers`)
+    throw invalidRequest('body', `has more than ${STRUCTURE_MAX} fields, objects and arrays, or numbers`)
   }
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    // The parser's own message quotes the text, which may hold what must not be repeated.
-    throw brokenBody('is not valid JSON')
+    // The message of the parser quotes the text, which may hold card data.
+    throw invalidRequest('body', 'is not valid JSON')
   }
-  if (hasRepeatedNames(structure, value)) throw brokenBody('has a field twice in one object: send each one once')
+  if (hasRepeatedNames(structure, value))
+    throw invalidRequest('body', 'has a field twice in one object: send each one once')
   const rounded = roundedNumbers(text, structure)
   if (rounded.length > 0) throw roundedFields(rounded)
   return value
@@ -109,12 +110,8 @@ function roundedFields(places: readonly (readonly string[])[]): ServiceError {
   return new ServiceError('invalid_request', { fields: [...paths].map(path => ({ path, message })) })
 }
 
-/** A name that looks like no field's is left out: it may be a card number in the wrong place. */
+/** Hides a name that does not look like a field: it may be a card number. */
 function pathOf(place: readonly string[]): string {
   const path = place.join('.')
   return /^[\w.-]{1,120}$/.test(path) && !place.some(mayHoldNumber) ? path : 'body'
-}
-
-function brokenBody(message: string): ServiceError {
-  return new ServiceError('invalid_request', { fields: [{ path: 'body', message }] })
 }

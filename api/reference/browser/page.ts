@@ -1,6 +1,6 @@
 /**
- * The reference page: Swagger UI over /openapi.json, light or dark as the reader's system is. Requests can be tried in the
- * test environment only: a key that moves money does not belong into a page.
+ * The reference page: Swagger UI over /openapi.json, in the colour scheme of the system. It can send requests in the test
+ * environment only: a key that moves money does not belong into a page.
  */
 
 declare const SwaggerUIBundle: ((options: Readonly<Record<string, unknown>>) => unknown) & {
@@ -16,7 +16,7 @@ function followSystem(): void {
 dark.addEventListener('change', followSystem)
 followSystem()
 
-/** Swagger UI leaves controls without a name, or with one that is not their text, and examples out of the keyboard's reach. */
+/** Accessibility that Swagger UI lacks: names of controls, and examples that the keyboard reaches. */
 function completeControls(): void {
   nameEach('.examples-select-element', list => `Examples of answer ${list.closest('tr')?.dataset['code'] ?? ''}`)
   nameEach('.parameters-col_description > select', list => list.closest('tr')?.dataset['paramName'] ?? '')
@@ -38,13 +38,13 @@ SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#reference',
   presets: [SwaggerUIBundle.presets.apis],
-  // Swagger UI puts a link into the button that opens an operation: a screen reader announces one of the two only.
+  // Swagger UI puts a link into the button that opens an operation: screen readers announce only one of the two.
   plugins: [{ components: { DeepLink: ({ text }: { readonly text: unknown }) => text } }],
   syntaxHighlight: { theme: 'tomorrow-night' },
   deepLinking: true,
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,
   supportedSubmitMethods: isTest ? ['get', 'post', 'put', 'delete'] : [],
-  // A key that is typed here is gone with the page.
+  // A typed key is lost when the page closes.
   persistAuthorization: false
 })

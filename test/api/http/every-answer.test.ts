@@ -1,33 +1,23 @@
 import { once } from 'node:events'
 import { connect as openSocket } from 'node:net'
-import { Writable } from 'node:stream'
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { ArchiveUnavailable } from '../../../archive/archive.js'
 import { WrittenByNewer } from '../../../machines/written-by-newer.js'
 import { until } from '../../support/conditions.js'
+import { writingTo } from '../../support/log-lines.js'
 import { aCreateBody, aPayment, capturedProgress, PAYMENT_ID } from '../builders.js'
 import { requestHead } from '../raw-http.js'
-import { type RunningApi, startApi } from '../running-api.js'
+import { useApi } from '../running-api.js'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 describe('what every answer carries', () => {
-  let api: RunningApi
   const lines: string[] = []
-  before(async () => {
-    const sink = new Writable({
-      write(chunk, _encoding, done) {
-        lines.push(String(chunk))
-        done()
-      }
-    })
-    api = await startApi({ log: pino({ level: 'debug' }, sink) })
-  })
+  const api = useApi({ log: pino({ level: 'debug' }, writingTo(lines)) })
   beforeEach(() => {
     lines.length = 0
   })
-  after(() => api.stop())
 
   it('X-Request-Id, the same in the envelope, new for each request', async () => {
     const [first, second] = [await api.request('GET', '/v1/none'), await api.request('GET', '/v1/none')]
@@ -133,7 +123,7 @@ describe('what every answer carries', () => {
     socket.write(`${requestHead('POST', '/v1/cards', head)}{`)
     await once(socket, 'data')
     socket.destroy()
-    await until('a log line', () => lines.some(line => line.includes('the client went away')))
+    await until('a log line', () => lines.some(line => line.includes('the client disconnected')))
     expect(lines.filter(line => /"level":(50|40)/.test(line))).to.deep.equal([])
   })
 })

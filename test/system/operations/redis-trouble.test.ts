@@ -119,7 +119,7 @@ describe('when the durable Redis is in trouble', function () {
 
   it('was not told again and again: each process said each warning at most every 5 s', () => {
     const warnings = warningsIn(service.logs())
-    const sentences = ['timers: a round failed and is repeated', 'api: the store cannot be used']
+    const sentences = ['timers: a round failed and is repeated', 'api: the store is unavailable']
     expect(warnings).to.include.keys('payments: heartbeat failed', 'webhooks: heartbeat failed', ...sentences)
     for (const [sentence, timesMs] of warnings) {
       if (ONCE_A_LOSS.has(sentence.replace(/^\w+: /, ''))) continue
