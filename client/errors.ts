@@ -1,8 +1,8 @@
-/** What a call can end with instead of a result. Each class has a closed list of codes: decide by `code`. */
+/** The errors of calls. Each class has a closed list of codes: decide by `code`. */
 import type { ErrorCode, ErrorEnvelope, Payment } from './answer-types.js'
 
 /**
- * The service said no, or cannot do it now. What `retryable` and each code mean: docs/ERRORS.md of the service.
+ * The service refused the request, or is unavailable. `retryable` and the codes: docs/ERRORS.md of the service.
  *
  * With a `paymentId` the Idempotency-Key keeps this answer for ever: a new try needs a new key.
  */
@@ -13,7 +13,7 @@ export class ApiError extends Error {
   readonly code: ErrorCode
   /** Whether the same request can succeed later without a change. */
   readonly retryable: boolean
-  /** The service's id of the request: tell it to the operator. */
+  /** The service's id of the request, for questions to the operator. */
   readonly requestId: string
   /** Yours, when you gave one. */
   readonly correlationId: string | undefined
@@ -34,10 +34,10 @@ export class ApiError extends Error {
   }
 }
 
-/** `timeout`: none within `timeoutMs`; `no_connection`: it broke, or was not made; `unreadable`: not from the service. */
+/** `timeout`: no answer within `timeoutMs`; `no_connection`: the connection failed; `unreadable`: the answer is not from the service. */
 export type NoAnswerCode = 'timeout' | 'no_connection' | 'unreadable'
 
-/** No answer of the service came. Thrown by calls that move no money; they can be repeated. */
+/** The service did not answer. Thrown by calls that move no money; they can be repeated. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError'
   readonly code: NoAnswerCode
@@ -60,7 +60,7 @@ export class OutcomeUnknownError extends Error {
   readonly code = 'outcome_unknown'
   /** The key of the call: write it down, and repeat the call with it. */
   readonly idempotencyKey: string
-  /** The payment as it was last answered (202); null when there was no such answer. */
+  /** The payment of the last answer (202); null when there was none. */
   readonly payment: Payment | null
   readonly paymentId: string | undefined
 

@@ -15,7 +15,7 @@ export interface ExchangeOptions {
   readonly signal: AbortSignal | undefined
 }
 
-/** Never rejects: that no answer came is a result too. */
+/** Never rejects: a missing answer is a result, too. */
 export async function exchange(request: HttpRequest, options: ExchangeOptions): Promise<Answer | NoAnswerError> {
   const { url, body, ...rest } = request
   const { signal, timeoutMs } = options
@@ -38,7 +38,7 @@ export async function exchange(request: HttpRequest, options: ExchangeOptions): 
   }
 }
 
-/** An answer in the form of the service, or the sign that something else answered, such as a proxy. */
+/** An answer of the service, or `unreadable` when something else answered, such as a proxy. */
 function answerOf({ status, headers }: Response, text: string, { origin }: URL): Answer | NoAnswerError {
   const body = status === 204 ? {} : parse(text)
   if (isObject(body) && (status < 300 || hasErrorCode(body))) return { status, headers, body }
@@ -63,7 +63,7 @@ function hasErrorCode(body: object): boolean {
   return 'error' in body && isObject(body.error) && 'code' in body.error && typeof body.error.code === 'string'
 }
 
-/** `fetch` says "fetch failed"; why stands in its cause. */
+/** The message of `fetch` is "fetch failed"; the reason is in its cause. */
 function reasonOf(error: unknown): string {
   const { cause, message } = error instanceof Error ? error : new Error(String(error))
   return cause instanceof Error ? cause.message || String(Reflect.get(cause, 'code')) : message

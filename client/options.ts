@@ -55,8 +55,8 @@ const CALL_OPTIONS: Readonly<Record<keyof MoneyOptions, true>> = {
 }
 
 /**
- * Throws a `TypeError` for what may move other money than it was meant to: an amount in the place of the options, and a key
- * that is undefined by mistake, in whose place each call would make a new one.
+ * Throws a `TypeError` for mistakes that may move a wrong amount: an amount in the place of the options, and a key that is
+ * undefined, which would be replaced by a new one in each call.
  */
 export function checkCallOptions(options: MoneyOptions): void {
   const unknown = Object.keys(options).find(name => !Object.hasOwn(CALL_OPTIONS, name))

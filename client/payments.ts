@@ -9,19 +9,19 @@ import type {
 } from './request-types.js'
 import { MethodGroup, pathOf } from './transport.js'
 
-/** Calls that move money reject with `ApiError` (a final no) or `OutcomeUnknownError`; the others with `ApiError` or `NoAnswerError`. */
+/** Calls that move money reject with `ApiError` (final) or `OutcomeUnknownError`; the others with `ApiError` or `NoAnswerError`. */
 export class Payments extends MethodGroup {
   /** Charges a card, or holds the amount on it (`capture: false`). Resolves when the result is known. */
   create(payment: CreatePaymentRequest, options?: MoneyOptions): Promise<Payment> {
     return this.send({ method: 'POST', path: '/v1/payments', body: payment, movesMoney: true }, options)
   }
 
-  /** The payment as it stands: the source of truth, at any time. */
+  /** The current payment, the source of truth. */
   get(paymentId: string, options?: CallOptions): Promise<Payment> {
     return this.send({ method: 'GET', path: pathOf('payments', paymentId) }, options)
   }
 
-  /** All payments that match, newest first. Asks for the next page when the one before is used up; `limit` is its size. */
+  /** All payments that match, newest first. Requests further pages when needed; `limit` is the size of a page. */
   async *list(query: ListPaymentsQuery = {}, options?: CallOptions): AsyncGenerator<Payment, void, undefined> {
     for (let next: ListPaymentsQuery | null = query; next !== null; ) {
       const { items, next_cursor: cursor }: PaymentPage = await this.page(next, options)
@@ -40,12 +40,12 @@ export class Payments extends MethodGroup {
     return this.#operate('capture', paymentId, amount, options)
   }
 
-  /** Releases a hold. A payment that is captured by then is refunded, with all that is left of it. */
+  /** Releases a hold. A payment that is already captured is refunded in full. */
   cancel(paymentId: string, options?: MoneyOptions): Promise<Payment> {
     return this.#operate('cancel', paymentId, {}, options)
   }
 
-  /** Gives back `amount_cents` of a captured payment, or all that is left. */
+  /** Refunds `amount_cents` of a captured payment, or the rest of it. */
   refund(paymentId: string, amount: CancelPaymentRequest = {}, options?: MoneyOptions): Promise<Payment> {
     return this.#operate('cancel', paymentId, amount, options)
   }
@@ -56,7 +56,7 @@ export class Payments extends MethodGroup {
     amount: CancelPaymentRequest,
     options?: MoneyOptions
   ): Promise<Payment> {
-    // JSON would leave the field out, and the whole amount would move.
+    // JSON omits undefined fields: the whole amount would move.
     if ('amount_cents' in amount && amount.amount_cents === undefined) {
       throw new TypeError('`amount_cents` is undefined. Give an amount in cents, or leave it out for the whole amount.')
     }

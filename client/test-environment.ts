@@ -21,7 +21,7 @@ export class TestEnvironment extends MethodGroup {
     return this.#post(EVENTS_PATH, options)
   }
 
-  /** The last 20 events, or up to 100, those that were sent last first. One that is being sent at this moment is missing. */
+  /** The last 20 events, or up to 100, last sent first. An event that is being sent at this moment is missing. */
   async webhookEvents(
     query: { readonly limit?: number } = {},
     options?: CallOptions

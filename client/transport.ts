@@ -1,4 +1,4 @@
-/** Sends a request until its result is known, or time is over. Every call of the client goes through here. */
+/** Sends a request until its result is known, or its deadline ends. Used by every call of the client. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Payment } from './answer-types.js'
@@ -50,7 +50,7 @@ export class Transport {
     const retriesMax = options.maxRetries ?? maxRetries
     const endMs = performance.now() + (options.deadlineMs ?? deadlineMs)
     let payment: Payment | null = null
-    // With a key of the caller's, an earlier call may have been.
+    // An earlier call may have used the caller's key.
     let mayBeAccepted = options.idempotencyKey !== undefined
     for (let failures = 0; ; ) {
       const answer = await attempt()
@@ -65,7 +65,7 @@ export class Transport {
         const reason: unknown = signal?.aborted ? signal.reason : thrownFor(answer)
         throw key !== undefined && mayBeAccepted ? new OutcomeUnknownError(key, payment, reason) : reason
       }
-      this.#options.logger?.warn({ path: request.path, verdict, failures, key }, 'sends the request again')
+      this.#options.logger?.warn({ path: request.path, verdict, failures, key }, 'request is retried')
     }
   }
 
@@ -129,14 +129,14 @@ function thrownFor(answer: Answer | NoAnswerError): Error {
   return new ApiError(answer.status, errorOf(answer))
 }
 
-/** What a log may hold of an answer. */
+/** Fields of an answer for the log. */
 function wordsOf(answer: Answer | NoAnswerError): object {
   if (answer instanceof NoAnswerError) return { code: answer.code, problem: answer.message }
   const { status, headers } = answer
   return { status, ...(status >= 400 && { code: errorOf(answer).code }), request_id: headers.get('X-Request-Id') }
 }
 
-/** False: the signal came first. */
+/** False when the signal aborts the pause. */
 async function hasPaused(waitMs: number, signal: AbortSignal | undefined): Promise<boolean> {
   return await sleep(waitMs, true, { signal }).catch(() => false)
 }

@@ -1,4 +1,4 @@
-/** Which answers end a request, and after which it is safe to send it again (docs/API.md#idempotency). */
+/** Classifies answers: which end a request, and after which a retry is safe (docs/API.md#idempotency). */
 import type { ErrorEnvelope } from './answer-types.js'
 import { NoAnswerError } from './errors.js'
 
@@ -11,15 +11,15 @@ export interface Answer {
 
 /**
  * - `success`: the result
- * - `refused`: a final no; the same request gets it again
- * - `in_progress`: accepted, and without a result yet
- * - `not_taken`: the service did not look at the request; this says nothing about an earlier try
+ * - `refused`: final; the same request gets the same answer
+ * - `in_progress`: accepted, without a result yet
+ * - `not_taken`: the service did not process the request; an earlier try may have been accepted
  * - `unknown`: the request may have been accepted
  */
 export type Verdict = 'success' | 'refused' | 'in_progress' | 'not_taken' | 'unknown'
 
 const NOT_TAKEN = [408, 429]
-/** Given before the service looks for an earlier request with the key: a no only when no try may have been accepted. */
+/** Answered before the service looks for an earlier request with the key: final only when no try may have been accepted. */
 const BEFORE_THE_KEY = [401, 403]
 
 /** `mayBeAccepted`: an earlier try of the same request may have been. */
@@ -31,7 +31,7 @@ export function verdictOf(answer: Answer | NoAnswerError, mayBeAccepted: boolean
   const { code, payment_id: paymentId } = errorOf(answer)
   if (code === 'idempotency_in_progress') return 'in_progress'
   if (NOT_TAKEN.includes(status) || (mayBeAccepted && BEFORE_THE_KEY.includes(status))) return 'not_taken'
-  // With a payment it is the result of the request, such as `network_unavailable`.
+  // With a payment, it is the result of the request, such as `network_unavailable`.
   return status >= 500 && paymentId === undefined ? 'unknown' : 'refused'
 }
 
@@ -43,8 +43,8 @@ export function errorOf({ body }: Answer): ErrorEnvelope['error'] {
 const PAUSE_MAX_MS = 8_000
 
 /**
- * How long to wait before the next try: at least `Retry-After`, and longer after each failure. A random part keeps
- * clients that failed together from coming back together.
+ * How long to wait before the next try: at least `Retry-After`, and longer after each failure. Jitter spreads the retries
+ * of clients that failed together.
  */
 export function pauseMs(answer: Answer | NoAnswerError, failures: number, firstMs: number): number {
   const backOffMs = Math.min(firstMs * 2 ** Math.max(0, failures - 1), PAUSE_MAX_MS)

@@ -1,4 +1,4 @@
-/** Verifies webhooks. Nothing in one may be believed before. */
+/** Verifies webhooks. Do not trust the content of one before. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { PaymentStatusChanged } from './answer-types.js'
 
@@ -18,7 +18,7 @@ export interface VerifyOptions {
  */
 export type WebhookErrorCode = 'malformed_header' | 'outside_tolerance' | 'wrong_signature' | 'unreadable'
 
-/** The request is not a webhook that may be believed: answer 4xx, and do nothing. */
+/** The request is not an authentic webhook: answer 4xx, and do nothing. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
   readonly code: WebhookErrorCode

@@ -6,17 +6,9 @@ import { publishFigures, STEP_BUCKETS_S } from '../../runtime/metrics.js'
 /** Why a request was shed: answered 503 before any work was done for it. */
 export type ShedReason = 'full' | 'merchant_share' | 'backlog'
 
-export interface ApiMetrics {
-  answered(request: { method: string; route: string; status: number }, durationMs: number): void
-  accepted(operation: 'create' | 'operation', outcome: string, durationMs: number): void
-  /** `reply` null: the wait ended without one. */
-  waited(reply: Pick<Reply, 'kind' | 'times'> | null, waitedMs: number): void
-  shed(reason: ShedReason): void
-  rateLimited(): void
-  claimRefused(reason: 'missing' | 'taken'): void
-}
-
 const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+type ApiMetrics = ReturnType<typeof createApiMetrics>
 
 let processMetrics: ApiMetrics | undefined
 
@@ -27,7 +19,7 @@ export function apiMetrics(): ApiMetrics {
 }
 
 /** Registers the metrics; once per register. */
-export function createApiMetrics(registry: Registry): ApiMetrics {
+export function createApiMetrics(registry: Registry) {
   const registers = [registry]
   const requests = new Histogram({
     name: 'card_payments_http_request_duration_seconds',
@@ -74,17 +66,22 @@ export function createApiMetrics(registry: Registry): ApiMetrics {
     registers
   })
   return {
-    answered: ({ method, route, status }, ms) => requests.observe({ method, route, status }, ms / 1_000),
-    accepted: (operation, outcome, ms) => acceptances.observe({ operation, outcome }, ms / 1_000),
-    waited: (reply, waitedMs) => {
+    answered(request: { method: string; route: string; status: number }, durationMs: number): void {
+      requests.observe(request, durationMs / 1_000)
+    },
+    accepted(operation: 'create' | 'operation', outcome: string, durationMs: number): void {
+      acceptances.observe({ operation, outcome }, durationMs / 1_000)
+    },
+    /** `reply` null: the wait ended without one. */
+    waited(reply: Pick<Reply, 'kind' | 'times'> | null, waitedMs: number): void {
       waits.observe({ outcome: reply?.kind ?? 'none' }, waitedMs / 1_000)
       const times = reply?.times ?? null
       // `queueMs` is measured by the clock of Redis, so that the difference may be negative.
       if (times !== null) replies.observe(Math.max(0, waitedMs - times.queueMs - times.workMs) / 1_000)
     },
-    shed: reason => shed.inc({ reason }),
-    rateLimited: () => limited.inc(),
-    claimRefused: reason => refusedClaims.inc({ reason })
+    shed: (reason: ShedReason): void => shed.inc({ reason }),
+    rateLimited: (): void => limited.inc(),
+    claimRefused: (reason: 'missing' | 'taken'): void => refusedClaims.inc({ reason })
   }
 }
 

@@ -60,7 +60,7 @@ describe('the methods of the client', () => {
     ])
   })
 
-  it('ask for no page that is not looked at', async () => {
+  it('request no page that the caller does not need', async () => {
     const { client, sent } = scriptedApi([[200, { items: [{ id: 'p1' }], next_cursor: 'c1' }]])
     for await (const { id } of client.payments.list()) if (id === 'p1') break
     expect(sent).to.have.length(1)

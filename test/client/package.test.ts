@@ -69,12 +69,12 @@ describe('the package of the client, installed into an empty folder', function (
     expect(await sample('refund.mjs', { ORDER: 'readme-3' })).to.equal('')
   })
 
-  it('says that an outcome is unknown when the service cannot be reached', async () => {
+  it('reports an unknown outcome when the service cannot be reached', async () => {
     const nowhere = { BASE_URL: 'http://127.0.0.1:9', ORDER: 'readme-4', TOKEN_ID: 'tok_1' }
     expect(await sample('charge.mjs', nowhere)).to.equal('pending readme-4.pay.1')
   })
 
-  it('believes webhooks of the service and no others', async () => {
+  it('accepts webhooks of the service only', async () => {
     const receiver = spawn(process.execPath, ['webhook.mjs'], {
       cwd: shop,
       env: { ...env, PORT: '0', WEBHOOK_SECRET: SECRET }

@@ -34,7 +34,7 @@ describe('the client, when a request moves money', () => {
   const repeated: readonly (readonly [string, Step])[] = [
     ['no answer comes', 'cut'],
     ['the service is broken', refusal(500, 'internal_error')],
-    ['the store of the service is away', refusal(503, 'service_unavailable')],
+    ['the store of the service is unavailable', refusal(503, 'service_unavailable')],
     ['a proxy answers for the service', [502, '<html>Bad gateway</html>']],
     ['an answer redirects elsewhere', [302, { to: 'elsewhere' }]],
     ['the request came too slowly', refusal(408, 'request_timeout')],
@@ -63,7 +63,7 @@ describe('the client, when a request moves money', () => {
     [503, 'authorization_overdue', { payment_id: 'p1', retryable: true }]
   ]
   for (const [status, code, more = {}] of final) {
-    it(`takes ${status} ${code} for the final no that it is`, async () => {
+    it(`treats ${status} ${code} as final`, async () => {
       const api = scriptedApi([refusal(status, code, more), paid])
       const end = await endOf(api)
       expect(end).to.be.instanceOf(ApiError).and.to.include({ status, code, requestId: 'r1' })
@@ -77,7 +77,7 @@ describe('the client, when a request moves money', () => {
     [408, 'request_timeout'],
     [429, 'rate_limited']
   ] as const) {
-    it(`takes ${status} ${code} for a no only when nothing may have been accepted before`, async () => {
+    it(`treats ${status} ${code} as final only when no earlier try may have been accepted`, async () => {
       const api = scriptedApi([refusal(status, code)])
       expect(await endOf(api, {})).to.include({ name: 'ApiError', code })
       for (const steps of [[refusal(status, code)], ['cut', refusal(status, code)]] as const) {
@@ -88,11 +88,11 @@ describe('the client, when a request moves money', () => {
     })
   }
 
-  it('believes a refusal that comes after a try without an answer', async () => {
+  it('treats a refusal after a try without an answer as final', async () => {
     expect(await endOf(scriptedApi(['cut', refusal(422, 'card_declined')]))).to.include({ code: 'card_declined' })
   })
 
-  it('guesses nothing when no answer comes at all', async () => {
+  it('reports an unknown outcome when no answer arrives', async () => {
     const api = scriptedApi(['cut'])
     const { cause, payment, message } = await outcomeUnknown(api)
     expect(message).to.contain('socket hang up. Repeat the call with the same key')
@@ -101,13 +101,13 @@ describe('the client, when a request moves money', () => {
     expect([payment, api.sent.length]).to.deep.equal([null, 4])
   })
 
-  it('asks until the deadline, and gives the payment as it was last seen', async () => {
+  it('repeats until the deadline, and returns the last known payment', async () => {
     const end = await outcomeUnknown(scriptedApi([[202, unknown]]), { deadlineMs: 30, maxRetries: 0 })
     expect(end.payment).to.deep.equal(unknown)
     expect(end.paymentId).to.equal('p1')
   })
 
-  it('tries once with a deadline of 0, and asks for the wait that it is told', async () => {
+  it('tries once with a deadline of 0, and sends the wait of its options', async () => {
     const api = scriptedApi([[202, unknown], paid])
     await outcomeUnknown(api, { deadlineMs: 0, waitS: 0 })
     expect(api.sent.map(({ headers }) => headers['prefer'])).to.deep.equal(['wait=0'])
@@ -133,7 +133,7 @@ describe('the client, when a request moves money', () => {
     expect(await endOf(api, { timeoutMs: 20 })).to.deep.equal(captured)
   })
 
-  it('tells an abort as an unknown outcome, with the key to repeat it with', async () => {
+  it('reports an abort as an unknown outcome, with the key for a repeat', async () => {
     const stop = new AbortController()
     setTimeout(() => stop.abort(new Error('the process ends')), 20)
     const end = await outcomeUnknown(scriptedApi(['hang']), { signal: stop.signal })
@@ -155,7 +155,7 @@ describe('the client, when a request moves money', () => {
 })
 
 describe('the client, when a request moves no money', () => {
-  it('repeats it after failures, and tells at last that there was no answer', async () => {
+  it('retries after failures, and reports at last that there was no answer', async () => {
     const api = scriptedApi(['cut', refusal(500, 'internal_error'), [200, captured]])
     expect(await api.client.payments.get('p1')).to.deep.equal(captured)
     const end = await scriptedApi(['cut'])
@@ -172,7 +172,7 @@ describe('the client, when a request moves no money', () => {
     expect(end).to.equal(signal.reason)
   })
 
-  it('says which address gave no answer in time, and which gave nonsense', async () => {
+  it('names the address that gave no answer in time, or an unreadable one', async () => {
     const late = await scriptedApi(['hang'], { timeoutMs: 10, maxRetries: 0 }).client.capabilities().catch(String)
     expect(late).to.equal('NoAnswerError: http://api.test gave no answer within 10 ms.')
     const page = scriptedApi([[200, '<html></html>']], { maxRetries: 0 })

@@ -35,7 +35,7 @@ describe('webhooks.verify', () => {
     expect(verified({ body: new TextEncoder().encode(BODY) })).to.equal(reference)
   })
 
-  it('believes either secret during a rotation, on either side', () => {
+  it('accepts either secret during a rotation, on either side', () => {
     const both = signatureHeader(['whsec_new', SECRET], NOW_MS, BODY)
     for (const secrets of ['whsec_new', SECRET]) expect(verified({ header: both, secrets })).to.equal(reference)
     expect(verified({ secrets: ['whsec_new', SECRET] })).to.equal(reference)
@@ -68,7 +68,7 @@ describe('webhooks.verify', () => {
     })
   }
 
-  it('says when it is called with what cannot be verified: a parsed body, or an empty secret', () => {
+  it('throws for a body or secret that cannot be verified: a parsed body, or an empty secret', () => {
     const parsed = JSON.parse(BODY) as string
     expect(verified({ body: parsed })).to.contain('before a JSON parser')
     for (const secrets of ['', [], [SECRET, '']]) expect(verified({ secrets })).to.contain('none of them empty')

@@ -106,7 +106,7 @@ describe('GET /v1/capabilities', () => {
     }
   }
 
-  it('2.5, 7.1: tells what the test environment can', async () => {
+  it('2.5, 7.1: shows the capabilities of the test environment', async () => {
     expect(await capabilitiesWith({})).to.deep.equal({
       key_environment: 'test',
       currencies: ['BRL'],
@@ -121,7 +121,7 @@ describe('GET /v1/capabilities', () => {
     })
   })
 
-  it('2.5: says of the live environment that it is no sandbox', () => {
+  it('2.5: shows that the live environment is no sandbox', () => {
     const live = capabilitiesOf({ ...readConfig({ SERVICE_ENV: 'test' }), environment: 'live' })
     expect(live).to.include({ key_environment: 'live' }).and.have.nested.property('tokenization.sandbox', false)
   })

@@ -83,7 +83,7 @@ describe('authentication and permissions over HTTP', () => {
     })
   }
 
-  it('5: the word Bearer is known in any case', async () => {
+  it('5: the scheme Bearer is case-insensitive', async () => {
     const answer = await api.request('GET', '/v1/capabilities', { headers: { Authorization: `bearer ${API_KEY}` } })
     expect(answer.status).to.equal(200)
   })
@@ -118,7 +118,7 @@ describe('the cache of keys', () => {
     stored = aKey('k_full')
   })
 
-  it('asks once for many requests at once, and again after half a second', async () => {
+  it('looks a key up once for concurrent requests, and again after half a second', async () => {
     const { authenticate } = authenticator()
     await Promise.all(Array.from({ length: 20 }, () => authenticate(`Bearer ${API_KEY}`)))
     nowMs = 499
@@ -137,14 +137,14 @@ describe('the cache of keys', () => {
     expect(await codeOf(authenticate(`Bearer ${API_KEY}`))).to.equal('unauthorized')
   })
 
-  it('remembers for half a second that a key is unknown', async () => {
+  it('caches for half a second that a key is unknown', async () => {
     const { authenticate } = authenticator()
     stored = null
     for (const _ of [1, 2, 3]) await codeOf(authenticate(`Bearer ${API_KEY}`))
     expect(lookups).to.have.length(1)
   })
 
-  it('does not remember a lookup that failed', async () => {
+  it('does not cache a failed lookup', async () => {
     const { authenticate } = authenticator()
     stored = new Error('Connection is closed.')
     expect(await codeOf(authenticate(`Bearer ${API_KEY}`))).to.equal('Connection is closed.')
@@ -152,7 +152,7 @@ describe('the cache of keys', () => {
     expect(await authenticate(`Bearer ${API_KEY}`)).to.include({ merchantId: 'm_one' })
   })
 
-  it('forgets the oldest entries, so that made-up key ids cannot fill the memory', async () => {
+  it('evicts the oldest entries, so that random key ids cannot fill the memory', async () => {
     const { authenticate } = authenticator()
     await authenticate(`Bearer ${API_KEY}`)
     stored = null
@@ -165,7 +165,7 @@ describe('the cache of keys', () => {
     expect(lookups).to.deep.equal(['k_full'])
   })
 
-  it('hands out no hash of a secret', async () => {
+  it('exposes no hash of a secret', async () => {
     const principal = await authenticator().authenticate(`Bearer ${API_KEY}`)
     expect(principal).to.have.all.keys('merchantId', 'keyId', 'permissions', 'isPublishable')
   })

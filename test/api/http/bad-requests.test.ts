@@ -118,7 +118,7 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
     expect(await exchange(api.port, head + chunks)).to.match(/^HTTP\/1.1 413 .*"payload_too_large"/s)
   })
 
-  it('what is left of a body that is too large does not keep the connection from its next request', async () => {
+  it('the rest of a body that is too large does not block the next request of its connection', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const [tooLarge, next] = [await send(agent, api.port, 4 * BODY_BYTES_MAX), await send(agent, api.port, 1)]
     agent.destroy()
@@ -142,7 +142,7 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
     })
   }
 
-  it('a body that does not come has no type: a capture without one is taken, a create is 400', async () => {
+  it('the Content-Type of an empty body is ignored: a capture without a body is accepted, a create is 400', async () => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': '0', Connection: 'close' }
     const answerTo = (path: string) =>
       exchange(api.port, requestHead('POST', path, { 'Idempotency-Key': '1', ...headers }))
@@ -181,14 +181,14 @@ describe('parameters that a route does not know', () => {
     })
   }
 
-  it('a query that is no text is 400, and an empty one is none', async () => {
+  it('a query that is not UTF-8 is 400, and an empty one is ignored', async () => {
     const answer = await api.request('GET', `/v1/payments/${PAYMENT_ID}?%ff`)
     expect(answer.error.fields).to.deep.equal([{ path: 'query', message: 'must be percent-encoded UTF-8' }])
     expect((await api.request('GET', `/v1/payments/${PAYMENT_ID}?`)).status).to.equal(404)
   })
 })
 
-describe('Idempotency-Keys that are none', () => {
+describe('invalid Idempotency-Keys', () => {
   const api = useApi()
   afterEach(() => {
     expect(api.payments.creates).to.have.length(0)
@@ -276,14 +276,14 @@ describe('requests that are not readable get the envelope, too', () => {
     expectRequestId(answer)
   })
 
-  it('what is no HTTP is 400 with the envelope', async () => {
+  it('a request that is not HTTP is 400 with the envelope', async () => {
     const answer = await exchange(api.port, 'what\r\n\r\n')
     expect(answer).to.match(/^HTTP\/1.1 400 .*"code":"invalid_request"/s)
     expectRequestId(answer)
   })
 })
 
-describe('addresses and methods that there are not', () => {
+describe('unknown paths and methods', () => {
   const api = useApi()
 
   for (const path of [
@@ -309,7 +309,7 @@ describe('addresses and methods that there are not', () => {
     ['GET', `/v1/payments/${PAYMENT_ID}/capture`, 'OPTIONS, POST'],
     ['POST', '/v1/capabilities', 'GET, HEAD, OPTIONS']
   ] as const) {
-    it(`${method} ${path} is 405 with Allow; OPTIONS tells the same`, async () => {
+    it(`${method} ${path} is 405 with Allow; OPTIONS has the same Allow`, async () => {
       const answer = await api.request(method, path)
       expect(answer.status).to.equal(405)
       expect(answer.error['code']).to.equal('method_not_allowed')

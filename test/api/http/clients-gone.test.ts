@@ -24,7 +24,7 @@ interface Target {
   readonly logLines: readonly string[]
 }
 
-describe('a client that is gone before its body was read', () => {
+describe('a client that disconnects before its body was read', () => {
   const tokens = useTokensApp()
   const lines: string[] = []
   const stops: (() => Promise<void>)[] = []
@@ -69,7 +69,7 @@ describe('a client that is gone before its body was read', () => {
     expect(printed.splice(0)).to.deep.equal([])
   })
 
-  it('counts a client that is gone before the reading of its body begins', async () => {
+  it('counts a client that disconnects before its body is read', async () => {
     const route: Route = {
       method: 'POST',
       path: '/x',

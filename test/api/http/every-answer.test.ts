@@ -68,7 +68,7 @@ describe('what every answer carries', () => {
   })
 
   for (const reason of ['Connection is closed.', 'Command timed out', 'connect ECONNREFUSED 127.0.0.1:6379']) {
-    it(`Redis that is away (${reason}) is 503 service_unavailable with Retry-After`, async () => {
+    it(`an unavailable Redis (${reason}) is 503 service_unavailable with Retry-After`, async () => {
       const code = reason.includes('ECONNREFUSED') ? { code: 'ECONNREFUSED' } : {}
       api.payments.submission = Object.assign(new Error(reason), code)
       const answer = await api.request('POST', '/v1/payments', { body: aCreateBody() })
@@ -78,7 +78,7 @@ describe('what every answer carries', () => {
     })
   }
 
-  it('an archive that is away is 503 service_unavailable with Retry-After', async () => {
+  it('an unavailable archive is 503 service_unavailable with Retry-After', async () => {
     api.payments.submission = new ArchiveUnavailable(new Error('connect ECONNREFUSED'))
     const answer = await api.request('POST', '/v1/payments', { body: aCreateBody() })
     expect([answer.status, answer.error['code']]).to.deep.equal([503, 'service_unavailable'])
@@ -116,7 +116,7 @@ describe('what every answer carries', () => {
     expect(log).not.to.match(/987|secret-of|12345678909|Maria|card_1|key-\d/)
   })
 
-  it('a client that goes away in the middle of its body is no error', async () => {
+  it('a client that disconnects within its body is not an error', async () => {
     const socket = openSocket(api.port, '127.0.0.1')
     // The server's "100 Continue" tells that it is reading.
     const head = { 'Content-Type': 'application/json', 'Content-Length': '100', Expect: '100-continue' }

@@ -10,7 +10,7 @@ import { API_KEY, useApi } from '../running-api.js'
 describe('the HTTP server stops without losing a request', () => {
   const api = useApi({}, beforeEach)
 
-  it('answers what is under way, then refuses connections', async () => {
+  it('answers requests in flight, then refuses connections', async () => {
     let answerIt: (submission: Submission) => void = () => undefined
     api.payments.submission = new Promise<Submission>(resolve => {
       answerIt = resolve
@@ -40,7 +40,7 @@ describe('the HTTP server stops without losing a request', () => {
     await api.stop()
   })
 
-  it('keeps a connection longer than a load balancer does (60 s), which closes first then', async () => {
+  it('keeps idle connections longer than a load balancer (60 s), which then closes first', async () => {
     const answer = await api.request('GET', '/v1/capabilities')
     expect(answer.headers.get('Keep-Alive')).to.equal('timeout=65')
   })

@@ -17,7 +17,7 @@ describe('rate limit over HTTP', () => {
   }
   const api = useApi({ rateLimiter: { burst: 200, windowS: 2, take } })
 
-  it('tells the limit with every answer, counted per key', async () => {
+  it('reports the limit of the key with every answer', async () => {
     next = grant
     const answer = await api.request('GET', '/v1/capabilities')
     expect(answer.status).to.equal(200)
@@ -41,7 +41,7 @@ describe('rate limit over HTTP', () => {
     expect(taken).to.deep.equal([])
   })
 
-  it('lets requests pass, without headers, when the limit cannot be told', async () => {
+  it('lets requests pass, without headers, while the limiter is unavailable', async () => {
     next = null
     const answer = await api.request('GET', '/v1/capabilities')
     expect(answer.status).to.equal(200)
@@ -80,18 +80,18 @@ describe('token buckets', () => {
     await until('a new token', async () => (await limiter.take('fills'))?.isAllowed, 1_000)
   })
 
-  it('are apart for each name, and vanish when they are full', async () => {
+  it('are separate for each name, and expire when they are full', async () => {
     const limiter = limiterOf(100, 1)
     expect((await limiter.take('one'))?.isAllowed).to.equal(true)
     expect((await limiter.take('other'))?.isAllowed).to.equal(true)
     await until('no bucket', async () => (await servers.secrets.exists('rate:one')) === 0, 1_000)
   })
 
-  it('are not there when the limit is 0', () => {
+  it('do not exist when the limit is 0', () => {
     expect(createRateLimiter(servers.secrets, { perSecond: 0, burst: 1 }, log)).to.equal(null)
   })
 
-  it('let pass when Redis does not answer, and leave it alone for a while', async () => {
+  it('let requests pass when Redis does not answer, and do not call it for a while', async () => {
     let asked = 0
     const away = new Proxy(servers.secrets, {
       get: (target, name) => {

@@ -62,7 +62,7 @@ describe('the HTTP server against slow and many clients', () => {
     return { socket, received: () => received, isEnded: () => isEnded }
   }
 
-  it('ends a request whose headers come byte by byte, with 408 request_timeout', async () => {
+  it('ends a request whose headers arrive byte by byte, with 408 request_timeout', async () => {
     await start(IMPATIENT)
     const { socket, received, isEnded } = client('GET / HTTP/1.1\r\nHost: x\r\n')
     const dripping = setInterval(() => socket.write('X'), 20)
@@ -73,7 +73,7 @@ describe('the HTTP server against slow and many clients', () => {
       .and.match(/"code":"request_timeout".*did not arrive in time.*"retryable":true/)
   })
 
-  it('ends a request whose body comes byte by byte, with 408', async () => {
+  it('ends a request whose body arrives byte by byte, with 408', async () => {
     await start(IMPATIENT)
     const head = 'POST /v1/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n'
     const { socket, received, isEnded } = client(head)
@@ -83,7 +83,7 @@ describe('the HTTP server against slow and many clients', () => {
     expect(received()).to.match(/^HTTP\/1\.1 408 /)
   })
 
-  it('ends a connection that never says anything', async () => {
+  it('ends a connection that sends nothing', async () => {
     await start(IMPATIENT)
     await until('the server ends it', client('').isEnded)
   })
@@ -100,7 +100,7 @@ describe('the HTTP server against slow and many clients', () => {
     expect(received().length).to.be.lessThan(HUGE)
   })
 
-  it('cuts a connection that sends its body in crumbs', async () => {
+  it('cuts a connection that sends its body in tiny chunks', async () => {
     await start(PATIENT)
     const head =
       'POST /v1/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
@@ -112,7 +112,7 @@ describe('the HTTP server against slow and many clients', () => {
     expect(many.received()).to.equal('')
   })
 
-  it('cuts a connection that sends requests without end ahead of their answers', async () => {
+  it('cuts a connection that pipelines too many requests', async () => {
     await start(PATIENT)
     const one = 'GET /v1/none HTTP/1.1\r\nHost: x\r\n\r\n'
     const few = client(one.repeat(17))

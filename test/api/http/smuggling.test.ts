@@ -57,7 +57,7 @@ describe('requests with a second one hidden inside', () => {
 })
 
 describe('a secret key in a browser', () => {
-  it('is answered with a warning, and the operator is told once a minute, without the key', async () => {
+  it('is answered with a warning, and logged once a minute, without the key', async () => {
     const lines: string[] = []
     const api = await startApi({ log: createLogger('api', 'info', writingTo(lines)) })
     const headers = { Origin: 'https://shop.example' }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { aCreateBody, aPayment, PAYMENT_ID } from '../builders.js'
 import { useApi } from '../running-api.js'
 
-describe('what merchants are told of a payment that failed', () => {
+describe('the error of a failed payment', () => {
   const api = useApi()
 
   it('a lost CVV of a stored card is 422 invalid_token, and what to send again', async () => {

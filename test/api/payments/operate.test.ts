@@ -114,7 +114,7 @@ describe('a capture or cancel', () => {
     expect(answer).to.deep.include({ kind: 'in_progress', isReplay: true })
   })
 
-  it('may come again with a key that was forgotten, also when the last operation had that key', async () => {
+  it('may be repeated with an expired key, also when the last operation had that key', async () => {
     const id = await created(approvedAndCaptured, approvedAndCaptured, approvedAndCaptured)
     for (const refunded of [100, 200]) {
       await path.payments.cancel(aScope('refund'), id, 100)

@@ -24,7 +24,7 @@ const operation = {
 }
 const LOCATION = `/v1/payments/${PAYMENT_ID}`
 
-describe('payment POSTs: from what became of a command to an answer', () => {
+describe('payment POSTs: from a submission to an answer', () => {
   const api = useApi()
 
   const routes = {

@@ -236,7 +236,7 @@ describe('listing payments', () => {
     })
   }
 
-  it('4.5: says of a parameter that is there twice that it is there twice', async () => {
+  it('4.5: reports a repeated parameter as repeated', async () => {
     const { error } = await api.request('GET', '/v1/payments?limit=5&limit=6&status=paid')
     const messages = error.fields?.map(({ path, message }) => [path, message.split(' ').slice(0, 3).join(' ')])
     expect(messages).to.have.deep.members([

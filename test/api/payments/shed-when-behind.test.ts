@@ -40,7 +40,7 @@ describe('an API whose workers are behind', () => {
     expect(refused).to.include({ code: 'overloaded' })
   })
 
-  it('takes captures and cancels all the same: their money is on its way already', async () => {
+  it('accepts captures and cancels: their money is already on its way', async () => {
     const { path, payments } = await aShedder()
     const request = aCreateRequest(await path.token())
     const held = { ...request, terms: { ...request.terms, captureMode: 'manual' as const } }
@@ -56,7 +56,7 @@ describe('an API whose workers are behind', () => {
     }
   })
 
-  it('answers the repeat of a request that was accepted: it is in progress, and then its result', async () => {
+  it('answers the repeat of an accepted request: in progress, then its result', async () => {
     const { path, payments } = await aShedder()
     const worker = path.worker()
     const request = aCreateRequest(await path.token())

@@ -27,7 +27,7 @@ describe('the token of a request that was not accepted', () => {
     )
   const ownerOf = async ({ tokenId }: TokenSource) => (await path.tokens.peek(tokenId))?.owner
 
-  it('is free for a new key after a conflict, while the payment of the key waits and when it has ended', async () => {
+  it('can be used with a new key after a conflict, before and after the payment of the first key ends', async () => {
     const worker = path.worker()
     const token = await path.token()
     await create(token, 'k1')
@@ -66,7 +66,7 @@ describe('the token of a request that was not accepted', () => {
     })
   }
 
-  it('goes free by the same request again, when the process died before it was released', async () => {
+  it('is released by a repeat of the request, when the process died before the release', async () => {
     await create(await path.token(), 'k1')
     const token = await path.token()
     const { release } = path.tokens
@@ -111,7 +111,7 @@ describe('the token of an authorisation that did not leave', () => {
     expect(await create(token, 'k3').catch(({ code }) => code)).to.equal('invalid_token')
   })
 
-  it('is not charged twice when the worker dies before it has written the end down', async () => {
+  it('is not charged twice when the worker dies before it commits the result', async () => {
     const dying = path.worker()
     const token = await path.token()
     await create(token, 'k1')
@@ -211,7 +211,7 @@ describe('a payment whose stored card is erased', () => {
   })
 })
 
-describe('a create while the memory-only Redis is away', () => {
+describe('a create while the memory-only Redis is unavailable', () => {
   const test = useRedis()
 
   it('is replayed when it is finished, is a conflict with another body, and is refused when it is new', async () => {
@@ -264,7 +264,7 @@ describe('reading a payment', () => {
 describe('an Idempotency-Key', () => {
   const test = useRedis()
 
-  it('5.1: is remembered for the configured days by a capture or refund, before and after it ends, and for ever by a create', async () => {
+  it('5.1: is kept for the configured days by a capture or refund, before and after it ends, and for ever by a create', async () => {
     const path = await aCommandPath(test, ({ config }) => ({ config: { ...config, idempotencyRetentionDays: 45 } }))
     const lifeMs = ({ merchantId, idempotencyKey }: RequestScope) =>
       test.redis.pttl(keys.idempotency(PARTITION, idempotencyRecord(merchantId, idempotencyKey)))

@@ -36,7 +36,7 @@ describe('the reference page', function () {
     expect(Object.keys(paths)).to.deep.equal(Object.keys(known))
   })
 
-  it('is not there in the live environment, unless it is asked for', () => {
+  it('is not served in the live environment, unless it is configured', () => {
     const live = { ...readConfig({ SERVICE_ENV: 'test' }), environment: 'live' } as const
     expect(loadReference(live)).to.equal(null)
     const page = loadReference({ ...live, referencePage: 'always' })?.files.get('/docs')?.()

@@ -77,7 +77,7 @@ describe('card that a buyer has typed', () => {
     })
   }
 
-  it('is told all its problems at once', () => {
+  it('is refused with all its problems at once', () => {
     const error = refusal({ card_number: '4024007153760061', expiration_month: '1', cvv: '1', extra: 1 })
     expect(error.code).to.equal('invalid_request')
     expect(error.fields?.map(({ path }) => path)).to.have.members([

@@ -83,7 +83,7 @@ describe('POST /v1/tokens', () => {
     expect([get.status, get.headers.get('Allow')]).to.deep.equal([405, 'OPTIONS, POST'])
   })
 
-  it('knows its addresses only as they are written', async () => {
+  it('accepts its paths in their exact spelling only', async () => {
     const { path } = (await (await fetch(`${app.url}/v1/fields.json`)).json()) as { path: string }
     const addresses = ['/v1/fields.js', '/v1/fields.json', '/v1/fields/frame', path]
     for (const address of addresses) expect((await fetch(`${app.url}${address}`)).status, address).to.equal(200)
@@ -128,7 +128,7 @@ describe('POST /v1/tokens: who may, and how often', () => {
     expect(await app.redis.secrets.dbsize()).to.equal(0)
   })
 
-  it('tells the hosted fields whether their key is one of those, without a token', async () => {
+  it('lets the hosted fields check their key, without a token', async () => {
     const ask = (key: string) => fetch(`${app.url}/v1/fields/key`, { headers: { Authorization: `Bearer ${key}` } })
     expect((await ask(app.publishableKey)).status).to.equal(200)
     expect((await ask('svc_test.k000000000000000')).status).to.equal(401)

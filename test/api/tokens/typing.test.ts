@@ -79,7 +79,7 @@ describe('hosted fields: what is typed', () => {
 })
 
 describe('hosted fields: what is wrong with a card', () => {
-  it('is nothing for a good one', () => {
+  it('is nothing for a valid one', () => {
     for (const field of ['number', 'expiry', 'cvv', 'name'] as const) {
       expect(problemOf(field, card, NOW_MS), field).to.equal(null)
     }
@@ -111,12 +111,12 @@ describe('hosted fields: what is wrong with a card', () => {
 })
 
 describe('hosted fields: languages and looks', () => {
-  it('chooses Portuguese for those who read it, else English', () => {
+  it('chooses Portuguese for its locales, else English', () => {
     expect(['pt', 'pt-BR', 'PT-pt'].map(localeFor)).to.deep.equal(['pt-BR', 'pt-BR', 'pt-BR'])
     expect(['en', 'de', '', 'ptolemaic'].map(localeFor)).to.deep.equal(['en', 'en', 'en', 'en'])
   })
 
-  it('says everything in every language, and nothing twice', () => {
+  it('has every text in every language, and no text twice', () => {
     for (const locale of LOCALES) {
       const { problems, failures, labels } = texts[locale]
       const sentences = [...Object.values(problems), ...Object.values(failures), ...Object.values(labels)]
