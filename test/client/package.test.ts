@@ -50,6 +50,12 @@ describe('the package of the client, installed into an empty folder', function (
     expect(await readdir(join(shop, 'node_modules'))).to.have.members(['.package-lock.json', '@card-payments'])
   })
 
+  it('is complete when it is packed again without a change', async () => {
+    const { stdout } = await run('npm', ['pack', '--silent', '--dry-run', '--json'], { cwd: 'client', env })
+    const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }]
+    expect(files.map(({ path }) => path)).to.include.members(['README.md', 'dist/index.js', 'fields.d.ts'])
+  })
+
   it('leaves the build of the service as it is: other commands run from it', async () => {
     const bootstrap = ['scripts/bootstrap.mjs', 'scripts/operator/operator', '--version']
     expect((await run(process.execPath, bootstrap, { env })).stderr).to.equal('')
