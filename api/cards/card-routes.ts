@@ -38,9 +38,9 @@ export const storeCardRoute = merchantRoute({
 })
 
 export const readCardRoute = merchantRoute({
+  method: 'GET',
   path: CARD_PATH,
   permission: 'cards:write',
-  method: 'GET',
   answer: deps => async ctx => {
     const card = await deps.cards.read(principalOf(ctx).merchantId, cardIdInPath(ctx))
     if (card === null) throw new ServiceError('not_found')
@@ -49,9 +49,9 @@ export const readCardRoute = merchantRoute({
 })
 
 export const eraseCardRoute = merchantRoute({
+  method: 'DELETE',
   path: CARD_PATH,
   permission: 'cards:write',
-  method: 'DELETE',
   answer: deps => async ctx => {
     const isErased = await deps.cards.erase(principalOf(ctx).merchantId, cardIdInPath(ctx))
     if (!isErased) throw new ServiceError('not_found')

@@ -1,5 +1,4 @@
-/** Making a request durable: measured, and tried again while Redis is unavailable. */
-
+/** Makes a request durable: measures the calls, and retries them while Redis is unavailable. */
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import type { Acceptance } from '../../redis/payments/payments.js'
 import { delay } from '../../runtime/delay.js'
