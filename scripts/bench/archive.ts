@@ -12,14 +12,12 @@ import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { redisDir, startRedis } from '../start/embedded-redis.js'
 import { freePort } from '../start/ports.js'
 import { obtainRedis } from '../start/redis-binary.js'
+import { infoFigure, untilAtRest, withRedis } from './bench-redis.js'
 import { readFigure } from './costs.js'
-import { untilAtRest } from './disk.js'
-import { createKeyOf, fill } from './growth.js'
+import { createKeyOf, fill } from './fill.js'
 import { type Arrivals, type LoadResult, type RequestSource, runOpenLoop } from './load.js'
-import { get } from './operations.js'
 import { median, medians } from './statistics.js'
-import { type ServiceSystem, spreadOver, startService } from './systems.js'
-import { withRedis } from './with-redis.js'
+import { get, type ServiceSystem, spreadOver, startService } from './systems.js'
 
 const DAY_MS = 24 * 3_600_000
 const MERCHANTS = 24
@@ -201,8 +199,7 @@ async function moveUnderLoad(
 
 /** A figure of `INFO` in MiB. */
 async function sizeOf(redisUrl: string, name: string): Promise<string> {
-  const info = await withRedis(redisUrl, redis => redis.info())
-  return (Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]) / 2 ** 20).toFixed(1)
+  return ((await withRedis(redisUrl, redis => infoFigure(redis, name))) / 2 ** 20).toFixed(1)
 }
 
 function requestsOf(seeded: Seeded): [string, (system: ServiceSystem) => Promise<RequestSource>][] {

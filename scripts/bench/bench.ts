@@ -15,14 +15,10 @@ import { readCommandLine, toolCommand } from '../command-line/tool.js'
 import { folder, listOf, wholeNumber } from '../command-line/values.js'
 import { compareWithArchive } from './archive.js'
 import { compareWithCluster } from './cluster.js'
-import { measureGrowth } from './growth.js'
-import { measureInMemory } from './in-memory.js'
 import { checkLedger } from './ledger.js'
-import { measureOperations } from './operations.js'
-import { measureOpenLoop, measureWithSlowNetwork } from './overhead.js'
+import { measureOpenLoop } from './overhead.js'
 import { type Report, ratioTo, renderReport } from './report.js'
 import { measureRestarts } from './restart.js'
-import { measureScaling } from './scaling.js'
 import { measureSideBySide, throughputOf } from './side-by-side.js'
 import { onStage, type Stage } from './stage.js'
 
@@ -30,24 +26,22 @@ interface BenchOptions {
   readonly rounds: number
   readonly payments: number
   readonly connections: number
-  readonly growth: readonly number[]
   readonly dir: string
   readonly quick?: boolean
   readonly cluster?: boolean
   /** Payments. */
   readonly archive?: number
   readonly restart?: readonly number[]
-  readonly json?: boolean
   readonly write?: boolean
 }
 
 const command = toolCommand({
   name: 'bench',
   does: 'Measures the service beside an empty job queue and a bare pipeline, all with a durable Redis of their own. Needs no `npm start`, and does not touch the data of one. Figures go to standard output, progress to standard error.',
-  takes: 'about 25 minutes; a minute or two with --quick. Let nothing else work on the machine.',
+  takes: 'about 10 minutes; a minute or two with --quick. Let nothing else work on the machine.',
   examples: [
     ['--quick --rounds 3', 'the ratios alone'],
-    ['--growth 1000,100000,1000000 --write', 'everything, with the data of a year, into docs/BENCHMARKS.md'],
+    ['--write', 'everything, into docs/BENCHMARKS.md'],
     ['--cluster', 'one Redis beside a Cluster'],
     ['--archive 100000', 'a hundred thousand payments, without and with the archive']
   ]
@@ -56,11 +50,6 @@ const command = toolCommand({
   .option('--payments <count>', 'payments of each system in a round', wholeNumber(1, 1_000_000), 6_000)
   .option('--connections <count>', 'connections that send at the same time', wholeNumber(1, 1_000), 128)
   .addOption(
-    new Option('--growth <counts>', 'stored payments at which times are measured, ascending')
-      .argParser(listOf(wholeNumber(1, 10_000_000)))
-      .default([1_000, 100_000], '1000,100000')
-  )
-  .addOption(
     new Option('--dir <folder>', 'where data lies during the run').argParser(folder).default(tmpdir(), tmpdir())
   )
   .option('--quick', 'compare the systems, and measure nothing else')
@@ -68,7 +57,7 @@ const command = toolCommand({
     new Option(
       '--cluster',
       'compare one Redis with a Cluster of three masters, with and without waiting for replicas'
-    ).conflicts(['quick', 'json', 'write', 'growth', 'dir'])
+    ).conflicts(['quick', 'write', 'dir'])
   )
   .addOption(
     new Option(
@@ -77,15 +66,14 @@ const command = toolCommand({
     )
       .argParser(wholeNumber(10_000, 10_000_000))
       .preset('1000000')
-      .conflicts(['quick', 'cluster', 'json', 'write', 'growth'])
+      .conflicts(['quick', 'cluster', 'write'])
   )
   .addOption(
     new Option('--restart [counts]', 'how long a restart of Redis takes with so many payments, ascending')
       .argParser(listOf(wholeNumber(1, 50_000_000)))
       .preset('1000000,10000000')
-      .conflicts(['quick', 'cluster', 'archive', 'json', 'write', 'growth'])
+      .conflicts(['quick', 'cluster', 'archive', 'write'])
   )
-  .option('--json', 'print JSON')
   .option('--write', 'write docs/BENCHMARKS.md, too')
 const { options: values } = readCommandLine<BenchOptions>(command)
 stopOnSignals()
@@ -109,30 +97,20 @@ if (values.restart !== undefined) {
   process.exit(0)
 }
 
-const isWhole = !values.quick
-const measured = await onStage(values.dir, tell, measure)
-// Each of the following parts is alone on the machine: what came before is stopped.
-const inMemory = isWhole ? await measureInMemory({ payments, connections }, tell) : null
-const scaling = isWhole ? await measureScaling(values.dir, { total: payments, connections }, tell) : []
-const report: Report = { ...measured, inMemory, scaling }
+const report = await onStage(values.dir, tell, measure)
 if (values.write) await writeFile('docs/BENCHMARKS.md', renderReport(report))
-process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : renderReport(report))
+process.stdout.write(renderReport(report))
 tell(`ratio to bullmq ${ratioTo(report, 'bullmq').toFixed(2)}, to bare ${ratioTo(report, 'bare').toFixed(2)}`)
 
-async function measure({ service, bare, bullmq }: Stage): Promise<Omit<Report, 'inMemory' | 'scaling'>> {
-  const options = { rounds, payments, connections }
-  const sideBySide = await measureSideBySide([bare, bullmq, service], service, options, tell)
-  const throughput = { service: throughputOf(sideBySide, service), bare: throughputOf(sideBySide, bare) }
+async function measure({ service, bare, bullmq }: Stage): Promise<Report> {
+  const sideBySide = await measureSideBySide([bare, bullmq, service], service, { rounds, payments, connections }, tell)
   return {
     at: new Date().toISOString(),
     dir: values.dir,
     rounds,
     connections,
     sideBySide,
-    openLoop: isWhole ? await measureOpenLoop({ service, bare }, throughput) : null,
-    slowNetwork: isWhole ? [await measureWithSlowNetwork(service, { perSecond: 150, seconds: 20 })] : [],
-    operations: isWhole ? await measureOperations(service, { payments: 3_000, connections }) : null,
-    growth: isWhole ? await measureGrowth(service, values.growth, tell) : [],
+    openLoop: values.quick ? null : await measureOpenLoop({ service, bare }, throughputOf(sideBySide, service)),
     ledger: await checkLedger(service)
   }
 }

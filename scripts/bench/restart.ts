@@ -6,10 +6,9 @@ import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { type EmbeddedRedis, startRedis } from '../start/embedded-redis.js'
 import { freePort } from '../start/ports.js'
 import { obtainRedis } from '../start/redis-binary.js'
-import { untilAtRest } from './disk.js'
-import { fill } from './growth.js'
+import { infoFigure, untilAtRest, withRedis } from './bench-redis.js'
+import { fill } from './fill.js'
 import { median } from './statistics.js'
-import { withRedis } from './with-redis.js'
 
 const MERCHANTS = 24
 const ROUNDS = 3
@@ -79,8 +78,6 @@ async function grow(
   } while (cursor !== '0')
   await redis.config('SET', 'appendonly', 'yes')
   await untilAtRest(redis)
-  const info = await redis.info()
-  return ['used_memory', 'aof_current_size'].map(name =>
-    (Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]) / 2 ** 30).toFixed(2)
-  )
+  const bytes = [await infoFigure(redis, 'used_memory'), await infoFigure(redis, 'aof_current_size')]
+  return bytes.map(size => (size / 2 ** 30).toFixed(2))
 }

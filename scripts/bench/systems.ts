@@ -9,8 +9,8 @@ import { loadSealer, type Sealer } from '../../vault/sealer.js'
 import { type Demo, readDemo } from '../start/demo.js'
 import { demoCustomer } from '../start/demo-customer.js'
 import { ownService } from '../start/own-service.js'
+import { withRedis } from './bench-redis.js'
 import type { LoadRequest, RequestSource } from './load.js'
-import { withRedis } from './with-redis.js'
 
 export interface System {
   readonly name: string
@@ -110,6 +110,11 @@ export async function spreadOver(service: ServiceSystem, name: string, count: nu
   return { ...service, name, prepare }
 }
 
+/** A read by the demo merchant. */
+export function get(service: ServiceSystem, path: string): LoadRequest {
+  return { method: 'GET', path, headers: { authorization: `Bearer ${service.demo.api_key}` }, body: null }
+}
+
 /** One request to create a payment per token. */
 async function paymentsOf(
   payers: readonly Payer[],
@@ -167,10 +172,11 @@ function run(file: string, redisUrl: string): ChildProcess {
   })
 }
 
-async function firstLine(child: ChildProcess): Promise<string> {
-  if (child.stdout === null) throw new Error('unreachable: the output of a rival is a pipe')
+/** The first line that a child prints. Rejects when it ends before. */
+export async function firstLine(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('unreachable: the output of the child is a pipe')
   for await (const line of createInterface({ input: child.stdout })) return line
-  throw new Error(`A rival ended before it was ready (pid ${child.pid}).`)
+  throw new Error(`A child process ended before it was ready (pid ${child.pid}).`)
 }
 
 async function end(child: ChildProcess): Promise<void> {
