@@ -9,10 +9,15 @@
  */
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { Option } from 'commander'
 import { stopOnSignals } from '../command-line/ending.js'
+import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { readCommandLine, toolCommand } from '../command-line/tool.js'
 import { folder, listOf, wholeNumber } from '../command-line/values.js'
+import { startRedis } from '../start/embedded-redis.js'
+import { freePort } from '../start/ports.js'
+import { obtainRedis } from '../start/redis-binary.js'
 import { compareWithArchive } from './archive.js'
 import { compareWithCluster } from './cluster.js'
 import { checkLedger } from './ledger.js'
@@ -20,7 +25,7 @@ import { measureOpenLoop } from './overhead.js'
 import { type Report, ratioTo, renderReport } from './report.js'
 import { measureRestarts } from './restart.js'
 import { measureSideBySide, throughputOf } from './side-by-side.js'
-import { onStage, type Stage } from './stage.js'
+import { type ServiceSystem, type System, startRival, startService } from './systems.js'
 
 interface BenchOptions {
   readonly rounds: number
@@ -97,7 +102,7 @@ if (values.restart !== undefined) {
   process.exit(0)
 }
 
-const report = await onStage(values.dir, tell, measure)
+const report = await onStage(values.dir, measure)
 if (values.write) await writeFile('docs/BENCHMARKS.md', renderReport(report))
 process.stdout.write(renderReport(report))
 tell(`ratio to bullmq ${ratioTo(report, 'bullmq').toFixed(2)}, to bare ${ratioTo(report, 'bare').toFixed(2)}`)
@@ -112,5 +117,39 @@ async function measure({ service, bare, bullmq }: Stage): Promise<Report> {
     sideBySide,
     openLoop: values.quick ? null : await measureOpenLoop({ service, bare }, throughputOf(sideBySide, service)),
     ledger: await checkLedger(service)
+  }
+}
+
+interface Stage {
+  readonly service: ServiceSystem
+  readonly bare: System
+  readonly bullmq: System
+}
+
+/** Runs `work` with the service and its rivals, whose data is below `parentDir`. Stops them and removes the data in any case. */
+async function onStage(parentDir: string, work: (stage: Stage) => Promise<Report>): Promise<Report> {
+  const binary = await obtainRedis(resolve('.vendor'), tell)
+  const place = await temporaryFolder('payments-bench-', parentDir)
+  const ends: (() => Promise<unknown>)[] = [place.remove]
+  const started = <S extends { readonly stop: () => Promise<void> }>(system: S): S => {
+    ends.push(system.stop)
+    return system
+  }
+  try {
+    const redis = await startRedis({
+      kind: 'redis',
+      binary,
+      port: await freePort(),
+      dir: join(place.path, 'rivals'),
+      databases: 1,
+      onOutput: () => undefined
+    })
+    ends.push(() => redis.process.stop(2_000))
+    const bare = started(await startRival('bare', redis.url))
+    const bullmq = started(await startRival('bullmq', redis.url))
+    const service = started(await startService(join(place.path, 'service'), { env: {}, scale: [] }))
+    return await work({ service, bare, bullmq })
+  } finally {
+    for (const end of ends.reverse()) await end()
   }
 }

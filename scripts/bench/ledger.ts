@@ -1,6 +1,6 @@
 /** After a run: does the network's own ledger hold exactly one sale per payment that went there, with the right sums? */
 import { paymentIdOf } from '../../machines/network.js'
-import { readSales, type SaleLine } from '../simulator/read-sales.js'
+import { readSales, type SaleLine } from '../simulator/ledger.js'
 import { get, type ServiceSystem } from './systems.js'
 
 /** How many payments are compared one by one with GET; the rest is compared in number. */

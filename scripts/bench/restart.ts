@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Redis } from '../../redis/connection/connections.js'
 import { temporaryFolder } from '../command-line/temporary-folder.js'
-import { type EmbeddedRedis, startRedis } from '../start/embedded-redis.js'
+import { startRedis } from '../start/embedded-redis.js'
+import type { EmbeddedServer } from '../start/embedded-server.js'
 import { freePort } from '../start/ports.js'
 import { obtainRedis } from '../start/redis-binary.js'
 import { infoFigure, untilAtRest, withRedis } from './bench-redis.js'
@@ -28,9 +29,9 @@ export async function measureRestarts(
 ): Promise<string> {
   const place = await temporaryFolder('payments-bench-', dir)
   const binary = await obtainRedis(resolve('.vendor'), tell)
-  const start = async (): Promise<EmbeddedRedis> =>
+  const start = async (): Promise<EmbeddedServer> =>
     startRedis({ kind: 'redis', binary, dir: place.path, port: await freePort(), onOutput: () => undefined })
-  const stop = ({ process }: EmbeddedRedis): Promise<unknown> => process.stop(STOP_DEADLINE_MS)
+  const stop = ({ process }: EmbeddedServer): Promise<unknown> => process.stop(STOP_DEADLINE_MS)
   const rows = [
     '| payments | Redis memory, GiB | append-only file after a rewrite, GiB | until Redis answers, s |',
     '|---|---|---|---|'

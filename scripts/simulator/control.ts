@@ -134,7 +134,7 @@ async function writeSales(ledger: Ledger, response: ServerResponse): Promise<voi
 function* chunksOfSales(ledger: Ledger): Generator<string> {
   let lines: string[] = []
   for (const sale of ledger.sales()) {
-    lines.push(`${saleLine(sale)}\n`)
+    lines.push(`${JSON.stringify(saleLine(sale))}\n`)
     if (lines.length < LINES_PER_CHUNK) continue
     yield lines.join('')
     lines = []

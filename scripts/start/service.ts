@@ -66,9 +66,8 @@ export class Service {
   readonly #deaths = new Map<string, number>()
   #fault: string | undefined
   #isReady = false
-  #rolling: Promise<void> | undefined
-  /** The one that begins when `#rolling` is over. */
-  #nextRolling: Promise<void> | undefined
+  /** The last rolling restart that was asked for. */
+  #rolling: Promise<void> = Promise.resolve()
   #releaseLock: () => Promise<void> = async () => undefined
   #sinkOf = prefixedOutput([], { isColoured: false }, () => undefined)
 
@@ -99,23 +98,12 @@ export class Service {
 
   /**
    * Restarts every process that works for merchants, one after the other: the next one when all are ready again. With
-   * two instances of what listens no client is refused. Rejects when one does not become ready; the rest go on.
-   * Asked for while one is under way, another follows: some processes may have begun before what is to be deployed was built.
+   * two instances of what listens no client is refused. Rejects when a process does not become ready; the others continue.
+   * A restart that is asked for during another one follows it: some processes may run what was built before.
    */
   rollingRestart(): Promise<void> {
-    if (this.#rolling === undefined) {
-      this.#rolling = this.#restartInTurn().finally(() => {
-        this.#rolling = undefined
-      })
-      return this.#rolling
-    }
-    this.#nextRolling ??= this.#rolling
-      .catch(() => undefined)
-      .then(() => {
-        this.#nextRolling = undefined
-        return this.rollingRestart()
-      })
-    return this.#nextRolling
+    this.#rolling = this.#rolling.catch(() => undefined).then(() => this.#restartInTurn())
+    return this.#rolling
   }
 
   async #restartInTurn(): Promise<void> {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
 import { Client } from 'pg'
-import { type EmbeddedPostgres, startPostgres } from '../../../scripts/start/embedded-postgres.js'
+import { startPostgres } from '../../../scripts/start/embedded-postgres.js'
+import type { EmbeddedServer } from '../../../scripts/start/embedded-server.js'
 import { freePort } from '../../../scripts/start/ports.js'
 import { obtainPostgres, type PostgresBinary } from '../../../scripts/start/postgres-binary.js'
 import { until } from '../../support/conditions.js'
@@ -12,7 +13,7 @@ describe('embedded PostgreSQL', function () {
   this.timeout(120_000)
   let dir = ''
   let binary: PostgresBinary
-  let server: EmbeddedPostgres | undefined
+  let server: EmbeddedServer | undefined
 
   before(async () => {
     binary = await obtainPostgres(resolve('.vendor'), () => undefined)
@@ -27,7 +28,7 @@ describe('embedded PostgreSQL', function () {
     await rm(dir, { recursive: true, force: true })
   })
 
-  const start = async (): Promise<EmbeddedPostgres> =>
+  const start = async (): Promise<EmbeddedServer> =>
     startPostgres({ binary, port: await freePort(), dir: join(dir, 'postgres'), onOutput: () => undefined })
   const ask = async (url: string, statement: string): Promise<unknown[]> => {
     const client = new Client({ connectionString: url })
