@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { nodeWarning } from '../../runtime/node-version.js'
-import { supportedNode } from '../../runtime/version.js'
+import { nodeWarning, supportedNode } from '../../runtime/version.js'
 import { pinnedNodes } from '../runner/node-binaries.js'
 
 describe('the versions of Node', () => {
