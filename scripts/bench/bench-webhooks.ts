@@ -40,7 +40,7 @@ readCommandLine(
   toolCommand({
     name: 'bench:webhooks',
     does: 'Measures how fast events are delivered: a backlog, and beside the payments that make them. Runs a service of its own; needs no `npm start`, and does not touch the data of one.',
-    takes: 'a minute or two. Let nothing else work on the machine.'
+    takes: 'a minute or two. Run nothing else on the machine.'
   })
 )
 stopOnSignals()

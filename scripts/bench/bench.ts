@@ -1,11 +1,8 @@
 /**
  * `npm run bench`: the service beside an empty job queue and a bare pipeline, in one run on one machine.
  *
- * Every system gets the same Redis settings (`appendfsync always`), the same load generator and the same body, is warmed up,
- * and is measured in turn, round by round. `--quick` measures the ratios alone; `--write` writes docs/BENCHMARKS.md.
- * `--dir` is where the data lies, the Redis files included. `--cluster` compares nothing but one Redis with a Cluster, and
- * with replicas that are waited for. `--archive` compares nothing but Redis alone with most payments in the archive,
- * and `--restart` only starts Redis.
+ * Every system gets the same Redis settings (`appendfsync always`), load generator and body, is warmed up, and is measured
+ * in turn, round by round. `--cluster`, `--archive` and `--restart` measure something else instead.
  */
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -43,7 +40,7 @@ interface BenchOptions {
 const command = toolCommand({
   name: 'bench',
   does: 'Measures the service beside an empty job queue and a bare pipeline, all with a durable Redis of their own. Needs no `npm start`, and does not touch the data of one. Figures go to standard output, progress to standard error.',
-  takes: 'about 10 minutes; a minute or two with --quick. Let nothing else work on the machine.',
+  takes: 'about 10 minutes; a minute or two with --quick. Run nothing else on the machine.',
   examples: [
     ['--quick --rounds 3', 'the ratios alone'],
     ['--write', 'everything, into docs/BENCHMARKS.md'],
@@ -55,9 +52,9 @@ const command = toolCommand({
   .option('--payments <count>', 'payments of each system in a round', wholeNumber(1, 1_000_000), 6_000)
   .option('--connections <count>', 'connections that send at the same time', wholeNumber(1, 1_000), 128)
   .addOption(
-    new Option('--dir <folder>', 'where data lies during the run').argParser(folder).default(tmpdir(), tmpdir())
+    new Option('--dir <folder>', 'folder of the data during the run').argParser(folder).default(tmpdir(), tmpdir())
   )
-  .option('--quick', 'compare the systems, and measure nothing else')
+  .option('--quick', 'measure the throughput alone')
   .addOption(
     new Option(
       '--cluster',

@@ -1,4 +1,4 @@
-/** The service on one Redis, on a Cluster of three masters, and on one whose replicas are waited for; side by side. */
+/** The service on one Redis, on a Cluster of three masters, and on a Cluster with WAIT_REPLICAS; side by side. */
 import { join, resolve } from 'node:path'
 import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { obtainRedis } from '../start/redis-binary.js'
@@ -11,7 +11,7 @@ const MASTERS = 3
 const MERCHANTS = 24
 const NODE_TIMEOUT_MS = 5_000
 
-/** Everything that was started is stopped again. */
+/** Stops everything that it started. */
 export async function compareWithCluster(
   options: { rounds: number; payments: number; connections: number },
   tell: (line: string) => void

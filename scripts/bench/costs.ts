@@ -1,4 +1,4 @@
-/** What a load costs: CPU of the processes, commands and memory of Redis. Read before and after, the difference counts. */
+/** The cost of a load: CPU of the processes, commands and memory of Redis. Read before and after a load. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseSeries } from '../operator/series.js'
@@ -62,7 +62,7 @@ async function readProcess(name: string): Promise<{ pid: number; parent: number;
       cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS
     }
   } catch {
-    // The process ended while we looked.
+    // The process has ended.
     return null
   }
 }

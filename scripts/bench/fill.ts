@@ -22,8 +22,8 @@ import { readConfig } from '../../runtime/config.js'
 const BATCH = 512
 
 /**
- * Finished payments, written by the service's own encoders and its commit, without HTTP and network: what they leave in
- * Redis is what a payment leaves that came through the API. Answers their ids. `timeOf`: when each was created and ended (ms).
+ * Stores finished payments with the service's own encoders and its commit, without HTTP and network. Redis holds the same
+ * as after a payment through the API. Returns their ids. `timeOf`: when each was created and ended (ms).
  */
 export async function fill(
   redis: Redis,
@@ -54,7 +54,7 @@ export async function fill(
   return ids
 }
 
-/** What accept_payment.lua writes, but for the command, which a worker would take. */
+/** What accept_payment.lua writes, without the command, which a worker would run. */
 async function writeAccepted(redis: Redis, partition: number, payment: Payment): Promise<void> {
   const { id, merchantId, externalReference } = payment.terms
   const paymentKey = paymentKeyOf(id)
@@ -78,7 +78,7 @@ function references(): NetworkReferences {
   return { saleId: randomUUID(), tid: '1120015212969', nsu: '887616', authorizationCode: '376631' }
 }
 
-/** A payment as it is just after it was accepted. */
+/** A payment right after it was accepted. */
 export function acceptedPayment(merchantId: string, id: string): Payment {
   return newPayment(
     {
@@ -100,7 +100,7 @@ export function acceptedPayment(merchantId: string, id: string): Payment {
   )
 }
 
-/** The Idempotency-Key of such a payment: as long as that of a merchant who takes short ones. */
+/** The Idempotency-Key of such a payment, as long as a short key of a merchant. */
 export function createKeyOf(merchantId: string, id: string): string {
   return idempotencyRecord(merchantId, id)
 }

@@ -1,8 +1,8 @@
 /**
  * `npm run overload`: what happens beyond capacity.
  *
- * Finds what the service can do (closed loop), then offers multiples of it by the clock (open loop): accepted payments per
- * second should stay what they were, refusals should be quick, and memory should stay bounded. Ends with an audit.
+ * Measures the capacity of the service (closed loop), then offers multiples of it (open loop). Accepted payments per
+ * second should not fall, refusals should be quick, and memory should stay bounded. Ends with an audit.
  */
 import { Option } from 'commander'
 import { stopOnSignals } from '../command-line/ending.js'
@@ -30,8 +30,8 @@ interface OverloadOptions {
 
 const command = toolCommand({
   name: 'overload',
-  does: 'Finds what a service of its own can do on this machine, then offers multiples of it: what is accepted, what is refused, how fast, and whether memory stays bounded. Needs no `npm start`, and does not touch the data of one.',
-  takes: 'half a minute, and --seconds for every multiple. Let nothing else work on the machine.',
+  does: 'Measures the capacity of a service of its own on this machine, then offers multiples of it: what is accepted, what is refused, how fast, and whether memory stays bounded. Needs no `npm start`, and does not touch the data of one.',
+  takes: 'half a minute, and --seconds for every multiple. Run nothing else on the machine.',
   examples: [['--seconds 10 --multiples 1,2', 'at the capacity, and at twice of it']]
 })
   .option('--seconds <count>', 'how long each multiple is offered', wholeNumber(1, 3_600), 5)
@@ -97,7 +97,7 @@ interface Offered {
   readonly apiMib: number
 }
 
-/** Offers `perSecond` payments for `seconds`, and waits for all answers. */
+/** Sends `perSecond` payments for `seconds` by the clock, regardless of answers. Waits for all answers. */
 async function offer(
   service: ServiceSystem,
   { perSecond, seconds }: { perSecond: number; seconds: number }
@@ -132,7 +132,7 @@ async function offer(
   }
 }
 
-/** 0 while the process is too busy to answer. */
+/** In MiB; 0 while the process is too busy to answer. */
 async function apiMemory(service: ServiceSystem): Promise<number> {
   const bytes = await readFigure(service.dataDir, 'api.1', 'process_resident_memory_bytes').catch(() => 0)
   return bytes / 2 ** 20

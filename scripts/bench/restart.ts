@@ -1,4 +1,4 @@
-/** How long Redis takes to answer after a start, by the number of payments that it holds. */
+/** How long Redis takes to start, by the number of payments that it holds. */
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Redis } from '../../redis/connection/connections.js'
@@ -13,7 +13,7 @@ import { median } from './statistics.js'
 
 const MERCHANTS = 24
 const ROUNDS = 3
-/** Payments that are written as the service writes them. More are copies of their keys under other names. */
+/** Payments that are written like those of the service. The others are copies of their keys under other names. */
 const WRITTEN_MAX = 1_000_000
 const SCANNED = 1_000
 const COPIED = ':copy'
@@ -22,7 +22,7 @@ const COPY = `for _, key in ipairs(KEYS) do
   for copy = ARGV[1], ARGV[2] do redis.call('COPY', key, key .. '${COPIED}' .. copy) end
 end`
 
-/** Answers a Markdown table. `sizes`: payments, ascending, each a multiple of the first or of a million. */
+/** Returns a Markdown table. `sizes`: payments, ascending, each a multiple of the first or of a million. */
 export async function measureRestarts(
   { sizes, dir }: { sizes: readonly number[]; dir: string },
   tell: (line: string) => void
@@ -60,7 +60,7 @@ export async function measureRestarts(
   return `${rows.join('\n')}\n`
 }
 
-/** From `has` to `size` payments, with a file that was just rewritten. Answers GiB of memory and of the file. */
+/** Grows from `has` to `size` payments and rewrites the file. Returns the GiB of memory and of the file. */
 async function grow(
   redis: Redis,
   { written, has, size }: { written: number; has: number; size: number }

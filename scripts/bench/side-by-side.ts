@@ -1,4 +1,4 @@
-/** Throughput of all systems, closed loop, in turn, round by round; with what a payment costs. */
+/** Throughput of all systems, closed loop, in turn, round by round; and the cost of a payment. */
 import { readCpuMs, readRedisCosts } from './costs.js'
 import { assertAllCreated, type LoadResult, runClosedLoop } from './load.js'
 import { median, type Spread, spread } from './statistics.js'

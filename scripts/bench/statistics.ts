@@ -1,4 +1,4 @@
-/** Medians and ranges: a mean of runs on a shared machine says nothing. */
+/** Medians and ranges: on a shared machine outliers distort a mean. */
 export interface Spread {
   readonly median: number
   readonly min: number

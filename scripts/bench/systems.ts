@@ -17,7 +17,7 @@ export interface System {
   readonly url: string
   /** The durable Redis that it writes to. */
   readonly redisUrl: string
-  /** Makes what `total` requests need (one-use tokens), outside the measured time. */
+  /** Creates the one-use tokens for `total` requests, outside the measured time. */
   prepare(total: number): Promise<RequestSource>
   readonly stop: () => Promise<void>
 }
@@ -61,7 +61,7 @@ export interface ServiceSystem extends System {
   readonly apiUrls: readonly string[]
 }
 
-/** Who sends the requests: in turn, when there are several. */
+/** The merchant of a request. */
 type Payer = Pick<Demo, 'merchant_id' | 'api_key'>
 
 /** This service: all processes of the Procfile. `env` and `scale` as for `npm start`. */
@@ -94,7 +94,7 @@ export async function startService(
   }
 }
 
-/** The same service with its requests from `count` merchants in turn, who are spread over the partitions. */
+/** The same service with requests of `count` merchants in turn, which are spread over the partitions. */
 export async function spreadOver(service: ServiceSystem, name: string, count: number): Promise<ServiceSystem> {
   const payers: Payer[] = []
   await withRedis(service.redisUrl, async redis => {
@@ -144,7 +144,7 @@ async function paymentsOf(
 
 const MINT_BATCH = 500
 
-/** A token for each of the merchants, sealed and stored as the process `tokens` does it. */
+/** A token for each of the merchants, sealed and stored as by the process `tokens`. */
 async function mintTokens(store: TokenStore, sealer: Sealer, merchantIds: readonly string[]): Promise<string[]> {
   const card = { number: '4024007153760060', holderName: 'Ada Lovelace', expirationMonth: '12', expirationYear: '2030' }
   const mint = async (merchantId: string): Promise<string> => {

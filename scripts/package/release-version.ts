@@ -1,4 +1,4 @@
-/** The version of a release: what logs, /healthz, metrics and `operator --version` tell. */
+/** The version of a release, as in logs, /healthz, metrics and `operator --version`. */
 import { messageOf } from '../../runtime/message-of.js'
 import { runToEnd } from '../start/apt-packages.js'
 

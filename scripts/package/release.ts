@@ -1,6 +1,6 @@
 /**
- * A release: the built product without tools of developers, the packages that it needs, and what operators need beside
- * it. It runs by itself where Node is installed.
+ * A release: the built product without developer tools, its packages, and the files for operators. It needs Node and
+ * nothing else.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'

@@ -12,7 +12,7 @@ import { loadPage } from './shop-page.js'
 
 export interface Shop {
   readonly url: string
-  /** From now on webhooks that are signed with this secret count; before, none does. */
+  /** Accepts webhooks with signatures of this secret from now on. Before the first call it accepts none. */
   believeWebhooks(secret: string): void
   stop(): Promise<void>
 }
@@ -97,7 +97,7 @@ function addOrders(router: Router, orders: OrderBook): Router {
   return router
 }
 
-/** Only no amount at all means everything: a mistake in one must not give the rest back too. */
+/** Only an absent amount means everything: an invalid one must not refund the rest. */
 function isRefundAmount(amount: unknown): amount is number | null {
   return amount === null || (typeof amount === 'number' && Number.isSafeInteger(amount) && amount > 0)
 }

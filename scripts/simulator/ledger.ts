@@ -53,13 +53,13 @@ export class Ledger {
   /** Descriptor of the file, opened to append. */
   readonly #file: number | null
 
-  /** Takes over what `file` holds; `null` keeps the sales in memory only. Throws when the file cannot be read. */
+  /** Loads `file`; `null` keeps the sales in memory only. Throws when the file cannot be read. */
   constructor(file: string | null) {
     for (const sale of file === null ? [] : readFile(file)) this.#keep(sale)
     this.#file = file === null ? null : openCompacted(file, this.#sales.values())
   }
 
-  /** Books a new sale, or the new state of one. On return it survives the end of the process. */
+  /** Books a new sale, or the new state of one. Afterwards it survives a crash of the process. */
   book(sale: LedgerSale): void {
     if (this.#file !== null) writeSync(this.#file, lineOf(sale))
     this.#keep(sale)
@@ -69,7 +69,7 @@ export class Ledger {
     return this.#sales.get(paymentId)
   }
 
-  /** The sales of an order, oldest first. The network does not mind several. */
+  /** The sales of an order, oldest first. The network allows several. */
   ofOrder(merchantOrderId: string): readonly LedgerSale[] {
     return (this.#orders.get(merchantOrderId) ?? []).flatMap(paymentId => this.#sales.get(paymentId) ?? [])
   }
@@ -93,7 +93,7 @@ export class Ledger {
   }
 }
 
-/** The entries of the file, oldest first. A last line that was cut short was never answered for, and is left out. */
+/** The entries of the file, oldest first. Ignores an incomplete last line, which was never answered. */
 function readFile(file: string): LedgerSale[] {
   if (!existsSync(file)) return []
   const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1)

@@ -1,6 +1,6 @@
 /**
- * Programs from the system's package manager without installing them: Debian packages, downloaded and unpacked into a
- * folder of the project. Only apt can do that without root and without touching the system.
+ * Programs from Debian packages without installing them: downloaded and unpacked into a folder of the project. Only apt
+ * can do that without root and without a change of the system.
  */
 import { spawn } from 'node:child_process'
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
@@ -29,8 +29,8 @@ export function canFetchPackages(): boolean {
 
 /**
  * Unpacks `packages`, and those of their dependencies that this system lacks, below `<vendorDir>/<name>`. `finish` may
- * complete the unpacked folder, or reject. Works in a folder of its own and renames it at the end, so that two starts at
- * once, or one that is cut off, leave nothing half done.
+ * complete the unpacked folder, or reject. Works in a temporary folder and renames it at the end, so that two starts at
+ * once, or one that is interrupted, leave nothing incomplete.
  */
 export async function fetchPackages(
   { vendorDir, name, packages }: { vendorDir: string; name: string; packages: readonly string[] },
@@ -52,8 +52,8 @@ export async function fetchPackages(
 }
 
 /**
- * The value of LD_LIBRARY_PATH for programs below `unpacked`: every folder that holds a library. Some packages keep
- * theirs in a folder of their own, which the loader finds by a path that is built in for an installed system only.
+ * The value of LD_LIBRARY_PATH for programs below `unpacked`: every folder that holds a library. Some packages have a
+ * folder for their own libraries, which the loader finds on an installed system only.
  */
 export function libraryPathOf(unpacked: string): string {
   const folders = ['usr/lib', 'lib']
@@ -91,7 +91,7 @@ async function missingPackages(options: readonly string[], packages: readonly st
   return [...new Set([...packages, ...added])]
 }
 
-/** Runs a program to its end and resolves to its output. Rejects with its last words when it fails. */
+/** Runs a program to its end and resolves to its output. Rejects with the last line of its errors when it fails. */
 export function runToEnd(
   file: string,
   args: readonly string[],
@@ -105,16 +105,16 @@ export function runToEnd(
       stdio: ['ignore', 'pipe', 'pipe']
     })
     let output = ''
-    let complaint = ''
+    let errors = ''
     child.stdout.on('data', chunk => {
       output += chunk
     })
     child.stderr.on('data', chunk => {
-      complaint += chunk
+      errors += chunk
     })
     child.once('error', reject)
     child.once('close', code => {
-      const lastLine = complaint.trim().split('\n').at(-1) ?? ''
+      const lastLine = errors.trim().split('\n').at(-1) ?? ''
       if (code === 0) resolve(output)
       else reject(new Error(`${file} ${args.find(arg => !arg.startsWith('-')) ?? ''} failed (${code}): ${lastLine}`))
     })

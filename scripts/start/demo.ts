@@ -1,6 +1,6 @@
 /**
- * What the first start of the test environment makes, and later starts find again: the vault's key files, a demo
- * merchant with its keys, and `DATA_DIR/demo.json`, from which scripts and tests take them.
+ * What the first start of the test environment creates and later starts reuse: the vault's key files, a demo merchant
+ * with its keys, and `DATA_DIR/demo.json`, which scripts and tests read.
  */
 import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { claimInstallation } from '../../redis/installation/installation.js'
@@ -23,8 +23,8 @@ export interface Demo extends ServiceUrls {
 const DEMO_FILE = 'demo.json'
 
 /**
- * Refuses data of another installation, then prepares the test environment. In live nothing is made: keys and merchants
- * come from the operator.
+ * Refuses data of another installation, then prepares the test environment. In live it creates nothing: the operator
+ * makes keys and merchants.
  */
 export function prepareFor(env: NodeJS.ProcessEnv): Preparation {
   return async ({ dataDir, redis, urls }) => {
@@ -69,7 +69,7 @@ async function withConnection<T>(redisUrl: string, work: (redis: Redis) => Promi
 async function findOrCreateDemo(dataDir: string, redis: Redis): Promise<DemoKeys> {
   const merchants = new MerchantStore(redis, 'test')
   const stored = storedKeys(await readJson(dataDir, DEMO_FILE))
-  // The file may be older than the data: REDIS_URL can name another server, or an emptied one.
+  // The data may be newer than the file: REDIS_URL can name another server, or an emptied one.
   if (stored !== undefined && (await isKnown(merchants, stored))) return stored
   const { merchantId } = await merchants.createMerchant('Demo merchant')
   const secret = await merchants.createKey({

@@ -1,4 +1,4 @@
-/** A PostgreSQL that runs beside the service and keeps the archive: on a loopback port, with a password of its own. */
+/** A PostgreSQL beside the service for the archive: on a loopback port, with a generated password. */
 import { randomBytes } from 'node:crypto'
 import { chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,15 +8,15 @@ import type { PostgresBinary } from './postgres-binary.js'
 import type { Ending, UnixUser } from './process-group.js'
 
 /**
- * Makes the files at the first start, and runs the server. Under root it runs as a user who may not
- * pass the folders above, so the server reaches its own folder through the descriptor that the shell opens here.
+ * Creates the files at the first start, and runs the server. Under root it runs as a user without access to the folders
+ * above, so the server reaches its own folder through a descriptor that the shell opens.
  */
 const SERVER = `
 exec 9<. || exit
 base=/proc/self/fd/9; [ -e "$base" ] || base=$PWD
 cd /
 bin=$1; shift
-# A server of an earlier start, whose supervisor was killed, may still work on these files.
+# After the supervisor was killed, the server of an earlier start may still use these files.
 tries=0
 while read -r pid < "$base/data/postmaster.pid" && kill -0 "$pid" && [ "$tries" -lt 150 ]; do
   sleep 0.1; tries=$((tries + 1))
@@ -29,7 +29,7 @@ fi
 set -- "$bin/postgres" -D "$base/data" "$@"
 ${GUARD}`
 
-/** In the place of root, as which PostgreSQL refuses to run. The last user and group of every Linux. */
+/** PostgreSQL refuses to run as root. `nobody` of every Linux. */
 const UNPRIVILEGED: UnixUser = { uid: 65_534, gid: 65_534 }
 /** After a kill the server first replays its log. */
 const START_WITHIN_MS = 60_000
@@ -71,7 +71,7 @@ export async function startPostgres(options: {
   })
 }
 
-/** The password of the server, which is made with its folder. */
+/** The password of the server, created with its folder. */
 async function passwordIn(dir: string, user: UnixUser | undefined): Promise<string> {
   const file = join(dir, 'password')
   await mkdir(dir, { recursive: true, mode: 0o700 })

@@ -1,8 +1,8 @@
 /**
  * A Redis that runs beside the service, durable or memory-only.
  *
- * The durable one writes every command to its append-only file before it answers, and never evicts. The memory-only
- * one writes nothing anywhere: no snapshot, no append-only file, no crash report (which would quote a command).
+ * The durable one writes every command to its append-only file before it answers, and never evicts. The memory-only one
+ * writes no snapshot, no append-only file and no crash report, which would quote a command.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
@@ -81,7 +81,7 @@ export async function startRedis(options: {
   })
 }
 
-/** Waits until no server of an earlier, killed start works in `dir` any more. Rejects when it stays. */
+/** Waits until the server of an earlier, killed start no longer uses `dir`. Rejects when it does not stop. */
 export async function waitUntilUnused(dir: string, port: number): Promise<void> {
   const deadline = Date.now() + LEFTOVER_DEADLINE_MS
   while ((await askRedis(port, 'CONFIG GET dir'))?.includes(`${dir}\r\n`)) {

@@ -1,6 +1,6 @@
 /**
- * Webhooks go to https addresses only. So that a merchant can receive them while developing, the test environment has
- * a certificate authority of its own, valid on this machine only: `webhooks` trusts it, `webhooks:listen` uses it.
+ * Webhooks go to https addresses only. For receivers on the machine of a developer, the test environment has its own
+ * certificate authority: `webhooks` trusts it, `webhooks:listen` uses it.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
@@ -52,8 +52,8 @@ export async function readLoopbackTls(dataDir: string): Promise<TlsMaterial> {
 }
 
 /**
- * An authority, and a certificate of it for `localhost`, 127.0.0.1 and ::1. The authority's key is thrown away. Two
- * authorities that one process trusts need two names.
+ * An authority, and its certificate for `localhost`, 127.0.0.1 and ::1. The authority's key is discarded. Two authorities
+ * that one process trusts need two names.
  */
 export async function makeLoopbackTls(name = 'Card payments, this machine only'): Promise<TlsMaterial> {
   const notAfterDate = new Date()

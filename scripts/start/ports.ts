@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-/** Whether `port` can be listened on just now. Resolves to the port, or undefined when it is taken. */
+/** Tries to listen on `port`. Resolves to the port, or to undefined when it is taken. */
 export function probePort(port: number, host: string): Promise<number | undefined> {
   return new Promise(resolve => {
     const server = createServer()
@@ -15,36 +15,36 @@ export function probePort(port: number, host: string): Promise<number | undefine
   })
 }
 
-/** The ports that this process has assigned: a port stays free until its owner listens, and must not get two. */
-const deliveryCount = new Set<number>()
+/** The ports that this process has assigned. A port looks free until its owner listens. */
+const assigned = new Set<number>()
 
 /**
- * Below those that systems give to outgoing connections (Linux: from 32768): one of these may be made between the look
- * for a free port and the moment in which its owner listens, or while its owner is being started again.
+ * Below the ports of outgoing connections (Linux: from 32768). One of those could take the port before its owner listens,
+ * or while its owner restarts.
  */
 const LOWEST = 20_000
 const HIGHEST = 32_000
 const TRIES_MAX = 1_000
 
 /**
- * `PORT_SHARE=1/2`: this process and its children choose among the second half of the ports. Programs that run side by
- * side with different shares never choose the same port while its owner is still starting.
+ * `PORT_SHARE=1/2`: this process and its children choose from the second half of the ports. So programs with different
+ * shares never choose the same port.
  */
 const [share = 0, shares = 1] = (process.env['PORT_SHARE'] ?? '0/1').split('/').map(Number)
 
-/** A free port that this process did not hand out before. */
+/** A free port that this process did not assign before. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   const size = Math.floor((HIGHEST - LOWEST) / shares)
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const port = LOWEST + share * size + randomInt(size)
-    if (deliveryCount.has(port) || (await probePort(port, host)) === undefined) continue
-    deliveryCount.add(port)
+    if (assigned.has(port) || (await probePort(port, host)) === undefined) continue
+    assigned.add(port)
     return port
   }
   throw new Error(`No port from ${LOWEST} to ${HIGHEST} is free on ${host}; close programs that listen there.`)
 }
 
-/** Which variable tells a process its port; processes that are not named here listen on the ops port only. */
+/** The variable with the port of a process. Other processes listen on the ops port only. */
 export const portVariables: Readonly<Record<string, string>> = {
   api: 'PORT',
   tokens: 'TOKENS_PORT',
@@ -55,7 +55,7 @@ export const portVariables: Readonly<Record<string, string>> = {
 /** Instance k of a listening process gets the port of the first one + 10 (k - 1). */
 const INSTANCE_STEP = 10
 
-/** One listening process that is about to be started. */
+/** One listening process that will be started. */
 export interface PortRequest {
   readonly process: string
   /** 1 is the first. */
@@ -65,8 +65,8 @@ export interface PortRequest {
 }
 
 /**
- * The port of each request, in its order. Rejects with one sentence for every port that is taken or given twice,
- * each naming the variable to change.
+ * The port of each request, in order. Rejects with one sentence for every port that is taken or used twice, which names
+ * the variable to change.
  */
 export async function assignPorts(requests: readonly PortRequest[]): Promise<number[]> {
   const problems: string[] = []

@@ -1,22 +1,22 @@
 /**
  * Finds the programs of a PostgreSQL server, and fetches them without installing anything when the machine has none.
  *
- * Order: on the PATH, where Debian installs them, the copy that an earlier start left in `.vendor/postgres`, the system's
- * package manager.
+ * Order: the PATH, where Debian installs them, the copy of an earlier start in `.vendor/postgres`, the system's package
+ * manager.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { messageOf } from '../../runtime/message-of.js'
 import { canFetchPackages, fetchPackages, findOnPath, isExecutable, libraryPathOf } from './apt-packages.js'
 
-/** Programs of one version, and where they find libraries that the system does not have. */
+/** The programs of one version, and the folder of libraries that the system lacks. */
 export interface PostgresBinary {
   /** The folder of `postgres` and `initdb`. */
   readonly folder: string
   readonly libraryPath: string | undefined
 }
 
-/** `vendorDir` keeps what was fetched; `say` receives a sentence about anything that takes longer than a moment. */
+/** `vendorDir` keeps what was fetched; `say` gets a sentence before anything slow. */
 export async function obtainPostgres(vendorDir: string, say: (line: string) => void): Promise<PostgresBinary> {
   const onPath = findOnPath('postgres')
   const folder = onPath === undefined ? newestBelow('/') : dirname(onPath)
@@ -46,7 +46,7 @@ export async function obtainPostgres(vendorDir: string, say: (line: string) => v
   )
 }
 
-/** Started by root, PostgreSQL runs as another user, who cannot run programs in a checkout that is closed to others. */
+/** Under root PostgreSQL runs as another user, who needs access to its programs: a checkout may be closed to others. */
 const ROOTS_PLACE = '/var/cache/card-payments'
 
 /** Whether all users may pass the folder, as far as it exists, and those above it. */

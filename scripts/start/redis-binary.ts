@@ -1,16 +1,15 @@
 /**
  * Finds a Redis server program, and fetches one without installing anything when the machine has none.
  *
- * Order: `redis-server` or `valkey-server` on the PATH, the copy that an earlier start left in `.vendor/redis`, the
- * system's package manager. Where packages can't be fetched without installing them, the message names the
- * one command that a person has to run.
+ * Order: `redis-server` or `valkey-server` on the PATH, the copy of an earlier start in `.vendor/redis`, the system's
+ * package manager. Where packages can't be fetched without installing them, the error names the command to run.
  */
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../runtime/message-of.js'
 import { canFetchPackages, fetchPackages, findOnPath, isExecutable, libraryPathOf, runToEnd } from './apt-packages.js'
 
-/** A program that behaves as `redis-server`, and where it finds libraries that the system does not have. */
+/** A program with the behaviour of `redis-server`, and the folder of libraries that the system lacks. */
 export interface RedisBinary {
   readonly file: string
   readonly libraryPath: string | undefined
@@ -25,7 +24,7 @@ const INSTALL_COMMANDS: readonly (readonly [program: string, command: string])[]
   ['pacman', 'pacman -S valkey']
 ]
 
-/** `vendorDir` keeps what was fetched; `say` receives a sentence about anything that takes longer than a moment. */
+/** `vendorDir` keeps what was fetched; `say` gets a sentence before anything slow. */
 export async function obtainRedis(vendorDir: string, say: (line: string) => void): Promise<RedisBinary> {
   const installed = SERVER_NAMES.map(findOnPath).find(file => file !== undefined)
   if (installed !== undefined) return { file: installed, libraryPath: undefined }
@@ -61,7 +60,7 @@ async function usableCopy(vendorDir: string): Promise<RedisBinary | undefined> {
   return answer === undefined ? undefined : binary
 }
 
-/** Debian ships one program under several names; the package with the name redis-server is only a link to it. */
+/** Debian ships one program under several names; its package redis-server is only a link to it. */
 async function nameServer(unpacked: string): Promise<void> {
   const programs = ['redis-server', 'redis-check-rdb', 'valkey-server', 'valkey-check-rdb']
   const program = programs.find(name => isExecutable(join(unpacked, 'usr/bin', name)))

@@ -1,8 +1,7 @@
 /**
  * The whole service on one machine: its databases, every process of the Procfile, the simulator.
  *
- * `npm start` is this plus signals and a banner; the system tests run the same code with a data directory and ports
- * of their own.
+ * `npm start` adds signals and a banner. The system tests run the same code with their own data directory and ports.
  */
 import { type Config, readConfig } from '../../runtime/config.js'
 import { drainMsOf, EXIT_CONFIG } from '../../runtime/ending.js'
@@ -24,7 +23,7 @@ import { waitUntilReady } from './readiness.js'
 import { SupervisedProcess } from './supervised-process.js'
 import { Supervisor } from './supervisor.js'
 
-/** What must exist before the processes start; made once Redis answers. Addresses of Redis replace the real ones. */
+/** Creates what the processes need before they start, once Redis answers. Addresses of Redis replace the real ones. */
 export type Preparation = (place: {
   readonly dataDir: string
   readonly redis: DatabaseUrls
@@ -42,7 +41,7 @@ export interface ServiceOptions {
   readonly output: OutputOptions
   readonly write: (text: string) => void
   readonly prepare: Preparation
-  /** The environment of an instance, in the place of what `npm start` gives it. */
+  /** The environment of an instance, instead of that of `npm start`. */
   readonly environment?: typeof environmentOf
   /** The user that a process runs as; absent: the user of this process. */
   readonly userOf?: (processName: string) => UnixUser | undefined
@@ -55,10 +54,10 @@ export interface RunningService {
   readonly redis: DatabaseUrls
 }
 
-/** A process that dies this often before the service was ready once has a fault that a restart does not mend. */
+/** After so many deaths before the service was ready, a restart does not help. */
 const DEATHS_BEFORE_READY_MAX = 3
 
-/** One start of the service. `start` once; `stop` at any time, also while `start` is under way. */
+/** One start of the service. `start` once; `stop` at any time, also during `start`. */
 export class Service {
   readonly #options: ServiceOptions
   readonly #supervisor = new Supervisor()
@@ -80,7 +79,7 @@ export class Service {
     return this.#supervisor.processes
   }
 
-  /** Resolves when every process is ready. Rejects, with nothing left running, when that does not come about. */
+  /** Resolves when every process is ready. Otherwise stops everything and rejects. */
   async start(): Promise<RunningService> {
     try {
       return await this.#start()

@@ -1,14 +1,14 @@
-/** All processes of one `npm start`: started one by one, stopped together in the order that loses least work. */
+/** All processes of one `npm start`, and the order in which they stop. */
 import { STOP_DEADLINE_MS } from '../../runtime/ending.js'
 import type { SupervisedProcess } from './supervised-process.js'
 
-/** A process that keeps to its own deadline is not killed just before it. */
+/** Longer than the deadline of the process itself. */
 const WORK_GRACE_MS = STOP_DEADLINE_MS + 300
 
 /**
- * The order of stopping. First everything that works for merchants, all at once; then the simulator, which answers
- * calls that are still under way; then Redis, which all processes needed until now. The sum stays below
- * the promised 15 s; processes that drain first (DRAIN_DELAY_MS) get that time on top.
+ * The order of stopping. First everything that works for merchants, at once; then the simulator, which answers calls in
+ * flight; then the databases, which all processes need until then. The sum is below the promised 15 s; processes that
+ * drain (DRAIN_DELAY_MS) get that time on top.
  */
 const STAGES = [
   { name: 'work', graceMs: WORK_GRACE_MS },
@@ -16,7 +16,7 @@ const STAGES = [
   { name: 'redis', graceMs: 1_200 }
 ] as const
 
-/** For a process that came up while the others were being stopped: it has no work yet. */
+/** For a process that started during the stop: it has no work yet. */
 const LATECOMER_GRACE_MS = 500
 
 export type Stage = (typeof STAGES)[number]['name']

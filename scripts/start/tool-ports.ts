@@ -1,7 +1,7 @@
-/** Where the tools listen that run beside `npm start`, and how. */
+/** Ports of the tools that run beside `npm start`. */
 import type { AddressInfo, Server } from 'node:net'
 
-/** Far from its own ports, which are 3000 to 3003 and 10 more for each instance. */
+/** Above those of `npm start`: 3000 to 3003, and 10 more for each instance. */
 export const toolPorts = {
   shop: 4000,
   inspector: 4010,
@@ -10,8 +10,8 @@ export const toolPorts = {
 } as const
 
 /**
- * Listens on this machine only. Resolves to the port (0 takes a free one); rejects with a sentence that names the option
- * to change, such as `--port`.
+ * Listens on the loopback address. Resolves to the port (0 takes a free one). Rejects with a sentence that names the
+ * option to change, such as `--port`.
  */
 export async function listenHere(server: Server, port: number, option: string): Promise<number> {
   await new Promise<void>((resolve, reject) => {
