@@ -22,9 +22,30 @@ export function isExecutable(file: string): boolean {
   }
 }
 
-/** Whether this system has what `fetchPackages` needs. */
-export function canFetchPackages(): boolean {
-  return findOnPath('apt-get') !== undefined && findOnPath('dpkg') !== undefined
+/**
+ * What `locate` finds in the unpacked packages below `<vendorDir>/<name>`. Fetches them unless an earlier call did. Before
+ * the folder is in place, `complete` may change it. Rejects with a reason when that is impossible, or finds nothing.
+ */
+export async function obtainUnpacked<T>(
+  options: { vendorDir: string; name: string; packages: readonly string[]; say: (line: string) => void },
+  locate: (unpacked: string) => Promise<T | undefined> | T | undefined,
+  complete: (unpacked: string) => Promise<void> = async () => undefined
+): Promise<T> {
+  const { vendorDir, name, packages, say } = options
+  const folder = join(vendorDir, name)
+  const cached = await locate(folder)
+  if (cached !== undefined) return cached
+  if (findOnPath('apt-get') === undefined || findOnPath('dpkg') === undefined) {
+    throw new Error('this system has no package manager that can fetch programs without installing them')
+  }
+  say(`Fetching ${name} into ${vendorDir} (nothing is installed on the system) ...`)
+  await fetchPackages({ vendorDir, name, packages }, async unpacked => {
+    await complete(unpacked)
+    if ((await locate(unpacked)) === undefined) throw new Error(`${packages.join(', ')}: no program that runs here`)
+  })
+  const fetched = await locate(folder)
+  if (fetched === undefined) throw new Error(`unreachable: ${name} was found before it was moved to ${folder}`)
+  return fetched
 }
 
 /**
@@ -32,7 +53,7 @@ export function canFetchPackages(): boolean {
  * complete the unpacked folder, or reject. Works in a temporary folder and renames it at the end, so that two starts at
  * once, or one that is interrupted, leave nothing incomplete.
  */
-export async function fetchPackages(
+async function fetchPackages(
   { vendorDir, name, packages }: { vendorDir: string; name: string; packages: readonly string[] },
   finish: (unpacked: string) => Promise<void>
 ): Promise<void> {

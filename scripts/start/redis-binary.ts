@@ -7,7 +7,7 @@
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../runtime/message-of.js'
-import { canFetchPackages, fetchPackages, findOnPath, isExecutable, libraryPathOf, runToEnd } from './apt-packages.js'
+import { findOnPath, isExecutable, libraryPathOf, obtainUnpacked, runToEnd } from './apt-packages.js'
 
 /** A program with the behaviour of `redis-server`, and the folder of libraries that the system lacks. */
 export interface RedisBinary {
@@ -29,33 +29,20 @@ export async function obtainRedis(vendorDir: string, say: (line: string) => void
   const installed = SERVER_NAMES.map(findOnPath).find(file => file !== undefined)
   if (installed !== undefined) return { file: installed, libraryPath: undefined }
 
-  const cached = await usableCopy(vendorDir)
-  if (cached !== undefined) return cached
-
-  let reason = 'no package manager that can fetch one without installing it was found'
-  if (canFetchPackages()) {
-    say('Fetching a Redis server into .vendor (nothing is installed on the system) ...')
-    try {
-      await fetchPackages({ vendorDir, name: 'redis', packages: ['redis-tools'] }, nameServer)
-      const fetched = await usableCopy(vendorDir)
-      if (fetched !== undefined) return fetched
-      reason = 'the fetched program does not run on this machine'
-    } catch (error) {
-      reason = messageOf(error)
-    }
-  }
-  const install = INSTALL_COMMANDS.find(([program]) => findOnPath(program) !== undefined)?.[1]
-  throw new Error(
-    `There is no redis-server or valkey-server on the PATH, and fetching one did not work: ${reason}.\n` +
-      `Install one${install === undefined ? '' : ` (${install})`}, or set REDIS_URL and SECRETS_REDIS_URL to running servers.`
-  )
+  const options = { vendorDir, name: 'redis', packages: ['redis-tools'], say }
+  return await obtainUnpacked(options, usableServer, nameServer).catch((error: unknown) => {
+    const install = INSTALL_COMMANDS.find(([program]) => findOnPath(program) !== undefined)?.[1]
+    throw new Error(
+      `There is no redis-server or valkey-server on the PATH, and fetching one did not work: ${messageOf(error)}.\n` +
+        `Install one${install === undefined ? '' : ` (${install})`}, or set REDIS_URL and SECRETS_REDIS_URL to running servers.`
+    )
+  })
 }
 
-async function usableCopy(vendorDir: string): Promise<RedisBinary | undefined> {
-  const root = join(vendorDir, 'redis')
-  const file = join(root, 'redis-server')
+async function usableServer(unpacked: string): Promise<RedisBinary | undefined> {
+  const file = join(unpacked, 'redis-server')
   if (!isExecutable(file)) return undefined
-  const binary = { file, libraryPath: libraryPathOf(root) }
+  const binary = { file, libraryPath: libraryPathOf(unpacked) }
   const answer = await runToEnd(file, ['--version'], { LD_LIBRARY_PATH: binary.libraryPath }).catch(() => undefined)
   return answer === undefined ? undefined : binary
 }
