@@ -29,7 +29,7 @@ fi
 set -- "$bin/postgres" -D "$base/data" "$@"
 ${GUARD}`
 
-/** PostgreSQL refuses to run as root. `nobody` of every Linux. */
+/** PostgreSQL refuses to run as root. The unprivileged user and group of every Linux. */
 const UNPRIVILEGED: UnixUser = { uid: 65_534, gid: 65_534 }
 /** After a kill the server first replays its log. */
 const START_WITHIN_MS = 60_000

@@ -1,7 +1,7 @@
 /** The environment variables of each process. Any other runner sets the same names. */
 import { join } from 'node:path'
-import { type Config, variablesKeptFrom } from '../../runtime/config.js'
-import { assignPorts, portVariables } from './ports.js'
+import { variablesKeptFrom } from '../../runtime/config.js'
+import { type PortPlan, portVariables } from './ports.js'
 import type { PlannedInstance } from './procfile.js'
 
 /** Where the first instance of each listening process is reached; null when it does not run. */
@@ -26,33 +26,8 @@ export interface Surroundings {
   readonly webhooks: { readonly keysFile: string; readonly caFile: string } | undefined
 }
 
-/** The port of every listening instance, by name (`api.2`). */
-export type PortPlan = ReadonlyMap<string, { readonly port: number; readonly host: string }>
-
 /** Lets webhooks reach the machine of a developer. The egress policy refuses these addresses by default. */
 const LOOPBACK_NETWORKS = '127.0.0.0/8,::1/128'
-
-/** Finds a port for every instance that listens. Rejects with all that are taken. */
-export async function planPorts(instances: readonly PlannedInstance[], config: Config): Promise<PortPlan> {
-  const { host } = config
-  const places: Readonly<Record<string, { base: number; host: string }>> = {
-    api: { base: config.port, host },
-    tokens: { base: config.tokensPort, host },
-    network: { base: config.networkPort, host: config.networkHost },
-    notifications: { base: config.notificationsPort, host: config.notificationsHost }
-  }
-  const requests = instances.flatMap(({ name, instance }) => {
-    const place = places[name]
-    return place === undefined ? [] : [{ process: name, instance, ...place }]
-  })
-  const ports = await assignPorts(requests)
-  return new Map(
-    requests.map(({ process, instance, host: at }, index) => [
-      `${process}.${instance}`,
-      { port: ports[index] ?? 0, host: at }
-    ])
-  )
-}
 
 /** The addresses of the first instances. */
 export function serviceUrls(ports: PortPlan): ServiceUrls {

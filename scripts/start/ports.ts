@@ -1,6 +1,8 @@
 /** Ports of this machine: which are free, and which every listening process gets. */
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
+import type { Config } from '../../runtime/config.js'
+import type { PlannedInstance } from './procfile.js'
 
 /** Tries to listen on `port`. Resolves to the port, or to undefined when it is taken. */
 export function probePort(port: number, host: string): Promise<number | undefined> {
@@ -52,36 +54,38 @@ export const portVariables: Readonly<Record<string, string>> = {
   notifications: 'NOTIFICATIONS_PORT'
 }
 
+/** The port of every listening instance, by name (`api.2`). */
+export type PortPlan = ReadonlyMap<string, { readonly port: number; readonly host: string }>
+
 /** Instance k of a listening process gets the port of the first one + 10 (k - 1). */
 const INSTANCE_STEP = 10
 
-/** One listening process that will be started. */
-export interface PortRequest {
-  readonly process: string
-  /** 1 is the first. */
-  readonly instance: number
-  readonly base: number
-  readonly host: string
-}
-
 /**
- * The port of each request, in order. Rejects with one sentence for every port that is taken or used twice, which names
- * the variable to change.
+ * A port for every instance that listens. Rejects with one sentence for every port that is taken or used twice, which
+ * names the variable to change.
  */
-export async function assignPorts(requests: readonly PortRequest[]): Promise<number[]> {
+export async function planPorts(
+  instances: readonly Pick<PlannedInstance, 'name' | 'instance'>[],
+  config: Pick<Config, 'host' | 'port' | 'tokensPort' | `network${'Host' | 'Port'}` | `notifications${'Host' | 'Port'}`>
+): Promise<PortPlan> {
+  const places: Readonly<Record<string, { base: number; host: string }>> = {
+    api: { base: config.port, host: config.host },
+    tokens: { base: config.tokensPort, host: config.host },
+    network: { base: config.networkPort, host: config.networkHost },
+    notifications: { base: config.notificationsPort, host: config.notificationsHost }
+  }
+  const plan = new Map<string, { port: number; host: string }>()
   const problems: string[] = []
-  const owners = new Map<number, string>()
-  const ports: number[] = []
-  for (const { process, instance, base, host } of requests) {
-    const name = `${process}.${instance}`
-    const variable = `${portVariables[process]}=${base}`
-    const wanted = base === 0 ? await freePort(host) : base + INSTANCE_STEP * (instance - 1)
-    const port = wanted > 65_535 ? undefined : await probePort(wanted, host)
-    const owner = owners.get(port ?? wanted)
-    if (port === undefined) problems.push(`${variable}: port ${wanted} for ${name} is taken by another program`)
-    else if (owner !== undefined) problems.push(`${variable}: port ${wanted} for ${name} is already that of ${owner}`)
-    owners.set(port ?? wanted, name)
-    ports.push(port ?? 0)
+  for (const { name, instance } of instances) {
+    const place = places[name]
+    if (place === undefined) continue
+    const { base, host } = place
+    const port = base === 0 ? await freePort(host) : base + INSTANCE_STEP * (instance - 1)
+    const isFree = port <= 65_535 && (await probePort(port, host)) !== undefined
+    const owner = [...plan].find(([, other]) => other.port === port)?.[0]
+    const problem = isFree ? owner && `is already that of ${owner}` : 'is taken by another program'
+    if (problem) problems.push(`${portVariables[name]}=${base}: port ${port} for ${name}.${instance} ${problem}`)
+    plan.set(`${name}.${instance}`, { port, host })
   }
   if (problems.length > 0) {
     throw new Error(
@@ -89,5 +93,5 @@ export async function assignPorts(requests: readonly PortRequest[]): Promise<num
         'Stop the other program, or set the variable to a free port (0 takes any).'
     )
   }
-  return ports
+  return plan
 }

@@ -7,16 +7,9 @@ import { type Config, readConfig } from '../../runtime/config.js'
 import { drainMsOf, EXIT_CONFIG } from '../../runtime/ending.js'
 import { lockDataDir, OPS_FILE, writeJson } from './data-dir.js'
 import { type DatabaseUrls, startDatabases, vendorDir } from './databases.js'
-import {
-  environmentOf,
-  type PortPlan,
-  planPorts,
-  type ServiceUrls,
-  type Surroundings,
-  serviceUrls
-} from './environment.js'
+import { environmentOf, type ServiceUrls, type Surroundings, serviceUrls } from './environment.js'
 import { type OutputOptions, prefixedOutput } from './output.js'
-import { freePort } from './ports.js'
+import { freePort, type PortPlan, planPorts } from './ports.js'
 import type { Ending, UnixUser } from './process-group.js'
 import { type PlannedInstance, parseProcfile, planInstances } from './procfile.js'
 import { waitUntilReady } from './readiness.js'
