@@ -39,7 +39,7 @@ describe('addresses of the durable Redis', () => {
     })
   })
 
-  it('say what is wrong, and no password', () => {
+  it('report errors without the password', () => {
     expect(() => parseAddress('redis-cluster://u:hidden@a')).to.throw(/must look like redis-cluster:/)
     expect(() => parseAddress('redis-cluster://u:hidden@a')).not.to.throw(/hidden/)
     expect(() => parseAddress('redis-sentinel://a:1')).to.throw(/name of the master/)

@@ -32,7 +32,7 @@ describe('a file with secrets', () => {
     }
   })
 
-  it('is looked at by the processes that read it, and no public key is', () => {
+  it('is checked by the processes that read it; public keys are not', () => {
     const env = {
       VAULT_PUBLIC_KEYS_FILE: '/keys/public',
       VAULT_PRIVATE_KEYS_FILE: '/keys/private',

@@ -30,7 +30,7 @@ describe('the commands of package.json', function () {
   this.timeout(20_000)
 
   for (const name of commands) {
-    it(`${name} explains itself, and says when it does not know an option`, async () => {
+    it(`${name} prints its help, and refuses an unknown option`, async () => {
       const [help, typo] = await Promise.all([run(name, '--help'), run(name, '--no-such-option')])
       expect(help.exitCode, help.err).to.equal(0)
       expect(help.err).to.equal('')
@@ -56,7 +56,7 @@ describe('the commands of package.json', function () {
     ['docs all', 'too many arguments'],
     ['test no-such-test', 'No test file matches no-such-test.']
   ] as const) {
-    it(`${line}: is told what is wrong with it`, async () => {
+    it(`${line}: reports what is wrong`, async () => {
       const [name, ...args] = line.split(' ')
       const { exitCode, out, err } = await run(name ?? '', ...args)
       expect(err)
@@ -72,7 +72,7 @@ describe('the commands of package.json', function () {
     ['shop', 'Run `npm start` in another terminal first'],
     ['webhooks:listen', 'There is no demo merchant in dist/no-such-folder.']
   ] as const) {
-    it(`${line}: cannot, and says why without a stack`, async () => {
+    it(`${line}: fails with a sentence and without a stack`, async () => {
       const [name, ...args] = line.split(' ')
       const { exitCode, out, err } = await run(name ?? '', ...args)
       expect(exitCode).to.equal(1)

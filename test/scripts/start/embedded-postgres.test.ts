@@ -51,14 +51,14 @@ describe('embedded PostgreSQL', function () {
     expect(new URL(server.url).password).to.equal(before)
   })
 
-  it('is started anew when it is killed', async () => {
+  it('restarts after a kill', async () => {
     server = await start()
     const { url, process: supervised } = server
     supervised.signal('SIGKILL')
     await until('it answers again', () => ask(url, 'SELECT 1').catch(() => undefined))
   })
 
-  it('listens on the loopback address, wants the password, and writes each commit to the disk', async () => {
+  it('listens on the loopback address, requires the password, and writes each commit to the disk', async () => {
     server = await start()
     const names = ['listen_addresses', 'unix_socket_directories', 'fsync', 'synchronous_commit', 'password_encryption']
     const columns = names.map(name => `current_setting('${name}')`)
@@ -69,7 +69,7 @@ describe('embedded PostgreSQL', function () {
     expect(String(refusal)).to.contain('password authentication failed')
   })
 
-  it('never runs as root, and keeps its files to its own user', async () => {
+  it('never runs as root, and its files are readable by its own user only', async () => {
     server = await start()
     const [pid] = (await readFile(join(dir, 'postgres/data/postmaster.pid'), 'utf8')).split('\n')
     const uid = Number(/^Uid:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1])
@@ -79,7 +79,7 @@ describe('embedded PostgreSQL', function () {
     expect(files.map(file => file.mode & 0o077)).to.deep.equal([0, 0, 0])
   })
 
-  it('says why it did not start', async () => {
+  it('reports why it did not start', async () => {
     const port = await freePort()
     const missing = { folder: join(dir, 'nothing'), libraryPath: undefined }
     const error = await startPostgres({ binary: missing, port, dir, onOutput: () => undefined }).catch(String)
