@@ -6,6 +6,7 @@
  * `facts` are its installation and the ids of its current keys, which `operator doctor` compares.
  * /metrics is Prometheus text. A problem or warning that begins or ends is logged once.
  */
+import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { register } from 'prom-client'
@@ -80,14 +81,9 @@ export async function startOpsServer(options: {
 }
 
 /** Listens, or rejects with the port that is taken. */
-export function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
+export async function listen(server: Server, port: number, host: string): Promise<void> {
+  server.listen(port, host)
+  await once(server, 'listening')
 }
 
 /** Stops taking connections, lets running requests end, closes idle ones. Safe to call twice. */

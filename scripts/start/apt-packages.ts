@@ -2,10 +2,11 @@
  * Programs from Debian packages without installing them: downloaded and unpacked into a folder of the project. Only apt
  * can do that without root and without a change of the system.
  */
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 
 /** The file that a shell would run for `program`, if there is one. */
 export function findOnPath(program: string): string | undefined {
@@ -113,31 +114,18 @@ async function missingPackages(options: readonly string[], packages: readonly st
 }
 
 /** Runs a program to its end and resolves to its output. Rejects with the last line of its errors when it fails. */
-export function runToEnd(
+export async function runToEnd(
   file: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
   cwd?: string
 ): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(file, args, {
-      cwd,
-      env: { ...process.env, LC_ALL: 'C', ...env },
-      stdio: ['ignore', 'pipe', 'pipe']
-    })
-    let output = ''
-    let errors = ''
-    child.stdout.on('data', chunk => {
-      output += chunk
-    })
-    child.stderr.on('data', chunk => {
-      errors += chunk
-    })
-    child.once('error', reject)
-    child.once('close', code => {
-      const lastLine = errors.trim().split('\n').at(-1) ?? ''
-      if (code === 0) resolve(output)
-      else reject(new Error(`${file} ${args.find(arg => !arg.startsWith('-')) ?? ''} failed (${code}): ${lastLine}`))
-    })
+  const options = { cwd, env: { ...process.env, LC_ALL: 'C', ...env }, maxBuffer: Number.POSITIVE_INFINITY }
+  const running = promisify(execFile)(file, args, options)
+  running.child.stdin?.end()
+  const { stdout } = await running.catch((error: Error & { code?: unknown; stderr?: string }) => {
+    const lastLine = error.stderr?.trim().split('\n').at(-1) || error.message
+    throw new Error(`${file} ${args.find(arg => !arg.startsWith('-')) ?? ''} failed (${error.code}): ${lastLine}`)
   })
+  return stdout
 }

@@ -1,8 +1,10 @@
 /** The data directory: its lock, and the small files in it that other programs read. */
 import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
-import { createConnection, createServer, type Server } from 'node:net'
+import { createConnection, createServer } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 
 /** Where each process serves /readyz and /metrics, by its name. */
 export const OPS_FILE = 'ops.json'
@@ -29,7 +31,8 @@ export async function lockDataDir(dir: string): Promise<DataDirLock> {
   if (!address.startsWith('\0')) await rm(address, { force: true })
   const server = createServer(socket => socket.on('error', () => undefined).end(String(process.pid)))
   try {
-    await listen(server, address)
+    server.listen(address)
+    await once(server, 'listening')
   } catch (error) {
     throw inUse(real, (await holderOf(address)) ?? String(error))
   }
@@ -55,23 +58,8 @@ function inUse(dir: string, holder: string): Error {
   )
 }
 
-function holderOf(address: string): Promise<string | undefined> {
-  return new Promise(resolve => {
-    const socket = createConnection(address)
-    let answer = ''
-    socket.on('data', data => {
-      answer += data
-    })
-    socket.once('error', () => resolve(undefined))
-    socket.once('end', () => resolve(answer))
-  })
-}
-
-function listen(server: Server, address: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(address, resolve)
-  })
+async function holderOf(address: string): Promise<string | undefined> {
+  return await text(createConnection(address)).catch(() => undefined)
 }
 
 /** The content of a JSON file of the directory, or undefined when it is absent or not JSON. */

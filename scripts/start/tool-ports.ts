@@ -1,4 +1,5 @@
 /** Ports of the tools that run beside `npm start`. */
+import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
 
 /** Above those of `npm start`: 3000 to 3003, and 10 more for each instance. */
@@ -14,13 +15,11 @@ export const toolPorts = {
  * option to change, such as `--port`.
  */
 export async function listenHere(server: Server, port: number, option: string): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') return reject(error)
-      const why = error.code === 'EADDRINUSE' ? 'is taken' : 'needs more rights'
-      reject(new Error(`Port ${port} ${why}. Choose another: ${option}=N, or ${option}=0 for any that is free.`))
-    })
-    server.listen(port, '127.0.0.1', resolve)
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') throw error
+    const why = error.code === 'EADDRINUSE' ? 'is taken' : 'needs more rights'
+    throw new Error(`Port ${port} ${why}. Choose another: ${option}=N, or ${option}=0 for any that is free.`)
   })
   return (server.address() as AddressInfo).port
 }
