@@ -13,18 +13,17 @@ describe('embedded PostgreSQL', function () {
   this.timeout(120_000)
   let dir = ''
   let binary: PostgresBinary
-  let server: EmbeddedServer | undefined
+  let server: EmbeddedServer
 
   before(async () => {
     binary = await obtainPostgres(resolve('.vendor'), () => undefined)
-  })
-  beforeEach(async () => {
-    // Closed to the user as which the server runs in the place of root.
     dir = await mkdtemp(join(tmpdir(), 'payments-postgres-'))
+    // Closed to the user who runs the server instead of root.
     await chmod(dir, 0o700)
+    server = await start()
   })
-  afterEach(async () => {
-    await server?.process.stop(2_000)
+  after(async () => {
+    await server.process.stop(2_000)
     await rm(dir, { recursive: true, force: true })
   })
 
@@ -42,7 +41,6 @@ describe('embedded PostgreSQL', function () {
   }
 
   it('keeps its data and its password from start to start, also after a kill', async () => {
-    server = await start()
     await ask(server.url, 'CREATE TABLE kept AS SELECT 1')
     await server.process.stop(0)
     const before = new URL(server.url).password
@@ -52,14 +50,12 @@ describe('embedded PostgreSQL', function () {
   })
 
   it('restarts after a kill', async () => {
-    server = await start()
     const { url, process: supervised } = server
     supervised.signal('SIGKILL')
     await until('it answers again', () => ask(url, 'SELECT 1').catch(() => undefined))
   })
 
   it('listens on the loopback address, requires the password, and writes each commit to the disk', async () => {
-    server = await start()
     const names = ['listen_addresses', 'unix_socket_directories', 'fsync', 'synchronous_commit', 'password_encryption']
     const columns = names.map(name => `current_setting('${name}')`)
     expect(await ask(server.url, `SELECT ${columns}`)).to.deep.equal(['127.0.0.1', '', 'on', 'on', 'scram-sha-256'])
@@ -70,7 +66,6 @@ describe('embedded PostgreSQL', function () {
   })
 
   it('never runs as root, and its files are readable by its own user only', async () => {
-    server = await start()
     const [pid] = (await readFile(join(dir, 'postgres/data/postmaster.pid'), 'utf8')).split('\n')
     const uid = Number(/^Uid:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1])
     expect(uid).not.to.equal(0)
@@ -82,7 +77,8 @@ describe('embedded PostgreSQL', function () {
   it('reports why it did not start', async () => {
     const port = await freePort()
     const missing = { folder: join(dir, 'nothing'), libraryPath: undefined }
-    const error = await startPostgres({ binary: missing, port, dir, onOutput: () => undefined }).catch(String)
+    const empty = join(dir, 'empty')
+    const error = await startPostgres({ binary: missing, port, dir: empty, onOutput: () => undefined }).catch(String)
     expect(error).to.match(/The embedded PostgreSQL on port \d+ did not start: .*nothing\/initdb/)
   })
 })
