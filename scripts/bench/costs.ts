@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseSeries } from '../operator/series.js'
 import { OPS_FILE } from '../start/data-dir.js'
-import { infoFigure, withRedis } from './bench-redis.js'
+import { infoFigure, withRedis } from '../start/with-redis.js'
 
 export interface RedisCosts {
   readonly commands: number

@@ -1,7 +1,7 @@
 /** Latency in open loop: requests arrive by the clock, and none is dropped. */
 import type { Redis } from '../../redis/connection/connections.js'
 import { delay } from '../../runtime/delay.js'
-import { withRedis } from './bench-redis.js'
+import { withRedis } from '../start/with-redis.js'
 import { assertAllCreated, type LoadResult, runOpenLoop } from './load.js'
 import { medians } from './statistics.js'
 import type { System } from './systems.js'

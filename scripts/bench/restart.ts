@@ -7,7 +7,7 @@ import { startRedis } from '../start/embedded-redis.js'
 import type { EmbeddedServer } from '../start/embedded-server.js'
 import { freePort } from '../start/ports.js'
 import { obtainRedis } from '../start/redis-binary.js'
-import { infoFigure, untilAtRest, withRedis } from './bench-redis.js'
+import { infoFigure, untilAtRest, withRedis } from '../start/with-redis.js'
 import { fill } from './fill.js'
 import { median } from './statistics.js'
 

@@ -9,7 +9,7 @@ import { loadSealer, type Sealer } from '../../vault/sealer.js'
 import { type Demo, readDemo } from '../start/demo.js'
 import { demoCustomer } from '../start/demo-customer.js'
 import { ownService } from '../start/own-service.js'
-import { withRedis } from './bench-redis.js'
+import { withRedis } from '../start/with-redis.js'
 import type { LoadRequest, RequestSource } from './load.js'
 
 export interface System {

@@ -2,16 +2,16 @@
  * What the first start of the test environment creates and later starts reuse: the vault's key files, a demo merchant
  * with its keys, and `DATA_DIR/demo.json`, which scripts and tests read.
  */
-import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
+import type { Redis } from '../../redis/connection/connections.js'
 import { claimInstallation } from '../../redis/installation/installation.js'
 import { MerchantStore } from '../../redis/merchants/merchants.js'
 import { readConfig } from '../../runtime/config.js'
-import { createLogger } from '../../runtime/log.js'
 import { ensureKeyFiles, keyFilesIn, webhookKeyFileIn } from '../../vault/key-files.js'
 import { readJson, writeJson } from './data-dir.js'
 import { type ServiceUrls, vaultDir } from './environment.js'
 import { writeTrustedAuthorities } from './loopback-tls.js'
 import type { Preparation } from './service.js'
+import { withRedis } from './with-redis.js'
 
 /** The content of `DATA_DIR/demo.json`. */
 export interface Demo extends ServiceUrls {
@@ -29,7 +29,7 @@ const DEMO_FILE = 'demo.json'
 export function prepareFor(env: NodeJS.ProcessEnv): Preparation {
   return async ({ dataDir, redis, urls }) => {
     const config = readConfig(env)
-    const keys = await withConnection(redis.redisUrl, async server => {
+    const keys = await withRedis(redis.redisUrl, async server => {
       await claimInstallation(server, config)
       return config.environment === 'live' ? undefined : await findOrCreateDemo(dataDir, server)
     })
@@ -56,15 +56,6 @@ export async function readDemo(dataDir: string): Promise<Demo | undefined> {
 }
 
 type DemoKeys = Omit<Demo, keyof ServiceUrls>
-
-async function withConnection<T>(redisUrl: string, work: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = await connect(redisUrl, 'commands', createLogger('start', 'silent'))
-  try {
-    return await work(redis)
-  } finally {
-    await disconnect(redis)
-  }
-}
 
 async function findOrCreateDemo(dataDir: string, redis: Redis): Promise<DemoKeys> {
   const merchants = new MerchantStore(redis, 'test')

@@ -1,4 +1,4 @@
-/** The Redis of a measured system, read over a connection of its own. */
+/** The Redis of a running service, over a connection of its own. */
 import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { delay } from '../../runtime/delay.js'
 import { createLogger } from '../../runtime/log.js'
@@ -7,7 +7,7 @@ const POLL_MS = 200
 
 /** Connects, does `work`, and disconnects. */
 export async function withRedis<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = await connect(url, 'commands', createLogger('bench', 'error'))
+  const redis = await connect(url, 'commands', createLogger('tool', 'error'))
   try {
     return await work(redis)
   } finally {
