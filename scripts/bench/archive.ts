@@ -45,7 +45,7 @@ type Seeded = ReadonlyMap<string, Ages>
 /** Returns a Markdown table. Stops everything that it started. */
 export async function compareWithArchive(
   options: { payments: number; dir: string },
-  tell: (line: string) => void
+  progress: (line: string) => void
 ): Promise<string> {
   const place = await temporaryFolder('payments-bench-', options.dir)
   const running = new Set<ServiceSystem>()
@@ -61,7 +61,7 @@ export async function compareWithArchive(
     running.clear()
   }
   try {
-    const seeded = await seed(await start('without', []), options.payments, tell)
+    const seeded = await seed(await start('without', []), options.payments, progress)
     const oldCount = [...seeded.values()].reduce((sum, { old }) => sum + old.length, 0)
     await stop()
     await cp(join(place.path, 'without'), join(place.path, 'with'), { recursive: true })
@@ -75,7 +75,7 @@ export async function compareWithArchive(
     const compare: Compare = async (name, work) => {
       const row = `| ${name} | ${await work(bare)} | ${await work(archived)} |`
       rows.push(row)
-      tell(row)
+      progress(row)
     }
     await compare('payments moved per second', async system => (system === bare ? '' : moving.perSecond.toFixed(0)))
     await compare(`create, ${BUSY.perSecond}/s (with: while payments move)`, async system =>
@@ -123,7 +123,11 @@ async function compareTimes(systems: readonly ServiceSystem[], seeded: Seeded, c
 }
 
 /** Finished payments of several merchants, the demo merchant among them. */
-async function seed({ redisUrl, demo }: ServiceSystem, count: number, tell: (line: string) => void): Promise<Seeded> {
+async function seed(
+  { redisUrl, demo }: ServiceSystem,
+  count: number,
+  progress: (line: string) => void
+): Promise<Seeded> {
   const nowMs = Date.now()
   const alive = Math.ceil(Math.min(ALIVE_MAX, count / 10) / MERCHANTS)
   const old = Math.ceil(count / MERCHANTS) - alive
@@ -139,7 +143,7 @@ async function seed({ redisUrl, demo }: ServiceSystem, count: number, tell: (lin
         old: await fillUp(merchantId, old, OLD_DAYS),
         alive: await fillUp(merchantId, alive, ALIVE_DAYS)
       })
-      tell(`archive: ${seeded.size * (old + alive)} payments stored`)
+      progress(`archive: ${seeded.size * (old + alive)} payments stored`)
     }
     return seeded
   })

@@ -44,7 +44,7 @@ readCommandLine(
   })
 )
 stopOnSignals()
-const tell = (line: string): void => void process.stdout.write(`${line}\n`)
+const progress = (line: string): void => void process.stdout.write(`${line}\n`)
 const place = await temporaryFolder('payments-bench-webhooks-')
 const dir = place.path
 const service = await startService(dir, { env: {}, scale: [] })
@@ -56,7 +56,7 @@ const agent = new Agent({ connect: { ca: (await readLoopbackTls(dir)).ca } })
 try {
   const url = await firstLine(receiver)
   const before = await pay(service)
-  tell(`payments without a webhook endpoint: ${before.toFixed(0)}/s`)
+  progress(`payments without a webhook endpoint: ${before.toFixed(0)}/s`)
   const client = new PaymentsClient({ baseUrl: service.url, apiKey: service.demo.api_key })
   await client.webhookEndpoint.register({ url: `${url}/hook` })
 
@@ -65,12 +65,12 @@ try {
   const backlog = await arrived(url, EVENTS)
   const eachMs = ((await cpuMs()) - idleMs) / EVENTS
   const cost = `${eachMs.toFixed(2)} ms of CPU each, so ${(1_000 / eachMs).toFixed(0)} a core`
-  tell(`a backlog of ${EVENTS}, one merchant, one process: ${perSecond(backlog)} events/s (${cost})`)
+  progress(`a backlog of ${EVENTS}, one merchant, one process: ${perSecond(backlog)} events/s (${cost})`)
 
   const beside = await pay(service)
   const made = await arrived(url, PAYMENTS)
   const lag = `p50 ${made.p50Ms} ms, p99 ${made.p99Ms} ms, at most ${made.maxMs} ms`
-  tell(`payments with one: ${beside.toFixed(0)}/s; their events: ${perSecond(made)}/s, ${lag} after the change`)
+  progress(`payments with one: ${beside.toFixed(0)}/s; their events: ${perSecond(made)}/s, ${lag} after the change`)
 } finally {
   receiver.kill()
   await agent.close()

@@ -80,32 +80,37 @@ const command = toolCommand({
 const { options: values } = readCommandLine<BenchOptions>(command)
 stopOnSignals()
 
-const tell = (line: string): void => void process.stderr.write(`${line}\n`)
+const progress = (line: string): void => void process.stderr.write(`${line}\n`)
 const { rounds, connections, payments } = values
 
 if (values.cluster) {
-  const { table } = await compareWithCluster({ rounds, payments, connections }, tell)
+  const { table } = await compareWithCluster({ rounds, payments, connections }, progress)
   process.stdout.write(table)
   process.exit(0)
 }
 
 if (values.archive !== undefined) {
-  process.stdout.write(await compareWithArchive({ payments: values.archive, dir: values.dir }, tell))
+  process.stdout.write(await compareWithArchive({ payments: values.archive, dir: values.dir }, progress))
   process.exit(0)
 }
 
 if (values.restart !== undefined) {
-  process.stdout.write(await measureRestarts({ sizes: values.restart, dir: values.dir }, tell))
+  process.stdout.write(await measureRestarts({ sizes: values.restart, dir: values.dir }, progress))
   process.exit(0)
 }
 
 const report = await onStage(values.dir, measure)
 if (values.write) await writeFile('docs/BENCHMARKS.md', renderReport(report))
 process.stdout.write(renderReport(report))
-tell(`ratio to bullmq ${ratioTo(report, 'bullmq').toFixed(2)}, to bare ${ratioTo(report, 'bare').toFixed(2)}`)
+progress(`ratio to bullmq ${ratioTo(report, 'bullmq').toFixed(2)}, to bare ${ratioTo(report, 'bare').toFixed(2)}`)
 
 async function measure({ service, bare, bullmq }: Stage): Promise<Report> {
-  const sideBySide = await measureSideBySide([bare, bullmq, service], service, { rounds, payments, connections }, tell)
+  const sideBySide = await measureSideBySide(
+    [bare, bullmq, service],
+    service,
+    { rounds, payments, connections },
+    progress
+  )
   return {
     at: new Date().toISOString(),
     dir: values.dir,
@@ -125,7 +130,7 @@ interface Stage {
 
 /** Runs `work` with the service and its rivals, whose data is below `parentDir`. Stops them and removes the data in any case. */
 async function onStage(parentDir: string, work: (stage: Stage) => Promise<Report>): Promise<Report> {
-  const binary = await obtainRedis(resolve('.vendor'), tell)
+  const binary = await obtainRedis(resolve('.vendor'), progress)
   const place = await temporaryFolder('payments-bench-', parentDir)
   const ends: (() => Promise<unknown>)[] = [place.remove]
   const started = <S extends { readonly stop: () => Promise<void> }>(system: S): S => {

@@ -10,7 +10,7 @@ export interface OpenLoopRow {
   readonly system: string
   readonly perSecond: number
   readonly result: Pick<LoadResult, 'requests' | 'p50Ms' | 'p99Ms' | 'p999Ms' | 'statuses'>
-  /** The longest that its Redis waited for an fsync meanwhile (ms). */
+  /** The longest fsync of its Redis during the measurement (ms). */
   readonly slowestFsyncMs: number
 }
 

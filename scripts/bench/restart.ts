@@ -25,10 +25,10 @@ end`
 /** Returns a Markdown table. `sizes`: payments, ascending, each a multiple of the first or of a million. */
 export async function measureRestarts(
   { sizes, dir }: { sizes: readonly number[]; dir: string },
-  tell: (line: string) => void
+  progress: (line: string) => void
 ): Promise<string> {
   const place = await temporaryFolder('payments-bench-', dir)
-  const binary = await obtainRedis(resolve('.vendor'), tell)
+  const binary = await obtainRedis(resolve('.vendor'), progress)
   const start = async (): Promise<EmbeddedServer> =>
     startRedis({ kind: 'redis', binary, dir: place.path, port: await freePort(), onOutput: () => undefined })
   const stop = ({ process }: EmbeddedServer): Promise<unknown> => process.stop(STOP_DEADLINE_MS)
@@ -52,7 +52,7 @@ export async function measureRestarts(
         await stop(restarted)
       }
       rows.push(`| ${[size, ...figures, (median(times) / 1_000).toFixed(1)].join(' | ')} |`)
-      tell(rows.at(-1) ?? '')
+      progress(rows.at(-1) ?? '')
     }
   } finally {
     await place.remove()

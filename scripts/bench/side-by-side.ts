@@ -31,7 +31,7 @@ export async function measureSideBySide(
   systems: readonly System[],
   service: ServiceSystem,
   options: { rounds: number; payments: number; connections: number },
-  tell: (line: string) => void
+  progress: (line: string) => void
 ): Promise<SystemFigures[]> {
   const { payments: total, connections } = options
   for (const system of systems) {
@@ -42,7 +42,7 @@ export async function measureSideBySide(
     for (const system of systems) {
       const measured = await measureRound(system, service, total, connections)
       rounds.get(system)?.push(measured)
-      tell(`round ${round}: ${system.name} ${measured.load.perSecond.toFixed(0)}/s`)
+      progress(`round ${round}: ${system.name} ${measured.load.perSecond.toFixed(0)}/s`)
     }
   }
   return [...rounds].map(([system, all]) => figuresOf(system, service, all))

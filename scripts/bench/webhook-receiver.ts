@@ -1,5 +1,5 @@
 /**
- * A webhook receiver that does nothing but count, as a process of its own: `node webhook-receiver.js <data dir>`.
+ * A process that receives webhooks and counts them: `node webhook-receiver.js <data dir>`.
  * Prints its URL. `GET /count` and `GET /figures` report the events since the last `GET /figures`.
  */
 import { createServer } from 'node:https'

@@ -47,7 +47,7 @@ export async function startShop(options: { merchant: MerchantSettings; port: num
 }
 
 function addPage(router: Router, orders: OrderBook, page: Awaited<ReturnType<typeof loadPage>>): Router {
-  // An order has an address of its own: a buyer who reloads the page while paying must not begin a second one.
+  // An order has its own address: a buyer who reloads the page while paying must not start a second order.
   router.get('/', ctx => {
     ctx.status = 303
     ctx.set({ Location: `/checkout/${orders.open().id}`, 'Cache-Control': 'no-store' })

@@ -43,7 +43,7 @@ async function rollingRestart(dataDir: string): Promise<void> {
       waiting.delete(name)
       process.stdout.write(`${name} is new, and ready\n`)
     }
-    // Another restart may be under way, after which this one begins.
+    // This restart begins after one that is running.
     if (waiting.size > 0 && Date.now() - movedMs > STANDSTILL_MAX_MS) {
       throw new Error(`${[...waiting.keys()].join(', ')}: not restarted or not ready. See the output of npm start.`)
     }

@@ -58,7 +58,7 @@ export class Service {
   readonly #deaths = new Map<string, number>()
   #fault: string | undefined
   #isReady = false
-  /** The last rolling restart that was asked for. */
+  /** The last requested rolling restart. */
   #rolling: Promise<void> = Promise.resolve()
   #releaseLock: () => Promise<void> = async () => undefined
   #sinkOf = prefixedOutput([], { isColoured: false }, () => undefined)
@@ -91,7 +91,7 @@ export class Service {
   /**
    * Restarts every process that works for merchants, one after the other: the next one when all are ready again. With
    * two instances of what listens no client is refused. Rejects when a process does not become ready; the others continue.
-   * A restart that is asked for during another one follows it: some processes may run what was built before.
+   * A restart that is requested during another one follows it: some processes may run an older build.
    */
   rollingRestart(): Promise<void> {
     this.#rolling = this.#rolling.catch(() => undefined).then(() => this.#restartInTurn())
