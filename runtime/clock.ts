@@ -1,4 +1,4 @@
-/** Time comes from outside everywhere, so that tests move it and never wait for it. */
+/** Code gets the time from a clock, so that tests can move it and need not wait. */
 export interface Clock {
   /** ms since the epoch */
   now(): number

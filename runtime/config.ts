@@ -1,8 +1,8 @@
 /**
- * The only reader of `process.env`: strings in, checked and frozen values out.
+ * The only reader of `process.env`. Its values are checked and frozen.
  *
  * Each setting is one row of a table in settings/: variable, default, rule, and the sentence that docs/CONFIGURATION.md prints.
- * `readConfig` reports every problem at once, so that a start with three mistakes needs one correction, not three.
+ * `readConfig` reports all problems at once.
  */
 import { accessSync, constants } from 'node:fs'
 import { misspeltVariables } from './misspelt.js'
@@ -55,9 +55,9 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the settings that a process uses; without a name all of them, which is what `npm start` needs. Throws
- * `ConfigError` that names all bad variables at once, and the key files that a process of the Procfile lacks. To read
- * another setting from the result throws: so `usedBy` in the tables of settings/ is true. `defaults` replace those of the tables.
+ * Reads the settings that a process uses; without a name all of them, for `npm start`. Throws `ConfigError` with all bad
+ * variables and all missing key files. To read a setting that the process does not use throws, so that `usedBy` in the
+ * tables of settings/ is correct. `defaults` replace those of the tables.
  */
 export function readConfig(
   env: NodeJS.ProcessEnv = process.env,
@@ -92,7 +92,7 @@ export function readConfig(
   return Object.freeze(config)
 }
 
-/** The variables that `npm start` keeps from a process, because the process does not use them. */
+/** The variables that `npm start` does not pass to a process, because the process does not use them. */
 export function variablesKeptFrom(processName: string): readonly string[] {
   return Object.values(settings)
     .filter(({ usedBy }) => !(usedBy as readonly string[]).includes(processName))
@@ -107,7 +107,7 @@ export function keyFilesOf(processName: string): readonly string[] {
     .map(({ variable }) => variable)
 }
 
-/** Whether the environment names this variable, so that its default does not count. */
+/** Whether the environment sets this variable or its `_FILE`. */
 export function isGiven(variable: string, env: NodeJS.ProcessEnv = process.env): boolean {
   return (env[variable] ?? '') !== '' || (env[`${variable}_FILE`] ?? '') !== ''
 }
@@ -126,8 +126,8 @@ export function describeSettings(): {
 }
 
 /**
- * How long the lock of a payment outlives its holder. Holders renew it, so it may be shorter than a network call. It is
- * as long as the silence after which a worker counts as dead, so that the lock is free at the takeover.
+ * The life of a payment's lock. Holders renew it, so it may be shorter than a network call. It equals the silence after
+ * which a worker counts as dead, so that the lock is free at the takeover.
  */
 export function lockTtlMs(config: Config): number {
   return config.takeoverAfterMs
@@ -180,7 +180,7 @@ function isReadable(file: string): boolean {
   }
 }
 
-/** Whether the process uses all of these settings: a relation concerns those alone that do. */
+/** Whether the process uses all of these settings. A relation is checked only then. */
 type Uses = (...names: readonly (keyof Config)[]) => boolean
 
 function brokenRelations(config: Config, uses: Uses): string[] {
@@ -217,7 +217,7 @@ function brokenRelations(config: Config, uses: Uses): string[] {
 
 const WITHOUT_DEFAULT_IN_LIVE = ['networkMerchantId', 'networkMerchantKey', 'notificationsSecret', 'tokensUrl'] as const
 const HTTPS_IN_LIVE = ['networkTransactionUrl', 'networkQueryUrl', 'tokensUrl'] as const
-/** Who knows this secret can post notifications: as long as 128 random bits in hex, and not one character repeated. */
+/** This secret allows to post notifications: at least as long as 128 random bits in hex, and not one character repeated. */
 const SECRET_LENGTH_MIN = 32
 const SECRET_CHARACTERS_MIN = 8
 

@@ -1,15 +1,15 @@
 /**
- * `CRASH_POINTS=commit.before,network.capture.after`: each named point kills the process that reaches it first, once
- * for the whole installation. Test environment only (runtime/config.ts).
+ * `CRASH_POINTS=commit.before,network.capture.after`: each named point kills the first process that reaches it, once
+ * per installation. Test environment only (runtime/config.ts).
  */
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { armCrashPoints, type CrashPoint } from './crash-points.js'
 
-/** Where the marks of the points that were reached are left, below the data directory. */
+/** Folder of the data directory with a file for each point that killed a process. */
 export const CRASH_MARKS = 'crashes'
 
-/** Arms the points. A mark is made right before the death; where there is one, the point is passed. */
+/** Arms the points. A point that has its file already kills no process. */
 export function crashOnceAt(points: readonly CrashPoint[], dataDir: string): void {
   const folder = join(dataDir, CRASH_MARKS)
   mkdirSync(folder, { recursive: true })

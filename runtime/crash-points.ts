@@ -1,43 +1,43 @@
 /**
- * Named points on the way of a command at which a test lets a process die: before and after every script and every
- * call to the card network, so between any two steps that another process can see.
+ * Named points at which a test kills a process: before and after every script and every call to the card network that
+ * a command makes, so between any two steps that another process can see.
  *
- * Off, a point is one comparison. The list is closed: a script or a call without a point does not compile, or fails
- * test/runtime/crash-points.test.ts.
+ * A point that is off costs one comparison. The list is complete: a script or a call without a point does not compile,
+ * or fails test/runtime/crash-points.test.ts.
  */
 
-/** Every step, and what has happened when a process dies right before and right after it. */
+/** Every step, and the state after a process dies right before or right after it. */
 export const crashSteps = {
   claim_token:
     'A token is claimed: before, it is free; after, it belongs to the request, whose key can claim it again.',
   release_token:
-    'A token is released: before, it belongs to a request that has no use for it; after, another key can claim it.',
+    'A token is released: before, it belongs to a request that does not need it; after, another key can claim it.',
   accept_payment:
-    'A new payment is accepted: before, nothing is known of it; after, it is durable and its request has no answer.',
-  accept_operation: 'A capture or cancel is accepted: before, nothing is known of it; after, it is durable.',
-  read_commands: 'Commands are delivered: before, they wait; after, they belong to a worker that has done nothing.',
+    'A new payment is accepted: before, nothing is stored; after, it is durable and its request has no answer.',
+  accept_operation: 'A capture or cancel is accepted: before, nothing is stored; after, it is durable.',
+  read_commands:
+    'Commands are delivered: before, they wait; after, they are pending for a worker that has done nothing.',
   commit: 'A decision is written: before, nothing has changed; after, an effect is due, or the command has ended.',
   finish:
     'A command ends without a change: before, it is redelivered; after, its result is stored and its request waits.',
-  requeue: 'A command is requeued: before, it belongs to a worker; after, to the stream.',
-  dead_letter: 'A command is taken out of circulation.',
+  requeue: 'A command is requeued: before, it is pending for a worker; after, it waits in the stream.',
+  dead_letter: 'A command becomes a dead letter.',
   fire_due: 'Wake-ups become commands: before, they are due; after, they wait in the stream.',
-  drop_consumer: 'A dead worker that holds nothing is forgotten.',
+  drop_consumer: 'A dead worker without pending entries is removed from the group.',
   settle_webhook:
-    'What became of a webhook event is written: before, it is sent again; after, it waits, or the next one of its payment follows.',
-  release_webhooks: 'Parked payments go on: before, they are parked; after, they have a command.',
+    'The outcome of a webhook delivery is written: before, the event is sent again; after, it waits, or the next event of its payment follows.',
+  release_webhooks: 'The events of parked payments continue: before, they are parked; after, they have a command.',
   note_notification:
     'A notification of the network is kept: before, the network gets no answer and repeats it; after, it is durable.',
-  take_notifications:
-    'Notifications are taken for a while: when their taker dies, others get them as soon as that time is over.',
-  drop_notification:
-    'A notification that was forwarded to its payment is dropped: before, it comes up again and is forwarded twice.',
+  take_notifications: 'Notifications are leased: when the process dies, another one gets them after the lease.',
+  drop_notification: 'A notification that was forwarded to its payment is dropped: before, it is forwarded again.',
   'archive.put': 'Payments are written into the archive: before, they are in Redis only; after, in both.',
   remove_payments: 'Payments leave Redis: before, they are in both; after, in the archive only.',
-  'archive.takeBack': 'The archive is asked for a payment that is about to change; it stays there.',
-  restore_payment: 'A payment comes back: before, it is in the archive only; after, in both, and Redis counts.',
+  'archive.takeBack': 'A payment that is about to change is read from the archive; it stays there.',
+  restore_payment:
+    'A payment is restored to Redis: before, it is in the archive only; after, in both, and the copy in Redis is current.',
   'network.authorise':
-    'An authorisation is sent: before, the network has no sale; after, only the dead worker knows the outcome.',
+    'An authorisation is sent: before, the network has no sale; after, only the dead worker knew the outcome.',
   'network.capture': 'A capture is sent; its intent is committed.',
   'network.void': 'A void or refund is sent; its intent is committed.',
   'network.query': 'The network is asked about an order.',
@@ -47,40 +47,40 @@ export const crashSteps = {
 export type CrashStep = keyof typeof crashSteps
 export type CrashPoint = `${CrashStep}.${'before' | 'after'}`
 
-/** Scripts that change nothing on the way of a command: dying around them is dying somewhere else. */
+/** Scripts that need no crash points, and why. */
 export const scriptsBesideTheWay = {
-  beat: 'a sign of life; the next one comes in two seconds',
+  beat: 'a heartbeat; the next one comes in two seconds',
   find_living: 'reads',
   begin_command: 'reads, and only where replicas are waited for',
-  watch_workers: 'reads, and leaves a sign of its own life',
+  watch_workers: 'reads, and writes a heartbeat',
   list_payments: 'reads',
   oldest_payments: 'reads',
   first_webhook: 'reads',
   replace_webhook_endpoint: 'a merchant repeats the request',
-  replay_letter: 'an operator repeats it by hand',
-  replay_webhook: 'an operator repeats it by hand',
-  reseal_card: 'a rotation of keys goes on where it was; no payment is touched',
+  replay_letter: 'an operator repeats it',
+  replay_webhook: 'an operator repeats it',
+  reseal_card: 'a rotation of keys continues there; no payment is touched',
   store_card: 'a card is stored, no payment is touched',
   erase_card: 'a merchant repeats the request; no payment is touched',
   take_from_bucket: 'counts requests',
-  pace_reconciliations: 'counts queries; what a death takes away comes back with time'
+  pace_reconciliations: 'counts queries; the allowance refills with time'
 } as const satisfies Record<string, string>
 
 export type ScriptName =
   | Exclude<CrashStep, `${'network' | 'archive'}.${string}` | 'read_commands'>
   | keyof typeof scriptsBesideTheWay
 
-/** What happens at a point. A hook that never settles leaves the work there for ever, which is what a death does. */
+/** Called at a point. A hook that never settles stops the work there, as a crash does. */
 export type CrashHook = (point: CrashPoint) => Promise<void>
 
 let hook: CrashHook | null = null
 
-/** Switches the points on, or off with null. Tests only. */
+/** Arms the points; null disarms them. Tests only. */
 export function armCrashPoints(armed: CrashHook | null): void {
   hook = armed
 }
 
-/** Takes a step, with its two points around it. */
+/** Runs `work` between the two points of a step. */
 export function withCrashPoints<T>(step: CrashStep, work: () => Promise<T>): Promise<T> {
   return hook === null ? work() : withArmedCrashPoints(hook, step, work)
 }
@@ -98,7 +98,7 @@ export function isCrashPoint(text: string): text is CrashPoint {
   return match?.[1] !== undefined && Object.hasOwn(crashSteps, match[1])
 }
 
-/** Whether a script stands on the way of a command. */
+/** Whether a script has crash points. */
 export function isStep(name: ScriptName): name is ScriptName & CrashStep {
   return Object.hasOwn(crashSteps, name)
 }

@@ -1,4 +1,4 @@
-/** A pause that an abort cuts short. Resolves either way: the caller checks its signal afterwards. */
+/** Resolves after `ms`, or when `signal` aborts. The caller checks the signal afterwards. */
 export function delay(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     if (signal?.aborted) return resolve()

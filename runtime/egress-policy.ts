@@ -1,9 +1,9 @@
 /**
  * Which addresses the service may call on behalf of a merchant: public ones, and what the operator allows by name.
  *
- * The list of special-purpose networks is ipaddr.js's, which follows the IANA registries; what is in none of its ranges
- * and, for IPv6, inside the one block of public addresses (2000::/3), is public. Some providers give
- * their machines services at addresses that the registries call public: those are refused by name.
+ * The special-purpose networks are those of ipaddr.js, which follows the IANA registries. An address in none of its
+ * ranges is public; an IPv6 address also has to be in 2000::/3. Some cloud providers serve their machines at addresses
+ * that the registries call public; those are listed here and refused.
  */
 import ipaddr from 'ipaddr.js'
 
@@ -28,7 +28,7 @@ const PROVIDER_ADDRESSES = ['168.63.129.16/32'].map(parseNetwork)
 
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/** `allowed`: CIDR ranges such as `127.0.0.0/8`. Throws a sentence that names the one that is none. */
+/** `allowed`: CIDR ranges such as `127.0.0.0/8`. Throws a sentence that names an invalid one. */
 export function createEgressPolicy(allowed: readonly string[]): EgressPolicy {
   const networks = allowed.map(parseNetwork)
   return {

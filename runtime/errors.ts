@@ -2,7 +2,7 @@
  * The one catalogue of errors that a merchant can meet. docs/ERRORS.md is generated from it.
  *
  * `retryable` answers one question: may the same request, with a new Idempotency-Key if it needs one, succeed later
- * without a change? Source: the contract with merchants; what goes beyond it was decided here.
+ * without a change?
  */
 
 export interface ErrorSpec {
@@ -246,7 +246,7 @@ export const errorCatalogue = {
     status: 503,
     retryable: true,
     message:
-      'More requests have come than the service can work on, and this one was not looked at. If an earlier one with its Idempotency-Key was accepted, that one goes on. Send it again after Retry-After, unchanged and with the same Idempotency-Key if it has one.'
+      'More requests have come than the service can work on, and this one was not looked at. If an earlier one with its Idempotency-Key was accepted, that one continues. Send it again after Retry-After, unchanged and with the same Idempotency-Key if it has one.'
   }
 } as const satisfies Record<string, ErrorSpec>
 

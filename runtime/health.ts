@@ -1,9 +1,9 @@
-/** The health of a process: what stops it from working (problems), and what an operator must know (warnings). */
+/** The health of a process: problems, with which it can't work, and warnings, on which an operator must act. */
 import type { Logger } from './log.js'
 import { messageOf } from './message-of.js'
 import { within } from './within.js'
 
-/** Resolves to undefined when all is well, else to a sentence that says what is wrong; throwing counts as wrong. */
+/** Resolves to a sentence that says what is wrong, or to undefined. A rejection counts as wrong. */
 export type Check = () => Promise<string | undefined> | string | undefined
 
 /** The checks of a process, by the name of the part that they look at. */
@@ -12,15 +12,15 @@ export interface Conditions {
   readonly warnings: ReadonlyMap<string, Check>
 }
 
-/** What the checks found at one moment: a sentence for each part that is not well. */
+/** A sentence for each part with a problem or a warning. */
 export interface Health {
   readonly problems: Record<string, string>
   readonly warnings: Record<string, string>
 }
 
 /**
- * How long one check may take (ms): a little more than a command of Redis, whose own sentence says more. All checks run
- * at the same time. A scrape waits for them, and Prometheus gives up after 10 s.
+ * How long one check may take (ms): longer than the timeout of a Redis command, whose own error says more. All checks
+ * run at the same time. A scrape waits for them, and Prometheus gives up after 10 s.
  */
 const CHECK_TIMEOUT_MS = 6_000
 
@@ -36,7 +36,7 @@ export async function healthOf(conditions: Conditions, checkTimeoutMs = CHECK_TI
 /** Logs each problem (error) and warning (warn) once when it begins, and its end (info). */
 export function logChanges(log: Logger): (health: Health) => void {
   const known = new Set<string>()
-  const tell = (kind: 'problem' | 'warning', found: Readonly<Record<string, string>>): void => {
+  const logKind = (kind: 'problem' | 'warning', found: Readonly<Record<string, string>>): void => {
     for (const [part, sentence] of Object.entries(found)) {
       if (known.has(`${kind} ${part}`)) continue
       known.add(`${kind} ${part}`)
@@ -50,8 +50,8 @@ export function logChanges(log: Logger): (health: Health) => void {
     }
   }
   return ({ problems, warnings }) => {
-    tell('problem', problems)
-    tell('warning', warnings)
+    logKind('problem', problems)
+    logKind('warning', warnings)
   }
 }
 

@@ -1,4 +1,4 @@
-/** Reading JSON of others: everything is `unknown` until it was looked at. */
+/** Reading JSON from outside: every value is `unknown` until it is checked. */
 
 /** The JSON value of a text, or `undefined` when the text is no JSON. */
 export function parseJson(text: string): unknown {

@@ -1,33 +1,33 @@
 /**
- * The life of one process: configuration, start, ready, a signal, an orderly stop.
+ * The life of a process: configuration, start, ready, signal, stop.
  *
- * First SIGTERM or SIGINT: everything that `onStop` registered is stopped, newest first, then the process exits 0.
- * A second signal, or `STOP_DEADLINE_MS` after the drain, ends it at once with code 1: nothing that matters lives in a process.
+ * The first SIGTERM or SIGINT stops everything that `onStop` registered, newest first; then the process exits 0.
+ * A second signal, or `STOP_DEADLINE_MS` after the drain, ends it with code 1: no process holds state that is not stored.
  */
 import { type Config, ConfigError, readConfig, secretFilesOf } from './config.js'
 import { crashOnceAt } from './crash-once.js'
 import { drainMsOf, EXIT_CONFIG, STOP_DEADLINE_MS } from './ending.js'
 import type { Check } from './health.js'
 import { createLogger, type Logger, logWhatLibrariesPrint } from './log.js'
-import { nodeWarning } from './node-version.js'
 import { startOpsServer } from './ops-server.js'
 import { openFilesWarning } from './secret-files.js'
 import type { ProcessName } from './setting.js'
+import { nodeWarning } from './version.js'
 
-/** What an entry file gets to build its process from. */
+/** What an entry file gets. */
 export interface ProcessContext {
   readonly config: Config
   readonly log: Logger
   /** Aborts when the process is asked to stop. */
   readonly signal: AbortSignal
-  /** Registers what must be stopped; called in reverse order, each awaited. */
+  /** Registers what must be stopped. Called in reverse order, one after the other. */
   onStop(name: string, stop: () => Promise<void> | void): void
   /** Adds a check whose sentence is a problem: /readyz answers 503 while there is one. */
   onReadyCheck(part: string, check: Check): void
   /** Adds a check whose sentence is a warning: the process works, and an operator must act. */
   onWarning(part: string, check: Check): void
-  /** Adds what /readyz tells of this process, such as the id of its current key: for `operator doctor`. No secrets. */
-  onFact(name: string, tell: () => string): void
+  /** Adds a fact to /readyz for `operator doctor`, such as the id of the current key. No secrets. */
+  onFact(name: string, read: () => string): void
 }
 
 /** Runs one process of the Procfile until a signal stops it. Never returns an error: it logs and exits. */
@@ -91,7 +91,7 @@ export async function runProcess(name: ProcessName, start: (context: ProcessCont
       onStop: (part, stop) => stops.push({ name: part, stop }),
       onReadyCheck: (part, check) => conditions.problems.set(part, check),
       onWarning: (part, check) => conditions.warnings.set(part, check),
-      onFact: (fact, tell) => facts.set(fact, tell)
+      onFact: (fact, read) => facts.set(fact, read)
     })
     ops.started()
     log.info('started')
@@ -101,18 +101,18 @@ export async function runProcess(name: ProcessName, start: (context: ProcessCont
   }
 }
 
-/** Signals, the end of the supervisor, and errors that no part expects. */
+/** Signals, the death of the supervisor, and uncaught errors. */
 function listenForEnds(config: Config, log: Logger, stopAll: (reason: string) => Promise<void>): void {
   process.on('SIGTERM', () => void stopAll('SIGTERM'))
   process.on('SIGINT', () => void stopAll('SIGINT'))
   if (config.supervised === 'yes') {
-    // A supervisor that was killed can't send a signal any more, but the pipe that it held open closes.
-    process.stdin.on('error', () => undefined).once('close', () => void stopAll('the supervisor is gone'))
+    // A killed supervisor can't send a signal, but its end of the pipe closes.
+    process.stdin.on('error', () => undefined).once('close', () => void stopAll('the supervisor is dead'))
     process.stdin.resume()
   }
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, error => {
-      log.fatal({ err: error }, 'unexpected error, the process ends and is started anew')
+      log.fatal({ err: error }, 'unexpected error, the process exits')
       process.exit(1)
     })
   }

@@ -1,8 +1,8 @@
 /**
  * Structured logs: one JSON object a line on standard output, a constant sentence as message, the data as fields.
  *
- * Nothing that identifies a card or authenticates a client may be logged. The paths below are the last line of
- * defence, not the first: callers pass ids, never requests or commands.
+ * Nothing that identifies a card or authenticates a client may be logged. Callers pass ids, never requests or commands;
+ * the redacted paths below are a second protection.
  */
 import { format } from 'node:util'
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
@@ -24,11 +24,10 @@ const SECRET_FIELDS = [
 ]
 
 /**
- * One logger per process; derive children with ids: `log.child({ payment_id })`. `destination`: standard output unless
- * it is given.
+ * One logger per process; derive children with ids: `log.child({ payment_id })`. It writes to standard output by default.
  *
- * Standard output means `process.stdout`, not pino's own destination. When the reader of the output is gone, the latter
- * tries for ever to write its last lines at exit, and the process stays (measured with sonic-boom 4.2.1).
+ * Standard output is `process.stdout`, not pino's own destination: when the reader of the output is dead, the latter
+ * retries its last lines for ever, and the process does not exit (measured with sonic-boom 4.2.1).
  */
 export function createLogger(processName: string, level: string, destination?: DestinationStream): Logger {
   const options: LoggerOptions = {
@@ -44,25 +43,25 @@ export function createLogger(processName: string, level: string, destination?: D
 
 let isReaderWatched = false
 
-/** An error of standard output is ignored: without a reader the process goes on until it is stopped. */
+/** Errors of standard output are ignored: without a reader the process continues until it is stopped. */
 function standardOutput(): DestinationStream {
   if (!isReaderWatched) process.stdout.on('error', () => undefined)
   isReaderWatched = true
   return process.stdout
 }
 
-/** How long a sentence of `warnRateLimited` is silent after it was said (ms). */
+/** How long `warnRateLimited` suppresses a message after it was logged (ms). */
 const SILENCE_MS = 5_000
 
-const said = new WeakMap<Logger, Map<string, { silentUntilMs: number; leftOut: number }>>()
+const logged = new WeakMap<Logger, Map<string, { silentUntilMs: number; leftOut: number }>>()
 
 /**
- * A warning that every request and every command may cause at once, such as a Redis that is away. The first one is
- * logged; those of the next `silenceMs` go to `debug`, and the next warning tells how many they were (`left_out`).
+ * A warning that every request and every command may cause at once, such as a Redis that is down. The first one is
+ * logged as a warning, those of the next `silenceMs` at `debug`. The next warning has their number (`left_out`).
  */
 export function warnRateLimited(log: Logger, fields: object, message: string, silenceMs = SILENCE_MS): void {
-  const sentences = said.get(log) ?? new Map<string, { silentUntilMs: number; leftOut: number }>()
-  said.set(log, sentences)
+  const sentences = logged.get(log) ?? new Map<string, { silentUntilMs: number; leftOut: number }>()
+  logged.set(log, sentences)
   const nowMs = performance.now()
   const last = sentences.get(message)
   if (last !== undefined && nowMs < last.silentUntilMs) {
@@ -74,7 +73,7 @@ export function warnRateLimited(log: Logger, fields: object, message: string, si
   sentences.set(message, { silentUntilMs: nowMs + silenceMs, leftOut: 0 })
 }
 
-/** What a library prints by itself becomes a line like all others. The client of Redis prints while a Sentinel is away. */
+/** Logs what libraries print to the console. The client of Redis prints while a Sentinel is down. */
 export function logWhatLibrariesPrint(log: Logger): void {
   const print = (...parts: unknown[]): void =>
     warnRateLimited(log, { printed: format(...parts) }, 'a library printed something')
@@ -83,7 +82,7 @@ export function logWhatLibrariesPrint(log: Logger): void {
 
 /**
  * What is logged of an error: its kind, message, stack (causes included) and code. Never its other properties: the Redis
- * client hangs the arguments of the command on them, which may be a sealed CVV, and parsers the text that they read.
+ * client attaches the arguments of the command, which may be a sealed CVV; parsers attach the text that they read.
  */
 function describeError(error: Error): { type: string; message: string; stack: string; code?: unknown } {
   const { type, message, stack, code } = pino.stdSerializers.err(error)

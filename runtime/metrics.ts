@@ -1,7 +1,7 @@
 /**
- * Figures for Prometheus: what every process tells of itself, and gauges that are read anew for each scrape.
+ * Metrics for Prometheus: those of every process, and gauges that are read for each scrape.
  *
- * Each process has a file `metrics.ts` of its own, whose function registers its figures; docs/METRICS.md is made from them.
+ * Each process registers its own metrics in a file of its room; docs/METRICS.md is generated from them.
  */
 import { collectDefaultMetrics, Gauge, type Registry, register } from 'prom-client'
 import type { Conditions, Health } from './health.js'
@@ -17,7 +17,7 @@ const READING_TIMEOUT_MS = 7_000
  */
 export const STEP_BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
-/** Does something, and tells how it ended (`failed` when it was rejected) and how long it took. */
+/** Does `work`, and reports its outcome (`failed` when it rejected) and its duration. */
 export async function timed<T>(
   work: () => Promise<T>,
   outcomeOf: (answer: T) => string,
@@ -34,7 +34,7 @@ export async function timed<T>(
   }
 }
 
-/** One gauge, and where its values stand in what was read. */
+/** One gauge, and where its value is in a reading. */
 export interface Figure<T> {
   readonly name: string
   readonly help: string
@@ -44,8 +44,8 @@ export interface Figure<T> {
 }
 
 /**
- * Registers gauges that are all set from one reading, made when a scrape asks. A figure that can't be read is absent:
- * an old value would be taken for the truth.
+ * Registers gauges that are set from one reading per scrape. When the reading fails they are absent: an old value would
+ * look like a current one.
  */
 export function publishFigures<T>(registry: Registry, read: () => Promise<T>, figures: readonly Figure<T>[]): void {
   let reading: Promise<T | null> | undefined
@@ -79,7 +79,7 @@ function publishFigure<T>(registry: Registry, read: () => Promise<T | null>, fig
   })
 }
 
-/** What every process tells: memory, CPU, event-loop lag and garbage collection by the client's defaults; its version; health. */
+/** The metrics of every process: memory, CPU, event-loop lag and garbage collection (prom-client's defaults); version; health. */
 export function publishProcess(
   registry: Registry,
   processName: string,

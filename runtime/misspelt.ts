@@ -1,10 +1,9 @@
 /**
- * Finds variables that were probably meant for this service and would be ignored, such as `NETWORK_TIMEOUT`.
+ * Finds misspelt variables of this service, which would be ignored, such as `NETWORK_TIMEOUT`.
  *
- * The environment also holds variables of other programs and of the machine, and one of those must not keep a payment
- * process from starting. So a name counts only if it is as good as one of ours: the same but for its unit, case and
- * underscores, or one letter away from a name of some length. A prefix such as `NETWORK_` proves nothing: Kubernetes
- * sets such variables for each service that it knows.
+ * Variables of other programs must not keep a process from starting. So a name counts only when it differs from one of
+ * ours in its unit, case and underscores alone, or in one letter of a long name. A prefix such as `NETWORK_` proves
+ * nothing: Kubernetes sets such variables for its services.
  */
 
 /** Shorter names are too close to those of others: `HOST` is two letters from `HOME`. */
@@ -13,12 +12,12 @@ const LENGTH_MIN = 8
 const KUBERNETES_LINK = /^(?:tcp|udp):\/\//
 const UNITS = /_(?:MS|S|SECONDS|MINUTES|HOURS|DAYS)$/
 
-/** A sentence for each variable of `env` that is none of `known`, nor such a name with `_FILE`, and looks like one. */
+/** A sentence for each variable of `env` that looks like one of `known`, or of these with `_FILE`, but is none. */
 export function misspeltVariables(env: NodeJS.ProcessEnv, known: readonly string[]): string[] {
   const names = new Set(known.flatMap(name => [name, `${name}_FILE`]))
   return Object.entries(env).flatMap(([given, value = '']) => {
     if (names.has(given) || KUBERNETES_LINK.test(value)) return []
-    // Beside the variable itself, the other one is of another program.
+    // When the variable itself is set, the other one belongs to another program.
     const meant = [...names].find(name => !env[name] && isAlmost(given, name))
     return meant === undefined ? [] : [`${given}: is not known; did you mean ${meant}? Correct the name, or unset it`]
   })
@@ -34,7 +33,7 @@ function bareName(name: string): string {
   return name.toUpperCase().replace(UNITS, '').replaceAll('_', '')
 }
 
-/** Whether a letter too many, too few, wrong or swapped with its neighbour makes the difference. */
+/** Whether the names differ by one inserted, deleted, replaced or swapped letter. */
 function isOneEditApart(left: string, right: string): boolean {
   if (Math.abs(left.length - right.length) > 1) return false
   let start = 0

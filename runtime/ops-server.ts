@@ -1,11 +1,12 @@
 /**
- * The operator's side of every process, never on a merchant port: is it alive, can it work, what did it do.
+ * The ops server of every process, on a port of its own: liveness, readiness, metrics.
  *
- * /healthz answers 200 while the event loop turns. /readyz answers `problems` and `warnings`, a sentence for each part:
- * 503 when there is a problem (the process can't work), 200 with warnings alone (it works, and an operator must act).
+ * /healthz answers 200 while the event loop runs. /readyz answers `problems` and `warnings`, a sentence for each part:
+ * 503 with a problem (the process can't work), 200 with warnings alone (it works, and an operator must act).
  * `facts` are its installation and the ids of its current keys, which `operator doctor` compares.
  * /metrics is Prometheus text. A problem or warning that begins or ends is logged once.
  */
+import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { register } from 'prom-client'
@@ -15,7 +16,7 @@ import type { Logger } from './log.js'
 import { publishProcess } from './metrics.js'
 import { version } from './version.js'
 
-/** How often health is looked at where no probe or scrape asks for it, so that its changes are logged (ms). */
+/** How often health is checked without a probe or scrape, so that changes are logged (ms). */
 const LOOK_EVERY_MS = 30_000
 
 export interface OpsServer {
@@ -24,7 +25,7 @@ export interface OpsServer {
   stop(): Promise<void>
 }
 
-/** Listens at once; /readyz says no until `started` was called. Rejects when the port is taken. */
+/** Listens at once; /readyz answers 503 until `started` was called. Rejects when the port is taken. */
 export async function startOpsServer(options: {
   name: string
   config: Config
@@ -36,7 +37,7 @@ export async function startOpsServer(options: {
 }): Promise<OpsServer> {
   const { name, config, log, conditions, facts = new Map(), isStopping, checkTimeoutMs } = options
   let isStarted = false
-  const tellChanges = logChanges(log)
+  const logHealth = logChanges(log)
 
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0]
@@ -48,7 +49,7 @@ export async function startOpsServer(options: {
 
   const look = async (): Promise<Health> => {
     const { problems, warnings } = await healthOf(conditions, checkTimeoutMs)
-    if (isStarted && !isStopping()) tellChanges({ problems, warnings })
+    if (isStarted && !isStopping()) logHealth({ problems, warnings })
     if (!isStarted) problems['start'] = 'is still going on; after 10 s read in its log what it waits for'
     if (isStopping()) problems['stop'] = 'was asked for'
     return { problems, warnings }
@@ -57,7 +58,7 @@ export async function startOpsServer(options: {
     const health = await look()
     const isReady = Object.keys(health.problems).length === 0
     const status = isReady ? 'ready' : 'not ready'
-    const values = Object.fromEntries([...facts].map(([fact, tell]) => [fact, tell()]))
+    const values = Object.fromEntries([...facts].map(([fact, read]) => [fact, read()]))
     answer(response, isReady ? 200 : 503, { status, process: name, ...health, facts: values })
   }
 
@@ -80,14 +81,9 @@ export async function startOpsServer(options: {
 }
 
 /** Listens, or rejects with the port that is taken. */
-export function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
+export async function listen(server: Server, port: number, host: string): Promise<void> {
+  server.listen(port, host)
+  await once(server, 'listening')
 }
 
 /** Stops taking connections, lets running requests end, closes idle ones. Safe to call twice. */

@@ -3,7 +3,7 @@
  *
  *   redis://user:password@host:port/db                          one server
  *   redis-sentinel://user:password@host:port,host:port/name     the master that these Sentinels name
- *   redis-cluster://user:password@host:port,host:port           a Cluster; any of its nodes will do to find the others
+ *   redis-cluster://user:password@host:port,host:port           a Cluster; one node is enough to find the others
  *
  * `rediss…` is the same over TLS. The Sentinels' own login, where they have one, follows as
  * `?sentinelUsername=…&sentinelPassword=…`.
@@ -20,7 +20,7 @@ export interface Login {
 }
 
 export type RedisAddress =
-  | { readonly kind: 'single'; readonly url: string }
+  | { readonly kind: 'single'; readonly url: string; readonly login: Login; readonly isTls: boolean }
   | {
       readonly kind: 'sentinel'
       readonly nodes: readonly HostPort[]
@@ -35,13 +35,15 @@ export type RedisAddress =
 const MANY = /^redis(s?)-(cluster|sentinel):\/\/(?:([^@/]*)@)?([^@/?]+)(?:\/([^?/]*))?(?:\/(\d+))?\/?(?:\?(.*))?$/
 const EXAMPLES = 'redis-cluster://host:port,host:port or redis-sentinel://host:port,host:port/name'
 
-/** Reads an address. Throws a sentence, without any password, when it is none. */
+/** Reads an address. Throws a sentence without any password when it is invalid. */
 export function parseAddress(url: string): RedisAddress {
   if (!/^rediss?-/.test(url)) {
-    // The client would take anything, look for a host of that name, and keep its user waiting.
+    // The client would accept any text and try to resolve it as a host name.
     const isUrl = /^rediss?:\/\/./.test(url) && URL.canParse(url)
     if (!isUrl) throw new Error(`A Redis address must look like redis://host:port, ${EXAMPLES}.`)
-    return { kind: 'single', url }
+    const { protocol, username, password } = new URL(url)
+    const login = loginOf(decodeURIComponent(username), decodeURIComponent(password))
+    return { kind: 'single', url, login, isTls: protocol === 'rediss:' }
   }
   const [, s, kind, userinfo, hosts = '', name = '', db, query] = MANY.exec(url) ?? []
   const nodes = hosts.split(',').map(parseHostPort)
@@ -58,17 +60,11 @@ export function parseAddress(url: string): RedisAddress {
 
 /** The address of one server of the group that `url` names, with the same login and the same encryption. */
 export function addressOfServer(url: string, { host, port }: HostPort): string {
-  const address = parseAddress(url)
-  const isTls = address.kind === 'single' ? url.startsWith('rediss:') : address.isTls
-  const { username, password } = address.kind === 'single' ? new URL(url) : encoded(address.login)
+  const { login, isTls } = parseAddress(url)
   const server = new URL(`${isTls ? 'rediss' : 'redis'}://${host.includes(':') ? `[${host}]` : host}:${port}`)
-  server.username = username
-  server.password = password
+  server.username = encodeURIComponent(login.username ?? '')
+  server.password = encodeURIComponent(login.password ?? '')
   return server.href
-}
-
-function encoded({ username = '', password = '' }: Login): Required<Login> {
-  return { username: encodeURIComponent(username), password: encodeURIComponent(password) }
 }
 
 /** Hosts and ports of an address, without credentials: for logs and messages. */
@@ -81,14 +77,6 @@ export function safeAddress(url: string): string {
   } catch {
     return 'an unreadable URL'
   }
-}
-
-/** User and password of an address, for any of its forms. */
-export function loginOfUrl(url: string): Login {
-  const address = parseAddress(url)
-  if (address.kind !== 'single') return address.login
-  const { username, password } = new URL(url)
-  return loginOf(decodeURIComponent(username), decodeURIComponent(password))
 }
 
 function parseHostPort(text: string): HostPort | null {

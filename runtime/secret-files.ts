@@ -1,4 +1,4 @@
-/** Files with secrets that every user of the machine may open. */
+/** Finds files with secrets that every user of the machine may open. */
 import { stat } from 'node:fs/promises'
 
 /** A file, and the variable that names it. */
@@ -21,5 +21,5 @@ export async function openFilesWarning(files: readonly SecretFile[]): Promise<st
     })
   )
   if (found.flat().length === 0) return undefined
-  return `Every user of this machine has rights to files with secrets: ${found.flat().join(', ')}. Take them away: chmod o= FILE.`
+  return `Every user of this machine has rights to files with secrets: ${found.flat().join(', ')}. Remove them: chmod o= FILE.`
 }

@@ -1,4 +1,4 @@
-/** How texts of the environment, or of files that it names, become values; a parser throws what is expected. */
+/** How a text of the environment, or of a file that it names, becomes a value. A parser throws what is expected. */
 import { readFileSync } from 'node:fs'
 import { type CrashPoint, isCrashPoint } from './crash-points.js'
 import { createEgressPolicy } from './egress-policy.js'
@@ -16,15 +16,15 @@ export const everyProcess = [
   'network'
 ] as const
 /**
- * `operator` is the operator's command line, `doctor` its check of the card network, which is made where that is given;
- * `tools` are the other commands beside `npm start`, such as `npm run shop`.
+ * `operator`: the operator's command line. `doctor`: its check of the card network. `tools`: the other commands beside
+ * `npm start`, such as `npm run shop`.
  */
 export type ProcessName = (typeof everyProcess)[number] | 'operator' | 'doctor' | 'tools'
 
 /** How one environment variable becomes a value. `parse` throws a message that says what is expected. */
 export interface Setting<T> {
   variable: string
-  /** No other process reads the variable, gets it from `npm start`, or needs it. */
+  /** Only these processes read the variable; `npm start` passes it to no other. */
   usedBy: readonly ProcessName[]
   /** A text like those of the environment, and parsed like them. */
   fallback: string
@@ -46,19 +46,17 @@ export function setting<T>(
   return { variable, usedBy, fallback, doc, parse, kind }
 }
 
+/** What the declaration of a text begins with. */
+type TextRow = [variable: string, usedBy: readonly ProcessName[], fallback: string, doc: string]
+
 /** Any text. */
-export function text(variable: string, usedBy: readonly ProcessName[], fallback: string, doc: string): Setting<string> {
-  return setting(variable, usedBy, fallback, doc, value => value)
+export function text(...row: TextRow): Setting<string> {
+  return setting(...row, value => value)
 }
 
-/** Any text, which no message shows. */
-export function secret(
-  variable: string,
-  usedBy: readonly ProcessName[],
-  fallback: string,
-  doc: string
-): Setting<string> {
-  return setting(variable, usedBy, fallback, doc, value => value, 'secret')
+/** Any text. No message shows it. */
+export function secret(...row: TextRow): Setting<string> {
+  return setting(...row, value => value, 'secret')
 }
 
 /** The path of a file with keys. */
@@ -71,14 +69,10 @@ export function keyFile(
   return setting(variable, usedBy, '', doc, value => value, kind)
 }
 
-/** The base URL of a server that speaks HTTP; empty only where the default is. */
-export function httpUrl(
-  variable: string,
-  usedBy: readonly ProcessName[],
-  fallback: string,
-  doc: string
-): Setting<string> {
-  return setting(variable, usedBy, fallback, doc, value => {
+/** The base URL of a server that speaks HTTP. It may be empty only where the default is. */
+export function httpUrl(...row: TextRow): Setting<string> {
+  const [, , fallback] = row
+  return setting(...row, value => {
     const url = value === '' || !URL.canParse(value) ? null : new URL(value)
     const isBase = url !== null && /^https?:$/.test(url.protocol) && url.search + url.hash + url.username === ''
     if (!isBase && value !== fallback) throw new RangeError('must be a URL such as https://host.example:8443/path')
@@ -86,14 +80,9 @@ export function httpUrl(
   })
 }
 
-/** The address of one Redis, or of several that act as one; it may hold a password. */
-export function redisUrl(
-  variable: string,
-  usedBy: readonly ProcessName[],
-  fallback: string,
-  doc: string
-): Setting<string> {
-  return setting(variable, usedBy, fallback, doc, redisAddress, 'secret')
+/** The address of one Redis, or of several that act as one. It may hold a password. */
+export function redisUrl(...row: TextRow): Setting<string> {
+  return setting(...row, redisAddress, 'secret')
 }
 
 /** Addresses of Redis, with commas between them. */
@@ -106,7 +95,7 @@ function redisAddress(value: string): string {
   return value
 }
 
-/** One of a few words. Without a default, the empty word, it has to be given. */
+/** One of a few words. With the empty word as default, it is required. */
 export function oneOf<const T extends string>(
   variable: string,
   usedBy: readonly ProcessName[],
@@ -121,7 +110,7 @@ export function oneOf<const T extends string>(
   })
 }
 
-/** A whole number of a range, whose ends belong to it. */
+/** A whole number from `min` to `max`. */
 export function integer(
   variable: string,
   usedBy: readonly ProcessName[],
@@ -150,7 +139,7 @@ export function delays(value: string): readonly number[] {
   return parsed
 }
 
-/** Those of machines/card-brands.ts, which this folder does not know. */
+/** Those of machines/card-brands.ts, which this room may not import. */
 const BRANDS = ['visa', 'mastercard', 'elo', 'amex', 'hipercard', 'diners', 'discover', 'jcb']
 const BRAND_DAYS_MAX = 30
 
@@ -168,7 +157,7 @@ export function brandDays(value: string): Readonly<Record<string, number>> {
   return days
 }
 
-/** Points at which processes are to die, with commas between them. */
+/** Crash points, with commas between them. */
 export function crashPointNames(value: string): readonly CrashPoint[] {
   return partsOf(value).map(name => {
     if (!isCrashPoint(name)) throw new RangeError(`${name} is no point of runtime/crash-points.ts`)
@@ -181,8 +170,8 @@ function partsOf(value: string): readonly string[] {
 }
 
 /**
- * Where a value stands, and how to show that to an operator. `REDIS_URL_FILE=/run/secrets/redis` in the place of
- * `REDIS_URL` keeps a password out of the environment, which others can see; neither its content nor a secret is shown.
+ * The text of a setting, and how to name its source to an operator. `REDIS_URL_FILE=/run/secrets/redis` instead of
+ * `REDIS_URL` keeps a password out of the environment, which others can read. Secrets and contents are not shown.
  */
 export function sourceOf(
   { variable, fallback, kind }: Setting<unknown>,

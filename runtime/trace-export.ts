@@ -1,4 +1,4 @@
-/** Sends recorded steps to an OpenTelemetry collector. Loaded by a process only when it has the address of one. */
+/** Sends recorded steps to an OpenTelemetry collector. A process loads this file only when it has the address of one. */
 import { DiagLogLevel, diag } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
@@ -12,7 +12,7 @@ import { type Logger, warnRateLimited } from './log.js'
 import { recordTraces } from './tracing.js'
 import { version } from './version.js'
 
-/** A collector that is away must not keep a process from stopping (ms). */
+/** A collector that is down must not keep a process from stopping (ms). */
 const EXPORT_TIMEOUT_MS = 2_000
 
 interface TraceExport {
@@ -24,7 +24,7 @@ interface TraceExport {
   readonly environment: string
 }
 
-/** Records steps from now on. `stop` sends what is left. */
+/** Records steps from now on. `stop` sends the rest. */
 export function exportTraces(
   processName: string,
   { otlpEndpoint, tracesSampler, tracesSampled, environment }: TraceExport,

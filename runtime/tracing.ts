@@ -1,16 +1,16 @@
 /**
- * Traces in the terms of OpenTelemetry, on explicit context: each step gets the step that it belongs to, as the text of
- * a W3C `traceparent`. So a trace goes through streams and processes as any other field does. No library is
- * instrumented: that would export the arguments of scripts.
+ * OpenTelemetry traces with explicit context: each step gets its parent as the text of a W3C `traceparent`, which
+ * passes through streams and processes like any other field. No library is instrumented: that would export the
+ * arguments of scripts.
  *
- * A `traceparent` is passed on and logged in any case. Steps are recorded where `recordTraces` was called. Their
+ * A `traceparent` is always passed on and logged. Steps are recorded where `recordTraces` was called. Their
  * attributes are ids, amounts, times and names of our own: never card or personal data.
  */
 import { type Attributes, ROOT_CONTEXT, SpanKind, type Tracer, trace } from '@opentelemetry/api'
 
 /** One step of a trace. */
 export interface Step {
-  /** For what belongs to this step; null: there is no trace. */
+  /** The parent for steps below this one; null: there is no trace. */
   readonly traceparent: string | null
   readonly isRecorded: boolean
   end(attributes?: Attributes, name?: string): void
@@ -25,7 +25,7 @@ interface StepOptions {
   readonly link?: string | null
 }
 
-/** Version, trace, span, flags; a later version may say more behind them. */
+/** Version, trace, span, flags; a later version may append more. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?=$|-)/
 
 let tracer: Tracer | null = null
@@ -35,12 +35,12 @@ export function recordTraces(given: Tracer | null): void {
   tracer = given
 }
 
-/** The `traceparent` of a header; null when there is none, or none that can be read: a trace never fails a request. */
+/** The `traceparent` of a header; null when it is absent or invalid: a trace never fails a request. */
 export function traceparentOf(header: string): string | null {
   return TRACEPARENT.exec(header)?.[0] ?? null
 }
 
-/** What logs name the trace by. */
+/** The trace id, for logs. */
 export function traceIdOf(traceparent: string | null): string | undefined {
   return traceparent?.slice(3, 35)
 }

@@ -1,7 +1,7 @@
 /** The rejection of `within`. */
 export class NoAnswer extends Error {}
 
-/** The promise's result, or a rejection with `NoAnswer` after `ms`. What was begun goes on; its late result is dropped. */
+/** The promise's result, or a rejection with `NoAnswer` after `ms`. The work continues; its late result is dropped. */
 export async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const deadline = new Promise<never>((_, reject) => {

@@ -1,5 +1,5 @@
 // Runs one of the project's commands from any state of the checkout: installs and builds first when something is
-// missing or older than its source. Plain JavaScript, because it runs before the compiler is there.
+// missing or older than its source. Plain JavaScript, because it runs before the compiler is installed.
 //
 //   node scripts/bootstrap.mjs COMMAND [arguments]     COMMAND is the path of a source without `.ts` (package.json has
 //                                                      all of them); scripts/build builds in any case
@@ -24,8 +24,8 @@ const SOURCES = [
 ].filter(exists)
 // Code in folders named browser/ runs in browsers, and is compiled against what they know.
 const PROJECTS = ['tsconfig.json', 'tsconfig.browser.json', 'client/tsconfig.json']
-// Written after a build without errors, with the names of the sources: one that was deleted makes the build old, too. The
-// compiler's own files are newer than a source also when it complained.
+// Written after a build without errors, with the names of the sources: a deleted source makes the build old as well. The
+// compiler writes its own files in spite of errors.
 const STAMP = 'dist/.built'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
@@ -55,7 +55,7 @@ if (!existsSync(entry)) fail(`There is no command "${command}": ${command}.ts do
 process.argv = [process.argv[0], entry, ...rest]
 await import(pathToFileURL(entry).href)
 
-// Not spawnSync: a signal has to reach the child, and end this process, while the child works.
+// Not spawnSync: a signal must reach the child and end this process while the child works.
 async function step(title, [file, ...args], mayFail = false) {
   process.stderr.write(`${title} ...\n`)
   const child = spawn(file, args, { cwd: root, stdio: ['ignore', 2, 2] })
@@ -95,7 +95,7 @@ function sourceFiles() {
   return [...PROJECTS, 'package-lock.json', 'docs/openapi.json', ...files].filter(exists).sort()
 }
 
-// What was compiled from a source that is gone would still be found by mocha, and by imports.
+// Mocha and imports would still find the output of a deleted source.
 function removeOrphans() {
   const built = SOURCES.map(folder => `dist/${folder}`).filter(exists)
   for (const path of built.flatMap(filesBelow)) {

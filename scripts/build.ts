@@ -1,10 +1,10 @@
-/** `npm run build`: bootstrap.mjs has built before it comes here, regardless of the age of the files. */
+/** `npm run build`: bootstrap.mjs has built before, regardless of the age of the files. */
 import { readCommandLine, toolCommand } from './command-line/tool.js'
 
 readCommandLine(
   toolCommand({
     name: 'build',
-    does: 'Compiles the sources into dist/, and bundles the dependencies and the scripts of the hosted fields. Other commands do it by themselves when a source is newer.',
+    does: 'Compiles the sources into dist/, and bundles the dependencies and the scripts of the hosted fields. Other commands build when a source is newer.',
     takes: 'some seconds.'
   })
 )

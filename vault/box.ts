@@ -1,7 +1,6 @@
 /**
- * The form of a sealed box: as text `v1.<key id>.<base64url>`, and inside it the secret together with what it is and
- * for whom it was sealed. A box that is copied into another record, or a CVV that is put in the place of a card, is
- * therefore found out when it is opened.
+ * The format of a sealed box: the text `v1.<key id>.<base64url>`. Inside are the secret, its kind, its merchant and its
+ * subject. So a box that was copied into another record, or a CVV in the place of a card, is refused when it is opened.
  */
 import sodium from 'sodium-native'
 import { VaultError } from './vault-error.js'
@@ -9,14 +8,14 @@ import { VaultError } from './vault-error.js'
 /** What a box holds. */
 export type BoxKind = 'card' | 'cvv' | 'typed'
 
-/** For whom a box was sealed. The same values must be given to open it. */
+/** What a box is bound to. The same values are needed to open it. */
 export interface BoxContext {
   readonly merchantId: string
   /** The id of the token or payment that the buyer's data came with; a stored card keeps the id of its token. */
   readonly subjectId: string
 }
 
-/** A card as it is sealed; same fields as the wire, without the CVV. */
+/** A card as it is sealed: the fields of the request without the CVV. */
 export interface SealedCard {
   readonly number: string
   readonly holderName: string
@@ -26,7 +25,7 @@ export interface SealedCard {
   readonly expirationYear: string
 }
 
-/** A card as the buyer typed it, for one payment: opened once, and gone with its token. */
+/** A card with its CVV, for one payment: opened once, and deleted with its token. */
 export interface TypedCard extends SealedCard {
   readonly cvv: string
 }
@@ -70,7 +69,7 @@ export function decodePlaintext(kind: BoxKind, context: BoxContext, plaintext: B
   return parts.slice(expected.length)
 }
 
-/** A box that no key ring can make sense of. */
+/** For a box that no key can open. */
 export function damagedBox(): VaultError {
   return new VaultError('damaged_box', 'The sealed box is damaged or is no box. The buyer must type the card again.')
 }
@@ -79,7 +78,7 @@ function label(kind: BoxKind, context: BoxContext): readonly [BoxKind, string, s
   return [kind, context.merchantId, context.subjectId]
 }
 
-/** The error of JSON.parse is dropped on purpose: it quotes what it could not read. */
+/** Drops the error of JSON.parse on purpose: it quotes the text. */
 function parseStrings(plaintext: Buffer): readonly string[] {
   let parts: unknown
   try {

@@ -2,9 +2,8 @@
  * Creation and rotation of the key files of one installation: `vault-public-keys.json` for the processes that seal,
  * `vault-private-keys.json` for `payments`, `webhook-keys.json` for `api` and `webhooks`.
  *
- * A file is written whole or not at all. The private file of the vault is the truth and is written first; the public one
- * is derived from it. So a crash between the two leaves nothing sealed that can't be opened, and the next call completes
- * the pair.
+ * A file is replaced atomically. The private file of the vault is written first, and the public one is derived from it.
+ * So after a crash between the two everything sealed can be opened, and the next call completes the pair.
  */
 import {
   closeSync,
@@ -46,7 +45,7 @@ export interface WebhookKeyFile {
   readonly privateFile: string
 }
 
-/** Who may read a key file. Without `owner` it belongs to the user who runs this. */
+/** Mode and owner of a key file. Without `owner` it belongs to the user of this process. */
 export interface Access {
   /** Such as 0o600. */
   readonly mode: number
@@ -55,7 +54,7 @@ export interface Access {
 
 type RingFiles = KeyFiles | WebhookKeyFile
 
-/** The right to change the key files of a ring, while `withKeyLock` (key-lock.ts) lasts. */
+/** The right to change the key files of a ring, during `withKeyLock` (key-lock.ts). */
 export interface KeyLock {
   readonly files: RingFiles
 }
@@ -73,8 +72,8 @@ export function webhookKeyFileIn(dir: string): WebhookKeyFile {
 }
 
 /**
- * Makes sure that the files (folder included) exist, with a first key. An existing ring is never replaced. Returns
- * the files. Throws `VaultError` `key_file` when only the public half is there: its private half was lost, or lies elsewhere.
+ * Creates the files, their folder and a first key, unless they exist. Never replaces a ring. Returns the files.
+ * Throws `VaultError` `key_file` when only the public half exists: the private half was lost, or is in another folder.
  */
 export function ensureKeyFiles<Files extends RingFiles>(files: Files, access = OWNER_ONLY): Files {
   const { privateFile, publicFile } = files
@@ -89,7 +88,7 @@ export function ensureKeyFiles<Files extends RingFiles>(files: Files, access = O
   return files
 }
 
-/** Makes the first key files of an installation; returns the id of the key. Throws `VaultError` `key_file` when one exists. */
+/** Creates the key files of an installation; returns the id of the key. Throws `VaultError` `key_file` when one exists. */
 export function initKeyFiles(files: RingFiles, access: Access): string {
   for (const file of [files.privateFile, files.publicFile]) {
     if (file === null || !existsSync(file)) continue
@@ -100,35 +99,32 @@ export function initKeyFiles(files: RingFiles, access: Access): string {
 
 /** How a key is added. */
 export interface Rotation {
-  /** Adds a key only while this one is the current one, so that a rotation which was cut off can be repeated. */
+  /** Adds a key only while this one is current, so that an interrupted rotation can be repeated. */
   readonly ifCurrent?: string | undefined
-  /** Receives the id of the new key before any file has it. When it rejects, nothing is written. */
+  /** Gets the id of the new key before it is in a file. When it rejects, nothing is written. */
   announce(keyId: string): Promise<void>
 }
 
 /**
- * Adds a key to the ring and makes it the current one; the old keys stay. Returns the id of the current key. Running
- * processes follow by themselves. Owner, group and mode of the files stay.
+ * Adds a key to the ring and makes it current; the old keys stay. Returns the id of the current key. Running processes
+ * reload the file. Owner, group and mode of the files stay.
  *
- * Rejects with `VaultError` `key_file`, also when `ifCurrent` is no key of the ring, or when owner and group can't be kept.
+ * Rejects with `VaultError` `key_file`, also when `ifCurrent` is not in the ring, or when owner and group can't be kept.
  */
 export async function addKey({ files }: KeyLock, { ifCurrent, announce }: Rotation): Promise<string> {
-  const change = (ring: KeyRing): KeyRing => {
-    if (ifCurrent !== undefined) requireKey(ring, ifCurrent)
-    return ifCurrent !== undefined && ifCurrent !== ring.current ? ring : withNewKey(ring, kindOf(files), Date.now())
-  }
+  const change = whileCurrent(ifCurrent, ring => withNewKey(ring, kindOf(files), Date.now()))
   return (await changeRing(files, change, ({ current }) => announce(current))).current
 }
 
 /**
- * Adds a key to the vault's ring that opens and does not seal yet; a rotation that was cut off here keeps its key. Returns
- * the ring, whose `next` is absent when `ifCurrent` is not the current key any more. Rejects as `addKey`.
+ * Adds a key to the vault's ring that opens and does not seal yet; a repeated rotation keeps the key that is there.
+ * Returns the ring. Its `next` is absent when `ifCurrent` is no longer the current key. Rejects as `addKey`.
  */
 export async function addNextKey({ files }: KeyLock, ifCurrent: string | undefined): Promise<KeyRing> {
-  return await changeRing(files, ring => {
-    if (ifCurrent !== undefined) requireKey(ring, ifCurrent)
-    return ifCurrent !== undefined && ifCurrent !== ring.current ? ring : withNextKey(ring, Date.now())
-  })
+  return await changeRing(
+    files,
+    whileCurrent(ifCurrent, ring => withNextKey(ring, Date.now()))
+  )
 }
 
 /** Makes the `next` key of the vault's ring the current one. `announce`: as for `addKey`. */
@@ -141,11 +137,19 @@ export async function useNextKey({ files }: KeyLock, { announce }: Pick<Rotation
 }
 
 /**
- * Takes an old key out of the files. What is still sealed with it is lost, so make sure that nothing is: by
- * `vault retire`, which looks at the stored cards. Rejects with `VaultError` `key_in_use` or `key_file`.
+ * Removes an old key from the files. What is still sealed with it is lost: `vault retire` looks at the stored cards
+ * before. Rejects with `VaultError` `key_in_use` or `key_file`.
  */
 export async function removeKey({ files }: KeyLock, keyId: string, nowMs: number): Promise<void> {
   await changeRing(files, ring => withoutKey(ring, keyId, nowMs))
+}
+
+/** The change, unless the current key is another one than `ifCurrent`. */
+function whileCurrent(ifCurrent: string | undefined, change: (ring: KeyRing) => KeyRing): (ring: KeyRing) => KeyRing {
+  return ring => {
+    if (ifCurrent !== undefined) requireKey(ring, ifCurrent)
+    return ifCurrent === undefined || ifCurrent === ring.current ? change(ring) : ring
+  }
 }
 
 function kindOf({ publicFile }: RingFiles): 'private' | 'webhook' {
@@ -153,8 +157,8 @@ function kindOf({ publicFile }: RingFiles): 'private' | 'webhook' {
 }
 
 /**
- * Writes drafts first, then calls `announce`, then puts the drafts in place. Looks once more before that: an editor that
- * knows no lock is not overwritten.
+ * Writes drafts, calls `announce`, then renames the drafts. Compares the file before that, because an editor does not
+ * take the lock.
  */
 async function changeRing(
   files: RingFiles,
@@ -183,7 +187,7 @@ async function changeRing(
   return after
 }
 
-/** Leaves a file alone that exists by now: of two that create a ring at the same time, one wins and the other uses its ring. */
+/** Keeps a file that exists by now: of two processes that create a ring at once, the second uses the ring of the first. */
 function createWhole(file: string, ring: KeyRing, access: Access): void {
   const draft = writeDraft(file, ring, access)
   try {
@@ -213,7 +217,7 @@ function writeDraft(file: string, ring: KeyRing, access: Access): string {
   return draft
 }
 
-/** A process that reads the file today must be able to read the new one. */
+/** A process that can read the old file must be able to read the new one. */
 function giveAccess(descriptor: number, file: string, { mode, owner }: Access): void {
   const { uid, gid } = fstatSync(descriptor)
   try {
@@ -234,20 +238,20 @@ function accessOf(file: string): Access {
   return { mode: mode & 0o777, owner: { uid, gid } }
 }
 
-/** A folder that is made here belongs to those who read the files in it. */
+/** A new folder gets the owner of the files in it. */
 function makeFolder(dir: string, access: Access): void {
   const isNew = mkdirSync(dir, { recursive: true, mode: 0o700 }) !== undefined
   if (!isNew) return
   const descriptor = openSync(dir, 'r')
   try {
-    // Who may read a file may enter its folder.
+    // A user with the right to read gets the right to enter.
     giveAccess(descriptor, dir, { ...access, mode: access.mode | ((access.mode & 0o444) >> 2) })
   } finally {
     closeSync(descriptor)
   }
 }
 
-/** A new name survives a power loss only when its folder is on the disk too; a lost key would lose every stored card. */
+/** A new name survives a power loss only after an fsync of its folder; a lost key would lose every stored card. */
 function syncFolder(file: string): void {
   const descriptor = openSync(dirname(file), 'r')
   try {
@@ -260,13 +264,13 @@ function syncFolder(file: string): void {
 function changedBy(privateFile: string): VaultError {
   return new VaultError(
     'locked',
-    `${privateFile} was changed by another program in this moment. Nothing was written: look at the file, and repeat this.`
+    `${privateFile} was changed by another program at the same time. Nothing was written: look at the file, and repeat this.`
   )
 }
 
 function lostPrivateHalf(publicFile: string, privateFile: string): VaultError {
   return new VaultError(
     'key_file',
-    `${publicFile} exists without ${privateFile}. Restore the private file: without it, no card sealed so far can be opened. To begin anew, remove the public file.`
+    `${publicFile} exists without ${privateFile}. Restore the private file: without it, no card sealed so far can be opened. To start over, remove the public file.`
   )
 }

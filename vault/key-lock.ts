@@ -1,6 +1,6 @@
 /**
- * One at a time changes the key files. Two rotations at once would each add a key to the ring that both have read, and
- * the one that writes last would take the other one's private key away from the cards that are sealed with it.
+ * A lock file: one process at a time changes the key files. Of two rotations at once, the later write would lose the
+ * private key of the earlier one, and with it the cards that were sealed with that key.
  */
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -10,8 +10,8 @@ import { VaultError } from './vault-error.js'
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Does `work` while no other process may change the files. A process that is killed leaves its lock behind: only an operator can
- * tell that from one that is suspended. Rejects with `VaultError` `locked`, and as `work` does.
+ * Does `work` under the lock. A killed process leaves its lock behind: only an operator can tell it from a suspended
+ * one. Rejects with `VaultError` `locked`, and as `work` does.
  */
 export async function withKeyLock<T>(
   files: KeyFiles | WebhookKeyFile,
@@ -20,7 +20,7 @@ export async function withKeyLock<T>(
   const lockFile = `${files.privateFile}.lock`
   take(lockFile, files.privateFile)
   const release = (): void => rmSync(lockFile, { force: true })
-  // Ctrl-C cuts a rotation off, which may be repeated: then without a lock in the way.
+  // A rotation that Ctrl-C interrupted can be repeated, so the lock is removed.
   const onSignal = (signal: NodeJS.Signals): void => {
     release()
     process.kill(process.pid, signal)
@@ -58,10 +58,10 @@ function lockedBy(lockFile: string, privateFile: string): VaultError {
   try {
     holder = readFileSync(lockFile, 'utf8').trim()
   } catch {
-    // Gone, or not to be read: the sentence does without it.
+    // Removed, or unreadable: the sentence names no holder.
   }
   return new VaultError(
     'locked',
-    `${privateFile} is being changed by ${holder || 'another process'}. Wait for its end. If there is no such process any more, it was killed: remove ${lockFile} and repeat this. Nothing was changed.`
+    `${privateFile} is being changed by ${holder || 'another process'}. Wait until it ends. If that process is dead, remove ${lockFile} and repeat this. Nothing was changed.`
   )
 }

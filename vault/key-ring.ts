@@ -1,10 +1,9 @@
 /**
- * The content of a key file: `{"current": id, "keys": {id: {…}}}`. What is new is sealed with, or derived from, the
- * `current` key; the other keys serve what was made with them. `next` is there during a rotation of the vault: a key that
- * opens already and seals nothing yet.
+ * The content of a key file: `{"current": id, "keys": {id: {…}}}`. The `current` key seals and derives; the other keys
+ * serve what was made with them. `next` exists during a rotation of the vault: a key that opens and does not seal yet.
  *
- * The id of a key is its fingerprint. So no two keys have the same id, and a file can't pass for that of another
- * installation. The fingerprint of a webhook key is an HMAC under that key, which tells nothing about it.
+ * The id of a key is its fingerprint, so that keys of two installations never have the same id. The fingerprint of a
+ * webhook key is an HMAC under that key, which reveals nothing about it.
  */
 import { createHmac, hash, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -14,7 +13,7 @@ import { VaultError } from './vault-error.js'
 /** `private` and `public`: the two files of the vault. `webhook`: the file that signing secrets are derived from. */
 export type RingKind = 'private' | 'public' | 'webhook'
 
-/** One key of a ring, as it stands in a file: 32 bytes each, base64. */
+/** One key of a ring in its file: 32 bytes each, base64. */
 export interface StoredKey {
   /** Vault only. */
   readonly public?: string
@@ -22,7 +21,7 @@ export interface StoredKey {
   readonly private?: string
   /** Webhook keys only. */
   readonly secret?: string
-  /** ISO 8601, of the current key: since when it is. Not in the public file. */
+  /** ISO 8601: since when the key is the current one. Not in the public file. */
   readonly addedAt?: string
 }
 
@@ -36,12 +35,12 @@ export interface KeyRing {
 
 const parts = { private: ['public', 'private'], public: ['public'], webhook: ['secret'] } as const
 const KEY_BYTES = 32
-/** 80 bits: an attacker can't make another key with the same id. Ids become a part of every stored card. */
+/** 80 bits, so that no other key with the same id can be found. Every stored card contains an id. */
 const ID_LETTERS = 20
 /**
- * How long a ring must have had its current key before an old one may leave it. What was sealed last with the old one is a
- * token of a day at the most (TOKEN_TTL_MS), and a quarter of an hour more when it is claimed then; the rest is for machines
- * that got the new public file late.
+ * How long a ring must have had its current key before an old key may be removed. Tokens that were sealed with the old
+ * one live at most a day (TOKEN_TTL_MS), and a quarter of an hour more after a late claim. The rest is for machines that
+ * got the new public file late.
  */
 const UNUSED_FOR_MS = 48 * 3_600_000
 
@@ -59,27 +58,27 @@ export function readKeyRing(file: string, kind: RingKind): KeyRing {
   return ring
 }
 
-/** The ring without its private halves: what sealing processes get. */
+/** The ring without its private halves, for processes that seal. */
 export function publicHalf(ring: KeyRing): KeyRing {
   const keys = Object.entries(ring.keys).map(([id, key]) => [id, { public: key.public ?? '' }] as const)
   return { current: ring.current, keys: Object.fromEntries(keys) }
 }
 
-/** The ring of the vault with a fresh key in it as `next`; the same ring when it has one. */
+/** The ring of the vault with a new key as `next`; the same ring when it has one. */
 export function withNextKey(ring: KeyRing, nowMs: number): KeyRing {
   if (ring.next !== undefined) return ring
   const { current: next, keys } = withNewKey(ring, 'private', nowMs)
   return { current: ring.current, next, keys }
 }
 
-/** The ring with its `next` key as the current one, since now; the same ring when it has none. */
+/** The ring with its `next` key as the current one; the same ring when it has none. */
 export function withNextAsCurrent(ring: KeyRing, nowMs: number): KeyRing {
   if (ring.next === undefined) return ring
   const key = { ...requireKey(ring, ring.next), addedAt: new Date(nowMs).toISOString() }
   return { current: ring.next, keys: { ...ring.keys, [ring.next]: key } }
 }
 
-/** The ring with a fresh key in it, which becomes the current one. `undefined` starts a new ring. */
+/** The ring with a new key, which is the current one. `undefined` starts a ring. */
 export function withNewKey(ring: KeyRing | undefined, kind: 'private' | 'webhook', nowMs: number): KeyRing {
   const made = kind === 'webhook' ? { secret: randomBytes(KEY_BYTES).toString('base64') } : newPair()
   const key = { ...made, addedAt: new Date(nowMs).toISOString() }
@@ -88,8 +87,8 @@ export function withNewKey(ring: KeyRing | undefined, kind: 'private' | 'webhook
 }
 
 /**
- * The ring without one of its old keys. Whether anything is still sealed with it is for the caller to know. Throws
- * `VaultError` `key_in_use` when it is the current key or was until lately, `key_file` when the ring does not have it.
+ * The ring without one of its old keys. The caller checks that nothing is sealed with it. Throws `VaultError`
+ * `key_in_use` when it is the current key or was until recently, `key_file` when the ring does not have it.
  */
 export function withoutKey(ring: KeyRing, keyId: string, nowMs: number): KeyRing {
   const since = requireKey(ring, ring.current).addedAt ?? ''
@@ -101,7 +100,7 @@ export function withoutKey(ring: KeyRing, keyId: string, nowMs: number): KeyRing
   const readyMs = Date.parse(since) + UNUSED_FOR_MS
   if (nowMs < readyMs) {
     throw keyInUse(
-      `Tokens that are sealed with ${keyId} may still be on their way: ${ring.current} has been the current key since ${since} only. Retire ${keyId} after ${new Date(readyMs).toISOString()}.`
+      `Tokens that are sealed with ${keyId} may still be alive: ${ring.current} has been the current key only since ${since}. Retire ${keyId} after ${new Date(readyMs).toISOString()}.`
     )
   }
   return { ...ring, keys: Object.fromEntries(Object.entries(ring.keys).filter(([id]) => id !== keyId)) }
@@ -165,7 +164,7 @@ function readText(file: string, kind: RingKind): string {
   }
 }
 
-/** The error of JSON.parse is dropped on purpose: it quotes the text around the mistake. */
+/** Drops the error of JSON.parse on purpose: it quotes the text. */
 function parseKeyRing(text: string): KeyRing | undefined {
   let ring: unknown
   try {

@@ -28,8 +28,8 @@ interface KeyPair {
 }
 
 /**
- * Reads the private key file; opens boxes of every key in it, also of keys that a rotation adds while the process runs:
- * a box of an unknown key makes it look at the file again. Throws `VaultError` `key_file`.
+ * Reads the private key file; opens boxes of every key in it. A box of an unknown key makes it read a changed file again,
+ * so it finds keys that a rotation adds. Throws `VaultError` `key_file`.
  */
 export function loadOpener(privateFile: string): Opener & KeyHolder {
   const pairs = watchKeys(privateFile, 'private', readPairs)
@@ -74,7 +74,7 @@ function given(part: string | undefined): string {
   return part
 }
 
-/** Private keys live in guarded memory, which is neither swapped out nor dumped with a core. */
+/** Keeps private keys in guarded memory, which is neither swapped out nor part of a core dump. */
 function readPairs(ring: KeyRing): ReadonlyMap<string, KeyPair> {
   const pairs = new Map<string, KeyPair>()
   for (const [id, key] of Object.entries(ring.keys)) {
@@ -88,7 +88,8 @@ function readPairs(ring: KeyRing): ReadonlyMap<string, KeyPair> {
 }
 
 function unknownKey(keyId: string, privateFile: string, problem: string | undefined): VaultError {
-  const why = problem ?? 'Give this process the private file of the last rotation; it is read again by itself.'
+  const why =
+    problem ?? 'Give this process the private file of the last rotation; it reads the file again without a restart.'
   return new VaultError(
     'unknown_key',
     `The box was sealed with key ${keyId}, which ${privateFile} does not have. ${why}`

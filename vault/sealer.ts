@@ -1,4 +1,4 @@
-/** Sealing of card data with public keys: `api` and `tokens` can put data in, and never get it out again. */
+/** Sealing of card data with public keys: `api` and `tokens` can seal and can't open. */
 import sodium from 'sodium-native'
 import { type BoxContext, type BoxKind, encodePlaintext, formatBox, type SealedCard, type TypedCard } from './box.js'
 import { type KeyRing, requireKey } from './key-ring.js'
@@ -8,17 +8,16 @@ export interface Sealer {
   /** Seals a card for `context`. Returns the text of the box. */
   sealCard(card: SealedCard, context: BoxContext): string
   /**
-   * Seals card and CVV together, for the one payment that a token is for: opening is the dearest step of a payment, and one
-   * box costs half of two. It must never reach a disk.
+   * Seals card and CVV together, for the one payment of a token. Opening is the most expensive step of a payment, and one
+   * box costs half of two. The box must never reach a disk.
    */
   sealTyped(card: TypedCard, context: BoxContext): string
-  /** Seals a CVV for `context`, apart from the card: it must be forgotten earlier. Returns the text of the box. */
+  /** Seals a CVV for `context`, apart from the card, because it is deleted earlier. Returns the text of the box. */
   sealCvv(cvv: string, context: BoxContext): string
 }
 
 /**
- * Reads the public key file; seals with its current key, also with one that a rotation makes current while the process
- * runs. Throws `VaultError` `key_file`.
+ * Reads the public key file, and again after a rotation; seals with its current key. Throws `VaultError` `key_file`.
  */
 export function loadSealer(publicFile: string): Sealer & KeyHolder {
   const currentKey = watchKeys(publicFile, 'public', readCurrentKey)

@@ -1,12 +1,12 @@
-/** What can go wrong with sealed data. The message names ids and files, never a key and never what was sealed. */
+/** Errors about sealed data. Messages name ids and files, never a key and never what was sealed. */
 
 /**
  * - `key_file`: a key file is missing, unreadable or damaged
  * - `unknown_key`: the box was sealed with a key that this key ring does not have
  * - `damaged_box`: the text is no box, or was changed after it was sealed
- * - `wrong_context`: the box is whole, but was sealed as something else or for another record
+ * - `wrong_context`: the box is intact, but was sealed as another kind or for another record
  * - `locked`: another process is changing the key files, or died while doing so
- * - `key_in_use`: the key cannot be taken out of the ring, or not yet
+ * - `key_in_use`: the key cannot be removed from the ring, or not yet
  */
 export type VaultErrorCode = 'key_file' | 'unknown_key' | 'damaged_box' | 'wrong_context' | 'locked' | 'key_in_use'
 

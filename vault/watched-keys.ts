@@ -1,4 +1,4 @@
-/** The keys of a file, read anew when the file was replaced: rotations happen while processes run. */
+/** The keys of a file, read again when the file has changed: keys rotate while processes run. */
 import { statSync } from 'node:fs'
 import { type KeyRing, type RingKind, readKeyRing } from './key-ring.js'
 import { VaultError } from './vault-error.js'
@@ -6,20 +6,20 @@ import { VaultError } from './vault-error.js'
 /** Which keys a process works with. */
 export interface KeyHolder {
   keyIds(): { readonly current: string; readonly all: readonly string[] }
-  /** Why the key file can't be used as it is now; undefined while it can. The keys read before stay in use. */
+  /** Why the key file can't be used now, or undefined. The keys that were read before stay in use. */
   keyProblem(): string | undefined
 }
 
 export interface WatchedKeys<T> extends KeyHolder {
-  /** Looks at the file at most once a second, or at once when `isUrgent`. */
+  /** Checks the file at most once a second, or at once when `isUrgent`. */
   value(isUrgent?: boolean): T
 }
 
 const CHECK_INTERVAL_MS = 1_000
 
 /**
- * Reads the file at once, and throws what `readKeyRing` throws. Later a file that can't be read, or that has lost the
- * current key, changes nothing but `keyProblem`: a running process must not stop for it.
+ * Reads the file at once, and throws as `readKeyRing` does. Later a file that is unreadable or has lost the current key
+ * changes `keyProblem` only: a running process must not stop for it.
  */
 export function watchKeys<T>(file: string, kind: RingKind, load: (ring: KeyRing) => T): WatchedKeys<T> {
   let stamp = stampOf(file)
@@ -71,7 +71,7 @@ function stampOf(file: string): string {
   return `${ctimeMs}.${ino}.${size}`
 }
 
-/** A rotation keeps the current key, and `retire` takes old keys only. */
+/** A rotation keeps the current key, and `retire` removes old keys only. */
 function lostKey(file: string, keyId: string): VaultError {
   return new VaultError(
     'key_file',

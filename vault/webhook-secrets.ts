@@ -12,8 +12,8 @@ export interface WebhookSecrets {
 }
 
 /**
- * Reads the key file; follows rotations while the process runs. `keyIds().current` is the key for new secrets. Throws
- * `VaultError` `key_file`.
+ * Reads the key file, and again after a rotation. `keyIds().current` is the key for new secrets. Throws `VaultError`
+ * `key_file`.
  */
 export function loadWebhookSecrets(file: string): WebhookSecrets & KeyHolder {
   const keys = watchKeys(file, 'webhook', ring => {
@@ -26,7 +26,9 @@ export function loadWebhookSecrets(file: string): WebhookSecrets & KeyHolder {
     secretOf: ({ keyId, salt }, merchantId) => {
       const key = keys.value().get(keyId) ?? keys.value(true).get(keyId)
       if (key === undefined) {
-        const why = keys.keyProblem() ?? 'Give this process the file of the last rotation; it is read again by itself.'
+        const why =
+          keys.keyProblem() ??
+          'Give this process the file of the last rotation; it reads the file again without a restart.'
         throw new VaultError(
           'unknown_key',
           `The webhook secret of merchant ${merchantId} is derived from key ${keyId}, which ${file} does not have. ${why}`

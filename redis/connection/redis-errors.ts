@@ -1,6 +1,6 @@
 /** Which errors of the Redis client mean that Redis itself cannot be used just now, as opposed to a mistake of ours. */
 import { messageOf } from '../../runtime/message-of.js'
-import { loginOfUrl, safeAddress } from '../../runtime/redis-address.js'
+import { parseAddress, safeAddress } from '../../runtime/redis-address.js'
 
 /** The durable Redis can't do what was asked just now. Whether it was done is unknown. */
 export class RedisUnavailable extends Error {}
@@ -38,7 +38,7 @@ export function isRefusal(error: unknown): boolean {
 export function explainRefusal(error: Error, variable: RedisVariable, url: string): void {
   const advice = ' (docs/SECURITY.md, Redis)'
   if (!isRefusal(error) || error.message.endsWith(advice)) return
-  const { username = 'default' } = loginOfUrl(url)
+  const { username = 'default' } = parseAddress(url).login
   const file = variable === 'REDIS_URL' ? 'durable.acl' : 'memory-only.acl'
   const who = `The Redis of ${variable} (${safeAddress(url)}) refused the user "${username}"`
   error.message = `${error.message}. ${who}: correct user and password in ${variable}, or load ${file} of this release into that server${advice}`

@@ -6,7 +6,7 @@ export const archiveSettings = {
     'ARCHIVE_URL',
     ['api', 'payments', 'archive', 'operator'],
     '',
-    'The PostgreSQL that keeps payments at rest, such as `postgres://user:password@host/database`. Empty: all payments stay in Redis.',
+    'The PostgreSQL for payments at rest, such as `postgres://user:password@host/database`. Empty: all payments stay in Redis.',
     postgresUrl,
     'secret'
   ),
@@ -43,7 +43,7 @@ export const archiveSettings = {
     ['operator'],
     0,
     [0, 100],
-    'Years after which `operator archive drop` may remove the payments of a month from the archive. 0: it keeps them for ever.'
+    'Years after which `operator archive drop` may remove the payments of a month from the archive. 0: never.'
   )
 } as const
 

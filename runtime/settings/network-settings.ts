@@ -54,7 +54,7 @@ export const networkSettings = {
     ['payments'],
     4_000,
     [0, 30_000],
-    'How long a call that surely did not reach the network is tried again (ms).'
+    'How long a call is retried that did not leave the process (ms).'
   ),
   networkConnections: integer(
     'NETWORK_CONNECTIONS',
@@ -68,7 +68,7 @@ export const networkSettings = {
     ['payments'],
     5,
     [1, 1_000_000],
-    'Calls in a row to NETWORK_TRANSACTION_URL without an answer (429, 5xx, timeout, cut connection) after which a process refuses new payments, but for a trial each 1 to 10 s.'
+    'Calls in a row to NETWORK_TRANSACTION_URL without an answer (429, 5xx, timeout, cut connection) after which a process refuses new payments, except a trial each 1 to 10 s.'
   ),
   notFoundHorizonMs: integer(
     'NOT_FOUND_HORIZON_MS',
@@ -89,7 +89,7 @@ export const networkSettings = {
     ['payments', 'timers'],
     250,
     [1, 10_000],
-    'Queries about unknown outcomes that all workers together send to the card network in a second, at the most.'
+    'Queries about unknown outcomes per second, of all workers together, at most.'
   ),
   reconcileListAfterMs: integer(
     'RECONCILE_LIST_AFTER_MS',
@@ -121,7 +121,7 @@ export const networkSettings = {
     'NOTIFICATIONS_URL',
     ['network'],
     '',
-    'Where the simulator posts its notifications. Empty: /notifications on NOTIFICATIONS_PORT of this machine.'
+    'Address to which the simulator posts its notifications. Empty: /notifications on NOTIFICATIONS_PORT of this machine.'
   ),
   notificationsSecret: secret(
     'NOTIFICATIONS_SECRET',

@@ -2,7 +2,7 @@
 import { brandDays, integer, oneOf, setting } from '../setting.js'
 
 const HOUR_MS = 3_600_000
-/** The slowest health checks of the usual load balancers: every 30 s, and two that fail. */
+/** For the slowest usual health checks of load balancers: every 30 s, two failures. */
 export const DRAIN_DELAY_MAX_MS = 60_000
 
 export const paymentSettings = {
@@ -39,14 +39,14 @@ export const paymentSettings = {
     ['api'],
     8_000,
     [100, 600_000],
-    'New payments are answered 503 while the oldest command of their partition has waited longer for a worker (ms).'
+    'New payments are answered 503 while the oldest command of their partition has waited longer than this for a worker (ms).'
   ),
   drainDelayMs: integer(
     'DRAIN_DELAY_MS',
     ['api', 'tokens', 'notifications'],
     0,
     [0, DRAIN_DELAY_MAX_MS],
-    'How long a stopping HTTP process still takes requests while /readyz says no (ms). Behind a load balancer: longer than it takes to notice (docs/OPERATIONS.md, Deploying).'
+    'How long a stopping HTTP process takes requests while /readyz answers 503 (ms). Longer than a load balancer needs to notice (docs/OPERATIONS.md, Deploying).'
   ),
   cnpjWithLetters: oneOf(
     'CNPJ_WITH_LETTERS',
@@ -60,7 +60,7 @@ export const paymentSettings = {
     ['api'],
     900_000,
     [1_000, 24 * HOUR_MS],
-    'Age at which a new payment fails instead of being sent to the card network: the workers were away, and the buyer has left (ms).'
+    'Age at which a new payment fails instead of being sent to the card network, after an outage of the workers (ms).'
   ),
   preauthTtlDays: integer(
     'PREAUTH_TTL_DAYS',
@@ -81,15 +81,15 @@ export const paymentSettings = {
     ['api'],
     90,
     [30, 3_650],
-    'How long the key of a capture or cancel is remembered; with ARCHIVE_URL that of a create, too (days).'
+    'How long the key of a capture or cancel is remembered; with ARCHIVE_URL also that of a create (days).'
   ),
-  tokenTtlMs: integer('TOKEN_TTL_MS', ['tokens'], 900_000, [1_000, 24 * HOUR_MS], 'Life of a one-use token (ms).'),
+  tokenTtlMs: integer('TOKEN_TTL_MS', ['tokens'], 900_000, [1_000, 24 * HOUR_MS], 'Lifetime of a one-use token (ms).'),
   tokensMaxPerKey: integer(
     'TOKENS_MAX_PER_KEY',
     ['tokens'],
     100_000,
     [0, 100_000_000],
-    'Tokens that one publishable key can have alive: beyond it 429. Each takes about 1.3 KB of the memory-only Redis. 0: no limit.'
+    'Live tokens of one publishable key, at most: beyond it 429. Each takes about 1.3 KB of the memory-only Redis. 0: no limit.'
   ),
   workerConcurrency: integer(
     'WORKER_CONCURRENCY',
@@ -110,15 +110,15 @@ export const paymentSettings = {
     ['payments', 'webhooks'],
     2_000,
     [50, 10_000],
-    'How often a worker says that it is alive (ms).'
+    'How often a worker writes a heartbeat (ms).'
   ),
   takeoverAfterMs: integer(
     'TAKEOVER_AFTER_MS',
     ['payments', 'timers', 'webhooks', 'operator'],
     8_000,
     [200, 60_000],
-    'Silence after which a worker counts as dead: others get the commands of `payments` and `webhooks`. The lock ' +
-      'of a payment lives as long. At least twice HEARTBEAT_MS (ms).'
+    'Silence after which a worker counts as dead: others take over its commands. Also the lifetime of the lock of a ' +
+      'payment. At least twice HEARTBEAT_MS (ms).'
   ),
   timersIntervalMs: integer(
     'TIMERS_INTERVAL_MS',

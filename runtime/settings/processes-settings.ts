@@ -23,13 +23,13 @@ export const processSettings = {
     ['api', 'tokens'],
     ['debug', 'info'],
     'debug',
-    'Level of the line that tells of each answered request. `npm start` on a terminal takes `info`.'
+    'Level of the log line of each answered request. `npm start` on a terminal uses `info`.'
   ),
   dataDir: text(
     'DATA_DIR',
     [...everyProcess, 'operator', 'tools'],
     '.data',
-    'Where `npm start` keeps Redis data, the demo merchant and the test vault keys.'
+    'Folder of `npm start` for Redis data, the demo merchant and the test vault keys.'
   ),
   host: text('HOST', ['api', 'tokens'], '127.0.0.1', 'Address on which `api` and `tokens` listen.'),
   port: integer('PORT', ['api'], 3000, [0, 65_535], 'Port of the merchant API. 0 takes a free one.'),
@@ -58,7 +58,7 @@ export const processSettings = {
     ['tokens'],
     0,
     [0, 10],
-    'Proxies in front of `tokens` that add to X-Forwarded-For. 0: the connection tells the address of the client.'
+    'Proxies in front of `tokens` that add to X-Forwarded-For. 0: the client is the peer of the connection.'
   ),
   fieldsReleasesDir: text(
     'FIELDS_RELEASES_DIR',
@@ -70,7 +70,7 @@ export const processSettings = {
     'NETWORK_HOST',
     ['network'],
     '127.0.0.1',
-    'Address on which the card-network simulator listens (test environment). Its control routes know no password.'
+    'Address on which the card-network simulator listens (test environment). Its control routes have no password.'
   ),
   networkPort: integer(
     'NETWORK_PORT',
@@ -96,7 +96,7 @@ export const processSettings = {
     'CRASH_POINTS',
     everyProcess,
     '',
-    'Test environment only: points of runtime/crash-points.ts at which the first process that comes by is killed, once each.',
+    'Test environment only: points of runtime/crash-points.ts. Each kills the first process that reaches it, once.',
     crashPointNames
   ),
   supervised: oneOf(
@@ -104,6 +104,6 @@ export const processSettings = {
     everyProcess,
     ['no', 'yes'],
     'no',
-    'Set by `npm start`: the process ends when its standard input closes, because its supervisor is gone.'
+    'Set by `npm start`: the process stops when its standard input closes, because its supervisor is dead.'
   )
 } as const

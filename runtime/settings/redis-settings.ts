@@ -18,7 +18,7 @@ export const redisSettings = {
     'REDLOCK_URLS',
     ['payments', 'webhooks'],
     '',
-    '1, 3 or 5 independent masters for the locks of payments and their webhooks; a majority must answer. Empty: the memory-only Redis.',
+    '1, 3 or 5 independent masters for the locks of payments and their webhooks; a majority must grant a lock. Empty: the memory-only Redis.',
     redisUrls,
     'secret'
   ),
@@ -40,7 +40,7 @@ export const redisSettings = {
     ['api', 'notifications', 'payments', 'archive', 'operator'],
     0,
     [0, 8],
-    'Replicas that must have a write before it counts (docs/REDIS.md). 0: none.'
+    'Replicas that must acknowledge a write before it counts (docs/REDIS.md). 0: none.'
   ),
   acceptEverysec: oneOf(
     'ACCEPT_EVERYSEC',

@@ -1,4 +1,4 @@
-/** Settings of traces (docs/OPERATIONS.md#traces-with-opentelemetry), under the names that OpenTelemetry has given them. */
+/** Settings of traces (docs/OPERATIONS.md#traces-with-opentelemetry), with the names of OpenTelemetry. */
 import { everyProcess, httpUrl, oneOf, setting } from '../setting.js'
 
 export const tracesSettings = {
@@ -13,13 +13,13 @@ export const tracesSettings = {
     everyProcess,
     ['parentbased_traceidratio', 'traceidratio'],
     'parentbased_traceidratio',
-    'Which traces are recorded: as the `traceparent` of the merchant says, and of other requests a part; or a part of all.'
+    'Which traces are recorded: `parentbased_traceidratio` follows the `traceparent` of the merchant, and samples other requests; `traceidratio` samples all.'
   ),
   tracesSampled: setting(
     'OTEL_TRACES_SAMPLER_ARG',
     everyProcess,
     '1',
-    'That part, from 0 to 1. 1 is right for a collector that chooses by the whole trace (tail sampling).',
+    'The sampled share, from 0 to 1. Use 1 for a collector with tail sampling.',
     value => {
       const part = /^[01]?(\.\d+)?$/.test(value) && value !== '' ? Number(value) : Number.NaN
       if (!(part >= 0 && part <= 1)) throw new Error('must be a number from 0 to 1')

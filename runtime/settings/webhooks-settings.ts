@@ -34,7 +34,7 @@ export const webhookSettings = {
     ['webhooks'],
     128,
     [1, 10_000],
-    'Events that may be under way to one endpoint at the same time.'
+    'Events in flight to one endpoint, at most.'
   ),
   webhookPollMs: integer(
     'WEBHOOK_POLL_MS',
@@ -48,7 +48,7 @@ export const webhookSettings = {
     ['webhooks', 'operator'],
     30,
     [1, 3_650],
-    'How long an event is kept after it was delivered, or could have been tried for the last time, to be replayed (days).'
+    'How long an event can be replayed after its delivery or its last attempt (days).'
   ),
   webhookUndeliverableMax: integer(
     'WEBHOOK_UNDELIVERABLE_MAX',

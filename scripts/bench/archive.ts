@@ -1,6 +1,6 @@
 /**
- * The service without and with the archive, on the same finished payments: what Redis holds, how long it takes to start,
- * and the times of requests. The process `archive` moves all payments but the newest while merchants create others.
+ * The service without and with the archive, on the same finished payments: the size and the restart of Redis, and the
+ * latency of requests. The process `archive` moves all payments but the newest while merchants create others.
  */
 import { cp } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -12,27 +12,25 @@ import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { redisDir, startRedis } from '../start/embedded-redis.js'
 import { freePort } from '../start/ports.js'
 import { obtainRedis } from '../start/redis-binary.js'
+import { infoFigure, untilAtRest, withRedis } from '../start/with-redis.js'
 import { readFigure } from './costs.js'
-import { untilAtRest } from './disk.js'
-import { createKeyOf, fill } from './growth.js'
+import { createKeyOf, fill } from './fill.js'
 import { type Arrivals, type LoadResult, type RequestSource, runOpenLoop } from './load.js'
-import { get } from './operations.js'
 import { median, medians } from './statistics.js'
-import { type ServiceSystem, spreadOver, startService } from './systems.js'
-import { withRedis } from './with-redis.js'
+import { get, type ServiceSystem, spreadOver, startService } from './systems.js'
 
 const DAY_MS = 24 * 3_600_000
 const MERCHANTS = 24
-/** Or a tenth of all payments where those are few. */
+/** At most a tenth of all payments. */
 const ALIVE_MAX = 20_000
-/** Ages of payments that do not rest for ARCHIVE_AFTER_DAYS yet, 90, but do when the clock has been advanced. */
+/** Ages of payments that reach ARCHIVE_AFTER_DAYS (90) when the clock is advanced. */
 const OLD_DAYS = { from: 89, to: 31 }
 const ADVANCE_DAYS = 60
-/** Ages of payments that do not even then. */
+/** Ages of payments that stay below it. */
 const ALIVE_DAYS = { from: 1, to: 0 }
 const ROUNDS = 3
 const QUIET: Arrivals = { perSecond: 200, seconds: 8, connections: 64 }
-/** While payments move. */
+/** The load while payments move. */
 const BUSY: Arrivals = { perSecond: 500, seconds: 10, connections: 64 }
 const POLL_MS = 100
 const STUCK_MS = 120_000
@@ -44,15 +42,15 @@ interface Ages {
 }
 type Seeded = ReadonlyMap<string, Ages>
 
-/** Answers a Markdown table. Everything that was started is stopped again. */
+/** Returns a Markdown table. Stops everything that it started. */
 export async function compareWithArchive(
   options: { payments: number; dir: string },
-  tell: (line: string) => void
+  progress: (line: string) => void
 ): Promise<string> {
   const place = await temporaryFolder('payments-bench-', options.dir)
   const running = new Set<ServiceSystem>()
   const start = async (name: string, scale: readonly string[]): Promise<ServiceSystem> => {
-    // As many as it can: the usual limit spares a production system.
+    // Practically unlimited; the default limit protects a production system.
     const env = { ARCHIVE_PER_SECOND: '100000' }
     const service = await startService(join(place.path, name), { env, scale })
     running.add(service)
@@ -63,12 +61,12 @@ export async function compareWithArchive(
     running.clear()
   }
   try {
-    const seeded = await seed(await start('without', []), options.payments, tell)
+    const seeded = await seed(await start('without', []), options.payments, progress)
     const oldCount = [...seeded.values()].reduce((sum, { old }) => sum + old.length, 0)
     await stop()
     await cp(join(place.path, 'without'), join(place.path, 'with'), { recursive: true })
 
-    // Only one of both has all payments in memory at a time.
+    // One after the other, so that only one has all payments in memory.
     const archived = await warmedUp('with', await start('with', ['archive=1']))
     await forgetKeys(archived, seeded)
     const moving = await moveUnderLoad(archived, oldCount)
@@ -77,7 +75,7 @@ export async function compareWithArchive(
     const compare: Compare = async (name, work) => {
       const row = `| ${name} | ${await work(bare)} | ${await work(archived)} |`
       rows.push(row)
-      tell(row)
+      progress(row)
     }
     await compare('payments moved per second', async system => (system === bare ? '' : moving.perSecond.toFixed(0)))
     await compare(`create, ${BUSY.perSecond}/s (with: while payments move)`, async system =>
@@ -95,7 +93,7 @@ export async function compareWithArchive(
   }
 }
 
-/** Adds a row: its name, and what `work` says of each system. */
+/** Adds a row: its name, and the result of `work` for each system. */
 type Compare = (name: string, work: (system: ServiceSystem) => Promise<string>) => Promise<void>
 
 async function compareSizes(systems: readonly ServiceSystem[], compare: Compare): Promise<void> {
@@ -113,7 +111,7 @@ async function compareSizes(systems: readonly ServiceSystem[], compare: Compare)
   await compare('append-only file after a rewrite, MiB', file)
 }
 
-/** Each kind of request against both in turn, several times. */
+/** Each kind of request against both systems in turn, several times. */
 async function compareTimes(systems: readonly ServiceSystem[], seeded: Seeded, compare: Compare): Promise<void> {
   for (const [kind, sourceOf] of requestsOf(seeded)) {
     const results = new Map(systems.map((system): [ServiceSystem, LoadResult[]] => [system, []]))
@@ -125,7 +123,11 @@ async function compareTimes(systems: readonly ServiceSystem[], seeded: Seeded, c
 }
 
 /** Finished payments of several merchants, the demo merchant among them. */
-async function seed({ redisUrl, demo }: ServiceSystem, count: number, tell: (line: string) => void): Promise<Seeded> {
+async function seed(
+  { redisUrl, demo }: ServiceSystem,
+  count: number,
+  progress: (line: string) => void
+): Promise<Seeded> {
   const nowMs = Date.now()
   const alive = Math.ceil(Math.min(ALIVE_MAX, count / 10) / MERCHANTS)
   const old = Math.ceil(count / MERCHANTS) - alive
@@ -141,13 +143,13 @@ async function seed({ redisUrl, demo }: ServiceSystem, count: number, tell: (lin
         old: await fillUp(merchantId, old, OLD_DAYS),
         alive: await fillUp(merchantId, alive, ALIVE_DAYS)
       })
-      tell(`archive: ${seeded.size * (old + alive)} payments stored`)
+      progress(`archive: ${seeded.size * (old + alive)} payments stored`)
     }
     return seeded
   })
 }
 
-/** Ready for requests of many merchants, and past the first ones, which meet code that is not compiled yet. */
+/** Ready for requests of many merchants, after a warm-up. */
 async function warmedUp(name: string, service: ServiceSystem): Promise<ServiceSystem> {
   const system = await spreadOver(service, name, MERCHANTS)
   await create(system, QUIET)
@@ -158,7 +160,7 @@ async function create(system: ServiceSystem, load: Arrivals): Promise<LoadResult
   return await runOpenLoop(system.url, load, await system.prepare(load.perSecond * load.seconds))
 }
 
-/** With the archive, the idempotency records of old creates have outlived IDEMPOTENCY_RETENTION_DAYS. */
+/** With the archive, the idempotency records of old creates expire after IDEMPOTENCY_RETENTION_DAYS. */
 async function forgetKeys({ redisUrl }: ServiceSystem, seeded: Seeded): Promise<void> {
   const keyOf = (merchantId: string, id: string): string =>
     keys.idempotency(partitionOfPayment(id), idempotencyRecord(merchantId, createKeyOf(merchantId, id)))
@@ -171,14 +173,14 @@ async function forgetKeys({ redisUrl }: ServiceSystem, seeded: Seeded): Promise<
   })
 }
 
-/** Lets the old payments become due while others are created. `perSecond`: moved meanwhile. Resolves when all have moved. */
+/** Makes the old payments due while others are created. Resolves when all have moved. `perSecond`: moved during the load. */
 async function moveUnderLoad(
   system: ServiceSystem,
   total: number
 ): Promise<{ creates: LoadResult; perSecond: number }> {
   const source = await system.prepare(BUSY.perSecond * BUSY.seconds)
   await withRedis(system.redisUrl, redis => advanceClock(redis, ADVANCE_DAYS * DAY_MS))
-  // Processes see the jump at different times: requests meanwhile may fail, which is no effect of the archive.
+  // Processes see the jump at different times, and requests may fail until all have seen it.
   await delay(2 * CLOCK_POLL_MS)
   let changedMs = performance.now()
   const endsMs = changedMs + BUSY.seconds * 1_000
@@ -201,8 +203,7 @@ async function moveUnderLoad(
 
 /** A figure of `INFO` in MiB. */
 async function sizeOf(redisUrl: string, name: string): Promise<string> {
-  const info = await withRedis(redisUrl, redis => redis.info())
-  return (Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]) / 2 ** 20).toFixed(1)
+  return ((await withRedis(redisUrl, redis => infoFigure(redis, name))) / 2 ** 20).toFixed(1)
 }
 
 function requestsOf(seeded: Seeded): [string, (system: ServiceSystem) => Promise<RequestSource>][] {
@@ -226,7 +227,7 @@ function requestsOf(seeded: Seeded): [string, (system: ServiceSystem) => Promise
   ]
 }
 
-/** Until it answers, with the files as they are; the median of several. */
+/** The median time from the start of Redis to its first answer. */
 async function restartMs({ dataDir }: ServiceSystem): Promise<string> {
   const binary = await obtainRedis(resolve('.vendor'), () => undefined)
   const dir = redisDir(dataDir, 'redis')
@@ -241,7 +242,7 @@ async function restartMs({ dataDir }: ServiceSystem): Promise<string> {
   return median(times).toFixed(0)
 }
 
-/** What was not answered 200 or 201 is printed, too: a failed request is not a fast one. 0: it was not answered. */
+/** Includes the statuses other than 200 and 201, because a failed request is not a fast one. 0: no answer. */
 function timesText(results: readonly LoadResult[]): string {
   const { p50Ms, p99Ms } = medians(['p50Ms', 'p99Ms'], results)
   const answers = results.flatMap(({ statuses }) => Object.entries(statuses))

@@ -1,53 +1,49 @@
 /**
  * `npm run bench`: the service beside an empty job queue and a bare pipeline, in one run on one machine.
  *
- * Every system gets the same Redis settings (`appendfsync always`), the same load generator and the same body, is warmed up,
- * and is measured in turn, round by round. `--quick` measures the ratios alone; `--write` writes docs/BENCHMARKS.md.
- * `--dir` is where the data lies, the Redis files included. `--cluster` compares nothing but one Redis with a Cluster, and
- * with replicas that are waited for. `--archive` compares nothing but Redis alone with most payments in the archive,
- * and `--restart` only starts Redis.
+ * Every system gets the same Redis settings (`appendfsync always`), load generator and body, is warmed up, and is measured
+ * in turn, round by round. `--cluster`, `--archive` and `--restart` measure something else instead.
  */
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { Option } from 'commander'
 import { stopOnSignals } from '../command-line/ending.js'
+import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { readCommandLine, toolCommand } from '../command-line/tool.js'
 import { folder, listOf, wholeNumber } from '../command-line/values.js'
+import { startRedis } from '../start/embedded-redis.js'
+import { freePort } from '../start/ports.js'
+import { obtainRedis } from '../start/redis-binary.js'
 import { compareWithArchive } from './archive.js'
 import { compareWithCluster } from './cluster.js'
-import { measureGrowth } from './growth.js'
-import { measureInMemory } from './in-memory.js'
 import { checkLedger } from './ledger.js'
-import { measureOperations } from './operations.js'
-import { measureOpenLoop, measureWithSlowNetwork } from './overhead.js'
+import { measureOpenLoop } from './overhead.js'
 import { type Report, ratioTo, renderReport } from './report.js'
 import { measureRestarts } from './restart.js'
-import { measureScaling } from './scaling.js'
 import { measureSideBySide, throughputOf } from './side-by-side.js'
-import { onStage, type Stage } from './stage.js'
+import { type ServiceSystem, type System, startRival, startService } from './systems.js'
 
 interface BenchOptions {
   readonly rounds: number
   readonly payments: number
   readonly connections: number
-  readonly growth: readonly number[]
   readonly dir: string
   readonly quick?: boolean
   readonly cluster?: boolean
   /** Payments. */
   readonly archive?: number
   readonly restart?: readonly number[]
-  readonly json?: boolean
   readonly write?: boolean
 }
 
 const command = toolCommand({
   name: 'bench',
   does: 'Measures the service beside an empty job queue and a bare pipeline, all with a durable Redis of their own. Needs no `npm start`, and does not touch the data of one. Figures go to standard output, progress to standard error.',
-  takes: 'about 25 minutes; a minute or two with --quick. Let nothing else work on the machine.',
+  takes: 'about 10 minutes; a minute or two with --quick. Run nothing else on the machine.',
   examples: [
     ['--quick --rounds 3', 'the ratios alone'],
-    ['--growth 1000,100000,1000000 --write', 'everything, with the data of a year, into docs/BENCHMARKS.md'],
+    ['--write', 'everything, into docs/BENCHMARKS.md'],
     ['--cluster', 'one Redis beside a Cluster'],
     ['--archive 100000', 'a hundred thousand payments, without and with the archive']
   ]
@@ -56,19 +52,14 @@ const command = toolCommand({
   .option('--payments <count>', 'payments of each system in a round', wholeNumber(1, 1_000_000), 6_000)
   .option('--connections <count>', 'connections that send at the same time', wholeNumber(1, 1_000), 128)
   .addOption(
-    new Option('--growth <counts>', 'stored payments at which times are measured, ascending')
-      .argParser(listOf(wholeNumber(1, 10_000_000)))
-      .default([1_000, 100_000], '1000,100000')
+    new Option('--dir <folder>', 'folder of the data during the run').argParser(folder).default(tmpdir(), tmpdir())
   )
-  .addOption(
-    new Option('--dir <folder>', 'where data lies during the run').argParser(folder).default(tmpdir(), tmpdir())
-  )
-  .option('--quick', 'compare the systems, and measure nothing else')
+  .option('--quick', 'measure the throughput alone')
   .addOption(
     new Option(
       '--cluster',
       'compare one Redis with a Cluster of three masters, with and without waiting for replicas'
-    ).conflicts(['quick', 'json', 'write', 'growth', 'dir'])
+    ).conflicts(['quick', 'write', 'dir'])
   )
   .addOption(
     new Option(
@@ -77,62 +68,90 @@ const command = toolCommand({
     )
       .argParser(wholeNumber(10_000, 10_000_000))
       .preset('1000000')
-      .conflicts(['quick', 'cluster', 'json', 'write', 'growth'])
+      .conflicts(['quick', 'cluster', 'write'])
   )
   .addOption(
     new Option('--restart [counts]', 'how long a restart of Redis takes with so many payments, ascending')
       .argParser(listOf(wholeNumber(1, 50_000_000)))
       .preset('1000000,10000000')
-      .conflicts(['quick', 'cluster', 'archive', 'json', 'write', 'growth'])
+      .conflicts(['quick', 'cluster', 'archive', 'write'])
   )
-  .option('--json', 'print JSON')
   .option('--write', 'write docs/BENCHMARKS.md, too')
 const { options: values } = readCommandLine<BenchOptions>(command)
 stopOnSignals()
 
-const tell = (line: string): void => void process.stderr.write(`${line}\n`)
+const progress = (line: string): void => void process.stderr.write(`${line}\n`)
 const { rounds, connections, payments } = values
 
 if (values.cluster) {
-  const { table } = await compareWithCluster({ rounds, payments, connections }, tell)
+  const { table } = await compareWithCluster({ rounds, payments, connections }, progress)
   process.stdout.write(table)
   process.exit(0)
 }
 
 if (values.archive !== undefined) {
-  process.stdout.write(await compareWithArchive({ payments: values.archive, dir: values.dir }, tell))
+  process.stdout.write(await compareWithArchive({ payments: values.archive, dir: values.dir }, progress))
   process.exit(0)
 }
 
 if (values.restart !== undefined) {
-  process.stdout.write(await measureRestarts({ sizes: values.restart, dir: values.dir }, tell))
+  process.stdout.write(await measureRestarts({ sizes: values.restart, dir: values.dir }, progress))
   process.exit(0)
 }
 
-const isWhole = !values.quick
-const measured = await onStage(values.dir, tell, measure)
-// Each of the following parts is alone on the machine: what came before is stopped.
-const inMemory = isWhole ? await measureInMemory({ payments, connections }, tell) : null
-const scaling = isWhole ? await measureScaling(values.dir, { total: payments, connections }, tell) : []
-const report: Report = { ...measured, inMemory, scaling }
+const report = await onStage(values.dir, measure)
 if (values.write) await writeFile('docs/BENCHMARKS.md', renderReport(report))
-process.stdout.write(values.json ? `${JSON.stringify(report)}\n` : renderReport(report))
-tell(`ratio to bullmq ${ratioTo(report, 'bullmq').toFixed(2)}, to bare ${ratioTo(report, 'bare').toFixed(2)}`)
+process.stdout.write(renderReport(report))
+progress(`ratio to bullmq ${ratioTo(report, 'bullmq').toFixed(2)}, to bare ${ratioTo(report, 'bare').toFixed(2)}`)
 
-async function measure({ service, bare, bullmq }: Stage): Promise<Omit<Report, 'inMemory' | 'scaling'>> {
-  const options = { rounds, payments, connections }
-  const sideBySide = await measureSideBySide([bare, bullmq, service], service, options, tell)
-  const throughput = { service: throughputOf(sideBySide, service), bare: throughputOf(sideBySide, bare) }
+async function measure({ service, bare, bullmq }: Stage): Promise<Report> {
+  const sideBySide = await measureSideBySide(
+    [bare, bullmq, service],
+    service,
+    { rounds, payments, connections },
+    progress
+  )
   return {
     at: new Date().toISOString(),
     dir: values.dir,
     rounds,
     connections,
     sideBySide,
-    openLoop: isWhole ? await measureOpenLoop({ service, bare }, throughput) : null,
-    slowNetwork: isWhole ? [await measureWithSlowNetwork(service, { perSecond: 150, seconds: 20 })] : [],
-    operations: isWhole ? await measureOperations(service, { payments: 3_000, connections }) : null,
-    growth: isWhole ? await measureGrowth(service, values.growth, tell) : [],
+    openLoop: values.quick ? null : await measureOpenLoop({ service, bare }, throughputOf(sideBySide, service)),
     ledger: await checkLedger(service)
+  }
+}
+
+interface Stage {
+  readonly service: ServiceSystem
+  readonly bare: System
+  readonly bullmq: System
+}
+
+/** Runs `work` with the service and its rivals, whose data is below `parentDir`. Stops them and removes the data in any case. */
+async function onStage(parentDir: string, work: (stage: Stage) => Promise<Report>): Promise<Report> {
+  const binary = await obtainRedis(resolve('.vendor'), progress)
+  const place = await temporaryFolder('payments-bench-', parentDir)
+  const ends: (() => Promise<unknown>)[] = [place.remove]
+  const started = <S extends { readonly stop: () => Promise<void> }>(system: S): S => {
+    ends.push(system.stop)
+    return system
+  }
+  try {
+    const redis = await startRedis({
+      kind: 'redis',
+      binary,
+      port: await freePort(),
+      dir: join(place.path, 'rivals'),
+      databases: 1,
+      onOutput: () => undefined
+    })
+    ends.push(() => redis.process.stop(2_000))
+    const bare = started(await startRival('bare', redis.url))
+    const bullmq = started(await startRival('bullmq', redis.url))
+    const service = started(await startService(join(place.path, 'service'), { env: {}, scale: [] }))
+    return await work({ service, bare, bullmq })
+  } finally {
+    for (const end of ends.reverse()) await end()
   }
 }

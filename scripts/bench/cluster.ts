@@ -1,4 +1,4 @@
-/** The service on one Redis, on a Cluster of three masters, and on one whose replicas are waited for; side by side. */
+/** The service on one Redis, on a Cluster of three masters, and on a Cluster with WAIT_REPLICAS; side by side. */
 import { join, resolve } from 'node:path'
 import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { obtainRedis } from '../start/redis-binary.js'
@@ -11,13 +11,13 @@ const MASTERS = 3
 const MERCHANTS = 24
 const NODE_TIMEOUT_MS = 5_000
 
-/** Everything that was started is stopped again. */
+/** Stops everything that it started. */
 export async function compareWithCluster(
   options: { rounds: number; payments: number; connections: number },
-  tell: (line: string) => void
+  progress: (line: string) => void
 ): Promise<{ figures: readonly SystemFigures[]; table: string }> {
   const place = await temporaryFolder('payments-bench-')
-  const binary = await obtainRedis(resolve('.vendor'), tell)
+  const binary = await obtainRedis(resolve('.vendor'), progress)
   const clusters: RedisCluster[] = []
   const systems: ServiceSystem[] = []
   const start = async (name: string, env: Record<string, string>): Promise<ServiceSystem> => {
@@ -34,7 +34,7 @@ export async function compareWithCluster(
     const single = await start('one', {})
     await startOn('cluster', 0)
     await startOn('cluster-waiting', 1)
-    const figures = await measureSideBySide(systems, single, options, tell)
+    const figures = await measureSideBySide(systems, single, options, progress)
     return { figures, table: tableOf(figures, options) }
   } finally {
     for (const system of systems) await system.stop()

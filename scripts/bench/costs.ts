@@ -1,9 +1,9 @@
-/** What a load costs: CPU of the processes, commands and memory of Redis. Read before and after, the difference counts. */
+/** The cost of a load: CPU of the processes, commands and memory of Redis. Read before and after a load. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseSeries } from '../operator/series.js'
 import { OPS_FILE } from '../start/data-dir.js'
-import { withRedis } from './with-redis.js'
+import { infoFigure, withRedis } from '../start/with-redis.js'
 
 export interface RedisCosts {
   readonly commands: number
@@ -12,17 +12,18 @@ export interface RedisCosts {
 
 /** Commands processed and memory used by data, of one Redis. */
 export async function readRedisCosts(url: string): Promise<RedisCosts> {
-  const info = await withRedis(url, async redis => `${await redis.info('stats')}${await redis.info('memory')}`)
-  const value = (name: string): number => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1])
-  return { commands: value('total_commands_processed'), usedBytes: value('used_memory') }
+  return await withRedis(url, async redis => ({
+    commands: await infoFigure(redis, 'total_commands_processed'),
+    usedBytes: await infoFigure(redis, 'used_memory')
+  }))
 }
 
-/** A figure without labels that a process of the service, such as `api.1`, tells of itself. Rejects when it does not. */
+/** A metric without labels of one process of the service, such as `api.1`. Rejects when the process does not report it. */
 export async function readFigure(dataDir: string, process: string, name: string): Promise<number> {
   const places = JSON.parse(await readFile(join(dataDir, OPS_FILE), 'utf8')) as Record<string, string>
   const text = await (await fetch(`${places[process]}/metrics`)).text()
   const value = parseSeries(text).find(series => series.name === name)?.value
-  if (value === undefined) throw new Error(`${process} does not tell ${name} at ${places[process]}/metrics.`)
+  if (value === undefined) throw new Error(`${process} does not report ${name} at ${places[process]}/metrics.`)
   return value
 }
 
@@ -61,7 +62,7 @@ async function readProcess(name: string): Promise<{ pid: number; parent: number;
       cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS
     }
   } catch {
-    // The process ended while we looked.
+    // The process has ended.
     return null
   }
 }

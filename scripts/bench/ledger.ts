@@ -1,13 +1,12 @@
-/** After a run: does the network's own ledger hold exactly one sale per payment that went there, with the right sums? */
+/** Audit after a run: the network's ledger has one sale per payment, with the same sums. */
 import { paymentIdOf } from '../../machines/network.js'
-import { readSales, type SaleLine } from '../simulator/read-sales.js'
-import { get } from './operations.js'
-import type { ServiceSystem } from './systems.js'
+import { readSales, type SaleLine } from '../simulator/ledger.js'
+import { get, type ServiceSystem } from './systems.js'
 
-/** How many payments are compared one by one with GET; the rest is compared in number. */
+/** How many payments are read with GET and compared. */
 const COMPARED = 500
 
-/** A sentence with the figures. Rejects when the ledger disagrees. */
+/** Returns a sentence with the figures. Rejects when the ledger disagrees. */
 export async function checkLedger(service: ServiceSystem): Promise<string> {
   const { network_url: networkUrl } = service.demo
   if (networkUrl === null) throw new Error('The service was started without the simulator of the card network.')

@@ -1,10 +1,9 @@
 /**
  * The load generator, the same for every system that is measured.
  *
- * Closed loop: a fixed number of connections, each sends its next request when the last one is answered: throughput.
- * Open loop: requests start by the clock, whether the earlier ones were answered or not: latency that hides nothing.
- * They count from the millisecond in which they are due: timers know no finer one, and what a request waits for the
- * generator's own timer is not the time of the system that is measured.
+ * Closed loop, for throughput: each of a fixed number of connections sends its next request after the last answer.
+ * Open loop, for latency: requests start by the clock, also while earlier ones are unanswered. Latency counts from the
+ * millisecond in which a request was due, because the generator's timer has no finer resolution.
  */
 import { Pool } from 'undici'
 import { quantile } from './statistics.js'
@@ -53,14 +52,14 @@ export async function runClosedLoop(
   return result
 }
 
-/** Requests that come by the clock: so many each second, for so long. */
+/** Requests by the clock: a rate and a duration. */
 export interface Arrivals {
   readonly perSecond: number
   readonly seconds: number
   readonly connections: number
 }
 
-/** Figures of a load that comes by the clock. */
+/** Latency under requests by the clock. */
 export async function runOpenLoop(url: string, arrivals: Arrivals, source: RequestSource): Promise<LoadResult> {
   const recorder = new Recorder(Math.round(arrivals.perSecond * arrivals.seconds))
   await sendByTheClock(url, arrivals, source, (status, tookMs) => recorder.note(status, tookMs))
@@ -87,7 +86,7 @@ export async function sendByTheClock(
     const tick = setInterval(() => {
       const dueMs = performance.now() - startMs
       while (index < total && (index * 1_000) / options.perSecond <= dueMs) {
-        // Timed from when it was due: a request that had to wait for its turn is slow, not absent.
+        // Timed from when it was due: a request that waited for its turn was slow.
         const plannedMs = startMs + (index * 1_000) / options.perSecond + TICK_MS
         running.push(sendDue(source(index++), Math.min(plannedMs, performance.now())))
       }

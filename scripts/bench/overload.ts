@@ -1,22 +1,26 @@
 /**
  * `npm run overload`: what happens beyond capacity.
  *
- * Finds what the service can do (closed loop), then offers multiples of it by the clock (open loop): accepted payments per
- * second should stay what they were, refusals should be quick, and memory should stay bounded. Ends with an audit.
+ * Measures the capacity of the service (closed loop), then offers multiples of it (open loop). Accepted payments per
+ * second should not fall, refusals should be quick, and memory should stay bounded. Ends with an audit.
  */
 import { Option } from 'commander'
 import { stopOnSignals } from '../command-line/ending.js'
 import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { readCommandLine, toolCommand } from '../command-line/tool.js'
 import { decimalNumber, listOf, wholeNumber } from '../command-line/values.js'
+import { readFigure } from './costs.js'
 import { checkLedger } from './ledger.js'
-import { runClosedLoop } from './load.js'
-import { offer } from './offer.js'
-import { startService } from './systems.js'
+import { runClosedLoop, sendByTheClock } from './load.js'
+import { quantile } from './statistics.js'
+import { type ServiceSystem, startService } from './systems.js'
 
 const KNEE_PAYMENTS = 4_000
 const WARM_UP_PAYMENTS = 2_000
 const KNEE_CONNECTIONS = 128
+/** Enough that requests wait in the service, not in this process. */
+const CONNECTIONS = 3_000
+const RSS_POLL_MS = 200
 
 interface OverloadOptions {
   readonly seconds: number
@@ -26,8 +30,8 @@ interface OverloadOptions {
 
 const command = toolCommand({
   name: 'overload',
-  does: 'Finds what a service of its own can do on this machine, then offers multiples of it: what is accepted, what is refused, how fast, and whether memory stays bounded. Needs no `npm start`, and does not touch the data of one.',
-  takes: 'half a minute, and --seconds for every multiple. Let nothing else work on the machine.',
+  does: 'Measures the capacity of a service of its own on this machine, then offers multiples of it: what is accepted, what is refused, how fast, and whether memory stays bounded. Needs no `npm start`, and does not touch the data of one.',
+  takes: 'half a minute, and --seconds for every multiple. Run nothing else on the machine.',
   examples: [['--seconds 10 --multiples 1,2', 'at the capacity, and at twice of it']]
 })
   .option('--seconds <count>', 'how long each multiple is offered', wholeNumber(1, 3_600), 5)
@@ -76,6 +80,62 @@ try {
 } finally {
   await service.stop()
   await place.remove()
+}
+
+interface Share {
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+interface Offered {
+  readonly paid: Share
+  readonly refused: Share
+  /** Any other status, and how often; 0 is "no answer". */
+  readonly others: Readonly<Record<string, number>>
+  /** The most memory that the `api` process had (RSS). */
+  readonly apiMib: number
+}
+
+/** Sends `perSecond` payments for `seconds` by the clock, regardless of answers. Waits for all answers. */
+async function offer(
+  service: ServiceSystem,
+  { perSecond, seconds }: { perSecond: number; seconds: number }
+): Promise<Offered> {
+  const source = await service.prepare(Math.round(perSecond * seconds))
+  const times = new Map<number, number[]>()
+  const note = (status: number, tookMs: number): void => {
+    const list = times.get(status) ?? []
+    times.set(status, list)
+    list.push(tookMs)
+  }
+  let apiMib = 0
+  const watch = setInterval(() => {
+    void apiMemory(service).then(mib => {
+      apiMib = Math.max(apiMib, mib)
+    })
+  }, RSS_POLL_MS)
+  const startMs = performance.now()
+  await sendByTheClock(service.url, { perSecond, seconds, connections: CONNECTIONS }, source, note)
+  clearInterval(watch)
+  const elapsedS = (performance.now() - startMs) / 1_000
+  const shareOf = (status: number): Share => {
+    const list = (times.get(status) ?? []).sort((a, b) => a - b)
+    return { perSecond: list.length / elapsedS, p50Ms: quantile(list, 0.5), p99Ms: quantile(list, 0.99) }
+  }
+  const others = [...times].filter(([status]) => status !== 201 && status !== 503)
+  return {
+    paid: shareOf(201),
+    refused: shareOf(503),
+    others: Object.fromEntries(others.map(([status, list]) => [status, list.length])),
+    apiMib
+  }
+}
+
+/** In MiB; 0 while the process is too busy to answer. */
+async function apiMemory(service: ServiceSystem): Promise<number> {
+  const bytes = await readFigure(service.dataDir, 'api.1', 'process_resident_memory_bytes').catch(() => 0)
+  return bytes / 2 ** 20
 }
 
 function print(line: string): void {

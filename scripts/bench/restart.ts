@@ -1,19 +1,19 @@
-/** How long Redis takes to answer after a start, by the number of payments that it holds. */
+/** How long Redis takes to start, by the number of payments that it holds. */
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Redis } from '../../redis/connection/connections.js'
 import { temporaryFolder } from '../command-line/temporary-folder.js'
-import { type EmbeddedRedis, startRedis } from '../start/embedded-redis.js'
+import { startRedis } from '../start/embedded-redis.js'
+import type { EmbeddedServer } from '../start/embedded-server.js'
 import { freePort } from '../start/ports.js'
 import { obtainRedis } from '../start/redis-binary.js'
-import { untilAtRest } from './disk.js'
-import { fill } from './growth.js'
+import { infoFigure, untilAtRest, withRedis } from '../start/with-redis.js'
+import { fill } from './fill.js'
 import { median } from './statistics.js'
-import { withRedis } from './with-redis.js'
 
 const MERCHANTS = 24
 const ROUNDS = 3
-/** Payments that are written as the service writes them. More are copies of their keys under other names. */
+/** Payments that are written like those of the service. The others are copies of their keys under other names. */
 const WRITTEN_MAX = 1_000_000
 const SCANNED = 1_000
 const COPIED = ':copy'
@@ -22,16 +22,16 @@ const COPY = `for _, key in ipairs(KEYS) do
   for copy = ARGV[1], ARGV[2] do redis.call('COPY', key, key .. '${COPIED}' .. copy) end
 end`
 
-/** Answers a Markdown table. `sizes`: payments, ascending, each a multiple of the first or of a million. */
+/** Returns a Markdown table. `sizes`: payments, ascending, each a multiple of the first or of a million. */
 export async function measureRestarts(
   { sizes, dir }: { sizes: readonly number[]; dir: string },
-  tell: (line: string) => void
+  progress: (line: string) => void
 ): Promise<string> {
   const place = await temporaryFolder('payments-bench-', dir)
-  const binary = await obtainRedis(resolve('.vendor'), tell)
-  const start = async (): Promise<EmbeddedRedis> =>
+  const binary = await obtainRedis(resolve('.vendor'), progress)
+  const start = async (): Promise<EmbeddedServer> =>
     startRedis({ kind: 'redis', binary, dir: place.path, port: await freePort(), onOutput: () => undefined })
-  const stop = ({ process }: EmbeddedRedis): Promise<unknown> => process.stop(STOP_DEADLINE_MS)
+  const stop = ({ process }: EmbeddedServer): Promise<unknown> => process.stop(STOP_DEADLINE_MS)
   const rows = [
     '| payments | Redis memory, GiB | append-only file after a rewrite, GiB | until Redis answers, s |',
     '|---|---|---|---|'
@@ -52,7 +52,7 @@ export async function measureRestarts(
         await stop(restarted)
       }
       rows.push(`| ${[size, ...figures, (median(times) / 1_000).toFixed(1)].join(' | ')} |`)
-      tell(rows.at(-1) ?? '')
+      progress(rows.at(-1) ?? '')
     }
   } finally {
     await place.remove()
@@ -60,7 +60,7 @@ export async function measureRestarts(
   return `${rows.join('\n')}\n`
 }
 
-/** From `has` to `size` payments, with a file that was just rewritten. Answers GiB of memory and of the file. */
+/** Grows from `has` to `size` payments and rewrites the file. Returns the GiB of memory and of the file. */
 async function grow(
   redis: Redis,
   { written, has, size }: { written: number; has: number; size: number }
@@ -79,8 +79,6 @@ async function grow(
   } while (cursor !== '0')
   await redis.config('SET', 'appendonly', 'yes')
   await untilAtRest(redis)
-  const info = await redis.info()
-  return ['used_memory', 'aof_current_size'].map(name =>
-    (Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]) / 2 ** 30).toFixed(2)
-  )
+  const bytes = [await infoFigure(redis, 'used_memory'), await infoFigure(redis, 'aof_current_size')]
+  return bytes.map(size => (size / 2 ** 30).toFixed(2))
 }

@@ -1,4 +1,4 @@
-/** Throughput of all systems, closed loop, in turn, round by round; with what a payment costs. */
+/** Throughput of all systems, closed loop, in turn, round by round; and the cost of a payment. */
 import { readCpuMs, readRedisCosts } from './costs.js'
 import { assertAllCreated, type LoadResult, runClosedLoop } from './load.js'
 import { median, type Spread, spread } from './statistics.js'
@@ -31,7 +31,7 @@ export async function measureSideBySide(
   systems: readonly System[],
   service: ServiceSystem,
   options: { rounds: number; payments: number; connections: number },
-  tell: (line: string) => void
+  progress: (line: string) => void
 ): Promise<SystemFigures[]> {
   const { payments: total, connections } = options
   for (const system of systems) {
@@ -42,7 +42,7 @@ export async function measureSideBySide(
     for (const system of systems) {
       const measured = await measureRound(system, service, total, connections)
       rounds.get(system)?.push(measured)
-      tell(`round ${round}: ${system.name} ${measured.load.perSecond.toFixed(0)}/s`)
+      progress(`round ${round}: ${system.name} ${measured.load.perSecond.toFixed(0)}/s`)
     }
   }
   return [...rounds].map(([system, all]) => figuresOf(system, service, all))

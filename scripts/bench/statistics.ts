@@ -1,4 +1,4 @@
-/** Medians and ranges: a mean of runs on a shared machine says nothing. */
+/** Medians and ranges: on a shared machine outliers distort a mean. */
 export interface Spread {
   readonly median: number
   readonly min: number
@@ -25,7 +25,7 @@ export function medians<Name extends string>(
   return Object.fromEntries(entries) as Record<Name, number>
 }
 
-/** The value below which a share of the (sorted) values lies; 0 for none. */
+/** A quantile of sorted values; 0 for none. */
 export function quantile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }

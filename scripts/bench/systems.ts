@@ -9,15 +9,15 @@ import { loadSealer, type Sealer } from '../../vault/sealer.js'
 import { type Demo, readDemo } from '../start/demo.js'
 import { demoCustomer } from '../start/demo-customer.js'
 import { ownService } from '../start/own-service.js'
+import { withRedis } from '../start/with-redis.js'
 import type { LoadRequest, RequestSource } from './load.js'
-import { withRedis } from './with-redis.js'
 
 export interface System {
   readonly name: string
   readonly url: string
   /** The durable Redis that it writes to. */
   readonly redisUrl: string
-  /** Makes what `total` requests need (one-use tokens), outside the measured time. */
+  /** Creates the one-use tokens for `total` requests, outside the measured time. */
   prepare(total: number): Promise<RequestSource>
   readonly stop: () => Promise<void>
 }
@@ -61,7 +61,7 @@ export interface ServiceSystem extends System {
   readonly apiUrls: readonly string[]
 }
 
-/** Who sends the requests: in turn, when there are several. */
+/** The merchant of a request. */
 type Payer = Pick<Demo, 'merchant_id' | 'api_key'>
 
 /** This service: all processes of the Procfile. `env` and `scale` as for `npm start`. */
@@ -94,7 +94,7 @@ export async function startService(
   }
 }
 
-/** The same service with its requests from `count` merchants in turn, who are spread over the partitions. */
+/** The same service with requests of `count` merchants in turn, which are spread over the partitions. */
 export async function spreadOver(service: ServiceSystem, name: string, count: number): Promise<ServiceSystem> {
   const payers: Payer[] = []
   await withRedis(service.redisUrl, async redis => {
@@ -108,6 +108,11 @@ export async function spreadOver(service: ServiceSystem, name: string, count: nu
   const prepare = (total: number): Promise<RequestSource> =>
     paymentsOf(payers, service.dataDir, service.secretsRedisUrl, total)
   return { ...service, name, prepare }
+}
+
+/** A read by the demo merchant. */
+export function get(service: ServiceSystem, path: string): LoadRequest {
+  return { method: 'GET', path, headers: { authorization: `Bearer ${service.demo.api_key}` }, body: null }
 }
 
 /** One request to create a payment per token. */
@@ -139,7 +144,7 @@ async function paymentsOf(
 
 const MINT_BATCH = 500
 
-/** A token for each of the merchants, sealed and stored as the process `tokens` does it. */
+/** A token for each of the merchants, sealed and stored as by the process `tokens`. */
 async function mintTokens(store: TokenStore, sealer: Sealer, merchantIds: readonly string[]): Promise<string[]> {
   const card = { number: '4024007153760060', holderName: 'Ada Lovelace', expirationMonth: '12', expirationYear: '2030' }
   const mint = async (merchantId: string): Promise<string> => {
@@ -167,10 +172,11 @@ function run(file: string, redisUrl: string): ChildProcess {
   })
 }
 
-async function firstLine(child: ChildProcess): Promise<string> {
-  if (child.stdout === null) throw new Error('unreachable: the output of a rival is a pipe')
+/** The first line that a child prints. Rejects when it ends before. */
+export async function firstLine(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('unreachable: the output of the child is a pipe')
   for await (const line of createInterface({ input: child.stdout })) return line
-  throw new Error(`A rival ended before it was ready (pid ${child.pid}).`)
+  throw new Error(`A child process ended before it was ready (pid ${child.pid}).`)
 }
 
 async function end(child: ChildProcess): Promise<void> {

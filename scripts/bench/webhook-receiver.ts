@@ -1,6 +1,6 @@
 /**
- * A webhook receiver that does nothing but count, as a process of its own: `node webhook-receiver.js <data dir>`.
- * Prints its URL. `POST /hang` is never answered; `GET /count` says how many events have arrived, `GET /figures` tells what arrived since the last `GET /figures`.
+ * A process that receives webhooks and counts them: `node webhook-receiver.js <data dir>`.
+ * Prints its URL. `GET /count` and `GET /figures` report the events since the last `GET /figures`.
  */
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -25,7 +25,6 @@ const server = createServer({ cert, key, keepAliveTimeout: 60_000 }, (request, r
     lagsMs = []
     return void response.end(JSON.stringify(figures))
   }
-  if (request.url === '/hang') return void request.resume()
   let body = ''
   request.on('data', chunk => {
     body += chunk

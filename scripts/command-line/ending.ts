@@ -1,4 +1,4 @@
-/** How a tool ends: in words when something is in its way, and with nothing left behind after SIGINT or SIGTERM. */
+/** How a tool ends: with a sentence after an error, and without leftovers after SIGINT or SIGTERM. */
 import { AssertionError } from 'node:assert'
 import { constants } from 'node:os'
 import { messageOf } from '../../runtime/message-of.js'
@@ -7,27 +7,27 @@ import { UsageError } from './usage-error.js'
 /** Printed under the sentence about arguments that were not understood. */
 export const HELP_HINT = '(add --help for the options)'
 
-/** Ctrl-C reaches a tool twice, from the terminal and from npm; only a later signal is a second wish. */
+/** Ctrl-C reaches a tool twice, from the terminal and from npm. Only a later signal counts as a second one. */
 const SECOND_SIGNAL_AFTER_MS = 1_000
-/** What the language throws about a program. What is in the way of a tool is an `Error` of its own, or of the system. */
+/** Errors that show a bug. Expected errors are an `Error` of the tool or of the system. */
 const MISTAKES = [TypeError, RangeError, ReferenceError, SyntaxError, EvalError, AssertionError]
 
 /**
- * What is shown of an error. What can be expected (a port in use, a Redis that does not answer) is a sentence; a mistake in
- * the program keeps its stack, because a developer has to find it.
+ * The text of an error. An expected one (a port in use, a Redis that is down) is a sentence; a bug keeps its stack for
+ * the developer.
  */
 export function wordsOf(error: unknown): string {
   if (isMistake(error)) return `${error.stack ?? error.message}\n`
   return `error: ${messageOf(error)}\n${error instanceof UsageError ? `${HELP_HINT}\n` : ''}`
 }
 
-/** Whether an error tells of a mistake in the program. */
+/** Whether an error shows a bug. */
 export function isMistake(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
   return MISTAKES.some(kind => error instanceof kind) || error.message.startsWith('unreachable')
 }
 
-/** Tells on standard error why this process is about to end. Returns the exit code for it. */
+/** Prints an error on standard error. Returns the exit code for it. */
 export function complain(error: unknown): number {
   process.stderr.write(wordsOf(error))
   return error instanceof UsageError ? 2 : 1
@@ -41,8 +41,8 @@ export function endWithWords(): void {
 }
 
 /**
- * Ends this process when a signal tells it to. A server gives its `stop`, and ends with 0; without it work is cut off, and
- * the exit code is that of the signal (130 after Ctrl-C). A second signal does not wait for `stop`.
+ * Ends this process on a signal. A server passes its `stop`, and ends with 0; without it work is aborted, and the exit
+ * code is that of the signal (130 after Ctrl-C). A second signal does not wait for `stop`.
  */
 export function stopOnSignals(stop?: () => Promise<void>): void {
   let sinceMs: number | undefined

@@ -1,10 +1,10 @@
-/** Folders of tools that run a service of their own: key files of the test environment are among what they hold. */
+/** Temporary folders of tools that run their own service. They may hold key files of the test environment. */
 import { rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** What was started in it may still write while it goes. */
+/** Processes may still write into the folder while it is removed. */
 const REMOVING = { recursive: true, force: true, maxRetries: 5, retryDelay: 50 } as const
 
 export interface TemporaryFolder {
@@ -12,7 +12,7 @@ export interface TemporaryFolder {
   remove(): Promise<void>
 }
 
-/** Makes a folder below `parent`, which exists. It is removed at the latest when this process ends in any way but a kill. */
+/** Makes a folder below `parent`, which exists. It is removed at the latest when this process exits, unless it is killed. */
 export async function temporaryFolder(prefix: string, parent = tmpdir()): Promise<TemporaryFolder> {
   const path = await mkdtemp(join(parent, prefix))
   const removeNow = (): void => rmSync(path, REMOVING)

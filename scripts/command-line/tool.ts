@@ -1,8 +1,8 @@
 /**
- * How every command of package.json takes its options, says what it does, and says what went wrong.
+ * How every command of package.json reads its options, prints its help, and reports errors.
  *
- * Exit codes: 0: done. 1: could not be done, with a sentence on standard error. 2: not understood. The operator's
- * command line has nouns and verbs besides (scripts/operator), and keeps to the same.
+ * Exit codes: 0: done. 1: failed, with a sentence on standard error. 2: arguments not understood. The operator's command
+ * line (scripts/operator) has nouns and verbs as well, and the same exit codes.
  */
 import { Command, type OptionValues } from 'commander'
 import { endWithWords, HELP_HINT } from './ending.js'
@@ -23,7 +23,7 @@ export interface ToolWords {
   readonly examples?: readonly (readonly [args: string, meaning: string])[]
 }
 
-/** A command without options: add them, then `readCommandLine`. */
+/** A command without options: add them, then call `readCommandLine`. */
 export function toolCommand({ name, does, takes, examples = [] }: ToolWords): Command {
   const call = SHORT_NAMES.includes(name) ? `npm ${name}` : `npm run ${name}`
   const lines = examples.map(([args, meaning]) => `  # ${meaning}\n  ${args === '' ? call : `${call} -- ${args}`}`)

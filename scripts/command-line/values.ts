@@ -1,4 +1,4 @@
-/** Values of options: each of these reads one, and says what it takes when it is another. */
+/** Readers of option values. Each throws what it expects. */
 import { closeSync, openSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { InvalidArgumentError } from 'commander'
@@ -25,7 +25,7 @@ export function decimalNumber(min: number, max: number = Number.MAX_SAFE_INTEGER
   }
 }
 
-/** What `read` takes, several of it with commas between. */
+/** Several values of `read`, with commas between them. */
 export function listOf<T>(read: ValueReader<T>): ValueReader<T[]> {
   return text =>
     text.split(',').map(part => {
@@ -71,7 +71,7 @@ export function folder(text: string): string {
   throw new InvalidArgumentError('There is no such folder.')
 }
 
-/** A file that can be appended to, and is made if need be: better known now than when there is something to write. */
+/** A file to append to, created if missing. Fails before the work begins when it can't be written. */
 export function logFile(text: string): string {
   try {
     closeSync(openSync(text, 'a'))

@@ -1,17 +1,16 @@
 /**
- * A release: the built product without tools of developers, the packages that it needs, and what operators need beside
- * it. It runs by itself where Node is installed.
+ * A release: the built product without developer tools, its packages, and the files for operators. It needs Node and
+ * nothing else.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import { build } from 'esbuild'
+import { messageOf } from '../../runtime/message-of.js'
 import { temporaryFolder } from '../command-line/temporary-folder.js'
 import { runToEnd } from '../start/apt-packages.js'
 import { parseProcfile } from '../start/procfile.js'
-import { packageFolders } from './package-folders.js'
-import { type Manifest, releaseVersion } from './release-version.js'
 
 const OPERATOR = 'dist/scripts/operator/operator.js'
 /** Copied as they are. The processes read scripts and users of Redis, and migrations of the archive. */
@@ -33,6 +32,20 @@ const OPERATOR_SCRIPT = `#!/bin/sh
 # The operator's command line of this release; \`operator --help\` explains it.
 exec node "$(dirname "$(readlink -f "$0")")/../${OPERATOR}" "$@"
 `
+
+/** What a release takes from package.json. */
+interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly description: string
+  readonly license: string
+  readonly engines: Readonly<Record<string, string>>
+  readonly dependencies: Readonly<Record<string, string>>
+}
+
+interface LockFile {
+  readonly packages: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>> | undefined>>>>
+}
 
 export interface Release {
   readonly version: string
@@ -68,6 +81,23 @@ export async function makeRelease({ root, outDir }: { root: string; outDir: stri
   return { version, folder, tarball, fileCount: files.length, sizeBytes: sizes.reduce((sum, size) => sum + size, 0) }
 }
 
+/** Rejects where the checkout has no history: an unknown version must not be deployed. */
+async function releaseVersion(root: string, { version }: Pick<Manifest, 'version'>): Promise<string> {
+  const args = ['describe', '--tags', '--always', '--abbrev=12', '--dirty', '--match=v[0-9]*']
+  const described = await runToEnd('git', args, {}, root).catch((error: unknown) => {
+    throw new Error(`The version of ${root} is not known, because git has no commit of it: ${messageOf(error)}`)
+  })
+  return versionOf(described.trim(), version)
+}
+
+/**
+ * From what `git describe` prints: `v1.2.0` is 1.2.0, and `8a7b…`, a commit without any tag before it, is
+ * `<version of package.json>-g8a7b…`. Changes that are not committed add `-dirty`.
+ */
+export function versionOf(described: string, packageVersion: string): string {
+  return /^v\d/.test(described) ? described.slice(1) : `${packageVersion}-g${described}`
+}
+
 /** What the processes of the Procfile and the operator's command line import of ours, as paths in the checkout. */
 async function productFiles(root: string): Promise<string[]> {
   const procfile = await readFile(join(root, 'Procfile'), 'utf8')
@@ -84,6 +114,31 @@ async function productFiles(root: string): Promise<string[]> {
     write: false
   })
   return Object.keys(metafile.inputs)
+}
+
+/** The folders of `names` and of all that they depend on, such as `node_modules/ms`. Rejects where one is not installed. */
+async function packageFolders(root: string, names: readonly string[]): Promise<string[]> {
+  const { packages }: LockFile = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
+  const found = new Set<string>()
+  const add = (name: string, from: string, isOptional: boolean): void => {
+    const path = [...placesFor(name, from)].find(place => place in packages && existsSync(join(root, place)))
+    if (path === undefined && isOptional) return
+    if (path === undefined) throw new Error(`${name} is not installed: run \`npm ci\`, then this command again.`)
+    if (found.has(path)) return
+    found.add(path)
+    const { dependencies = {}, peerDependencies = {}, optionalDependencies = {} } = packages[path] ?? {}
+    for (const dependency of Object.keys(dependencies)) add(dependency, path, false)
+    for (const dependency of Object.keys({ ...peerDependencies, ...optionalDependencies })) add(dependency, path, true)
+  }
+  for (const name of names) add(name, '', false)
+  return [...found].sort()
+}
+
+/** Where Node looks for a package, nearest first. */
+function* placesFor(name: string, from: string): Generator<string> {
+  for (let folder = from; folder !== ''; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/'))))
+    yield `${folder}/node_modules/${name}`
+  yield `node_modules/${name}`
 }
 
 function shippedManifest({ name, description, license, engines }: Manifest, version: string): object {

@@ -10,7 +10,7 @@ export interface ListenerOptions {
   readonly tls: TlsMaterial
   /** 0 takes a free one. */
   readonly port: number
-  /** The option that `port` came from, for the sentence that it is taken; `--port` when absent. */
+  /** The option with `port`, for the error that the port is taken; `--port` when absent. */
   readonly portOption?: string
   /** Null: the listener itself answers 204. */
   readonly forwardTo: URL | null
@@ -19,12 +19,12 @@ export interface ListenerOptions {
 
 export interface Listener {
   readonly url: string
-  /** The secret that signatures are checked with from now on. */
+  /** Checks signatures with this secret from now on. */
   expect(secret: string): void
   stop(): Promise<void>
 }
 
-/** The status that the service gets then: it tries again. */
+/** After this status the service retries. */
 const UNANSWERED = 502
 const PASSED_ON = ['content-type', 'user-agent', 'x-service-event', 'x-service-signature']
 
@@ -55,14 +55,14 @@ export async function startListener({ tls, forwardTo, write, ...options }: Liste
   }
 }
 
-/** The value of `--forward-to`. Throws a sentence when it is no address that can be posted to. */
+/** The value of `--forward-to`. Throws a sentence when it is no http address. */
 export function forwardTarget(text: string): URL {
   // `localhost:4000/hook` is a URL too, of the scheme "localhost".
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text)
   throw new InvalidArgumentError('Give an http address, such as http://localhost:8080/hook.')
 }
 
-/** The raw bytes and the headers that matter, so that the signature stays valid. Null: no answer there. */
+/** Forwards the raw bytes and the headers of the event, so that the signature stays valid. Null: no answer. */
 async function forward(target: URL, headers: IncomingHttpHeaders, body: Buffer): Promise<number | null> {
   const passed = PASSED_ON.flatMap((name): [string, string][] => {
     const value = headers[name]

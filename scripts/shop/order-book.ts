@@ -1,6 +1,6 @@
 /**
- * The shop's orders, and the one place that talks to the payments API about them. A real shop keeps orders in its
- * database, and writes the pending request there in the transaction that decides to send it.
+ * The shop's orders, and the only caller of the payments API about them. A real shop keeps orders in its database, and
+ * writes the pending request there in the transaction that decides to send it.
  */
 import { randomBytes } from 'node:crypto'
 import type { PaymentsClient } from '../../client/index.js'
@@ -9,7 +9,7 @@ import { readPayment, sendRequest } from './payment-requests.js'
 
 export class OrderBook {
   readonly #orders = new Map<string, Order>()
-  /** The last thing that waits its turn, by order. */
+  /** The last queued work of each order. */
   readonly #turns = new Map<string, Promise<void>>()
   readonly #client: PaymentsClient
 
@@ -35,16 +35,16 @@ export class OrderBook {
     return this.#inTurn(id, order => this.#send(order, withPayment(order, tokenId)))
   }
 
-  /** Gives back `amountCents`, or (null) all that is left. */
+  /** Refunds `amountCents`, or (null) all that is left. */
   refund(id: string, amountCents: number | null): Promise<Order> {
     return this.#inTurn(id, order => this.#send(order, withRefund(order, amountCents)))
   }
 
-  /** Asks for the truth about an order: a webhook is only a notice, and may come late or twice. */
+  /** Reads the payment of an order: a webhook is only a hint, and may come late or twice. */
   refresh(id: string, source: 'webhook' | 'read'): Promise<Order> {
     return this.#inTurn(id, async order => {
       const { pending, payment } = order
-      // A request whose answer is not known is sent again: its key gives the outcome, and never does it twice.
+      // A request without a known answer is sent again. Its key makes that idempotent.
       const answer =
         pending === null
           ? payment && (await readPayment(this.#client, payment.id))
@@ -53,7 +53,7 @@ export class OrderBook {
     })
   }
 
-  /** Asks about every order whose outcome is not known. For when webhooks are late, or there are none. */
+  /** Refreshes every order in doubt, in case webhooks are late or missing. */
   async refreshUnsettled(): Promise<void> {
     const idle = [...this.#orders.values()].filter(order => !isSettled(order) && !this.#turns.has(order.id))
     await Promise.all(idle.map(({ id }) => this.refresh(id, 'read')))
@@ -61,12 +61,12 @@ export class OrderBook {
 
   async #send(order: Order, next: ReturnType<typeof withPayment>): Promise<Order> {
     if (next === null) return order
-    // Kept before it is sent: the same request can be sent again after any failure.
+    // Stored before it is sent, so that the same request can be repeated after any failure.
     this.#keep(next)
     return this.#keep(afterAnswer(next, await sendRequest(this.#client, next.pending), 'answer'))
   }
 
-  /** One thing at a time for each order, so that an old answer cannot overwrite a new one. Elsewhere: a lock on its row. */
+  /** One piece of work at a time for each order, so that an old answer cannot overwrite a new one. A real shop locks the row. */
   #inTurn(id: string, work: (order: Order) => Promise<Order>): Promise<Order> {
     const before = this.#turns.get(id) ?? Promise.resolve()
     const turn = before.then(() => work(this.#current(id)))

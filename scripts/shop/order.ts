@@ -1,4 +1,4 @@
-/** An order of the shop and how answers of the payments API change it. No input and no output in here. */
+/** An order of the shop and how answers of the payments API change it. Pure: no I/O. */
 import { demoCustomer } from '../start/demo-customer.js'
 import type { Answer, MoneyRequest, PaidPayment } from './payment-requests.js'
 
@@ -21,7 +21,7 @@ export type OrderStatus =
 export interface Order {
   readonly id: string
   readonly status: OrderStatus
-  /** How often this order was tried to be paid, and money was sent back: both are parts of Idempotency-Keys. */
+  /** Counts of payment attempts and of refunds: parts of the Idempotency-Keys. */
   readonly attempts: number
   readonly refunds: number
   /** The request whose outcome is not known yet. There is never more than one. */
@@ -50,12 +50,12 @@ export function newOrder(id: string): Order {
   return { id, status: 'open', attempts: 0, refunds: 0, pending: null, payment: null, notice: null, source: null }
 }
 
-/** Goods may leave the house, and the page may stop asking. */
+/** The outcome is known: the page may stop polling. */
 export function isSettled({ status, pending }: Order): boolean {
   return pending === null && status !== 'under_analysis' && status !== 'refunding'
 }
 
-/** A new attempt to pay: a new key, because the one before ended in a refusal. Null while that is not sure. */
+/** A new payment attempt with a new key, because the last one was refused. Null while its outcome is in doubt. */
 export function withPayment(order: Order, tokenId: string): (Order & { readonly pending: MoneyRequest }) | null {
   if (order.status !== 'open' || order.pending !== null) return null
   const attempts = order.attempts + 1
@@ -125,15 +125,15 @@ function afterRefusal(
   source: NonNullable<Order['source']>
 ): Order {
   // Not charged, but held: another payment would hold the amount a second time.
-  if (payment?.status === 'pre_authorized' && order.pending?.kind === 'create') return withRelease(order, payment)
+  if (payment?.status === 'pre_authorized' && order.pending?.kind === 'create') return withCancel(order, payment)
   const current = payment ?? order.payment
   const status = current === null ? 'open' : statusOf(current)
   const notice = NOTICES[code] ?? 'That did not work. No money was moved.'
   return { ...order, status, source, payment: status === 'open' ? null : current, pending: null, notice }
 }
 
-/** Gives a hold back. Sent like any request whose outcome is not known: again and again, with the same key. */
-function withRelease(order: Order, payment: PaidPayment): Order {
+/** Cancels a hold. Repeated with the same key until its outcome is known. */
+function withCancel(order: Order, payment: PaidPayment): Order {
   return {
     ...order,
     payment,

@@ -1,7 +1,6 @@
 /**
- * What the shop asks of the payments API, and what the answers mean for an order. One rule matters more than all others: a
- * request that moves money is repeated with the same Idempotency-Key and the same body until its answer is known, and never
- * sent anew under another key.
+ * The shop's requests to the payments API, and what their answers mean for an order. The most important rule: a request
+ * that moves money is repeated with the same Idempotency-Key and body until its answer is known, never under another key.
  */
 import { ApiError, type CreatePaymentRequest, type Payment, type PaymentsClient } from '../../client/index.js'
 
@@ -29,7 +28,7 @@ export type Answer =
   | { readonly kind: 'refused'; readonly code: string; readonly payment: PaidPayment | null }
   | { readonly kind: 'unclear' }
 
-/** Not longer: the order book asks again by itself, and the buyer sees meanwhile that the payment is under analysis. */
+/** Short: the order book retries, and the buyer sees meanwhile that the payment is under analysis. */
 const DEADLINE_MS = 1_500
 
 /** Sends a request, or sends it again. Never rejects. */
@@ -46,7 +45,7 @@ export async function sendRequest(client: PaymentsClient, request: MoneyRequest)
   }
 }
 
-/** The payment as it stands: the source of truth. Never rejects. */
+/** Reads the payment, which is the source of truth. Never rejects. */
 export async function readPayment(client: PaymentsClient, paymentId: string): Promise<Answer> {
   return await client.payments.get(paymentId).then(
     payment => ({ kind: 'payment', payment }),
@@ -54,7 +53,7 @@ export async function readPayment(client: PaymentsClient, paymentId: string): Pr
   )
 }
 
-/** A refusal is believed when the payment, which is the source of truth, has been read too. */
+/** A refusal counts only together with a read of the payment, the source of truth. */
 async function refusalOf(client: PaymentsClient, { code, paymentId }: ApiError): Promise<Answer> {
   if (paymentId === undefined) return { kind: 'refused', code, payment: null }
   const truth = await readPayment(client, paymentId)

@@ -11,18 +11,18 @@ import type { MerchantSettings } from './settings.js'
 export interface ReceiveOptions extends Omit<ListenerOptions, 'tls'> {
   readonly dataDir: string
   readonly merchant: Pick<MerchantSettings, 'baseUrl' | 'apiKey'>
-  /** Gets the secret that signs the events: at once, and again when they come back, because it is a new one then. */
+  /** Gets the signing secret: at once, and the new one when this endpoint is back. */
   readonly onSecret: (secret: string) => void
-  /** Gets a sentence when the events go elsewhere, and one when they come back. */
+  /** Gets a sentence when another endpoint replaces this one, and when this one is back. */
   readonly warn: (line: string) => void
-  /** How often the service is asked where the events go (ms). */
+  /** How often the registered endpoint is checked (ms). */
   readonly lookEveryMs?: number
 }
 
 const LOOK_EVERY_MS = 5_000
 
 /**
- * Registers a listener as the merchant's endpoint; it takes the place of any other. Rejects when the port is taken, or
+ * Registers a listener as the merchant's endpoint, in place of any other. Rejects when the port is taken, or
  * the service does not register it.
  */
 export async function receiveWebhooks({
@@ -81,7 +81,7 @@ async function whyNotTo(url: string, client: PaymentsClient, signal: AbortSignal
   }
 }
 
-/** Runs `look` until `signal`. One that fails is no news: the service restarts, and the next one tells. */
+/** Runs `look` until `signal`. Ignores failures: the service may restart, and the next run reports. */
 async function repeat(look: () => Promise<void>, everyMs: number, signal: AbortSignal): Promise<void> {
   await delay(everyMs, signal)
   while (!signal.aborted) {

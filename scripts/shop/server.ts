@@ -12,7 +12,7 @@ import { loadPage } from './shop-page.js'
 
 export interface Shop {
   readonly url: string
-  /** From now on webhooks that are signed with this secret count; before, none does. */
+  /** Accepts webhooks with signatures of this secret from now on. Before the first call it accepts none. */
   believeWebhooks(secret: string): void
   stop(): Promise<void>
 }
@@ -47,7 +47,7 @@ export async function startShop(options: { merchant: MerchantSettings; port: num
 }
 
 function addPage(router: Router, orders: OrderBook, page: Awaited<ReturnType<typeof loadPage>>): Router {
-  // An order has an address of its own: a buyer who reloads the page while paying must not begin a second one.
+  // An order has its own address: a buyer who reloads the page while paying must not start a second order.
   router.get('/', ctx => {
     ctx.status = 303
     ctx.set({ Location: `/checkout/${orders.open().id}`, 'Cache-Control': 'no-store' })
@@ -97,7 +97,7 @@ function addOrders(router: Router, orders: OrderBook): Router {
   return router
 }
 
-/** Only no amount at all means everything: a mistake in one must not give the rest back too. */
+/** Only an absent amount means everything: an invalid one must not refund the rest. */
 function isRefundAmount(amount: unknown): amount is number | null {
   return amount === null || (typeof amount === 'number' && Number.isSafeInteger(amount) && amount > 0)
 }

@@ -21,7 +21,7 @@ export async function readMerchantSettings(dataDir: string): Promise<MerchantSet
   const setting = (name: string): string => {
     const value = demo[name]
     if (typeof value === 'string') return value
-    throw new Error(`${file} has no "${name}". Run \`npm start\` with all its processes: it writes the file anew.`)
+    throw new Error(`${file} has no "${name}". Run \`npm start\` with all its processes: it writes the file again.`)
   }
   return {
     baseUrl: setting('base_url'),

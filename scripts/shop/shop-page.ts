@@ -9,7 +9,7 @@ export interface ShopPage {
   readonly contentSecurityPolicy: string
 }
 
-/** The page lies with the sources: what browsers get is what a merchant reads. */
+/** The page is served from the sources: browsers get what a merchant reads. */
 const FOLDER = new URL('../../../scripts/shop/page/', import.meta.url)
 
 const FILES = [

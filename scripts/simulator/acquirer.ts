@@ -1,6 +1,6 @@
 /**
- * The acquirer itself: its routes over the ledger, without HTTP and without faults. A call books first, then answers;
- * `isLost` says that the answer is not to be sent (the test cards and amounts of outcomes.ts).
+ * The routes of the acquirer over the ledger, without HTTP and without faults. A call books first, then answers.
+ * `isLost`: the answer must not be sent (the test cards and amounts of outcomes.ts).
  */
 import { randomInt, randomUUID } from 'node:crypto'
 import { type Ledger, type LedgerSale, LedgerStatus } from './ledger.js'
@@ -20,20 +20,20 @@ const NOT_CAPTURABLE = { Code: 308, Message: 'Transaction not available to captu
 const NOT_VOIDABLE = { Code: 309, Message: 'Transaction not available to void' }
 const BAD_AMOUNT = { Code: 108, Message: 'Amount must be greater or equal to zero' }
 
-/** Only sales of the last three months can be asked about; capture and void have limits of their own. */
+/** Queries find sales of the last three months only. Capture and void have other limits. */
 const MEMORY_MS = 92 * 24 * 3_600_000
 
 export class Acquirer {
   readonly #ledger: Ledger
   readonly #baseUrl: string
 
-  /** `baseUrl` is what the links of the answers begin with. */
+  /** `baseUrl`: the prefix of the links in answers. */
   constructor(ledger: Ledger, baseUrl: string) {
     this.#ledger = ledger
     this.#baseUrl = baseUrl
   }
 
-  /** Answers one request whose credentials are right. `path` has its query apart. */
+  /** Answers one authenticated request. `path` is without the query. */
   answer(method: string, path: string, query: URLSearchParams, body: string): AcquirerAnswer {
     const [root, version, sales, paymentId, operation, ...rest] = path.replace(/\/$/, '').split('/')
     if (root !== '' || version !== '1' || sales !== 'sales' || rest.length > 0) return nothing(404)
@@ -44,7 +44,7 @@ export class Acquirer {
     const sale = this.#ledger.find(paymentId)
     if (operation === undefined) {
       if (method !== 'GET') return nothing(405)
-      return sale !== undefined && isToldOf(sale) ? answered(200, queriedView(sale, this.#baseUrl)) : nothing(404)
+      return sale !== undefined && isQueryable(sale) ? answered(200, queriedView(sale, this.#baseUrl)) : nothing(404)
     }
     if (operation !== 'capture' && operation !== 'void') return nothing(404)
     if (method !== 'PUT') return nothing(405)
@@ -62,7 +62,7 @@ export class Acquirer {
   }
 
   #queryOrder(merchantOrderId: string): AcquirerAnswer {
-    const sales = this.#ledger.ofOrder(merchantOrderId).filter(isToldOf)
+    const sales = this.#ledger.ofOrder(merchantOrderId).filter(isQueryable)
     return sales.length === 0 ? nothing(404) : answered(200, orderView(sales))
   }
 
@@ -118,7 +118,7 @@ export class Acquirer {
   }
 }
 
-function isToldOf(sale: LedgerSale): boolean {
+function isQueryable(sale: LedgerSale): boolean {
   return sale.receivedAtMs > Date.now() - MEMORY_MS
 }
 

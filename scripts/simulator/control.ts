@@ -1,4 +1,4 @@
-/** The simulator's own routes, for tests and operators; no acquirer has them. */
+/** The control routes of the simulator, for tests and operators. No acquirer has them. */
 import { randomInt } from 'node:crypto'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
@@ -8,7 +8,7 @@ import { type Faults, parseFaults } from './faults.js'
 import { type Ledger, saleLine } from './ledger.js'
 import { CHARGEBACK, type Notifier } from './notifier.js'
 
-/** What the control routes work on. */
+/** What the control routes read and change. */
 export interface Controlled {
   readonly ledger: Ledger
   readonly notifier: Notifier
@@ -45,12 +45,12 @@ export async function answerControl(
   response.end(`${JSON.stringify(body)}\n`)
 }
 
-/** An address of this machine, or a name without dots, such as `localhost` or a service of compose: no public site has one. */
+/** An address of this machine, or a name without dots, such as `localhost` or a service of compose. No public site has one. */
 const OWN_HOST = /^([a-z0-9-]+|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i
 
 /**
- * The routes know no password, and a browser on this machine reaches them. A page of another site has another Origin,
- * another Host when its name was pointed at this machine, or a form's content type when it sends no Origin.
+ * The routes have no password, and browsers on this machine reach them. A page of another site has another Origin,
+ * another Host after DNS rebinding, or the content type of a form when it sends no Origin.
  */
 function refusalOfForeign({ method, headers }: ControlRequest): Reply | null {
   const { host = '', origin, 'content-type': type = '' } = headers
@@ -97,7 +97,7 @@ function replaceFaults(simulator: Controlled, body: string): Reply {
   return { status: 200, body: read.faults }
 }
 
-/** Disputes the newest captured sale of an order. Asked again, it sends the notification of the same case again. */
+/** Disputes the newest captured sale of an order. A repeated request sends the notification of the same case again. */
 function chargeBack(simulator: Controlled, body: string): Reply {
   const fields = parseJson(body)
   const orderId = isRecord(fields) ? fields['merchant_order_id'] : undefined
@@ -127,14 +127,14 @@ function chargeBack(simulator: Controlled, body: string): Reply {
 
 async function writeSales(ledger: Ledger, response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'Content-Type': 'application/x-ndjson' })
-  // A client that hangs up in the middle has what it wanted.
+  // A client may hang up before the end.
   await pipeline(Readable.from(chunksOfSales(ledger)), response).catch(() => undefined)
 }
 
 function* chunksOfSales(ledger: Ledger): Generator<string> {
   let lines: string[] = []
   for (const sale of ledger.sales()) {
-    lines.push(`${saleLine(sale)}\n`)
+    lines.push(`${JSON.stringify(saleLine(sale))}\n`)
     if (lines.length < LINES_PER_CHUNK) continue
     yield lines.join('')
     lines = []

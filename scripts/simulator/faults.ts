@@ -1,13 +1,13 @@
 /**
- * Misbehaviour on order: `PUT /simulator/faults`.
+ * Faults on request: `PUT /simulator/faults`.
  *
- * Each probability is thrown for each request to the acquirer's routes, on its own. Where several come up at once, the
- * one that hides more wins: `throttle`, `gateway_down`, `drop_before`, `error_before`, then (the request is booked) `late`
- * delays what follows, `drop_after`, `error_after`.
+ * Each probability is drawn for each request to the acquirer's routes, independently. Of several, the first one wins:
+ * `throttle`, `gateway_down`, `drop_before`, `error_before`, then (the request is booked) `late` delays what follows,
+ * `drop_after`, `error_after`.
  */
 import { isRecord } from '../../runtime/json.js'
 
-/** The fault set as it stands on the wire; all probabilities from 0 to 1. */
+/** The fault set on the wire; all probabilities from 0 to 1. */
 export interface Faults {
   /** The gateway answers 429 with `Retry-After: 1`; nothing booked. */
   readonly throttle: number
@@ -58,7 +58,7 @@ export interface FieldFault {
 }
 
 const LATENCY_MS_MAX = 600_000
-/** How many standard deviations of a normal distribution lie below its 99th percentile. */
+/** The 99th percentile of a normal distribution, in standard deviations. */
 const P99_DEVIATIONS = 2.3263
 
 const fieldRules: Readonly<Record<keyof Faults, { isValid: (value: unknown) => boolean; expected: string }>> = {

@@ -1,8 +1,8 @@
 /**
  * The network's notifications ("Post de Notificacao"): `{"PaymentId","ChangeType"}` and a static header, no signature.
  *
- * Only HTTP 200 counts as received. Tried once and three times more, in the background; then it is lost, as the real
- * network's may be: who cannot miss one has to ask.
+ * Only HTTP 200 counts as received. Sent up to four times, in the background; then lost, as with the real network: the
+ * service has to query as well.
  */
 import { delay } from '../../runtime/delay.js'
 import type { Logger } from '../../runtime/log.js'
@@ -38,7 +38,7 @@ export class Notifier {
     void sending.finally(() => this.#underWay.delete(sending))
   }
 
-  /** Gives up what is under way. */
+  /** Aborts deliveries in flight. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await Promise.all(this.#underWay)

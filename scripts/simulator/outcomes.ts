@@ -1,7 +1,6 @@
 /**
- * What the simulated network does with a card or an amount: the test environment's contract (docs/API.md#post-v1tokens,
- * and more cards and amounts), in the acquirer's sandbox codes. The acquirer's own sandbox always answers; losing an
- * answer is our extension.
+ * The outcome of a card or an amount in the test environment (docs/API.md#post-v1tokens, and more cards and amounts), in
+ * the acquirer's sandbox codes. The acquirer's own sandbox always answers; lost answers are our extension.
  */
 
 import { declinedAmounts } from '../../machines/test-cards.js'
@@ -40,7 +39,7 @@ export function outcomeOfSale(cardNumber: string, amountCents: number): CardOutc
   return code === undefined ? APPROVED : denied(code, 'Not Authorized')
 }
 
-/** Amounts in cents that misbehave, as the amount of the capture or void, not of the sale. */
+/** Amounts in cents with a fault, as the amount of the capture or void, not of the sale. */
 export const misbehavingAmounts = {
   captureRejected: 991,
   voidRejected: 992,

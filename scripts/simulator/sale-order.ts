@@ -1,7 +1,7 @@
 /** The body of `POST /1/sales/`, checked as the acquirer checks it: all problems at once, in its own codes. */
 import { isRecord, parseJson } from '../../runtime/json.js'
 
-/** A sale that is well-formed. Amounts are cents. */
+/** A well-formed sale. Amounts are cents. */
 export interface SaleOrder {
   readonly merchantOrderId: string
   readonly amount: number
@@ -23,7 +23,7 @@ export interface WireError {
 
 const BRANDS = ['Visa', 'Master', 'Amex', 'Elo', 'Aura', 'JCB', 'Diners', 'Discover', 'Hipercard']
 
-/** Reads a sale, or says everything that is wrong with it. */
+/** Reads a sale, or returns everything that is wrong with it. */
 export function readSaleOrder(text: string): { order: SaleOrder } | { errors: readonly WireError[] } {
   const body = parseJson(text)
   if (!isRecord(body)) return { errors: [{ Code: 184, Message: 'Request could not be empty' }] }

@@ -96,7 +96,7 @@ export function orderView(sales: readonly LedgerSale[]): object {
 
 const BRASILIA_OFFSET_MS = 3 * 3_600_000
 
-/** `YYYY-MM-DD HH:mm:ss` in Brasilia time, which is what the acquirer's dates are taken to be. */
+/** `YYYY-MM-DD HH:mm:ss` in Brasilia time, as the service reads the acquirer's dates. */
 export function wireDate(timeMs: number): string {
   return new Date(timeMs - BRASILIA_OFFSET_MS).toISOString().slice(0, 19).replace('T', ' ')
 }

@@ -1,8 +1,8 @@
 /**
- * The card-network simulator: the acquirer's wire format over a ledger of its own, on one listener.
+ * The card-network simulator: the acquirer's wire format over its own ledger, on one listener.
  *
- * It is wrong on request: it loses, delays and fails answers (test cards, amounts with a fault, faults) and keeps a
- * correct ledger of what was booked. Plain node:http, because it shares the machine with what is measured against it.
+ * On request it loses, delays and fails answers (test cards, amounts with a fault, faults). Its ledger always shows what
+ * was booked. Plain node:http, because it shares the machine with the service in benchmarks.
  */
 import { setMaxListeners } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -28,7 +28,7 @@ export interface SimulatorOptions {
   readonly notificationsSecret: string
   /** Pauses before a notification is sent again; three, unless a test is in a hurry. */
   readonly notificationRetryDelaysMs?: readonly number[]
-  /** Source of the faults' dice, from 0 up to, but not including, 1. */
+  /** Draws the faults: numbers from 0 up to, but not including, 1. */
   readonly random?: () => number
   readonly log: Logger
 }
@@ -41,8 +41,8 @@ export interface Simulator extends Controlled {
   /** The fault set in force; may be replaced. */
   faults: Faults
   /**
-   * For tests that need a moment to last: asked about each call to the acquirer's routes when it has arrived, and again
-   * when it is booked. What it answers is waited for; when that rejects, the connection is cut.
+   * Lets tests pause a call to the acquirer's routes: called when the call has arrived, and again when it is booked. The
+   * simulator waits for the promise, and cuts the connection when it rejects.
    */
   pause: (moment: Moment, path: string) => Promise<void> | undefined
   /** Cuts every connection. Safe to call twice. */
@@ -50,7 +50,7 @@ export interface Simulator extends Controlled {
 }
 
 const BODY_BYTES_MAX = 64 * 1024
-/** Like the balancers in front of real acquirers, and longer than any client keeps an idle connection. */
+/** As at real acquirers, and longer than clients keep idle connections. */
 const KEEP_ALIVE_MS = 65_000
 
 /** Reads the ledger and listens. Rejects when the port is taken or the ledger's file cannot be read. */
@@ -152,7 +152,7 @@ function cut(response: ServerResponse): void {
   response.socket?.destroy()
 }
 
-/** Reads a body and hands it on. A body that is too long, or cut, ends the connection. */
+/** Reads a body and passes it to `handle`. A body that is too long, or incomplete, ends the connection. */
 function receive(request: IncomingMessage, handle: (body: string) => Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []

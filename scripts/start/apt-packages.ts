@@ -1,11 +1,12 @@
 /**
- * Programs from the system's package manager without installing them: Debian packages, downloaded and unpacked into a
- * folder of the project. Only apt can do that without root and without touching the system.
+ * Programs from Debian packages without installing them: downloaded and unpacked into a folder of the project. Only apt
+ * can do that without root and without a change of the system.
  */
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 
 /** The file that a shell would run for `program`, if there is one. */
 export function findOnPath(program: string): string | undefined {
@@ -22,17 +23,38 @@ export function isExecutable(file: string): boolean {
   }
 }
 
-/** Whether this system has what `fetchPackages` needs. */
-export function canFetchPackages(): boolean {
-  return findOnPath('apt-get') !== undefined && findOnPath('dpkg') !== undefined
+/**
+ * What `locate` finds in the unpacked packages below `<vendorDir>/<name>`. Fetches them unless an earlier call did. Before
+ * the folder is in place, `complete` may change it. Rejects with a reason when that is impossible, or finds nothing.
+ */
+export async function obtainUnpacked<T>(
+  options: { vendorDir: string; name: string; packages: readonly string[]; say: (line: string) => void },
+  locate: (unpacked: string) => Promise<T | undefined> | T | undefined,
+  complete: (unpacked: string) => Promise<void> = async () => undefined
+): Promise<T> {
+  const { vendorDir, name, packages, say } = options
+  const folder = join(vendorDir, name)
+  const cached = await locate(folder)
+  if (cached !== undefined) return cached
+  if (findOnPath('apt-get') === undefined || findOnPath('dpkg') === undefined) {
+    throw new Error('this system has no package manager that can fetch programs without installing them')
+  }
+  say(`Fetching ${name} into ${vendorDir} (nothing is installed on the system) ...`)
+  await fetchPackages({ vendorDir, name, packages }, async unpacked => {
+    await complete(unpacked)
+    if ((await locate(unpacked)) === undefined) throw new Error(`${packages.join(', ')}: no program that runs here`)
+  })
+  const fetched = await locate(folder)
+  if (fetched === undefined) throw new Error(`unreachable: ${name} was found before it was moved to ${folder}`)
+  return fetched
 }
 
 /**
  * Unpacks `packages`, and those of their dependencies that this system lacks, below `<vendorDir>/<name>`. `finish` may
- * complete the unpacked folder, or reject. Works in a folder of its own and renames it at the end, so that two starts at
- * once, or one that is cut off, leave nothing half done.
+ * complete the unpacked folder, or reject. Works in a temporary folder and renames it at the end, so that two starts at
+ * once, or one that is interrupted, leave nothing incomplete.
  */
-export async function fetchPackages(
+async function fetchPackages(
   { vendorDir, name, packages }: { vendorDir: string; name: string; packages: readonly string[] },
   finish: (unpacked: string) => Promise<void>
 ): Promise<void> {
@@ -52,8 +74,8 @@ export async function fetchPackages(
 }
 
 /**
- * The value of LD_LIBRARY_PATH for programs below `unpacked`: every folder that holds a library. Some packages keep
- * theirs in a folder of their own, which the loader finds by a path that is built in for an installed system only.
+ * The value of LD_LIBRARY_PATH for programs below `unpacked`: every folder that holds a library. Some packages have a
+ * folder for their own libraries, which the loader finds on an installed system only.
  */
 export function libraryPathOf(unpacked: string): string {
   const folders = ['usr/lib', 'lib']
@@ -91,32 +113,19 @@ async function missingPackages(options: readonly string[], packages: readonly st
   return [...new Set([...packages, ...added])]
 }
 
-/** Runs a program to its end and resolves to its output. Rejects with its last words when it fails. */
-export function runToEnd(
+/** Runs a program to its end and resolves to its output. Rejects with the last line of its errors when it fails. */
+export async function runToEnd(
   file: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
   cwd?: string
 ): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(file, args, {
-      cwd,
-      env: { ...process.env, LC_ALL: 'C', ...env },
-      stdio: ['ignore', 'pipe', 'pipe']
-    })
-    let output = ''
-    let complaint = ''
-    child.stdout.on('data', chunk => {
-      output += chunk
-    })
-    child.stderr.on('data', chunk => {
-      complaint += chunk
-    })
-    child.once('error', reject)
-    child.once('close', code => {
-      const lastLine = complaint.trim().split('\n').at(-1) ?? ''
-      if (code === 0) resolve(output)
-      else reject(new Error(`${file} ${args.find(arg => !arg.startsWith('-')) ?? ''} failed (${code}): ${lastLine}`))
-    })
+  const options = { cwd, env: { ...process.env, LC_ALL: 'C', ...env }, maxBuffer: Number.POSITIVE_INFINITY }
+  const running = promisify(execFile)(file, args, options)
+  running.child.stdin?.end()
+  const { stdout } = await running.catch((error: Error & { code?: unknown; stderr?: string }) => {
+    const lastLine = error.stderr?.trim().split('\n').at(-1) || error.message
+    throw new Error(`${file} ${args.find(arg => !arg.startsWith('-')) ?? ''} failed (${error.code}): ${lastLine}`)
   })
+  return stdout
 }

@@ -1,7 +1,8 @@
 /** What `npm start` prints when everything is ready. */
 import type { Demo } from './demo.js'
 import { demoCard, demoCustomer } from './demo-customer.js'
-import { type PortPlan, urlOf } from './environment.js'
+import { urlOf } from './environment.js'
+import type { PortPlan } from './ports.js'
 
 /** URLs of every listening instance, the demo keys, and commands that work when pasted. */
 export function banner(options: { ports: PortPlan; dataDir: string; demo: Demo | undefined }): string {

@@ -1,15 +1,17 @@
-/** The data directory: who uses it, and the small files in it that other programs read. */
+/** The data directory: its lock, and the small files in it that other programs read. */
 import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
-import { createConnection, createServer, type Server } from 'node:net'
+import { createConnection, createServer } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 
 /** Where each process serves /readyz and /metrics, by its name. */
 export const OPS_FILE = 'ops.json'
 /** `{"redis_url", "secrets_redis_url"}`: the operator's command line and other tools read them. */
 export const REDIS_FILE = 'redis.json'
 
-/** Held while this process uses the directory. */
+/** The right to use the directory. */
 export interface DataDirLock {
   /** The directory, absolute and without links. */
   readonly dir: string
@@ -17,8 +19,8 @@ export interface DataDirLock {
 }
 
 /**
- * Makes sure that `dir` exists and that no other process uses it: two Redis on one append-only file would destroy it.
- * The lock is a listening socket, which the kernel takes back however its holder ends. Rejects with the holder's pid.
+ * Creates `dir` and locks it: two Redis on one append-only file would destroy it. The lock is a listening socket, which
+ * the kernel closes however its holder ends. Rejects with the pid of the holder.
  */
 export async function lockDataDir(dir: string): Promise<DataDirLock> {
   await mkdir(dir, { recursive: true, mode: 0o700 })
@@ -29,7 +31,8 @@ export async function lockDataDir(dir: string): Promise<DataDirLock> {
   if (!address.startsWith('\0')) await rm(address, { force: true })
   const server = createServer(socket => socket.on('error', () => undefined).end(String(process.pid)))
   try {
-    await listen(server, address)
+    server.listen(address)
+    await once(server, 'listening')
   } catch (error) {
     throw inUse(real, (await holderOf(address)) ?? String(error))
   }
@@ -43,7 +46,7 @@ export async function findUser(dir: string): Promise<number | undefined> {
   return holder === undefined ? undefined : Number(holder)
 }
 
-/** Linux has sockets without a file, which can't be left over; elsewhere it is a file in the directory. */
+/** On Linux a socket without a file, which can't be left over; elsewhere a file in the directory. */
 function lockAddress(dir: string): string {
   const name = createHash('sha256').update(dir).digest('hex').slice(0, 32)
   return process.platform === 'linux' ? `\0card-payments-${name}` : join(dir, 'lock.sock')
@@ -55,26 +58,11 @@ function inUse(dir: string, holder: string): Error {
   )
 }
 
-function holderOf(address: string): Promise<string | undefined> {
-  return new Promise(resolve => {
-    const socket = createConnection(address)
-    let answer = ''
-    socket.on('data', data => {
-      answer += data
-    })
-    socket.once('error', () => resolve(undefined))
-    socket.once('end', () => resolve(answer))
-  })
+async function holderOf(address: string): Promise<string | undefined> {
+  return await text(createConnection(address)).catch(() => undefined)
 }
 
-function listen(server: Server, address: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(address, resolve)
-  })
-}
-
-/** What a JSON file of the directory holds, or undefined when it is not there or not JSON. */
+/** The content of a JSON file of the directory, or undefined when it is absent or not JSON. */
 export async function readJson(dir: string, name: string): Promise<Record<string, unknown> | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(join(dir, name), 'utf8'))
@@ -84,7 +72,7 @@ export async function readJson(dir: string, name: string): Promise<Record<string
   }
 }
 
-/** Replaces a JSON file, readable for its owner only; a reader sees the old file or the new one. */
+/** Replaces a JSON file atomically, readable for its owner only. */
 export async function writeJson(dir: string, name: string, value: object): Promise<void> {
   const draft = join(dir, `${name}.${randomUUID()}.new`)
   await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 })

@@ -1,4 +1,4 @@
-/** The databases of the service: those that the environment names, or embedded ones in the data directory. */
+/** The databases of the service: those of the environment, or embedded ones in the data directory. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isGiven } from '../../runtime/config.js'
@@ -15,14 +15,14 @@ import type { Supervisor } from './supervisor.js'
 export interface DatabaseUrls {
   readonly redisUrl: string
   readonly secretsRedisUrl: string
-  /** Of the embedded PostgreSQL; absent: none runs, and ARCHIVE_URL is what `npm start` was given. */
+  /** Of the embedded PostgreSQL; absent: none runs, and the processes get the ARCHIVE_URL of `npm start`. */
   readonly archiveUrl?: string
 }
 
 /**
- * Starts what `given` does not name (`REDIS_URL`, `SECRETS_REDIS_URL`, and `ARCHIVE_URL` where an archive is asked for or
- * was before), adds it to the supervisor, and writes the addresses into the data directory. A port of the last start is
- * taken again when it is free, and not among `reservedPorts`: those of processes that are started later.
+ * Starts the servers that `given` does not name (`REDIS_URL`, `SECRETS_REDIS_URL`, and `ARCHIVE_URL` where an archive runs
+ * or ran before), adds them to the supervisor, and writes the addresses into the data directory. Takes the ports of the
+ * last start when they are free, and not among `reservedPorts` of processes that start later.
  */
 export async function startDatabases(options: {
   given: NodeJS.ProcessEnv
@@ -42,7 +42,7 @@ export async function startDatabases(options: {
   const embed = async (kind: RedisKind, oldUrl: unknown): Promise<string> => {
     binary ??= await obtainRedis(options.vendorDir, say)
     const dir = redisDir(dataDir, kind)
-    // A server of an earlier start, whose supervisor was killed, may still work on the same files.
+    // After the supervisor was killed, the server of an earlier start may still use the same files.
     const oldPort = portOf(oldUrl)
     if (oldPort !== 0) await waitUntilUnused(dir, oldPort)
     const server = await startRedis({
@@ -69,7 +69,7 @@ export async function startDatabases(options: {
   }
   const redisUrl = given['REDIS_URL'] || (await embed('redis', before?.['redis_url']))
   const secretsRedisUrl = given['SECRETS_REDIS_URL'] || (await embed('secrets-redis', before?.['secrets_redis_url']))
-  // Payments that an earlier start archived must be found, also without the process `archive`.
+  // Payments that an earlier start archived stay readable without the process `archive`.
   const archiveDir = join(dataDir, 'postgres')
   const isEmbedded = !isGiven('ARCHIVE_URL', given) && (options.isArchiveAsked || existsSync(archiveDir))
   const archiveUrl = isEmbedded ? await embedPostgres(archiveDir) : undefined

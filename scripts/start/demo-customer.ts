@@ -1,6 +1,6 @@
 import { approvedTestCard } from '../../client/index.js'
 
-/** The buyer of everything that this project tries out: her document has valid check digits and is fictitious. */
+/** The buyer of all demos, samples and tests. Her document is fictitious and has valid check digits. */
 export const demoCustomer = {
   name: 'Ada Lovelace',
   email: 'ada@example.com',
@@ -16,5 +16,5 @@ export const demoCustomer = {
   }
 } as const
 
-/** What she types into the card fields of the test environment: an approved card, valid for years. */
+/** Her card: approved by the test environment, valid for years. */
 export const demoCard = approvedTestCard

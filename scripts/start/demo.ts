@@ -1,17 +1,17 @@
 /**
- * What the first start of the test environment makes, and later starts find again: the vault's key files, a demo
- * merchant with its keys, and `DATA_DIR/demo.json`, from which scripts and tests take them.
+ * What the first start of the test environment creates and later starts reuse: the vault's key files, a demo merchant
+ * with its keys, and `DATA_DIR/demo.json`, which scripts and tests read.
  */
-import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
+import type { Redis } from '../../redis/connection/connections.js'
 import { claimInstallation } from '../../redis/installation/installation.js'
 import { MerchantStore } from '../../redis/merchants/merchants.js'
 import { readConfig } from '../../runtime/config.js'
-import { createLogger } from '../../runtime/log.js'
 import { ensureKeyFiles, keyFilesIn, webhookKeyFileIn } from '../../vault/key-files.js'
 import { readJson, writeJson } from './data-dir.js'
 import { type ServiceUrls, vaultDir } from './environment.js'
 import { writeTrustedAuthorities } from './loopback-tls.js'
 import type { Preparation } from './service.js'
+import { withRedis } from './with-redis.js'
 
 /** The content of `DATA_DIR/demo.json`. */
 export interface Demo extends ServiceUrls {
@@ -23,13 +23,13 @@ export interface Demo extends ServiceUrls {
 const DEMO_FILE = 'demo.json'
 
 /**
- * Refuses data of another installation, then prepares the test environment. In live nothing is made: keys and merchants
- * come from the operator.
+ * Refuses data of another installation, then prepares the test environment. In live it creates nothing: the operator
+ * makes keys and merchants.
  */
 export function prepareFor(env: NodeJS.ProcessEnv): Preparation {
   return async ({ dataDir, redis, urls }) => {
     const config = readConfig(env)
-    const keys = await withConnection(redis.redisUrl, async server => {
+    const keys = await withRedis(redis.redisUrl, async server => {
       await claimInstallation(server, config)
       return config.environment === 'live' ? undefined : await findOrCreateDemo(dataDir, server)
     })
@@ -57,19 +57,10 @@ export async function readDemo(dataDir: string): Promise<Demo | undefined> {
 
 type DemoKeys = Omit<Demo, keyof ServiceUrls>
 
-async function withConnection<T>(redisUrl: string, work: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = await connect(redisUrl, 'commands', createLogger('start', 'silent'))
-  try {
-    return await work(redis)
-  } finally {
-    await disconnect(redis)
-  }
-}
-
 async function findOrCreateDemo(dataDir: string, redis: Redis): Promise<DemoKeys> {
   const merchants = new MerchantStore(redis, 'test')
   const stored = storedKeys(await readJson(dataDir, DEMO_FILE))
-  // The file may be older than the data: REDIS_URL can name another server, or an emptied one.
+  // The data may be newer than the file: REDIS_URL can name another server, or an emptied one.
   if (stored !== undefined && (await isKnown(merchants, stored))) return stored
   const { merchantId } = await merchants.createMerchant('Demo merchant')
   const secret = await merchants.createKey({

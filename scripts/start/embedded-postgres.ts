@@ -1,24 +1,22 @@
-/** A PostgreSQL that runs beside the service and keeps the archive: on a loopback port, with a password of its own. */
+/** A PostgreSQL beside the service for the archive: on a loopback port, with a generated password. */
 import { randomBytes } from 'node:crypto'
 import { chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { delay } from '../../runtime/delay.js'
-import { GUARD } from './embedded-redis.js'
+import { type EmbeddedServer, GUARD, startServer } from './embedded-server.js'
 import type { PostgresBinary } from './postgres-binary.js'
 import type { Ending, UnixUser } from './process-group.js'
-import { SupervisedProcess } from './supervised-process.js'
 
 /**
- * Makes the files at the first start, and runs the server. Under root it runs as a user who may not
- * pass the folders above, so the server reaches its own folder through the descriptor that the shell opens here.
+ * Creates the files at the first start, and runs the server. Under root it runs as a user without access to the folders
+ * above, so the server reaches its own folder through a descriptor that the shell opens.
  */
 const SERVER = `
 exec 9<. || exit
 base=/proc/self/fd/9; [ -e "$base" ] || base=$PWD
 cd /
 bin=$1; shift
-# A server of an earlier start, whose supervisor was killed, may still work on these files.
+# After the supervisor was killed, the server of an earlier start may still use these files.
 tries=0
 while read -r pid < "$base/data/postmaster.pid" && kill -0 "$pid" && [ "$tries" -lt 150 ]; do
   sleep 0.1; tries=$((tries + 1))
@@ -31,21 +29,12 @@ fi
 set -- "$bin/postgres" -D "$base/data" "$@"
 ${GUARD}`
 
-/** In the place of root, as which PostgreSQL refuses to run. The last user and group of every Linux. */
+/** PostgreSQL refuses to run as root. The unprivileged user and group of every Linux. */
 const UNPRIVILEGED: UnixUser = { uid: 65_534, gid: 65_534 }
-/** After a kill the server first repeats what is in its log. */
-const STARTING_DEADLINE_MS = 60_000
-const POLL_MS = 50
-/** The reason of a failure comes in several lines, and in pieces. */
-const LAST_WORDS_CHARACTERS = 1_000
+/** After a kill the server first replays its log. */
+const START_WITHIN_MS = 60_000
 
-export interface EmbeddedPostgres {
-  /** With the password, for ARCHIVE_URL. */
-  readonly url: string
-  readonly process: SupervisedProcess
-}
-
-/** Starts a server and waits until it answers. Rejects with its last words when it ends instead. */
+/** Starts a server and waits until it answers. Rejects with its last output when it ends instead. */
 export async function startPostgres(options: {
   binary: PostgresBinary
   port: number
@@ -55,7 +44,7 @@ export async function startPostgres(options: {
   settings?: readonly string[]
   onOutput: (text: string) => void
   onEnd?: (ending: Ending, pauseMs: number) => void
-}): Promise<EmbeddedPostgres> {
+}): Promise<EmbeddedServer> {
   const { binary, port, dir } = options
   const user = process.getuid?.() === 0 ? UNPRIVILEGED : undefined
   const url = `postgres://payments:${await passwordIn(dir, user)}@127.0.0.1:${port}/postgres`
@@ -66,39 +55,23 @@ export async function startPostgres(options: {
     'log_min_messages=fatal',
     ...(options.settings ?? [])
   ]
-  let lastWords = ''
-  let hasEnded = false
-  let isReady = false
-  const server = new SupervisedProcess({
+  return await startServer({
+    title: `PostgreSQL on port ${port}`,
     name: 'postgres',
+    url,
     script: SERVER,
     args: [binary.folder, ...settings.flatMap(setting => ['-c', setting])],
     cwd: dir,
     user,
-    environment: async () => ({ PATH: process.env['PATH'], LD_LIBRARY_PATH: binary.libraryPath }),
-    onOutput: text => {
-      lastWords = (lastWords + text).slice(-LAST_WORDS_CHARACTERS)
-      if (isReady) options.onOutput(text)
-    },
-    onEnd: (ending, pauseMs) => {
-      hasEnded = true
-      options.onEnd?.(ending, pauseMs)
-    }
+    libraryPath: binary.libraryPath,
+    startWithinMs: START_WITHIN_MS,
+    doesAnswer: () => answers(url),
+    onOutput: options.onOutput,
+    onEnd: options.onEnd
   })
-  await server.start()
-  const deadline = Date.now() + STARTING_DEADLINE_MS
-  while (!(await answers(url))) {
-    if (hasEnded || Date.now() > deadline) {
-      await server.stop(0)
-      throw new Error(`The embedded PostgreSQL on port ${port} did not start: ${lastWords.trim()}`)
-    }
-    await delay(POLL_MS)
-  }
-  isReady = true
-  return { url, process: server }
 }
 
-/** The password of the server, which is made with its folder. */
+/** The password of the server, created with its folder. */
 async function passwordIn(dir: string, user: UnixUser | undefined): Promise<string> {
   const file = join(dir, 'password')
   await mkdir(dir, { recursive: true, mode: 0o700 })

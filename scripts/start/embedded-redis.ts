@@ -1,17 +1,17 @@
 /**
  * A Redis that runs beside the service, durable or memory-only.
  *
- * The durable one writes every command to its append-only file before it answers, and never evicts. The memory-only
- * one writes nothing anywhere: no snapshot, no append-only file, no crash report (which would quote a command).
+ * The durable one writes every command to its append-only file before it answers, and never evicts. The memory-only one
+ * writes no snapshot, no append-only file and no crash report, which would quote a command.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { createConnection } from 'node:net'
 import { join } from 'node:path'
 import { delay } from '../../runtime/delay.js'
+import { type EmbeddedServer, GUARD, serverEnvironment, startServer } from './embedded-server.js'
 import { type Ending, type ProcessGroup, startGroup } from './process-group.js'
 import type { RedisBinary } from './redis-binary.js'
-import { SupervisedProcess } from './supervised-process.js'
 
 export type RedisKind = 'redis' | 'secrets-redis'
 
@@ -20,52 +20,35 @@ const ARGUMENTS: Record<RedisKind, readonly string[]> = {
   'secrets-redis': ['--appendonly', 'no', '--crash-log-enabled', 'no', '--crash-memcheck-enabled', 'no']
 }
 
-/**
- * A database server knows nothing of our pipe, so a shell stands in front of it: it passes TERM on, and ends the server when its
- * standard input closes because the supervisor is gone.
- */
-export const GUARD = `
-exec 3<&0
-trap : TERM INT
-"$@" </dev/null 3<&- & server=$!
-( read -r _ <&3; kill -TERM "$server" ) & watcher=$!
-exec 3<&-
-wait "$server"; status=$?
-while kill -0 "$server" 2>/dev/null; do wait "$server"; status=$?; done
-kill "$watcher" 2>/dev/null
-exit "$status"
-`
-
-/** A server by hand, without a supervisor; it ends with this process, also after a crash. */
+/** A server without a supervisor. It ends with this process, also after a crash. */
 export function spawnRedis(binary: RedisBinary, args: readonly string[]): ChildProcess {
   return spawn('sh', ['-c', GUARD, 'sh', binary.file, ...args], {
     stdio: ['pipe', 'ignore', 'ignore'],
-    env: { PATH: process.env['PATH'], LD_LIBRARY_PATH: binary.libraryPath }
+    env: serverEnvironment(binary.libraryPath)
   })
 }
 
-/** A server in a process group of its own, which ends with this process, too. Its configuration is in `args`. */
+/** The same in a process group of its own. Its configuration is in `args`. */
 export function startRedisGroup(
   binary: RedisBinary,
   args: readonly string[],
   options: Pick<Parameters<typeof startGroup>[0], 'cwd' | 'user' | 'onOutput'>
 ): Promise<ProcessGroup> {
-  const env = { PATH: process.env['PATH'], LD_LIBRARY_PATH: binary.libraryPath }
-  return startGroup({ script: GUARD, args: [binary.file, ...args], env, ...options })
+  return startGroup({
+    script: GUARD,
+    args: [binary.file, ...args],
+    env: serverEnvironment(binary.libraryPath),
+    ...options
+  })
 }
 
-/** A big append-only file takes its time: about a minute for 10 GB. */
-const LOADING_DEADLINE_MS = 180_000
-/** What a killed start left behind ends by itself, within the time that any start takes to stop. */
+/** Loading an append-only file of 10 GB takes about a minute. */
+const START_WITHIN_MS = 180_000
+/** A server that a killed start left behind stops within the time that any start takes to stop. */
 const LEFTOVER_DEADLINE_MS = 15_000
 const POLL_MS = 20
 
-export interface EmbeddedRedis {
-  readonly url: string
-  readonly process: SupervisedProcess
-}
-
-/** Starts a server on a loopback port and waits until it answers. Rejects with its last words when it ends instead. */
+/** Starts a server on a loopback port and waits until it answers. Rejects with its last output when it ends instead. */
 export async function startRedis(options: {
   kind: RedisKind
   binary: RedisBinary
@@ -75,53 +58,30 @@ export async function startRedis(options: {
   databases?: number
   onOutput: (text: string) => void
   onEnd?: (ending: Ending, pauseMs: number) => void
-}): Promise<EmbeddedRedis> {
-  await mkdir(options.dir, { recursive: true, mode: 0o700 })
-  let lastWords = ''
-  let hasEnded = false
-  let isReady = false
-  const server = new SupervisedProcess({
-    name: options.kind,
+}): Promise<EmbeddedServer> {
+  const { kind, binary, port, dir, databases = 16 } = options
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  return await startServer({
+    title: `${kind} on port ${port}`,
+    name: kind,
+    url: `redis://127.0.0.1:${port}`,
     script: GUARD,
     args: [
-      options.binary.file,
-      ...['--port', String(options.port), '--bind', '127.0.0.1', '--dir', options.dir, '--save', ''],
-      ...[
-        '--databases',
-        String(options.databases ?? 16),
-        '--loglevel',
-        'warning',
-        '--set-proc-title',
-        'no',
-        ...ARGUMENTS[options.kind]
-      ]
+      binary.file,
+      ...['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', ''],
+      ...['--databases', String(databases), '--loglevel', 'warning', '--set-proc-title', 'no'],
+      ...ARGUMENTS[kind]
     ],
-    cwd: options.dir,
-    environment: async () => ({ PATH: process.env['PATH'], LD_LIBRARY_PATH: options.binary.libraryPath }),
-    // What Redis says while it starts is of interest only when it does not start.
-    onOutput: text => {
-      lastWords = text
-      if (isReady) options.onOutput(text)
-    },
-    onEnd: (ending, pauseMs) => {
-      hasEnded = true
-      options.onEnd?.(ending, pauseMs)
-    }
+    cwd: dir,
+    libraryPath: binary.libraryPath,
+    startWithinMs: START_WITHIN_MS,
+    doesAnswer: async () => (await askRedis(port, 'PING'))?.startsWith('+PONG') ?? false,
+    onOutput: options.onOutput,
+    onEnd: options.onEnd
   })
-  await server.start()
-  const deadline = Date.now() + LOADING_DEADLINE_MS
-  while (!(await askRedis(options.port, 'PING'))?.startsWith('+PONG')) {
-    if (hasEnded || Date.now() > deadline) {
-      await server.stop(0)
-      throw new Error(`The embedded ${options.kind} on port ${options.port} did not start: ${lastWords.trim()}`)
-    }
-    await delay(POLL_MS)
-  }
-  isReady = true
-  return { url: `redis://127.0.0.1:${options.port}`, process: server }
 }
 
-/** Waits until no server of an earlier, killed start works in `dir` any more. Rejects when it stays. */
+/** Waits until the server of an earlier, killed start no longer uses `dir`. Rejects when it does not stop. */
 export async function waitUntilUnused(dir: string, port: number): Promise<void> {
   const deadline = Date.now() + LEFTOVER_DEADLINE_MS
   while ((await askRedis(port, 'CONFIG GET dir'))?.includes(`${dir}\r\n`)) {

@@ -1,7 +1,7 @@
-/** The environment variables of each process: the same names that any other runner would set. */
+/** The environment variables of each process. Any other runner sets the same names. */
 import { join } from 'node:path'
-import { type Config, variablesKeptFrom } from '../../runtime/config.js'
-import { assignPorts, portVariables } from './ports.js'
+import { variablesKeptFrom } from '../../runtime/config.js'
+import { type PortPlan, portVariables } from './ports.js'
 import type { PlannedInstance } from './procfile.js'
 
 /** Where the first instance of each listening process is reached; null when it does not run. */
@@ -11,9 +11,9 @@ export interface ServiceUrls {
   readonly network_url: string | null
 }
 
-/** Everything that decides the environment of the children. */
+/** What the environment of the processes depends on. */
 export interface Surroundings {
-  /** What `npm start` itself was given. */
+  /** The environment of `npm start`. */
   readonly given: NodeJS.ProcessEnv
   readonly ports: PortPlan
   readonly dataDir: string
@@ -22,37 +22,12 @@ export interface Surroundings {
   /** Of the embedded PostgreSQL, where one runs. */
   readonly archiveUrl?: string
   readonly vault: { readonly publicFile: string; readonly privateFile: string } | undefined
-  /** Keys of the signing secrets, and the authorities that receivers may have their certificate from. */
+  /** Keys of the signing secrets, and the certificate authorities that `webhooks` trusts. */
   readonly webhooks: { readonly keysFile: string; readonly caFile: string } | undefined
 }
 
-/** The port of every listening instance, by name (`api.2`). */
-export type PortPlan = ReadonlyMap<string, { readonly port: number; readonly host: string }>
-
-/** A merchant who tries the service at home receives webhooks on the same machine; nothing else allows that. */
+/** Lets webhooks reach the machine of a developer. The egress policy refuses these addresses by default. */
 const LOOPBACK_NETWORKS = '127.0.0.0/8,::1/128'
-
-/** Finds a port for every instance that listens. Rejects with all that are taken. */
-export async function planPorts(instances: readonly PlannedInstance[], config: Config): Promise<PortPlan> {
-  const { host } = config
-  const places: Readonly<Record<string, { base: number; host: string }>> = {
-    api: { base: config.port, host },
-    tokens: { base: config.tokensPort, host },
-    network: { base: config.networkPort, host: config.networkHost },
-    notifications: { base: config.notificationsPort, host: config.notificationsHost }
-  }
-  const requests = instances.flatMap(({ name, instance }) => {
-    const place = places[name]
-    return place === undefined ? [] : [{ process: name, instance, ...place }]
-  })
-  const ports = await assignPorts(requests)
-  return new Map(
-    requests.map(({ process, instance, host: at }, index) => [
-      `${process}.${instance}`,
-      { port: ports[index] ?? 0, host: at }
-    ])
-  )
-}
 
 /** The addresses of the first instances. */
 export function serviceUrls(ports: PortPlan): ServiceUrls {
@@ -71,7 +46,7 @@ export function urlOf(ports: PortPlan, instance: string): string | null {
   return `http://${host.includes(':') ? `[${host}]` : host}:${place.port}`
 }
 
-/** The environment of one instance. `opsPort` is chosen anew for every start. */
+/** The environment of one instance. `opsPort` is another one at every start. */
 export function environmentOf(instance: PlannedInstance, around: Surroundings, opsPort: number): NodeJS.ProcessEnv {
   const { given, ports, vault, webhooks } = around
   const urls = serviceUrls(ports)
@@ -105,12 +80,12 @@ export function environmentOf(instance: PlannedInstance, around: Surroundings, o
   return env
 }
 
-/** What any process is given that runs under a supervisor; all else is its own configuration. */
+/** What every supervised process needs besides its configuration. */
 export function bareEnvironment(opsPort: number): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], OPS_PORT: String(opsPort), SUPERVISED: 'yes' }
 }
 
-/** Where the pair of key files of the test environment is made. */
+/** Folder of the key files of the test environment. */
 export function vaultDir(dataDir: string): string {
   return join(dataDir, 'vault')
 }
@@ -120,7 +95,7 @@ function notificationsUrl(ports: PortPlan): string | undefined {
   return url === null ? undefined : `${url}/notifications`
 }
 
-/** What npm adds to the environment of its scripts is no business of the service's processes. */
+/** Without the variables that npm adds to its scripts. */
 function withoutNpm(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([key]) => !key.startsWith('npm_')))
 }

@@ -1,17 +1,11 @@
 /**
- * Webhooks go to https addresses only. So that a merchant can receive them while developing, the test environment has
- * a certificate authority of its own, valid on this machine only: `webhooks` trusts it, `webhooks:listen` uses it.
+ * Webhooks go to https addresses only. For receivers on the machine of a developer, the test environment has its own
+ * certificate authority: `webhooks` trusts it, `webhooks:listen` uses it.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
-
-interface TlsFiles {
-  readonly caFile: string
-  readonly certFile: string
-  readonly keyFile: string
-}
 
 export interface TlsMaterial {
   readonly ca: string
@@ -20,28 +14,20 @@ export interface TlsMaterial {
 }
 
 const YEARS_VALID = 10
+/** The authority is written last: its file shows that all are there. */
+const PARTS = ['key', 'cert', 'ca'] as const
 
-/** The files of a data directory. */
-function loopbackTlsFiles(dataDir: string): TlsFiles {
-  const dir = join(dataDir, 'webhooks')
-  return {
-    caFile: join(dir, 'loopback-ca.pem'),
-    certFile: join(dir, 'loopback-cert.pem'),
-    keyFile: join(dir, 'loopback-key.pem')
-  }
+/** The file of one part, in a data directory. */
+function fileOf(dataDir: string, part: keyof TlsMaterial): string {
+  return join(dataDir, 'webhooks', `loopback-${part}.pem`)
 }
 
 /** Makes the files unless they are there. */
-async function generateLoopbackTls(dataDir: string): Promise<TlsFiles> {
-  const files = loopbackTlsFiles(dataDir)
-  if (existsSync(files.caFile)) return files
-  const { ca, cert, key } = await makeLoopbackTls()
+async function generateLoopbackTls(dataDir: string): Promise<void> {
+  if (existsSync(fileOf(dataDir, 'ca'))) return
+  const material = await makeLoopbackTls()
   await mkdir(join(dataDir, 'webhooks'), { recursive: true, mode: 0o700 })
-  await replace(files.keyFile, key)
-  await replace(files.certFile, cert)
-  // Last, because its presence says that all are there.
-  await replace(files.caFile, ca)
-  return files
+  for (const part of PARTS) await replace(fileOf(dataDir, part), material[part])
 }
 
 /**
@@ -51,23 +37,23 @@ async function generateLoopbackTls(dataDir: string): Promise<TlsFiles> {
 export async function writeTrustedAuthorities(dataDir: string, givenFile: string | undefined): Promise<string> {
   const given = givenFile === undefined ? '' : await readFile(givenFile, 'utf8').catch(() => '')
   const file = join(dataDir, 'webhooks', 'trusted-authorities.pem')
-  const { caFile } = await generateLoopbackTls(dataDir)
-  await replace(file, `${await readFile(caFile, 'utf8')}\n${given}`)
+  await generateLoopbackTls(dataDir)
+  await replace(file, `${await readFile(fileOf(dataDir, 'ca'), 'utf8')}\n${given}`)
   return file
 }
 
 /** Reads the files. Rejects with a sentence when `npm start` has not made them. */
 export async function readLoopbackTls(dataDir: string): Promise<TlsMaterial> {
-  const { caFile, certFile, keyFile } = loopbackTlsFiles(dataDir)
-  const texts = await Promise.all([caFile, certFile, keyFile].map(file => readFile(file, 'utf8').catch(() => null)))
-  const [ca, cert, key] = texts
+  const [key, cert, ca] = await Promise.all(
+    PARTS.map(part => readFile(fileOf(dataDir, part), 'utf8').catch(() => null))
+  )
   if (!ca || !cert || !key) throw new Error(`There is no certificate in ${dataDir}. Run \`npm start\` first.`)
   return { ca, cert, key }
 }
 
 /**
- * An authority, and a certificate of it for `localhost`, 127.0.0.1 and ::1. The authority's key is thrown away. Two
- * authorities that one process trusts need two names.
+ * An authority, and its certificate for `localhost`, 127.0.0.1 and ::1. The authority's key is discarded. Two authorities
+ * that one process trusts need two names.
  */
 export async function makeLoopbackTls(name = 'Card payments, this machine only'): Promise<TlsMaterial> {
   const notAfterDate = new Date()

@@ -4,7 +4,7 @@ import { parseJson } from '../../runtime/json.js'
 
 const COLOURS = [36, 33, 32, 35, 34, 96, 93, 92, 95, 94]
 
-/** Takes the text of one child as it comes, in pieces of any size. */
+/** Takes the output of one child, in pieces of any size. */
 export type LineSink = (text: string) => void
 
 export interface OutputOptions {
@@ -48,7 +48,7 @@ const REQUEST: PrettyOptions = {
       .join(', ')
 }
 
-/** Returns what prints a line of a log for people: local time, level, message, fields. What is no JSON stays as it is. */
+/** Formats a line of a log for people: local time, level, message, fields. A line that is no JSON stays unchanged. */
 function readable(isColoured: boolean): (line: string) => string {
   const common: PrettyOptions = {
     colorize: isColoured,

@@ -1,4 +1,4 @@
-/** A service of a tool's or a test's own: the real processes, beside all others on this machine. */
+/** A service for one tool or test: the real processes, beside all others on this machine. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatabaseUrls } from './databases.js'
@@ -8,17 +8,17 @@ import { Service } from './service.js'
 export interface OwnServiceOptions {
   /** The checkout. */
   readonly root: string
-  /** A folder for this service alone; its maker removes it after `stop`. */
+  /** A folder for this service alone. The caller removes it after `stop`. */
   readonly dataDir: string
   /** On top of free ports and no limit of requests. */
   readonly env: Readonly<Record<string, string>>
   /** Such as `payments=2`. */
   readonly scale: readonly string[]
-  /** Gets all that the processes print. */
+  /** Gets the output of the processes. */
   readonly write: (text: string) => void
   /** Text of a Procfile; the project's own when absent. */
   readonly procfile?: string
-  /** Answers the addresses at which the processes reach both Redis; the real ones when absent. */
+  /** Resolves to the addresses at which the processes reach both Redis; the real ones when absent. */
   readonly redisSeenAt?: (redis: DatabaseUrls) => Promise<DatabaseUrls>
 }
 
@@ -33,7 +33,7 @@ const OWN = {
   TOKENS_MAX_PER_KEY: '0'
 }
 
-/** Plans it; `start` it, and `stop` it in any case. Nothing of the caller's environment reaches it but `PATH`. */
+/** The caller has to `start` it, and to `stop` it in any case. Of the caller's environment it gets `PATH` alone. */
 export async function ownService({ root, dataDir, ...options }: OwnServiceOptions): Promise<Service> {
   const env = { PATH: process.env['PATH'], ...OWN, ...options.env, DATA_DIR: dataDir }
   return new Service({

@@ -1,8 +1,10 @@
 /** Ports of this machine: which are free, and which every listening process gets. */
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
+import type { Config } from '../../runtime/config.js'
+import type { PlannedInstance } from './procfile.js'
 
-/** Whether `port` can be listened on just now. Resolves to the port, or undefined when it is taken. */
+/** Tries to listen on `port`. Resolves to the port, or to undefined when it is taken. */
 export function probePort(port: number, host: string): Promise<number | undefined> {
   return new Promise(resolve => {
     const server = createServer()
@@ -15,36 +17,36 @@ export function probePort(port: number, host: string): Promise<number | undefine
   })
 }
 
-/** The ports that this process has assigned: a port stays free until its owner listens, and must not get two. */
-const deliveryCount = new Set<number>()
+/** The ports that this process has assigned. A port looks free until its owner listens. */
+const assigned = new Set<number>()
 
 /**
- * Below those that systems give to outgoing connections (Linux: from 32768): one of these may be made between the look
- * for a free port and the moment in which its owner listens, or while its owner is being started again.
+ * Below the ports of outgoing connections (Linux: from 32768). One of those could take the port before its owner listens,
+ * or while its owner restarts.
  */
 const LOWEST = 20_000
 const HIGHEST = 32_000
 const TRIES_MAX = 1_000
 
 /**
- * `PORT_SHARE=1/2`: this process and its children choose among the second half of the ports. Programs that run side by
- * side with different shares never choose the same port while its owner is still starting.
+ * `PORT_SHARE=1/2`: this process and its children choose from the second half of the ports. So programs with different
+ * shares never choose the same port.
  */
 const [share = 0, shares = 1] = (process.env['PORT_SHARE'] ?? '0/1').split('/').map(Number)
 
-/** A free port that this process did not hand out before. */
+/** A free port that this process did not assign before. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   const size = Math.floor((HIGHEST - LOWEST) / shares)
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const port = LOWEST + share * size + randomInt(size)
-    if (deliveryCount.has(port) || (await probePort(port, host)) === undefined) continue
-    deliveryCount.add(port)
+    if (assigned.has(port) || (await probePort(port, host)) === undefined) continue
+    assigned.add(port)
     return port
   }
   throw new Error(`No port from ${LOWEST} to ${HIGHEST} is free on ${host}; close programs that listen there.`)
 }
 
-/** Which variable tells a process its port; processes that are not named here listen on the ops port only. */
+/** The variable with the port of a process. Other processes listen on the ops port only. */
 export const portVariables: Readonly<Record<string, string>> = {
   api: 'PORT',
   tokens: 'TOKENS_PORT',
@@ -52,36 +54,38 @@ export const portVariables: Readonly<Record<string, string>> = {
   notifications: 'NOTIFICATIONS_PORT'
 }
 
+/** The port of every listening instance, by name (`api.2`). */
+export type PortPlan = ReadonlyMap<string, { readonly port: number; readonly host: string }>
+
 /** Instance k of a listening process gets the port of the first one + 10 (k - 1). */
 const INSTANCE_STEP = 10
 
-/** One listening process that is about to be started. */
-export interface PortRequest {
-  readonly process: string
-  /** 1 is the first. */
-  readonly instance: number
-  readonly base: number
-  readonly host: string
-}
-
 /**
- * The port of each request, in its order. Rejects with one sentence for every port that is taken or given twice,
- * each naming the variable to change.
+ * A port for every instance that listens. Rejects with one sentence for every port that is taken or used twice, which
+ * names the variable to change.
  */
-export async function assignPorts(requests: readonly PortRequest[]): Promise<number[]> {
+export async function planPorts(
+  instances: readonly Pick<PlannedInstance, 'name' | 'instance'>[],
+  config: Pick<Config, 'host' | 'port' | 'tokensPort' | `network${'Host' | 'Port'}` | `notifications${'Host' | 'Port'}`>
+): Promise<PortPlan> {
+  const places: Readonly<Record<string, { base: number; host: string }>> = {
+    api: { base: config.port, host: config.host },
+    tokens: { base: config.tokensPort, host: config.host },
+    network: { base: config.networkPort, host: config.networkHost },
+    notifications: { base: config.notificationsPort, host: config.notificationsHost }
+  }
+  const plan = new Map<string, { port: number; host: string }>()
   const problems: string[] = []
-  const owners = new Map<number, string>()
-  const ports: number[] = []
-  for (const { process, instance, base, host } of requests) {
-    const name = `${process}.${instance}`
-    const variable = `${portVariables[process]}=${base}`
-    const wanted = base === 0 ? await freePort(host) : base + INSTANCE_STEP * (instance - 1)
-    const port = wanted > 65_535 ? undefined : await probePort(wanted, host)
-    const owner = owners.get(port ?? wanted)
-    if (port === undefined) problems.push(`${variable}: port ${wanted} for ${name} is taken by another program`)
-    else if (owner !== undefined) problems.push(`${variable}: port ${wanted} for ${name} is already that of ${owner}`)
-    owners.set(port ?? wanted, name)
-    ports.push(port ?? 0)
+  for (const { name, instance } of instances) {
+    const place = places[name]
+    if (place === undefined) continue
+    const { base, host } = place
+    const port = base === 0 ? await freePort(host) : base + INSTANCE_STEP * (instance - 1)
+    const isFree = port <= 65_535 && (await probePort(port, host)) !== undefined
+    const owner = [...plan].find(([, other]) => other.port === port)?.[0]
+    const problem = isFree ? owner && `is already that of ${owner}` : 'is taken by another program'
+    if (problem) problems.push(`${portVariables[name]}=${base}: port ${port} for ${name}.${instance} ${problem}`)
+    plan.set(`${name}.${instance}`, { port, host })
   }
   if (problems.length > 0) {
     throw new Error(
@@ -89,5 +93,5 @@ export async function assignPorts(requests: readonly PortRequest[]): Promise<num
         'Stop the other program, or set the variable to a free port (0 takes any).'
     )
   }
-  return ports
+  return plan
 }

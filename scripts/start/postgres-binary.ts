@@ -1,52 +1,38 @@
 /**
  * Finds the programs of a PostgreSQL server, and fetches them without installing anything when the machine has none.
  *
- * Order: on the PATH, where Debian installs them, the copy that an earlier start left in `.vendor/postgres`, the system's
- * package manager.
+ * Order: the PATH, where Debian installs them, the copy of an earlier start in `.vendor/postgres`, the system's package
+ * manager.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { messageOf } from '../../runtime/message-of.js'
-import { canFetchPackages, fetchPackages, findOnPath, isExecutable, libraryPathOf } from './apt-packages.js'
+import { findOnPath, isExecutable, libraryPathOf, obtainUnpacked } from './apt-packages.js'
 
-/** Programs of one version, and where they find libraries that the system does not have. */
+/** The programs of one version, and the folder of libraries that the system lacks. */
 export interface PostgresBinary {
   /** The folder of `postgres` and `initdb`. */
   readonly folder: string
   readonly libraryPath: string | undefined
 }
 
-/** `vendorDir` keeps what was fetched; `say` receives a sentence about anything that takes longer than a moment. */
+/** `vendorDir` keeps what was fetched; `say` gets a sentence before anything slow. */
 export async function obtainPostgres(vendorDir: string, say: (line: string) => void): Promise<PostgresBinary> {
   const onPath = findOnPath('postgres')
   const folder = onPath === undefined ? newestBelow('/') : dirname(onPath)
   if (folder !== undefined) return { folder, libraryPath: undefined }
 
   const place = isOpenToAll(vendorDir) || process.getuid?.() !== 0 ? vendorDir : ROOTS_PLACE
-  const cached = copyIn(place)
-  if (cached !== undefined) return cached
-
-  let reason = 'no package manager that can fetch one without installing it was found'
-  if (canFetchPackages()) {
-    say(`Fetching a PostgreSQL server into ${place} (nothing is installed on the system) ...`)
-    try {
-      await fetchPackages({ vendorDir: place, name: 'postgres', packages: ['postgresql'] }, async unpacked => {
-        if (newestBelow(unpacked) === undefined)
-          throw new Error('the packages of the system contain no PostgreSQL server')
-      })
-      const fetched = copyIn(place)
-      if (fetched !== undefined) return fetched
-    } catch (error) {
-      reason = messageOf(error)
-    }
-  }
-  throw new Error(
-    `There is no postgres on the PATH or in /usr/lib/postgresql, and fetching one did not work: ${reason}.\n` +
-      'Install PostgreSQL 14 or newer (apt-get install postgresql), or set ARCHIVE_URL to a running server.'
-  )
+  const options = { vendorDir: place, name: 'postgres', packages: ['postgresql'], say }
+  return await obtainUnpacked(options, unpackedServer).catch((error: unknown) => {
+    throw new Error(
+      `There is no postgres on the PATH or in /usr/lib/postgresql, and fetching one did not work: ${messageOf(error)}.\n` +
+        'Install PostgreSQL 14 or newer (apt-get install postgresql), or set ARCHIVE_URL to a running server.'
+    )
+  })
 }
 
-/** Started by root, PostgreSQL runs as another user, who cannot run programs in a checkout that is closed to others. */
+/** Under root PostgreSQL runs as another user, who needs access to its programs: a checkout may be closed to others. */
 const ROOTS_PLACE = '/var/cache/card-payments'
 
 /** Whether all users may pass the folder, as far as it exists, and those above it. */
@@ -55,10 +41,9 @@ function isOpenToAll(folder: string): boolean {
   return isPassed && (folder === dirname(folder) || isOpenToAll(dirname(folder)))
 }
 
-function copyIn(vendorDir: string): PostgresBinary | undefined {
-  const root = join(vendorDir, 'postgres')
-  const folder = newestBelow(root)
-  return folder === undefined ? undefined : { folder, libraryPath: libraryPathOf(root) }
+function unpackedServer(unpacked: string): PostgresBinary | undefined {
+  const folder = newestBelow(unpacked)
+  return folder === undefined ? undefined : { folder, libraryPath: libraryPathOf(unpacked) }
 }
 
 /** Debian has a folder for each version. */

@@ -1,24 +1,24 @@
 /**
- * One command line as a process group of its own: what the command starts can be signalled, and is gone, with it.
+ * One command as a process group: signals reach all processes that it starts, and they end with it.
  *
- * The group has its own session, so that Ctrl-C in a terminal reaches the supervisor only, which then stops things in
- * their order. Its standard input is a pipe that the supervisor holds open and never writes to: it closes when the
- * supervisor is gone, however it went, and that is how children of a killed supervisor learn that they are to end.
+ * The group has its own session, so that Ctrl-C in a terminal reaches the supervisor only, which then stops everything in
+ * order. Its standard input is a pipe that the supervisor holds open and never writes to. The pipe closes when the
+ * supervisor dies, also of SIGKILL, and then the children stop.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { delay } from '../../runtime/delay.js'
 
-/** How a group's leader ended. Exactly one of the two is not null. */
+/** How the leader of a group ended. Exactly one of the two is not null. */
 export interface Ending {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
 }
 
 const POLL_MS = 20
-/** How long the kernel may take to remove killed processes; only a container without an init process needs it. */
+/** Until the kernel removes killed processes. Only a container without an init process needs it. */
 const AFTER_KILL_MS = 1_000
 
-/** The numbers that a process runs as; they need no entry in /etc/passwd. Only root may choose them. */
+/** The user and group of a process; they need no entry in /etc/passwd. Only root may set them. */
 export interface UnixUser {
   readonly uid: number
   readonly gid: number
@@ -26,11 +26,11 @@ export interface UnixUser {
 
 export interface ProcessGroup {
   readonly pid: number
-  /** Settles when the leader ended and its output is read to the end. */
+  /** Resolves when the leader has ended and its output is read. */
   readonly ended: Promise<Ending>
-  /** Sends to every process of the group; false when there is none left. */
+  /** Signals every process of the group; false when none is left. */
   signal(signal: NodeJS.Signals): boolean
-  /** TERM, then KILL for every process that is left after `graceMs`. Resolves when nothing of the group is left. */
+  /** TERM, then KILL for the processes that are left after `graceMs`. Resolves when none is left. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -80,7 +80,7 @@ function groupOf(child: ChildProcess, pid: number): ProcessGroup {
   }
   const ended = new Promise<Ending>(resolve => {
     child.once('exit', (code, name) => {
-      // What a dead leader left behind would hold ports and locks against its successor.
+      // Processes that a dead leader left behind would hold the ports and locks of its successor.
       if (!isStopping) signal('SIGKILL')
       child.once('close', () => resolve({ code, signal: name }))
     })

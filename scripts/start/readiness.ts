@@ -1,14 +1,13 @@
-/** Waits until processes say on their ops port that they can work. */
+/** Waits until processes report on their ops port that they are ready. */
 import { delay } from '../../runtime/delay.js'
 
 const POLL_MS = 50
-/** Loading a big append-only file is over by now; what is left are connections and checks. */
+/** For connections and checks. A big append-only file is loaded before. */
 const READY_DEADLINE_MS = 60_000
 
 /**
- * Resolves when every process answers /readyz with 200. `opsPort` is asked each time, because a process that is
- * started anew has another one; `failure` may end the wait early with a sentence.
- * Rejects with what the processes that are not ready say about themselves.
+ * Resolves when every process answers /readyz with 200. Calls `opsPort` each time, because a restarted process has
+ * another port. `failure` may end the wait with a sentence. Rejects with the answers of the processes that are not ready.
  */
 export async function waitUntilReady(
   names: readonly string[],

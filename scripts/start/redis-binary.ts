@@ -1,16 +1,15 @@
 /**
  * Finds a Redis server program, and fetches one without installing anything when the machine has none.
  *
- * Order: `redis-server` or `valkey-server` on the PATH, the copy that an earlier start left in `.vendor/redis`, the
- * system's package manager. Where packages can't be fetched without installing them, the message names the
- * one command that a person has to run.
+ * Order: `redis-server` or `valkey-server` on the PATH, the copy of an earlier start in `.vendor/redis`, the system's
+ * package manager. Where packages can't be fetched without installing them, the error names the command to run.
  */
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../runtime/message-of.js'
-import { canFetchPackages, fetchPackages, findOnPath, isExecutable, libraryPathOf, runToEnd } from './apt-packages.js'
+import { findOnPath, isExecutable, libraryPathOf, obtainUnpacked, runToEnd } from './apt-packages.js'
 
-/** A program that behaves as `redis-server`, and where it finds libraries that the system does not have. */
+/** A program with the behaviour of `redis-server`, and the folder of libraries that the system lacks. */
 export interface RedisBinary {
   readonly file: string
   readonly libraryPath: string | undefined
@@ -25,43 +24,30 @@ const INSTALL_COMMANDS: readonly (readonly [program: string, command: string])[]
   ['pacman', 'pacman -S valkey']
 ]
 
-/** `vendorDir` keeps what was fetched; `say` receives a sentence about anything that takes longer than a moment. */
+/** `vendorDir` keeps what was fetched; `say` gets a sentence before anything slow. */
 export async function obtainRedis(vendorDir: string, say: (line: string) => void): Promise<RedisBinary> {
   const installed = SERVER_NAMES.map(findOnPath).find(file => file !== undefined)
   if (installed !== undefined) return { file: installed, libraryPath: undefined }
 
-  const cached = await usableCopy(vendorDir)
-  if (cached !== undefined) return cached
-
-  let reason = 'no package manager that can fetch one without installing it was found'
-  if (canFetchPackages()) {
-    say('Fetching a Redis server into .vendor (nothing is installed on the system) ...')
-    try {
-      await fetchPackages({ vendorDir, name: 'redis', packages: ['redis-tools'] }, nameServer)
-      const fetched = await usableCopy(vendorDir)
-      if (fetched !== undefined) return fetched
-      reason = 'the fetched program does not run on this machine'
-    } catch (error) {
-      reason = messageOf(error)
-    }
-  }
-  const install = INSTALL_COMMANDS.find(([program]) => findOnPath(program) !== undefined)?.[1]
-  throw new Error(
-    `There is no redis-server or valkey-server on the PATH, and fetching one did not work: ${reason}.\n` +
-      `Install one${install === undefined ? '' : ` (${install})`}, or set REDIS_URL and SECRETS_REDIS_URL to running servers.`
-  )
+  const options = { vendorDir, name: 'redis', packages: ['redis-tools'], say }
+  return await obtainUnpacked(options, usableServer, nameServer).catch((error: unknown) => {
+    const install = INSTALL_COMMANDS.find(([program]) => findOnPath(program) !== undefined)?.[1]
+    throw new Error(
+      `There is no redis-server or valkey-server on the PATH, and fetching one did not work: ${messageOf(error)}.\n` +
+        `Install one${install === undefined ? '' : ` (${install})`}, or set REDIS_URL and SECRETS_REDIS_URL to running servers.`
+    )
+  })
 }
 
-async function usableCopy(vendorDir: string): Promise<RedisBinary | undefined> {
-  const root = join(vendorDir, 'redis')
-  const file = join(root, 'redis-server')
+async function usableServer(unpacked: string): Promise<RedisBinary | undefined> {
+  const file = join(unpacked, 'redis-server')
   if (!isExecutable(file)) return undefined
-  const binary = { file, libraryPath: libraryPathOf(root) }
+  const binary = { file, libraryPath: libraryPathOf(unpacked) }
   const answer = await runToEnd(file, ['--version'], { LD_LIBRARY_PATH: binary.libraryPath }).catch(() => undefined)
   return answer === undefined ? undefined : binary
 }
 
-/** Debian ships one program under several names; the package with the name redis-server is only a link to it. */
+/** Debian ships one program under several names; its package redis-server is only a link to it. */
 async function nameServer(unpacked: string): Promise<void> {
   const programs = ['redis-server', 'redis-check-rdb', 'valkey-server', 'valkey-check-rdb']
   const program = programs.find(name => isExecutable(join(unpacked, 'usr/bin', name)))

@@ -1,4 +1,4 @@
-/** A Redis Cluster on this machine, for drills, tests and figures: masters that share the slots, each with replicas. */
+/** A Redis Cluster on this machine, for drills, tests and benchmarks: masters that share the slots, each with replicas. */
 import { join } from 'node:path'
 import { delay } from '../../runtime/delay.js'
 import { type TemporaryFolder, temporaryFolder } from '../command-line/temporary-folder.js'
@@ -34,7 +34,7 @@ export class RedisCluster {
     const place = await temporaryFolder('payments-cluster-', options.dir)
     const settings = [
       ...['--cluster-enabled', 'yes', '--cluster-node-timeout', String(nodeTimeoutMs)],
-      // The slots of a dead master are no reason to refuse the others.
+      // The slots of a dead master must not block the others.
       ...['--cluster-require-full-coverage', 'no', '--cluster-allow-replica-migration', 'no']
     ]
     const starts = Array.from({ length: masters * (1 + replicas) }, (_, i) =>
@@ -153,7 +153,7 @@ async function infoOf(node: RedisNode, name: string): Promise<string | undefined
 async function until(what: string, probe: () => Promise<boolean>): Promise<void> {
   const deadlineMs = Date.now() + FORMING_MAX_MS
   while (!(await probe())) {
-    if (Date.now() > deadlineMs) throw new Error(`Waited ${FORMING_MAX_MS} ms in vain: ${what}`)
+    if (Date.now() > deadlineMs) throw new Error(`Not within ${FORMING_MAX_MS} ms: ${what}`)
     await delay(POLL_MS)
   }
 }

@@ -1,4 +1,4 @@
-/** One durable Redis of a Cluster or of a group with Sentinels, started by hand so that no supervisor restarts it. */
+/** One durable Redis of a Cluster or of a group with Sentinels. No supervisor restarts it. */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
@@ -61,7 +61,7 @@ export class RedisNode {
     return new RedisNode(ports, start, await start())
   }
 
-  /** Starts the server again on its files, after `kill`; `more` settings count until the next restart. */
+  /** Starts the server again on its files, after `kill`. `more` settings apply until the next restart. */
   async restart(more: readonly string[] = []): Promise<void> {
     this.#running = await this.#start(more)
   }

@@ -1,6 +1,6 @@
 /**
- * `npm run rolling-restart`: has the running `npm start` of this `DATA_DIR` restart its processes one after the other, and
- * waits until all of them are new. Run a build before it, and it is a deployment.
+ * `npm run rolling-restart`: makes the running `npm start` of this `DATA_DIR` restart its processes one after the other,
+ * and waits until all are new. After a build it is a deployment.
  */
 import { readConfig } from '../../runtime/config.js'
 import { delay } from '../../runtime/delay.js'
@@ -9,7 +9,7 @@ import { readCommandLine, toolCommand } from '../command-line/tool.js'
 import { findUser, OPS_FILE, readJson } from './data-dir.js'
 
 const POLL_MS = 100
-/** Without any process that changes. Stopping may take the drain and 12 s, starting a few more. */
+/** Without a change of any process. A stop may take the drain and 12 s, a start a few seconds more. */
 const STANDSTILL_MAX_MS = DRAIN_DELAY_MAX_MS + 30_000
 /** The simulator of the card network is not part of what is deployed. */
 const STAYS = /^network\./
@@ -17,8 +17,8 @@ const STAYS = /^network\./
 readCommandLine(
   toolCommand({
     name: 'rolling-restart',
-    does: 'Has the running `npm start` of this DATA_DIR (.data) restart its processes one after the other, and waits until all of them are new. After a build it is a deployment.',
-    takes: 'some seconds for each process. Ctrl-C ends the waiting; `npm start` goes on.'
+    does: 'Makes the running `npm start` of this DATA_DIR (.data) restart its processes one after the other, and waits until all are new. After a build it is a deployment.',
+    takes: 'some seconds for each process. Ctrl-C ends the waiting; `npm start` continues.'
   })
 )
 await rollingRestart(readConfig(undefined, 'tools').dataDir)
@@ -37,17 +37,15 @@ async function rollingRestart(dataDir: string): Promise<void> {
     if ([...now].some(([name, place]) => places.get(name) !== place)) movedMs = Date.now()
     places = now
     for (const [name, old] of waiting) {
-      // A process that is started anew serves /readyz on another port.
+      // A restarted process serves /readyz on another port.
       const place = places.get(name)
       if (place === undefined || place === old || !(await isReady(place))) continue
       waiting.delete(name)
       process.stdout.write(`${name} is new, and ready\n`)
     }
-    // Another restart may be under way, after which this one begins.
+    // This restart begins after one that is running.
     if (waiting.size > 0 && Date.now() - movedMs > STANDSTILL_MAX_MS) {
-      throw new Error(
-        `${[...waiting.keys()].join(', ')}: not restarted or not ready. See what npm start says about it.`
-      )
+      throw new Error(`${[...waiting.keys()].join(', ')}: not restarted or not ready. See the output of npm start.`)
     }
     await delay(POLL_MS)
   }

@@ -1,30 +1,22 @@
 /**
  * The whole service on one machine: its databases, every process of the Procfile, the simulator.
  *
- * `npm start` is this plus signals and a banner; the system tests run the same code with a data directory and ports
- * of their own.
+ * `npm start` adds signals and a banner. The system tests run the same code with their own data directory and ports.
  */
 import { type Config, readConfig } from '../../runtime/config.js'
 import { drainMsOf, EXIT_CONFIG } from '../../runtime/ending.js'
 import { lockDataDir, OPS_FILE, writeJson } from './data-dir.js'
 import { type DatabaseUrls, startDatabases, vendorDir } from './databases.js'
-import {
-  environmentOf,
-  type PortPlan,
-  planPorts,
-  type ServiceUrls,
-  type Surroundings,
-  serviceUrls
-} from './environment.js'
+import { environmentOf, type ServiceUrls, type Surroundings, serviceUrls } from './environment.js'
 import { type OutputOptions, prefixedOutput } from './output.js'
-import { freePort } from './ports.js'
+import { freePort, type PortPlan, planPorts } from './ports.js'
 import type { Ending, UnixUser } from './process-group.js'
 import { type PlannedInstance, parseProcfile, planInstances } from './procfile.js'
 import { waitUntilReady } from './readiness.js'
 import { SupervisedProcess } from './supervised-process.js'
 import { Supervisor } from './supervisor.js'
 
-/** What must exist before the processes start; made once Redis answers. Addresses of Redis replace the real ones. */
+/** Creates what the processes need before they start, once Redis answers. Addresses of Redis replace the real ones. */
 export type Preparation = (place: {
   readonly dataDir: string
   readonly redis: DatabaseUrls
@@ -42,7 +34,7 @@ export interface ServiceOptions {
   readonly output: OutputOptions
   readonly write: (text: string) => void
   readonly prepare: Preparation
-  /** The environment of an instance, in the place of what `npm start` gives it. */
+  /** The environment of an instance, instead of that of `npm start`. */
   readonly environment?: typeof environmentOf
   /** The user that a process runs as; absent: the user of this process. */
   readonly userOf?: (processName: string) => UnixUser | undefined
@@ -55,10 +47,10 @@ export interface RunningService {
   readonly redis: DatabaseUrls
 }
 
-/** A process that dies this often before the service was ready once has a fault that a restart does not mend. */
+/** After so many deaths before the service was ready, a restart does not help. */
 const DEATHS_BEFORE_READY_MAX = 3
 
-/** One start of the service. `start` once; `stop` at any time, also while `start` is under way. */
+/** One start of the service. `start` once; `stop` at any time, also during `start`. */
 export class Service {
   readonly #options: ServiceOptions
   readonly #supervisor = new Supervisor()
@@ -66,9 +58,8 @@ export class Service {
   readonly #deaths = new Map<string, number>()
   #fault: string | undefined
   #isReady = false
-  #rolling: Promise<void> | undefined
-  /** The one that begins when `#rolling` is over. */
-  #nextRolling: Promise<void> | undefined
+  /** The last requested rolling restart. */
+  #rolling: Promise<void> = Promise.resolve()
   #releaseLock: () => Promise<void> = async () => undefined
   #sinkOf = prefixedOutput([], { isColoured: false }, () => undefined)
 
@@ -81,7 +72,7 @@ export class Service {
     return this.#supervisor.processes
   }
 
-  /** Resolves when every process is ready. Rejects, with nothing left running, when that does not come about. */
+  /** Resolves when every process is ready. Otherwise stops everything and rejects. */
   async start(): Promise<RunningService> {
     try {
       return await this.#start()
@@ -99,23 +90,12 @@ export class Service {
 
   /**
    * Restarts every process that works for merchants, one after the other: the next one when all are ready again. With
-   * two instances of what listens no client is refused. Rejects when one does not become ready; the rest go on.
-   * Asked for while one is under way, another follows: some processes may have begun before what is to be deployed was built.
+   * two instances of what listens no client is refused. Rejects when a process does not become ready; the others continue.
+   * A restart that is requested during another one follows it: some processes may run an older build.
    */
   rollingRestart(): Promise<void> {
-    if (this.#rolling === undefined) {
-      this.#rolling = this.#restartInTurn().finally(() => {
-        this.#rolling = undefined
-      })
-      return this.#rolling
-    }
-    this.#nextRolling ??= this.#rolling
-      .catch(() => undefined)
-      .then(() => {
-        this.#nextRolling = undefined
-        return this.rollingRestart()
-      })
-    return this.#nextRolling
+    this.#rolling = this.#rolling.catch(() => undefined).then(() => this.#restartInTurn())
+    return this.#rolling
   }
 
   async #restartInTurn(): Promise<void> {

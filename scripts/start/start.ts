@@ -1,8 +1,8 @@
 /**
  * `npm start`: runs the Procfile with everything it needs, until SIGINT or SIGTERM.
  *
- * SIGINT, SIGTERM and SIGHUP stop all in order within 15 s; a second one kills at once. The same happens when npm, or
- * the terminal behind the output, goes away. SIGUSR2 (`npm run rolling-restart`) restarts one process after the other.
+ * SIGINT, SIGTERM and SIGHUP stop all in order within 15 s; a second one kills at once. The death of npm and a closed
+ * output have the same effect. SIGUSR2 (`npm run rolling-restart`) restarts one process after the other.
  */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -16,7 +16,7 @@ import { prepareFor, readDemo } from './demo.js'
 import { Service } from './service.js'
 
 const PARENT_POLL_MS = 200
-/** Ctrl-C reaches this process twice, from the terminal and from npm; only a later signal is a second wish. */
+/** Ctrl-C reaches this process twice, from the terminal and from npm. Only a later signal counts as a second one. */
 const SECOND_SIGNAL_AFTER_MS = 1_000
 
 const root = resolve(import.meta.dirname, '../../..')
@@ -37,10 +37,10 @@ const { options, args } = readCommandLine<{ procfile: string }>(command)
 
 const isTerminal = process.stdout.isTTY === true
 const env = {
-  // Who watches a terminal wants to see the requests.
+  // On a terminal the requests are shown.
   ...(isTerminal ? { REQUEST_LOG_LEVEL: 'info' } : {}),
   ...process.env,
-  // Any other way to start a process has to say which environment it means.
+  // Without `npm start` a process needs an explicit SERVICE_ENV.
   ...(isGiven('SERVICE_ENV') ? {} : { SERVICE_ENV: 'test' })
 }
 const output = { isColoured: isTerminal && !process.env['NO_COLOR'], isReadable: isTerminal }
@@ -56,9 +56,9 @@ try {
     write,
     prepare: prepareFor(env)
   })
-  stopWhenTold(service)
+  stopServiceOnSignals(service)
   const { ports, dataDir } = await service.start()
-  restartWhenTold(service)
+  restartServiceOnSignal(service)
   write(banner({ ports, dataDir, demo: await readDemo(dataDir) }))
 } catch (error) {
   const exitCode = complain(error)
@@ -71,7 +71,7 @@ async function readProcfile(file: string): Promise<string> {
   })
 }
 
-function stopWhenTold(service: Service): void {
+function stopServiceOnSignals(service: Service): void {
   let stoppingSinceMs: number | undefined
   const stop = async (reason: string, exitCode: number): Promise<void> => {
     if (stoppingSinceMs !== undefined) return
@@ -88,27 +88,27 @@ function stopWhenTold(service: Service): void {
       void stop(signal, 0)
     })
   }
-  // Nothing that this process started outlives it.
+  // No child outlives this process.
   process.on('exit', () => service.killAll())
   process.stdout.on('error', () => void stop('output closed', 1))
   process.stderr.on('error', () => undefined)
   stopWithNpm(reason => void stop(reason, 1))
 }
 
-function restartWhenTold(service: Service): void {
+function restartServiceOnSignal(service: Service): void {
   process.on('SIGUSR2', () => {
     service.rollingRestart().catch((error: unknown) => write(`The rolling restart ended early: ${String(error)}\n`))
   })
 }
 
 /**
- * A killed npm can't pass a signal on; that its script has another parent then is all there is to see. For this,
- * the script in package.json begins with `exec`: else the parent would be a shell, which stays.
+ * A killed npm can't pass a signal on, but this process then has another parent. For this the script in package.json
+ * begins with `exec`: otherwise the parent would be a shell, which stays.
  */
 function stopWithNpm(stop: (reason: string) => void): void {
   if (process.env['npm_lifecycle_event'] === undefined) return
   const parent = process.ppid
   setInterval(() => {
-    if (process.ppid !== parent) stop('npm is gone')
+    if (process.ppid !== parent) stop('npm is dead')
   }, PARENT_POLL_MS).unref()
 }

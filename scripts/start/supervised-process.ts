@@ -1,14 +1,14 @@
-/** Keeps one command running: starts it anew with growing pauses when it ends by itself. */
+/** Keeps one command running: restarts it with back-off when it ends unexpectedly. */
 import { delay } from '../../runtime/delay.js'
 import { type Ending, type ProcessGroup, startGroup, type UnixUser } from './process-group.js'
 
-/** Short, because a payments worker that is away delays payments; it doubles with each quick death. */
+/** Short, because a payments worker that is down delays payments. Doubles with each quick death. */
 const FIRST_PAUSE_MS = 100
-/** Below the 10 s in which a dead worker's entries are taken over. */
+/** Below the 10 s after which others take over the entries of a dead worker. */
 const PAUSE_MAX_MS = 5_000
 /**
- * A process that lived this long is taken to work: the next death counts as the first. Longer than a start takes, and
- * not much: a server that is killed now and then should not be kept away as if it could not start.
+ * After this time a process counts as healthy, and its next death as the first one. Slightly longer than a start takes:
+ * a server that is killed now and then must not be backed off as if it could not start.
  */
 const HEALTHY_AFTER_MS = 2_000
 
@@ -20,10 +20,10 @@ export interface ProcessSpec {
   readonly cwd: string
   /** Absent: the user of this process. */
   readonly user?: UnixUser | undefined
-  /** Asked before every start, so that what may not be reused (a free port) can change. */
+  /** Called before every start, so that each one gets another ops port. */
   readonly environment: () => Promise<NodeJS.ProcessEnv>
   readonly onOutput: (text: string) => void
-  /** Receives every unexpected end, and how long the next start waits. */
+  /** Gets every unexpected end, and the pause before the next start. */
   readonly onEnd: (ending: Ending, pauseMs: number) => void
 }
 
@@ -51,13 +51,13 @@ export class SupervisedProcess {
     return this.#group?.pid
   }
 
-  /** Starts the command and goes on doing so. Rejects when the first start is impossible. Once only. */
+  /** Starts the command and keeps it running. Rejects when the first start is impossible. Call once. */
   async start(): Promise<void> {
     const first = await this.#startOnce()
     this.#loop = this.#keepRunning(first)
   }
 
-  /** Sends a signal to the running instance; what dies of it is started anew. */
+  /** Sends a signal to the running instance, which is restarted when it dies. */
   signal(signal: NodeJS.Signals): boolean {
     return this.#group?.signal(signal) ?? false
   }
@@ -65,7 +65,7 @@ export class SupervisedProcess {
   /** TERM, KILL after `graceMs`, then a new instance at once. Resolves when that runs, which is before it is ready. */
   async restart(graceMs: number): Promise<void> {
     const group = this.#group
-    // Between two starts it is being replaced anyway.
+    // Between two starts there is nothing to stop.
     if (group === undefined || this.#stopping.signal.aborted) return
     const restarted = new Promise<void>(resolve => {
       this.#onRestarted = resolve
@@ -107,7 +107,7 @@ export class SupervisedProcess {
       this.#spec.onEnd(ending, pauseMs(deaths))
       await delay(pauseMs(deaths), this.#stopping.signal)
       if (this.#stopping.signal.aborted) return
-      // The machine may be out of processes or memory for a while: that is a death like any other.
+      // A start fails while the machine is out of processes or memory: that counts as a death.
       group = await this.#startOnce().catch(() => undefined)
       if (this.#stopping.signal.aborted) await group?.stop(0)
     }

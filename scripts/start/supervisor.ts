@@ -1,14 +1,14 @@
-/** All processes of one `npm start`: started one by one, stopped together in the order that loses least work. */
+/** All processes of one `npm start`, and the order in which they stop. */
 import { STOP_DEADLINE_MS } from '../../runtime/ending.js'
 import type { SupervisedProcess } from './supervised-process.js'
 
-/** A process that keeps to its own deadline is not killed just before it. */
+/** Longer than the deadline of the process itself. */
 const WORK_GRACE_MS = STOP_DEADLINE_MS + 300
 
 /**
- * The order of stopping. First everything that works for merchants, all at once; then the simulator, which answers
- * calls that are still under way; then Redis, which all processes needed until now. The sum stays below
- * the promised 15 s; processes that drain first (DRAIN_DELAY_MS) get that time on top.
+ * The order of stopping. First everything that works for merchants, at once; then the simulator, which answers calls in
+ * flight; then the databases, which all processes need until then. The sum is below the promised 15 s; processes that
+ * drain (DRAIN_DELAY_MS) get that time on top.
  */
 const STAGES = [
   { name: 'work', graceMs: WORK_GRACE_MS },
@@ -16,37 +16,39 @@ const STAGES = [
   { name: 'redis', graceMs: 1_200 }
 ] as const
 
-/** For a process that came up while the others were being stopped: it has no work yet. */
+/** For a process that started during the stop: it has no work yet. */
 const LATECOMER_GRACE_MS = 500
 
 export type Stage = (typeof STAGES)[number]['name']
 
+interface Member {
+  readonly stage: Stage
+  readonly process: SupervisedProcess
+  /** How long it takes requests after SIGTERM (ms). */
+  readonly drainMs: number
+}
+
 export class Supervisor {
-  readonly #drainMs = new Map<SupervisedProcess, number>()
-  readonly #stages = new Map<Stage, SupervisedProcess[]>(STAGES.map(({ name }) => [name, []]))
+  readonly #members: Member[] = []
   #stop: Promise<void> | undefined
 
   /** Every process, also those that are between two starts. */
   get processes(): readonly SupervisedProcess[] {
-    return [...this.#stages.values()].flat()
+    return this.#members.map(({ process }) => process)
   }
 
   /** The processes that work for merchants, in the order of the Procfile. */
   get workers(): readonly SupervisedProcess[] {
-    return this.#stages.get('work') ?? []
+    return this.#membersOf('work').map(({ process }) => process)
   }
 
   get isStopping(): boolean {
     return this.#stop !== undefined
   }
 
-  /**
-   * From now on `stop` ends this process, which takes requests for `drainMs` after SIGTERM. Rejects, and stops it,
-   * when the stop has begun.
-   */
+  /** From now on `stop` ends this process. Rejects, and stops the process, when the stop has begun. */
   async add(stage: Stage, process: SupervisedProcess, drainMs = 0): Promise<void> {
-    this.#drainMs.set(process, drainMs)
-    this.#stages.get(stage)?.push(process)
+    this.#members.push({ stage, process, drainMs })
     if (!this.isStopping) return
     await process.stop(LATECOMER_GRACE_MS)
     throw new Error('The start was interrupted.')
@@ -54,27 +56,28 @@ export class Supervisor {
 
   /** Restarts one of `workers`. Resolves when the new instance runs, which is before it is ready. */
   async restart(process: SupervisedProcess): Promise<void> {
-    await process.restart(WORK_GRACE_MS + this.#drainOf(process))
+    const drainMs = this.#members.find(member => member.process === process)?.drainMs ?? 0
+    await process.restart(WORK_GRACE_MS + drainMs)
   }
 
-  /** Stops everything within 15 s and the drain; what does not leave is killed. Safe to call twice: the second call waits too. */
+  /** Stops everything within 15 s and the drain, and kills what is left. Safe to call twice: the second call waits too. */
   stop(): Promise<void> {
     this.#stop ??= this.#stopStages()
     return this.#stop
   }
 
-  /** Kills everything at once, without waiting. For a second Ctrl-C, and for the last moment of this process. */
+  /** Kills everything without waiting: for a second Ctrl-C, and for the exit of this process. */
   killAll(): void {
     for (const process of this.processes) process.signal('SIGKILL')
   }
 
   async #stopStages(): Promise<void> {
     for (const { name, graceMs } of STAGES) {
-      await Promise.all((this.#stages.get(name) ?? []).map(process => process.stop(graceMs + this.#drainOf(process))))
+      await Promise.all(this.#membersOf(name).map(({ process, drainMs }) => process.stop(graceMs + drainMs)))
     }
   }
 
-  #drainOf(process: SupervisedProcess): number {
-    return this.#drainMs.get(process) ?? 0
+  #membersOf(stage: Stage): Member[] {
+    return this.#members.filter(member => member.stage === stage)
   }
 }

@@ -1,7 +1,8 @@
-/** Where the tools listen that run beside `npm start`, and how. */
+/** Ports of the tools that run beside `npm start`. */
+import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
 
-/** Far from its own ports, which are 3000 to 3003 and 10 more for each instance. */
+/** Above those of `npm start`: 3000 to 3003, and 10 more for each instance. */
 export const toolPorts = {
   shop: 4000,
   inspector: 4010,
@@ -10,17 +11,15 @@ export const toolPorts = {
 } as const
 
 /**
- * Listens on this machine only. Resolves to the port (0 takes a free one); rejects with a sentence that names the option
- * to change, such as `--port`.
+ * Listens on the loopback address. Resolves to the port (0 takes a free one). Rejects with a sentence that names the
+ * option to change, such as `--port`.
  */
 export async function listenHere(server: Server, port: number, option: string): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') return reject(error)
-      const why = error.code === 'EADDRINUSE' ? 'is taken' : 'needs more rights'
-      reject(new Error(`Port ${port} ${why}. Choose another: ${option}=N, or ${option}=0 for any that is free.`))
-    })
-    server.listen(port, '127.0.0.1', resolve)
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') throw error
+    const why = error.code === 'EADDRINUSE' ? 'is taken' : 'needs more rights'
+    throw new Error(`Port ${port} ${why}. Choose another: ${option}=N, or ${option}=0 for any that is free.`)
   })
   return (server.address() as AddressInfo).port
 }

@@ -2,8 +2,8 @@
 import type { Payment } from '../../client/index.js'
 import { isOpen } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
+import type { SaleLine } from '../../scripts/simulator/ledger.js'
 import { LedgerStatus } from '../../scripts/simulator/ledger.js'
-import type { SaleLine } from '../../scripts/simulator/read-sales.js'
 import type { ReceivedEvent } from './receiver.js'
 import type { RequestRecord } from './record.js'
 

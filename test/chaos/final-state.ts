@@ -2,7 +2,7 @@
 import type { Payment } from '../../client/index.js'
 import { isOpen } from '../../machines/model.js'
 import { delay } from '../../runtime/delay.js'
-import { readSales, type SaleLine } from '../../scripts/simulator/read-sales.js'
+import { readSales, type SaleLine } from '../../scripts/simulator/ledger.js'
 import { auditChaos, type Findings } from './audit.js'
 import type { ChaosClient } from './client.js'
 import { type Outages, outagesOf, SILENCE_MAX_MS } from './outages.js'

@@ -3,7 +3,7 @@ import { cp, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { delay } from '../../runtime/delay.js'
 import { messageOf } from '../../runtime/message-of.js'
-import { readSales } from '../../scripts/simulator/read-sales.js'
+import { readSales } from '../../scripts/simulator/ledger.js'
 import type { ShippedRedis } from './shipped-redis.js'
 import type { Seen, Step } from './step.js'
 

@@ -5,14 +5,8 @@
  */
 import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import {
-  canFetchPackages,
-  fetchPackages,
-  findOnPath,
-  isExecutable,
-  libraryPathOf,
-  runToEnd
-} from '../../scripts/start/apt-packages.js'
+import { messageOf } from '../../runtime/message-of.js'
+import { findOnPath, isExecutable, libraryPathOf, obtainUnpacked, runToEnd } from '../../scripts/start/apt-packages.js'
 
 export const BROWSER_NAMES = ['chromium', 'firefox'] as const
 export type BrowserName = (typeof BROWSER_NAMES)[number]
@@ -63,24 +57,23 @@ export async function obtainBrowser(
   const { title, commands, debianPackage, program } = PRODUCTS[name]
   const installed = commands.map(findOnPath).find(file => file !== undefined)
   if (installed !== undefined) return { file: installed, env: {} }
-  const folder = join(resolve(vendorDir), name)
-  const file = join(folder, program)
-  if (!isExecutable(file)) {
-    if (!canFetchPackages()) {
-      throw new Error(
-        `There is no ${title} on the PATH (${commands.join(', ')}). Install one to run the browser tests.`
-      )
-    }
-    say(`Fetching ${title} into .vendor (nothing is installed on the system) ...`)
-    await fetchPackages({ vendorDir, name, packages: [debianPackage, ...FONT_PACKAGES] }, async unpacked => {
-      // Rejects with the loader's words when a library is missing, rather than when the first page is opened.
+  const options = { vendorDir: resolve(vendorDir), name, packages: [debianPackage, ...FONT_PACKAGES], say }
+  const folder = await obtainUnpacked(
+    options,
+    unpacked => (isExecutable(join(unpacked, program)) ? unpacked : undefined),
+    async unpacked => {
+      // Rejects with the loader's error when a library is missing, not when the first page is opened.
       await runToEnd(join(unpacked, program), ['--version'], { LD_LIBRARY_PATH: libraryPathOf(unpacked) })
-    })
-  }
+    }
+  ).catch((error: unknown) => {
+    throw new Error(
+      `There is no ${title} on the PATH (${commands.join(', ')}), and fetching one did not work: ${messageOf(error)}.`
+    )
+  })
   // Each time: it names the folder, and a checkout may have been moved or copied.
   await writeFile(join(folder, 'fonts.conf'), fontSettings(folder))
   const env = { LD_LIBRARY_PATH: libraryPathOf(folder), FONTCONFIG_FILE: join(folder, 'fonts.conf'), HOME: folder }
-  return { file, env }
+  return { file: join(folder, program), env }
 }
 
 /** The system's own settings would look for fonts in the system's folders only. */

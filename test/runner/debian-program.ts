@@ -1,14 +1,8 @@
 /** Programs that only tests run: from the PATH, or unpacked from Debian's packages without installing anything. */
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import {
-  canFetchPackages,
-  fetchPackages,
-  findOnPath,
-  isExecutable,
-  libraryPathOf,
-  runToEnd
-} from '../../scripts/start/apt-packages.js'
+import { messageOf } from '../../runtime/message-of.js'
+import { findOnPath, isExecutable, libraryPathOf, obtainUnpacked, runToEnd } from '../../scripts/start/apt-packages.js'
 
 /** A program, and the environment that it needs. */
 export interface DebianProgram {
@@ -32,14 +26,18 @@ export async function obtainProgram(
   const installed = findOnPath(name)
   if (installed !== undefined) return { file: installed, env: {} }
   const { source, path, version, unused } = PROGRAMS[name]
-  const place = join(resolve(vendorDir), source)
-  if (!isExecutable(join(place, path))) {
-    if (!canFetchPackages()) throw new Error(`There is no ${name} on the PATH. Install the package ${source}.`)
-    say(`Fetching ${name} into .vendor (nothing is installed on the system) ...`)
-    await fetchPackages({ vendorDir, name: source, packages: [source] }, async unpacked => {
+  const options = { vendorDir: resolve(vendorDir), name: source, packages: [source], say }
+  return await obtainUnpacked(
+    options,
+    unpacked => {
+      const file = join(unpacked, path)
+      return isExecutable(file) ? { file, env: { LD_LIBRARY_PATH: libraryPathOf(unpacked) } } : undefined
+    },
+    async unpacked => {
       await runToEnd(join(unpacked, path), [version], { LD_LIBRARY_PATH: libraryPathOf(unpacked) })
       await rm(join(unpacked, unused))
-    })
-  }
-  return { file: join(place, path), env: { LD_LIBRARY_PATH: libraryPathOf(place) } }
+    }
+  ).catch((error: unknown) => {
+    throw new Error(`There is no ${name} on the PATH, and fetching it did not work: ${messageOf(error)}.`)
+  })
 }

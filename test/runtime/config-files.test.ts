@@ -13,7 +13,7 @@ describe('settings from files', () => {
   })
   after(() => rmSync(dir, { recursive: true }))
 
-  it('take the place of a variable, so that a password is in no environment', () => {
+  it('replace a variable, so that a password is in no environment', () => {
     writeFileSync(file, 'rediss://api:password@redis.internal:6379\n')
     expect(readConfig({ SERVICE_ENV: 'test', REDIS_URL_FILE: file }).redisUrl).to.equal(
       'rediss://api:password@redis.internal:6379'
@@ -27,7 +27,7 @@ describe('settings from files', () => {
     )
   })
 
-  it('with keys are asked for together, by the processes that need them and no others', () => {
+  it('with keys are required together, by the processes that use them only', () => {
     const env = { WEBHOOK_KEYS_FILE: join(dir, 'missing'), PORT: 'x' }
     expect(() => readConfig(env, 'api'))
       .to.throw(ConfigError)
@@ -46,7 +46,7 @@ describe('settings from files', () => {
     )
   })
 
-  it('are named when they cannot be read or understood, without what they hold', () => {
+  it('are named when they are unreadable or invalid, without their content', () => {
     writeFileSync(file, 'a secret in the wrong place')
     const missing = join(dir, 'missing')
     expect(() => readConfig({ PORT_FILE: file, REDIS_URL_FILE: missing }))

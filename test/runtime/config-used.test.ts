@@ -22,7 +22,7 @@ describe('the settings of a process', () => {
     expect(parseProcfile(readFileSync('Procfile', 'utf8')).map(({ name }) => name)).to.deep.equal(everyProcess)
   })
 
-  it('are demanded from those that use them only', () => {
+  it('are required only from processes that use them', () => {
     const live = { SERVICE_ENV: 'live' }
     expect(problemsOf(live, 'timers')).to.deep.equal([])
     expect(problemsOf(live, 'operator')).to.deep.equal([])
@@ -40,33 +40,33 @@ describe('the settings of a process', () => {
     expect(problemsOf(env, 'webhooks').join()).to.contain('at least twice HEARTBEAT_MS')
   })
 
-  it('demand an archive from the process that moves payments there', () => {
+  it('require an archive for the process `archive`', () => {
     expect(problemsOf({ SERVICE_ENV: 'test' }, 'archive').join()).to.contain(
       'ARCHIVE_URL is not set, and `archive` needs'
     )
     expect(problemsOf({ SERVICE_ENV: 'test', ARCHIVE_URL: 'postgres://archive/test' }, 'archive')).to.deep.equal([])
   })
 
-  it('can not be read by any other process', () => {
+  it('cannot be read by any other process', () => {
     const config = readConfig({ SERVICE_ENV: 'test', NETWORK_MERCHANT_KEY: SECRET }, 'timers')
     expect(() => config.networkMerchantKey).to.throw('`timers` reads NETWORK_MERCHANT_KEY')
     expect(JSON.stringify(config)).not.to.contain(SECRET)
   })
 
-  it('with secrets are told by npm start to no other process', () => {
+  it('with secrets are passed by npm start to no other process', () => {
     expect(variablesKeptFrom('timers')).to.include.members(['NETWORK_MERCHANT_KEY', 'NOTIFICATIONS_SECRET_FILE'])
     expect(variablesKeptFrom('payments')).to.include('NOTIFICATIONS_SECRET').and.not.include('NETWORK_MERCHANT_KEY')
   })
 })
 
 describe('SERVICE_ENV', () => {
-  it('has no default: a forgotten one must not open live data as test', () => {
+  it('has no default, so that live data is never opened as test', () => {
     for (const name of everyProcess) {
       expect(problemsOf({}, name)).to.include('SERVICE_ENV is not set: must be one of test, live')
     }
   })
 
-  it('is not needed by tools that only look for a running npm start', () => {
+  it('is not required by tools that look for a running npm start', () => {
     expect(problemsOf({}, 'tools')).to.deep.equal([])
   })
 })
@@ -76,7 +76,7 @@ describe('the live environment', () => {
   const notifications = (secret: string): readonly string[] =>
     problemsOf({ SERVICE_ENV: 'live', NOTIFICATIONS_SECRET: secret }, 'notifications')
 
-  it('needs the public https address of `tokens`, which merchants are told', () => {
+  it('requires the public https address of `tokens`', () => {
     expect(api({}).join()).to.contain('TOKENS_URL: has no default in the live environment')
     expect(api({ TOKENS_URL: 'http://tokens.example' })).to.deep.equal([
       'TOKENS_URL: must be https in the live environment'
@@ -84,7 +84,7 @@ describe('the live environment', () => {
     expect(api({ TOKENS_URL: 'https://tokens.example' })).to.deep.equal([])
   })
 
-  it('needs a secret for notifications that is not guessed', () => {
+  it('requires a strong secret for notifications', () => {
     for (const weak of ['short', SECRET.slice(1), 'a'.repeat(64)]) {
       expect(notifications(weak).join()).to.contain('at least 32 random characters').and.not.contain(weak)
     }
@@ -93,7 +93,7 @@ describe('the live environment', () => {
 })
 
 describe('an address in the settings', () => {
-  it('that can not be used is named, with what is expected', () => {
+  it('that is invalid is reported with what is expected', () => {
     const env = { SERVICE_ENV: 'test', VAULT_PRIVATE_KEYS_FILE: 'package.json' }
     const url = 'must be a URL such as https://host.example:8443/path'
     for (const value of ['network.example', 'ftp://network.example', 'https://']) {

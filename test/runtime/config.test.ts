@@ -29,7 +29,7 @@ describe('PREAUTH_TTL_DAYS_BY_BRAND', () => {
     ['visa=31', /with 1 to 30 days/],
     ['visa', /must look like/]
   ] as const) {
-    it(`refuses ${text}, which would give a hold another window than the one that was meant`, () => {
+    it(`refuses ${text}`, () => {
       expect(() => read(text)).to.throw(ConfigError, problem)
     })
   }

@@ -30,21 +30,21 @@ describe('addresses that may be called', () => {
     it(`${address} may`, () => expect(policy.refusalOf(address)).to.equal(null))
   }
 
-  it('says what an address is in words', () => {
+  it('names the range of a refused address', () => {
     expect(policy.refusalOf('169.254.169.254')).to.equal('link-local')
     expect(policy.refusalOf('100.64.0.1')).to.equal('carrier-grade-nat')
   })
 
-  it('what is no address may not', () => expect(policy.refusalOf('localhost')).to.equal('not an address'))
+  it('a text that is no address may not', () => expect(policy.refusalOf('localhost')).to.equal('not an address'))
 
-  it('a network that is allowed by name may, in every form, and its neighbours may not', () => {
+  it('an allowed network may, in every notation, and its neighbours may not', () => {
     const allowing = createEgressPolicy(['127.0.0.0/8', 'fd00::/8'])
     for (const address of ['127.0.0.1', '::ffff:127.9.9.9', 'fd12::1'])
       expect(allowing.refusalOf(address)).to.equal(null)
     for (const address of ['10.0.0.1', '::1', 'fc00::1']) expect(allowing.refusalOf(address)).to.be.a('string')
   })
 
-  it('names the range that is none', () => {
+  it('names an invalid range', () => {
     expect(() => createEgressPolicy(['10.0.0.0/8', '10.0.0.0'])).to.throw('"10.0.0.0" is not a CIDR range')
   })
 })

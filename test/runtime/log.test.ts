@@ -20,12 +20,12 @@ describe('log', () => {
     return lines.join('')
   }
 
-  it('tells in each line which process and version it is of', () => {
+  it('has process and version in each line', () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
     expect(JSON.parse(logged(log => log.info('started')))).to.include({ process: 'test', pid: process.pid, version })
   })
 
-  it('tells kind, message, stack and code of an error', () => {
+  it('has type, message, stack and code of an error', () => {
     const cause = new Error('the socket is gone')
     const error = Object.assign(new TypeError('nothing was read', { cause }), { code: 'ECONNRESET' })
     const line = JSON.parse(logged(log => log.error({ err: error }, 'reading failed')))
@@ -34,7 +34,7 @@ describe('log', () => {
     expect(line.err.stack).to.contain('log.test')
   })
 
-  it('does not tell the arguments of the Redis command that failed', async () => {
+  it('leaves out the arguments of a failed Redis command', async () => {
     await test.secrets.set('text', 'no hash')
     const error: unknown = await test.secrets.hset('text', 'cvv', 'sealed-canary').catch((thrown: unknown) => thrown)
     expect(error).to.be.instanceOf(Error).and.to.have.nested.property('command.args').that.includes('sealed-canary')
@@ -43,7 +43,7 @@ describe('log', () => {
       .and.not.contain('canary')
   })
 
-  it('makes a line of what a library prints by itself', () => {
+  it('logs what a library prints', () => {
     const own = { ...console }
     const line = logged(log => {
       logWhatLibrariesPrint(log)
@@ -54,7 +54,7 @@ describe('log', () => {
     expect(JSON.parse(line)).to.include({ level: 'warn', printed: '[library] went wrong: in two\nlines' })
   })
 
-  it('says once in a while what many may cause at once, and counts the rest', async () => {
+  it('rate-limits a warning, and counts the suppressed ones', async () => {
     const gap = 20
     const lines = logged(log => {
       for (const id of [1, 2, 3]) warnRateLimited(log, { id }, 'a server is away', gap)

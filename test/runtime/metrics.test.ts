@@ -3,7 +3,7 @@ import { Registry } from 'prom-client'
 import { publishFigures } from '../../runtime/metrics.js'
 
 describe('figures that are read for each scrape', () => {
-  it('are read once for all of them', async () => {
+  it('share one reading', async () => {
     const registry = new Registry()
     let reads = 0
     publishFigures(registry, async () => ({ n: ++reads }), [
@@ -18,7 +18,7 @@ describe('figures that are read for each scrape', () => {
       .and.contain('two{age="0"} 2')
   })
 
-  it('are absent when they can not be read: an old value would pass for the truth', async () => {
+  it('are absent when the reading fails', async () => {
     const registry = new Registry()
     let isAway = false
     const read = async (): Promise<number> => {

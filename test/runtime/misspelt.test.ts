@@ -23,14 +23,14 @@ describe('a misspelt variable', () => {
     ['PREAUTH_TTL', 'PREAUTH_TTL_DAYS'],
     ['NETWORK_MERCHANT_KEY_FIL', 'NETWORK_MERCHANT_KEY_FILE']
   ] as const) {
-    it(`${given} is refused with the name that was meant`, () => {
+    it(`${given} is refused with the correct name`, () => {
       expect(problems({ [given]: 'x' })).to.equal(
         `${given}: is not known; did you mean ${meant}? Correct the name, or unset it`
       )
     })
   }
 
-  it('is not looked for in variables of other programs', () => {
+  it('ignores variables of other programs', () => {
     const others = [
       'HOME',
       'PATH',
@@ -47,7 +47,7 @@ describe('a misspelt variable', () => {
     expect(problems({ ...Object.fromEntries(others.map(name => [name, 'x'])), ...links })).to.equal('')
   })
 
-  it('counts as one of another program beside the variable itself', () => {
+  it('is ignored when the variable itself is set', () => {
     expect(problems({ REDIS_URL: 'redis://127.0.0.1', REDIS_URI: 'x' })).to.equal('')
   })
 })

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { nodeWarning } from '../../runtime/node-version.js'
-import { supportedNode } from '../../runtime/version.js'
+import { nodeWarning, supportedNode } from '../../runtime/version.js'
 import { pinnedNodes } from '../runner/node-binaries.js'
 
 describe('the versions of Node', () => {
@@ -23,7 +22,7 @@ describe('the versions of Node', () => {
   }
 
   for (const system of ['linux-x64', 'linux-arm64']) {
-    it(`in \`engines\` are those that tests run on, one of each line, on ${system}`, async () => {
+    it(`in \`engines\` are those of the tests, one of each line, on ${system}`, async () => {
       const pinned = await pinnedNodes(system)
       const lines = [...supportedNode.matchAll(/\^(\d+)/g)].map(([, line]) => line)
       expect(pinned.map(({ line }) => line)).to.deep.equal(lines)
@@ -35,7 +34,7 @@ describe('the versions of Node', () => {
     })
   }
 
-  it('have the one of the image among them', () => {
+  it('include that of the image', () => {
     const versions = [...readFileSync('deploy/Dockerfile', 'utf8').matchAll(/^FROM node:(\d+)/gm)].map(
       ([, line]) => line
     )

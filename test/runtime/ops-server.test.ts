@@ -45,13 +45,13 @@ describe('the ops server of a process whose servers are silent', () => {
     return { status: answer.status, text: await answer.text(), tookMs: performance.now() - beganMs }
   }
 
-  it('tells in /healthz and /metrics which version it is', async () => {
+  it('reports its version in /healthz and /metrics', async () => {
     expect(JSON.parse((await get('/healthz')).text)).to.deep.equal({ status: 'ok', process: 'test', version })
     const figure = `card_payments_build_info{process="test",version="${version}",node="${process.version}"} 1`
     expect((await get('/metrics')).text).to.contain(figure)
   })
 
-  it('says no in the time of one check, with a sentence for each that fails', async () => {
+  it('answers 503 within the time of one check, with a sentence for each failed one', async () => {
     const { status, text, tookMs } = await get('/readyz')
     expect(status).to.equal(503)
     expect(JSON.parse(text).problems).to.deep.equal({
@@ -63,7 +63,7 @@ describe('the ops server of a process whose servers are silent', () => {
     expect(tookMs).to.be.below(1.8 * CHECK_TIMEOUT_MS)
   })
 
-  it('tells its figures in that time too: a scrape that takes longer than Prometheus waits would tell nothing', async () => {
+  it('answers a scrape within that time, before Prometheus gives up', async () => {
     const { text, tookMs } = await get('/metrics')
     expect(text).to.match(/^card_payments_process_ready 0$/m)
     expect(tookMs).to.be.below(1.8 * CHECK_TIMEOUT_MS)
@@ -97,7 +97,7 @@ describe('the ops server of a process with a warning', () => {
   const text = async (path: string): Promise<string> =>
     await (await fetch(`http://127.0.0.1:${ops.port}${path}`)).text()
 
-  it('is ready, and tells the warning in /readyz and /metrics', async () => {
+  it('is ready, and reports the warning in /readyz and /metrics', async () => {
     const answer = await fetch(`http://127.0.0.1:${ops.port}/readyz`)
     expect(answer.status).to.equal(200)
     expect(await answer.json()).to.deep.equal({

@@ -2,8 +2,13 @@ import { expect } from 'chai'
 import { parseAddress, safeAddress } from '../../runtime/redis-address.js'
 
 describe('addresses of the durable Redis', () => {
-  it('leave one server as it is', () => {
-    expect(parseAddress('rediss://u:p@host:1/2')).to.deep.equal({ kind: 'single', url: 'rediss://u:p@host:1/2' })
+  it('keep the URL of one server, with login and TLS', () => {
+    expect(parseAddress('rediss://u:p%40ss@host:1/2')).to.deep.equal({
+      kind: 'single',
+      url: 'rediss://u:p%40ss@host:1/2',
+      login: { username: 'u', password: 'p@ss' },
+      isTls: true
+    })
   })
 
   it('name the nodes of a Cluster, with login and TLS', () => {
@@ -34,7 +39,7 @@ describe('addresses of the durable Redis', () => {
     })
   })
 
-  it('say what is wrong, and no password', () => {
+  it('report errors without the password', () => {
     expect(() => parseAddress('redis-cluster://u:hidden@a')).to.throw(/must look like redis-cluster:/)
     expect(() => parseAddress('redis-cluster://u:hidden@a')).not.to.throw(/hidden/)
     expect(() => parseAddress('redis-sentinel://a:1')).to.throw(/name of the master/)

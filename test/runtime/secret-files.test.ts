@@ -27,12 +27,12 @@ describe('a file with secrets', () => {
     for (const mode of [0o644, 0o604, 0o602]) {
       await chmod(file, mode)
       expect(await openFilesWarning(files)).to.equal(
-        `Every user of this machine has rights to files with secrets: WEBHOOK_KEYS_FILE (${link}, mode ${mode.toString(8)}). Take them away: chmod o= FILE.`
+        `Every user of this machine has rights to files with secrets: WEBHOOK_KEYS_FILE (${link}, mode ${mode.toString(8)}). Remove them: chmod o= FILE.`
       )
     }
   })
 
-  it('is looked at by the processes that read it, and no public key is', () => {
+  it('is checked by the processes that read it; public keys are not', () => {
     const env = {
       VAULT_PUBLIC_KEYS_FILE: '/keys/public',
       VAULT_PRIVATE_KEYS_FILE: '/keys/private',

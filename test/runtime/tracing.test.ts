@@ -25,7 +25,7 @@ describe('tracing', () => {
     expect(traceIdOf(PARENT)).to.equal(TRACE_ID)
   })
 
-  it('hands the trace on and records nothing, without an exporter', () => {
+  it('passes the trace on and records nothing, without an exporter', () => {
     const step = beginStep('request', PARENT)
     expect(step).to.deep.include({ traceparent: PARENT, isRecorded: false })
     expect(() => step.end()).not.to.throw()
@@ -46,7 +46,7 @@ describe('tracing', () => {
     expect(Math.round((lock?.duration[0] ?? 0) * 1e3 + (lock?.duration[1] ?? 0) / 1e6)).to.be.within(29, 40)
   })
 
-  it('begins a trace where there is none, and records none that its root did not want', () => {
+  it('begins a trace where there is none, and respects the sampling of its root', () => {
     recorded()
     expect(beginStep('wake', null).traceparent).to.match(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)
     expect(beginStep('command', PARENT.replace(/01$/, '00'))).to.deep.include({ isRecorded: false })

@@ -30,7 +30,7 @@ describe('the commands of package.json', function () {
   this.timeout(20_000)
 
   for (const name of commands) {
-    it(`${name} explains itself, and says when it does not know an option`, async () => {
+    it(`${name} prints its help, and refuses an unknown option`, async () => {
       const [help, typo] = await Promise.all([run(name, '--help'), run(name, '--no-such-option')])
       expect(help.exitCode, help.err).to.equal(0)
       expect(help.err).to.equal('')
@@ -49,14 +49,14 @@ describe('the commands of package.json', function () {
     ['start payments', 'payments: expected name=count, such as payments=4'],
     ['start --procfile=no-such-file', 'The Procfile no-such-file cannot be read'],
     ['bench --rounds', "option '--rounds <count>' argument missing"],
-    ['bench --cluster --json', 'cannot be used with'],
+    ['bench --cluster --quick', 'cannot be used with'],
     ['chaos --crash-points commit.after,commit.during', '"commit.during" is wrong. A point is a step of'],
     ['simulate --mutant no-such-mutant', 'Known: no-version-compare, '],
     ['shop --port http', 'Give a whole number from 0 to 65535.'],
     ['docs all', 'too many arguments'],
     ['test no-such-test', 'No test file matches no-such-test.']
   ] as const) {
-    it(`${line}: is told what is wrong with it`, async () => {
+    it(`${line}: reports what is wrong`, async () => {
       const [name, ...args] = line.split(' ')
       const { exitCode, out, err } = await run(name ?? '', ...args)
       expect(err)
@@ -72,7 +72,7 @@ describe('the commands of package.json', function () {
     ['shop', 'Run `npm start` in another terminal first'],
     ['webhooks:listen', 'There is no demo merchant in dist/no-such-folder.']
   ] as const) {
-    it(`${line}: cannot, and says why without a stack`, async () => {
+    it(`${line}: fails with a sentence and without a stack`, async () => {
       const [name, ...args] = line.split(' ')
       const { exitCode, out, err } = await run(name ?? '', ...args)
       expect(exitCode).to.equal(1)

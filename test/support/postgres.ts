@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Client } from 'pg'
 import { migrate } from '../../archive/migrate.js'
-import { type EmbeddedPostgres, startPostgres } from '../../scripts/start/embedded-postgres.js'
+import { startPostgres } from '../../scripts/start/embedded-postgres.js'
+import type { EmbeddedServer } from '../../scripts/start/embedded-server.js'
 import { freePort } from '../../scripts/start/ports.js'
 import { obtainPostgres } from '../../scripts/start/postgres-binary.js'
 
@@ -78,7 +79,7 @@ async function startServer(): Promise<{ url: string; stop: () => Promise<void> }
   const binary = await obtainPostgres(resolve('.vendor'), line => process.stderr.write(`${line}\n`))
   // Memory, where the system has it as a folder: fsync is then free, and no disk is worn out.
   const dir = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'payments-test-'))
-  const stop = async (running?: EmbeddedPostgres): Promise<void> => {
+  const stop = async (running?: EmbeddedServer): Promise<void> => {
     await running?.process.stop(2_000)
     await rm(dir, { recursive: true, force: true })
   }

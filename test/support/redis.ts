@@ -11,7 +11,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { createLogger } from '../../runtime/log.js'
-import { type EmbeddedRedis, startRedis } from '../../scripts/start/embedded-redis.js'
+import { startRedis } from '../../scripts/start/embedded-redis.js'
+import type { EmbeddedServer } from '../../scripts/start/embedded-server.js'
 import { freePort } from '../../scripts/start/ports.js'
 import { obtainRedis } from '../../scripts/start/redis-binary.js'
 
@@ -84,7 +85,7 @@ async function startServers(): Promise<{ urls: readonly [string, string]; stop: 
   const binary = await obtainRedis(resolve('.vendor'), line => process.stderr.write(`${line}\n`))
   // Memory, where the system has it as a folder: fsync is then free, and no disk is worn out.
   const dir = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'payments-test-'))
-  const start = async (kind: 'redis' | 'secrets-redis'): Promise<EmbeddedRedis> =>
+  const start = async (kind: 'redis' | 'secrets-redis'): Promise<EmbeddedServer> =>
     startRedis({ kind, binary, port: await freePort(), dir: join(dir, kind), databases: DATABASES, onOutput: () => {} })
   const [durable, secrets] = [await start('redis'), await start('secrets-redis')]
   return {

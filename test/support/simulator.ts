@@ -1,5 +1,5 @@
 /** The card network's simulator of a running service, by its control routes. */
-import { readSales } from '../../scripts/simulator/read-sales.js'
+import { readSales } from '../../scripts/simulator/ledger.js'
 import type { ServiceUnderTest } from './service.js'
 
 /** Replaces the whole set of faults; `{}` is none. */

@@ -103,7 +103,7 @@ describe('the owner and the rights of a key file', () => {
     expect(await open(seal())).to.deep.equal({ cvv: '123', problem: null })
   })
 
-  it('are a problem of the running process when it can not read the file any more; its keys stay in use', async () => {
+  it('are a problem of the running process when the file becomes unreadable; its keys stay in use', async () => {
     const open = await startOpener()
     const box = seal()
     chmodSync(files.privateFile, 0o000)

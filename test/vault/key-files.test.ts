@@ -54,7 +54,7 @@ async function refusal(work: Promise<unknown>): Promise<VaultError> {
 describe('vault key files', () => {
   const folder = useFolder()
 
-  it('are readable by their owner only, and nothing else is left in the folder', async () => {
+  it('are readable by their owner only, and the folder has no other file', async () => {
     const { publicFile, privateFile } = ensureKeyFiles(keyFilesIn(folder()))
     await rotate(folder())
     for (const file of [publicFile, privateFile]) expect(statSync(file).mode & 0o777).to.equal(0o600)
@@ -84,14 +84,14 @@ describe('vault key files', () => {
     expect(() => loadOpener(privateFile)).not.to.throw()
   })
 
-  it('are not created anew when only the private half is missing', async () => {
+  it('are not created when only the private half is missing', async () => {
     const { privateFile } = ensureKeyFiles(keyFilesIn(folder()))
     rmSync(privateFile)
     expect(() => ensureKeyFiles(keyFilesIn(folder()))).to.throw(VaultError, /Restore the private file/)
     expect((await refusal(rotate(folder()))).message).to.match(/cannot be read/)
   })
 
-  it('are refused in the wrong place: a private file to seal with, a public file to open with', () => {
+  it('are refused for the wrong use: a private file for sealing, a public file for opening', () => {
     const { publicFile, privateFile } = ensureKeyFiles(keyFilesIn(folder()))
     expect(() => loadSealer(privateFile)).to.throw(VaultError, /holds private keys/)
     expect(() => loadOpener(publicFile)).to.throw(VaultError, /no valid private key in "[a-p]{20}"/)
@@ -119,7 +119,7 @@ describe('vault key files', () => {
     expect(() => loadOpener(privateFile)).to.throw(VaultError, /does not belong to its public key/)
   })
 
-  it('are refused when damaged, with the path and without a piece of their content', () => {
+  it('are refused when damaged, with the path and without their content', () => {
     const { privateFile } = ensureKeyFiles(keyFilesIn(folder()))
     const content = readFileSync(privateFile, 'utf8')
     const secret = /"private": "([^"]+)"/.exec(content)?.[1] ?? ''
@@ -146,7 +146,7 @@ describe('vault key files', () => {
 describe('changes of the vault key files', () => {
   const folder = useFolder()
 
-  it('come one at a time: the second rotation changes nothing and says who is at work', async () => {
+  it('exclude each other: the second rotation changes nothing and names the holder of the lock', async () => {
     ensureKeyFiles(keyFilesIn(folder()))
     const { privateFile } = keyFilesIn(folder())
     const second = await withKeyLock(keyFilesIn(folder()), async lock => {
@@ -165,7 +165,7 @@ describe('changes of the vault key files', () => {
     ['SIGINT', false],
     ['SIGKILL', true]
   ] as const) {
-    it(`${isLeft ? 'leave a lock behind' : 'leave no lock behind'} when their process is ended by ${signal}`, async () => {
+    it(`${isLeft ? 'leave a lock behind' : 'leave no lock behind'} when ${signal} ends their process`, async () => {
       ensureKeyFiles(keyFilesIn(folder()))
       const lockFile = `${keyFilesIn(folder()).privateFile}.lock`
       const child = spawn(process.execPath, ['--input-type=module', '-e', HOLDER], {
@@ -185,7 +185,7 @@ describe('changes of the vault key files', () => {
     })
   }
 
-  it('do not overwrite what a program that knows no lock has written meanwhile', async () => {
+  it('do not overwrite a file that another program has changed', async () => {
     ensureKeyFiles(keyFilesIn(folder()))
     const { privateFile } = keyFilesIn(folder())
     const read = readKeyRing(privateFile, 'private')
@@ -198,7 +198,7 @@ describe('changes of the vault key files', () => {
     expect(readdirSync(folder())).to.have.lengthOf(2)
   })
 
-  it('write nothing when the new key can not be recorded', async () => {
+  it('write nothing when the new key cannot be recorded', async () => {
     const { privateFile } = ensureKeyFiles(keyFilesIn(folder()))
     const before = readFileSync(privateFile, 'utf8')
     let announced = ''
@@ -212,7 +212,7 @@ describe('changes of the vault key files', () => {
     expect(readdirSync(folder())).to.have.lengthOf(2)
   })
 
-  it('take an old key away two days after the last rotation, and never the current one', async () => {
+  it('remove an old key two days after the last rotation, and never the current one', async () => {
     const { privateFile, publicFile } = ensureKeyFiles(keyFilesIn(folder()))
     const first = readKeyRing(privateFile, 'private').current
     const rotatedAtMs = Date.UTC(2026, 0, 2, 12)

@@ -63,14 +63,14 @@ describe('vault', () => {
     )
   })
 
-  it('writes boxes as v1.<key id>.<base64url>, and never two alike', () => {
+  it('writes boxes as v1.<key id>.<base64url>, and never the same twice', () => {
     const { sealer } = open()
     const box = sealer.sealCvv('123', context)
     expect(box).to.match(/^v1\.[a-p]{20}\.[A-Za-z0-9_-]+$/)
     expect(sealer.sealCvv('123', context)).not.to.equal(box)
   })
 
-  it('refuses a box of another merchant, another token, or another kind, and opens nothing', () => {
+  it('refuses a box of another merchant, token or kind', () => {
     const { sealer, opener } = open()
     const box = sealer.sealCard(card, context)
     const cvvBox = sealer.sealCvv('123', context)
@@ -86,13 +86,13 @@ describe('vault', () => {
     for (const action of wrong) expect(failure(action).code).to.equal('wrong_context')
   })
 
-  it('cannot be tricked by an id that looks like the rest of a label', () => {
+  it('refuses an id that imitates the rest of a label', () => {
     const { sealer, opener } = open()
     const box = sealer.sealCvv('123', { merchantId: 'a","b', subjectId: 'c' })
     expect(failure(() => opener.openCvv(box, { merchantId: 'a', subjectId: 'b' })).code).to.equal('wrong_context')
   })
 
-  it('refuses a changed, cut or invented box', () => {
+  it('refuses a changed, truncated or invented box', () => {
     const { sealer, opener } = open()
     const box = sealer.sealCard(card, context)
     const changed = box.slice(0, 60) + (box[60] === 'A' ? 'B' : 'A') + box.slice(61)
@@ -101,7 +101,7 @@ describe('vault', () => {
     }
   })
 
-  it('says nothing about card data in any error', () => {
+  it('has no card data in any error', () => {
     const { sealer, opener } = open()
     const box = sealer.sealCard(card, context)
     const errors = [
@@ -116,7 +116,7 @@ describe('vault', () => {
     }
   })
 
-  it('goes on after a rotation without a restart: opens boxes of both keys, and seals with the new one', async () => {
+  it('follows a rotation without a restart: opens boxes of both keys, and seals with the new one', async () => {
     const { sealer, opener } = open()
     const oldBox = sealer.sealCard(card, context)
     const keyId = await rotate()
@@ -127,7 +127,7 @@ describe('vault', () => {
     await until('the sealer has the new key', () => keyIdOf(sealer.sealCard(card, context)) === keyId)
   })
 
-  it('works on with the keys that it has when a file of keys can not be used, and says so', () => {
+  it('keeps its keys when a key file becomes invalid, and reports that', () => {
     const { sealer, opener } = open()
     const { privateFile } = keyFilesIn(dir)
     const box = sealer.sealCard(card, context)

@@ -32,18 +32,18 @@ form.addEventListener('submit', async event => {
   say('')
   try {
     const token = await fields.tokenize()
-    // If this answer is lost, the shop's server knows all the same how the order stands: follow() asks it.
+    // If this answer is lost, follow() reads the order from the shop's server.
     const answer = await post(`/orders/${orderId}/pay`, { token_id: token.token_id }).catch(() => null)
     const order = await follow()
     if (answer === null && order.status === 'open') say('The payment did not reach the shop. Please try again.')
   } catch (error) {
-    // The fields mark what the buyer can mend; the sentence here is for screen readers and everything else.
+    // The fields mark what the buyer can correct; this sentence is for screen readers and all other errors.
     say(error instanceof Error ? error.message : String(error))
   }
   setBusy(false)
 })
 
-/** Shows the order, again and again until nothing about it can change by itself. */
+/** Polls and shows the order until it is final. */
 async function follow() {
   for (;;) {
     try {
@@ -94,7 +94,7 @@ function show(order) {
 
 let shownOrders = '[]'
 
-/** Draws them anew only when they have changed: the merchant may be typing an amount there. */
+/** Draws them only when they have changed: the merchant may be typing an amount there. */
 async function showOrders() {
   const orders = await get('/merchant/orders')
   if (JSON.stringify(orders) === shownOrders) return

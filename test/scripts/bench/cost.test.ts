@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path'
 import { expect } from 'chai'
 import { measureSideBySide, type SystemFigures } from '../../../scripts/bench/side-by-side.js'
 import { type System, startRival, startService } from '../../../scripts/bench/systems.js'
-import { type EmbeddedRedis, startRedis } from '../../../scripts/start/embedded-redis.js'
+import { startRedis } from '../../../scripts/start/embedded-redis.js'
+import type { EmbeddedServer } from '../../../scripts/start/embedded-server.js'
 import { freePort } from '../../../scripts/start/ports.js'
 import { obtainRedis } from '../../../scripts/start/redis-binary.js'
 
@@ -18,7 +19,7 @@ const TOLERATED = 1.35
 
 describe('the cost of a payment', () => {
   const systems: System[] = []
-  let redis: EmbeddedRedis | undefined
+  let redis: EmbeddedServer | undefined
   let dir = ''
 
   before(async function () {

@@ -29,7 +29,7 @@ function run(text: string, onOutput: (child: ReturnType<typeof spawn>) => void =
 }
 
 describe('the end of a tool', () => {
-  it('is told in a sentence when it could be expected, and with a stack when the program is wrong', () => {
+  it('is a sentence when it is expected, and has a stack when it is a bug', () => {
     expect(wordsOf(new Error('Port 4000 is taken.'))).to.equal('error: Port 4000 is taken.\n')
     expect(wordsOf(new UsageError('No.'))).to.equal('error: No.\n(add --help for the options)\n')
     expect(wordsOf(new TypeError('x is not a function'))).to.match(/^TypeError: x is not a function\n +at /)
@@ -44,7 +44,7 @@ describe('the end of a tool', () => {
     expect({ exitCode, err }).to.deep.equal({ exitCode: 1, err: 'error: No Redis answers.\n' })
   })
 
-  it('leaves no folder behind, whichever signal cuts it off', async () => {
+  it('leaves no folder behind after any signal', async () => {
     const text = `import { stopOnSignals } from '${HERE}/ending.js'
       import { temporaryFolder } from '${HERE}/temporary-folder.js'
       stopOnSignals()
@@ -62,7 +62,7 @@ describe('the end of a tool', () => {
     }
   })
 
-  it('waits for a server to stop, and not when it is told again', async () => {
+  it('waits for a server to stop, but not after a second signal', async () => {
     const text = (stop: string): string => `import { stopOnSignals } from '${HERE}/ending.js'
       stopOnSignals(() => ${stop}); setInterval(() => undefined, 1_000); process.stdout.write('up ')`
     const stopped = await run(text("new Promise(done => { process.stdout.write('down'); done() })"), child =>
@@ -79,7 +79,7 @@ describe('the end of a tool', () => {
     expect(stuck.exitCode).to.equal(130)
   })
 
-  it('is quiet when the reader is gone', async () => {
+  it('is quiet without a reader', async () => {
     const text = `import { endWithWords } from '${HERE}/ending.js'
       endWithWords(); setInterval(() => process.stdout.write('line\\n'), 10)`
     const { exitCode, err } = await run(text, child => child.stdout?.destroy())

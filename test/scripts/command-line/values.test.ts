@@ -14,7 +14,7 @@ import {
 } from '../../../scripts/command-line/values.js'
 
 describe('values of options', () => {
-  it('are numbers within their bounds, or are told which numbers are', () => {
+  it('are numbers within their bounds, which the error names', () => {
     expect(wholeNumber(1, 1_000)('1000')).to.equal(1_000)
     for (const text of ['', 'many', '0', '-1', '1.5', '1e3', '1001', ' 5', '0x10']) {
       expect(() => wholeNumber(1, 1_000)(text), text).to.throw('Give a whole number from 1 to 1000.')
@@ -28,7 +28,7 @@ describe('values of options', () => {
     expect(() => port('65536')).to.throw('Give a whole number from 0 to 65535.')
   })
 
-  it('are lists with commas, of which the wrong part is named', () => {
+  it('are lists with commas; the error names the invalid part', () => {
     expect(listOf(decimalNumber(0))('0.5,1,2')).to.deep.equal([0.5, 1, 2])
     expect(() => listOf(wholeNumber(1))('1000,x')).to.throw('"x" is wrong. Give a whole number of at least 1.')
     expect(() => listOf(wholeNumber(1))('1,,2')).to.throw('"" is wrong. ')
@@ -40,7 +40,7 @@ describe('values of options', () => {
     expect(() => oneOf(['red', 'blue'])('constructor')).to.throw('Known: red, blue.')
   })
 
-  it('are folders that are there, and files that can be written', async () => {
+  it('are existing folders, and writable files', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'payments-values-'))
     try {
       expect(folder(dir)).to.equal(dir)

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
 import { type LiveFeed, startLiveFeed } from '../../../scripts/inspector/live.js'
-import { type EmbeddedRedis, startRedis } from '../../../scripts/start/embedded-redis.js'
+import { startRedis } from '../../../scripts/start/embedded-redis.js'
+import type { EmbeddedServer } from '../../../scripts/start/embedded-server.js'
 import { freePort } from '../../../scripts/start/ports.js'
 import { obtainRedis } from '../../../scripts/start/redis-binary.js'
 import { until } from '../../support/conditions.js'
@@ -11,7 +12,7 @@ import { until } from '../../support/conditions.js'
 describe('the connection of the inspector', function () {
   this.timeout(30_000)
   let dir = ''
-  let server: EmbeddedRedis | undefined
+  let server: EmbeddedServer | undefined
   let feed: LiveFeed | undefined
   after(async () => {
     await feed?.stop()
@@ -22,7 +23,7 @@ describe('the connection of the inspector', function () {
   it('says when Redis is away, and when it is back', async () => {
     dir = await mkdtemp(join(tmpdir(), 'payments-live-'))
     const port = await freePort()
-    const start = async (): Promise<EmbeddedRedis> => {
+    const start = async (): Promise<EmbeddedServer> => {
       const binary = await obtainRedis(resolve('.vendor'), () => undefined)
       return startRedis({ kind: 'redis', binary, port, dir, onOutput: () => undefined })
     }

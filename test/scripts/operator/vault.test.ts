@@ -139,7 +139,7 @@ describe('operator vault', () => {
     const sealed = await keepBoxes(test.redis)
     await vault('rotate')
     await sealed.putBack()
-    expect((await vault('retire', first, '--yes')).text).to.contain('may still be on their way')
+    expect((await vault('retire', first, '--yes')).text).to.contain('may still be alive')
     ageKeys()
     const refused = await vault('retire', first, '--yes')
     expect(refused.code).to.equal(1)

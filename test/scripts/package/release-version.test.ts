@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { versionOf } from '../../../scripts/package/release-version.js'
+import { versionOf } from '../../../scripts/package/release.js'
 
 describe('the version of a release', () => {
   for (const [described, version] of [

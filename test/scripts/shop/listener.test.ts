@@ -8,14 +8,14 @@ describe('webhooks:listen', () => {
   let listener: Listener | undefined
   afterEach(() => listener?.stop())
 
-  it('forwards to http addresses only, and says how one is written', () => {
+  it('forwards to http addresses only, with an example in the error', () => {
     expect(forwardTarget('http://localhost:8080/hook').port).to.equal('8080')
     for (const text of ['localhost:4000/hook', '4000', '', 'ftp://localhost/']) {
       expect(() => forwardTarget(text)).to.throw('Give an http address, such as http://localhost:8080/hook.')
     }
   })
 
-  it('says when there is no answer, and lets the service try again', async () => {
+  it('reports when there is no answer, and lets the service retry', async () => {
     const tls = await makeLoopbackTls()
     const lines: string[] = []
     const forwardTo = new URL(`http://127.0.0.1:${await freePort()}/hook`)

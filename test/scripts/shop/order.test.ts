@@ -17,7 +17,7 @@ const tried = (order = newOrder('o1')): Order => withPayment(order, 'tok_1') ?? 
 const paid = (): Order => answered(tried(), 'captured')
 
 describe('orders of the demo shop', () => {
-  it('send the same request again while its outcome is not known', () => {
+  it('repeat the same request while its outcome is not known', () => {
     const order = tried()
     expect(afterAnswer(order, { kind: 'unclear' }, 'answer').pending).to.equal(order.pending)
     expect(answered(order, 'unknown').pending).to.equal(order.pending)
@@ -38,7 +38,7 @@ describe('orders of the demo shop', () => {
     expect(tried(answered(first, 'failed')).pending?.idempotencyKey).to.equal('o1.pay.2')
   })
 
-  it('hold a status that they do not know for open', () => {
+  it('treat an unknown status as under analysis', () => {
     expect(answered(tried(), 'a_status_of_next_year').status).to.equal('under_analysis')
   })
 
@@ -50,7 +50,7 @@ describe('orders of the demo shop', () => {
     expect(second?.pending.body).to.deep.equal({})
   })
 
-  it('are as they were when a refund is refused', () => {
+  it('stay unchanged when a refund is refused', () => {
     const order = withRefund(paid(), 1_000) ?? expect.fail()
     const after = afterAnswer(
       order,
@@ -62,7 +62,7 @@ describe('orders of the demo shop', () => {
   })
 
   for (const code of ['provider_rejected', 'network_unavailable']) {
-    it(`give a hold back before they take another card, when its capture got ${code}`, () => {
+    it(`cancel a hold before they take another card, when its capture got ${code}`, () => {
       const held = afterAnswer(tried(), { kind: 'refused', code, payment: paymentIn('pre_authorized') }, 'answer')
       expect(held.pending).to.include({ kind: 'refund', paymentId: 'p1', idempotencyKey: 'o1.release.1' })
       expect(isSettled(held)).to.equal(false)
@@ -73,7 +73,7 @@ describe('orders of the demo shop', () => {
     })
   }
 
-  it('wait for the end of a hold that could not be voided', () => {
+  it('wait until a hold that could not be voided has ended', () => {
     const held = afterAnswer(tried(), { ...refused, payment: paymentIn('pre_authorized') }, 'answer')
     const stuck = afterAnswer(held, { ...refused, payment: paymentIn('pre_authorized') }, 'answer')
     expect(stuck).to.include({ status: 'under_analysis', pending: null })

@@ -43,7 +43,7 @@ describe('requests of the shop that move money', () => {
     ['a refund is accepted and has not begun', [[202, captured, { 'Retry-After': '2' }]]]
   ]
   for (const [what, steps] of unclear) {
-    it(`hold the outcome for unclear when ${what}`, async () => {
+    it(`treat the outcome as unclear when ${what}`, async () => {
       expect((await send(steps)).answer).to.deep.equal({ kind: 'unclear' })
     })
   }
@@ -54,7 +54,7 @@ describe('requests of the shop that move money', () => {
     [408, 'request_timeout'],
     [429, 'rate_limited']
   ] as const) {
-    it(`do not take ${code} for a no: an earlier call with the key may have been accepted`, async () => {
+    it(`do not treat ${code} as a refusal: an earlier call with the key may have been accepted`, async () => {
       expect((await send([refusal(status, code)])).answer).to.deep.equal({ kind: 'unclear' })
     })
   }
@@ -64,7 +64,7 @@ describe('requests of the shop that move money', () => {
     [409, 'invalid_state'],
     [400, 'invalid_request']
   ] as const) {
-    it(`take ${code} for the final no that it is`, async () => {
+    it(`treat ${code} as a final refusal`, async () => {
       const { answer, sent } = await send([refusal(status, code)])
       expect(answer).to.deep.equal({ kind: 'refused', code, payment: null })
       expect(sent).to.have.length(1)
@@ -79,7 +79,7 @@ describe('requests of the shop that move money', () => {
     expect(answer).to.include({ kind: 'refused', code: 'provider_rejected' })
   })
 
-  it('hold a refusal for unclear while that payment cannot be read', async () => {
+  it('treat a refusal as unclear while that payment cannot be read', async () => {
     expect((await send([rejected, 'cut'])).answer).to.deep.equal({ kind: 'unclear' })
   })
 })

@@ -114,14 +114,14 @@ describe('the control routes of the simulator', () => {
     await network.close()
   })
 
-  it('notify again until it is received with 200, three times more at most', async () => {
+  it('repeat a notification until it gets 200, at most three times', async () => {
     answers = [500, 204, 302]
     await sell(simulator, 'order1')
     await call(simulator, 'POST', 'chargebacks', { merchant_order_id: 'order1' })
     expect(await notifications(4)).to.have.length(4)
   })
 
-  it('refuse a dispute of what is unknown, not captured, or not named', async () => {
+  it('refuse a dispute of an unknown, uncaptured or unnamed sale', async () => {
     await sell(simulator, 'held', false)
     expect(await call(simulator, 'POST', 'chargebacks', { merchant_order_id: 'none' })).to.include({ status: 404 })
     expect(await call(simulator, 'POST', 'chargebacks', { merchant_order_id: 'held' })).to.include({ status: 409 })
@@ -202,7 +202,7 @@ describe('the ledger file', () => {
     expect(text).to.include('402400******0060').and.not.to.include('4024007153760060').and.not.to.match(/"123"/)
   })
 
-  it('leaves out a last line that was cut short, and goes on after it', async () => {
+  it('ignores an incomplete last line, and continues after it', async () => {
     await run(simulator => sell(simulator, 'order1'))
     appendFileSync(file, '{"paymentId":"torn')
     await run(simulator => sell(simulator, 'order2'))
@@ -210,7 +210,7 @@ describe('the ledger file', () => {
     expect(orders).to.deep.equal(['order1', 'order2'])
   })
 
-  it('refuses to start on a file that is no ledger, and says what to do', async () => {
+  it('refuses to start on a file that is no ledger, and reports what to do', async () => {
     await run(async () => {})
     writeFileSync(file, 'nonsense\n')
     const error = await run(async () => {}).catch((reason: Error) => reason)

@@ -58,7 +58,7 @@ describe('the process network', () => {
     throw new Error('The process ended before it listened.')
   }
 
-  it('has forgotten no sale that it answered for, although it was killed at once', async () => {
+  it('keeps every answered sale after a kill', async () => {
     const before = createCardNetwork(networkConfig(await listening(start())))
     const result = await before.authorise(purchase({ orderId: 'order1' }), noAbort)
     await kill()

@@ -83,7 +83,7 @@ describe('the simulator on the wire', () => {
     expect((await call('GET', `/1/sales/${saleId}`)).json.Payment).to.include({ Status: 2, CapturedAmount: 7_000 })
   })
 
-  it('adds voids of parts up, until nothing is left', async () => {
+  it('adds up partial voids until nothing is left', async () => {
     const saleId = await sell('wire4', true)
     expect((await call('PUT', `/1/sales/${saleId}/void?amount=3000`)).json).to.include({ Status: 2, ReturnCode: '0' })
     expect((await call('PUT', `/1/sales/${saleId}/void?amount=3000`)).json).to.include({ Status: 2, ReturnCode: '0' })
@@ -102,7 +102,7 @@ describe('the simulator on the wire', () => {
     expect((await call('PUT', `/1/sales/${saleId}/void?amount=10000`)).json).to.include({ Status: 10 })
   })
 
-  it('makes another sale of a repeated order id, and lists both without their states', async () => {
+  it('books another sale for a repeated order id, and lists both without their states', async () => {
     const ids = [await sell('wire6', true), await sell('wire6', true)]
     const { json } = await call('GET', '/1/sales?merchantOrderId=wire6')
     expect(json.Payments.map((row: { PaymentId: string }) => row.PaymentId)).to.deep.equal(ids)

@@ -11,7 +11,7 @@ describe('certificates for receivers on this machine', () => {
   })
   afterEach(() => rm(dir, { recursive: true }))
 
-  it('are trusted beside the authorities that the operator named, from start to start', async () => {
+  it('are trusted beside the authorities of the operator, from start to start', async () => {
     const given = join(dir, 'company.pem')
     await writeFile(given, 'AUTHORITY OF THE COMPANY\n')
     const file = await writeTrustedAuthorities(dir, given)
@@ -20,12 +20,12 @@ describe('certificates for receivers on this machine', () => {
     expect(await readFile(await writeTrustedAuthorities(dir, undefined), 'utf8')).to.equal(`${ca}\n`)
   })
 
-  it('keep their key to their owner', async () => {
+  it('have a key that only its owner can read', async () => {
     await writeTrustedAuthorities(dir, undefined)
     expect((await stat(join(dir, 'webhooks', 'loopback-key.pem'))).mode & 0o777).to.equal(0o600)
   })
 
-  it('are missed with a sentence that says what to do', async () => {
+  it('report what to do when they are missing', async () => {
     const error = await readLoopbackTls(dir).catch((reason: unknown) => reason)
     expect(String(error)).to.contain('Run `npm start` first')
   })

@@ -14,7 +14,7 @@ describe('output of npm start', () => {
     expect(written.join('')).to.equal('api.1      | one\napi.1      | two\npayments.1 | three\n')
   })
 
-  it('writes whole lines only, for any pieces that they come in', () => {
+  it('writes whole lines, for pieces of any size', () => {
     const { sinkOf, written } = collect({ isColoured: false })
     const api = sinkOf('api.1')
     api('be')

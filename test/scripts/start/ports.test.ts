@@ -1,8 +1,18 @@
 import { createServer, type Server } from 'node:net'
 import { expect } from 'chai'
-import { assignPorts, freePort } from '../../../scripts/start/ports.js'
+import { freePort, planPorts } from '../../../scripts/start/ports.js'
 
 const host = '127.0.0.1'
+const config = {
+  host,
+  port: 0,
+  tokensPort: 0,
+  networkHost: host,
+  networkPort: 0,
+  notificationsHost: host,
+  notificationsPort: 0
+}
+const twoApis = [1, 2].map(instance => ({ name: 'api', instance }))
 
 describe('ports', () => {
   let neighbour: Server | undefined
@@ -10,30 +20,28 @@ describe('ports', () => {
 
   it('gives instance k the base port + 10 (k - 1)', async () => {
     const base = await freePort()
-    const requests = [1, 2].map(instance => ({ process: 'api', instance, base, host }))
-    expect(await assignPorts(requests)).to.deep.equal([base, base + 10])
+    const plan = await planPorts(twoApis, { ...config, port: base })
+    expect([...plan]).to.deep.equal([
+      ['api.1', { port: base, host }],
+      ['api.2', { port: base + 10, host }]
+    ])
   })
 
-  it('takes for 0 a free port that no outgoing connection is given', async () => {
-    const [first = 0, second = 0] = await assignPorts([
-      { process: 'api', instance: 1, base: 0, host },
-      { process: 'api', instance: 2, base: 0, host }
-    ])
+  it('takes for 0 a free port outside those of outgoing connections', async () => {
+    const [first = 0, second = 0] = Array.from((await planPorts(twoApis, config)).values(), ({ port }) => port)
     for (const port of [first, second]) expect(port).to.be.within(20_000, 32_000)
     expect(first).not.to.equal(second)
   })
 
-  it('names the variables of all ports that are taken or given twice', async () => {
+  it('names the variables of all ports that are taken or used twice', async () => {
     const taken = await freePort()
     const server = createServer()
     neighbour = server
     await new Promise<void>(resolve => server.listen(taken, host, resolve))
     const base = await freePort()
-    const error = await assignPorts([
-      { process: 'api', instance: 1, base: taken, host },
-      { process: 'tokens', instance: 1, base, host },
-      { process: 'network', instance: 1, base, host }
-    ]).catch((reason: unknown) => reason)
+    const instances = ['api', 'tokens', 'network', 'payments'].map(name => ({ name, instance: 1 }))
+    const ports = { ...config, port: taken, tokensPort: base, networkPort: base }
+    const error = await planPorts(instances, ports).catch((reason: unknown) => reason)
     expect(String(error)).to.contain(`PORT=${taken}: port ${taken} for api.1 is taken by another program`)
     expect(String(error)).to.contain(`NETWORK_PORT=${base}: port ${base} for network.1 is already that of tokens.1`)
   })

@@ -7,7 +7,7 @@ const plan = (...scale: string[]): string[] =>
   planInstances(entries, scale).map(({ name, instance }) => `${name}.${instance}`)
 
 describe('Procfile', () => {
-  it('reads one process a line, and ignores empty lines and remarks', () => {
+  it('reads one process a line, and ignores empty lines and comments', () => {
     expect(entries).to.deep.equal([
       { name: 'api', command: 'exec node api.js' },
       { name: 'payments', command: 'exec node payments.js --a=b:c' }
@@ -27,13 +27,13 @@ describe('Procfile', () => {
     expect(plan('payments=3', 'api=0')).to.deep.equal(['payments.1', 'payments.2', 'payments.3'])
   })
 
-  it('refuses arguments that it cannot meet, all at once', () => {
+  it('refuses all invalid arguments at once', () => {
     expect(() => plan('payments', 'unknown=2', 'api=65', 'api=-1')).to.throw(
       /payments: [\s\S]*unknown=2: the Procfile has api, payments[\s\S]*api=65: at most 64[\s\S]*api=-1: /
     )
   })
 
-  it('runs the simulator once at most, because it has one ledger', () => {
+  it('runs at most one simulator, because it has one ledger', () => {
     expect(() => planInstances(parseProcfile('network: x'), ['network=2'])).to.throw(/one ledger/)
   })
 })

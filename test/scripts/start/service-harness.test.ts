@@ -10,14 +10,14 @@ describe('harness of the system tests', function () {
   this.timeout(30_000)
   const service = useService({ procfile, scale: ['payments=2'] })
 
-  it('gives addresses and keys of a running service', async () => {
+  it('has the addresses and keys of a running service', async () => {
     expect((await fetch(service().baseUrl)).status).to.equal(200)
     expect(service().apiKey).to.match(/^svc_test\..+\..+$/)
     expect(service().publishableKey).to.match(/^svc_test\.[^.]+$/)
     expect(() => service().networkUrl).to.throw('network does not run')
   })
 
-  it('kills processes by name, and waits until their successors are ready', async () => {
+  it('kills processes by name, and waits until the restarted ones are ready', async () => {
     const before = service().pids('payments')
     expect(before).to.have.length(2)
     expect(service().kill('payments')).to.equal(2)

@@ -49,7 +49,7 @@ describe('service on one machine', function () {
     await rm(dir, { recursive: true, force: true })
   })
 
-  it('runs as many instances as asked for, each listening one on a port of its own', async () => {
+  it('runs the requested instances, each on its own port', async () => {
     const service = serviceOf(tiny('api') + tiny('payments'), ['api=2', 'payments=3'])
     const { ports } = await service.start()
     const names = service.processes.map(process => process.name)
@@ -59,7 +59,7 @@ describe('service on one machine', function () {
     expect((await environmentAt(`http://127.0.0.1:${second}`))['PORT']).to.equal(String(second))
   })
 
-  it('starts a killed process anew, a killed Redis too, with the same data', async () => {
+  it('restarts a killed process, and a killed Redis with the same data', async () => {
     const service = serviceOf(tiny('api'))
     const { urls } = await service.start()
     for (const name of ['api.1', 'redis']) {
@@ -117,7 +117,7 @@ describe('service on one machine', function () {
     expect(redis.redisUrl).not.to.contain(`:${port}`)
   })
 
-  it('tells only payments where the private keys are, and only the sealers where the public ones are', async () => {
+  it('passes the private keys to payments only, and the public ones to the sealers only', async () => {
     const service = serviceOf(tiny('api') + tiny('tokens'))
     const { urls } = await service.start()
     for (const url of [urls.base_url, urls.tokens_url]) {
@@ -127,7 +127,7 @@ describe('service on one machine', function () {
     }
   })
 
-  it('stops a start that is under way', async () => {
+  it('stops during a start', async () => {
     const service = serviceOf(tiny('api'))
     const start = service.start().catch((reason: unknown) => reason)
     await until('a process runs', () => service.processes.length > 0)

@@ -20,7 +20,7 @@ describe('npm start', function () {
     return pid
   }
 
-  beforeEach(async () => {
+  const start = async (): Promise<void> => {
     dir = await mkdtemp(join(tmpdir(), 'payments-start-'))
     output = ''
     const line = (name: string): string => `${name}: exec node dist/test/support/tiny-process.js ${name} live ${dir}\n`
@@ -37,60 +37,71 @@ describe('npm start', function () {
       })
     }
     await until('npm start is ready', () => output.includes('Ready.'), 30_000).catch(() => expect.fail(output))
-  })
-  afterEach(async () => {
+  }
+  const clean = async (): Promise<void> => {
     killAllWith(dir)
     await rm(dir, { recursive: true, force: true })
+  }
+
+  describe('in order: start, rolling restart, SIGTERM', () => {
+    before(start)
+    after(clean)
+
+    it('prints the URLs and keys that demo.json holds', async () => {
+      const demo = JSON.parse(await readFile(join(dir, 'demo.json'), 'utf8')) as Record<string, string>
+      for (const name of ['base_url', 'merchant_id', 'api_key', 'publishable_key'])
+        expect(output).to.contain(demo[name])
+    })
+
+    it('restarts its processes for every request, also during a restart', async () => {
+      const restart = (): Promise<[number | null, string]> => {
+        const tool = spawn(process.execPath, ['scripts/bootstrap.mjs', 'scripts/start/rolling-restart'], {
+          env: { ...process.env, DATA_DIR: dir },
+          stdio: ['ignore', 'pipe', 'inherit']
+        })
+        let said = ''
+        tool.stdout.on('data', chunk => {
+          said += chunk
+        })
+        return new Promise(resolve => tool.once('close', code => resolve([code, said])))
+      }
+      const first = restart()
+      await until('the first process was restarted', () => output.includes('payments.1 is restarted'), 15_000)
+      for (const [code, said] of await Promise.all([first, restart()])) {
+        expect(said.split('\n').sort().filter(Boolean)).to.deep.equal([
+          'api.1 is new, and ready',
+          'payments.1 is new, and ready',
+          'payments.2 is new, and ready'
+        ])
+        expect(code).to.equal(0)
+      }
+    })
+
+    it('stops everything on SIGTERM to npm', async () => {
+      npm.kill('SIGTERM')
+      await until('nothing is left', isGone, 15_000)
+      await until('npm start has said so', () => output.includes('Stopped.'))
+    })
   })
 
-  it('prints the URLs and keys that demo.json holds', async () => {
-    const demo = JSON.parse(await readFile(join(dir, 'demo.json'), 'utf8')) as Record<string, string>
-    for (const name of ['base_url', 'merchant_id', 'api_key', 'publishable_key']) expect(output).to.contain(demo[name])
-  })
+  describe('however it ends', () => {
+    beforeEach(start)
+    afterEach(clean)
 
-  it('restarts its processes for every request, also during a restart', async () => {
-    const restart = (): Promise<[number | null, string]> => {
-      const tool = spawn(process.execPath, ['scripts/bootstrap.mjs', 'scripts/start/rolling-restart'], {
-        env: { ...process.env, DATA_DIR: dir },
-        stdio: ['ignore', 'pipe', 'inherit']
-      })
-      let said = ''
-      tool.stdout.on('data', chunk => {
-        said += chunk
-      })
-      return new Promise(resolve => tool.once('close', code => resolve([code, said])))
-    }
-    const first = restart()
-    await until('the first process was restarted', () => output.includes('payments.1 is restarted'), 15_000)
-    for (const [code, said] of await Promise.all([first, restart()])) {
-      expect(said.split('\n').sort().filter(Boolean)).to.deep.equal([
-        'api.1 is new, and ready',
-        'payments.1 is new, and ready',
-        'payments.2 is new, and ready'
-      ])
-      expect(code).to.equal(0)
-    }
-  })
+    it('stops everything in order on Ctrl-C, which reaches npm and the supervisor both', async () => {
+      process.kill(-(npm.pid ?? Number.NaN), 'SIGINT')
+      await until('nothing is left', isGone, 15_000)
+      await until('npm start has said so', () => output.includes('Stopped.'))
+    })
 
-  it('stops everything on SIGTERM to npm', async () => {
-    npm.kill('SIGTERM')
-    await until('nothing is left', isGone, 15_000)
-    await until('npm start has said so', () => output.includes('Stopped.'))
-  })
+    it('leaves nothing when npm is killed', async () => {
+      npm.kill('SIGKILL')
+      await until('nothing is left', isGone, 15_000)
+    })
 
-  it('stops everything in order on Ctrl-C, which reaches npm and the supervisor both', async () => {
-    process.kill(-(npm.pid ?? Number.NaN), 'SIGINT')
-    await until('nothing is left', isGone, 15_000)
-    await until('npm start has said so', () => output.includes('Stopped.'))
-  })
-
-  it('leaves nothing when npm is killed', async () => {
-    npm.kill('SIGKILL')
-    await until('nothing is left', isGone, 15_000)
-  })
-
-  it('leaves nothing when the supervisor itself is killed', async () => {
-    process.kill(supervisorPid(), 'SIGKILL')
-    await until('nothing is left', isGone, 15_000)
+    it('leaves nothing when the supervisor itself is killed', async () => {
+      process.kill(supervisorPid(), 'SIGKILL')
+      await until('nothing is left', isGone, 15_000)
+    })
   })
 })

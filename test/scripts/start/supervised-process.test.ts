@@ -33,14 +33,14 @@ describe('supervised process', () => {
     expect([1, 2, 3, 4, 20].map(pauseMs)).to.deep.equal([100, 200, 400, 800, 5_000])
   })
 
-  it('kills what ignores SIGTERM when its time is over, children included', async () => {
+  it('kills what ignores SIGTERM after the grace period, children included', async () => {
     const deaf = await run('trap "" TERM; (while :; do sleep 1; done) & echo up; while :; do sleep 1; done')
     await until('it runs', () => output.includes('up'))
     await deaf.stop(100)
     expect(pidsWith(marker)).to.deep.equal([])
   })
 
-  it('takes along what a dead leader left behind', async () => {
+  it('kills the processes that a dead leader left behind', async () => {
     await run('sh -c "echo up; while :; do sleep 1; done" & sleep 0.1; exit 1')
     await until('it was started twice', () => output.split('up').length > 2)
   })

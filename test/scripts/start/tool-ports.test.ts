@@ -19,12 +19,12 @@ describe('ports of the tools', () => {
     expect(new Set(ports).size).to.equal(ports.length)
   })
 
-  it('stand in docs/RUNNING.md', () => {
+  it('are documented in docs/RUNNING.md', () => {
     const page = readFileSync('docs/RUNNING.md', 'utf8')
     expect(ports.filter(port => !page.includes(String(port)))).to.deep.equal([])
   })
 
-  it('are told to be taken, with the option that changes them', async () => {
+  it('are reported as taken, with the option that changes them', async () => {
     const [first, second] = [createServer(), createServer()]
     try {
       const port = await listenHere(first, 0, '--port')

@@ -13,7 +13,8 @@ import { createTokenStore } from '../../../redis/tokens/tokens.js'
 import { testChange } from '../../../redis/webhooks/webhook-event.js'
 import { loggedEvent, WebhookLog } from '../../../redis/webhooks/webhook-log.js'
 import { createLogger } from '../../../runtime/log.js'
-import { type EmbeddedRedis, startRedis } from '../../../scripts/start/embedded-redis.js'
+import { startRedis } from '../../../scripts/start/embedded-redis.js'
+import type { EmbeddedServer } from '../../../scripts/start/embedded-server.js'
 import { freePort } from '../../../scripts/start/ports.js'
 import { parseProcfile } from '../../../scripts/start/procfile.js'
 import { obtainRedis } from '../../../scripts/start/redis-binary.js'
@@ -82,7 +83,7 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
   this.timeout(60_000)
   let dir = ''
   let service: ServiceUnderTest
-  let servers: { durable: EmbeddedRedis; memoryOnly: EmbeddedRedis }
+  let servers: { durable: EmbeddedServer; memoryOnly: EmbeddedServer }
   let tls: { durable: string; memoryOnly: string }
   let receiver: Awaited<ReturnType<typeof startReceiver>>
   const admins: Redis[] = []
@@ -91,7 +92,7 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
     dir = await mkdtemp(join(tmpdir(), 'redis-access-'))
     const binary = await obtainRedis(resolve('.vendor'), line => process.stderr.write(`${line}\n`))
     const files = await writeCertificate(dir)
-    const start = async (kind: 'redis' | 'secrets-redis'): Promise<EmbeddedRedis> =>
+    const start = async (kind: 'redis' | 'secrets-redis'): Promise<EmbeddedServer> =>
       startRedis({ kind, binary, port: await freePort(), dir: join(dir, kind), onOutput: () => undefined })
     servers = { durable: await start('redis'), memoryOnly: await start('secrets-redis') }
     for (const { url } of [servers.durable, servers.memoryOnly]) admins.push(await connect(url, 'commands', log))

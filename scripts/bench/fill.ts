@@ -1,4 +1,4 @@
-/** What more data costs: memory per finished payment, and the times of GET, list and create, as payments pile up. */
+/** Stored payments for measurements, as the service itself would store them. */
 import { randomUUID } from 'node:crypto'
 import { newPayment, type Payment } from '../../machines/model.js'
 import type { NetworkReferences } from '../../machines/network.js'
@@ -18,91 +18,12 @@ import { encodeIdempotency } from '../../redis/payments/idempotency.js'
 import { INDEX_KEY_MAX, referenceIndex, referencePrefix } from '../../redis/payments/payment-indexes.js'
 import { encodePayment } from '../../redis/payments/payment-record.js'
 import { readConfig } from '../../runtime/config.js'
-import { untilAtRest, untilDiskIsCalm, watchingFsync } from './disk.js'
-import { type RequestSource, runOpenLoop } from './load.js'
-import { get } from './operations.js'
-import { medians } from './statistics.js'
-import type { ServiceSystem } from './systems.js'
-import { withRedis } from './with-redis.js'
 
-export interface Times {
-  readonly p50Ms: number
-  readonly p99Ms: number
-  /** The longest that Redis waited for its disk meanwhile: all requests wait with it, reads too (ms). */
-  readonly slowestFsyncMs: number
-}
-
-export interface GrowthRow {
-  readonly payments: number
-  readonly read: Times
-  readonly list: Times
-  readonly create: Times
-  /** Redis rewrites its append-only file when it has doubled: all data is written once more, beside the work. */
-  readonly createDuringRewrite: Times
-}
-
-const RATE_PER_SECOND = 200
-/** The slowest of a hundred is one of a few: a single measurement of it says little. */
-const MEASUREMENTS = 3
-const SECONDS = 8
 const BATCH = 512
 
-/** Fills the demo merchant up to each of `sizes`, and measures there. */
-export async function measureGrowth(
-  service: ServiceSystem,
-  sizes: readonly number[],
-  tell: (line: string) => void
-): Promise<GrowthRow[]> {
-  const rows: GrowthRow[] = []
-  let made: string[] = []
-  for (const payments of sizes) {
-    const missing = payments - made.length
-    made = made.concat(await withRedis(service.redisUrl, redis => fill(redis, service.demo.merchant_id, missing)))
-    tell(`growth: ${made.length} payments`)
-    const anyId = (index: number): string => made[(index * 7_919) % made.length] ?? ''
-    const read: RequestSource = index => get(service, `/v1/payments/${anyId(index)}`)
-    const list: RequestSource = index =>
-      get(service, `/v1/payments?limit=20&status=${index % 2 ? 'captured' : 'failed'}`)
-    const create = (): Promise<RequestSource> => service.prepare(RATE_PER_SECOND * SECONDS)
-    await withRedis(service.redisUrl, async redis => {
-      await untilAtRest(redis)
-      await untilDiskIsCalm(redis)
-    })
-    rows.push({
-      payments,
-      read: await timesOf(service, async () => read),
-      list: await timesOf(service, async () => list),
-      create: await timesOf(service, create),
-      createDuringRewrite: await timesOf(service, async () => {
-        const source = await create()
-        await withRedis(service.redisUrl, async redis => {
-          await untilAtRest(redis)
-          await redis.bgrewriteaof()
-        })
-        return source
-      })
-    })
-  }
-  return rows
-}
-
-/** Medians over several measurements; each has a source of its own. */
-async function timesOf(service: ServiceSystem, sourceOf: () => Promise<RequestSource>): Promise<Times> {
-  const options = { perSecond: RATE_PER_SECOND, seconds: SECONDS, connections: 64 }
-  const results: Times[] = []
-  for (let i = 0; i < MEASUREMENTS; i++) {
-    const source = await sourceOf()
-    const [{ p50Ms, p99Ms }, slowestFsyncMs] = await watchingFsync(service.redisUrl, () =>
-      runOpenLoop(service.url, options, source)
-    )
-    results.push({ p50Ms, p99Ms, slowestFsyncMs })
-  }
-  return medians(['p50Ms', 'p99Ms', 'slowestFsyncMs'], results)
-}
-
 /**
- * Finished payments, written by the service's own encoders and its commit, without HTTP and network: what they leave in
- * Redis is what a payment leaves that came through the API. Answers their ids. `timeOf`: when each was created and ended (ms).
+ * Stores finished payments with the service's own encoders and its commit, without HTTP and network. Redis holds the same
+ * as after a payment through the API. Returns their ids. `timeOf`: when each was created and ended (ms).
  */
 export async function fill(
   redis: Redis,
@@ -133,7 +54,7 @@ export async function fill(
   return ids
 }
 
-/** What accept_payment.lua writes, but for the command, which a worker would take. */
+/** What accept_payment.lua writes, without the command, which a worker would run. */
 async function writeAccepted(redis: Redis, partition: number, payment: Payment): Promise<void> {
   const { id, merchantId, externalReference } = payment.terms
   const paymentKey = paymentKeyOf(id)
@@ -157,7 +78,7 @@ function references(): NetworkReferences {
   return { saleId: randomUUID(), tid: '1120015212969', nsu: '887616', authorizationCode: '376631' }
 }
 
-/** A payment as it is just after it was accepted. */
+/** A payment right after it was accepted. */
 export function acceptedPayment(merchantId: string, id: string): Payment {
   return newPayment(
     {
@@ -179,7 +100,7 @@ export function acceptedPayment(merchantId: string, id: string): Payment {
   )
 }
 
-/** The Idempotency-Key of such a payment: as long as that of a merchant who takes short ones. */
+/** The Idempotency-Key of such a payment, as long as a short key of a merchant. */
 export function createKeyOf(merchantId: string, id: string): string {
   return idempotencyRecord(merchantId, id)
 }
