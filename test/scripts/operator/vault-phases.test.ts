@@ -10,8 +10,6 @@ import { createCardStore } from '../../../redis/cards/cards.js'
 import { createSealedCards } from '../../../redis/cards/sealed-cards.js'
 import { writeHeartbeat } from '../../../redis/commands/takeover.js'
 import { recordedKeys, recordNewKey } from '../../../redis/installation/key-record.js'
-import { connectionOf } from '../../../scripts/operator/connection.js'
-import { runOperator } from '../../../scripts/operator/program.js'
 import { keyIdOf } from '../../../vault/box.js'
 import { ensureKeyFiles, type KeyFiles, keyFilesIn } from '../../../vault/key-files.js'
 import { readKeyRing } from '../../../vault/key-ring.js'
@@ -19,6 +17,7 @@ import { loadOpener } from '../../../vault/opener.js'
 import { loadSealer } from '../../../vault/sealer.js'
 import { aCard } from '../../support/cards.js'
 import { until } from '../../support/conditions.js'
+import { type OperatorAnswer, operate } from '../../support/operator.js'
 import { useRedis } from '../../support/redis.js'
 
 const card = { number: '4024007153760060', holderName: 'Ana', expirationMonth: '07', expirationYear: '2031' }
@@ -69,14 +68,7 @@ describe('operator vault rotate, with `payments` on another machine', function (
     VAULT_PRIVATE_KEYS_FILE: files.privateFile,
     VAULT_PUBLIC_KEYS_FILE: files.publicFile
   })
-  const vault = async (...args: string[]): Promise<{ code: number; text: string }> => {
-    let text = ''
-    const write = (more: string): void => {
-      text += more
-    }
-    const world = { connect: () => connectionOf(environment()), out: write, err: write }
-    return { code: await runOperator(['vault', ...args], world), text }
-  }
+  const vault = (...args: string[]): Promise<OperatorAnswer> => operate(environment(), ['vault', ...args])
   const bringTheFile = (): void => copyFileSync(files.privateFile, theirFile)
   const sealedWith = async (): Promise<string[]> => {
     const ids: string[] = []

@@ -7,22 +7,16 @@ import { createSealedCards } from '../../../redis/cards/sealed-cards.js'
 import type { Redis } from '../../../redis/connection/connections.js'
 import { recordedKeys, recordNewKey } from '../../../redis/installation/key-record.js'
 import { keys } from '../../../redis/keys.js'
-import { connectionOf } from '../../../scripts/operator/connection.js'
-import { runOperator } from '../../../scripts/operator/program.js'
 import { ensureKeyFiles, type KeyFiles, keyFilesIn } from '../../../vault/key-files.js'
 import { readKeyRing } from '../../../vault/key-ring.js'
 import { loadOpener } from '../../../vault/opener.js'
 import { loadSealer } from '../../../vault/sealer.js'
 import { aCard } from '../../support/cards.js'
+import { type OperatorAnswer, operate } from '../../support/operator.js'
 import { useRedis } from '../../support/redis.js'
 
 const CARDS = 30
 const card = { number: '4024007153760060', holderName: 'Ana', expirationMonth: '07', expirationYear: '2031' }
-
-interface Run {
-  readonly code: number
-  readonly text: string
-}
 
 interface KeyRow {
   readonly key_id: string
@@ -60,25 +54,12 @@ describe('operator vault', () => {
   })
   afterEach(() => rmSync(dir, { recursive: true }))
 
-  const vaultOf = async ({ privateFile, publicFile }: KeyFiles, ...args: string[]): Promise<Run> => {
-    const env = {
-      SERVICE_ENV: 'test',
-      ...{ REDIS_URL: test.url, DATA_DIR: dir },
-      VAULT_PRIVATE_KEYS_FILE: privateFile,
-      VAULT_PUBLIC_KEYS_FILE: publicFile
-    }
-    let text = ''
-    const write = (more: string): void => {
-      text += more
-    }
-    const world = { connect: () => connectionOf(env), out: write, err: write }
-    return { code: await runOperator(['vault', ...args], world), text }
+  const vaultOf = ({ privateFile, publicFile }: KeyFiles, ...args: string[]): Promise<OperatorAnswer> => {
+    const files = { VAULT_PRIVATE_KEYS_FILE: privateFile, VAULT_PUBLIC_KEYS_FILE: publicFile }
+    return operate({ SERVICE_ENV: 'test', REDIS_URL: test.url, DATA_DIR: dir, ...files }, ['vault', ...args])
   }
-  const vault = (...args: string[]): Promise<Run> => vaultOf(files, ...args)
-  const keyRows = async (of = files): Promise<KeyRow[]> => {
-    const { keys } = JSON.parse((await vaultOf(of, 'status', '--json')).text) as { keys: KeyRow[] }
-    return keys
-  }
+  const vault = (...args: string[]): Promise<OperatorAnswer> => vaultOf(files, ...args)
+  const keyRows = async (of = files): Promise<KeyRow[]> => (await vaultOf(of, 'status', '--json')).json().keys
   /** Opens every stored card with a private file, and says how many. */
   const openable = async (privateFile: string): Promise<number> => {
     const opener = loadOpener(privateFile)
@@ -155,7 +136,7 @@ describe('operator vault', () => {
 
   it('rotate: can be repeated, and takes no id of another ring', async () => {
     const first = currentKey(files)
-    const { key_id: second } = JSON.parse((await vault('rotate', '--if-current', first, '--json')).text)
+    const { key_id: second } = (await vault('rotate', '--if-current', first, '--json')).json()
     const repeated = await vault('rotate', '--if-current', first)
     expect(repeated.text).to.contain(`Key ${second} is the current one: 0 stored cards`)
     expect(repeated.text).to.contain(`vault rotate --if-current ${first}`)

@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { keys, newPaymentId, partitionOf } from '../../../redis/keys.js'
 import { encodeAttempt, encodeChange } from '../../../redis/webhooks/webhook-event.js'
-import { connectionOf } from '../../../scripts/operator/connection.js'
-import { runOperator } from '../../../scripts/operator/program.js'
+import { operate } from '../../support/operator.js'
 import { useRedis } from '../../support/redis.js'
 import { AN_OPERATION } from '../../support/webhooks.js'
 
@@ -13,19 +12,7 @@ describe('operator webhook, for an abandoned endpoint', () => {
   const test = useRedis()
   let merchantId = ''
 
-  const run = async (...args: string[]) => {
-    let [out, err] = ['', '']
-    const code = await runOperator(args, {
-      connect: () => connectionOf({ SERVICE_ENV: 'test', REDIS_URL: test.url }),
-      out: text => {
-        out += text
-      },
-      err: text => {
-        err += text
-      }
-    })
-    return { code, out, err, json: () => JSON.parse(out) }
-  }
+  const run = (...args: string[]) => operate({ SERVICE_ENV: 'test', REDIS_URL: test.url }, args)
   /** As `webhooks` writes them: given up one minute after the other. */
   const giveUp = async (count: number): Promise<void> => {
     const partition = partitionOf(merchantId, PARTITIONS)

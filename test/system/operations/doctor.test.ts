@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { createLogger } from '../../../runtime/log.js'
-import { connectionOf } from '../../../scripts/operator/connection.js'
 import { certificateFinding } from '../../../scripts/operator/doctor/certificates.js'
-import { runOperator } from '../../../scripts/operator/program.js'
+import { operate } from '../../support/operator.js'
 import { usePostgres } from '../../support/postgres.js'
 import { makeRedisUsers } from '../../support/redis-users.js'
 import { useService } from '../../support/service.js'
@@ -39,27 +38,11 @@ describe('operator doctor', function () {
     await rm(dir, { recursive: true, force: true })
   })
 
-  async function run(
-    args: readonly string[] = [],
-    env: NodeJS.ProcessEnv = {}
-  ): Promise<{ code: number; out: string; err: string }> {
-    const printed = { out: '', err: '' }
-    const given = { DATA_DIR: service().dataDir, ...env }
-    const code = await runOperator(['doctor', ...args], {
-      connect: () => connectionOf(given),
-      env: given,
-      out: text => {
-        printed.out += text
-      },
-      err: text => {
-        printed.err += text
-      }
-    })
-    return { code, ...printed }
-  }
+  const run = (args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) =>
+    operate({ DATA_DIR: service().dataDir, ...env }, ['doctor', ...args])
   const examine = async (args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) => {
-    const { code, out, err } = await run([...args, '--json'], env)
-    return { code, err, findings: (JSON.parse(out) as { findings: Finding[] }).findings }
+    const { code, err, json } = await run([...args, '--json'], env)
+    return { code, err, findings: (json() as { findings: Finding[] }).findings }
   }
   const place = (): Place => ({ service: service(), durable, memoryOnly, postgres, dir })
 
