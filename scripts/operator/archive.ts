@@ -4,15 +4,14 @@ import { Command } from 'commander'
 import { type ArchivedMonth, type ArchiveMonths, type Month, openArchiveMonths } from '../../archive/months.js'
 import { requireNewFile, writeExport } from './archive-export.js'
 import { type OperatorConnection, serviceNowMs } from './connection.js'
-import { droppableFromMs, parseMonth } from './month.js'
-import { progressBar } from './progress-bar.js'
-import { table } from './table.js'
+import { isoTime, listing, progressBar } from './output.js'
+import { droppableFromMs, parseMonth } from './periods.js'
 import type { OperatorWorld, Output, VerbMaker } from './verb.js'
 
 const MONTH = ['month', 'month of creation in UTC, such as 2024-03'] as const
 
 const EXAMPLES = `
-Export and drop need the owner of the tables: ARCHIVE_URL of the process archive. docs/ARCHIVE.md has the way back.
+Export and drop need the owner of the tables: ARCHIVE_URL of the process archive. How to restore a month: docs/ARCHIVE.md.
 
 Examples:
   npm run --silent operator -- archive status
@@ -63,6 +62,14 @@ async function withMonths(
   }
 }
 
+interface MonthRow {
+  readonly found: ArchivedMonth
+  /** Null: never. */
+  readonly droppableMs: number | null
+}
+
+const MEGABYTE = 1_000_000
+
 async function status(
   connection: OperatorConnection,
   months: ArchiveMonths,
@@ -70,7 +77,7 @@ async function status(
 ): Promise<Output> {
   const nowMs = await serviceNowMs(connection)
   const names = await months.list()
-  const rows: { found: ArchivedMonth; droppableMs: number | null }[] = []
+  const rows: MonthRow[] = []
   for (const [index, month] of names.entries()) {
     terminal?.(progressBar(index / names.length, `reading ${month}`))
     const found = await months.show(month)
@@ -78,53 +85,56 @@ async function status(
     if (found !== null) rows.push({ found, droppableMs })
   }
   terminal?.('')
-  const header = ['MONTH', 'PAYMENTS', 'MB', 'OLDEST', 'NEWEST', 'BACK IN REDIS', 'EXPORTED', 'MAY BE DROPPED']
-  return {
-    json: rows.map(({ found, droppableMs }) => present(found, droppableMs, nowMs)),
-    text: table(
-      header,
-      rows.map(({ found, droppableMs }) => cells(found, droppableMs, nowMs)),
-      'The archive is empty.'
-    )
-  }
+  return listing(
+    rows,
+    row => present(row, nowMs),
+    {
+      MONTH: 'month',
+      PAYMENTS: 'payments',
+      MB: ({ found }) => Math.ceil(found.bytes / MEGABYTE),
+      OLDEST: ({ found }) => dayOf(found.oldestMs),
+      NEWEST: ({ found }) => dayOf(found.newestMs),
+      'BACK IN REDIS': 'back_in_redis',
+      EXPORTED: ({ found }) => exportText(found),
+      'MAY BE DROPPED': row => dropText(row, nowMs)
+    },
+    'The archive is empty.'
+  )
 }
 
-function present(found: ArchivedMonth, droppableMs: number | null, nowMs: number) {
+function present({ found, droppableMs }: MonthRow, nowMs: number) {
   const { month, payments, bytes, oldestMs, newestMs, returned, lastExport, isExported } = found
   return {
     month,
     payments,
     bytes,
-    oldest: timeOf(oldestMs),
-    newest: timeOf(newestMs),
+    oldest: isoTime(oldestMs),
+    newest: isoTime(newestMs),
     back_in_redis: returned,
-    exported_at: timeOf(lastExport?.exportedAtMs ?? null),
+    exported_at: isoTime(lastExport?.exportedAtMs ?? null),
     sha256: lastExport?.sha256 ?? null,
     is_unchanged: lastExport === null ? null : isExported,
-    droppable_from: timeOf(droppableMs),
+    droppable_from: isoTime(droppableMs),
     is_droppable: isExported && droppableMs !== null && droppableMs <= nowMs,
-    dropped_at: timeOf(lastExport?.droppedAtMs ?? null)
+    dropped_at: isoTime(lastExport?.droppedAtMs ?? null)
   }
 }
 
-const MEGABYTE = 1_000_000
+/** When a month was dropped that has no payment since. */
+function goneSinceMs({ bytes, lastExport }: ArchivedMonth): number | null {
+  return bytes === 0 ? (lastExport?.droppedAtMs ?? null) : null
+}
 
-function cells(found: ArchivedMonth, droppableMs: number | null, nowMs: number): string[] {
-  const { month, payments, bytes, oldestMs, newestMs, returned, lastExport, isExported } = found
-  const exported = lastExport === null ? 'no' : dayOf(lastExport.exportedAtMs)
-  const state = lastExport === null || isExported ? '' : ', changed since'
-  const droppable = droppableMs === null ? 'never' : `${droppableMs <= nowMs ? 'since' : 'from'} ${dayOf(droppableMs)}`
-  const isGone = bytes === 0 && lastExport?.droppedAtMs != null
-  const figures = [payments, Math.ceil(bytes / MEGABYTE)].map(String)
-  return [
-    month,
-    ...figures,
-    dayOf(oldestMs),
-    dayOf(newestMs),
-    String(returned),
-    isGone ? exported : exported + state,
-    isGone ? `dropped ${dayOf(lastExport.droppedAtMs)}` : droppable
-  ]
+function exportText(found: ArchivedMonth): string {
+  if (found.lastExport === null) return 'no'
+  const isChanged = !found.isExported && goneSinceMs(found) === null
+  return `${dayOf(found.lastExport.exportedAtMs)}${isChanged ? ', changed since' : ''}`
+}
+
+function dropText({ found, droppableMs }: MonthRow, nowMs: number): string {
+  const goneMs = goneSinceMs(found)
+  if (goneMs !== null) return `dropped ${dayOf(goneMs)}`
+  return droppableMs === null ? 'never' : `${droppableMs <= nowMs ? 'since' : 'from'} ${dayOf(droppableMs)}`
 }
 
 async function exportMonth(
@@ -182,10 +192,6 @@ async function drop(connection: OperatorConnection, months: ArchiveMonths, month
   }
 }
 
-function timeOf(atMs: number | null): string | null {
-  return atMs === null ? null : new Date(atMs).toISOString()
-}
-
 function dayOf(atMs: number | null): string {
-  return timeOf(atMs)?.slice(0, 10) ?? '-'
+  return isoTime(atMs)?.slice(0, 10) ?? '-'
 }

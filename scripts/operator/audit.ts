@@ -2,11 +2,11 @@
 import { Command } from 'commander'
 import { type AuditedChange, listChanges } from '../../redis/operator/audit-trail.js'
 import { time } from '../command-line/values.js'
-import { table } from './table.js'
+import { isoTime, listing } from './output.js'
 import type { VerbMaker } from './verb.js'
 
 const EXAMPLES = `
-An attempt without an outcome is of a command that died: look whether its change was made.
+An attempt whose outcome is not known belongs to a command that died. Look whether its change was made.
 
 Examples:
   npm run --silent operator -- audit --since 2026-01-31T00:00:00Z
@@ -20,14 +20,13 @@ export function auditCommand(verb: VerbMaker): Command {
       subject: ['target', 'only what is about this id'],
       isSubjectOptional: true
     },
-    async ({ redis }, { since = 0 }, target) => {
-      const changes = await listChanges(redis, { sinceMs: since, target: target === '' ? null : target })
-      const header = ['TIME', 'ACTOR', 'CHANGE', 'OUTCOME', 'REASON']
-      return {
-        json: changes.map(present),
-        text: table(header, changes.map(cells), 'No operator has changed anything.')
-      }
-    }
+    async ({ redis }, { since = 0 }, target) =>
+      listing(
+        await listChanges(redis, { sinceMs: since, target: target === '' ? null : target }),
+        present,
+        { TIME: 'at', ACTOR: 'actor', CHANGE: changeText, OUTCOME: outcomeText, REASON: ({ reason }) => reason },
+        'No change by an operator is recorded.'
+      )
   )
     .option('--since <time>', 'only since then (ISO 8601)', time)
     .addHelpText('after', EXAMPLES)
@@ -36,7 +35,7 @@ export function auditCommand(verb: VerbMaker): Command {
 function present({ auditId, atMs, actor, verb, target, options, reason, outcome }: AuditedChange) {
   return {
     audit_id: auditId,
-    at: new Date(atMs).toISOString(),
+    at: isoTime(atMs),
     actor,
     verb,
     target: target || null,
@@ -47,8 +46,11 @@ function present({ auditId, atMs, actor, verb, target, options, reason, outcome 
   }
 }
 
-function cells({ atMs, actor, verb, target, options, reason, outcome }: AuditedChange): string[] {
+function changeText({ verb, target, options }: AuditedChange): string {
   const flags = Object.entries(options).map(([name, value]) => `${name}=${value}`)
-  const ended = outcome === null ? 'not known' : `${outcome.outcome} ${outcome.detail}`.trim()
-  return [new Date(atMs).toISOString(), actor, [verb, target, ...flags].filter(Boolean).join(' '), ended, reason]
+  return [verb, target, ...flags].filter(Boolean).join(' ')
+}
+
+function outcomeText({ outcome }: AuditedChange): string {
+  return outcome === null ? 'not known' : `${outcome.outcome} ${outcome.detail}`.trim()
 }

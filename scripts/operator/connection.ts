@@ -3,13 +3,18 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openArchive } from '../../archive/open-archive.js'
 import { withArchive } from '../../archive/payment-store.js'
+import type { Payment } from '../../machines/model.js'
 import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { readClockOffset } from '../../redis/connection/redis-clock.js'
 import { claimInstallation, findInstallation, type Installation } from '../../redis/installation/installation.js'
+import { partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
+import { MerchantStore } from '../../redis/merchants/merchants.js'
 import { createPaymentStore, type PaymentStore } from '../../redis/payments/payments.js'
 import { type Config, isGiven, readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
 import { messageOf } from '../../runtime/message-of.js'
+import { isUuid } from '../../runtime/uuid.js'
+import { UsageError } from '../command-line/usage-error.js'
 import { REDIS_FILE } from '../start/data-dir.js'
 
 /** What a command of an operator works with; `close` ends it. */
@@ -17,7 +22,8 @@ export interface OperatorConnection {
   readonly config: Config
   /** The durable Redis. */
   readonly redis: Redis
-  /** Those of the archive, too, where there is one. */
+  readonly merchants: MerchantStore
+  /** With those of the archive, where there is one. */
   readonly payments: PaymentStore
   /** '' without an archive. */
   readonly archiveUrl: string
@@ -48,7 +54,7 @@ export async function connectionOf(env?: NodeJS.ProcessEnv): Promise<OperatorCon
       onStop: (_, stop) => void ends.push(async () => await stop())
     })
     const payments = withArchive(createPaymentStore(redis), archive, { redis })
-    return { config, redis, payments, archiveUrl, close }
+    return { config, redis, merchants: new MerchantStore(redis, config.environment), payments, archiveUrl, close }
   } catch (error) {
     await close()
     throw error
@@ -63,6 +69,19 @@ export function toldBy(found: Installation | null): Record<string, string> {
 /** The time by which the workers judge, the test clock included (ms). */
 export async function serviceNowMs({ redis, config }: Pick<OperatorConnection, 'redis' | 'config'>): Promise<number> {
   return Date.now() + (config.environment === 'test' ? await readClockOffset(redis) : 0)
+}
+
+/** The subject of a verb about one payment, which `paymentOf` reads. */
+export const PAYMENT = ['payment', 'id of the payment'] as const
+
+/** The payment that an operator names. Throws `UsageError` for what is no id, and `Error` when there is no such payment. */
+export async function paymentOf({ payments, config }: OperatorConnection, given: string): Promise<Payment> {
+  const id = given.toLowerCase()
+  if (!isUuid(id)) throw new UsageError(`"${given}" is not the id of a payment, which is a UUID`)
+  const partition = partitionOfPayment(id)
+  const payment = partition < config.partitions ? await payments.load(partition, paymentKeyOf(id)) : null
+  if (payment === null) throw new Error(`There is no payment ${id} in this installation.`)
+  return payment
 }
 
 /** The address, and where it was found; the archive beside it, '' without one. */

@@ -6,27 +6,30 @@ import {
   listDeadLetters,
   replayDeadLetter
 } from '../../redis/commands/dead-letters.js'
-import { table } from './table.js'
+import { isoTime, listing } from './output.js'
 import type { VerbMaker } from './verb.js'
 
 export function deadLetterCommand(verb: VerbMaker): Command {
-  const noun = new Command('dead-letter').description('Commands that failed again and again and were put aside.')
-  const subject = ['letter', 'its first column in `dead-letter list`'] as const
-  verb(noun.command('list'), { does: 'All of them, with the reason.' }, async ({ redis, config }) => {
-    const letters = await listDeadLetters(redis, config.partitions)
-    const rows = letters.map(letter => {
-      const { command, reason, letterId } = letter
-      return [letterId, timeOf(letter) ?? '', command?.paymentId ?? '-', command?.kind ?? '-', reason]
-    })
-    return {
-      json: letters.map(present),
-      text: table(['LETTER', 'PUT ASIDE', 'PAYMENT', 'COMMAND', 'REASON'], rows, 'There are no dead letters.')
-    }
-  })
+  const noun = new Command('dead-letter').description('Commands without a result after DELIVERIES_MAX deliveries.')
+  const subject = ['letter', 'id of the dead letter, see `dead-letter list`'] as const
+  verb(noun.command('list'), { does: 'All of them, with the reason.' }, async ({ redis, config }) =>
+    listing(
+      await listDeadLetters(redis, config.partitions),
+      present,
+      {
+        LETTER: 'letter_id',
+        'PUT ASIDE': 'dead_lettered_at',
+        PAYMENT: 'payment_id',
+        COMMAND: 'command',
+        REASON: 'reason'
+      },
+      'There are no dead letters.'
+    )
+  )
   verb(
     noun.command('replay'),
     {
-      does: 'Give one back to the workers. What it may have done is asked about, never done again.',
+      does: 'Give one back to the workers. A call that it may have sent is reconciled, never sent again.',
       subject,
       change: 'can_be_undone'
     },
@@ -34,14 +37,14 @@ export function deadLetterCommand(verb: VerbMaker): Command {
       const letter = await replayDeadLetter(redis, letterId)
       return {
         json: present(letter),
-        text: `The ${letter.command?.kind} of payment ${letter.command?.paymentId} is with the workers again.`
+        text: `The ${letter.command?.kind} of payment ${letter.command?.paymentId} is in the queue of the workers again.`
       }
     }
   )
   verb(
     noun.command('discard'),
     {
-      does: 'Remove one that is not a command, and so can not be replayed. It is printed a last time.',
+      does: 'Remove one that is not a command, which no worker can replay. Its content is printed.',
       subject,
       change: 'for_ever'
     },
@@ -49,25 +52,21 @@ export function deadLetterCommand(verb: VerbMaker): Command {
       const letter = await discardDeadLetter(redis, letterId)
       return {
         json: present(letter),
-        text: `Letter ${letter.letterId} is removed. It held ${JSON.stringify(letter.fields)}.`
+        text: `Dead letter ${letter.letterId} is removed. Its content was ${JSON.stringify(letter.fields)}.`
       }
     }
   )
   return noun
 }
 
-function present(letter: DeadLetter): Record<string, unknown> {
+function present({ letterId, reason, deadLetteredAtMs, command, fields }: DeadLetter) {
   return {
-    letter_id: letter.letterId,
-    payment_id: letter.command?.paymentId ?? null,
-    command: letter.command?.kind ?? null,
-    reason: letter.reason,
-    dead_lettered_at: timeOf(letter),
-    // Of a command the payment says more.
-    ...(letter.command === null ? { fields: letter.fields } : {})
+    letter_id: letterId,
+    payment_id: command?.paymentId ?? null,
+    command: command?.kind ?? null,
+    reason,
+    dead_lettered_at: Number.isFinite(deadLetteredAtMs) ? isoTime(deadLetteredAtMs) : null,
+    // The payment of a command shows more than its fields.
+    ...(command === null ? { fields } : {})
   }
-}
-
-function timeOf({ deadLetteredAtMs }: DeadLetter): string | null {
-  return Number.isFinite(deadLetteredAtMs) ? new Date(deadLetteredAtMs).toISOString() : null
 }

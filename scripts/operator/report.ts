@@ -3,10 +3,9 @@ import { Command } from 'commander'
 import type { Payment } from '../../machines/model.js'
 import { type MoneyMove, moneyMoves } from '../../machines/money-moves.js'
 import type { OperatorConnection } from './connection.js'
-import { csvLine } from './csv.js'
-import { parseDay, rangeOf, ZONE_OPTION } from './day.js'
+import { csvLine, isoTime, listing } from './output.js'
 import { addScanOptions, type ScanOptions, scanPayments } from './payment-scan.js'
-import { table } from './table.js'
+import { parseDay, rangeOf, ZONE_OPTION } from './periods.js'
 import type { OperatorWorld, Output, VerbMaker } from './verb.js'
 
 interface DailyOptions extends ScanOptions {
@@ -52,12 +51,26 @@ export function reportCommand(verb: VerbMaker): Command {
   return noun
 }
 
-interface Sums {
+/** The sums of one group, as they are printed. */
+interface DailyRow {
+  readonly merchant_id: string
+  readonly status: string
+  readonly brand: string
   count: number
-  amountCents: number
-  capturedCents: number
-  refundedCents: number
+  amount_cents: number
+  captured_cents: number
+  refunded_cents: number
 }
+
+const DAILY_COLUMNS = [
+  'merchant_id',
+  'status',
+  'brand',
+  'count',
+  'amount_cents',
+  'captured_cents',
+  'refunded_cents'
+] as const satisfies readonly (keyof DailyRow)[]
 
 async function daily(
   connection: OperatorConnection,
@@ -65,31 +78,27 @@ async function daily(
   _: string,
   world: OperatorWorld
 ): Promise<Output> {
-  const groups = new Map<string, Sums>()
+  const groups = new Map<string, DailyRow>()
   for await (const payment of scanPayments(connection, world, options, rangeOf(options.on, options.on, options.zone))) {
     add(groups, payment)
   }
-  const rows = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([group, sums]) => ({ group, ...sums }))
-  const cells = rows.map(({ group, count, amountCents, capturedCents, refundedCents }) => {
-    return [...group.split(' '), ...[count, amountCents, capturedCents, refundedCents].map(String)]
-  })
-  const header = ['merchant_id', 'status', 'brand', 'count', 'amount_cents', 'captured_cents', 'refunded_cents']
-  const json = cells.map(row =>
-    Object.fromEntries(header.map((name, at) => [name, at < 3 ? row[at] : Number(row[at])]))
-  )
-  if (options.csv) return { json, text: [header, ...cells].map(csvLine).join('').trimEnd() }
-  const title = header.map(name => name.toUpperCase().replace('_', ' '))
-  return { json, text: table(title, cells, 'No payment was created on that day.') }
+  const rows = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+  const columns = Object.fromEntries(DAILY_COLUMNS.map(name => [name.toUpperCase().replace('_', ' '), name]))
+  const { json, text } = listing(rows, row => row, columns, 'No payment was created on that day.')
+  if (!options.csv) return { json, text }
+  const lines = [DAILY_COLUMNS, ...rows.map(row => DAILY_COLUMNS.map(name => row[name]))]
+  return { json, text: lines.map(csvLine).join('').trimEnd() }
 }
 
-function add(groups: Map<string, Sums>, { terms, progress }: Payment): void {
-  const group = `${terms.merchantId} ${progress.status} ${terms.card.brand}`
-  const sums = groups.get(group) ?? { count: 0, amountCents: 0, capturedCents: 0, refundedCents: 0 }
-  groups.set(group, sums)
+function add(groups: Map<string, DailyRow>, { terms, progress }: Payment): void {
+  const group = { merchant_id: terms.merchantId, status: progress.status, brand: terms.card.brand }
+  const key = Object.values(group).join(' ')
+  const sums = groups.get(key) ?? { ...group, count: 0, amount_cents: 0, captured_cents: 0, refunded_cents: 0 }
+  groups.set(key, sums)
   sums.count++
-  sums.amountCents += terms.amountCents
-  sums.capturedCents += progress.capturedCents
-  sums.refundedCents += progress.refundedCents
+  sums.amount_cents += terms.amountCents
+  sums.captured_cents += progress.capturedCents
+  sums.refunded_cents += progress.refundedCents
 }
 
 async function settlement(
@@ -142,7 +151,7 @@ function rowOf({ terms, progress }: Payment, { type, atMs, amountCents, idempote
   const { nsu, tid, authorizationCode } = progress.references
   return {
     type,
-    occurred_at: new Date(atMs).toISOString(),
+    occurred_at: isoTime(atMs),
     amount_cents: amountCents,
     currency: terms.currency,
     merchant_id: terms.merchantId,

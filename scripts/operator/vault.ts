@@ -6,7 +6,7 @@ import type { Config } from '../../runtime/config.js'
 import { keyIdOf, type SealedCard } from '../../vault/box.js'
 import { addNextKey, type KeyFiles, type KeyLock, keyFilesIn, removeKey, useNextKey } from '../../vault/key-files.js'
 import { withKeyLock } from '../../vault/key-lock.js'
-import { readKeyRing, withoutKey } from '../../vault/key-ring.js'
+import { type KeyRing, readKeyRing, withoutKey } from '../../vault/key-ring.js'
 import { loadOpener, type Opener } from '../../vault/opener.js'
 import { loadSealer } from '../../vault/sealer.js'
 import { VaultError } from '../../vault/vault-error.js'
@@ -15,7 +15,7 @@ import type { OperatorConnection } from './connection.js'
 import { addInit, IF_CURRENT, idsOf, requireOwnRing } from './key-files.js'
 import { paymentsWithout } from './key-readers.js'
 import { addOpsOptions, type OpsOptions } from './ops-addresses.js'
-import { table } from './table.js'
+import { listing } from './output.js'
 import type { Output, VerbMaker } from './verb.js'
 
 /** Stored cards of each key that `status` opens: a wrong key opens none of them. */
@@ -80,24 +80,28 @@ async function status({ redis, config }: OperatorConnection): Promise<Output> {
     use.tried++
     if (opened(opener, record) !== null) use.opened++
   }
-  const keys = [...uses].map(([keyId, use]) => {
-    const role = {
-      current: keyId === ring.current,
-      next: keyId === ring.next,
-      in_ring: Object.hasOwn(ring.keys, keyId)
-    }
-    return { key_id: keyId, ...role, ...use }
-  })
-  const rows = keys.map(({ key_id, current, next, in_ring, cards, tried, opened: count }) => {
-    const idle = next ? 'next, seals nothing yet' : 'opens old boxes'
-    const role = current ? 'current' : idle
-    const state = count < tried ? 'DOES NOT OPEN' : role
-    return [key_id, in_ring ? state : 'MISSING', String(cards), `${count} of ${tried}`]
-  })
-  return {
-    json: { private_file: files.privateFile, keys },
-    text: table(['KEY', 'STATE', 'STORED CARDS', 'OPENED OF A SAMPLE'], rows, '')
-  }
+  const { json, text } = listing(
+    [...uses],
+    ([keyId, use]) => {
+      const isInRing = Object.hasOwn(ring.keys, keyId)
+      return { key_id: keyId, current: keyId === ring.current, next: keyId === ring.next, in_ring: isInRing, ...use }
+    },
+    {
+      KEY: 'key_id',
+      STATE: ([keyId, use]) => stateOf(ring, keyId, use),
+      'STORED CARDS': 'cards',
+      'OPENED OF A SAMPLE': ([, use]) => `${use.opened} of ${use.tried}`
+    },
+    ''
+  )
+  return { json: { private_file: files.privateFile, keys: json }, text }
+}
+
+function stateOf(ring: KeyRing, keyId: string, { opened, tried }: KeyUse): string {
+  if (!Object.hasOwn(ring.keys, keyId)) return 'MISSING'
+  if (opened < tried) return 'DOES NOT OPEN'
+  if (keyId === ring.current) return 'current'
+  return keyId === ring.next ? 'next, seals nothing yet' : 'opens old boxes'
 }
 
 /** Holds the lock to the end: a key must not be retired while a rotation still seals with it. */

@@ -6,7 +6,7 @@ import { serverTimeMs } from '../../../redis/connection/redis-clock.js'
 import type { Config } from '../../../runtime/config.js'
 import { messageOf } from '../../../runtime/message-of.js'
 import { within } from '../../../runtime/within.js'
-import { droppableFromMs } from '../month.js'
+import { droppableFromMs } from '../periods.js'
 import { type Finding, judged, notChecked, ok, problem, warning } from './finding.js'
 import type { SeenProcess } from './process-checks.js'
 

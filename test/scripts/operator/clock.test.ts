@@ -1,34 +1,21 @@
 import { expect } from 'chai'
 import { register } from 'prom-client'
 import { advanceClock, followClock, readClockOffset, watchClock } from '../../../redis/connection/redis-clock.js'
-import { createPaymentStore } from '../../../redis/payments/payments.js'
-import { readConfig } from '../../../runtime/config.js'
-import { runOperator } from '../../../scripts/operator/program.js'
+import { claimInstallation } from '../../../redis/installation/installation.js'
 import { until } from '../../support/conditions.js'
 import { ConditionsUnderTest } from '../../support/conditions-of.js'
+import { operate } from '../../support/operator.js'
 import { useRedis } from '../../support/redis.js'
 
 describe('the clock of the live environment', () => {
   const test = useRedis()
 
   it('cannot be moved, and does not look at what moves the other one', async () => {
-    let errors = ''
-    const world = {
-      connect: async () => ({
-        config: readConfig({ SERVICE_ENV: 'live' }, 'operator'),
-        redis: test.redis,
-        payments: createPaymentStore(test.redis),
-        archiveUrl: '',
-        close: async () => undefined
-      }),
-      out: () => undefined,
-      err: (text: string) => {
-        errors += text
-      }
+    await claimInstallation(test.redis, { environment: 'live', installationId: 'eu', partitions: 4 })
+    for (const args of [['advance', '7d'], ['reset']]) {
+      const { code, err } = await operate({ REDIS_URL: test.url }, ['clock', ...args])
+      expect([code, err]).to.deep.equal([1, 'error: The live environment has no test clock. Nothing was changed.\n'])
     }
-    expect(await runOperator(['clock', 'advance', '7d'], world)).to.equal(1)
-    expect(await runOperator(['clock', 'reset'], world)).to.equal(1)
-    expect(errors).to.contain('The clock of the live environment is the real one.')
     expect(await readClockOffset(test.redis)).to.equal(0)
 
     await advanceClock(test.redis, 3_600_000)

@@ -67,7 +67,7 @@ describe('operator payment search', () => {
   })
 
   for (const [args, message] of [
-    [[], /say what to look for/],
+    [[], /say what to search for/],
     [['--nsu', '1'], /say on which day/],
     [['--last4', '1', '--on', '2026-02-30'], /Give a day such as/],
     [['--last4', '1', '--on', '2026-02-01', '--zone', 'Mars'], /no such time zone/]

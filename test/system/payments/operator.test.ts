@@ -55,7 +55,9 @@ describe('an operator', function () {
     expect((await run('payment', 'show', 'order-1')).code).to.equal(2)
     expect((await run('payment', 'show')).code).to.equal(2)
     const { id } = (await merchant.create()).payment
-    expect((await run('payment', 'settle-attention', id)).err).to.contain(`Payment ${id} is not on the list.`)
+    expect((await run('payment', 'settle-attention', id)).err).to.contain(
+      `Payment ${id} is not listed for manual review.`
+    )
   })
 
   it('sees the work that waits: wake-ups, commands in work, dead letters', async () => {
@@ -73,7 +75,7 @@ describe('an operator', function () {
     expect(out).to.match(/^PARTITION +WAITING +IN WORK +OLDEST +WAKE-UPS +DUE +TO RECONCILE +DEAD +IN REVIEW\n/)
     expect(out)
       .to.match(/\nall +\d+ +\d+ /)
-      .and.to.match(/\nLiving workers, .*: [2-9]\.\n/)
+      .and.to.match(/\nLive workers, .*: [2-9]\.\n/)
     network.answerHeld()
     await merchant.settled(id)
   })
@@ -107,7 +109,7 @@ describe('an operator', function () {
     expect((await run('dead-letter', 'list')).out).to.contain('is not a command')
     expect((await run('dead-letter', 'discard', ours?.['letter_id'] ?? '', '--yes')).err).to.contain('Replay it')
     const replayed = await run('dead-letter', 'replay', ours?.['letter_id'] ?? '')
-    expect(replayed.out).to.equal(`The wake of payment ${id} is with the workers again.\n`)
+    expect(replayed.out).to.equal(`The wake of payment ${id} is in the queue of the workers again.\n`)
     expect((await run('dead-letter', 'replay', ours?.['letter_id'] ?? '')).err).to.contain('There is no dead letter')
     expect((await run('dead-letter', 'replay', nonsense?.['letter_id'] ?? '')).err).to.contain("can't be replayed")
     expect(nonsense?.['fields']).to.include({ nonsense: 'of a stranger' })
