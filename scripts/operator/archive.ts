@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import { type ArchivedMonth, type ArchiveMonths, type Month, openArchiveMonths } from '../../archive/months.js'
 import { requireNewFile, writeExport } from './archive-export.js'
 import { type OperatorConnection, serviceNowMs } from './connection.js'
-import { isoTime, listing, progressBar } from './output.js'
+import { type Field, isoTime, listing, progressBar } from './output.js'
 import { droppableFromMs, parseMonth } from './periods.js'
 import type { OperatorWorld, Output, VerbMaker } from './verb.js'
 
@@ -66,6 +66,7 @@ interface MonthRow {
   readonly found: ArchivedMonth
   /** Null: never. */
   readonly droppableMs: number | null
+  readonly isOldEnough: boolean
 }
 
 const MEGABYTE = 1_000_000
@@ -82,43 +83,32 @@ async function status(
     terminal?.(progressBar(index / names.length, `reading ${month}`))
     const found = await months.show(month)
     const droppableMs = droppableFromMs(month, connection.config.archiveRetentionYears)
-    if (found !== null) rows.push({ found, droppableMs })
+    const isOldEnough = droppableMs !== null && droppableMs <= nowMs
+    if (found !== null) rows.push({ found, droppableMs, isOldEnough })
   }
   terminal?.('')
-  return listing(
-    rows,
-    row => present(row, nowMs),
-    {
-      MONTH: 'month',
-      PAYMENTS: 'payments',
-      MB: ({ found }) => Math.ceil(found.bytes / MEGABYTE),
-      OLDEST: ({ found }) => dayOf(found.oldestMs),
-      NEWEST: ({ found }) => dayOf(found.newestMs),
-      'BACK IN REDIS': 'back_in_redis',
-      EXPORTED: ({ found }) => exportText(found),
-      'MAY BE DROPPED': row => dropText(row, nowMs)
-    },
-    'The archive is empty.'
-  )
+  return listing(rows, MONTH_FIELDS, 'The archive is empty.')
 }
 
-function present({ found, droppableMs }: MonthRow, nowMs: number) {
-  const { month, payments, bytes, oldestMs, newestMs, returned, lastExport, isExported } = found
-  return {
-    month,
-    payments,
-    bytes,
-    oldest: isoTime(oldestMs),
-    newest: isoTime(newestMs),
-    back_in_redis: returned,
-    exported_at: isoTime(lastExport?.exportedAtMs ?? null),
-    sha256: lastExport?.sha256 ?? null,
-    is_unchanged: lastExport === null ? null : isExported,
-    droppable_from: isoTime(droppableMs),
-    is_droppable: isExported && droppableMs !== null && droppableMs <= nowMs,
-    dropped_at: isoTime(lastExport?.droppedAtMs ?? null)
-  }
-}
+const MONTH_FIELDS: readonly Field<MonthRow>[] = [
+  ['month', 'MONTH', ({ found }) => found.month],
+  ['payments', 'PAYMENTS', ({ found }) => found.payments],
+  ['bytes', null, ({ found }) => found.bytes],
+  [null, 'MB', ({ found }) => Math.ceil(found.bytes / MEGABYTE)],
+  ['oldest', null, ({ found }) => isoTime(found.oldestMs)],
+  [null, 'OLDEST', ({ found }) => dayOf(found.oldestMs)],
+  ['newest', null, ({ found }) => isoTime(found.newestMs)],
+  [null, 'NEWEST', ({ found }) => dayOf(found.newestMs)],
+  ['back_in_redis', 'BACK IN REDIS', ({ found }) => found.returned],
+  ['exported_at', null, ({ found }) => isoTime(found.lastExport?.exportedAtMs ?? null)],
+  [null, 'EXPORTED', ({ found }) => exportText(found)],
+  ['sha256', null, ({ found }) => found.lastExport?.sha256 ?? null],
+  ['is_unchanged', null, ({ found }) => (found.lastExport === null ? null : found.isExported)],
+  ['droppable_from', null, ({ droppableMs }) => isoTime(droppableMs)],
+  ['is_droppable', null, ({ found, isOldEnough }) => found.isExported && isOldEnough],
+  ['dropped_at', null, ({ found }) => isoTime(found.lastExport?.droppedAtMs ?? null)],
+  [null, 'MAY BE DROPPED', dropText]
+]
 
 /** When a month was dropped that has no payment since. */
 function goneSinceMs({ bytes, lastExport }: ArchivedMonth): number | null {
@@ -131,10 +121,10 @@ function exportText(found: ArchivedMonth): string {
   return `${dayOf(found.lastExport.exportedAtMs)}${isChanged ? ', changed since' : ''}`
 }
 
-function dropText({ found, droppableMs }: MonthRow, nowMs: number): string {
+function dropText({ found, droppableMs, isOldEnough }: MonthRow): string {
   const goneMs = goneSinceMs(found)
   if (goneMs !== null) return `dropped ${dayOf(goneMs)}`
-  return droppableMs === null ? 'never' : `${droppableMs <= nowMs ? 'since' : 'from'} ${dayOf(droppableMs)}`
+  return droppableMs === null ? 'never' : `${isOldEnough ? 'since' : 'from'} ${dayOf(droppableMs)}`
 }
 
 async function exportMonth(

@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import { type AuditedChange, listChanges } from '../../redis/operator/audit-trail.js'
 import { time } from '../command-line/values.js'
-import { isoTime, listing } from './output.js'
+import { type Field, isoTime, listing } from './output.js'
 import type { VerbMaker } from './verb.js'
 
 const EXAMPLES = `
@@ -23,8 +23,7 @@ export function auditCommand(verb: VerbMaker): Command {
     async ({ redis }, { since = 0 }, target) =>
       listing(
         await listChanges(redis, { sinceMs: since, target: target === '' ? null : target }),
-        present,
-        { TIME: 'at', ACTOR: 'actor', CHANGE: changeText, OUTCOME: outcomeText, REASON: ({ reason }) => reason },
+        FIELDS,
         'No change by an operator is recorded.'
       )
   )
@@ -32,25 +31,21 @@ export function auditCommand(verb: VerbMaker): Command {
     .addHelpText('after', EXAMPLES)
 }
 
-function present({ auditId, atMs, actor, verb, target, options, reason, outcome }: AuditedChange) {
-  return {
-    audit_id: auditId,
-    at: isoTime(atMs),
-    actor,
-    verb,
-    target: target || null,
-    options,
-    reason: reason || null,
-    outcome: outcome?.outcome ?? null,
-    detail: outcome?.detail || null
-  }
-}
+const FIELDS: readonly Field<AuditedChange>[] = [
+  ['audit_id', null, ({ auditId }) => auditId],
+  ['at', 'TIME', ({ atMs }) => isoTime(atMs)],
+  ['actor', 'ACTOR', ({ actor }) => actor],
+  ['verb', null, ({ verb }) => verb],
+  ['target', null, ({ target }) => target || null],
+  ['options', null, ({ options }) => options],
+  [null, 'CHANGE', changeText],
+  ['outcome', null, ({ outcome }) => outcome?.outcome ?? null],
+  ['detail', null, ({ outcome }) => outcome?.detail || null],
+  [null, 'OUTCOME', ({ outcome }) => (outcome === null ? 'not known' : `${outcome.outcome} ${outcome.detail}`.trim())],
+  ['reason', 'REASON', ({ reason }) => reason || null]
+]
 
 function changeText({ verb, target, options }: AuditedChange): string {
   const flags = Object.entries(options).map(([name, value]) => `${name}=${value}`)
   return [verb, target, ...flags].filter(Boolean).join(' ')
-}
-
-function outcomeText({ outcome }: AuditedChange): string {
-  return outcome === null ? 'not known' : `${outcome.outcome} ${outcome.detail}`.trim()
 }

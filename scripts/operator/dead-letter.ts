@@ -6,25 +6,14 @@ import {
   listDeadLetters,
   replayDeadLetter
 } from '../../redis/commands/dead-letters.js'
-import { isoTime, listing } from './output.js'
+import { type Field, isoTime, jsonOf, listing } from './output.js'
 import type { VerbMaker } from './verb.js'
 
 export function deadLetterCommand(verb: VerbMaker): Command {
   const noun = new Command('dead-letter').description('Commands without a result after DELIVERIES_MAX deliveries.')
   const subject = ['letter', 'id of the dead letter, see `dead-letter list`'] as const
   verb(noun.command('list'), { does: 'All of them, with the reason.' }, async ({ redis, config }) =>
-    listing(
-      await listDeadLetters(redis, config.partitions),
-      present,
-      {
-        LETTER: 'letter_id',
-        'PUT ASIDE': 'dead_lettered_at',
-        PAYMENT: 'payment_id',
-        COMMAND: 'command',
-        REASON: 'reason'
-      },
-      'There are no dead letters.'
-    )
+    listing(await listDeadLetters(redis, config.partitions), FIELDS, 'There are no dead letters.')
   )
   verb(
     noun.command('replay'),
@@ -36,7 +25,7 @@ export function deadLetterCommand(verb: VerbMaker): Command {
     async ({ redis }, _, letterId) => {
       const letter = await replayDeadLetter(redis, letterId)
       return {
-        json: present(letter),
+        json: jsonOf(FIELDS, letter),
         text: `The ${letter.command?.kind} of payment ${letter.command?.paymentId} is in the queue of the workers again.`
       }
     }
@@ -51,7 +40,7 @@ export function deadLetterCommand(verb: VerbMaker): Command {
     async ({ redis }, _, letterId) => {
       const letter = await discardDeadLetter(redis, letterId)
       return {
-        json: present(letter),
+        json: jsonOf(FIELDS, letter),
         text: `Dead letter ${letter.letterId} is removed. Its content was ${JSON.stringify(letter.fields)}.`
       }
     }
@@ -59,14 +48,12 @@ export function deadLetterCommand(verb: VerbMaker): Command {
   return noun
 }
 
-function present({ letterId, reason, deadLetteredAtMs, command, fields }: DeadLetter) {
-  return {
-    letter_id: letterId,
-    payment_id: command?.paymentId ?? null,
-    command: command?.kind ?? null,
-    reason,
-    dead_lettered_at: Number.isFinite(deadLetteredAtMs) ? isoTime(deadLetteredAtMs) : null,
-    // The payment of a command shows more than its fields.
-    ...(command === null ? { fields } : {})
-  }
-}
+const FIELDS: readonly Field<DeadLetter>[] = [
+  ['letter_id', 'LETTER', ({ letterId }) => letterId],
+  ['dead_lettered_at', 'PUT ASIDE', ({ deadLetteredAtMs: ms }) => (Number.isFinite(ms) ? isoTime(ms) : null)],
+  ['payment_id', 'PAYMENT', ({ command }) => command?.paymentId ?? null],
+  ['command', 'COMMAND', ({ command }) => command?.kind ?? null],
+  ['reason', 'REASON', ({ reason }) => reason],
+  // The payment of a command shows more than its fields. Undefined is left out of JSON.
+  ['fields', null, ({ command, fields }) => (command === null ? fields : undefined)]
+]

@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { type ApiKey, isExpired, type Permission, permissions } from '../../redis/merchants/merchants.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { oneLine, time } from '../command-line/values.js'
-import { isoTime, listing } from './output.js'
+import { type Field, isoTime, jsonOf, listing } from './output.js'
 import type { Output, VerbMaker } from './verb.js'
 
 interface CreateOptions {
@@ -32,7 +32,7 @@ export function keyCommand(verb: VerbMaker): Command {
         expiresAtMs: options.expires
       })
       return {
-        json: { ...present(key), key: key.fullKey },
+        json: { ...jsonOf(FIELDS, key), key: key.fullKey },
         made: key.keyId,
         text: `${key.fullKey}\n\nThis is the only time that the key is shown. Its id is ${key.keyId}.`
       }
@@ -65,7 +65,7 @@ export function keyCommand(verb: VerbMaker): Command {
     },
     async ({ merchants }, _, keyId) => {
       const key = await merchants.revokeKey(keyId)
-      return { json: present(key), text: `Key ${keyId} of merchant ${key.merchantId} is revoked.` }
+      return { json: jsonOf(FIELDS, key), text: `Key ${keyId} of merchant ${key.merchantId} is revoked.` }
     }
   )
   return noun
@@ -87,38 +87,23 @@ function parsePermissions(list: string): Permission[] {
   })
 }
 
+const FIELDS: readonly Field<ApiKey>[] = [
+  ['key_id', 'KEY', ({ keyId }) => keyId],
+  ['merchant_id', 'MERCHANT', ({ merchantId }) => merchantId],
+  [null, 'STATE', stateOf],
+  ['publishable', null, ({ isPublishable }) => isPublishable],
+  ['revoked', null, ({ isRevoked }) => isRevoked],
+  [null, 'KIND', ({ isPublishable }) => (isPublishable ? 'publishable' : 'secret')],
+  ['environment', 'ENVIRONMENT', ({ environment }) => environment],
+  ['created_at', 'CREATED', ({ createdAtMs }) => isoTime(createdAtMs)],
+  ['expires_at', 'EXPIRES', ({ expiresAtMs }) => isoTime(expiresAtMs)],
+  ['permissions', 'PERMISSIONS', ({ permissions }) => permissions],
+  ['label', 'LABEL', ({ label }) => label]
+]
+
 /** Keys without their secrets, as `key list` and `merchant show` print them. */
 export function listKeys(keys: readonly ApiKey[]): Output {
-  return listing(
-    keys,
-    present,
-    {
-      KEY: 'key_id',
-      MERCHANT: 'merchant_id',
-      STATE: stateOf,
-      KIND: key => (key.isPublishable ? 'publishable' : 'secret'),
-      ENVIRONMENT: 'environment',
-      CREATED: 'created_at',
-      EXPIRES: 'expires_at',
-      PERMISSIONS: key => key.permissions.join(','),
-      LABEL: key => key.label ?? ''
-    },
-    'There are no keys. Make one: key create.'
-  )
-}
-
-function present(key: ApiKey) {
-  return {
-    key_id: key.keyId,
-    merchant_id: key.merchantId,
-    environment: key.environment,
-    permissions: key.permissions,
-    publishable: key.isPublishable,
-    revoked: key.isRevoked,
-    label: key.label,
-    expires_at: isoTime(key.expiresAtMs),
-    created_at: isoTime(key.createdAtMs)
-  }
+  return listing(keys, FIELDS, 'There are no keys. Make one: key create.')
 }
 
 function stateOf(key: ApiKey): string {

@@ -4,7 +4,7 @@ import type { Merchant } from '../../redis/merchants/merchants.js'
 import { createWebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
 import type { OperatorConnection } from './connection.js'
 import { listKeys } from './key.js'
-import { fieldLines, isoTime, listing } from './output.js'
+import { type Field, fieldLines, isoTime, jsonOf, listing } from './output.js'
 import type { Output, VerbMaker } from './verb.js'
 
 export function merchantCommand(verb: VerbMaker): Command {
@@ -21,24 +21,14 @@ export function merchantCommand(verb: VerbMaker): Command {
       const merchant = await merchants.createMerchant(name)
       const { merchantId } = merchant
       return {
-        json: present(merchant),
+        json: jsonOf(FIELDS, merchant),
         text: `Merchant ${merchantId} (${merchant.name}) was created.`,
         made: merchantId
       }
     }
   )
   verb(noun.command('list'), { does: 'All merchants, oldest first.' }, async ({ merchants }) =>
-    listing(
-      await merchants.listMerchants(),
-      present,
-      {
-        MERCHANT: 'merchant_id',
-        STATE: ({ isEnabled }) => (isEnabled ? 'enabled' : 'disabled'),
-        CREATED: 'created_at',
-        NAME: 'name'
-      },
-      'There are no merchants yet. Add one: merchant create.'
-    )
+    listing(await merchants.listMerchants(), FIELDS, 'There are no merchants yet. Add one: merchant create.')
   )
   verb(
     noun.command('show'),
@@ -51,7 +41,10 @@ export function merchantCommand(verb: VerbMaker): Command {
   ] as const) {
     verb(noun.command(name), { does, subject, change: 'can_be_undone' }, async ({ merchants }, _, merchantId) => {
       const merchant = await merchants.setEnabled(merchantId, isEnabled)
-      return { json: present(merchant), text: `Merchant ${merchantId} is ${isEnabled ? 'enabled' : 'disabled'}.` }
+      return {
+        json: jsonOf(FIELDS, merchant),
+        text: `Merchant ${merchantId} is ${isEnabled ? 'enabled' : 'disabled'}.`
+      }
     })
   }
   return noun
@@ -66,7 +59,7 @@ async function show({ redis, config, merchants }: OperatorConnection, merchantId
     endpoints.offSince(merchantId)
   ])
   const fields = {
-    ...present(merchant),
+    ...jsonOf(FIELDS, merchant),
     webhook_url: endpoint?.url ?? null,
     webhooks_off_since: isoTime(offSinceMs)
   }
@@ -74,11 +67,10 @@ async function show({ redis, config, merchants }: OperatorConnection, merchantId
   return { json: { ...fields, keys: json }, text: `${fieldLines(fields)}\n\n${text}` }
 }
 
-function present(merchant: Merchant) {
-  return {
-    merchant_id: merchant.merchantId,
-    name: merchant.name,
-    enabled: merchant.isEnabled,
-    created_at: isoTime(merchant.createdAtMs)
-  }
-}
+const FIELDS: readonly Field<Merchant>[] = [
+  ['merchant_id', 'MERCHANT', ({ merchantId }) => merchantId],
+  ['enabled', null, ({ isEnabled }) => isEnabled],
+  [null, 'STATE', ({ isEnabled }) => (isEnabled ? 'enabled' : 'disabled')],
+  ['created_at', 'CREATED', ({ createdAtMs }) => isoTime(createdAtMs)],
+  ['name', 'NAME', ({ name }) => name]
+]

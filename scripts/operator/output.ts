@@ -1,26 +1,23 @@
 /** What verbs print: tables, fields, CSV, times, and the progress of a long command. */
 
-/** A column of a table: the name of a field of the printed record, or a function of the item. */
-type Column<Item, Printed> = (keyof Printed & string) | ((item: Item) => string | number | null)
+/** One value of an item: its name in JSON (null: not there), its heading in the table (null: no column), and how it is read. */
+export type Field<Item> = readonly [name: string | null, heading: string | null, value: (item: Item) => unknown]
 
-/**
- * The same items for `--json` and as a table. `print` makes the JSON of an item. `columns`: by heading. A value of null
- * is a dash in the table.
- */
-export function listing<Item, Printed extends object>(
+/** An item for `--json`. */
+export function jsonOf<Item>(fields: readonly Field<Item>[], item: Item): Record<string, unknown> {
+  return Object.fromEntries(fields.flatMap(([name, , value]) => (name === null ? [] : [[name, value(item)]])))
+}
+
+/** The same items for `--json` and as a table. Null is a dash in the table. */
+export function listing<Item>(
   items: readonly Item[],
-  print: (item: Item) => Printed,
-  columns: Readonly<Record<string, Column<Item, Printed>>>,
+  fields: readonly Field<Item>[],
   whenEmpty: string
-): { readonly json: Printed[]; readonly text: string } {
-  const json = items.map(print)
-  const rows = items.map((item, index) =>
-    Object.values(columns).map(column => {
-      const value = typeof column === 'string' ? json[index]?.[column] : column(item)
-      return String(value ?? '-')
-    })
-  )
-  return { json, text: table(Object.keys(columns), rows, whenEmpty) }
+): { readonly json: Record<string, unknown>[]; readonly text: string } {
+  const columns = fields.filter(([, heading]) => heading !== null)
+  const rows = items.map(item => columns.map(([, , value]) => String(value(item) ?? '-')))
+  const header = columns.map(([, heading]) => heading ?? '')
+  return { json: items.map(item => jsonOf(fields, item)), text: table(header, rows, whenEmpty) }
 }
 
 /** Rows under a header, columns as wide as their longest cell; `whenEmpty` in place of a table without rows. */
@@ -57,12 +54,17 @@ export function secondsText(ms: number): string {
   return `${(ms / 1_000).toFixed(1)} s`
 }
 
-/** One line of CSV (RFC 4180) with its end; values with commas, quotes or line breaks are quoted. */
-export function csvLine(values: readonly (string | number | null)[]): string {
-  return `${values.map(quoted).join(',')}\n`
+/** The first line of a CSV file (RFC 4180): the names of the fields. */
+export function csvHeader<Item>(fields: readonly Field<Item>[]): string {
+  return `${fields.map(([name]) => name).join(',')}\n`
 }
 
-function quoted(value: string | number | null): string {
+/** The line of an item; values with commas, quotes or line breaks are quoted. */
+export function csvLine<Item>(fields: readonly Field<Item>[], item: Item): string {
+  return `${fields.map(([, , value]) => quoted(value(item))).join(',')}\n`
+}
+
+function quoted(value: unknown): string {
   const text = String(value ?? '')
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -4,7 +4,7 @@ import type { Payment } from '../../machines/model.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { oneLine } from '../command-line/values.js'
 import type { OperatorConnection } from './connection.js'
-import { isoTime, listing } from './output.js'
+import { type Field, isoTime, listing } from './output.js'
 import { addScanOptions, type ScanOptions, scanPayments } from './payment-scan.js'
 import { parseDay, rangeOf, ZONE_OPTION } from './periods.js'
 import type { OperatorWorld, Output, VerbMaker } from './verb.js'
@@ -81,37 +81,20 @@ async function search(
 }
 
 function listed(found: readonly Payment[]): Output {
-  const { json, text } = listing(
-    found.slice(0, FOUND_MAX),
-    present,
-    {
-      PAYMENT: 'payment_id',
-      MERCHANT: 'merchant_id',
-      CREATED: 'created_at',
-      STATUS: 'status',
-      CENTS: 'amount_cents',
-      CARD: 'card',
-      NSU: 'nsu',
-      TID: 'tid',
-      REFERENCE: 'external_reference'
-    },
-    'There is no such payment.'
-  )
+  const { json, text } = listing(found.slice(0, FOUND_MAX), FIELDS, 'There is no such payment.')
   const more =
     found.length > FOUND_MAX ? `\nThere are more than these ${FOUND_MAX}: add --merchant or another option.` : ''
   return { json, text: `${text}${more}` }
 }
 
-function present({ terms, progress: { status, references } }: Payment) {
-  return {
-    payment_id: terms.id,
-    merchant_id: terms.merchantId,
-    created_at: isoTime(terms.createdAtMs),
-    status,
-    amount_cents: terms.amountCents,
-    card: `${terms.card.brand} ${terms.card.last4}`,
-    nsu: references.nsu,
-    tid: references.tid,
-    external_reference: terms.externalReference
-  }
-}
+const FIELDS: readonly Field<Payment>[] = [
+  ['payment_id', 'PAYMENT', ({ terms }) => terms.id],
+  ['merchant_id', 'MERCHANT', ({ terms }) => terms.merchantId],
+  ['created_at', 'CREATED', ({ terms }) => isoTime(terms.createdAtMs)],
+  ['status', 'STATUS', ({ progress }) => progress.status],
+  ['amount_cents', 'CENTS', ({ terms }) => terms.amountCents],
+  ['card', 'CARD', ({ terms }) => `${terms.card.brand} ${terms.card.last4}`],
+  ['nsu', 'NSU', ({ progress }) => progress.references.nsu],
+  ['tid', 'TID', ({ progress }) => progress.references.tid],
+  ['external_reference', 'REFERENCE', ({ terms }) => terms.externalReference]
+]

@@ -2,7 +2,7 @@
 import type { HistoryEntry, Payment } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { presentRefund } from '../../redis/payments/payment-parts.js'
-import { fieldLines, isoTime, listing, secondsText, table } from './output.js'
+import { type Field, fieldLines, isoTime, listing, secondsText, table } from './output.js'
 
 /** Everything about a payment but the buyer; times are ISO 8601. */
 export function presentForOperators({ version, terms, progress, history }: Payment): Record<string, unknown> {
@@ -48,22 +48,22 @@ export function showText(payment: Payment): string {
 /** One line per refund; '' without one. */
 function refundsText({ progress }: Payment): string {
   if (progress.refunds.length === 0) return ''
-  const { text } = listing(
-    progress.refunds,
-    refund => refund,
-    {
-      REQUESTED: ({ idempotencyKey, requestedAtMs }) =>
-        idempotencyKey === null ? 'outside this service' : (isoTime(requestedAtMs) ?? ''),
-      CONCLUDED: ({ concludedAtMs }) => isoTime(concludedAtMs) ?? '',
-      CENTS: 'amountCents',
-      STATE: 'state',
-      ERROR: ({ error }) => error ?? '',
-      KEY: ({ idempotencyKey }) => idempotencyKey ?? ''
-    },
-    ''
-  )
+  const { text } = listing(progress.refunds, REFUND_FIELDS, '')
   return `${text}\n\n`
 }
+
+const REFUND_FIELDS: readonly Field<Payment['progress']['refunds'][number]>[] = [
+  [
+    null,
+    'REQUESTED',
+    refund => (refund.idempotencyKey === null ? 'outside this service' : isoTime(refund.requestedAtMs))
+  ],
+  [null, 'CONCLUDED', ({ concludedAtMs }) => isoTime(concludedAtMs)],
+  [null, 'CENTS', ({ amountCents }) => amountCents],
+  [null, 'STATE', ({ state }) => state],
+  [null, 'ERROR', ({ error }) => error],
+  [null, 'KEY', ({ idempotencyKey }) => idempotencyKey]
+]
 
 /** One line per event: when, how long after the one before, what happened, where it led. */
 export function historyText({ terms, history }: Payment): string {

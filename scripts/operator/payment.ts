@@ -1,9 +1,10 @@
 /** `payment show|history|attention|in-doubt`; the other verbs are in payment-search.ts and payment-changes.ts. */
 import { Command } from 'commander'
+import type { Payment } from '../../machines/model.js'
 import { partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
-import { listInDoubt, listReviews } from '../../redis/operator/review.js'
+import { type ListedPayment, listInDoubt, listReviews, type PaymentInDoubt } from '../../redis/operator/review.js'
 import { type OperatorConnection, PAYMENT, paymentOf, serviceNowMs } from './connection.js'
-import { isoTime, listing } from './output.js'
+import { type Field, isoTime, listing } from './output.js'
 import { addPaymentChanges } from './payment-changes.js'
 import { addSearch } from './payment-search.js'
 import { historyText, presentForOperators, showText } from './payment-text.js'
@@ -26,12 +27,7 @@ export function paymentCommand(verb: VerbMaker): Command {
     })
   }
   verb(noun.command('attention'), { does: 'Payments that need manual review, and why.' }, async ({ redis, config }) =>
-    listing(
-      await listReviews(redis, config.partitions),
-      ({ paymentId, reason }) => ({ payment_id: paymentId, reason }),
-      { PAYMENT: 'payment_id', REASON: 'reason', MEANS: ({ reason }) => meaningOfReviewReason[reason] },
-      'No payment needs manual review.'
-    )
+    listing(await listReviews(redis, config.partitions), REVIEW_FIELDS, 'No payment needs manual review.')
   )
   addSearch(noun, verb)
   verb<{ olderThan?: number }>(
@@ -53,6 +49,12 @@ const meaningOfReviewReason = {
   poisoned: 'a command failed again and again; see `dead-letter list` and the log'
 } as const
 
+const REVIEW_FIELDS: readonly Field<ListedPayment>[] = [
+  ['payment_id', 'PAYMENT', ({ paymentId }) => paymentId],
+  ['reason', 'REASON', ({ reason }) => reason],
+  [null, 'MEANS', ({ reason }) => meaningOfReviewReason[reason]]
+]
+
 /** What the alerts ManyPaymentsInDoubt and PaymentInDoubtForHours count, by name. */
 async function inDoubt(
   connection: OperatorConnection,
@@ -64,28 +66,18 @@ async function inDoubt(
   const rows = await Promise.all(
     found.payments.map(async ({ paymentId, sinceMs }) => {
       const payment = await payments.load(partitionOfPayment(paymentId), paymentKeyOf(paymentId))
-      const reconciliation = payment?.progress.reconciliation
-      return {
-        payment_id: paymentId,
-        status: payment?.progress.status ?? null,
-        in_doubt_since: isoTime(sinceMs),
-        queries_sent: reconciliation?.attempts ?? null,
-        next_query_at: isoTime(reconciliation?.nextAtMs ?? null)
-      }
+      return { paymentId, sinceMs, progress: payment?.progress }
     })
   )
-  const { json, text } = listing(
-    rows,
-    row => row,
-    {
-      PAYMENT: 'payment_id',
-      STATUS: 'status',
-      'IN DOUBT SINCE': 'in_doubt_since',
-      QUERIES: 'queries_sent',
-      NEXT: 'next_query_at'
-    },
-    'No payment is in doubt.'
-  )
+  const { json, text } = listing(rows, IN_DOUBT_FIELDS, 'No payment is in doubt.')
   const more = found.count > rows.length ? `\n\n${found.count} in all.` : ''
   return { json: { count: found.count, payments: json }, text: `${text}${more}` }
 }
+
+const IN_DOUBT_FIELDS: readonly Field<PaymentInDoubt & { readonly progress: Payment['progress'] | undefined }>[] = [
+  ['payment_id', 'PAYMENT', ({ paymentId }) => paymentId],
+  ['status', 'STATUS', ({ progress }) => progress?.status ?? null],
+  ['in_doubt_since', 'IN DOUBT SINCE', ({ sinceMs }) => isoTime(sinceMs)],
+  ['queries_sent', 'QUERIES', ({ progress }) => progress?.reconciliation?.attempts ?? null],
+  ['next_query_at', 'NEXT', ({ progress }) => isoTime(progress?.reconciliation?.nextAtMs ?? null)]
+]

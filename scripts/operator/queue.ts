@@ -6,7 +6,7 @@ import { livingConsumers } from '../../redis/commands/takeover.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import { createNotificationStore } from '../../redis/notifications/notifications.js'
 import { type OperatorConnection, serviceNowMs } from './connection.js'
-import { listing, secondsText } from './output.js'
+import { type Field, jsonOf, listing, secondsText } from './output.js'
 import type { Output, VerbMaker } from './verb.js'
 
 /** As many as an operator looks at. */
@@ -25,15 +25,7 @@ export function queueCommand(verb: VerbMaker): Command {
     async ({ redis, config }) =>
       listing(
         await listOldestCommands(redis, config.partitions, OLDEST_MAX),
-        presentCommand,
-        {
-          PARTITION: 'partition',
-          AGE: ({ ageMs }) => secondsText(ageMs),
-          PAYMENT: 'payment_id',
-          COMMAND: ({ command }) => command?.command.kind ?? 'not readable',
-          'DELIVERIES BEFORE': 'handed_out_before',
-          'WORKER (HOST.PID.LIFE)': ({ worker }) => worker ?? 'none yet'
-        },
+        OLDEST_FIELDS,
         'Every command has its result.'
       )
   )
@@ -47,38 +39,27 @@ async function status(connection: OperatorConnection): Promise<Output> {
   const notifications = await createNotificationStore(redis, config.partitions).count()
   const total = sumOf(rows)
   const busy = rows.filter(row => row.length + row.scheduled + row.deadLetters + row.inReview > 0)
-  const { text } = listing(
-    [...busy, { partition: 'all', ...total }],
-    present,
-    {
-      PARTITION: 'partition',
-      WAITING: ({ length, pending }) => length - pending,
-      'IN WORK': 'pending',
-      OLDEST: ({ oldestAgeMs }) => (oldestAgeMs === null ? null : secondsText(oldestAgeMs)),
-      'WAKE-UPS': 'scheduled',
-      DUE: 'due',
-      'TO RECONCILE': 'reconcile_due',
-      DEAD: 'dead_letters',
-      'IN REVIEW': 'inReview'
-    },
-    ''
-  )
+  const { text } = listing([...busy, { partition: 'all', ...total }], STATUS_FIELDS, '')
   return {
-    json: { total: { ...present(total), workers, notifications }, partitions: rows.map(present) },
+    json: {
+      total: { ...jsonOf(STATUS_FIELDS, total), workers, notifications },
+      partitions: listing(rows, STATUS_FIELDS, '').json
+    },
     text: `${text}\n\nLive workers, each of which reads all partitions: ${workers}.\nNotifications of the network whose payment is not found yet: ${notifications}.`
   }
 }
 
-function presentCommand({ partition, ageMs, worker, command }: WaitingCommand) {
-  return {
-    partition,
-    age_ms: ageMs,
-    payment_id: command === null ? null : paymentIdOfKey(command.paymentKey),
-    command: command?.command.kind ?? null,
-    handed_out_before: command?.deliveryCount ?? null,
-    worker
-  }
-}
+const OLDEST_FIELDS: readonly Field<WaitingCommand>[] = [
+  ['partition', 'PARTITION', ({ partition }) => partition],
+  ['age_ms', null, ({ ageMs }) => ageMs],
+  [null, 'AGE', ({ ageMs }) => secondsText(ageMs)],
+  ['payment_id', 'PAYMENT', ({ command }) => (command === null ? null : paymentIdOfKey(command.paymentKey))],
+  ['command', null, ({ command }) => command?.command.kind ?? null],
+  [null, 'COMMAND', ({ command }) => command?.command.kind ?? 'not readable'],
+  ['handed_out_before', 'DELIVERIES BEFORE', ({ command }) => command?.deliveryCount ?? null],
+  ['worker', null, ({ worker }) => worker],
+  [null, 'WORKER (HOST.PID.LIFE)', ({ worker }) => worker ?? 'none yet']
+]
 
 type Total = Omit<QueueStatus, 'partition'>
 
@@ -103,18 +84,18 @@ export function sumOf(rows: readonly QueueStatus[]): Total {
   }
 }
 
-function present(row: Total & { readonly partition?: number | string }) {
-  return {
-    // Of the total it is undefined, which JSON leaves out.
-    partition: row.partition,
-    length: row.length,
-    pending: row.pending,
-    oldest_age_ms: row.oldestAgeMs,
-    scheduled: row.scheduled,
-    due: row.due,
-    reconcile_due: row.reconcileDue,
-    dead_letters: row.deadLetters,
-    inReview: row.inReview,
-    in_doubt: row.inDoubt['0'] ?? 0
-  }
-}
+const STATUS_FIELDS: readonly Field<Total & { readonly partition?: number | string }>[] = [
+  // Of the total it is undefined, which JSON leaves out.
+  ['partition', 'PARTITION', ({ partition }) => partition],
+  ['length', null, ({ length }) => length],
+  [null, 'WAITING', ({ length, pending }) => length - pending],
+  ['pending', 'IN WORK', ({ pending }) => pending],
+  ['oldest_age_ms', null, ({ oldestAgeMs }) => oldestAgeMs],
+  [null, 'OLDEST', ({ oldestAgeMs }) => (oldestAgeMs === null ? null : secondsText(oldestAgeMs))],
+  ['scheduled', 'WAKE-UPS', ({ scheduled }) => scheduled],
+  ['due', 'DUE', ({ due }) => due],
+  ['reconcile_due', 'TO RECONCILE', ({ reconcileDue }) => reconcileDue],
+  ['dead_letters', 'DEAD', ({ deadLetters }) => deadLetters],
+  ['inReview', 'IN REVIEW', ({ inReview }) => inReview],
+  ['in_doubt', null, ({ inDoubt }) => inDoubt['0'] ?? 0]
+]

@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import type { Payment } from '../../machines/model.js'
 import { type MoneyMove, moneyMoves } from '../../machines/money-moves.js'
 import type { OperatorConnection } from './connection.js'
-import { csvLine, isoTime, listing } from './output.js'
+import { csvHeader, csvLine, type Field, isoTime, jsonOf, listing } from './output.js'
 import { addScanOptions, type ScanOptions, scanPayments } from './payment-scan.js'
 import { parseDay, rangeOf, ZONE_OPTION } from './periods.js'
 import type { OperatorWorld, Output, VerbMaker } from './verb.js'
@@ -51,26 +51,26 @@ export function reportCommand(verb: VerbMaker): Command {
   return noun
 }
 
-/** The sums of one group, as they are printed. */
-interface DailyRow {
-  readonly merchant_id: string
+/** The sums of one group of payments. */
+interface Sums {
+  readonly merchantId: string
   readonly status: string
   readonly brand: string
   count: number
-  amount_cents: number
-  captured_cents: number
-  refunded_cents: number
+  amountCents: number
+  capturedCents: number
+  refundedCents: number
 }
 
-const DAILY_COLUMNS = [
-  'merchant_id',
-  'status',
-  'brand',
-  'count',
-  'amount_cents',
-  'captured_cents',
-  'refunded_cents'
-] as const satisfies readonly (keyof DailyRow)[]
+const DAILY_FIELDS: readonly Field<Sums>[] = [
+  ['merchant_id', 'MERCHANT ID', ({ merchantId }) => merchantId],
+  ['status', 'STATUS', ({ status }) => status],
+  ['brand', 'BRAND', ({ brand }) => brand],
+  ['count', 'COUNT', ({ count }) => count],
+  ['amount_cents', 'AMOUNT CENTS', ({ amountCents }) => amountCents],
+  ['captured_cents', 'CAPTURED CENTS', ({ capturedCents }) => capturedCents],
+  ['refunded_cents', 'REFUNDED CENTS', ({ refundedCents }) => refundedCents]
+]
 
 async function daily(
   connection: OperatorConnection,
@@ -78,27 +78,25 @@ async function daily(
   _: string,
   world: OperatorWorld
 ): Promise<Output> {
-  const groups = new Map<string, DailyRow>()
+  const groups = new Map<string, Sums>()
   for await (const payment of scanPayments(connection, world, options, rangeOf(options.on, options.on, options.zone))) {
     add(groups, payment)
   }
-  const rows = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
-  const columns = Object.fromEntries(DAILY_COLUMNS.map(name => [name.toUpperCase().replace('_', ' '), name]))
-  const { json, text } = listing(rows, row => row, columns, 'No payment was created on that day.')
+  const rows = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sums]) => sums)
+  const { json, text } = listing(rows, DAILY_FIELDS, 'No payment was created on that day.')
   if (!options.csv) return { json, text }
-  const lines = [DAILY_COLUMNS, ...rows.map(row => DAILY_COLUMNS.map(name => row[name]))]
-  return { json, text: lines.map(csvLine).join('').trimEnd() }
+  return { json, text: [csvHeader(DAILY_FIELDS), ...rows.map(row => csvLine(DAILY_FIELDS, row))].join('').trimEnd() }
 }
 
-function add(groups: Map<string, DailyRow>, { terms, progress }: Payment): void {
-  const group = { merchant_id: terms.merchantId, status: progress.status, brand: terms.card.brand }
+function add(groups: Map<string, Sums>, { terms, progress }: Payment): void {
+  const group = { merchantId: terms.merchantId, status: progress.status, brand: terms.card.brand }
   const key = Object.values(group).join(' ')
-  const sums = groups.get(key) ?? { ...group, count: 0, amount_cents: 0, captured_cents: 0, refunded_cents: 0 }
+  const sums = groups.get(key) ?? { ...group, count: 0, amountCents: 0, capturedCents: 0, refundedCents: 0 }
   groups.set(key, sums)
   sums.count++
-  sums.amount_cents += terms.amountCents
-  sums.captured_cents += progress.capturedCents
-  sums.refunded_cents += progress.refundedCents
+  sums.amountCents += terms.amountCents
+  sums.capturedCents += progress.capturedCents
+  sums.refundedCents += progress.refundedCents
 }
 
 async function settlement(
@@ -110,59 +108,40 @@ async function settlement(
   const { from, to, createdFrom, zone } = options
   const { fromMs, toMs } = rangeOf(from, to, zone)
   const createdFromMs = createdFrom === undefined ? 0 : rangeOf(createdFrom, Math.max(createdFrom, to), zone).fromMs
-  async function* rows(): AsyncGenerator<SettlementRow> {
+  async function* moves(): AsyncGenerator<PaymentMove> {
     for await (const payment of scanPayments(connection, world, options, { fromMs: createdFromMs, toMs })) {
       for (const move of moneyMoves(payment)) {
-        if (move.atMs >= fromMs && move.atMs < toMs) yield rowOf(payment, move)
+        if (move.atMs >= fromMs && move.atMs < toMs) yield { ...payment, move }
       }
     }
   }
-  return { json: jsonLines(rows()), text: csvLines(rows()) }
+  return { json: jsonLines(moves()), text: csvLines(moves()) }
 }
 
-async function* csvLines(rows: AsyncIterable<SettlementRow>): AsyncGenerator<string> {
-  yield csvLine(SETTLEMENT_COLUMNS)
-  for await (const row of rows) yield csvLine(SETTLEMENT_COLUMNS.map(column => row[column]))
+async function* csvLines(moves: AsyncIterable<PaymentMove>): AsyncGenerator<string> {
+  yield csvHeader(SETTLEMENT_FIELDS)
+  for await (const move of moves) yield csvLine(SETTLEMENT_FIELDS, move)
 }
 
-async function* jsonLines(rows: AsyncIterable<SettlementRow>): AsyncGenerator<string> {
-  for await (const row of rows) yield `${JSON.stringify(row)}\n`
+async function* jsonLines(moves: AsyncIterable<PaymentMove>): AsyncGenerator<string> {
+  for await (const move of moves) yield `${JSON.stringify(jsonOf(SETTLEMENT_FIELDS, move))}\n`
 }
 
-const SETTLEMENT_COLUMNS = [
-  'type',
-  'occurred_at',
-  'amount_cents',
-  'currency',
-  'merchant_id',
-  'payment_id',
-  'external_reference',
-  'idempotency_key',
-  'installments',
-  'brand',
-  'last4',
-  'nsu',
-  'tid',
-  'authorization_code'
-] as const
-type SettlementRow = Record<(typeof SETTLEMENT_COLUMNS)[number], string | number | null>
+type PaymentMove = Pick<Payment, 'terms' | 'progress'> & { readonly move: MoneyMove }
 
-function rowOf({ terms, progress }: Payment, { type, atMs, amountCents, idempotencyKey }: MoneyMove): SettlementRow {
-  const { nsu, tid, authorizationCode } = progress.references
-  return {
-    type,
-    occurred_at: isoTime(atMs),
-    amount_cents: amountCents,
-    currency: terms.currency,
-    merchant_id: terms.merchantId,
-    payment_id: terms.id,
-    external_reference: terms.externalReference,
-    idempotency_key: idempotencyKey,
-    installments: terms.installments,
-    brand: terms.card.brand,
-    last4: terms.card.last4,
-    nsu,
-    tid,
-    authorization_code: authorizationCode
-  }
-}
+const SETTLEMENT_FIELDS: readonly Field<PaymentMove>[] = [
+  ['type', null, ({ move }) => move.type],
+  ['occurred_at', null, ({ move }) => isoTime(move.atMs)],
+  ['amount_cents', null, ({ move }) => move.amountCents],
+  ['currency', null, ({ terms }) => terms.currency],
+  ['merchant_id', null, ({ terms }) => terms.merchantId],
+  ['payment_id', null, ({ terms }) => terms.id],
+  ['external_reference', null, ({ terms }) => terms.externalReference],
+  ['idempotency_key', null, ({ move }) => move.idempotencyKey],
+  ['installments', null, ({ terms }) => terms.installments],
+  ['brand', null, ({ terms }) => terms.card.brand],
+  ['last4', null, ({ terms }) => terms.card.last4],
+  ['nsu', null, ({ progress }) => progress.references.nsu],
+  ['tid', null, ({ progress }) => progress.references.tid],
+  ['authorization_code', null, ({ progress }) => progress.references.authorizationCode]
+]

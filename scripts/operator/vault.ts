@@ -15,7 +15,7 @@ import type { OperatorConnection } from './connection.js'
 import { addInit, IF_CURRENT, idsOf, requireOwnRing } from './key-files.js'
 import { paymentsWithout } from './key-readers.js'
 import { addOpsOptions, type OpsOptions } from './ops-addresses.js'
-import { listing } from './output.js'
+import { type Field, listing } from './output.js'
 import type { Output, VerbMaker } from './verb.js'
 
 /** Stored cards of each key that `status` opens: a wrong key opens none of them. */
@@ -80,20 +80,18 @@ async function status({ redis, config }: OperatorConnection): Promise<Output> {
     use.tried++
     if (opened(opener, record) !== null) use.opened++
   }
-  const { json, text } = listing(
-    [...uses],
-    ([keyId, use]) => {
-      const isInRing = Object.hasOwn(ring.keys, keyId)
-      return { key_id: keyId, current: keyId === ring.current, next: keyId === ring.next, in_ring: isInRing, ...use }
-    },
-    {
-      KEY: 'key_id',
-      STATE: ([keyId, use]) => stateOf(ring, keyId, use),
-      'STORED CARDS': 'cards',
-      'OPENED OF A SAMPLE': ([, use]) => `${use.opened} of ${use.tried}`
-    },
-    ''
-  )
+  const fields: readonly Field<readonly [keyId: string, use: KeyUse]>[] = [
+    ['key_id', 'KEY', ([keyId]) => keyId],
+    ['current', null, ([keyId]) => keyId === ring.current],
+    ['next', null, ([keyId]) => keyId === ring.next],
+    ['in_ring', null, ([keyId]) => Object.hasOwn(ring.keys, keyId)],
+    [null, 'STATE', ([keyId, use]) => stateOf(ring, keyId, use)],
+    ['cards', 'STORED CARDS', ([, { cards }]) => cards],
+    ['tried', null, ([, { tried }]) => tried],
+    ['opened', null, ([, { opened }]) => opened],
+    [null, 'OPENED OF A SAMPLE', ([, { opened, tried }]) => `${opened} of ${tried}`]
+  ]
+  const { json, text } = listing([...uses], fields, '')
   return { json: { private_file: files.privateFile, keys: json }, text }
 }
 

@@ -12,7 +12,7 @@ import {
 import { UsageError } from '../command-line/usage-error.js'
 import { oneOf, time, wholeNumber } from '../command-line/values.js'
 import type { OperatorConnection } from './connection.js'
-import { fieldLines, isoTime, listing } from './output.js'
+import { type Field, fieldLines, isoTime, jsonOf, listing } from './output.js'
 import type { Output, VerbMaker } from './verb.js'
 
 const ATTEMPTS_SHOWN = 1_000
@@ -98,21 +98,12 @@ async function list(
     found.push(...events)
     if (events.some(event => event.state === 'undeliverable')) await noteAnswers(eventLog, merchantId, lastAnswers)
   }
-  const { json, text } = listing(
-    found.slice(0, limit),
-    present,
-    {
-      EVENT: 'event_id',
-      MERCHANT: 'merchant_id',
-      STATE: 'state',
-      STATUS: 'status',
-      OCCURRED: 'occurred_at',
-      ATTEMPTS: 'attempts_made',
-      NEXT: 'next_attempt_at',
-      'LAST ANSWER': ({ eventId, history }) => lastAnswerIn(history) || (lastAnswers.get(eventId) ?? '')
-    },
-    'There are no such events.'
-  )
+  const lastAnswer: Field<LoggedEvent> = [
+    null,
+    'LAST ANSWER',
+    ({ eventId, history }) => lastAnswerIn(history) || (lastAnswers.get(eventId) ?? null)
+  ]
+  const { json, text } = listing(found.slice(0, limit), [...EVENT_FIELDS, lastAnswer], 'There are no such events.')
   const more = found.length > limit ? [`There are more than these ${limit}: use --limit, --merchant or --since.`] : []
   return { json, text: [text, ...more, ...(await switchedOffLines(connection, merchants))].join('\n') }
 }
@@ -201,35 +192,34 @@ async function attemptsOf(connection: OperatorConnection, event: LoggedEvent): P
 }
 
 function shown(event: LoggedEvent, attempts: readonly Attempt[]): Output {
-  const fields = present(event)
-  const { json, text } = listing(
-    attempts,
-    ({ atMs, status, durationMs, note }) => {
-      return { at: isoTime(atMs), http_status: status, duration_ms: durationMs, answer: note }
-    },
-    {
-      ATTEMPT: 'at',
-      STATUS: ({ status }) => status ?? 'no answer',
-      TOOK: ({ durationMs }) => `${durationMs} ms`,
-      ANSWER: 'answer'
-    },
-    'No attempt is recorded.'
-  )
+  const fields = jsonOf(EVENT_FIELDS, event)
+  const { json, text } = listing(attempts, ATTEMPT_FIELDS, 'No attempt is recorded.')
   return { json: { ...fields, attempts: json }, text: `${fieldLines(fields)}\n\n${text}` }
 }
 
-function present({ eventId, merchantId, state, change, queued }: LoggedEvent) {
-  return {
-    event_id: eventId,
-    merchant_id: merchantId,
-    state,
-    payment_id: change.paymentId,
-    status: change.status,
-    occurred_at: isoTime(change.occurredAtMs),
-    attempts_made: queued?.delivery.attempts ?? null,
-    next_attempt_at: state === 'waiting' && queued !== null ? isoTime(queued.delivery.nextAtMs) : null
-  }
-}
+const EVENT_FIELDS: readonly Field<LoggedEvent>[] = [
+  ['event_id', 'EVENT', ({ eventId }) => eventId],
+  ['merchant_id', 'MERCHANT', ({ merchantId }) => merchantId],
+  ['state', 'STATE', ({ state }) => state],
+  ['payment_id', null, ({ change }) => change.paymentId],
+  ['status', 'STATUS', ({ change }) => change.status],
+  ['occurred_at', 'OCCURRED', ({ change }) => isoTime(change.occurredAtMs)],
+  ['attempts_made', 'ATTEMPTS', ({ queued }) => queued?.delivery.attempts ?? null],
+  [
+    'next_attempt_at',
+    'NEXT',
+    ({ state, queued }) => isoTime((state === 'waiting' && queued?.delivery.nextAtMs) || null)
+  ]
+]
+
+const ATTEMPT_FIELDS: readonly Field<Attempt>[] = [
+  ['at', 'ATTEMPT', ({ atMs }) => isoTime(atMs)],
+  ['http_status', null, ({ status }) => status],
+  [null, 'STATUS', ({ status }) => status ?? 'no answer'],
+  ['duration_ms', null, ({ durationMs }) => durationMs],
+  [null, 'TOOK', ({ durationMs }) => `${durationMs} ms`],
+  ['answer', 'ANSWER', ({ note }) => note]
+]
 
 function lastAnswerIn(history: readonly Attempt[]): string {
   const last = history[history.length - 1]
