@@ -6,11 +6,10 @@
  * `--hosted` also offers `/hosted`: the same messages in the inspector of stately.ai, loaded from the internet.
  */
 import { paymentMachine } from '../../machines/payment/machine.js'
-import { isGiven, readConfig } from '../../runtime/config.js'
 import { stopOnSignals } from '../command-line/ending.js'
 import { readCommandLine, toolCommand } from '../command-line/tool.js'
 import { port } from '../command-line/values.js'
-import { addressOf } from '../operator/connection.js'
+import { addressesOf } from '../operator/connection.js'
 import { toolPorts } from '../start/tool-ports.js'
 import { startInspector } from './inspector.js'
 
@@ -32,11 +31,10 @@ if (options.print) process.stdout.write(`${JSON.stringify(paymentMachine.config,
 else await serve(options.port, options.hosted ?? false)
 
 async function serve(pagePort: number, isHosted: boolean): Promise<void> {
-  const config = readConfig(undefined, 'tools')
   const inspector = await startInspector({
     port: pagePort,
     isHostedAllowed: isHosted,
-    redisAddress: async () => (await addressOf(config, isGiven('REDIS_URL'))).url
+    redisAddress: async () => (await addressesOf()).url
   })
   stopOnSignals(() => inspector.stop())
   process.stdout.write(`Inspector: ${inspector.url}\n`)

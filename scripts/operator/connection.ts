@@ -1,5 +1,5 @@
 /** Which Redis an operator means: the one of `REDIS_URL`, or the one that `npm start` runs for this `DATA_DIR`. */
-import { readFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openArchive } from '../../archive/open-archive.js'
 import { withArchive } from '../../archive/payment-store.js'
@@ -15,7 +15,7 @@ import { createLogger } from '../../runtime/log.js'
 import { messageOf } from '../../runtime/message-of.js'
 import { isUuid } from '../../runtime/uuid.js'
 import { UsageError } from '../command-line/usage-error.js'
-import { REDIS_FILE } from '../start/data-dir.js'
+import { REDIS_FILE, readJson } from '../start/data-dir.js'
 
 /** What a command of an operator works with; `close` ends it. */
 export interface OperatorConnection {
@@ -36,7 +36,7 @@ export interface OperatorConnection {
  * Rejects with a sentence that says which server did not answer and where its address came from.
  */
 export async function connectionOf(env?: NodeJS.ProcessEnv): Promise<OperatorConnection> {
-  const address = await addressOf(readConfig(env, 'tools'), isGiven('REDIS_URL', env))
+  const address = await addressesOf(env)
   const log = createLogger('operator', 'silent')
   const redis = await connect(address.url, 'commands', log).catch((error: unknown) => {
     throw new Error(`${messageOf(error)} (The address comes from ${address.origin}.)`)
@@ -84,27 +84,43 @@ export async function paymentOf({ payments, config }: OperatorConnection, given:
   return payment
 }
 
-/** The address, and where it was found; the archive beside it, '' without one. */
-export async function addressOf(
-  config: Pick<Config, 'redisUrl' | 'dataDir'>,
-  isUrlGiven: boolean
-): Promise<{ url: string; origin: string; archiveUrl: string }> {
-  if (isUrlGiven) return { url: config.redisUrl, origin: 'REDIS_URL', archiveUrl: '' }
-  const file = join(config.dataDir, REDIS_FILE)
-  const content = await readFile(file, 'utf8').catch(() => null)
-  if (content === null) {
-    const origin = `the default: REDIS_URL is not set, and \`npm start\` has not written ${file}`
-    return { url: config.redisUrl, origin, archiveUrl: '' }
-  }
-  return { ...readAddresses(content, file), origin: `${file}, which \`npm start\` writes` }
+export interface Addresses {
+  /** Of the durable Redis. */
+  readonly url: string
+  /** Where `url` was found. */
+  readonly origin: string
+  /** Of the memory-only Redis; undefined: not known. */
+  readonly secretsUrl: string | undefined
+  /** '' without an archive. */
+  readonly archiveUrl: string
 }
 
-function readAddresses(content: string, file: string): { url: string; archiveUrl: string } {
-  try {
-    const { redis_url: url, archive_url: archiveUrl }: Record<string, unknown> = JSON.parse(content)
-    if (typeof url === 'string') return { url, archiveUrl: typeof archiveUrl === 'string' ? archiveUrl : '' }
-  } catch {
-    // Printed below, in the words of an operator.
+/** The addresses that were given, or those that `npm start` has written into DATA_DIR. */
+export async function addressesOf(env?: NodeJS.ProcessEnv): Promise<Addresses> {
+  const { redisUrl, secretsRedisUrl, dataDir } = readConfig(env, 'tools')
+  const found = {
+    url: redisUrl,
+    secretsUrl: isGiven('SECRETS_REDIS_URL', env) ? secretsRedisUrl : undefined,
+    archiveUrl: ''
   }
-  throw new Error(`${file} cannot be read. Run \`npm start\` again, which writes it, or set REDIS_URL.`)
+  if (isGiven('REDIS_URL', env)) return { ...found, origin: 'REDIS_URL' }
+  const file = join(dataDir, REDIS_FILE)
+  if (!existsSync(file)) {
+    return { ...found, origin: `the default: REDIS_URL is not set, and \`npm start\` has not written ${file}` }
+  }
+  const written = await readJson(dataDir, REDIS_FILE)
+  const textOf = (name: string): string | undefined => {
+    const value = written?.[name]
+    return typeof value === 'string' ? value : undefined
+  }
+  const url = textOf('redis_url')
+  if (url === undefined) {
+    throw new Error(`${file} cannot be read. Run \`npm start\` again, which writes it, or set REDIS_URL.`)
+  }
+  return {
+    url,
+    origin: `${file}, which \`npm start\` writes`,
+    secretsUrl: found.secretsUrl ?? textOf('secrets_redis_url'),
+    archiveUrl: textOf('archive_url') ?? ''
+  }
 }

@@ -5,11 +5,10 @@ import { Command } from 'commander'
 import { connect, disconnect } from '../../redis/connection/connections.js'
 import { findInstallation } from '../../redis/installation/installation.js'
 import { type KeyKind, recordedKeys } from '../../redis/installation/key-record.js'
-import { isGiven, readConfig } from '../../runtime/config.js'
+import { readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
 import { listOf } from '../command-line/values.js'
-import { REDIS_FILE, readJson } from '../start/data-dir.js'
-import { addressOf, serviceNowMs, toldBy } from './connection.js'
+import { addressesOf, serviceNowMs, toldBy } from './connection.js'
 import { checkArchive } from './doctor/archive-checks.js'
 import { checkCertificates } from './doctor/certificates.js'
 import { checkDurable, checkHeartbeats, checkInstallation } from './doctor/durable-checks.js'
@@ -56,7 +55,7 @@ export function doctorCommand(verb: VerbMaker): Command {
 async function examine(options: DoctorOptions, env: NodeJS.ProcessEnv | undefined): Promise<Finding[]> {
   const { dataDir } = readConfig(env, 'tools')
   const places = await opsAddresses(options, dataDir)
-  const { seen, findings } = await processes.askProcesses(places)
+  const { seen, silent } = await processes.askProcesses(places)
   const { engines } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { engines: { node: string } }
   const reached = await Promise.all([
     examineRedis(seen, env),
@@ -76,7 +75,7 @@ async function examine(options: DoctorOptions, env: NodeJS.ProcessEnv | undefine
   return [
     ...processes.checkVersions(seen, engines.node),
     ...reached.flat(),
-    ...findings,
+    ...processes.checkAddresses(silent),
     ...processes.checkProcesses(seen, places.length > 0),
     ...alerts
   ]
@@ -89,8 +88,7 @@ async function examineRedis(
 ): Promise<Finding[]> {
   const mend = 'Start Redis, correct REDIS_URL, or load ops/redis/durable.acl of this release into it.'
   return await attempt('durable redis', mend, async () => {
-    const tools = readConfig(env, 'tools')
-    const { url, archiveUrl } = await addressOf(tools, isGiven('REDIS_URL', env))
+    const { url, secretsUrl, archiveUrl } = await addressesOf(env)
     const redis = await connect(url, 'commands', createLogger('operator', 'silent'), 'REDIS_URL', CONNECT_DEADLINE_MS)
     try {
       const config = readConfig(env, 'operator', toldBy(await findInstallation(redis)))
@@ -98,7 +96,7 @@ async function examineRedis(
       const serviceMs = await serviceNowMs({ redis, config })
       const [durable, memoryOnly, heartbeats, egress, archive] = await Promise.all([
         checkDurable(redis, config),
-        checkMemoryOnly(await secretsAddress(tools, env), config, installation),
+        checkMemoryOnly(secretsUrl, config, installation),
         checkHeartbeats(redis, config),
         checkEgress(redis, config),
         checkArchive(config.archiveUrl || archiveUrl, redis, config, seen, serviceMs)
@@ -114,17 +112,6 @@ async function examineRedis(
       await disconnect(redis)
     }
   })
-}
-
-/** As for REDIS_URL: what is given, or what `npm start` has written. */
-async function secretsAddress(
-  { secretsRedisUrl, dataDir }: { readonly secretsRedisUrl: string; readonly dataDir: string },
-  env: NodeJS.ProcessEnv | undefined
-): Promise<string | undefined> {
-  if (isGiven('SECRETS_REDIS_URL', env)) return secretsRedisUrl
-  if (isGiven('REDIS_URL', env)) return undefined
-  const written = (await readJson(dataDir, REDIS_FILE))?.['secrets_redis_url']
-  return typeof written === 'string' ? written : undefined
 }
 
 const MARKS = { ok: 'ok', warning: 'WARNING', problem: 'PROBLEM', 'not checked': 'not checked' } as const

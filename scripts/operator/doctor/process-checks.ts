@@ -6,7 +6,7 @@ import { isRecord, parseJson } from '../../../runtime/json.js'
 import { messageOf } from '../../../runtime/message-of.js'
 import { everyProcess } from '../../../runtime/setting.js'
 import { parseSeries } from '../series.js'
-import { type Finding, notChecked, ok, problem, warning } from './finding.js'
+import { type Finding, notChecked, ok, problem, verdict, warning } from './finding.js'
 import { seriesOf } from './queries.js'
 
 /** Longer than a process needs for its own checks. */
@@ -41,22 +41,32 @@ export interface SeenProcess {
   readonly metrics: string
 }
 
-/** Asks all addresses; a finding for each that does not answer. */
+/** An address at which no process answered. */
+export interface SilentAddress {
+  readonly url: string
+  readonly why: string
+}
+
+/** Asks the ops servers at all addresses. */
 export async function askProcesses(
   urls: readonly string[]
-): Promise<{ readonly seen: readonly SeenProcess[]; readonly findings: readonly Finding[] }> {
-  const findings: Finding[] = []
+): Promise<{ readonly seen: readonly SeenProcess[]; readonly silent: readonly SilentAddress[] }> {
   const answers = await Promise.all(
     urls.map(url =>
       askProcess(url).catch((error: unknown) => {
-        const why = error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error)
-        const found = `${url} does not answer as an ops port (${why}).`
-        findings.push(problem('processes', found, 'Start the process, or correct its OPS_HOST and OPS_PORT, or --ops.'))
-        return null
+        return { url, why: messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error) }
       })
     )
   )
-  return { seen: answers.filter(answer => answer !== null), findings }
+  return {
+    seen: answers.filter(answer => 'facts' in answer),
+    silent: answers.filter(answer => 'why' in answer)
+  }
+}
+
+export function checkAddresses(silent: readonly SilentAddress[]): Finding[] {
+  const mend = 'Start the process, or correct its OPS_HOST and OPS_PORT, or --ops.'
+  return silent.map(({ url, why }) => problem('processes', `${url} does not answer as an ops port (${why}).`, mend))
 }
 
 /** Whether each process of the Procfile answers, can work, and has nothing to say. */
@@ -76,8 +86,7 @@ export function checkProcesses(seen: readonly SeenProcess[], isAsked: boolean): 
       'Give every `api`, `payments` and `archive` the same ARCHIVE_URL, and restart it.'
     )
   )
-  const found = [...missing, ...blind, ...reported]
-  return found.length > 0 ? found : [ok('processes', `${seen.length} ready`)]
+  return verdict('processes', `${seen.length} ready`, ...missing, ...blind, ...reported)
 }
 
 /** Whether all processes work on the installation that this command sees. */
@@ -108,19 +117,16 @@ export function checkKeys(seen: readonly SeenProcess[], kind: KeyKind, recorded:
   if (users.length === 0)
     return [notChecked(check, `Redis has recorded ${newest}; no process tells its own.`, GIVE_ADDRESSES)]
   const old = users.filter(({ key }) => key !== newest)
-  if (old.length === 0) return [ok(check, `${newest} in ${users.length} processes`)]
-  return old.map(({ name, key }) =>
-    recorded.includes(key)
-      ? warning(
-          check,
-          `${name} uses ${key}; the newest is ${newest}.`,
-          'End that rotation, or bring it the file of the last rotation (docs/SECURITY.md).'
-        )
-      : problem(
-          check,
-          `${name} uses ${key}, which is no key of this installation.`,
-          'Give it the key file of this installation (docs/SECURITY.md).'
-        )
+  const rotation = 'End that rotation, or bring it the file of the last rotation (docs/SECURITY.md).'
+  const ownFile = 'Give it the key file of this installation (docs/SECURITY.md).'
+  return verdict(
+    check,
+    `${newest} in ${users.length} processes`,
+    ...old.map(({ name, key }) =>
+      recorded.includes(key)
+        ? warning(check, `${name} uses ${key}; the newest is ${newest}.`, rotation)
+        : problem(check, `${name} uses ${key}, which is no key of this installation.`, ownFile)
+    )
   )
 }
 
@@ -134,16 +140,19 @@ export function checkVersions(seen: readonly SeenProcess[], supported: string): 
   const old = builds.filter(({ node }) => node !== null && !isAtLeast(node, supported))
   const versions = [...new Set(builds.map(({ version }) => version).filter(version => version !== null))]
   return [
-    ...old.map(({ name, node }) =>
-      problem('version of Node', `${name} runs on Node ${node}.`, `Bring it to Node ${supported}.`)
+    ...verdict(
+      'version of Node',
+      [...new Set(builds.map(({ node }) => node))].join(', '),
+      ...old.map(({ name, node }) =>
+        problem('version of Node', `${name} runs on Node ${node}.`, `Bring it to Node ${supported}.`)
+      )
     ),
-    ...(old.length === 0 ? [ok('version of Node', [...new Set(builds.map(({ node }) => node))].join(', '))] : []),
     ...(versions.length > 1
       ? [
           warning(
             'versions',
             `The processes run ${versions.join(' and ')}.`,
-            'End the deployment: restart those of the older version.'
+            'Restart the processes of the older version.'
           )
         ]
       : [])

@@ -13,9 +13,18 @@ import { probeCardNetwork } from '../../../workers/network/card-network.js'
 import { assertAllowed, checkedLookup } from '../../../workers/webhooks/resolver.js'
 import { checkCertificates } from './certificates.js'
 import { checkServers, checkUsers } from './durable-checks.js'
-import { attempt, type Finding, notChecked, ok, problem, warning } from './finding.js'
+import {
+  attempt,
+  CONNECT_TIMEOUT_MS,
+  connected,
+  type Finding,
+  notChecked,
+  ok,
+  problem,
+  verdict,
+  warning
+} from './finding.js'
 
-const CONNECT_TIMEOUT_MS = 5_000
 /** Enough to see whether the way out is open, and no burden for merchants. */
 const ENDPOINTS_MAX = 20
 
@@ -34,12 +43,13 @@ export async function checkMemoryOnly(
     const secrets = await connectRedis(url, 'secrets', log, 'SECRETS_REDIS_URL', CONNECT_TIMEOUT_MS)
     try {
       const { problem: fault, warning: doubt } = await memoryOnlyProblems(secrets, installation)
-      const found = [
-        fault !== undefined && problem(check, fault, mend),
-        doubt !== undefined && warning(check, doubt, mend)
-      ].filter(finding => finding !== false)
       return [
-        ...(found.length > 0 ? found : [ok(check, 'writes nothing to a disk, evicts nothing')]),
+        ...verdict(
+          check,
+          'writes nothing to a disk, evicts nothing',
+          fault !== undefined && problem(check, fault, mend),
+          doubt !== undefined && warning(check, doubt, mend)
+        ),
         ...(await checkUsers(secrets, 'memoryOnly', config)),
         ...(await checkServers(secrets, 'SECRETS_REDIS_URL'))
       ]
@@ -64,8 +74,8 @@ export async function checkCardNetwork(env: NodeJS.ProcessEnv | undefined): Prom
       probeCardNetwork(config),
       checkCertificates([config.networkTransactionUrl, config.networkQueryUrl])
     ])
-    const found = sentences.map(sentence => problem(check, sentence, mend))
-    return [...(found.length > 0 ? found : [ok(check, 'answers, and takes the credentials')]), ...certificates]
+    const faults = sentences.map(sentence => problem(check, sentence, mend))
+    return [...verdict(check, 'answers, and accepts the credentials', ...faults), ...certificates]
   })
 }
 
@@ -105,17 +115,9 @@ async function endpointUrls(redis: Redis, { environment, partitions }: Config): 
   return [...places.values()]
 }
 
-function connectionTo(url: URL, policy: ReturnType<typeof createEgressPolicy>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const host = url.hostname.replace(/^\[|\]$/g, '')
-    if (isIP(host) !== 0) assertAllowed(policy, host, host)
-    const lookup = checkedLookup(policy)
-    const socket = connect({ host, port: Number(url.port || 443), lookup, timeout: CONNECT_TIMEOUT_MS })
-    socket.once('error', reject)
-    socket.once('timeout', () => socket.destroy(new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`)))
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve()
-    })
-  })
+async function connectionTo(url: URL, policy: ReturnType<typeof createEgressPolicy>): Promise<void> {
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  if (isIP(host) !== 0) assertAllowed(policy, host, host)
+  const socket = connect({ host, port: Number(url.port || 443), lookup: checkedLookup(policy) })
+  ;(await connected(socket, 'connect')).destroy()
 }

@@ -79,7 +79,7 @@ describe('operator doctor', function () {
       /^ok +durability of the archive /m,
       /^ok +tables of the archive +those of this version$/m,
       /^ok +rights in the archive +owner of the tables$/m,
-      /^ok +clock of the archive +that of Redis$/m,
+      /^ok +clock of the archive +as that of Redis$/m,
       /^ok +retention of the archive +no month is older than 5 years$/m
     ]) {
       expect(out).to.match(line)
