@@ -1,4 +1,4 @@
-/** What the inspector's server tells its page. Types only: the page is compiled for browsers. */
+/** What the inspector's server sends to its page. Types only, because the page is compiled for browsers. */
 
 /** One thing that happened to a payment. */
 export interface HistoryLine {
@@ -63,11 +63,11 @@ export interface MachineView {
   readonly beginnings: readonly string[]
 }
 
-/** Something that could be sent to the scratch payment. */
+/** An event for the scratch payment. */
 export interface Choice {
   readonly id: string
   readonly label: string
-  /** Whether it could really come now, or only if it were made up. */
+  /** Whether the event is possible now; others are accepted, but nothing sends them. */
   readonly isTimely: boolean
   readonly next: string | null
   readonly effect: string | null

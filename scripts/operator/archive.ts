@@ -19,10 +19,10 @@ Examples:
   npm run --silent operator -- archive drop 2024-03 --yes --reason "retention of 10 years"`
 
 export function archiveCommand(verb: VerbMaker): Command {
-  const noun = new Command('archive').description('Payments that left Redis for PostgreSQL, by month of creation.')
+  const noun = new Command('archive').description('Payments that moved from Redis to PostgreSQL, by month of creation.')
   verb(
     noun.command('status'),
-    { does: 'Each month: payments, size, whether it is exported, and when it may be dropped. Reads all of them.' },
+    { does: 'Each month: payments, size, its export, and when it may be dropped. Reads every payment.' },
     (connection, _, __, world) => withMonths(connection, months => status(connection, months, world))
   )
   verb<{ file: string }>(
@@ -34,11 +34,11 @@ export function archiveCommand(verb: VerbMaker): Command {
     },
     (connection, { file }, month, world) =>
       withMonths(connection, months => exportMonth(months, parseMonth(month), resolve(file), world))
-  ).requiredOption('--file <file>', 'a new file, on a disk with room for the month: see archive status')
+  ).requiredOption('--file <file>', 'a new file, on a disk with room for the month (`archive status`)')
   verb(
     noun.command('drop'),
     {
-      does: 'Remove the payments of a month that is older than ARCHIVE_RETENTION_YEARS, and exported as it is.',
+      does: 'Delete the payments of a month that is older than ARCHIVE_RETENTION_YEARS and unchanged since its export.',
       subject: MONTH,
       change: 'for_ever'
     },
@@ -143,12 +143,14 @@ async function exportMonth(
     .finally(() => terminal?.(''))
   if (content === null) throw new Error(`The archive has no payments of ${month}. Nothing was exported.`)
   await months.noteExport(month, content).catch((error: Error) => {
-    throw new Error(`${file} is complete, but the archive does not know of it. Remove it, and repeat. ${error.message}`)
+    throw new Error(
+      `${file} is complete, but the archive has not recorded the export. Remove the file, and repeat. ${error.message}`
+    )
   })
   const { payments, sha256 } = content
   return {
     json: { month, payments, file, sha256 },
-    text: `Exported ${month}: ${payments} payments, SHA-256 ${sha256}, in\n  ${file}\nThe file names buyers: keep it like a backup.`,
+    text: `Exported ${month}: ${payments} payments, SHA-256 ${sha256}, in\n  ${file}\nThe file has names of buyers: protect it like a backup.`,
     made: sha256
   }
 }

@@ -31,9 +31,9 @@ export interface OperatorConnection {
 }
 
 /**
- * Connects, by `env` in place of the process's environment if given. The data says which environment it is and how many
- * partitions it has; SERVICE_ENV and PARTITIONS are compared where they are given, and needed where there is no data yet.
- * Rejects with a sentence that says which server did not answer and where its address came from.
+ * Connects. `env` replaces the process's environment. The data states its environment and its number of partitions;
+ * SERVICE_ENV and PARTITIONS are compared where they are given, and required where there is no data yet. Rejects with a
+ * sentence about which server did not answer and where its address was found.
  */
 export async function connectionOf(env?: NodeJS.ProcessEnv): Promise<OperatorConnection> {
   const address = await addressesOf(env)
@@ -44,7 +44,7 @@ export async function connectionOf(env?: NodeJS.ProcessEnv): Promise<OperatorCon
   const ends = [() => disconnect(redis)]
   const close = async (): Promise<void> => void (await Promise.all(ends.map(async end => await end())))
   try {
-    const config = readConfig(env, 'operator', toldBy(await findInstallation(redis)))
+    const config = readConfig(env, 'operator', settingsOf(await findInstallation(redis)))
     await claimInstallation(redis, config)
     const { archiveTimeoutMs, archiveConnections } = config
     const archiveUrl = config.archiveUrl || address.archiveUrl
@@ -61,8 +61,8 @@ export async function connectionOf(env?: NodeJS.ProcessEnv): Promise<OperatorCon
   }
 }
 
-/** What the data itself says, in the place of defaults. */
-export function toldBy(found: Installation | null): Record<string, string> {
+/** Environment and partitions of the data, in place of defaults. */
+export function settingsOf(found: Installation | null): Record<string, string> {
   return found === null ? {} : { SERVICE_ENV: found.environment, PARTITIONS: String(found.partitions) }
 }
 

@@ -1,4 +1,4 @@
-/** `doctor`: checks a whole installation, and says for each check what is wrong and what to do. Changes nothing. */
+/** `doctor`: checks a whole installation; for each fault what is wrong and what to do. Changes nothing. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
@@ -8,7 +8,7 @@ import { type KeyKind, recordedKeys } from '../../redis/installation/key-record.
 import { readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
 import { listOf } from '../command-line/values.js'
-import { addressesOf, serviceNowMs, toldBy } from './connection.js'
+import { addressesOf, serviceNowMs, settingsOf } from './connection.js'
 import { checkArchive } from './doctor/archive-checks.js'
 import { checkCertificates } from './doctor/certificates.js'
 import { checkDurable, checkHeartbeats, checkInstallation } from './doctor/durable-checks.js'
@@ -29,8 +29,8 @@ interface DoctorOptions extends OpsOptions {
 
 const EXAMPLES = `
 Settings: REDIS_URL, SECRETS_REDIS_URL (user operator), WAIT_REPLICAS and ACCEPT_EVERYSEC as for \`payments\`, ARCHIVE_URL as
-for \`archive\`, ARCHIVE_RETENTION_YEARS, and the NETWORK_ settings to ask the card network. What is not given is not
-checked, and said so. Exit code 1: a problem.
+for \`archive\`, ARCHIVE_RETENTION_YEARS, and the NETWORK_ settings to ask the card network. Without a
+setting its check is "not checked". Exit code 1: a problem.
 
 Examples:
   # a running npm start
@@ -47,7 +47,11 @@ export function doctorCommand(verb: VerbMaker): Command {
     async (options, _, env) => present(await examine(options, env))
   )
   return addOpsOptions(doctor)
-    .option('--https <urls>', 'public addresses whose certificates are looked at, with commas between', listOf(address))
+    .option(
+      '--https <urls>',
+      'public https addresses whose certificates are checked, with commas between',
+      listOf(address)
+    )
     .option('--alerts <file>', 'the alert rules that Prometheus has loaded; ops/alerts.yml unless given')
     .addHelpText('after', EXAMPLES)
 }
@@ -91,7 +95,7 @@ async function examineRedis(
     const { url, secretsUrl, archiveUrl } = await addressesOf(env)
     const redis = await connect(url, 'commands', createLogger('operator', 'silent'), 'REDIS_URL', CONNECT_DEADLINE_MS)
     try {
-      const config = readConfig(env, 'operator', toldBy(await findInstallation(redis)))
+      const config = readConfig(env, 'operator', settingsOf(await findInstallation(redis)))
       const { installation, findings } = await checkInstallation(redis, config)
       const serviceMs = await serviceNowMs({ redis, config })
       const [durable, memoryOnly, heartbeats, egress, archive] = await Promise.all([
@@ -117,7 +121,7 @@ async function examineRedis(
 const MARKS = { ok: 'ok', warning: 'WARNING', problem: 'PROBLEM', 'not checked': 'not checked' } as const
 const MARK_WIDTH = 13
 
-/** One line for each finding, and under each that is not well what to do. */
+/** One line for each finding; under each fault what to do. */
 function present(findings: readonly Finding[]): Output {
   const width = 2 + Math.max(...findings.map(({ check }) => check.length))
   const lines = findings.flatMap(({ check, state, found, mend }) => [
@@ -126,12 +130,16 @@ function present(findings: readonly Finding[]): Output {
   ])
   const count = (state: Finding['state']): number => findings.filter(finding => finding.state === state).length
   const [problems, warnings, left] = [count('problem'), count('warning'), count('not checked')]
-  const sum = `${findings.length} findings: ${problems} problems, ${warnings} warnings, ${left} not checked.`
+  const sum = `${findings.length} findings: ${plural(problems, 'problem')}, ${plural(warnings, 'warning')}, ${left} not checked.`
   return {
     json: { problems, warnings, not_checked: left, findings },
     text: [...lines, '', sum].join('\n'),
-    failure: problems === 0 ? undefined : `${problems} problems: ${namesOf(findings).join(', ')}.`
+    failure: problems === 0 ? undefined : `${plural(problems, 'problem')}: ${namesOf(findings).join(', ')}.`
   }
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 function namesOf(findings: readonly Finding[]): string[] {

@@ -1,4 +1,4 @@
-/** Whether every running `payments` can open what will be sealed with a key. */
+/** Whether every running `payments` can open what a key seals. */
 import { livingConsumers } from '../../redis/commands/takeover.js'
 import { allKeysFact } from '../../redis/installation/key-record.js'
 import { delay } from '../../runtime/delay.js'
@@ -11,8 +11,8 @@ const NOTICED_WITHIN_MS = 5_000
 const POLL_MS = 250
 
 /**
- * Asks the ops servers until each `payments` that Redis hears of reports that it has the key. Resolves to undefined, or
- * after 5 s to a sentence about those that lack it.
+ * Asks the ops servers until each live `payments` reports the key. Resolves to undefined, or after 5 s to a sentence about
+ * those that lack it.
  */
 export async function paymentsWithout(
   keyId: string,
@@ -38,5 +38,5 @@ async function findWithout(
   const without = payments.filter(({ facts }) => !(facts[allKeysFact('vault')] ?? '').split(' ').includes(keyId))
   if (without.length > 0) return `${without.map(({ name }) => name).join(', ')}: bring the private file there.`
   if (payments.length >= living.size) return undefined
-  return `${living.size} \`payments\` run, and ${payments.length} reported their keys: give the ops addresses of all (--ops, --targets).`
+  return `${living.size} \`payments\` run, and ${payments.length} reported their keys: give the ops addresses of all of them (--ops, --targets).`
 }

@@ -74,7 +74,7 @@ async function conclude(
   given: string
 ): Promise<Output> {
   if (booked === notBooked) {
-    throw new UsageError('say either --booked or --not-booked, as the acquirer told you. Nothing was changed.')
+    throw new UsageError('give either --booked or --not-booked, as the acquirer says. Nothing was changed.')
   }
   const payment = await paymentOf(connection, given)
   const { id } = payment.terms
@@ -154,7 +154,7 @@ async function untilDone<T>(done: string, waitMs: number, look: () => Promise<T 
     if (seen !== null) return seen
     if (performance.now() > deadlineMs) {
       throw new Error(
-        `No worker has ${done} within ${waitMs / 1_000} s. The command stays queued. Look whether \`payments\` runs (queue status), then look at the payment again.`
+        `No worker has ${done} within ${waitMs / 1_000} s. The command stays queued. See \`queue status\` for live workers, then look at the payment again.`
       )
     }
     await delay(POLL_MS)

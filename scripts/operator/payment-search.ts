@@ -1,4 +1,4 @@
-/** `payment search`: the payment that a merchant, a buyer or the acquirer speaks of. */
+/** `payment search`: finds a payment by what a merchant, a buyer or the acquirer knows of it. */
 import type { Command } from 'commander'
 import type { Payment } from '../../machines/model.js'
 import { UsageError } from '../command-line/usage-error.js'
@@ -59,10 +59,10 @@ async function search(
 ): Promise<Output> {
   const { nsu, tid, last4, on, zone } = options
   if ([nsu, tid, last4].every(given => given === undefined) && reference === '') {
-    throw new UsageError('say what to search for: an external reference, --nsu, --tid or --last4')
+    throw new UsageError('give something to search for: an external reference, --nsu, --tid or --last4')
   }
   if (reference === '' && on === undefined) {
-    throw new UsageError('say on which day the payment was created: --on 2026-01-31')
+    throw new UsageError('give the day on which the payment was created: --on 2026-01-31')
   }
   const range = on === undefined ? { fromMs: 0, toMs: ID_TIME_MAX_MS } : rangeOf(on, on, zone)
   const isWanted = ({ terms, progress: { references } }: Payment): boolean =>

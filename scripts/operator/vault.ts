@@ -18,25 +18,25 @@ import { addOpsOptions, type OpsOptions } from './ops-addresses.js'
 import { type Field, listing } from './output.js'
 import type { Output, VerbMaker } from './verb.js'
 
-/** Stored cards of each key that `status` opens: a wrong key opens none of them. */
+/** Stored cards of each key that `status` opens. A wrong key opens none of them. */
 const SAMPLE_COUNT = 20
-/** In the place of a key id, for what is no box. */
+/** Printed in place of the key id of an unreadable box. */
 const NO_BOX = '(no box)'
 const NO_RECORD =
-  'No `payments` process has started on the data of REDIS_URL yet: is it the right Redis? Nothing was changed.'
+  'The data of REDIS_URL has no record of vault keys, which `payments` writes at its start: is it the right Redis? Nothing was changed.'
 
 export function vaultCommand(verb: VerbMaker): Command {
   const noun = new Command('vault').description('The keys that seal card data.')
   addInit(noun, verb, keyFilesIn)
   verb(
     noun.command('status'),
-    { does: 'Keys of the ring, how many stored cards each of them seals, and whether it opens a sample of them.' },
+    { does: 'Each key: its role, how many stored cards it seals, and whether it opens a sample of them.' },
     status
   )
   const rotateVerb = verb<RotateOptions>(
     noun.command('rotate'),
     {
-      does: 'Add a key that opens; once every running `payments` has it, seal with it, and every stored card anew.',
+      does: 'Add a key. Once every running `payments` has it, it becomes current, and every stored card is sealed with it.',
       change: 'can_be_undone'
     },
     rotate
@@ -45,7 +45,7 @@ export function vaultCommand(verb: VerbMaker): Command {
   verb(
     noun.command('retire'),
     {
-      does: 'Take an old key out of the key files, two days after the last rotation, if no stored card needs it.',
+      does: 'Remove an old key from the key files: two days after the last rotation, if no stored card needs it.',
       subject: ['key', 'id of the key, see `vault status`'],
       change: 'for_ever'
     },
@@ -130,8 +130,8 @@ async function rotate(connection: OperatorConnection, options: RotateOptions): P
       json: { key_id: keyId, resealed, sealed_before: kept },
       text: [
         done,
-        'Tokens of the last minutes are still sealed with the old key, and may become stored cards. Run this again after the',
-        `life of a token (TOKEN_TTL_MS): vault rotate --if-current ${options.ifCurrent ?? before}. Two days later the old key may go: vault retire.`
+        'Tokens of the last minutes are still sealed with the old key, and may become stored cards. Repeat this after the',
+        `life of a token (TOKEN_TTL_MS): vault rotate --if-current ${options.ifCurrent ?? before}. Two days later, remove the old key: vault retire.`
       ].join('\n')
     }
   })
@@ -139,7 +139,7 @@ async function rotate(connection: OperatorConnection, options: RotateOptions): P
 
 /**
  * Adds the next key, and makes it the current one when every running `payments` has it; until then no box is sealed with
- * it. Each step may be repeated: a rotation that was cut off goes on with the same key. Resolves to the current key.
+ * it. Each step may be repeated: an interrupted rotation continues with the same key. Resolves to the current key.
  */
 async function changeOver(connection: OperatorConnection, lock: KeyLock, options: RotateOptions): Promise<string> {
   const { current, next } = await addNextKey(lock, options.ifCurrent)
@@ -160,12 +160,12 @@ async function retire({ redis, config }: OperatorConnection, keyId: string): Pro
     const ring = readKeyRing(files.privateFile, 'private')
     const isInRing = Object.hasOwn(ring.keys, keyId)
     const recorded = await recordedKeys(redis, 'vault')
-    // The cards of another Redis say nothing about this key.
+    // The cards of another installation prove nothing about this key.
     if (recorded.length === 0) throw new Error(NO_RECORD)
     await assertOwnKeys(redis, 'vault', idsOf(ring))
-    // A rotation that died half way has recorded a key that no file has.
+    // A rotation that died had recorded a key that no file has.
     const isLeftOver = !isInRing && recorded.includes(keyId)
-    // What the ring itself has against it is printed before the walk over all cards.
+    // Throws when the ring still needs the key, before all cards are read.
     if (!isLeftOver) withoutKey(ring, keyId, Date.now())
     let cards = 0
     for await (const record of createSealedCards(redis).all()) if (keyOf(record) === keyId) cards++
@@ -178,7 +178,7 @@ async function retire({ redis, config }: OperatorConnection, keyId: string): Pro
     await forgetKey(redis, 'vault', keyId)
     return {
       json: { key_id: keyId, retired: true },
-      text: `Key ${keyId} is no longer in ${files.privateFile} and ${files.publicFile}. Bring both to the other machines. Backups of Redis from before the last rotation need it: keep it with them, or destroy them with it.`
+      text: `Key ${keyId} is removed from ${files.privateFile} and ${files.publicFile}. Copy both files to the other machines. Backups of Redis from before the last rotation need the key: keep it with them, or destroy them with it.`
     }
   })
 }
@@ -208,7 +208,7 @@ function keyOf({ cardBox }: SealedCardRecord): string {
 
 function adviceOn(unopened: ReadonlyMap<string, number>, privateFile: string): string {
   const counts = [...unopened].map(([keyId, count]) => `${count} of ${keyId}`).join(', ')
-  return `Cards that ${privateFile} does not open were left as they are: ${counts}. A copy of the key files was rotated on another machine, or an old file was brought back: find the private file that has the key, add its entry to "keys" here, and repeat this. The cards are not lost while that file exists.`
+  return `Cards that ${privateFile} does not open were left as they are: ${counts}. Either a copy of the key files was rotated on another machine, or an old file was restored. Find the private file that has the key, add its entry to "keys" here, and repeat this. The cards are not lost while that file exists.`
 }
 
 function filesOf({ vaultPrivateKeysFile, vaultPublicKeysFile, dataDir }: Config): KeyFiles {

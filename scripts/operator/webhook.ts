@@ -17,21 +17,21 @@ import type { Output, VerbMaker } from './verb.js'
 
 const ATTEMPTS_SHOWN = 1_000
 const LIST_DEFAULT = 50
-/** Events that a list holds beyond its limit before it forgets the youngest: there may be millions. */
+/** Events that a list holds beyond its limit before it drops the youngest. Bounds memory: there may be millions. */
 const LIST_SLACK = 10_000
 
 export function webhookCommand(verb: VerbMaker): Command {
-  const noun = new Command('webhook').description('Events on their way to merchants.')
+  const noun = new Command('webhook').description('Webhook events: waiting, delivered and undeliverable ones.')
   const event = ['event', 'id of the event'] as const
   verb<ListOptions>(
     noun.command('list'),
-    { does: 'Events that are not delivered, oldest first; --state delivered shows what is.' },
+    { does: 'Events that are not delivered, oldest first; --state delivered lists the others.' },
     list
   )
-    .option('--merchant <id>', 'only of this merchant')
+    .option('--merchant <id>', 'only events of this merchant')
     .option('--state <state>', states.join(', '), oneOf(states))
-    .option('--since <time>', 'only what occurred since then (ISO 8601)', time)
-    .option('--limit <n>', 'how many at the most', wholeNumber(1, 999_999), LIST_DEFAULT)
+    .option('--since <time>', 'only events since this time (ISO 8601)', time)
+    .option('--limit <n>', 'at most so many', wholeNumber(1, 999_999), LIST_DEFAULT)
   verb(
     noun.command('show'),
     { does: 'One event with its attempts.', subject: event },
@@ -43,7 +43,7 @@ export function webhookCommand(verb: VerbMaker): Command {
   verb<ReplayOptions>(
     noun.command('replay'),
     {
-      does: 'Send one event again, or all of a merchant since a time. Receivers know them by their event_id.',
+      does: 'Send one event again, or all of a merchant since a time. The event_id stays the same.',
       subject: event,
       isSubjectOptional: true,
       change: 'can_be_undone'
@@ -56,12 +56,12 @@ export function webhookCommand(verb: VerbMaker): Command {
   verb<{ before?: number }>(
     noun.command('discard'),
     {
-      does: 'Forget undeliverable events of a merchant. They can never be sent again; its payments are not touched.',
+      does: 'Delete undeliverable events of a merchant. They can never be sent again; its payments stay as they are.',
       subject: ['merchant', 'id of the merchant'],
       change: 'for_ever'
     },
     discard
-  ).option('--before <time>', 'only what occurred before this time (ISO 8601)', time)
+  ).option('--before <time>', 'only events from before this time (ISO 8601)', time)
   addSwitchVerbs(noun, verb)
   return noun
 }
@@ -87,7 +87,7 @@ async function list(
   const found: LoggedEvent[] = []
   const lastAnswers = new Map<string, string>()
   const merchants = await merchantIds(connection, merchant)
-  // One more than is shown: an operator who repairs fifty events should know that there are more.
+  // One more than is shown, to know whether there are more.
   const max = limit + 1
   for (const merchantId of merchants) {
     if (found.length >= max) break
@@ -138,7 +138,7 @@ async function oldestOf(events: AsyncIterable<LoggedEvent>, limit: number): Prom
   return oldest.sort(byTime).slice(0, limit)
 }
 
-/** The last answers of receivers, by event, as far as they are remembered. */
+/** Adds the last answer to each event that the log of attempts still has. */
 async function noteAnswers(eventLog: WebhookLog, merchantId: string, answers: Map<string, string>): Promise<void> {
   for (const attempt of await eventLog.attempts(merchantId, ATTEMPTS_SHOWN)) {
     if (!answers.has(attempt.eventId)) answers.set(attempt.eventId, lastAnswerIn([attempt]))
@@ -154,7 +154,7 @@ async function discard(
   const count = await eventLogOf(connection).discard(merchantId, before)
   return {
     json: { merchant_id: merchantId, discarded: count },
-    text: `${count} undeliverable event${count === 1 ? ' is' : 's are'} forgotten.`
+    text: `${count} undeliverable event${count === 1 ? ' is' : 's are'} deleted.`
   }
 }
 
@@ -181,7 +181,7 @@ async function found(connection: OperatorConnection, eventId: string): Promise<L
   if (event !== null) return event
   const days = connection.config.webhookRetentionDays
   throw new Error(
-    `There is no event ${eventId} that is waiting, or was delivered or given up in the last ${days} days. \`webhook list\` shows ids.`
+    `There is no event ${eventId}: none that is waiting, and none that was delivered or given up in the last ${days} days. \`webhook list\` shows ids.`
   )
 }
 

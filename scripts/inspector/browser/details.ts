@@ -1,4 +1,4 @@
-/** The side of facts: what the payment is, what happened to it, what may come next. */
+/** The details of a payment: its fields, its history, what may come next. */
 import type { HistoryLine, MachineView, NextStep } from '../view-model.js'
 import { element } from './element.js'
 import type { Seen } from './feed.js'
@@ -72,7 +72,7 @@ function historyRow(line: HistoryLine): HTMLElement {
   )
 }
 
-/** Ids of sales differ in all places; eight are enough to tell them apart. */
+/** Ids of sales are random: eight characters identify one. */
 function endOf(reference: string): string {
   return reference.length > 12 ? `…${reference.slice(-8)}` : reference
 }

@@ -115,7 +115,7 @@ export function checkKeys(seen: readonly SeenProcess[], kind: KeyKind, recorded:
     return key === undefined ? [] : [{ name, key }]
   })
   if (users.length === 0)
-    return [notChecked(check, `Redis has recorded ${newest}; no process tells its own.`, GIVE_ADDRESSES)]
+    return [notChecked(check, `Redis has recorded ${newest}; no process reports its own.`, GIVE_ADDRESSES)]
   const old = users.filter(({ key }) => key !== newest)
   const rotation = 'End that rotation, or bring it the file of the last rotation (docs/SECURITY.md).'
   const ownFile = 'Give it the key file of this installation (docs/SECURITY.md).'
@@ -166,7 +166,7 @@ export function checkFigures(
 ): Finding[] {
   const check = 'alerts'
   if (wantedBeside(seen).some(name => !seen.some(({ process }) => process === name))) {
-    return [notChecked(check, 'Not every process tells its figures.', GIVE_ADDRESSES)]
+    return [notChecked(check, 'Not every process reports its metrics.', GIVE_ADDRESSES)]
   }
   const known = new Set(['up', ...queries.map(({ name }) => name), ...seen.flatMap(({ metrics }) => seriesIn(metrics))])
   const blind = queries.flatMap(({ name, query }) => {
@@ -175,8 +175,8 @@ export function checkFigures(
     return unknown.length === 0 ? [] : [`${name} asks for ${unknown.join(', ')}`]
   })
   const mend = 'Load ops/alerts.yml and ops/dashboards/ of the release that runs.'
-  if (blind.length === 0) return [ok(check, `${queries.length} queries, all of figures that exist`)]
-  return [problem(check, `No process tells what is asked: ${blind.join('; ')}.`, mend)]
+  if (blind.length === 0) return [ok(check, `${queries.length} queries, all of metrics that exist`)]
+  return [problem(check, `No process has these metrics: ${blind.join('; ')}.`, mend)]
 }
 
 async function askProcess(url: string): Promise<SeenProcess> {

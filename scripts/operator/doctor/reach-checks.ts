@@ -25,7 +25,7 @@ import {
   warning
 } from './finding.js'
 
-/** Enough to see whether the way out is open, and no burden for merchants. */
+/** Enough to see whether connections to the internet work, and no load for merchants. */
 const ENDPOINTS_MAX = 20
 
 /** The memory-only Redis and its users. `url` undefined: its address is not known. */
@@ -35,7 +35,7 @@ export async function checkMemoryOnly(
   installation: Installation | null
 ): Promise<Finding[]> {
   const check = 'memory-only redis'
-  const give = 'Give SECRETS_REDIS_URL with the user `operator`; until then its processes tell of it.'
+  const give = 'Give SECRETS_REDIS_URL with the user `operator`; until then see /readyz of its processes.'
   if (url === undefined) return [notChecked(check, 'SECRETS_REDIS_URL is not set.', give)]
   const mend = 'Start it, correct SECRETS_REDIS_URL, or set what the sentence names, on every server (docs/REDIS.md).'
   const log = createLogger('operator', 'silent')
@@ -63,7 +63,7 @@ export async function checkMemoryOnly(
 export async function checkCardNetwork(env: NodeJS.ProcessEnv | undefined): Promise<Finding[]> {
   const check = 'card network'
   if (!isGiven('NETWORK_MERCHANT_KEY', env)) {
-    const give = 'Give the NETWORK_ settings of `payments`; until then its /readyz tells of it, every 30 s.'
+    const give = 'Give the NETWORK_ settings of `payments`; until then see its /readyz, which checks it every 30 s.'
     return [notChecked(check, 'NETWORK_MERCHANT_KEY is not set here.', give)]
   }
   const mend =
@@ -98,7 +98,7 @@ export async function checkEgress(redis: Redis, config: Config): Promise<Finding
     return warning(
       check,
       found,
-      'Ask the merchant, or look at `operator webhook list`. Is it a network of yours? WEBHOOK_ALLOWED_NETWORKS.'
+      'Ask the merchant, and see `webhook list`. An endpoint in a network of yours needs WEBHOOK_ALLOWED_NETWORKS.'
     )
   })
 }

@@ -33,7 +33,6 @@ describe('the inspector', function () {
   before(async () => {
     inspector = await startInspector({
       port: 0,
-      isHostedAllowed: false,
       redisAddress: async () => service().redisUrl
     })
     page = await browser.open(inspector.url, { viewport: VIEWPORT })
@@ -97,7 +96,6 @@ describe('the inspector', function () {
   it('finds a payment that has not moved while the page was open', async () => {
     const other = await startInspector({
       port: 0,
-      isHostedAllowed: false,
       redisAddress: async () => service().redisUrl
     })
     try {
@@ -129,7 +127,6 @@ describe('what-if', function () {
   before(async () => {
     inspector = await startInspector({
       port: 0,
-      isHostedAllowed: false,
       redisAddress: () => Promise.reject(new Error('There is no service.'))
     })
     page = await browser.open(inspector.url, { viewport: VIEWPORT })

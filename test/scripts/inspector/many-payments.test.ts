@@ -25,7 +25,6 @@ describe('the inspector of many payments', function () {
   beforeEach(async () => {
     server = await startInspectorServer({
       port: 0,
-      isHostedAllowed: false,
       replay: () => [],
       status: () => 'Connected',
       find: async () => false
@@ -50,7 +49,6 @@ describe('the inspector of many payments', function () {
     const sessions = createSessions()
     const other = await startInspectorServer({
       port: 0,
-      isHostedAllowed: false,
       replay: () => {
         setImmediate(() => other.send(sessions.add(observed(500))))
         return range(1, 200).flatMap(number => sessions.add(observed(number)))

@@ -15,7 +15,6 @@ describe("the inspector's overview of a payment", function () {
   before(async () => {
     inspector = await startInspector({
       port: 0,
-      isHostedAllowed: false,
       redisAddress: () => Promise.reject(new Error('There is no service.'))
     })
     page = await browser.open(inspector.url, { viewport: { width: 1_440, height: 900 } })

@@ -152,7 +152,6 @@ describe('the server of the inspector', () => {
   const start = (port = 0): ReturnType<typeof startInspectorServer> =>
     startInspectorServer({
       port,
-      isHostedAllowed: false,
       replay: () => [],
       status: () => '',
       find: async () => false

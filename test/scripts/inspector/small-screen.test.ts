@@ -11,7 +11,6 @@ describe('the inspector on a small screen', function () {
     // No server listens there: what-if needs no service.
     inspector = await startInspector({
       port: 0,
-      isHostedAllowed: false,
       redisAddress: async () => 'redis://127.0.0.1:1'
     })
   })

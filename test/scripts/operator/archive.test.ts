@@ -81,7 +81,7 @@ describe('operator archive', () => {
     await put(MONTH_MS)
     const file = newFile()
     await writeFile(file, 'mine')
-    expect((await run(['export', '2020-03', '--file', file])).err).to.contain('is there already')
+    expect((await run(['export', '2020-03', '--file', file])).err).to.contain('exists already')
     const other = newFile()
     await writeFile(`${other}.part`, 'of another export')
     expect((await run(['export', '2020-03', '--file', other])).err).to.contain('another export writes it')

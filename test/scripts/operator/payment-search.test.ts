@@ -67,8 +67,8 @@ describe('operator payment search', () => {
   })
 
   for (const [args, message] of [
-    [[], /say what to search for/],
-    [['--nsu', '1'], /say on which day/],
+    [[], /give something to search for/],
+    [['--nsu', '1'], /give the day on which/],
     [['--last4', '1', '--on', '2026-02-30'], /Give a day such as/],
     [['--last4', '1', '--on', '2026-02-01', '--zone', 'Mars'], /no such time zone/]
   ] as const) {

@@ -56,7 +56,7 @@ describe('operator webhook, for an abandoned endpoint', () => {
     const before = await run('webhook', 'discard', merchantId, '--yes', '--before', '2026-01-02T12:01:00Z', '--json')
     expect(before.json()).to.deep.equal({ merchant_id: merchantId, discarded: 1 })
     expect((await run('webhook', 'discard', '--yes', '--merchant', merchantId)).out).to.equal(
-      '2 undeliverable events are forgotten.\n'
+      '2 undeliverable events are deleted.\n'
     )
     expect((await run('webhook', 'list')).out).to.contain('There are no such events.')
   })
