@@ -125,6 +125,7 @@ function factsOf({ payment, worker, workers, refusals }: Session, chart: Chart):
     worker: workers.get(`${line.atMs} ${line.event}`) ?? null
   }))
   return {
+    place: placeOf(progress),
     merchantId: payment.merchantId,
     captureMode: payment.captureMode,
     amountCents: payment.amountCents,

@@ -20,6 +20,8 @@ export interface HistoryLine {
 
 /** The `context` of a payment in the inspection protocol: what is shown beside the chart. */
 export interface PaymentFacts {
+  /** `capturing.reconciling` */
+  readonly place: string
   readonly merchantId: string
   readonly captureMode: 'auto' | 'manual'
   readonly amountCents: number

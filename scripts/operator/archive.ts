@@ -1,6 +1,6 @@
 /** `archive status|export|drop`: the months of the archive, and the end of a month after its retention. */
 import { resolve } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { type ArchivedMonth, type ArchiveMonths, type Month, openArchiveMonths } from '../../archive/months.js'
 import { requireNewFile, writeExport } from './archive-export.js'
 import { type OperatorConnection, serviceNowMs } from './connection.js'
@@ -18,8 +18,10 @@ Examples:
   npm run --silent operator -- archive export 2024-03 --file /backup/payments-2024-03.ndjson
   npm run --silent operator -- archive drop 2024-03 --yes --reason "retention of 10 years"`
 
-export function archiveCommand(verb: VerbMaker): Command {
-  const noun = new Command('archive').description('Payments that moved from Redis to PostgreSQL, by month of creation.')
+export function archiveCommand(program: Command, verb: VerbMaker): void {
+  const noun = program
+    .command('archive')
+    .description('Payments that moved from Redis to PostgreSQL, by month of creation.')
   verb(
     noun.command('status'),
     { does: 'Each month: payments, size, its export, and when it may be dropped. Reads every payment.' },
@@ -44,7 +46,7 @@ export function archiveCommand(verb: VerbMaker): Command {
     },
     (connection, _, month) => withMonths(connection, months => drop(connection, months, parseMonth(month)))
   )
-  return noun.addHelpText('after', EXAMPLES)
+  noun.addHelpText('after', EXAMPLES)
 }
 
 async function withMonths(

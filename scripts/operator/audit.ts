@@ -1,5 +1,5 @@
 /** `audit`: what operators have changed. */
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { type AuditedChange, listChanges } from '../../redis/operator/audit-trail.js'
 import { time } from '../command-line/values.js'
 import { type Field, isoTime, listing } from './output.js'
@@ -12,9 +12,9 @@ Examples:
   npm run --silent operator -- audit --since 2026-01-31T00:00:00Z
   npm run --silent operator -- audit k7h3m2x9q0c5f1a   # all about one key, merchant, payment`
 
-export function auditCommand(verb: VerbMaker): Command {
-  return verb<{ since?: number }>(
-    new Command('audit'),
+export function auditCommand(program: Command, verb: VerbMaker): void {
+  verb<{ since?: number }>(
+    program.command('audit'),
     {
       does: 'Every change by an operator, oldest first: when, who, what, why, and how it ended.',
       subject: ['target', 'only what is about this id'],

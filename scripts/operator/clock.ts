@@ -1,5 +1,5 @@
 /** `clock advance|show|reset`: the time of the test environment. */
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { advanceClock, CLOCK_POLL_MS, readClockOffset, resetClock } from '../../redis/connection/redis-clock.js'
 import { systemClock } from '../../runtime/clock.js'
 import { delay } from '../../runtime/delay.js'
@@ -11,8 +11,8 @@ import type { Output, VerbMaker } from './verb.js'
 /** Longer than the time within which every process reads the new offset. */
 const SETTLE_MS = 2 * CLOCK_POLL_MS
 
-export function clockCommand(verb: VerbMaker): Command {
-  const noun = new Command('clock').description('The clock of the test environment. The live environment has none.')
+export function clockCommand(program: Command, verb: VerbMaker): void {
+  const noun = program.command('clock').description('The clock of the test environment. The live environment has none.')
   verb(
     noun.command('advance'),
     {
@@ -39,7 +39,6 @@ export function clockCommand(verb: VerbMaker): Command {
       return await shown(connection)
     }
   )
-  return noun
 }
 
 function assertTest({ config }: OperatorConnection): void {

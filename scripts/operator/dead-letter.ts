@@ -1,5 +1,5 @@
 /** `dead-letter list|replay|discard` */
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import {
   type DeadLetter,
   discardDeadLetter,
@@ -9,8 +9,8 @@ import {
 import { type Field, isoTime, jsonOf, listing } from './output.js'
 import type { VerbMaker } from './verb.js'
 
-export function deadLetterCommand(verb: VerbMaker): Command {
-  const noun = new Command('dead-letter').description('Commands without a result after DELIVERIES_MAX deliveries.')
+export function deadLetterCommand(program: Command, verb: VerbMaker): void {
+  const noun = program.command('dead-letter').description('Commands without a result after DELIVERIES_MAX deliveries.')
   const subject = ['letter', 'id of the dead letter, see `dead-letter list`'] as const
   verb(noun.command('list'), { does: 'All of them, with the reason.' }, async ({ redis, config }) =>
     listing(await listDeadLetters(redis, config.partitions), FIELDS, 'There are no dead letters.')
@@ -45,7 +45,6 @@ export function deadLetterCommand(verb: VerbMaker): Command {
       }
     }
   )
-  return noun
 }
 
 const FIELDS: readonly Field<DeadLetter>[] = [

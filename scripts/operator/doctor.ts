@@ -1,7 +1,7 @@
 /** `doctor`: checks a whole installation; for each fault what is wrong and what to do. Changes nothing. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { connect, disconnect } from '../../redis/connection/connections.js'
 import { findInstallation } from '../../redis/installation/installation.js'
 import { type KeyKind, recordedKeys } from '../../redis/installation/key-record.js'
@@ -16,7 +16,7 @@ import { attempt, type Finding } from './doctor/finding.js'
 import * as processes from './doctor/process-checks.js'
 import { dashboardQueries, rulesIn } from './doctor/queries.js'
 import { checkCardNetwork, checkEgress, checkMemoryOnly } from './doctor/reach-checks.js'
-import { addOpsOptions, address, type OpsOptions, opsAddresses } from './ops-addresses.js'
+import { addOpsOptions, address, askProcesses, type OpsOptions, opsAddresses, type SeenProcess } from './processes.js'
 import type { Output, VerbMaker } from './verb.js'
 
 const CONNECT_DEADLINE_MS = 5_000
@@ -40,13 +40,13 @@ Examples:
   # what is wrong, for a job
   npm run --silent operator -- doctor --json | jq '.findings[] | select(.state == "problem")'`
 
-export function doctorCommand(verb: VerbMaker): Command {
+export function doctorCommand(program: Command, verb: VerbMaker): void {
   const doctor = verb.local<DoctorOptions>(
-    new Command('doctor'),
+    program.command('doctor'),
     { does: 'Check a whole installation: what is wrong, and what to do. Changes nothing.' },
     async (options, _, env) => present(await examine(options, env))
   )
-  return addOpsOptions(doctor)
+  addOpsOptions(doctor)
     .option(
       '--https <urls>',
       'public https addresses whose certificates are checked, with commas between',
@@ -59,7 +59,7 @@ export function doctorCommand(verb: VerbMaker): Command {
 async function examine(options: DoctorOptions, env: NodeJS.ProcessEnv | undefined): Promise<Finding[]> {
   const { dataDir } = readConfig(env, 'tools')
   const places = await opsAddresses(options, dataDir)
-  const { seen, silent } = await processes.askProcesses(places)
+  const { seen, silent } = await askProcesses(places)
   const { engines } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { engines: { node: string } }
   const reached = await Promise.all([
     examineRedis(seen, env),
@@ -86,10 +86,7 @@ async function examine(options: DoctorOptions, env: NodeJS.ProcessEnv | undefine
 }
 
 /** The checks that need the durable Redis, and the memory-only one. */
-async function examineRedis(
-  seen: readonly processes.SeenProcess[],
-  env: NodeJS.ProcessEnv | undefined
-): Promise<Finding[]> {
+async function examineRedis(seen: readonly SeenProcess[], env: NodeJS.ProcessEnv | undefined): Promise<Finding[]> {
   const mend = 'Start Redis, correct REDIS_URL, or load ops/redis/durable.acl of this release into it.'
   return await attempt('durable redis', mend, async () => {
     const { url, secretsUrl, archiveUrl } = await addressesOf(env)

@@ -1,5 +1,5 @@
 /** `key create|list|revoke` */
-import { Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { type ApiKey, isExpired, type Permission, permissions } from '../../redis/merchants/merchants.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { oneLine, time } from '../command-line/values.js'
@@ -18,8 +18,8 @@ const LABEL_LENGTH_MAX = 120
 /** The only permission that a key without a secret may have. */
 const OF_BROWSERS: Permission = 'tokens:write'
 
-export function keyCommand(verb: VerbMaker): Command {
-  const noun = new Command('key').description('API keys: secret ones for servers, publishable ones for browsers.')
+export function keyCommand(program: Command, verb: VerbMaker): void {
+  const noun = program.command('key').description('API keys: secret ones for servers, publishable ones for browsers.')
   verb<CreateOptions>(
     noun.command('create'),
     { does: 'Make a key. Its full text is shown only this once.', change: 'can_be_undone' },
@@ -68,7 +68,6 @@ export function keyCommand(verb: VerbMaker): Command {
       return { json: jsonOf(FIELDS, key), text: `Key ${keyId} of merchant ${key.merchantId} is revoked.` }
     }
   )
-  return noun
 }
 
 function permissionsOf({ permissions: given, publishable }: CreateOptions): Permission[] {

@@ -1,5 +1,5 @@
 /** `merchant create|list|show|enable|disable` */
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import type { Merchant } from '../../redis/merchants/merchants.js'
 import { createWebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
 import type { OperatorConnection } from './connection.js'
@@ -7,8 +7,8 @@ import { listKeys } from './key.js'
 import { type Field, fieldLines, isoTime, jsonOf, listing } from './output.js'
 import type { Output, VerbMaker } from './verb.js'
 
-export function merchantCommand(verb: VerbMaker): Command {
-  const noun = new Command('merchant').description('Who may take payments.')
+export function merchantCommand(program: Command, verb: VerbMaker): void {
+  const noun = program.command('merchant').description('Who may take payments.')
   const subject = ['merchant', 'id of the merchant, see `merchant list`'] as const
   verb(
     noun.command('create'),
@@ -47,7 +47,6 @@ export function merchantCommand(verb: VerbMaker): Command {
       }
     })
   }
-  return noun
 }
 
 async function show({ redis, config, merchants }: OperatorConnection, merchantId: string): Promise<Output> {

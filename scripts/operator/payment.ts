@@ -1,5 +1,5 @@
 /** `payment show|history|attention|in-doubt`; the other verbs are in payment-search.ts and payment-changes.ts. */
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import type { Payment } from '../../machines/model.js'
 import { partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import { type ListedPayment, listInDoubt, listReviews, type PaymentInDoubt } from '../../redis/operator/review.js'
@@ -14,8 +14,10 @@ import type { Output, VerbMaker } from './verb.js'
 /** As many as an operator calls the network about. */
 const IN_DOUBT_MAX = 50
 
-export function paymentCommand(verb: VerbMaker): Command {
-  const noun = new Command('payment').description('The life of a payment, and the payments that need manual review.')
+export function paymentCommand(program: Command, verb: VerbMaker): void {
+  const noun = program
+    .command('payment')
+    .description('The life of a payment, and the payments that need manual review.')
   for (const [name, does, text] of [
     ['show', 'A payment: its state, its refunds and its history.', showText],
     ['history', 'The history of a payment, one event a line.', historyText]
@@ -36,7 +38,6 @@ export function paymentCommand(verb: VerbMaker): Command {
     inDoubt
   ).option('--older-than <span>', 'only those in doubt for at least so long, such as 90m, 1h or 2d', parseSpan)
   addPaymentChanges(noun, verb)
-  return noun
 }
 
 const meaningOfReviewReason = {

@@ -2,7 +2,7 @@
  * The operator's command line: nouns, their verbs, exit codes.
  *
  * 0: done. 1: not done, with a sentence on standard error; or `doctor` found a problem. 2: not understood. A noun is one file
- * that exports a function which makes its `Command`; add it to `nouns`.
+ * that exports a function which adds its verbs to the program; add it to `nouns`.
  */
 import { Command, CommanderError } from 'commander'
 import { isRedisUnavailable, reasonOf } from '../../redis/connection/redis-errors.js'
@@ -25,7 +25,7 @@ import { type OperatorWorld, type VerbMaker, verbMaker } from './verb.js'
 import { webhookCommand } from './webhook.js'
 import { webhookKeysCommand } from './webhook-keys.js'
 
-const nouns: readonly ((verb: VerbMaker) => Command)[] = [
+const nouns: readonly ((program: Command, verb: VerbMaker) => void)[] = [
   merchantCommand,
   keyCommand,
   paymentCommand,
@@ -69,8 +69,7 @@ export async function runOperator(args: readonly string[], world: OperatorWorld)
   const verb = verbMaker(world, () => {
     exitCode = 1
   })
-  for (const makeNoun of nouns) inheritSettings(program, makeNoun(verb))
-
+  for (const addNoun of nouns) addNoun(program, verb)
   try {
     await program.parseAsync(args, { from: 'user' })
     return exitCode
@@ -84,11 +83,4 @@ export async function runOperator(args: readonly string[], world: OperatorWorld)
     )
     return error instanceof UsageError ? 2 : 1
   }
-}
-
-/** commander does not copy the program's settings to a command that was made elsewhere. */
-function inheritSettings(parent: Command, command: Command): void {
-  command.copyInheritedSettings(parent)
-  for (const child of command.commands) child.copyInheritedSettings(parent)
-  parent.addCommand(command)
 }

@@ -1,5 +1,5 @@
 /** `queue status|oldest` */
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { listOldestCommands, type WaitingCommand } from '../../redis/commands/oldest-commands.js'
 import { type QueueStatus, queueStatus } from '../../redis/commands/queue-status.js'
 import { livingConsumers } from '../../redis/commands/takeover.js'
@@ -12,8 +12,8 @@ import type { Output, VerbMaker } from './verb.js'
 /** As many as an operator looks at. */
 const OLDEST_MAX = 20
 
-export function queueCommand(verb: VerbMaker): Command {
-  const noun = new Command('queue').description('The work that waits.')
+export function queueCommand(program: Command, verb: VerbMaker): void {
+  const noun = program.command('queue').description('The work that waits.')
   verb(
     noun.command('status'),
     { does: 'Commands, wake-ups and dead letters: of each partition that has any, then in total.' },
@@ -29,7 +29,6 @@ export function queueCommand(verb: VerbMaker): Command {
         'Every command has its result.'
       )
   )
-  return noun
 }
 
 async function status(connection: OperatorConnection): Promise<Output> {

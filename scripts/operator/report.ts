@@ -1,5 +1,5 @@
 /** `report daily|settlement`: sums and lines for accounting. */
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import type { Payment } from '../../machines/model.js'
 import { type MoneyMove, moneyMoves } from '../../machines/money-moves.js'
 import type { OperatorConnection } from './connection.js'
@@ -25,8 +25,8 @@ const EXAMPLES = `
 Example:
   npm run --silent operator -- report settlement --from 2026-01-01 --to 2026-01-31 --zone America/Sao_Paulo > january.csv`
 
-export function reportCommand(verb: VerbMaker): Command {
-  const noun = new Command('report').description('Sums and lines for accounting, read at a bounded rate.')
+export function reportCommand(program: Command, verb: VerbMaker): void {
+  const noun = program.command('report').description('Sums and lines for accounting, read at a bounded rate.')
   const dailyVerb = verb<DailyOptions>(
     noun.command('daily'),
     { does: 'Payments that were created on a day, as they stand now: count and sums by merchant, status and brand.' },
@@ -48,7 +48,6 @@ export function reportCommand(verb: VerbMaker): Command {
     .option('--created-from <day>', 'leave out payments that were created before; none unless given', parseDay)
     .option(...ZONE_OPTION)
   addScanOptions(settlementVerb).addHelpText('after', EXAMPLES)
-  return noun
 }
 
 /** The sums of one group of payments. */

@@ -1,13 +1,12 @@
 /** `top`: rates, queues and the state of the processes, in a terminal. */
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { queueStatus } from '../../redis/commands/queue-status.js'
 import { livingConsumers } from '../../redis/commands/takeover.js'
 import { listReviews } from '../../redis/operator/review.js'
 import { delay } from '../../runtime/delay.js'
 import { wholeNumber } from '../command-line/values.js'
 import { type OperatorConnection, serviceNowMs } from './connection.js'
-import { askProcesses, type SeenProcess } from './doctor/process-checks.js'
-import { addOpsOptions, type OpsOptions, opsAddresses } from './ops-addresses.js'
+import { addOpsOptions, askProcesses, type OpsOptions, opsAddresses, type SeenProcess } from './processes.js'
 import { sumOf } from './queue.js'
 import { type Flow, flowOf, type Look, lookAt, perSecondOf } from './top/figures.js'
 import { type Overview, screenOf } from './top/screen.js'
@@ -21,18 +20,13 @@ interface TopOptions extends OpsOptions {
   readonly json?: boolean
 }
 
-export function topCommand(verb: VerbMaker): Command {
+export function topCommand(program: Command, verb: VerbMaker): void {
   const command = verb<TopOptions>(
-    new Command('top'),
+    program.command('top'),
     { does: 'Rates, queues and processes, refreshed until Ctrl-C. Without a terminal, or with --json: once.' },
     top
   )
-  return addOpsOptions(command).option(
-    '--every <seconds>',
-    'time between two screens',
-    wholeNumber(1, 3_600),
-    EVERY_S_DEFAULT
-  )
+  addOpsOptions(command).option('--every <seconds>', 'time between two screens', wholeNumber(1, 3_600), EVERY_S_DEFAULT)
 }
 
 async function top(

@@ -1,8 +1,16 @@
 /** `vault init|status|rotate|retire`: the keys that seal card data, on the machine that holds the key files. */
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { createSealedCards, type SealedCardRecord } from '../../redis/cards/sealed-cards.js'
-import { assertOwnKeys, forgetKey, recordedKeys, recordNewKey } from '../../redis/installation/key-record.js'
+import { livingConsumers } from '../../redis/commands/takeover.js'
+import {
+  allKeysFact,
+  assertOwnKeys,
+  forgetKey,
+  recordedKeys,
+  recordNewKey
+} from '../../redis/installation/key-record.js'
 import type { Config } from '../../runtime/config.js'
+import { delay } from '../../runtime/delay.js'
 import { keyIdOf, type SealedCard } from '../../vault/box.js'
 import { addNextKey, type KeyFiles, type KeyLock, keyFilesIn, removeKey, useNextKey } from '../../vault/key-files.js'
 import { withKeyLock } from '../../vault/key-lock.js'
@@ -13,20 +21,22 @@ import { VaultError } from '../../vault/vault-error.js'
 import { vaultDir } from '../start/environment.js'
 import type { OperatorConnection } from './connection.js'
 import { addInit, IF_CURRENT, idsOf, requireOwnRing } from './key-files.js'
-import { paymentsWithout } from './key-readers.js'
-import { addOpsOptions, type OpsOptions } from './ops-addresses.js'
 import { type Field, listing } from './output.js'
+import { addOpsOptions, askProcesses, type OpsOptions, opsAddresses } from './processes.js'
 import type { Output, VerbMaker } from './verb.js'
 
 /** Stored cards of each key that `status` opens. A wrong key opens none of them. */
 const SAMPLE_COUNT = 20
+/** A process looks at its key file each second. */
+const NOTICED_WITHIN_MS = 5_000
+const POLL_MS = 250
 /** Printed in place of the key id of an unreadable box. */
 const NO_BOX = '(no box)'
 const NO_RECORD =
   'The data of REDIS_URL has no record of vault keys, which `payments` writes at its start: is it the right Redis? Nothing was changed.'
 
-export function vaultCommand(verb: VerbMaker): Command {
-  const noun = new Command('vault').description('The keys that seal card data.')
+export function vaultCommand(program: Command, verb: VerbMaker): void {
+  const noun = program.command('vault').description('The keys that seal card data.')
   addInit(noun, verb, keyFilesIn)
   verb(
     noun.command('status'),
@@ -51,7 +61,6 @@ export function vaultCommand(verb: VerbMaker): Command {
     },
     (connection, _, keyId) => retire(connection, keyId)
   )
-  return noun
 }
 
 interface RotateOptions extends OpsOptions {
@@ -152,6 +161,37 @@ async function changeOver(connection: OperatorConnection, lock: KeyLock, options
   }
   await useNextKey(lock, { announce: keyId => recordNewKey(connection.redis, 'vault', keyId) })
   return next
+}
+
+/**
+ * Asks the ops servers until each live `payments` reports the key. Resolves to undefined, or after 5 s to a sentence about
+ * those that lack it.
+ */
+async function paymentsWithout(
+  keyId: string,
+  connection: OperatorConnection,
+  options: OpsOptions
+): Promise<string | undefined> {
+  const urls = [...new Set(await opsAddresses(options, connection.config.dataDir))]
+  const deadlineMs = performance.now() + NOTICED_WITHIN_MS
+  for (;;) {
+    const found = await findWithout(keyId, connection, urls)
+    if (found === undefined || performance.now() > deadlineMs) return found
+    await delay(POLL_MS)
+  }
+}
+
+async function findWithout(
+  keyId: string,
+  { redis, config }: OperatorConnection,
+  urls: readonly string[]
+): Promise<string | undefined> {
+  const [{ seen }, living] = await Promise.all([askProcesses(urls), livingConsumers(redis, config.takeoverAfterMs)])
+  const payments = seen.filter(({ process }) => process === 'payments')
+  const without = payments.filter(({ facts }) => !(facts[allKeysFact('vault')] ?? '').split(' ').includes(keyId))
+  if (without.length > 0) return `${without.map(({ name }) => name).join(', ')}: bring the private file there.`
+  if (payments.length >= living.size) return undefined
+  return `${living.size} \`payments\` run, and ${payments.length} reported their keys: give the ops addresses of all of them (--ops, --targets).`
 }
 
 async function retire({ redis, config }: OperatorConnection, keyId: string): Promise<Output> {

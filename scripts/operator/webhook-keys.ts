@@ -1,5 +1,5 @@
 /** `webhook-keys init|rotate`: the keys that signing secrets of webhooks are derived from, on the machine that holds the file. */
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { recordNewKey } from '../../redis/installation/key-record.js'
 import type { Config } from '../../runtime/config.js'
 import { addKey, type WebhookKeyFile, webhookKeyFileIn } from '../../vault/key-files.js'
@@ -10,10 +10,10 @@ import type { OperatorConnection } from './connection.js'
 import { addInit, IF_CURRENT, requireOwnRing } from './key-files.js'
 import type { Output, VerbMaker } from './verb.js'
 
-export function webhookKeysCommand(verb: VerbMaker): Command {
-  const noun = new Command('webhook-keys').description(
-    'The keys from which the signing secrets of webhooks are derived.'
-  )
+export function webhookKeysCommand(program: Command, verb: VerbMaker): void {
+  const noun = program
+    .command('webhook-keys')
+    .description('The keys from which the signing secrets of webhooks are derived.')
   addInit(noun, verb, webhookKeyFileIn)
   verb<{ ifCurrent?: string }>(
     noun.command('rotate'),
@@ -23,7 +23,6 @@ export function webhookKeysCommand(verb: VerbMaker): Command {
     },
     (connection, { ifCurrent }) => rotate(connection, ifCurrent)
   ).option(...IF_CURRENT)
-  return noun
 }
 
 async function rotate({ redis, config }: OperatorConnection, ifCurrent: string | undefined): Promise<Output> {

@@ -1,5 +1,5 @@
 /** `webhook list|show|replay|discard|disable|enable` */
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { createWebhookEndpointStore, type WebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
 import type { Attempt } from '../../redis/webhooks/webhook-event.js'
 import {
@@ -20,12 +20,12 @@ const LIST_DEFAULT = 50
 /** Events that a list holds beyond its limit before it drops the youngest. Bounds memory: there may be millions. */
 const LIST_SLACK = 10_000
 
-export function webhookCommand(verb: VerbMaker): Command {
-  const noun = new Command('webhook').description('Webhook events: waiting, delivered and undeliverable ones.')
+export function webhookCommand(program: Command, verb: VerbMaker): void {
+  const noun = program.command('webhook').description('Webhook events: waiting, delivered and undeliverable ones.')
   const event = ['event', 'id of the event'] as const
   verb<ListOptions>(
     noun.command('list'),
-    { does: 'Events that are not delivered, oldest first; --state delivered lists the others.' },
+    { does: 'Events that are not delivered: merchant by merchant, oldest first. --state delivered lists the others.' },
     list
   )
     .option('--merchant <id>', 'only events of this merchant')
@@ -63,7 +63,6 @@ export function webhookCommand(verb: VerbMaker): Command {
     discard
   ).option('--before <time>', 'only events from before this time (ISO 8601)', time)
   addSwitchVerbs(noun, verb)
-  return noun
 }
 
 interface ListOptions {

@@ -5,7 +5,8 @@ import type { Seen } from './feed.js'
 import { clock, eventWords, money, statusOf } from './words.js'
 
 /** Everything about one payment. */
-export function paymentDetails({ id, place, facts }: Seen, machine: MachineView): HTMLElement[] {
+export function paymentDetails({ id, facts }: Seen, machine: MachineView): HTMLElement[] {
+  const { place } = facts
   const { saleId, tid, nsu, authorizationCode } = facts.references
   const rows: [string, string | null | undefined][] = [
     ['Payment', id],

@@ -53,7 +53,7 @@ function drawLive(current: MachineView): void {
   if (!side.contains(list.root)) side.replaceChildren(search, list.root)
   if (shown[0] === current && shown[1] === seen) return
   shown = [current, seen]
-  charts.show(current, seen === undefined ? null : { place: seen.place, lines: seen.facts.lines })
+  charts.show(current, seen === undefined ? null : seen.facts)
   const hint = element('p', { class: 'faint' }, 'Select a payment to follow it.')
   details.replaceChildren(...(seen === undefined ? [hint] : paymentDetails(seen, current)))
 }

@@ -47,9 +47,9 @@ export class PaymentList {
     const known = this.#items.get(seen.id)
     if (known?.seen === seen) return known
     const item = known ?? this.#newItem(seen.id)
-    const { place, facts } = seen
-    item.chip.textContent = place
-    item.chip.dataset['status'] = statusOf(place)
+    const { facts } = seen
+    item.chip.textContent = facts.place
+    item.chip.dataset['status'] = statusOf(facts.place)
     item.amount.textContent = money(facts.amountCents)
     item.caption.textContent = `${shortId(seen.id)} · ${facts.worker ?? 'not seen moving'}`
     return { ...item, seen }

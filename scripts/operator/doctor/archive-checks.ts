@@ -7,8 +7,8 @@ import type { Config } from '../../../runtime/config.js'
 import { messageOf } from '../../../runtime/message-of.js'
 import { within } from '../../../runtime/within.js'
 import { droppableFromMs } from '../periods.js'
+import type { SeenProcess } from '../processes.js'
 import { type Finding, judged, notChecked, ok, problem, verdict, warning } from './finding.js'
-import type { SeenProcess } from './process-checks.js'
 
 const TIMEOUT_MS = 5_000
 const VERSION_MIN = 14

@@ -14,33 +14,21 @@ import type { Config } from '../../../runtime/config.js'
 import { type Check, healthOf } from '../../../runtime/health.js'
 import { createLogger } from '../../../runtime/log.js'
 import { certificateFinding } from './certificates.js'
-import { attempt, type Finding, judged, notChecked, ok, problem, verdict, warning } from './finding.js'
+import { attempt, type Finding, inquiry, notChecked, ok, problem, verdict, warning } from './finding.js'
 
 const REDIS_VERSION_MIN = 7
 const SET_SETTINGS = 'CONFIG SET what it names on that server, and write the same into its configuration file.'
-const SET_CLOCK = 'Set the wrong clock right (NTP).'
+const BEFORE_RESTART = 'Do what the sentence says, before any restart of Redis (docs/REDIS.md, Users).'
 const HEAL_REPLICAS = 'Start the replicas, mend their link to the master, or correct WAIT_REPLICAS (docs/REDIS.md).'
 
 /** All checks of the durable Redis that need no other part. */
 export async function checkDurable(redis: Redis, config: Config): Promise<Finding[]> {
   const everysec = config.acceptEverysec === 'yes'
   const found = await Promise.all([
-    attempt('durability', SET_SETTINGS, async () =>
-      judged('durability', await durabilityProblem(redis, everysec), 'appended, synced, never evicted', SET_SETTINGS)
-    ),
-    attempt('replay', 'See docs/REDIS.md, Users.', async () =>
-      judged(
-        'replay',
-        await replayProblem(redis),
-        'a restart keeps every write',
-        'Do what the sentence says, before any restart of Redis.'
-      )
-    ),
+    inquiry('durability', 'appended, synced, never evicted', SET_SETTINGS, () => durabilityProblem(redis, everysec)),
+    inquiry('replay', 'a restart keeps every write', BEFORE_RESTART, () => replayProblem(redis)),
     attempt('replicas', HEAL_REPLICAS, () => replicaFindings(redis, config)),
-    attempt('clock', SET_CLOCK, async () => {
-      const sentence = await clockWarning(redis)
-      return sentence === undefined ? ok('clock', 'as that of Redis') : warning('clock', sentence, SET_CLOCK)
-    }),
+    inquiry('clock', 'as that of Redis', 'Set the wrong clock right (NTP).', () => clockWarning(redis), warning),
     checkUsers(redis, 'durable', config),
     checkServers(redis, 'REDIS_URL')
   ])

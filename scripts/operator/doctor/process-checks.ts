@@ -2,15 +2,12 @@
 
 import { ARCHIVE_FACT } from '../../../archive/archive.js'
 import { type KeyKind, keyFact } from '../../../redis/installation/key-record.js'
-import { isRecord, parseJson } from '../../../runtime/json.js'
-import { messageOf } from '../../../runtime/message-of.js'
 import { everyProcess } from '../../../runtime/setting.js'
+import type { SeenProcess, SilentAddress } from '../processes.js'
 import { parseSeries } from '../series.js'
 import { type Finding, notChecked, ok, problem, verdict, warning } from './finding.js'
 import { seriesOf } from './queries.js'
 
-/** Longer than a process needs for its own checks. */
-const ASK_TIMEOUT_MS = 8_000
 const GIVE_ADDRESSES = 'Give the ops address of every process: --ops http://HOST:OPS_PORT,…'
 const SEE_PARTS = 'Do what the sentence says; docs/OPERATIONS.md, Problems and warnings, has a row for each part.'
 
@@ -29,41 +26,7 @@ function withoutArchive(seen: readonly SeenProcess[]): SeenProcess[] {
   return hasArchive(seen) ? users.filter(({ facts }) => !(ARCHIVE_FACT in facts)) : []
 }
 
-/** One process that answered. */
-export interface SeenProcess {
-  /** `payments at 10.0.0.1:9100`. */
-  readonly name: string
-  readonly process: string
-  readonly problems: Readonly<Record<string, string>>
-  readonly warnings: Readonly<Record<string, string>>
-  readonly facts: Readonly<Record<string, string>>
-  /** The text of /metrics. */
-  readonly metrics: string
-}
-
-/** An address at which no process answered. */
-export interface SilentAddress {
-  readonly url: string
-  readonly why: string
-}
-
-/** Asks the ops servers at all addresses. */
-export async function askProcesses(
-  urls: readonly string[]
-): Promise<{ readonly seen: readonly SeenProcess[]; readonly silent: readonly SilentAddress[] }> {
-  const answers = await Promise.all(
-    urls.map(url =>
-      askProcess(url).catch((error: unknown) => {
-        return { url, why: messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error) }
-      })
-    )
-  )
-  return {
-    seen: answers.filter(answer => 'facts' in answer),
-    silent: answers.filter(answer => 'why' in answer)
-  }
-}
-
+/** A finding for each address without an answer. */
 export function checkAddresses(silent: readonly SilentAddress[]): Finding[] {
   const mend = 'Start the process, or correct its OPS_HOST and OPS_PORT, or --ops.'
   return silent.map(({ url, why }) => problem('processes', `${url} does not answer as an ops port (${why}).`, mend))
@@ -177,23 +140,6 @@ export function checkFigures(
   const mend = 'Load ops/alerts.yml and ops/dashboards/ of the release that runs.'
   if (blind.length === 0) return [ok(check, `${queries.length} queries, all of metrics that exist`)]
   return [problem(check, `No process has these metrics: ${blind.join('; ')}.`, mend)]
-}
-
-async function askProcess(url: string): Promise<SeenProcess> {
-  const get = (path: string): Promise<Response> =>
-    fetch(new URL(path, url), { signal: AbortSignal.timeout(ASK_TIMEOUT_MS) })
-  const [ready, metrics] = await Promise.all([get('/readyz'), get('/metrics')])
-  const body: unknown = parseJson(await ready.text())
-  if (!isRecord(body) || typeof body['process'] !== 'string') throw new Error('/readyz is not that of a process')
-  const textsOf = (name: string): Record<string, string> => Object(body[name])
-  return {
-    name: `${body['process']} at ${new URL(url).host}`,
-    process: body['process'],
-    problems: textsOf('problems'),
-    warnings: textsOf('warnings'),
-    facts: textsOf('facts'),
-    metrics: await metrics.text()
-  }
 }
 
 function buildOf(metrics: string): { version: string | null; node: string | null } {

@@ -33,7 +33,7 @@ describe('operator command line: audit trail', () => {
     expect((await run(`audit ${merchant}`)).out).to.match(/Z +ana +merchant disable m_\w+ +done +OPS-17$/m)
   })
 
-  it('records a change that failed, with its options, and none for what only reads', async () => {
+  it('records a change that failed, with its options, and no verb that only reads', async () => {
     await run('webhook discard m_typo --before 2026-01-02T00:00:00Z --yes')
     await run('merchant show m_typo')
     const found = await rows('m_typo')
@@ -56,7 +56,7 @@ describe('operator command line: audit trail', () => {
     expect((await run('audit k_died')).out).to.contain('not known')
   })
 
-  it('changes nothing that it can not record', async () => {
+  it('changes nothing when the audit trail can not be written', async () => {
     const merchant = await newMerchant()
     await servers.redis.acl('SETUSER', 'operator', '-xadd')
     try {

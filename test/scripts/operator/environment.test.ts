@@ -11,7 +11,7 @@ describe('an operator', () => {
     claimInstallation(test.redis, { environment, installationId: 'eu', partitions: 4 })
   beforeEach(() => test.redis.flushdb())
 
-  it('who names no environment gets that of the data: live keys, and no clock to move', async () => {
+  it('works in the environment of the data without SERVICE_ENV: live keys, and no test clock', async () => {
     await born('live')
     const created = await run({}, 'merchant', 'create', 'Loja', '--json')
     const { merchant_id: merchant } = created.json() as { merchant_id: string }
@@ -21,7 +21,7 @@ describe('an operator', () => {
     expect(await test.redis.exists('clock_offset')).to.equal(0)
   })
 
-  it('who names another environment or installation is refused before anything is written', async () => {
+  it('refuses another environment, installation or number of partitions before it writes anything', async () => {
     await born('live')
     for (const [variable, value, sentence] of [
       ['SERVICE_ENV', 'test', 'REDIS_URL holds live data (installation eu), SERVICE_ENV says test.'],
@@ -35,7 +35,7 @@ describe('an operator', () => {
     expect(await test.redis.keys('*')).to.deep.equal(['installation'])
   })
 
-  it('is asked for the environment where there is no data yet', async () => {
+  it('requires SERVICE_ENV where there is no data yet', async () => {
     const { code, text } = await run({}, 'merchant', 'create', 'Loja')
     expect(code).to.equal(1)
     expect(text).to.contain('SERVICE_ENV is not set: must be one of test, live')

@@ -90,7 +90,7 @@ describe('operator: the commands of docs/SECURITY.md about keys', () => {
   })
   after(() => rmSync(dir, { recursive: true }))
 
-  it('work in the order in which they stand there', async () => {
+  it('work in the order of the page', async () => {
     const page = readFileSync('docs/SECURITY.md', 'utf8')
     const lines = [...page.matchAll(/^npm run --silent operator -- ((?:vault|webhook-keys) [^#\n]*)/gm)]
     const { publicFile, privateFile } = keyFilesIn(dir)

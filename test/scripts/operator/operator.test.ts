@@ -55,7 +55,7 @@ describe('operator command line: merchants and keys', () => {
       .and.match(new RegExp(`^${key.key_id} .*active +publishable`, 'm'))
   })
 
-  it('tells when replicas that are waited for have not got what was written', async () => {
+  it('warns when fewer replicas than WAIT_REPLICAS have what was written', async () => {
     const env = { SERVICE_ENV: 'test', REDIS_URL: servers.url, WAIT_REPLICAS: '1' }
     const created = await run('merchant create --name Padaria --json', env)
     expect(created.code).to.equal(0)
@@ -137,7 +137,7 @@ describe('operator command line: merchants and keys', () => {
     }
   })
 
-  it('tells which file is broken', async () => {
+  it('names the file that can not be read', async () => {
     await writeFile(join(dataDir, 'redis.json'), '{')
     const { code, err } = await run('merchant list', { DATA_DIR: dataDir })
     expect(code).to.equal(1)

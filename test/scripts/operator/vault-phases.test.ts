@@ -77,7 +77,7 @@ describe('operator vault rotate, with `payments` on another machine', function (
   }
   const nextKey = (): string | undefined => readKeyRing(files.privateFile, 'private').next
 
-  it('seals nothing with a key that a running process lacks, and goes on when it has it', async () => {
+  it('seals nothing with a key that a running process lacks, and continues when it has the key', async () => {
     const refused = await vault('rotate', '--ops', ops)
     expect(refused.code, refused.text).to.equal(1)
     expect(refused.text).to.contain(`payments at ${new URL(ops).host}: bring the private file there.`)
@@ -96,7 +96,7 @@ describe('operator vault rotate, with `payments` on another machine', function (
     expect(await recordedKeys(test.redis, 'vault')).to.deep.equal([first, next])
   })
 
-  it('counts two days for the old key from the moment when the new one began to seal', async () => {
+  it('counts two days for the old key from the moment when the new one became current', async () => {
     await vault('rotate', '--ops', ops)
     const next = nextKey() ?? ''
     const addedAt = Date.parse(readKeyRing(files.privateFile, 'private').keys[next]?.addedAt ?? '')
@@ -107,7 +107,7 @@ describe('operator vault rotate, with `payments` on another machine', function (
     expect(since).to.be.closeTo(Date.now(), 5_000)
   })
 
-  it('refuses while Redis hears of a process that was not asked', async () => {
+  it('refuses while a live process was not asked', async () => {
     await writeHeartbeat(test.redis, 'payments-2')
     bringTheFile()
     const refused = await vault('rotate')
@@ -115,7 +115,7 @@ describe('operator vault rotate, with `payments` on another machine', function (
     expect(await sealedWith()).to.deep.equal([first])
   })
 
-  it('killed before the new key seals: the repeated one goes on with the same key', async () => {
+  it('killed before the new key is current: a repeated rotation continues with the same key', async () => {
     const child = spawn(process.execPath, ['dist/scripts/operator/operator.js', 'vault', 'rotate', '--ops', ops], {
       env: { PATH: process.env['PATH'], ...environment() },
       stdio: 'ignore'

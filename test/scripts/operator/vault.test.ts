@@ -76,7 +76,7 @@ describe('operator vault', () => {
   const currentKey = ({ publicFile }: KeyFiles): string => readKeyRing(publicFile, 'public').current
   const ageKeys = (): void => edit(files, text => text.replaceAll(/"20\d\d-[^"]+"/g, '"2020-01-01T00:00:00.000Z"'))
 
-  it('rotate: of two at once one waits outside, and every card opens afterwards', async () => {
+  it('rotate: refuses a second rotation at the same time, and every card opens afterwards', async () => {
     const first = currentKey(files)
     const runs = await Promise.all([vault('rotate', '--if-current', first), vault('rotate', '--if-current', first)])
     expect(runs.map(run => run.code).sort(), runs.map(run => run.text).join()).to.deep.equal([0, 1])
@@ -85,7 +85,7 @@ describe('operator vault', () => {
     expect(await openable(files.privateFile)).to.equal(CARDS)
   })
 
-  it('rotate: a copy on another machine leaves the cards of the first one alone, and says what to do', async () => {
+  it('rotate: a copy of the key files on another machine leaves cards of the first one unchanged, and says what to do', async () => {
     cpSync(join(dir, 'here'), join(dir, 'there'), { recursive: true })
     const there = ensureKeyFiles(keyFilesIn(join(dir, 'there')))
     expect((await vault('rotate')).code).to.equal(0)
@@ -114,7 +114,7 @@ describe('operator vault', () => {
     expect((await keyRows())[0]).to.include({ cards: CARDS, tried: 20, opened: 20 })
   })
 
-  it('retire: not while a card needs the key, nor sooner than two days after the rotation', async () => {
+  it('retire: refuses while a card needs the key, and for two days after the rotation', async () => {
     const first = readKeyRing(files.privateFile, 'private').current
     // A rotation that was cut off after its first half: the key is there, the cards are not sealed with it.
     const sealed = await keepBoxes(test.redis)
@@ -134,7 +134,7 @@ describe('operator vault', () => {
     expect(await vault('retire', first, '--yes')).to.include({ code: 1 })
   })
 
-  it('rotate: can be repeated, and takes no id of another ring', async () => {
+  it('rotate: can be repeated, and refuses the id of another ring', async () => {
     const first = currentKey(files)
     const { key_id: second } = (await vault('rotate', '--if-current', first, '--json')).json()
     const repeated = await vault('rotate', '--if-current', first)
@@ -153,7 +153,7 @@ describe('operator vault', () => {
     expect(await recordedKeys(test.redis, 'vault')).to.deep.equal(before)
   })
 
-  it('retire: not by the cards of another Redis', async () => {
+  it('retire: refuses when Redis has no record of the keys, or that of another installation', async () => {
     const first = currentKey(files)
     await vault('rotate')
     ageKeys()
@@ -164,7 +164,7 @@ describe('operator vault', () => {
     expect(Object.keys(readKeyRing(files.privateFile, 'private').keys)).to.have.lengthOf(2)
   })
 
-  it('retire: takes a key out of the record that a rotation died with', async () => {
+  it('retire: removes a key from the record that an interrupted rotation left there', async () => {
     await vault('rotate')
     const { length } = await recordedKeys(test.redis, 'vault')
     await recordNewKey(test.redis, 'vault', 'leftover')

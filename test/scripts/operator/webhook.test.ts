@@ -40,7 +40,7 @@ describe('operator webhook, for an abandoned endpoint', () => {
     merchantId = (await run('merchant', 'create', 'Loja', '--json')).json().merchant_id
   })
 
-  it('list: shows what was given up, oldest first, with the last answer that is remembered', async () => {
+  it('list: shows undeliverable events, oldest first, with the last answer in the log', async () => {
     await giveUp(3)
     const { out } = await run('webhook', 'list', '--state', 'undeliverable', '--limit', '2')
     expect(out.match(/T12:0\d:00/g)).to.deep.equal(['T12:00:00', 'T12:01:00'])
@@ -51,7 +51,7 @@ describe('operator webhook, for an abandoned endpoint', () => {
     expect(since.json()).to.have.lengthOf(2)
   })
 
-  it('discard: forgets what occurred before a time, or all of it', async () => {
+  it('discard: deletes what occurred before a time, or all of it', async () => {
     await giveUp(3)
     const before = await run('webhook', 'discard', merchantId, '--yes', '--before', '2026-01-02T12:01:00Z', '--json')
     expect(before.json()).to.deep.equal({ merchant_id: merchantId, discarded: 1 })
@@ -61,7 +61,7 @@ describe('operator webhook, for an abandoned endpoint', () => {
     expect((await run('webhook', 'list')).out).to.contain('There are no such events.')
   })
 
-  it('disable and enable: say what that means, and list shows what is switched off', async () => {
+  it('disable and enable: explain the effect, and list shows what is switched off', async () => {
     expect((await run('webhook', 'disable', merchantId, '--yes')).out).to.contain('neither sent nor kept')
     expect((await run('webhook', 'list')).out).to.contain(`Webhooks of ${merchantId} are switched off since 20`)
     expect((await run('webhook', 'enable', merchantId, '--json')).json()).to.deep.equal({

@@ -46,7 +46,7 @@ describe('operator doctor', function () {
   }
   const place = (): Place => ({ service: service(), durable, memoryOnly, postgres, dir })
 
-  it('finds no problem in a running npm start, and says what it could not check', async () => {
+  it('finds no problem in a running npm start, and lists what is not checked', async () => {
     const { code, out, err } = await run()
     expect(err).to.equal('')
     expect(out).to.contain(' 0 problems, 0 warnings, ')
