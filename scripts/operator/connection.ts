@@ -77,10 +77,11 @@ export const PAYMENT = ['payment', 'id of the payment'] as const
 /** The payment that an operator names. Throws `UsageError` for what is no id, and `Error` when there is no such payment. */
 export async function paymentOf({ payments, config }: OperatorConnection, given: string): Promise<Payment> {
   const id = given.toLowerCase()
-  if (!isUuid(id)) throw new UsageError(`"${given}" is not the id of a payment, which is a UUID`)
+  if (!isUuid(id))
+    throw new UsageError(`"${given}" is not the id of a payment, which is a UUID. \`payment search\` finds ids.`)
   const partition = partitionOfPayment(id)
   const payment = partition < config.partitions ? await payments.load(partition, paymentKeyOf(id)) : null
-  if (payment === null) throw new Error(`There is no payment ${id} in this installation.`)
+  if (payment === null) throw new Error(`There is no payment ${id} in this installation. \`payment search\` finds ids.`)
   return payment
 }
 

@@ -36,7 +36,7 @@ export async function opsAddresses({ ops = [], targets }: OpsOptions, dataDir: s
 /** Reads an address such as those of --ops. */
 export function address(text: string): string {
   if (!/^https?:\/\/./.test(text) || !URL.canParse(text))
-    throw new Error(`${text} is no address such as http://10.0.0.1:9100.`)
+    throw new Error('Give an address such as http://10.0.0.1:9100.')
   return text
 }
 

@@ -164,7 +164,7 @@ async function replay(
 ): Promise<Output> {
   if (eventId !== '') return replayed(await eventLogOf(connection).replay(await found(connection, eventId)))
   if (merchant === undefined || (since === undefined && !undelivered)) {
-    throw new UsageError('name an event, or a merchant with --since or --undelivered')
+    throw new UsageError('name an event, or a merchant with --since or --undelivered. Nothing was changed.')
   }
   await connection.merchants.requireMerchant(merchant)
   const wanted = undelivered ? (['waiting', 'undeliverable'] as const) : states

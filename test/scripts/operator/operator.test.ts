@@ -90,7 +90,7 @@ describe('operator command line: merchants and keys', () => {
   for (const [line, exitCode, message] of [
     ['merchant disable m_none', 1, /no merchant m_none/],
     ['merchant show m_none', 1, /no merchant m_none.*merchant list/],
-    ['doctor --ops nowhere', 2, /"nowhere" is wrong.*no address such as http:/],
+    ['doctor --ops nowhere', 2, /"nowhere" is wrong.*Give an address such as http:/],
     ['merchant show', 2, /missing argument <merchant>/],
     ['key revoke k_none --yes', 1, /no key k_none/],
     ['key create --merchant m_none --permissions payments:read', 1, /no merchant m_none/],

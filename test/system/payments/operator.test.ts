@@ -49,7 +49,7 @@ describe('an operator', function () {
     const unknown = await run('payment', 'show', '019a0000-0000-7000-8000-000000000001')
     expect([unknown.code, unknown.err]).to.deep.equal([
       1,
-      'error: There is no payment 019a0000-0000-7000-8000-000000000001 in this installation.\n'
+      'error: There is no payment 019a0000-0000-7000-8000-000000000001 in this installation. `payment search` finds ids.\n'
     ])
     expect((await run('payment', 'show', '019a0000-0000-7000-8000-000000000fff')).code).to.equal(1)
     expect((await run('payment', 'show', 'order-1')).code).to.equal(2)
