@@ -8,7 +8,7 @@ import { type Field, isoTime, listing, progressBar } from './output.js'
 import { droppableFromMs, parseMonth } from './periods.js'
 import type { OperatorWorld, Output, VerbMaker } from './verb.js'
 
-const MONTH = ['month', 'month of creation in UTC, such as 2024-03'] as const
+const MONTH = ['month', 'month of creation in UTC, such as 2024-03', parseMonth] as const
 
 const EXAMPLES = `
 Export and drop need the owner of the tables: ARCHIVE_URL of the process archive. How to restore a month: docs/ARCHIVE.md.

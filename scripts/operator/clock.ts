@@ -17,7 +17,7 @@ export function clockCommand(program: Command, verb: VerbMaker): void {
     noun.command('advance'),
     {
       does: 'Move the clock forward: payments expire, reconciliations come due. Webhooks and tokens keep the real time.',
-      subject: ['span', 'how far, such as 30s, 90m, 12h or 7d'],
+      subject: ['span', 'how far, such as 30s, 90m, 12h or 7d', parseSpan],
       change: 'can_be_undone'
     },
     async (connection, _, span) => {

@@ -72,13 +72,18 @@ export async function serviceNowMs({ redis, config }: Pick<OperatorConnection, '
 }
 
 /** The subject of a verb about one payment, which `paymentOf` reads. */
-export const PAYMENT = ['payment', 'id of the payment'] as const
+export const PAYMENT = ['payment', 'id of the payment', paymentIdIn] as const
 
-/** The payment that an operator names. Throws `UsageError` for what is no id, and `Error` when there is no such payment. */
-export async function paymentOf({ payments, config }: OperatorConnection, given: string): Promise<Payment> {
+/** Throws `UsageError` for what is no id. */
+function paymentIdIn(given: string): string {
   const id = given.toLowerCase()
-  if (!isUuid(id))
-    throw new UsageError(`"${given}" is not the id of a payment, which is a UUID. \`payment search\` finds ids.`)
+  if (isUuid(id)) return id
+  throw new UsageError(`"${given}" is not the id of a payment, which is a UUID. \`payment search\` finds ids.`)
+}
+
+/** The payment that an operator names. Throws when there is no such payment. */
+export async function paymentOf({ payments, config }: OperatorConnection, given: string): Promise<Payment> {
+  const id = paymentIdIn(given)
   const partition = partitionOfPayment(id)
   const payment = partition < config.partitions ? await payments.load(partition, paymentKeyOf(id)) : null
   if (payment === null) throw new Error(`There is no payment ${id} in this installation. \`payment search\` finds ids.`)

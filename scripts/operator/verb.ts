@@ -32,8 +32,11 @@ export interface Output {
 /** How a verb is called. */
 export interface VerbForm {
   readonly does: string
-  /** What the verb is about: its first argument, or the option of the same name. */
-  readonly subject?: readonly [name: string, description: string]
+  /**
+   * What the verb is about: its first argument, or the option of the same name. `read` throws `UsageError` for what it does
+   * not understand, before anything is asked, recorded or changed.
+   */
+  readonly subject?: readonly [name: string, description: string, read?: (given: string) => unknown]
   /** The subject may be missing, and is '' then. */
   readonly isSubjectOptional?: boolean
   /** Absent for a verb that only reads. */
@@ -111,11 +114,12 @@ function formed(command: Command, { does, subject, change }: VerbForm): Command 
 
 function subjectOf(command: Command, { subject, isSubjectOptional = false }: VerbForm): string {
   if (subject === undefined) return ''
-  const [name] = subject
+  const [name, , read] = subject
   const given: string | undefined = command.args[0] ?? command.opts<OptionValues>()[name]
   if (given === undefined && !isSubjectOptional) {
     throw new UsageError(`missing argument <${name}>, or option --${name}`)
   }
+  if (given !== undefined) read?.(given)
   return given ?? ''
 }
 

@@ -42,6 +42,14 @@ describe('operator command line: audit trail', () => {
     expect(String(found[0]?.['detail'])).to.contain('There is no merchant m_typo')
   })
 
+  it('records no change whose subject it does not understand, and asks for no confirmation', async () => {
+    for (const line of ['clock advance 1y', 'archive drop 2024-3', 'payment erase-buyer 12']) {
+      const { code, err } = await run(line)
+      expect([code, err.includes('is not')], err).to.deep.equal([2, true])
+      expect(await rows(line.split(' ').at(-1) ?? '')).to.deep.equal([])
+    }
+  })
+
   it('lists what happened since a time, and nothing before', async () => {
     await run('merchant disable m_early')
     const since = new Date(Date.now() + 5_000).toISOString()
