@@ -42,7 +42,7 @@ async function status(connection: OperatorConnection): Promise<Output> {
   return {
     json: {
       total: { ...jsonOf(STATUS_FIELDS, total), workers, notifications },
-      partitions: listing(rows, STATUS_FIELDS, '').json
+      partitions: rows.map(row => jsonOf(STATUS_FIELDS, row))
     },
     text: `${text}\n\nLive workers, each of which reads all partitions: ${workers}.\nNotifications of the network whose payment is not found yet: ${notifications}.`
   }
