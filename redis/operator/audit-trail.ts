@@ -1,8 +1,8 @@
 /**
- * What operators change, who they are, and why: one stream, kept for ever (about 300 bytes a change).
+ * What operators change, who they are, and why: one stream without a limit (about 300 bytes a change).
  *
- * An attempt is written before the change, its outcome after it: on a Cluster no script reaches both the trail and what
- * is changed. A process that dies between the two leaves an attempt without an outcome; the change may have been made.
+ * An attempt is written before the change, its outcome after it: on a Cluster no script can write both the trail and the
+ * changed keys. A process that dies between the two leaves an attempt without an outcome; the change may have been made.
  */
 import type { Redis } from '../connection/connections.js'
 import { fieldsOf } from '../connection/reply-fields.js'

@@ -1,9 +1,9 @@
 /**
- * Lets a developer look on while payments move (`npm run inspect`), at no cost without an inspector.
+ * Publishes the decisions of workers for developers (`npm run inspect`), at no cost without an inspector.
  *
- * An inspector announces itself by a key that expires. Each worker looks for that key once a second; only while it is
- * there, decisions are published. What is published names its fields one by one: nothing about the buyer, the card
- * beyond its brand, or the merchant's own texts leaves the worker.
+ * An inspector announces itself by a key that expires. Each worker reads that key once a second, and publishes decisions
+ * only while it exists. The published fields are listed one by one: nothing about the buyer, nothing of the card but its
+ * brand, and no text of the merchant leaves the worker.
  */
 import type { HistoryEntry, Payment, PaymentProgress, RefusalCode } from '../../machines/model.js'
 import type { Decision } from '../../machines/payment/decide.js'
@@ -47,17 +47,17 @@ export interface Inspection {
 const LOOK_EVERY_MS = 1_000
 const ANNOUNCE_EVERY_MS = 1_000
 const ANNOUNCED_FOR_MS = 3_000
-/** A Redis or an inspector that is slow must not make workers keep what they have to say. */
+/** Bounds the memory of a worker while Redis is slow: further decisions are dropped. */
 const UNSENT_MAX = 500
 
-/** The worker's side, until `stopping` aborts. `worker` tells developers which process decided. */
+/** The worker's side, until `stopping` aborts. `worker`: the name of the process for developers. */
 export function createInspection(redis: Redis, worker: string, log: Logger, stopping: AbortSignal): Inspection {
   const channel = channelOf(redis)
   let isWatched = false
   let unsent = 0
   const look = async (): Promise<void> => {
     const found = (await redis.exists(keys.inspector()).catch(() => 0)) === 1
-    if (found !== isWatched) log.info(found ? 'an inspector looks on' : 'no inspector looks on any more')
+    if (found !== isWatched) log.info(found ? 'an inspector connected' : 'the inspector disconnected')
     isWatched = found
   }
   void look()
@@ -92,7 +92,7 @@ export async function watchDecisions(
   await announce()
   const timer = setInterval(() => void announce(), ANNOUNCE_EVERY_MS)
   return {
-    // Another inspector may look on: the key is left to expire.
+    // Another inspector may still run, so the key is left to expire.
     async stop() {
       clearInterval(timer)
       await subscriber.unsubscribe(channel)

@@ -1,8 +1,9 @@
-/** The list of payments that need manual review, and what operators ask of the workers. */
+/** The payments that operators look at: in manual review, or in doubt. And the commands that they send to the workers. */
 import type { Command } from '../../machines/commands.js'
 import type { ReviewReason } from '../../machines/model.js'
 import { encodeServiceCommand } from '../commands/command-entry.js'
 import type { Redis } from '../connection/connections.js'
+import { fieldsOf } from '../connection/reply-fields.js'
 import { keys, partitionNumbers, partitionOfPayment, paymentIdOfKey, paymentKeyOf } from '../keys.js'
 
 export interface ListedPayment {
@@ -24,17 +25,47 @@ export async function reviewReasonOf(redis: Redis, paymentId: string): Promise<s
   return await redis.hget(keys.review(partitionOfPayment(paymentId)), paymentKeyOf(paymentId))
 }
 
-/** Tells the workers that an operator has looked. They take the payment off the list and write it into its history. */
+export interface PaymentInDoubt {
+  readonly paymentId: string
+  /** By the clock of the service (ms). */
+  readonly sinceMs: number
+}
+
+/** The payments in doubt since `untilMs` or longer, longest first: at most `limit` of them, and how many there are. */
+export async function listInDoubt(
+  redis: Redis,
+  partitions: number,
+  { untilMs, limit }: { untilMs: number; limit: number }
+): Promise<{ payments: PaymentInDoubt[]; count: number }> {
+  const lists = await Promise.all(
+    partitionNumbers(partitions).map(async partition => {
+      const key = keys.inDoubt(partition)
+      const [members, count] = await Promise.all([
+        redis.zrangebyscore(key, '-inf', untilMs, 'WITHSCORES', 'LIMIT', 0, limit),
+        redis.zcount(key, '-inf', untilMs)
+      ])
+      return { members: [...fieldsOf(members)], count }
+    })
+  )
+  const payments = lists
+    .flatMap(({ members }) => members)
+    .map(([paymentKey, score]) => ({ paymentId: paymentIdOfKey(paymentKey), sinceMs: Number(score) }))
+    .sort((a, b) => a.sinceMs - b.sinceMs)
+    .slice(0, limit)
+  return { payments, count: lists.reduce((sum, list) => sum + list.count, 0) }
+}
+
+/** Asks the workers to take a payment off the list. They write it into its history. */
 export async function resolveReview(redis: Redis, paymentId: string): Promise<void> {
   await send(redis, paymentId, { kind: 'resolve_review' })
 }
 
-/** Tells the workers what an operator has seen at the acquirer of an operation in doubt. They end the operation by that. */
+/** Asks the workers to end an operation in doubt by what the acquirer says of it. */
 export async function concludeOperation(redis: Redis, paymentId: string, isBooked: boolean): Promise<void> {
   await send(redis, paymentId, { kind: 'conclude_operation', isBooked })
 }
 
-/** Tells the workers to erase the personal data of the buyer (machines/payment/erasure.ts). */
+/** Asks the workers to erase the personal data of the buyer (machines/payment/erasure.ts). */
 export async function eraseBuyer(redis: Redis, paymentId: string): Promise<void> {
   await send(redis, paymentId, { kind: 'erase_buyer' })
 }

@@ -1,4 +1,4 @@
-/** The history of a payment as a developer reads it: where each event came from, and what followed. */
+/** The history of a payment with what is not stored: the state before each event, and its effect. */
 import { type Chart, candidates, entered } from '../../machines/chart.js'
 import { type HistoryEntry, placeOf } from '../../machines/model.js'
 import { effectKinds } from '../../machines/payment/effects.js'
@@ -9,8 +9,8 @@ import type { HistoryLine } from './view-model.js'
 const ANSWERS = /^(APPROVED|DECLINED|REJECTED|[A-Z]+_SALE|SALE_\w+|OPERATION_(BOOKED|MISSING))$/
 
 /**
- * The lines of a stored history. What is not stored is read off the chart: where a line begins is where the one before
- * ended, and its effect is the one of the transition between the two.
+ * The lines of a stored history. A line begins in the state in which the one before ended. Its effect is that of the
+ * transition of the chart between the two.
  */
 export function historyLines(payment: ObservedPayment, chart: Chart): HistoryLine[] {
   const { saleId } = payment.progress.references
@@ -36,7 +36,7 @@ export function historyLines(payment: ObservedPayment, chart: Chart): HistoryLin
   return [first, ...lines]
 }
 
-/** A line of something that leads nowhere. */
+/** A line of an event that changes no state. */
 export function plain(atMs: number, event: string, place: string): HistoryLine {
   return {
     atMs,

@@ -1,4 +1,4 @@
-/** The inspector as a whole: a server, the payments that were seen, and the feed from a running service. */
+/** The whole inspector: a server, the payments that were seen, and the feed from a running service. */
 import { startLiveFeed } from './live.js'
 import { startInspectorServer } from './server.js'
 import { createSessions } from './sessions.js'
@@ -11,12 +11,16 @@ export interface Inspector {
 export interface InspectorSettings {
   /** 0 takes a free one. */
   readonly port: number
-  readonly isHostedAllowed: boolean
-  /** URL of the durable Redis of the service; asked until a service answers there. */
+  readonly isHostedAllowed?: boolean
+  /** URL of the durable Redis of the service, read before each attempt to connect. */
   readonly redisAddress: () => Promise<string>
 }
 
-export async function startInspector({ port, isHostedAllowed, redisAddress }: InspectorSettings): Promise<Inspector> {
+export async function startInspector({
+  port,
+  isHostedAllowed = false,
+  redisAddress
+}: InspectorSettings): Promise<Inspector> {
   const sessions = createSessions()
   const server = await startInspectorServer({
     port,

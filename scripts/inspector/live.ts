@@ -1,4 +1,4 @@
-/** The connection to a running service: looked for until it is there, kept by the Redis client from then on. */
+/** The connection to a running service: tried until it succeeds; after that the Redis client reconnects. */
 
 import { connect } from '../../redis/connection/connections.js'
 import { partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
@@ -17,36 +17,36 @@ export interface LiveFeed {
   stop(): Promise<void>
 }
 
-const LOOK_AGAIN_MS = 1_000
+const RETRY_MS = 1_000
 const STOP_WAIT_MS = 300
-const LOST = 'Redis does not answer any more; waiting for it. What-if works without it.'
+const LOST = 'Redis does not answer; reconnecting. What-if works without it.'
 
 interface Connected {
-  /** False while the server is away; the client looks for it by itself. */
+  /** False while the server is unavailable; the client reconnects. */
   isReady(): boolean
   find(paymentId: string): Promise<ObservedPayment | null>
   stop(): Promise<void>
 }
 
-/** `address` is asked anew before each try: `npm start` may choose another port. Never rejects. */
+/** `address` is called before each attempt, because `npm start` may choose another port. Never rejects. */
 export function startLiveFeed(
   address: () => Promise<string>,
   onDecision: (decision: ObservedDecision) => void
 ): LiveFeed {
   const stopping = new AbortController()
-  let status = 'Looking for the service ...'
+  let status = 'Connecting to the service ...'
   let connected: Connected | undefined
   const connecting = (async () => {
     while (!stopping.signal.aborted && connected === undefined) {
       try {
         const url = await address()
-        status = `Looking for the service: Redis at ${safeAddress(url)} does not answer. What-if works without it.`
+        status = `Connecting: Redis at ${safeAddress(url)} does not answer. What-if works without it.`
         const connection = await connectTo(url, onDecision)
         if (stopping.signal.aborted) return await connection.stop()
         connected = connection
         status = `Connected to Redis at ${safeAddress(url)}.`
       } catch {
-        await delay(LOOK_AGAIN_MS, stopping.signal)
+        await delay(RETRY_MS, stopping.signal)
       }
     }
   })()
@@ -55,7 +55,7 @@ export function startLiveFeed(
     find: async paymentId => (await connected?.find(paymentId)) ?? null,
     async stop() {
       stopping.abort()
-      // A server that does not answer is not waited for; should it answer later, the connection is ended at once.
+      // Does not wait for a server that does not answer. A connection that succeeds later is closed at once.
       await Promise.race([connecting, delay(STOP_WAIT_MS)])
       await connected?.stop()
     }
@@ -76,7 +76,7 @@ async function connectTo(url: string, onDecision: (decision: ObservedDecision) =
     },
     async stop() {
       await Promise.race([watch.stop().catch(() => undefined), delay(STOP_WAIT_MS)])
-      // At once: to take leave of a server that is away would wait until it is back.
+      // disconnect, not quit: quit would wait until an unavailable server is back.
       for (const connection of [redis, subscriber]) connection.disconnect()
     }
   }

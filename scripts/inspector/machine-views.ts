@@ -1,4 +1,4 @@
-/** Each machine as the page needs it: its pictures, and what may happen in each state. */
+/** Each machine for the page: its pictures, and what may happen in each state. */
 import { machines } from '../../machines/catalogue.js'
 import { type Chart, entered, leavesOf, outgoing, readChart } from '../../machines/chart.js'
 import { effectKinds } from '../../machines/payment/effects.js'
@@ -8,7 +8,7 @@ import { viewsOf } from '../docs/diagrams/views.js'
 import type { MachineView, NextStep } from './view-model.js'
 import { beginningsOf } from './what-if.js'
 
-/** Lays every picture out anew: about half a second. */
+/** Draws every picture, which takes about half a second. */
 export function machineViews(): Promise<MachineView[]> {
   return Promise.all(machines.map(readChart).map(viewOf))
 }

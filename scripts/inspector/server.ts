@@ -1,8 +1,8 @@
 /**
  * The inspector's own server: its page, what-if, and the inspection protocol over a WebSocket at `/`.
  *
- * It listens on 127.0.0.1 and nowhere else. Other pages in the same browser must not read it: requests have to name a
- * loopback host (a rebound DNS name does not), and a WebSocket has to come from this very page, or from a program.
+ * It listens on 127.0.0.1 only. Other pages in the same browser must not read it: a request has to name a loopback host,
+ * which stops DNS rebinding. A WebSocket has to come from this page, or from a program.
  */
 import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -12,34 +12,34 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { messageOf } from '../../runtime/message-of.js'
 import { listenHere } from '../start/tool-ports.js'
 import { machineViews } from './machine-views.js'
-import { parseWhatIf, whatIf } from './what-if.js'
+import { whatIf } from './what-if.js'
 
 export interface InspectorOptions {
   readonly port: number
-  /** Also offers `/hosted`, which hands everything to the inspector at stately.ai. */
-  readonly isHostedAllowed: boolean
-  /** What a new viewer receives first. */
+  /** Also serves `/hosted`, which sends all messages to the inspector at stately.ai. */
+  readonly isHostedAllowed?: boolean
+  /** The first messages for a new viewer. */
   readonly replay: () => readonly StatelyInspectionEvent[]
   /** Sentence about the connection to the service, shown on the page. */
   readonly status: () => string
-  /** Looks a payment up by its id; false: there is none, or no Redis. */
+  /** Adds a payment by its id; false: there is none, or no Redis. */
   readonly find: (paymentId: string) => Promise<boolean>
 }
 
 export interface InspectorServer {
   readonly url: string
-  /** Tells all viewers. */
+  /** Sends to all viewers. */
   send(messages: readonly StatelyInspectionEvent[]): void
   stop(): Promise<void>
 }
 
 const HOST = '127.0.0.1'
 const BODY_BYTES_MAX = 65_536
-/** A page that does not read is left behind rather than remembered. */
+/** Messages for a page that does not read are dropped beyond this. */
 const BUFFERED_BYTES_MAX = 8_000_000
-/** The inspector's page knows the machines: the definition, 57 kB with each payment, would leave it behind at once. */
+/** The inspector's own page gets no definition of the machine, which is 57 kB with each payment. */
 const OWN_PAGE_FEED = '/feed'
-/** Markup and styles are read from the sources, scripts from what was compiled. */
+/** Markup and styles are read from the sources, scripts from the build. */
 const PAGE_DIR = resolve(import.meta.dirname, '../../../scripts/inspector/browser')
 const SCRIPT_DIR = resolve(import.meta.dirname, 'browser')
 const FILES: Readonly<Record<string, { readonly dir: string; readonly type: string }>> = {
@@ -94,7 +94,7 @@ async function answer(
   if (route === 'GET /status') return reply(response, 200, 'text/plain', options.status())
   if (route === 'POST /what-if') {
     if (!isOwn(request)) return reply(response, 403, 'text/plain', 'Only for the page of the inspector.')
-    const result = whatIf(parseWhatIf(JSON.parse(await bodyOf(request))))
+    const result = whatIf(JSON.parse(await bodyOf(request)))
     return reply(response, 200, 'application/json', JSON.stringify(result))
   }
   const wanted = /^GET \/payments\/([0-9a-f-]{36})$/.exec(route)?.[1]

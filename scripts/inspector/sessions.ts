@@ -1,6 +1,6 @@
 /**
- * The payments that were seen, each as one session of the `@statelyai/inspect` protocol: its payment id is the session
- * id, so it stays one actor over many workers and many rehydrations. Kept in memory, the newest `SESSIONS_MAX` of them.
+ * The payments that were seen, each as one session of the `@statelyai/inspect` protocol. The payment id is the session id,
+ * so a payment is one actor over all workers and restarts. Keeps the newest `SESSIONS_MAX` in memory.
  */
 import type { StatelyInspectionEvent } from '@statelyai/inspect'
 import { type Chart, readChart } from '../../machines/chart.js'
@@ -10,7 +10,7 @@ import type { ObservedDecision, ObservedPayment } from '../../redis/operator/ins
 import { historyLines, plain } from './history.js'
 import type { HistoryLine, PaymentFacts } from './view-model.js'
 
-/** The version of the protocol that is spoken: the one of the package `@statelyai/inspect`. */
+/** Version of the protocol, which is that of the package `@statelyai/inspect`. */
 export const PROTOCOL_VERSION = '0.7.2'
 const SESSIONS_MAX = 200
 const REFUSALS_MAX = 20
@@ -18,17 +18,17 @@ const REFUSALS_MAX = 20
 interface Session {
   payment: ObservedPayment
   worker: string | null
-  /** What the stored history does not tell. */
+  /** By time and event. The stored history has no workers. */
   readonly workers: Map<string, string>
   readonly refusals: HistoryLine[]
 }
 
 export interface Sessions {
-  /** Messages that a decision means for those who look on already. */
+  /** Messages about a decision for the viewers that are connected. */
   observe(decision: ObservedDecision): StatelyInspectionEvent[]
-  /** Adds a payment without a decision since; messages as for `observe`. */
+  /** Adds a payment that no decision was seen of; messages as for `observe`. */
   add(payment: ObservedPayment): StatelyInspectionEvent[]
-  /** Messages for a new viewer: every payment as it stands, the oldest first. */
+  /** Messages for a new viewer: the current state of every payment, the oldest first. */
   replay(): StatelyInspectionEvent[]
 }
 
@@ -52,7 +52,7 @@ export function createSessions(): Sessions {
       const session = known ?? begin(payment)
       session.worker = worker
       session.workers.set(`${atMs} ${event}`, worker)
-      // Two workers may report in the wrong order; the version says which payment is the newer one.
+      // Reports of two workers may arrive in the wrong order. The version tells which payment is newer.
       if (payment.version >= session.payment.version) session.payment = payment
       if (refusal !== null) {
         session.refusals.push({ ...plain(atMs, event, placeOf(payment.progress)), refusal, worker })
@@ -125,6 +125,7 @@ function factsOf({ payment, worker, workers, refusals }: Session, chart: Chart):
     worker: workers.get(`${line.atMs} ${line.event}`) ?? null
   }))
   return {
+    place: placeOf(progress),
     merchantId: payment.merchantId,
     captureMode: payment.captureMode,
     amountCents: payment.amountCents,

@@ -1,4 +1,4 @@
-/** What the inspector's server tells its page. Types only: the page is compiled for browsers. */
+/** What the inspector's server sends to its page. Types only, because the page is compiled for browsers. */
 
 /** One thing that happened to a payment. */
 export interface HistoryLine {
@@ -20,6 +20,8 @@ export interface HistoryLine {
 
 /** The `context` of a payment in the inspection protocol: what is shown beside the chart. */
 export interface PaymentFacts {
+  /** `capturing.reconciling` */
+  readonly place: string
   readonly merchantId: string
   readonly captureMode: 'auto' | 'manual'
   readonly amountCents: number
@@ -63,11 +65,11 @@ export interface MachineView {
   readonly beginnings: readonly string[]
 }
 
-/** Something that could be sent to the scratch payment. */
+/** An event for the scratch payment. */
 export interface Choice {
   readonly id: string
   readonly label: string
-  /** Whether it could really come now, or only if it were made up. */
+  /** Whether the event is possible now; others are accepted, but nothing sends them. */
   readonly isTimely: boolean
   readonly next: string | null
   readonly effect: string | null

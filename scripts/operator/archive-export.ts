@@ -1,16 +1,16 @@
-/** The file of `archive export`: complete under its name, or not there. */
+/** The file of `archive export`: under its name it is complete, or it does not exist. */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { MonthContent, MonthSnapshot } from '../../archive/months.js'
 
-/** Throws before anything is read when the file, or the one that it is written into first, is there already. */
+/** Throws when the file, or the draft that an export writes first, exists. */
 export function requireNewFile(file: string): void {
-  if (existsSync(file)) throw new Error(`${file} is there already. Nothing was exported: name another file.`)
+  if (existsSync(file)) throw new Error(`${file} exists already. Nothing was exported. Give another name.`)
   if (!existsSync(partOf(file))) return
   throw new Error(
-    `${partOf(file)} is there already: another export writes it, or one has died. Nothing was exported: remove the file when no export runs.`
+    `${partOf(file)} exists already: another export writes it, or one died. Nothing was exported. Remove the file when no export runs.`
   )
 }
 
@@ -24,7 +24,7 @@ export async function writeExport(
   onPage: (written: number) => void
 ): Promise<MonthContent & { readonly sha256: string }> {
   const part = partOf(file)
-  // Rows name buyers: the file is for its owner only.
+  // Payments have names of buyers: only the owner may read the file.
   const handle = await open(part, 'wx', 0o600)
   try {
     const written = await writePages(handle, snapshot, onPage)
@@ -62,7 +62,7 @@ async function writePages(
   return { payments, fingerprint, sha256: sha256.digest('hex') }
 }
 
-/** The name of a file is on the disk when its folder is. */
+/** A rename is durable when the folder is synced. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   await handle.sync()

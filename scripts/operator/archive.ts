@@ -1,29 +1,30 @@
 /** `archive status|export|drop`: the months of the archive, and the end of a month after its retention. */
 import { resolve } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { type ArchivedMonth, type ArchiveMonths, type Month, openArchiveMonths } from '../../archive/months.js'
 import { requireNewFile, writeExport } from './archive-export.js'
 import { type OperatorConnection, serviceNowMs } from './connection.js'
-import { droppableFromMs, parseMonth } from './month.js'
-import { progressBar } from './progress-bar.js'
-import { table } from './table.js'
+import { type Field, isoTime, listing, progressBar } from './output.js'
+import { droppableFromMs, parseMonth } from './periods.js'
 import type { OperatorWorld, Output, VerbMaker } from './verb.js'
 
-const MONTH = ['month', 'month of creation in UTC, such as 2024-03'] as const
+const MONTH = ['month', 'month of creation in UTC, such as 2024-03', parseMonth] as const
 
 const EXAMPLES = `
-Export and drop need the owner of the tables: ARCHIVE_URL of the process archive. docs/ARCHIVE.md has the way back.
+Export and drop need the owner of the tables: ARCHIVE_URL of the process archive. How to restore a month: docs/ARCHIVE.md.
 
 Examples:
   npm run --silent operator -- archive status
   npm run --silent operator -- archive export 2024-03 --file /backup/payments-2024-03.ndjson
   npm run --silent operator -- archive drop 2024-03 --yes --reason "retention of 10 years"`
 
-export function archiveCommand(verb: VerbMaker): Command {
-  const noun = new Command('archive').description('Payments that left Redis for PostgreSQL, by month of creation.')
+export function archiveCommand(program: Command, verb: VerbMaker): void {
+  const noun = program
+    .command('archive')
+    .description('Payments that moved from Redis to PostgreSQL, by month of creation.')
   verb(
     noun.command('status'),
-    { does: 'Each month: payments, size, whether it is exported, and when it may be dropped. Reads all of them.' },
+    { does: 'Each month: payments, size, its export, and when it may be dropped. Reads every payment.' },
     (connection, _, __, world) => withMonths(connection, months => status(connection, months, world))
   )
   verb<{ file: string }>(
@@ -35,17 +36,17 @@ export function archiveCommand(verb: VerbMaker): Command {
     },
     (connection, { file }, month, world) =>
       withMonths(connection, months => exportMonth(months, parseMonth(month), resolve(file), world))
-  ).requiredOption('--file <file>', 'a new file, on a disk with room for the month: see archive status')
+  ).requiredOption('--file <file>', 'a new file, on a disk with room for the month (`archive status`)')
   verb(
     noun.command('drop'),
     {
-      does: 'Remove the payments of a month that is older than ARCHIVE_RETENTION_YEARS, and exported as it is.',
+      does: 'Delete the payments of a month that is older than ARCHIVE_RETENTION_YEARS and unchanged since its export.',
       subject: MONTH,
       change: 'for_ever'
     },
     (connection, _, month) => withMonths(connection, months => drop(connection, months, parseMonth(month)))
   )
-  return noun.addHelpText('after', EXAMPLES)
+  noun.addHelpText('after', EXAMPLES)
 }
 
 async function withMonths(
@@ -63,6 +64,15 @@ async function withMonths(
   }
 }
 
+interface MonthRow {
+  readonly found: ArchivedMonth
+  /** Null: never. */
+  readonly droppableMs: number | null
+  readonly isOldEnough: boolean
+}
+
+const MEGABYTE = 1_000_000
+
 async function status(
   connection: OperatorConnection,
   months: ArchiveMonths,
@@ -70,61 +80,53 @@ async function status(
 ): Promise<Output> {
   const nowMs = await serviceNowMs(connection)
   const names = await months.list()
-  const rows: { found: ArchivedMonth; droppableMs: number | null }[] = []
+  const rows: MonthRow[] = []
   for (const [index, month] of names.entries()) {
     terminal?.(progressBar(index / names.length, `reading ${month}`))
     const found = await months.show(month)
     const droppableMs = droppableFromMs(month, connection.config.archiveRetentionYears)
-    if (found !== null) rows.push({ found, droppableMs })
+    const isOldEnough = droppableMs !== null && droppableMs <= nowMs
+    if (found !== null) rows.push({ found, droppableMs, isOldEnough })
   }
   terminal?.('')
-  const header = ['MONTH', 'PAYMENTS', 'MB', 'OLDEST', 'NEWEST', 'BACK IN REDIS', 'EXPORTED', 'MAY BE DROPPED']
-  return {
-    json: rows.map(({ found, droppableMs }) => present(found, droppableMs, nowMs)),
-    text: table(
-      header,
-      rows.map(({ found, droppableMs }) => cells(found, droppableMs, nowMs)),
-      'The archive is empty.'
-    )
-  }
+  return listing(rows, MONTH_FIELDS, 'The archive is empty.')
 }
 
-function present(found: ArchivedMonth, droppableMs: number | null, nowMs: number) {
-  const { month, payments, bytes, oldestMs, newestMs, returned, lastExport, isExported } = found
-  return {
-    month,
-    payments,
-    bytes,
-    oldest: timeOf(oldestMs),
-    newest: timeOf(newestMs),
-    back_in_redis: returned,
-    exported_at: timeOf(lastExport?.exportedAtMs ?? null),
-    sha256: lastExport?.sha256 ?? null,
-    is_unchanged: lastExport === null ? null : isExported,
-    droppable_from: timeOf(droppableMs),
-    is_droppable: isExported && droppableMs !== null && droppableMs <= nowMs,
-    dropped_at: timeOf(lastExport?.droppedAtMs ?? null)
-  }
+const MONTH_FIELDS: readonly Field<MonthRow>[] = [
+  ['month', 'MONTH', ({ found }) => found.month],
+  ['payments', 'PAYMENTS', ({ found }) => found.payments],
+  ['bytes', null, ({ found }) => found.bytes],
+  [null, 'MB', ({ found }) => Math.ceil(found.bytes / MEGABYTE)],
+  ['oldest', null, ({ found }) => isoTime(found.oldestMs)],
+  [null, 'OLDEST', ({ found }) => dayOf(found.oldestMs)],
+  ['newest', null, ({ found }) => isoTime(found.newestMs)],
+  [null, 'NEWEST', ({ found }) => dayOf(found.newestMs)],
+  ['back_in_redis', 'BACK IN REDIS', ({ found }) => found.returned],
+  ['exported_at', null, ({ found }) => isoTime(found.lastExport?.exportedAtMs ?? null)],
+  [null, 'EXPORTED', ({ found }) => exportText(found)],
+  ['sha256', null, ({ found }) => found.lastExport?.sha256 ?? null],
+  ['is_unchanged', null, ({ found }) => (found.lastExport === null ? null : found.isExported)],
+  ['droppable_from', null, ({ droppableMs }) => isoTime(droppableMs)],
+  ['is_droppable', null, ({ found, isOldEnough }) => found.isExported && isOldEnough],
+  ['dropped_at', null, ({ found }) => isoTime(found.lastExport?.droppedAtMs ?? null)],
+  [null, 'MAY BE DROPPED', dropText]
+]
+
+/** When a month was dropped that has no payment since. */
+function goneSinceMs({ bytes, lastExport }: ArchivedMonth): number | null {
+  return bytes === 0 ? (lastExport?.droppedAtMs ?? null) : null
 }
 
-const MEGABYTE = 1_000_000
+function exportText(found: ArchivedMonth): string {
+  if (found.lastExport === null) return 'no'
+  const isChanged = !found.isExported && goneSinceMs(found) === null
+  return `${dayOf(found.lastExport.exportedAtMs)}${isChanged ? ', changed since' : ''}`
+}
 
-function cells(found: ArchivedMonth, droppableMs: number | null, nowMs: number): string[] {
-  const { month, payments, bytes, oldestMs, newestMs, returned, lastExport, isExported } = found
-  const exported = lastExport === null ? 'no' : dayOf(lastExport.exportedAtMs)
-  const state = lastExport === null || isExported ? '' : ', changed since'
-  const droppable = droppableMs === null ? 'never' : `${droppableMs <= nowMs ? 'since' : 'from'} ${dayOf(droppableMs)}`
-  const isGone = bytes === 0 && lastExport?.droppedAtMs != null
-  const figures = [payments, Math.ceil(bytes / MEGABYTE)].map(String)
-  return [
-    month,
-    ...figures,
-    dayOf(oldestMs),
-    dayOf(newestMs),
-    String(returned),
-    isGone ? exported : exported + state,
-    isGone ? `dropped ${dayOf(lastExport.droppedAtMs)}` : droppable
-  ]
+function dropText({ found, droppableMs, isOldEnough }: MonthRow): string {
+  const goneMs = goneSinceMs(found)
+  if (goneMs !== null) return `dropped ${dayOf(goneMs)}`
+  return droppableMs === null ? 'never' : `${isOldEnough ? 'since' : 'from'} ${dayOf(droppableMs)}`
 }
 
 async function exportMonth(
@@ -143,12 +145,14 @@ async function exportMonth(
     .finally(() => terminal?.(''))
   if (content === null) throw new Error(`The archive has no payments of ${month}. Nothing was exported.`)
   await months.noteExport(month, content).catch((error: Error) => {
-    throw new Error(`${file} is complete, but the archive does not know of it. Remove it, and repeat. ${error.message}`)
+    throw new Error(
+      `${file} is complete, but the archive has not recorded the export. Remove the file, and repeat. ${error.message}`
+    )
   })
   const { payments, sha256 } = content
   return {
     json: { month, payments, file, sha256 },
-    text: `Exported ${month}: ${payments} payments, SHA-256 ${sha256}, in\n  ${file}\nThe file names buyers: keep it like a backup.`,
+    text: `Exported ${month}: ${payments} payments, SHA-256 ${sha256}, in\n  ${file}\nThe file has names of buyers: protect it like a backup.`,
     made: sha256
   }
 }
@@ -182,10 +186,6 @@ async function drop(connection: OperatorConnection, months: ArchiveMonths, month
   }
 }
 
-function timeOf(atMs: number | null): string | null {
-  return atMs === null ? null : new Date(atMs).toISOString()
-}
-
 function dayOf(atMs: number | null): string {
-  return timeOf(atMs)?.slice(0, 10) ?? '-'
+  return isoTime(atMs)?.slice(0, 10) ?? '-'
 }

@@ -1,54 +1,51 @@
 /** `audit`: what operators have changed. */
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { type AuditedChange, listChanges } from '../../redis/operator/audit-trail.js'
 import { time } from '../command-line/values.js'
-import { table } from './table.js'
+import { type Field, isoTime, listing } from './output.js'
 import type { VerbMaker } from './verb.js'
 
 const EXAMPLES = `
-An attempt without an outcome is of a command that died: look whether its change was made.
+An attempt whose outcome is not known belongs to a command that died. Look whether its change was made.
 
 Examples:
   npm run --silent operator -- audit --since 2026-01-31T00:00:00Z
   npm run --silent operator -- audit k7h3m2x9q0c5f1a   # all about one key, merchant, payment`
 
-export function auditCommand(verb: VerbMaker): Command {
-  return verb<{ since?: number }>(
-    new Command('audit'),
+export function auditCommand(program: Command, verb: VerbMaker): void {
+  verb<{ since?: number }>(
+    program.command('audit'),
     {
       does: 'Every change by an operator, oldest first: when, who, what, why, and how it ended.',
       subject: ['target', 'only what is about this id'],
       isSubjectOptional: true
     },
-    async ({ redis }, { since = 0 }, target) => {
-      const changes = await listChanges(redis, { sinceMs: since, target: target === '' ? null : target })
-      const header = ['TIME', 'ACTOR', 'CHANGE', 'OUTCOME', 'REASON']
-      return {
-        json: changes.map(present),
-        text: table(header, changes.map(cells), 'No operator has changed anything.')
-      }
-    }
+    async ({ redis }, { since = 0 }, target) =>
+      listing(
+        await listChanges(redis, { sinceMs: since, target: target === '' ? null : target }),
+        FIELDS,
+        'No change by an operator is recorded.'
+      )
   )
     .option('--since <time>', 'only since then (ISO 8601)', time)
     .addHelpText('after', EXAMPLES)
 }
 
-function present({ auditId, atMs, actor, verb, target, options, reason, outcome }: AuditedChange) {
-  return {
-    audit_id: auditId,
-    at: new Date(atMs).toISOString(),
-    actor,
-    verb,
-    target: target || null,
-    options,
-    reason: reason || null,
-    outcome: outcome?.outcome ?? null,
-    detail: outcome?.detail || null
-  }
-}
+const FIELDS: readonly Field<AuditedChange>[] = [
+  ['audit_id', null, ({ auditId }) => auditId],
+  ['at', 'TIME', ({ atMs }) => isoTime(atMs)],
+  ['actor', 'ACTOR', ({ actor }) => actor],
+  ['verb', null, ({ verb }) => verb],
+  ['target', null, ({ target }) => target || null],
+  ['options', null, ({ options }) => options],
+  [null, 'CHANGE', changeText],
+  ['outcome', null, ({ outcome }) => outcome?.outcome ?? null],
+  ['detail', null, ({ outcome }) => outcome?.detail || null],
+  [null, 'OUTCOME', ({ outcome }) => (outcome === null ? 'not known' : `${outcome.outcome} ${outcome.detail}`.trim())],
+  ['reason', 'REASON', ({ reason }) => reason || null]
+]
 
-function cells({ atMs, actor, verb, target, options, reason, outcome }: AuditedChange): string[] {
+function changeText({ verb, target, options }: AuditedChange): string {
   const flags = Object.entries(options).map(([name, value]) => `${name}=${value}`)
-  const ended = outcome === null ? 'not known' : `${outcome.outcome} ${outcome.detail}`.trim()
-  return [new Date(atMs).toISOString(), actor, [verb, target, ...flags].filter(Boolean).join(' '), ended, reason]
+  return [verb, target, ...flags].filter(Boolean).join(' ')
 }

@@ -1,4 +1,4 @@
-/** Changes by operators: who makes one and why is recorded, and one that can't be undone is confirmed first. */
+/** Changes by operators: the audit trail records who made one and why. One that can't be undone is confirmed first. */
 import { hostname, userInfo } from 'node:os'
 import type { Command } from 'commander'
 import { recordAttempt, recordOutcome } from '../../redis/operator/audit-trail.js'
@@ -28,14 +28,14 @@ export interface ChangeWorld {
 
 const ACTOR_LENGTH_MAX = 120
 const REASON_LENGTH_MAX = 500
-/** What these say is recorded under other names, or not worth it. */
+/** Options that the trail records under other names, or not at all. */
 const NOT_RECORDED = new Set(['actor', 'reason', 'yes', 'json'])
 
 export function addChangeOptions(command: Command, kind: ChangeKind): void {
   command
-    .option('--actor <name>', 'who makes the change; the user and host unless given', oneLine(ACTOR_LENGTH_MAX))
-    .option('--reason <text>', 'why, such as a ticket: for `operator audit`', oneLine(REASON_LENGTH_MAX))
-  if (kind === 'for_ever') command.option('--yes', 'do it without asking: it can not be undone')
+    .option('--actor <name>', 'who makes the change; user@host of this process unless given', oneLine(ACTOR_LENGTH_MAX))
+    .option('--reason <text>', 'why, such as a ticket; `audit` shows it', oneLine(REASON_LENGTH_MAX))
+  if (kind === 'for_ever') command.option('--yes', 'do not ask for confirmation, although it can not be undone')
 }
 
 /** A change as the command line asks for it. */
@@ -47,8 +47,8 @@ interface AskedChange {
 }
 
 /**
- * Makes a change between two entries of the audit trail: without the first one nothing is done. Throws `UsageError` for
- * one that can't be undone, unless `--yes` was given or the person at the terminal says yes.
+ * Makes a change between two entries of the audit trail. Without the first entry nothing is changed. Throws `UsageError`
+ * for a change that can't be undone, unless `--yes` was given or the person at the terminal types yes.
  */
 export async function makeChange<Result extends { readonly made?: string }>(
   { redis, config }: OperatorConnection,
@@ -64,7 +64,9 @@ export async function makeChange<Result extends { readonly made?: string }>(
   const conclude = async (outcome: 'done' | 'failed', detail: string): Promise<void> => {
     world.log?.info({ audit_id: auditId, ...attempt, outcome, detail }, 'an operator asked for a change')
     await recordOutcome(redis, auditId, { outcome, detail }).catch((error: unknown) =>
-      world.err(`The outcome could not be written into the audit trail (${auditId}): ${messageOf(error)}\n`)
+      world.err(
+        `warning: The change is ${outcome}, but the audit trail does not have this outcome (entry ${auditId}): ${messageOf(error)}\n`
+      )
     )
   }
   try {
@@ -83,13 +85,13 @@ async function confirm({ ask }: ChangeWorld, what: string): Promise<void> {
   if (answer.trim().toLowerCase() !== 'yes') throw new UsageError('Nothing was changed: the answer was not yes.')
 }
 
-/** The user of the operating system, who in a container may have no name. */
+/** The user of the operating system, which may have no name in a container. */
 function osActor(): string {
   let user = `uid ${process.getuid?.()}`
   try {
     user = userInfo().username
   } catch {
-    // The number says enough.
+    // The uid is enough.
   }
   return `${user}@${hostname()}`
 }

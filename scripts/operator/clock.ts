@@ -1,22 +1,23 @@
 /** `clock advance|show|reset`: the time of the test environment. */
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { advanceClock, CLOCK_POLL_MS, readClockOffset, resetClock } from '../../redis/connection/redis-clock.js'
 import { systemClock } from '../../runtime/clock.js'
 import { delay } from '../../runtime/delay.js'
 import type { OperatorConnection } from './connection.js'
-import { parseSpan } from './span.js'
+import { isoTime } from './output.js'
+import { parseSpan } from './periods.js'
 import type { Output, VerbMaker } from './verb.js'
 
-/** Until every process that follows it has looked for the new offset, and some. */
+/** Longer than the time within which every process reads the new offset. */
 const SETTLE_MS = 2 * CLOCK_POLL_MS
 
-export function clockCommand(verb: VerbMaker): Command {
-  const noun = new Command('clock').description('The time of the test environment (not there in live).')
+export function clockCommand(program: Command, verb: VerbMaker): void {
+  const noun = program.command('clock').description('The clock of the test environment. The live environment has none.')
   verb(
     noun.command('advance'),
     {
-      does: 'Move it forward, such as 7d, 90m or 30s: payments expire, reconciliations come due. Webhooks and tokens keep the real time.',
-      subject: ['span', 'a number and s, m, h or d'],
+      does: 'Move the clock forward: payments expire, reconciliations come due. Webhooks and tokens keep the real time.',
+      subject: ['span', 'how far, such as 30s, 90m, 12h or 7d', parseSpan],
       change: 'can_be_undone'
     },
     async (connection, _, span) => {
@@ -27,10 +28,10 @@ export function clockCommand(verb: VerbMaker): Command {
       return await shown(connection)
     }
   )
-  verb(noun.command('show'), { does: 'What time it is there, and how far it is ahead.' }, shown)
+  verb(noun.command('show'), { does: 'The time of the clock, and how far it is ahead of the real time.' }, shown)
   verb(
     noun.command('reset'),
-    { does: 'Back to the real time. What has happened keeps its times.', change: 'can_be_undone' },
+    { does: 'Set the clock back to the real time. Past events keep their times.', change: 'can_be_undone' },
     async connection => {
       assertTest(connection)
       await resetClock(connection.redis)
@@ -38,18 +39,17 @@ export function clockCommand(verb: VerbMaker): Command {
       return await shown(connection)
     }
   )
-  return noun
 }
 
 function assertTest({ config }: OperatorConnection): void {
   if (config.environment === 'live') {
-    throw new Error('The clock of the live environment is the real one. This is for SERVICE_ENV=test only.')
+    throw new Error('The live environment has no test clock. Nothing was changed.')
   }
 }
 
 async function shown({ redis, config }: OperatorConnection): Promise<Output> {
   const offsetMs = config.environment === 'live' ? 0 : await readClockOffset(redis)
-  const now = new Date(systemClock.now() + offsetMs).toISOString()
+  const now = isoTime(systemClock.now() + offsetMs)
   const ahead = offsetMs === 0 ? 'the real time' : `${offsetMs / 1_000} s ahead of the real time`
   return { json: { now, offset_ms: offsetMs }, text: `${now}, ${ahead}` }
 }

@@ -1,73 +1,58 @@
 /** `dead-letter list|replay|discard` */
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import {
   type DeadLetter,
   discardDeadLetter,
   listDeadLetters,
   replayDeadLetter
 } from '../../redis/commands/dead-letters.js'
-import { table } from './table.js'
+import { type Field, isoTime, jsonOf, listing } from './output.js'
 import type { VerbMaker } from './verb.js'
 
-export function deadLetterCommand(verb: VerbMaker): Command {
-  const noun = new Command('dead-letter').description('Commands that failed again and again and were put aside.')
-  const subject = ['letter', 'its first column in `dead-letter list`'] as const
-  verb(noun.command('list'), { does: 'All of them, with the reason.' }, async ({ redis, config }) => {
-    const letters = await listDeadLetters(redis, config.partitions)
-    const rows = letters.map(letter => {
-      const { command, reason, letterId } = letter
-      return [letterId, timeOf(letter) ?? '', command?.paymentId ?? '-', command?.kind ?? '-', reason]
-    })
-    return {
-      json: letters.map(present),
-      text: table(['LETTER', 'PUT ASIDE', 'PAYMENT', 'COMMAND', 'REASON'], rows, 'There are no dead letters.')
-    }
-  })
+export function deadLetterCommand(program: Command, verb: VerbMaker): void {
+  const noun = program.command('dead-letter').description('Commands without a result after DELIVERIES_MAX deliveries.')
+  const subject = ['letter', 'id of the dead letter, see `dead-letter list`'] as const
+  verb(noun.command('list'), { does: 'All of them, with the reason.' }, async ({ redis, config }) =>
+    listing(await listDeadLetters(redis, config.partitions), FIELDS, 'There are no dead letters.')
+  )
   verb(
     noun.command('replay'),
     {
-      does: 'Give one back to the workers. What it may have done is asked about, never done again.',
+      does: 'Give one back to the workers. A call that it may have sent is reconciled, never sent again.',
       subject,
       change: 'can_be_undone'
     },
     async ({ redis }, _, letterId) => {
       const letter = await replayDeadLetter(redis, letterId)
       return {
-        json: present(letter),
-        text: `The ${letter.command?.kind} of payment ${letter.command?.paymentId} is with the workers again.`
+        json: jsonOf(FIELDS, letter),
+        text: `The ${letter.command?.kind} of payment ${letter.command?.paymentId} is in the queue of the workers again.`
       }
     }
   )
   verb(
     noun.command('discard'),
     {
-      does: 'Remove one that is not a command, and so can not be replayed. It is printed a last time.',
+      does: 'Remove one that is not a command, which no worker can replay. Its content is printed.',
       subject,
       change: 'for_ever'
     },
     async ({ redis }, _, letterId) => {
       const letter = await discardDeadLetter(redis, letterId)
       return {
-        json: present(letter),
-        text: `Letter ${letter.letterId} is removed. It held ${JSON.stringify(letter.fields)}.`
+        json: jsonOf(FIELDS, letter),
+        text: `Dead letter ${letter.letterId} is removed. Its content was ${JSON.stringify(letter.fields)}.`
       }
     }
   )
-  return noun
 }
 
-function present(letter: DeadLetter): Record<string, unknown> {
-  return {
-    letter_id: letter.letterId,
-    payment_id: letter.command?.paymentId ?? null,
-    command: letter.command?.kind ?? null,
-    reason: letter.reason,
-    dead_lettered_at: timeOf(letter),
-    // Of a command the payment says more.
-    ...(letter.command === null ? { fields: letter.fields } : {})
-  }
-}
-
-function timeOf({ deadLetteredAtMs }: DeadLetter): string | null {
-  return Number.isFinite(deadLetteredAtMs) ? new Date(deadLetteredAtMs).toISOString() : null
-}
+const FIELDS: readonly Field<DeadLetter>[] = [
+  ['letter_id', 'LETTER', ({ letterId }) => letterId],
+  ['dead_lettered_at', 'PUT ASIDE', ({ deadLetteredAtMs: ms }) => (Number.isFinite(ms) ? isoTime(ms) : null)],
+  ['payment_id', 'PAYMENT', ({ command }) => command?.paymentId ?? null],
+  ['command', 'COMMAND', ({ command }) => command?.kind ?? null],
+  ['reason', 'REASON', ({ reason }) => reason],
+  // The payment of a command shows more than its fields. Undefined is left out of JSON.
+  ['fields', null, ({ command, fields }) => (command === null ? fields : undefined)]
+]

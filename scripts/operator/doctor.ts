@@ -1,15 +1,14 @@
-/** `doctor`: checks a whole installation, and says for each check what is wrong and what to do. Changes nothing. */
+/** `doctor`: checks a whole installation; for each fault what is wrong and what to do. Changes nothing. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { connect, disconnect } from '../../redis/connection/connections.js'
 import { findInstallation } from '../../redis/installation/installation.js'
 import { type KeyKind, recordedKeys } from '../../redis/installation/key-record.js'
-import { isGiven, readConfig } from '../../runtime/config.js'
+import { readConfig } from '../../runtime/config.js'
 import { createLogger } from '../../runtime/log.js'
 import { listOf } from '../command-line/values.js'
-import { REDIS_FILE, readJson } from '../start/data-dir.js'
-import { addressOf, serviceNowMs, toldBy } from './connection.js'
+import { addressesOf, serviceNowMs, settingsOf } from './connection.js'
 import { checkArchive } from './doctor/archive-checks.js'
 import { checkCertificates } from './doctor/certificates.js'
 import { checkDurable, checkHeartbeats, checkInstallation } from './doctor/durable-checks.js'
@@ -17,7 +16,7 @@ import { attempt, type Finding } from './doctor/finding.js'
 import * as processes from './doctor/process-checks.js'
 import { dashboardQueries, rulesIn } from './doctor/queries.js'
 import { checkCardNetwork, checkEgress, checkMemoryOnly } from './doctor/reach-checks.js'
-import { addOpsOptions, address, type OpsOptions, opsAddresses } from './ops-addresses.js'
+import { addOpsOptions, address, askProcesses, type OpsOptions, opsAddresses, type SeenProcess } from './processes.js'
 import type { Output, VerbMaker } from './verb.js'
 
 const CONNECT_DEADLINE_MS = 5_000
@@ -30,8 +29,8 @@ interface DoctorOptions extends OpsOptions {
 
 const EXAMPLES = `
 Settings: REDIS_URL, SECRETS_REDIS_URL (user operator), WAIT_REPLICAS and ACCEPT_EVERYSEC as for \`payments\`, ARCHIVE_URL as
-for \`archive\`, ARCHIVE_RETENTION_YEARS, and the NETWORK_ settings to ask the card network. What is not given is not
-checked, and said so. Exit code 1: a problem.
+for \`archive\`, ARCHIVE_RETENTION_YEARS, and the NETWORK_ settings to ask the card network. Without a
+setting its check is "not checked". Exit code 1: a problem.
 
 Examples:
   # a running npm start
@@ -41,14 +40,18 @@ Examples:
   # what is wrong, for a job
   npm run --silent operator -- doctor --json | jq '.findings[] | select(.state == "problem")'`
 
-export function doctorCommand(verb: VerbMaker): Command {
+export function doctorCommand(program: Command, verb: VerbMaker): void {
   const doctor = verb.local<DoctorOptions>(
-    new Command('doctor'),
+    program.command('doctor'),
     { does: 'Check a whole installation: what is wrong, and what to do. Changes nothing.' },
     async (options, _, env) => present(await examine(options, env))
   )
-  return addOpsOptions(doctor)
-    .option('--https <urls>', 'public addresses whose certificates are looked at, with commas between', listOf(address))
+  addOpsOptions(doctor)
+    .option(
+      '--https <urls>',
+      'public https addresses whose certificates are checked, with commas between',
+      listOf(address)
+    )
     .option('--alerts <file>', 'the alert rules that Prometheus has loaded; ops/alerts.yml unless given')
     .addHelpText('after', EXAMPLES)
 }
@@ -56,7 +59,7 @@ export function doctorCommand(verb: VerbMaker): Command {
 async function examine(options: DoctorOptions, env: NodeJS.ProcessEnv | undefined): Promise<Finding[]> {
   const { dataDir } = readConfig(env, 'tools')
   const places = await opsAddresses(options, dataDir)
-  const { seen, findings } = await processes.askProcesses(places)
+  const { seen, silent } = await askProcesses(places)
   const { engines } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { engines: { node: string } }
   const reached = await Promise.all([
     examineRedis(seen, env),
@@ -76,29 +79,25 @@ async function examine(options: DoctorOptions, env: NodeJS.ProcessEnv | undefine
   return [
     ...processes.checkVersions(seen, engines.node),
     ...reached.flat(),
-    ...findings,
+    ...processes.checkAddresses(silent),
     ...processes.checkProcesses(seen, places.length > 0),
     ...alerts
   ]
 }
 
 /** The checks that need the durable Redis, and the memory-only one. */
-async function examineRedis(
-  seen: readonly processes.SeenProcess[],
-  env: NodeJS.ProcessEnv | undefined
-): Promise<Finding[]> {
+async function examineRedis(seen: readonly SeenProcess[], env: NodeJS.ProcessEnv | undefined): Promise<Finding[]> {
   const mend = 'Start Redis, correct REDIS_URL, or load ops/redis/durable.acl of this release into it.'
   return await attempt('durable redis', mend, async () => {
-    const tools = readConfig(env, 'tools')
-    const { url, archiveUrl } = await addressOf(tools, isGiven('REDIS_URL', env))
+    const { url, secretsUrl, archiveUrl } = await addressesOf(env)
     const redis = await connect(url, 'commands', createLogger('operator', 'silent'), 'REDIS_URL', CONNECT_DEADLINE_MS)
     try {
-      const config = readConfig(env, 'operator', toldBy(await findInstallation(redis)))
+      const config = readConfig(env, 'operator', settingsOf(await findInstallation(redis)))
       const { installation, findings } = await checkInstallation(redis, config)
       const serviceMs = await serviceNowMs({ redis, config })
       const [durable, memoryOnly, heartbeats, egress, archive] = await Promise.all([
         checkDurable(redis, config),
-        checkMemoryOnly(await secretsAddress(tools, env), config, installation),
+        checkMemoryOnly(secretsUrl, config, installation),
         checkHeartbeats(redis, config),
         checkEgress(redis, config),
         checkArchive(config.archiveUrl || archiveUrl, redis, config, seen, serviceMs)
@@ -116,21 +115,10 @@ async function examineRedis(
   })
 }
 
-/** As for REDIS_URL: what is given, or what `npm start` has written. */
-async function secretsAddress(
-  { secretsRedisUrl, dataDir }: { readonly secretsRedisUrl: string; readonly dataDir: string },
-  env: NodeJS.ProcessEnv | undefined
-): Promise<string | undefined> {
-  if (isGiven('SECRETS_REDIS_URL', env)) return secretsRedisUrl
-  if (isGiven('REDIS_URL', env)) return undefined
-  const written = (await readJson(dataDir, REDIS_FILE))?.['secrets_redis_url']
-  return typeof written === 'string' ? written : undefined
-}
-
 const MARKS = { ok: 'ok', warning: 'WARNING', problem: 'PROBLEM', 'not checked': 'not checked' } as const
 const MARK_WIDTH = 13
 
-/** One line for each finding, and under each that is not well what to do. */
+/** One line for each finding; under each fault what to do. */
 function present(findings: readonly Finding[]): Output {
   const width = 2 + Math.max(...findings.map(({ check }) => check.length))
   const lines = findings.flatMap(({ check, state, found, mend }) => [
@@ -139,12 +127,16 @@ function present(findings: readonly Finding[]): Output {
   ])
   const count = (state: Finding['state']): number => findings.filter(finding => finding.state === state).length
   const [problems, warnings, left] = [count('problem'), count('warning'), count('not checked')]
-  const sum = `${findings.length} findings: ${problems} problems, ${warnings} warnings, ${left} not checked.`
+  const sum = `${findings.length} findings: ${plural(problems, 'problem')}, ${plural(warnings, 'warning')}, ${left} not checked.`
   return {
     json: { problems, warnings, not_checked: left, findings },
     text: [...lines, '', sum].join('\n'),
-    failure: problems === 0 ? undefined : `${problems} problems: ${namesOf(findings).join(', ')}.`
+    failure: problems === 0 ? undefined : `${plural(problems, 'problem')}: ${namesOf(findings).join(', ')}.`
   }
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 function namesOf(findings: readonly Finding[]): string[] {

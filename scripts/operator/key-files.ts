@@ -1,4 +1,4 @@
-/** What `vault` and `webhook-keys` have in common: making the first key files, and whose they are. */
+/** What `vault` and `webhook-keys` have in common: the verb `init`, and the check that keys are of this installation. */
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Redis } from '../../redis/connection/connections.js'
 import { assertOwnKeys, type KeyKind, recordFirstKeys } from '../../redis/installation/key-record.js'
@@ -30,7 +30,7 @@ export function addInit(noun: Command, verb: VerbMaker, filesIn: (dir: string) =
       const list = names.map(file => `  ${file}`).join('\n')
       return {
         json: { key_id: keyId, files: names },
-        text: `Key ${keyId} is in:\n${list}\nKeep a copy in another place than the backups of Redis.`
+        text: `Key ${keyId} is in:\n${list}\nKeep a copy, but not beside the backups of Redis.`
       }
     })
     .option('--mode <mode>', '600, or 640 for files that a group may read; 600 unless given', parseMode)
@@ -49,14 +49,14 @@ export function idsOf({ current, keys }: KeyRing): { readonly current: string; r
 }
 
 function parseMode(text: string): number {
-  if (text !== '600' && text !== '640') throw new InvalidArgumentError('It is 600 or 640.')
+  if (text !== '600' && text !== '640') throw new InvalidArgumentError('Give 600 or 640.')
   return Number.parseInt(text, 8)
 }
 
 function parseOwner(text: string): Access['owner'] {
   const [, uid, gid] = /^(\d{1,10}):(\d{1,10})$/.exec(text) ?? []
   if (uid === undefined || gid === undefined) {
-    throw new InvalidArgumentError('It is two numbers, such as 1001:1001 ("$(id -u payments):$(id -g payments)").')
+    throw new InvalidArgumentError('Give two numbers, such as 1001:1001 ("$(id -u payments):$(id -g payments)").')
   }
   return { uid: Number(uid), gid: Number(gid) }
 }

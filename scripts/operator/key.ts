@@ -1,10 +1,9 @@
 /** `key create|list|revoke` */
-import { Command, InvalidArgumentError } from 'commander'
-import { type ApiKey, isExpired, MerchantStore, type Permission, permissions } from '../../redis/merchants/merchants.js'
+import { type Command, InvalidArgumentError } from 'commander'
+import { type ApiKey, isExpired, type Permission, permissions } from '../../redis/merchants/merchants.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { oneLine, time } from '../command-line/values.js'
-import type { OperatorConnection } from './connection.js'
-import { table } from './table.js'
+import { type Field, isoTime, jsonOf, listing } from './output.js'
 import type { Output, VerbMaker } from './verb.js'
 
 interface CreateOptions {
@@ -19,13 +18,13 @@ const LABEL_LENGTH_MAX = 120
 /** The only permission that a key without a secret may have. */
 const OF_BROWSERS: Permission = 'tokens:write'
 
-export function keyCommand(verb: VerbMaker): Command {
-  const noun = new Command('key').description('API keys: secret ones for servers, publishable ones for browsers.')
+export function keyCommand(program: Command, verb: VerbMaker): void {
+  const noun = program.command('key').description('API keys: secret ones for servers, publishable ones for browsers.')
   verb<CreateOptions>(
     noun.command('create'),
-    { does: 'Make a key. Its full text is shown this once.', change: 'can_be_undone' },
-    async (connection, options) => {
-      const key = await storeOf(connection).createKey({
+    { does: 'Make a key. Its full text is shown only this once.', change: 'can_be_undone' },
+    async ({ merchants }, options) => {
+      const key = await merchants.createKey({
         merchantId: options.merchant,
         permissions: permissionsOf(options),
         isPublishable: options.publishable ?? false,
@@ -33,7 +32,7 @@ export function keyCommand(verb: VerbMaker): Command {
         expiresAtMs: options.expires
       })
       return {
-        json: { ...present(key), key: key.fullKey },
+        json: { ...jsonOf(FIELDS, key), key: key.fullKey },
         made: key.keyId,
         text: `${key.fullKey}\n\nThis is the only time that the key is shown. Its id is ${key.keyId}.`
       }
@@ -42,7 +41,7 @@ export function keyCommand(verb: VerbMaker): Command {
     .requiredOption('--merchant <id>', 'id of the merchant, see `merchant list`')
     .option(
       '--permissions <list>',
-      `separated by commas: ${permissions.join(', ')}; required, but with --publishable`,
+      `separated by commas: ${permissions.join(', ')}; required unless --publishable is given`,
       parsePermissions
     )
     .option('--publishable', `a key without a secret, for the browser; its only permission is ${OF_BROWSERS}`)
@@ -55,31 +54,26 @@ export function keyCommand(verb: VerbMaker): Command {
   verb<{ merchant?: string }>(
     noun.command('list'),
     { does: 'Keys, oldest first, without their secrets.' },
-    async (connection, { merchant }) => listKeys(await storeOf(connection).listKeys(merchant))
+    async ({ merchants }, { merchant }) => listKeys(await merchants.listKeys(merchant))
   ).option('--merchant <id>', 'only the keys of this merchant')
   verb(
     noun.command('revoke'),
     {
-      does: 'End a key for ever. It is refused everywhere within 1 s.',
+      does: 'End a key for ever. Every process refuses it within 1 s.',
       subject: ['key', 'id of the key (its middle part), see `key list`'],
       change: 'for_ever'
     },
-    async (connection, _, keyId) => {
-      const key = await storeOf(connection).revokeKey(keyId)
-      return { json: present(key), text: `Key ${keyId} of merchant ${key.merchantId} is revoked.` }
+    async ({ merchants }, _, keyId) => {
+      const key = await merchants.revokeKey(keyId)
+      return { json: jsonOf(FIELDS, key), text: `Key ${keyId} of merchant ${key.merchantId} is revoked.` }
     }
   )
-  return noun
 }
 
 function permissionsOf({ permissions: given, publishable }: CreateOptions): Permission[] {
   if (given !== undefined) return given
   if (publishable) return [OF_BROWSERS]
   throw new UsageError(`A secret key needs --permissions: one or more of ${permissions.join(', ')}.`)
-}
-
-function storeOf({ redis, config }: OperatorConnection): MerchantStore {
-  return new MerchantStore(redis, config.environment)
 }
 
 function parsePermissions(list: string): Permission[] {
@@ -92,48 +86,26 @@ function parsePermissions(list: string): Permission[] {
   })
 }
 
+const FIELDS: readonly Field<ApiKey>[] = [
+  ['key_id', 'KEY', ({ keyId }) => keyId],
+  ['merchant_id', 'MERCHANT', ({ merchantId }) => merchantId],
+  [null, 'STATE', stateOf],
+  ['publishable', null, ({ isPublishable }) => isPublishable],
+  ['revoked', null, ({ isRevoked }) => isRevoked],
+  [null, 'KIND', ({ isPublishable }) => (isPublishable ? 'publishable' : 'secret')],
+  ['environment', 'ENVIRONMENT', ({ environment }) => environment],
+  ['created_at', 'CREATED', ({ createdAtMs }) => isoTime(createdAtMs)],
+  ['expires_at', 'EXPIRES', ({ expiresAtMs }) => isoTime(expiresAtMs)],
+  ['permissions', 'PERMISSIONS', ({ permissions }) => permissions],
+  ['label', 'LABEL', ({ label }) => label]
+]
+
 /** Keys without their secrets, as `key list` and `merchant show` print them. */
 export function listKeys(keys: readonly ApiKey[]): Output {
-  const rows = keys.map(key => [
-    key.keyId,
-    key.merchantId,
-    stateOf(key),
-    key.isPublishable ? 'publishable' : 'secret',
-    key.environment,
-    new Date(key.createdAtMs).toISOString(),
-    expiryOf(key) ?? '-',
-    key.permissions.join(','),
-    key.label ?? ''
-  ])
-  return {
-    json: keys.map(present),
-    text: table(
-      ['KEY', 'MERCHANT', 'STATE', 'KIND', 'ENVIRONMENT', 'CREATED', 'EXPIRES', 'PERMISSIONS', 'LABEL'],
-      rows,
-      'There are no keys. Make one: key create.'
-    )
-  }
-}
-
-function present(key: ApiKey): Record<string, unknown> {
-  return {
-    key_id: key.keyId,
-    merchant_id: key.merchantId,
-    environment: key.environment,
-    permissions: key.permissions,
-    publishable: key.isPublishable,
-    revoked: key.isRevoked,
-    label: key.label,
-    expires_at: expiryOf(key),
-    created_at: new Date(key.createdAtMs).toISOString()
-  }
+  return listing(keys, FIELDS, 'There are no keys. Make one: key create.')
 }
 
 function stateOf(key: ApiKey): string {
   if (key.isRevoked) return 'revoked'
   return isExpired(key, Date.now()) ? 'expired' : 'active'
-}
-
-function expiryOf({ expiresAtMs }: ApiKey): string | null {
-  return expiresAtMs === null ? null : new Date(expiresAtMs).toISOString()
 }

@@ -1,12 +1,12 @@
-/** `payment search`: the payment that a merchant, a buyer or the acquirer speaks of. */
+/** `payment search`: finds a payment by what a merchant, a buyer or the acquirer knows of it. */
 import type { Command } from 'commander'
 import type { Payment } from '../../machines/model.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { oneLine } from '../command-line/values.js'
 import type { OperatorConnection } from './connection.js'
-import { parseDay, rangeOf, ZONE_OPTION } from './day.js'
+import { type Field, isoTime, listing } from './output.js'
 import { addScanOptions, type ScanOptions, scanPayments } from './payment-scan.js'
-import { table } from './table.js'
+import { parseDay, rangeOf, ZONE_OPTION } from './periods.js'
 import type { OperatorWorld, Output, VerbMaker } from './verb.js'
 
 const FOUND_MAX = 100
@@ -25,7 +25,7 @@ interface SearchOptions extends ScanOptions {
 }
 
 const EXAMPLES = `
-An external reference is looked up. For the others all payments of the day are read: name the merchant if you know it.
+An external reference has an index. All other searches read every payment of the day: --merchant makes them faster.
 
 Examples:
   npm run --silent operator -- payment search order-4711
@@ -37,7 +37,7 @@ export function addSearch(noun: Command, verb: VerbMaker): void {
   const command = verb<SearchOptions>(
     noun.command('search'),
     {
-      does: 'Payments with an external reference; or with an NSU, a TID or the last digits of a card on one day.',
+      does: 'Payments with an external reference; or those of one day with an NSU, a TID or the last digits of a card.',
       subject: ['reference', 'external reference of the merchant'],
       isSubjectOptional: true
     },
@@ -59,10 +59,10 @@ async function search(
 ): Promise<Output> {
   const { nsu, tid, last4, on, zone } = options
   if ([nsu, tid, last4].every(given => given === undefined) && reference === '') {
-    throw new UsageError('say what to look for: an external reference, --nsu, --tid or --last4')
+    throw new UsageError('give something to search for: an external reference, --nsu, --tid or --last4')
   }
   if (reference === '' && on === undefined) {
-    throw new UsageError('say on which day the payment was created: --on 2026-01-31')
+    throw new UsageError('give the day on which the payment was created: --on 2026-01-31')
   }
   const range = on === undefined ? { fromMs: 0, toMs: ID_TIME_MAX_MS } : rangeOf(on, on, zone)
   const isWanted = ({ terms, progress: { references } }: Payment): boolean =>
@@ -72,7 +72,7 @@ async function search(
   const found: Payment[] = []
   for await (const payment of scanPayments(connection, world, options, {
     ...range,
-    externalReference: reference || undefined
+    externalReference: reference || null
   })) {
     if (isWanted(payment)) found.push(payment)
     if (found.length > FOUND_MAX) break
@@ -81,20 +81,20 @@ async function search(
 }
 
 function listed(found: readonly Payment[]): Output {
-  const rows = found.slice(0, FOUND_MAX).map(({ terms, progress: { status, references } }) => ({
-    payment_id: terms.id,
-    merchant_id: terms.merchantId,
-    created_at: new Date(terms.createdAtMs).toISOString(),
-    status,
-    amount_cents: terms.amountCents,
-    card: `${terms.card.brand} ${terms.card.last4}`,
-    nsu: references.nsu,
-    tid: references.tid,
-    external_reference: terms.externalReference
-  }))
-  const header = ['PAYMENT', 'MERCHANT', 'CREATED', 'STATUS', 'CENTS', 'CARD', 'NSU', 'TID', 'REFERENCE']
-  const lines = rows.map(row => Object.values(row).map(cell => String(cell ?? '-')))
+  const { json, text } = listing(found.slice(0, FOUND_MAX), FIELDS, 'There is no such payment.')
   const more =
-    found.length > FOUND_MAX ? `\nThere are more than these ${FOUND_MAX}: --merchant, or a further option.` : ''
-  return { json: rows, text: `${table(header, lines, 'There is no such payment.')}${more}` }
+    found.length > FOUND_MAX ? `\nThere are more than these ${FOUND_MAX}: add --merchant or another option.` : ''
+  return { json, text: `${text}${more}` }
 }
+
+const FIELDS: readonly Field<Payment>[] = [
+  ['payment_id', 'PAYMENT', ({ terms }) => terms.id],
+  ['merchant_id', 'MERCHANT', ({ terms }) => terms.merchantId],
+  ['created_at', 'CREATED', ({ terms }) => isoTime(terms.createdAtMs)],
+  ['status', 'STATUS', ({ progress }) => progress.status],
+  ['amount_cents', 'CENTS', ({ terms }) => terms.amountCents],
+  ['card', 'CARD', ({ terms }) => `${terms.card.brand} ${terms.card.last4}`],
+  ['nsu', 'NSU', ({ progress }) => progress.references.nsu],
+  ['tid', 'TID', ({ progress }) => progress.references.tid],
+  ['external_reference', 'REFERENCE', ({ terms }) => terms.externalReference]
+]

@@ -1,10 +1,8 @@
-/** A payment in the words of operators: figures, references, and its life as a timeline. */
+/** A payment as operators see it: figures, references, and its history as a timeline. */
 import type { HistoryEntry, Payment } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { presentRefund } from '../../redis/payments/payment-parts.js'
-import { table } from './table.js'
-
-const LABEL_WIDTH = 28
+import { type Field, fieldLines, isoTime, listing, secondsText, table } from './output.js'
 
 /** Everything about a payment but the buyer; times are ISO 8601. */
 export function presentForOperators({ version, terms, progress, history }: Payment): Record<string, unknown> {
@@ -30,9 +28,9 @@ export function presentForOperators({ version, terms, progress, history }: Payme
       nsu: references.nsu,
       authorization_code: references.authorizationCode
     },
-    created_at: time(terms.createdAtMs),
-    expires_at: time(progress.expiresAtMs),
-    next_query_at: time(progress.reconciliation?.nextAtMs ?? progress.notification?.nextAtMs ?? null),
+    created_at: isoTime(terms.createdAtMs),
+    expires_at: isoTime(progress.expiresAtMs),
+    next_query_at: isoTime(progress.reconciliation?.nextAtMs ?? progress.notification?.nextAtMs ?? null),
     reviewReason: progress.reviewReason,
     version,
     history: history.map(presentLine)
@@ -42,43 +40,47 @@ export function presentForOperators({ version, terms, progress, history }: Payme
 /** The figures, then the timeline. */
 export function showText(payment: Payment): string {
   const { history: _, refunds: __, card, operation, network, ...fields } = presentForOperators(payment)
-  const lines = Object.entries({
-    ...fields,
-    ...flat('card', card),
-    ...flat('operation', operation),
-    ...flat('network', network)
-  })
-    .filter(([, value]) => value !== null)
-    .map(([name, value]) => `${name.padEnd(LABEL_WIDTH)}${value}`)
-  return `${lines.join('\n')}\n\n${refundsText(payment)}${historyText(payment)}`
+  const all = { ...fields, ...flat('card', card), ...flat('operation', operation), ...flat('network', network) }
+  const known = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null))
+  return `${fieldLines(known)}\n\n${refundsText(payment)}${historyText(payment)}`
 }
 
 /** One line per refund; '' without one. */
 function refundsText({ progress }: Payment): string {
   if (progress.refunds.length === 0) return ''
-  const rows = progress.refunds.map(({ amountCents, state, idempotencyKey, requestedAtMs, concludedAtMs, error }) => {
-    const made = idempotencyKey === null ? 'outside this service' : (time(requestedAtMs) ?? '')
-    return [made, time(concludedAtMs) ?? '', String(amountCents), state, error ?? '', idempotencyKey ?? '']
-  })
-  return `${table(['REQUESTED', 'CONCLUDED', 'CENTS', 'STATE', 'ERROR', 'KEY'], rows, '')}\n\n`
+  const { text } = listing(progress.refunds, REFUND_FIELDS, '')
+  return `${text}\n\n`
 }
+
+const REFUND_FIELDS: readonly Field<Payment['progress']['refunds'][number]>[] = [
+  [
+    null,
+    'REQUESTED',
+    refund => (refund.idempotencyKey === null ? 'outside this service' : isoTime(refund.requestedAtMs))
+  ],
+  [null, 'CONCLUDED', ({ concludedAtMs }) => isoTime(concludedAtMs)],
+  [null, 'CENTS', ({ amountCents }) => amountCents],
+  [null, 'STATE', ({ state }) => state],
+  [null, 'ERROR', ({ error }) => error],
+  [null, 'KEY', ({ idempotencyKey }) => idempotencyKey]
+]
 
 /** One line per event: when, how long after the one before, what happened, where it led. */
 export function historyText({ terms, history }: Payment): string {
-  const first = [time(terms.createdAtMs), '', 'accepted', 'pending', '']
+  const first = [isoTime(terms.createdAtMs), '', 'accepted', 'pending', '']
   let beforeMs = terms.createdAtMs
   const rows = history.map(line => {
     const gap = `+${gapText(line.atMs - beforeMs)}`
     beforeMs = line.atMs
     const times = line.times > 1 ? ` (${line.times} times)` : ''
-    return [time(line.atMs) ?? '', gap, `${line.event}${times}`, placeText(line), line.detail ?? '']
+    return [isoTime(line.atMs), gap, `${line.event}${times}`, placeText(line), line.detail ?? '']
   })
-  return table(['TIME', 'AFTER', 'EVENT', 'STATUS', 'DETAIL'], [first.map(cell => cell ?? ''), ...rows], '')
+  return table(['TIME', 'AFTER', 'EVENT', 'STATUS', 'DETAIL'], [first, ...rows], '')
 }
 
 function presentLine(line: HistoryEntry): Record<string, unknown> {
   const { atMs, event, status, phase, detail, times } = line
-  return { at: time(atMs), event, status, phase, detail, times }
+  return { at: isoTime(atMs), event, status, phase, detail, times }
 }
 
 function placeText({ status, phase }: HistoryEntry): string {
@@ -87,7 +89,7 @@ function placeText({ status, phase }: HistoryEntry): string {
 
 function gapText(ms: number): string {
   if (ms < 1_000) return `${ms} ms`
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`
+  if (ms < 60_000) return secondsText(ms)
   if (ms < 3_600_000) return `${(ms / 60_000).toFixed(1)} min`
   return ms < 86_400_000 ? `${(ms / 3_600_000).toFixed(1)} h` : `${(ms / 86_400_000).toFixed(1)} d`
 }
@@ -95,8 +97,4 @@ function gapText(ms: number): string {
 function flat(name: string, value: unknown): Record<string, unknown> {
   const entries = typeof value === 'object' && value !== null ? Object.entries(value) : []
   return Object.fromEntries(entries.map(([key, inner]) => [`${name}.${key}`, inner]))
-}
-
-function time(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString()
 }

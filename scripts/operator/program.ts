@@ -1,8 +1,8 @@
 /**
  * The operator's command line: nouns, their verbs, exit codes.
  *
- * 0: done. 1: could not be done, with a sentence on standard error, or `doctor` found a problem. 2: not understood. A noun is one file that exports
- * a function which makes its `Command`; add it to `nouns`.
+ * 0: done. 1: not done, with a sentence on standard error; or `doctor` found a problem. 2: not understood. A noun is one file
+ * that exports a function which adds its verbs to the program; add it to `nouns`.
  */
 import { Command, CommanderError } from 'commander'
 import { isRedisUnavailable, reasonOf } from '../../redis/connection/redis-errors.js'
@@ -25,7 +25,7 @@ import { type OperatorWorld, type VerbMaker, verbMaker } from './verb.js'
 import { webhookCommand } from './webhook.js'
 import { webhookKeysCommand } from './webhook-keys.js'
 
-const nouns: readonly ((verb: VerbMaker) => Command)[] = [
+const nouns: readonly ((program: Command, verb: VerbMaker) => void)[] = [
   merchantCommand,
   keyCommand,
   paymentCommand,
@@ -47,12 +47,12 @@ Examples:
   # the verbs of a noun, and the options of a verb
   npm run --silent operator -- payment --help
   npm run --silent operator -- payment show --help
-  # all of them print JSON with --json
+  # every verb prints JSON with --json
   npm run --silent operator -- merchant list --json`
 
-/** Under the words of a Redis that is full, read-only or silent. */
+/** Printed under the error of a Redis that is full, read-only or silent. */
 const WHAT_TO_DO =
-  'The durable Redis can not do that now: see "Redis" in docs/OPERATIONS.md. Look whether it was done before you repeat it.\n'
+  'The durable Redis can not do that now: see "Redis" in docs/OPERATIONS.md. Look whether the change was made before you repeat it.\n'
 
 /** Runs one command line, without the program's name. Resolves to the exit code; never rejects. */
 export async function runOperator(args: readonly string[], world: OperatorWorld): Promise<number> {
@@ -69,13 +69,12 @@ export async function runOperator(args: readonly string[], world: OperatorWorld)
   const verb = verbMaker(world, () => {
     exitCode = 1
   })
-  for (const makeNoun of nouns) inheritSettings(program, makeNoun(verb))
-
+  for (const addNoun of nouns) addNoun(program, verb)
   try {
     await program.parseAsync(args, { from: 'user' })
     return exitCode
   } catch (error) {
-    // commander has printed its own complaint. Asked for help it "fails" with 0.
+    // commander has printed its own error. After --help it throws with exit code 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     world.err(
       isMistake(error)
@@ -84,11 +83,4 @@ export async function runOperator(args: readonly string[], world: OperatorWorld)
     )
     return error instanceof UsageError ? 2 : 1
   }
-}
-
-/** A command that was made elsewhere does not take over the program's settings by itself. */
-function inheritSettings(parent: Command, command: Command): void {
-  command.copyInheritedSettings(parent)
-  for (const child of command.commands) child.copyInheritedSettings(parent)
-  parent.addCommand(command)
 }

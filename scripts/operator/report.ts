@@ -1,12 +1,11 @@
 /** `report daily|settlement`: sums and lines for accounting. */
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import type { Payment } from '../../machines/model.js'
 import { type MoneyMove, moneyMoves } from '../../machines/money-moves.js'
 import type { OperatorConnection } from './connection.js'
-import { csvLine } from './csv.js'
-import { parseDay, rangeOf, ZONE_OPTION } from './day.js'
+import { csvHeader, csvLine, type Field, isoTime, jsonOf, listing } from './output.js'
 import { addScanOptions, type ScanOptions, scanPayments } from './payment-scan.js'
-import { table } from './table.js'
+import { parseDay, rangeOf, ZONE_OPTION } from './periods.js'
 import type { OperatorWorld, Output, VerbMaker } from './verb.js'
 
 interface DailyOptions extends ScanOptions {
@@ -26,8 +25,8 @@ const EXAMPLES = `
 Example:
   npm run --silent operator -- report settlement --from 2026-01-01 --to 2026-01-31 --zone America/Sao_Paulo > january.csv`
 
-export function reportCommand(verb: VerbMaker): Command {
-  const noun = new Command('report').description('Sums and lines for accounting, read at a bounded rate.')
+export function reportCommand(program: Command, verb: VerbMaker): void {
+  const noun = program.command('report').description('Sums and lines for accounting, read at a bounded rate.')
   const dailyVerb = verb<DailyOptions>(
     noun.command('daily'),
     { does: 'Payments that were created on a day, as they stand now: count and sums by merchant, status and brand.' },
@@ -49,15 +48,28 @@ export function reportCommand(verb: VerbMaker): Command {
     .option('--created-from <day>', 'leave out payments that were created before; none unless given', parseDay)
     .option(...ZONE_OPTION)
   addScanOptions(settlementVerb).addHelpText('after', EXAMPLES)
-  return noun
 }
 
+/** The sums of one group of payments. */
 interface Sums {
+  readonly merchantId: string
+  readonly status: string
+  readonly brand: string
   count: number
   amountCents: number
   capturedCents: number
   refundedCents: number
 }
+
+const DAILY_FIELDS: readonly Field<Sums>[] = [
+  ['merchant_id', 'MERCHANT ID', ({ merchantId }) => merchantId],
+  ['status', 'STATUS', ({ status }) => status],
+  ['brand', 'BRAND', ({ brand }) => brand],
+  ['count', 'COUNT', ({ count }) => count],
+  ['amount_cents', 'AMOUNT CENTS', ({ amountCents }) => amountCents],
+  ['captured_cents', 'CAPTURED CENTS', ({ capturedCents }) => capturedCents],
+  ['refunded_cents', 'REFUNDED CENTS', ({ refundedCents }) => refundedCents]
+]
 
 async function daily(
   connection: OperatorConnection,
@@ -69,23 +81,17 @@ async function daily(
   for await (const payment of scanPayments(connection, world, options, rangeOf(options.on, options.on, options.zone))) {
     add(groups, payment)
   }
-  const rows = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([group, sums]) => ({ group, ...sums }))
-  const cells = rows.map(({ group, count, amountCents, capturedCents, refundedCents }) => {
-    return [...group.split(' '), ...[count, amountCents, capturedCents, refundedCents].map(String)]
-  })
-  const header = ['merchant_id', 'status', 'brand', 'count', 'amount_cents', 'captured_cents', 'refunded_cents']
-  const json = cells.map(row =>
-    Object.fromEntries(header.map((name, at) => [name, at < 3 ? row[at] : Number(row[at])]))
-  )
-  if (options.csv) return { json, text: [header, ...cells].map(csvLine).join('').trimEnd() }
-  const title = header.map(name => name.toUpperCase().replace('_', ' '))
-  return { json, text: table(title, cells, 'No payment was created on that day.') }
+  const rows = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sums]) => sums)
+  const { json, text } = listing(rows, DAILY_FIELDS, 'No payment was created on that day.')
+  if (!options.csv) return { json, text }
+  return { json, text: [csvHeader(DAILY_FIELDS), ...rows.map(row => csvLine(DAILY_FIELDS, row))].join('').trimEnd() }
 }
 
 function add(groups: Map<string, Sums>, { terms, progress }: Payment): void {
-  const group = `${terms.merchantId} ${progress.status} ${terms.card.brand}`
-  const sums = groups.get(group) ?? { count: 0, amountCents: 0, capturedCents: 0, refundedCents: 0 }
-  groups.set(group, sums)
+  const group = { merchantId: terms.merchantId, status: progress.status, brand: terms.card.brand }
+  const key = Object.values(group).join(' ')
+  const sums = groups.get(key) ?? { ...group, count: 0, amountCents: 0, capturedCents: 0, refundedCents: 0 }
+  groups.set(key, sums)
   sums.count++
   sums.amountCents += terms.amountCents
   sums.capturedCents += progress.capturedCents
@@ -101,59 +107,40 @@ async function settlement(
   const { from, to, createdFrom, zone } = options
   const { fromMs, toMs } = rangeOf(from, to, zone)
   const createdFromMs = createdFrom === undefined ? 0 : rangeOf(createdFrom, Math.max(createdFrom, to), zone).fromMs
-  async function* rows(): AsyncGenerator<SettlementRow> {
+  async function* moves(): AsyncGenerator<PaymentMove> {
     for await (const payment of scanPayments(connection, world, options, { fromMs: createdFromMs, toMs })) {
       for (const move of moneyMoves(payment)) {
-        if (move.atMs >= fromMs && move.atMs < toMs) yield rowOf(payment, move)
+        if (move.atMs >= fromMs && move.atMs < toMs) yield { ...payment, move }
       }
     }
   }
-  return { json: jsonLines(rows()), text: csvLines(rows()) }
+  return { json: jsonLines(moves()), text: csvLines(moves()) }
 }
 
-async function* csvLines(rows: AsyncIterable<SettlementRow>): AsyncGenerator<string> {
-  yield csvLine(SETTLEMENT_COLUMNS)
-  for await (const row of rows) yield csvLine(SETTLEMENT_COLUMNS.map(column => row[column]))
+async function* csvLines(moves: AsyncIterable<PaymentMove>): AsyncGenerator<string> {
+  yield csvHeader(SETTLEMENT_FIELDS)
+  for await (const move of moves) yield csvLine(SETTLEMENT_FIELDS, move)
 }
 
-async function* jsonLines(rows: AsyncIterable<SettlementRow>): AsyncGenerator<string> {
-  for await (const row of rows) yield `${JSON.stringify(row)}\n`
+async function* jsonLines(moves: AsyncIterable<PaymentMove>): AsyncGenerator<string> {
+  for await (const move of moves) yield `${JSON.stringify(jsonOf(SETTLEMENT_FIELDS, move))}\n`
 }
 
-const SETTLEMENT_COLUMNS = [
-  'type',
-  'occurred_at',
-  'amount_cents',
-  'currency',
-  'merchant_id',
-  'payment_id',
-  'external_reference',
-  'idempotency_key',
-  'installments',
-  'brand',
-  'last4',
-  'nsu',
-  'tid',
-  'authorization_code'
-] as const
-type SettlementRow = Record<(typeof SETTLEMENT_COLUMNS)[number], string | number | null>
+type PaymentMove = Pick<Payment, 'terms' | 'progress'> & { readonly move: MoneyMove }
 
-function rowOf({ terms, progress }: Payment, { type, atMs, amountCents, idempotencyKey }: MoneyMove): SettlementRow {
-  const { nsu, tid, authorizationCode } = progress.references
-  return {
-    type,
-    occurred_at: new Date(atMs).toISOString(),
-    amount_cents: amountCents,
-    currency: terms.currency,
-    merchant_id: terms.merchantId,
-    payment_id: terms.id,
-    external_reference: terms.externalReference,
-    idempotency_key: idempotencyKey,
-    installments: terms.installments,
-    brand: terms.card.brand,
-    last4: terms.card.last4,
-    nsu,
-    tid,
-    authorization_code: authorizationCode
-  }
-}
+const SETTLEMENT_FIELDS: readonly Field<PaymentMove>[] = [
+  ['type', null, ({ move }) => move.type],
+  ['occurred_at', null, ({ move }) => isoTime(move.atMs)],
+  ['amount_cents', null, ({ move }) => move.amountCents],
+  ['currency', null, ({ terms }) => terms.currency],
+  ['merchant_id', null, ({ terms }) => terms.merchantId],
+  ['payment_id', null, ({ terms }) => terms.id],
+  ['external_reference', null, ({ terms }) => terms.externalReference],
+  ['idempotency_key', null, ({ move }) => move.idempotencyKey],
+  ['installments', null, ({ terms }) => terms.installments],
+  ['brand', null, ({ terms }) => terms.card.brand],
+  ['last4', null, ({ terms }) => terms.card.last4],
+  ['nsu', null, ({ progress }) => progress.references.nsu],
+  ['tid', null, ({ progress }) => progress.references.tid],
+  ['authorization_code', null, ({ progress }) => progress.references.authorizationCode]
+]

@@ -1,13 +1,12 @@
-/** `top`: what the installation does now, in a terminal. */
-import { Command } from 'commander'
+/** `top`: rates, queues and the state of the processes, in a terminal. */
+import type { Command } from 'commander'
 import { queueStatus } from '../../redis/commands/queue-status.js'
 import { livingConsumers } from '../../redis/commands/takeover.js'
 import { listReviews } from '../../redis/operator/review.js'
 import { delay } from '../../runtime/delay.js'
 import { wholeNumber } from '../command-line/values.js'
 import { type OperatorConnection, serviceNowMs } from './connection.js'
-import { askProcesses, type SeenProcess } from './doctor/process-checks.js'
-import { addOpsOptions, type OpsOptions, opsAddresses } from './ops-addresses.js'
+import { addOpsOptions, askProcesses, type OpsOptions, opsAddresses, type SeenProcess } from './processes.js'
 import { sumOf } from './queue.js'
 import { type Flow, flowOf, type Look, lookAt, perSecondOf } from './top/figures.js'
 import { type Overview, screenOf } from './top/screen.js'
@@ -18,67 +17,46 @@ const CLEARED = '\x1b[H\x1b[2J'
 
 interface TopOptions extends OpsOptions {
   readonly every: number
+  readonly json?: boolean
 }
 
-export function topCommand(verb: VerbMaker): Command {
+export function topCommand(program: Command, verb: VerbMaker): void {
   const command = verb<TopOptions>(
-    new Command('top'),
-    { does: 'What the installation does now, again and again; without a terminal, or with --json, once.' },
+    program.command('top'),
+    { does: 'Rates, queues and processes, refreshed until Ctrl-C. Without a terminal, or with --json: once.' },
     top
   )
-  return addOpsOptions(command).option(
-    '--every <seconds>',
-    'time between two looks',
-    wholeNumber(1, 3_600),
-    EVERY_S_DEFAULT
-  )
+  addOpsOptions(command).option('--every <seconds>', 'time between two screens', wholeNumber(1, 3_600), EVERY_S_DEFAULT)
 }
 
 async function top(
   connection: OperatorConnection,
-  { every, ...options }: TopOptions,
+  { every, json = false, ...options }: TopOptions,
   _: string,
   { terminal }: OperatorWorld
 ): Promise<Output> {
-  const overviews = watch(connection, await opsAddresses(options, connection.config.dataDir), every * 1_000)
-  const first = async (): Promise<Overview> => {
-    for await (const overview of overviews) return overview
-    throw new Error('unreachable: looking never ends')
+  const addresses = await opsAddresses(options, connection.config.dataDir)
+  let before = await lookAtAll(addresses)
+  const next = async (): Promise<Overview> => {
+    await delay(every * 1_000)
+    const after = await lookAtAll(addresses)
+    const flows = flowsOf(before, after)
+    before = after
+    const silent = after.silent.map(({ url }) => ({ name: url, state: 'NO ANSWER' }))
+    return { ...(await waitingWork(connection)), flows, processes: [...after.seen.map(stateOf), ...silent] }
   }
-  if (terminal !== undefined) return { json: jsonOf(first), text: screens(overviews) }
-  const overview = await first()
+  if (terminal !== undefined && !json) return { json: null, text: screens(next) }
+  const overview = await next()
   return { json: overview, text: screenOf(overview) }
 }
 
-async function* jsonOf(first: () => Promise<Overview>): AsyncGenerator<string> {
-  yield `${JSON.stringify(await first(), null, 2)}\n`
+async function* screens(next: () => Promise<Overview>): AsyncGenerator<string> {
+  for (;;) yield `${CLEARED}${screenOf(await next())}\n`
 }
 
-async function* screens(overviews: AsyncIterable<Overview>): AsyncGenerator<string> {
-  for await (const overview of overviews) yield `${CLEARED}${screenOf(overview)}\n`
-}
-
-/** One overview for each pair of looks. */
-async function* watch(
-  connection: OperatorConnection,
-  places: readonly string[],
-  everyMs: number
-): AsyncGenerator<Overview> {
-  let before: Look | undefined
-  for (;;) {
-    const { seen, findings } = await askProcesses(places)
-    const after = lookAt(performance.now(), seen)
-    if (before !== undefined) {
-      const silent = findings.map(({ found }) => ({ name: found.split(' ')[0] ?? '', state: 'NO ANSWER' }))
-      yield {
-        ...(await waitingWork(connection)),
-        flows: flowsOf(before, after),
-        processes: [...seen.map(stateOf), ...silent]
-      }
-    }
-    before = after
-    await delay(everyMs)
-  }
+async function lookAtAll(addresses: readonly string[]) {
+  const answers = await askProcesses(addresses)
+  return { ...answers, ...lookAt(performance.now(), answers.seen) }
 }
 
 async function waitingWork(connection: OperatorConnection): Promise<Omit<Overview, 'flows' | 'processes'>> {

@@ -1,42 +1,52 @@
 /** `vault init|status|rotate|retire`: the keys that seal card data, on the machine that holds the key files. */
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { createSealedCards, type SealedCardRecord } from '../../redis/cards/sealed-cards.js'
-import { assertOwnKeys, forgetKey, recordedKeys, recordNewKey } from '../../redis/installation/key-record.js'
+import { livingConsumers } from '../../redis/commands/takeover.js'
+import {
+  allKeysFact,
+  assertOwnKeys,
+  forgetKey,
+  recordedKeys,
+  recordNewKey
+} from '../../redis/installation/key-record.js'
 import type { Config } from '../../runtime/config.js'
+import { delay } from '../../runtime/delay.js'
 import { keyIdOf, type SealedCard } from '../../vault/box.js'
 import { addNextKey, type KeyFiles, type KeyLock, keyFilesIn, removeKey, useNextKey } from '../../vault/key-files.js'
 import { withKeyLock } from '../../vault/key-lock.js'
-import { readKeyRing, withoutKey } from '../../vault/key-ring.js'
+import { type KeyRing, readKeyRing, withoutKey } from '../../vault/key-ring.js'
 import { loadOpener, type Opener } from '../../vault/opener.js'
 import { loadSealer } from '../../vault/sealer.js'
 import { VaultError } from '../../vault/vault-error.js'
 import { vaultDir } from '../start/environment.js'
 import type { OperatorConnection } from './connection.js'
 import { addInit, IF_CURRENT, idsOf, requireOwnRing } from './key-files.js'
-import { paymentsWithout } from './key-readers.js'
-import { addOpsOptions, type OpsOptions } from './ops-addresses.js'
-import { table } from './table.js'
+import { type Field, listing } from './output.js'
+import { addOpsOptions, askProcesses, type OpsOptions, opsAddresses } from './processes.js'
 import type { Output, VerbMaker } from './verb.js'
 
-/** Stored cards of each key that `status` opens: a wrong key opens none of them. */
+/** Stored cards of each key that `status` opens. A wrong key opens none of them. */
 const SAMPLE_COUNT = 20
-/** In the place of a key id, for what is no box. */
+/** A process looks at its key file each second. */
+const NOTICED_WITHIN_MS = 5_000
+const POLL_MS = 250
+/** Printed in place of the key id of an unreadable box. */
 const NO_BOX = '(no box)'
 const NO_RECORD =
-  'No `payments` process has started on the data of REDIS_URL yet: is it the right Redis? Nothing was changed.'
+  'The data of REDIS_URL has no record of vault keys, which `payments` writes at its start: is it the right Redis? Nothing was changed.'
 
-export function vaultCommand(verb: VerbMaker): Command {
-  const noun = new Command('vault').description('The keys that seal card data.')
+export function vaultCommand(program: Command, verb: VerbMaker): void {
+  const noun = program.command('vault').description('The keys that seal card data.')
   addInit(noun, verb, keyFilesIn)
   verb(
     noun.command('status'),
-    { does: 'Keys of the ring, how many stored cards each of them seals, and whether it opens a sample of them.' },
+    { does: 'Each key: its role, how many stored cards it seals, and whether it opens a sample of them.' },
     status
   )
   const rotateVerb = verb<RotateOptions>(
     noun.command('rotate'),
     {
-      does: 'Add a key that opens; once every running `payments` has it, seal with it, and every stored card anew.',
+      does: 'Add a key. Once every running `payments` has it, it becomes current, and every stored card is sealed with it.',
       change: 'can_be_undone'
     },
     rotate
@@ -45,13 +55,12 @@ export function vaultCommand(verb: VerbMaker): Command {
   verb(
     noun.command('retire'),
     {
-      does: 'Take an old key out of the key files, two days after the last rotation, if no stored card needs it.',
+      does: 'Remove an old key from the key files: two days after the last rotation, if no stored card needs it.',
       subject: ['key', 'id of the key, see `vault status`'],
       change: 'for_ever'
     },
     (connection, _, keyId) => retire(connection, keyId)
   )
-  return noun
 }
 
 interface RotateOptions extends OpsOptions {
@@ -80,24 +89,26 @@ async function status({ redis, config }: OperatorConnection): Promise<Output> {
     use.tried++
     if (opened(opener, record) !== null) use.opened++
   }
-  const keys = [...uses].map(([keyId, use]) => {
-    const role = {
-      current: keyId === ring.current,
-      next: keyId === ring.next,
-      in_ring: Object.hasOwn(ring.keys, keyId)
-    }
-    return { key_id: keyId, ...role, ...use }
-  })
-  const rows = keys.map(({ key_id, current, next, in_ring, cards, tried, opened: count }) => {
-    const idle = next ? 'next, seals nothing yet' : 'opens old boxes'
-    const role = current ? 'current' : idle
-    const state = count < tried ? 'DOES NOT OPEN' : role
-    return [key_id, in_ring ? state : 'MISSING', String(cards), `${count} of ${tried}`]
-  })
-  return {
-    json: { private_file: files.privateFile, keys },
-    text: table(['KEY', 'STATE', 'STORED CARDS', 'OPENED OF A SAMPLE'], rows, '')
-  }
+  const fields: readonly Field<readonly [keyId: string, use: KeyUse]>[] = [
+    ['key_id', 'KEY', ([keyId]) => keyId],
+    ['current', null, ([keyId]) => keyId === ring.current],
+    ['next', null, ([keyId]) => keyId === ring.next],
+    ['in_ring', null, ([keyId]) => Object.hasOwn(ring.keys, keyId)],
+    [null, 'STATE', ([keyId, use]) => stateOf(ring, keyId, use)],
+    ['cards', 'STORED CARDS', ([, { cards }]) => cards],
+    ['tried', null, ([, { tried }]) => tried],
+    ['opened', null, ([, { opened }]) => opened],
+    [null, 'OPENED OF A SAMPLE', ([, { opened, tried }]) => `${opened} of ${tried}`]
+  ]
+  const { json, text } = listing([...uses], fields, '')
+  return { json: { private_file: files.privateFile, keys: json }, text }
+}
+
+function stateOf(ring: KeyRing, keyId: string, { opened, tried }: KeyUse): string {
+  if (!Object.hasOwn(ring.keys, keyId)) return 'MISSING'
+  if (opened < tried) return 'DOES NOT OPEN'
+  if (keyId === ring.current) return 'current'
+  return keyId === ring.next ? 'next, seals nothing yet' : 'opens old boxes'
 }
 
 /** Holds the lock to the end: a key must not be retired while a rotation still seals with it. */
@@ -128,8 +139,8 @@ async function rotate(connection: OperatorConnection, options: RotateOptions): P
       json: { key_id: keyId, resealed, sealed_before: kept },
       text: [
         done,
-        'Tokens of the last minutes are still sealed with the old key, and may become stored cards. Run this again after the',
-        `life of a token (TOKEN_TTL_MS): vault rotate --if-current ${options.ifCurrent ?? before}. Two days later the old key may go: vault retire.`
+        'Tokens of the last minutes are still sealed with the old key, and may become stored cards. Repeat this after the',
+        `life of a token (TOKEN_TTL_MS): vault rotate --if-current ${options.ifCurrent ?? before}. Two days later, remove the old key: vault retire.`
       ].join('\n')
     }
   })
@@ -137,7 +148,7 @@ async function rotate(connection: OperatorConnection, options: RotateOptions): P
 
 /**
  * Adds the next key, and makes it the current one when every running `payments` has it; until then no box is sealed with
- * it. Each step may be repeated: a rotation that was cut off goes on with the same key. Resolves to the current key.
+ * it. Each step may be repeated: an interrupted rotation continues with the same key. Resolves to the current key.
  */
 async function changeOver(connection: OperatorConnection, lock: KeyLock, options: RotateOptions): Promise<string> {
   const { current, next } = await addNextKey(lock, options.ifCurrent)
@@ -152,18 +163,49 @@ async function changeOver(connection: OperatorConnection, lock: KeyLock, options
   return next
 }
 
+/**
+ * Asks the ops servers until each live `payments` reports the key. Resolves to undefined, or after 5 s to a sentence about
+ * those that lack it.
+ */
+async function paymentsWithout(
+  keyId: string,
+  connection: OperatorConnection,
+  options: OpsOptions
+): Promise<string | undefined> {
+  const urls = [...new Set(await opsAddresses(options, connection.config.dataDir))]
+  const deadlineMs = performance.now() + NOTICED_WITHIN_MS
+  for (;;) {
+    const found = await findWithout(keyId, connection, urls)
+    if (found === undefined || performance.now() > deadlineMs) return found
+    await delay(POLL_MS)
+  }
+}
+
+async function findWithout(
+  keyId: string,
+  { redis, config }: OperatorConnection,
+  urls: readonly string[]
+): Promise<string | undefined> {
+  const [{ seen }, living] = await Promise.all([askProcesses(urls), livingConsumers(redis, config.takeoverAfterMs)])
+  const payments = seen.filter(({ process }) => process === 'payments')
+  const without = payments.filter(({ facts }) => !(facts[allKeysFact('vault')] ?? '').split(' ').includes(keyId))
+  if (without.length > 0) return `${without.map(({ name }) => name).join(', ')}: bring the private file there.`
+  if (payments.length >= living.size) return undefined
+  return `${living.size} \`payments\` run, and ${payments.length} reported their keys: give the ops addresses of all of them (--ops, --targets).`
+}
+
 async function retire({ redis, config }: OperatorConnection, keyId: string): Promise<Output> {
   const files = filesOf(config)
   return await withKeyLock(files, async lock => {
     const ring = readKeyRing(files.privateFile, 'private')
     const isInRing = Object.hasOwn(ring.keys, keyId)
     const recorded = await recordedKeys(redis, 'vault')
-    // The cards of another Redis say nothing about this key.
+    // The cards of another installation prove nothing about this key.
     if (recorded.length === 0) throw new Error(NO_RECORD)
     await assertOwnKeys(redis, 'vault', idsOf(ring))
-    // A rotation that died half way has recorded a key that no file has.
+    // A rotation that died had recorded a key that no file has.
     const isLeftOver = !isInRing && recorded.includes(keyId)
-    // What the ring itself has against it is printed before the walk over all cards.
+    // Throws when the ring still needs the key, before all cards are read.
     if (!isLeftOver) withoutKey(ring, keyId, Date.now())
     let cards = 0
     for await (const record of createSealedCards(redis).all()) if (keyOf(record) === keyId) cards++
@@ -176,7 +218,7 @@ async function retire({ redis, config }: OperatorConnection, keyId: string): Pro
     await forgetKey(redis, 'vault', keyId)
     return {
       json: { key_id: keyId, retired: true },
-      text: `Key ${keyId} is no longer in ${files.privateFile} and ${files.publicFile}. Bring both to the other machines. Backups of Redis from before the last rotation need it: keep it with them, or destroy them with it.`
+      text: `Key ${keyId} is removed from ${files.privateFile} and ${files.publicFile}. Copy both files to the other machines. Backups of Redis from before the last rotation need the key: keep it with them, or destroy them with it.`
     }
   })
 }
@@ -206,7 +248,7 @@ function keyOf({ cardBox }: SealedCardRecord): string {
 
 function adviceOn(unopened: ReadonlyMap<string, number>, privateFile: string): string {
   const counts = [...unopened].map(([keyId, count]) => `${count} of ${keyId}`).join(', ')
-  return `Cards that ${privateFile} does not open were left as they are: ${counts}. A copy of the key files was rotated on another machine, or an old file was brought back: find the private file that has the key, add its entry to "keys" here, and repeat this. The cards are not lost while that file exists.`
+  return `Cards that ${privateFile} does not open were left as they are: ${counts}. Either a copy of the key files was rotated on another machine, or an old file was restored. Find the private file that has the key, add its entry to "keys" here, and repeat this. The cards are not lost while that file exists.`
 }
 
 function filesOf({ vaultPrivateKeysFile, vaultPublicKeysFile, dataDir }: Config): KeyFiles {

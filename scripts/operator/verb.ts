@@ -7,12 +7,12 @@ import { UsageError } from '../command-line/usage-error.js'
 import { addChangeOptions, type ChangeKind, type ChangeWorld, makeChange } from './change.js'
 import type { OperatorConnection } from './connection.js'
 
-/** The world around the commands; tests bring their own. */
+/** What the verbs use of the process; tests bring their own. */
 export interface OperatorWorld extends ChangeWorld {
   connect(): Promise<OperatorConnection>
-  /** In the place of the process's environment, for `doctor`. */
+  /** Replaces the process's environment, for `doctor`. */
   readonly env?: NodeJS.ProcessEnv
-  /** A promise resolves when there is room for more: to false when the reader is gone. */
+  /** A promise resolves when more can be written: to false when the reader has closed the output. */
   out(text: string): unknown
   /** Shows a line that the next one replaces; absent without a terminal. */
   readonly terminal?: ((line: string) => void) | undefined
@@ -20,21 +20,24 @@ export interface OperatorWorld extends ChangeWorld {
 
 /** The same result for programs (`--json`) and for people. */
 export interface Output {
-  /** A report that may be long comes line by line, also as JSON. */
+  /** A report that may be long is a stream of lines, also as JSON. */
   readonly json: unknown
   readonly text: string | AsyncIterable<string>
   /** The id of what the verb has made, for the audit trail. */
   readonly made?: string
-  /** What the verb found wrong, in a sentence: it goes to standard error, and the exit code is 1. */
+  /** A sentence about what the verb found wrong. It goes to standard error, and the exit code is 1. */
   readonly failure?: string | undefined
 }
 
 /** How a verb is called. */
 export interface VerbForm {
   readonly does: string
-  /** What the verb is about: its first argument, or the option of the same name. */
-  readonly subject?: readonly [name: string, description: string]
-  /** Also called without its subject, which is '' then. */
+  /**
+   * What the verb is about: its first argument, or the option of the same name. `read` throws `UsageError` for what it does
+   * not understand, before anything is asked, recorded or changed.
+   */
+  readonly subject?: readonly [name: string, description: string, read?: (given: string) => unknown]
+  /** The subject may be missing, and is '' then. */
   readonly isSubjectOptional?: boolean
   /** Absent for a verb that only reads. */
   readonly change?: ChangeKind
@@ -106,28 +109,29 @@ function formed(command: Command, { does, subject, change }: VerbForm): Command 
   if (change !== undefined) addChangeOptions(command, change)
   if (subject === undefined) return command
   const [name, description] = subject
-  return command.argument(`[${name}]`, description).option(`--${name} <${name}>`, 'the same, as an option')
+  return command.argument(`[${name}]`, description).option(`--${name} <${name}>`, `another way to give <${name}>`)
 }
 
 function subjectOf(command: Command, { subject, isSubjectOptional = false }: VerbForm): string {
   if (subject === undefined) return ''
-  const [name] = subject
+  const [name, , read] = subject
   const given: string | undefined = command.args[0] ?? command.opts<OptionValues>()[name]
   if (given === undefined && !isSubjectOptional) {
     throw new UsageError(`missing argument <${name}>, or option --${name}`)
   }
+  if (given !== undefined) read?.(given)
   return given ?? ''
 }
 
-/** Tells an operator, who is not kept waiting for it, what may become of what was written. */
+/** Warns an operator when what was written may be lost. The command does not wait for replicas. */
 async function warnOfLoss({ config, redis }: OperatorConnection, world: OperatorWorld): Promise<void> {
   const problem = await replayProblem(redis).catch(messageOf)
-  if (problem !== undefined) world.err(`${problem}\n`)
+  if (problem !== undefined) world.err(`warning: ${problem}\n`)
   const wanted = config.waitReplicas
   if (wanted === 0) return
   const count = await confirmedReplicas(redis, wanted)
   if (count >= wanted) return
   world.err(
-    `${count} replicas answer, WAIT_REPLICAS asks for ${wanted}: what this command has written may be lost in a failover. Bring the replicas back and look again.\n`
+    `warning: ${count} replicas answer, WAIT_REPLICAS asks for ${wanted}. A failover may lose what this command has written. Bring the replicas back, then look whether the change is still there.\n`
   )
 }

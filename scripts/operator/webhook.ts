@@ -1,6 +1,6 @@
 /** `webhook list|show|replay|discard|disable|enable` */
-import { Command } from 'commander'
-import { MerchantStore } from '../../redis/merchants/merchants.js'
+import type { Command } from 'commander'
+import { createWebhookEndpointStore, type WebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
 import type { Attempt } from '../../redis/webhooks/webhook-event.js'
 import {
   byTime,
@@ -12,27 +12,26 @@ import {
 import { UsageError } from '../command-line/usage-error.js'
 import { oneOf, time, wholeNumber } from '../command-line/values.js'
 import type { OperatorConnection } from './connection.js'
-import { table } from './table.js'
+import { type Field, fieldLines, isoTime, jsonOf, listing } from './output.js'
 import type { Output, VerbMaker } from './verb.js'
-import { addSwitchVerbs, requireMerchant, switchedOffLines } from './webhook-switch.js'
 
 const ATTEMPTS_SHOWN = 1_000
 const LIST_DEFAULT = 50
-/** Events that a list holds beyond its limit before it forgets the youngest: there may be millions. */
+/** Events that a list holds beyond its limit before it drops the youngest. Bounds memory: there may be millions. */
 const LIST_SLACK = 10_000
 
-export function webhookCommand(verb: VerbMaker): Command {
-  const noun = new Command('webhook').description('Events on their way to merchants.')
+export function webhookCommand(program: Command, verb: VerbMaker): void {
+  const noun = program.command('webhook').description('Webhook events: waiting, delivered and undeliverable ones.')
   const event = ['event', 'id of the event'] as const
   verb<ListOptions>(
     noun.command('list'),
-    { does: 'Events that are not delivered, oldest first; --state delivered shows what is.' },
+    { does: 'Events that are not delivered: merchant by merchant, oldest first. --state delivered lists the others.' },
     list
   )
-    .option('--merchant <id>', 'only of this merchant')
+    .option('--merchant <id>', 'only events of this merchant')
     .option('--state <state>', states.join(', '), oneOf(states))
-    .option('--since <time>', 'only what occurred since then (ISO 8601)', time)
-    .option('--limit <n>', 'how many at the most', wholeNumber(1, 999_999), LIST_DEFAULT)
+    .option('--since <time>', 'only events since this time (ISO 8601)', time)
+    .option('--limit <n>', 'at most so many', wholeNumber(1, 999_999), LIST_DEFAULT)
   verb(
     noun.command('show'),
     { does: 'One event with its attempts.', subject: event },
@@ -44,7 +43,7 @@ export function webhookCommand(verb: VerbMaker): Command {
   verb<ReplayOptions>(
     noun.command('replay'),
     {
-      does: 'Send one event again, or all of a merchant since a time. Receivers know them by their event_id.',
+      does: 'Send one event again, or all of a merchant since a time. The event_id stays the same.',
       subject: event,
       isSubjectOptional: true,
       change: 'can_be_undone'
@@ -57,14 +56,13 @@ export function webhookCommand(verb: VerbMaker): Command {
   verb<{ before?: number }>(
     noun.command('discard'),
     {
-      does: 'Forget undeliverable events of a merchant. They can never be sent again; its payments are not touched.',
+      does: 'Delete undeliverable events of a merchant. They can never be sent again; its payments stay as they are.',
       subject: ['merchant', 'id of the merchant'],
       change: 'for_ever'
     },
     discard
-  ).option('--before <time>', 'only what occurred before this time (ISO 8601)', time)
+  ).option('--before <time>', 'only events from before this time (ISO 8601)', time)
   addSwitchVerbs(noun, verb)
-  return noun
 }
 
 interface ListOptions {
@@ -84,12 +82,11 @@ async function list(
   connection: OperatorConnection,
   { merchant, state, since = 0, limit }: ListOptions
 ): Promise<Output> {
-  if (merchant !== undefined) await requireMerchant(connection, merchant)
   const eventLog = eventLogOf(connection)
   const found: LoggedEvent[] = []
   const lastAnswers = new Map<string, string>()
-  const merchants = merchant === undefined ? await merchantIds(connection) : [merchant]
-  // One more than is shown: an operator who repairs fifty events should know that there are more.
+  const merchants = await merchantIds(connection, merchant)
+  // One more than is shown, to know whether there are more.
   const max = limit + 1
   for (const merchantId of merchants) {
     if (found.length >= max) break
@@ -100,22 +97,14 @@ async function list(
     found.push(...events)
     if (events.some(event => event.state === 'undeliverable')) await noteAnswers(eventLog, merchantId, lastAnswers)
   }
-  const wanted = found.slice(0, limit)
-  const rows = wanted.map(event => [
-    event.eventId,
-    event.merchantId,
-    event.state,
-    event.change.status,
-    iso(event.change.occurredAtMs),
-    String(event.queued?.delivery.attempts ?? ''),
-    event.state === 'waiting' && event.queued !== null ? iso(event.queued.delivery.nextAtMs) : '',
-    lastWords(event.history) || (lastAnswers.get(event.eventId) ?? '')
-  ])
-  const header = ['EVENT', 'MERCHANT', 'STATE', 'STATUS', 'OCCURRED', 'ATTEMPTS', 'NEXT', 'LAST ANSWER']
-  const listed = table(header, rows, 'There are no such events.')
-  const more = found.length > limit ? [`There are more than these ${limit}: --limit, --merchant, --since.`] : []
-  const text = [listed, ...more, ...(await switchedOffLines(connection, merchants))].join('\n')
-  return { json: wanted.map(present), text }
+  const lastAnswer: Field<LoggedEvent> = [
+    null,
+    'LAST ANSWER',
+    ({ eventId, history }) => lastAnswerIn(history) || (lastAnswers.get(eventId) ?? null)
+  ]
+  const { json, text } = listing(found.slice(0, limit), [...EVENT_FIELDS, lastAnswer], 'There are no such events.')
+  const more = found.length > limit ? [`There are more than these ${limit}: use --limit, --merchant or --since.`] : []
+  return { json, text: [text, ...more, ...(await switchedOffLines(connection, merchants))].join('\n') }
 }
 
 async function* undelivered(
@@ -148,10 +137,10 @@ async function oldestOf(events: AsyncIterable<LoggedEvent>, limit: number): Prom
   return oldest.sort(byTime).slice(0, limit)
 }
 
-/** The last answers of receivers, by event, as far as they are remembered. */
+/** Adds the last answer to each event that the log of attempts still has. */
 async function noteAnswers(eventLog: WebhookLog, merchantId: string, answers: Map<string, string>): Promise<void> {
   for (const attempt of await eventLog.attempts(merchantId, ATTEMPTS_SHOWN)) {
-    if (!answers.has(attempt.eventId)) answers.set(attempt.eventId, lastWords([attempt]))
+    if (!answers.has(attempt.eventId)) answers.set(attempt.eventId, lastAnswerIn([attempt]))
   }
 }
 
@@ -160,11 +149,11 @@ async function discard(
   { before }: { before?: number },
   merchantId: string
 ): Promise<Output> {
-  await requireMerchant(connection, merchantId)
+  await connection.merchants.requireMerchant(merchantId)
   const count = await eventLogOf(connection).discard(merchantId, before)
   return {
     json: { merchant_id: merchantId, discarded: count },
-    text: `${count} undeliverable event${count === 1 ? ' is' : 's are'} forgotten.`
+    text: `${count} undeliverable event${count === 1 ? ' is' : 's are'} deleted.`
   }
 }
 
@@ -175,9 +164,9 @@ async function replay(
 ): Promise<Output> {
   if (eventId !== '') return replayed(await eventLogOf(connection).replay(await found(connection, eventId)))
   if (merchant === undefined || (since === undefined && !undelivered)) {
-    throw new UsageError('name an event, or a merchant with --since or --undelivered')
+    throw new UsageError('name an event, or a merchant with --since or --undelivered. Nothing was changed.')
   }
-  await requireMerchant(connection, merchant)
+  await connection.merchants.requireMerchant(merchant)
   const wanted = undelivered ? (['waiting', 'undeliverable'] as const) : states
   return replayed(await eventLogOf(connection).replaySince(merchant, since ?? 0, wanted))
 }
@@ -191,7 +180,7 @@ async function found(connection: OperatorConnection, eventId: string): Promise<L
   if (event !== null) return event
   const days = connection.config.webhookRetentionDays
   throw new Error(
-    `There is no event ${eventId} that is waiting, or was delivered or given up in the last ${days} days. \`webhook list\` shows ids.`
+    `There is no event ${eventId}: none that is waiting, and none that was delivered or given up in the last ${days} days. \`webhook list\` shows ids.`
   )
 }
 
@@ -202,38 +191,36 @@ async function attemptsOf(connection: OperatorConnection, event: LoggedEvent): P
 }
 
 function shown(event: LoggedEvent, attempts: readonly Attempt[]): Output {
-  const lines = Object.entries(present(event)).map(([name, value]) => `${name.padEnd(18)} ${value ?? '-'}`)
-  const rows = attempts.map(({ atMs, status, durationMs, note }) => [
-    iso(atMs),
-    status === null ? 'no answer' : String(status),
-    `${durationMs} ms`,
-    note
-  ])
-  const listed = table(['ATTEMPT', 'STATUS', 'TOOK', 'ANSWER'], rows, 'No attempt is remembered.')
-  return {
-    json: { ...present(event), attempts: attempts.map(presentAttempt) },
-    text: `${lines.join('\n')}\n\n${listed}`
-  }
+  const fields = jsonOf(EVENT_FIELDS, event)
+  const { json, text } = listing(attempts, ATTEMPT_FIELDS, 'No attempt is recorded.')
+  return { json: { ...fields, attempts: json }, text: `${fieldLines(fields)}\n\n${text}` }
 }
 
-function present({ eventId, merchantId, state, change, queued }: LoggedEvent): Record<string, unknown> {
-  return {
-    event_id: eventId,
-    merchant_id: merchantId,
-    state,
-    payment_id: change.paymentId,
-    status: change.status,
-    occurred_at: iso(change.occurredAtMs),
-    attempts_made: queued?.delivery.attempts ?? null,
-    next_attempt_at: state === 'waiting' && queued !== null ? iso(queued.delivery.nextAtMs) : null
-  }
-}
+const EVENT_FIELDS: readonly Field<LoggedEvent>[] = [
+  ['event_id', 'EVENT', ({ eventId }) => eventId],
+  ['merchant_id', 'MERCHANT', ({ merchantId }) => merchantId],
+  ['state', 'STATE', ({ state }) => state],
+  ['payment_id', null, ({ change }) => change.paymentId],
+  ['status', 'STATUS', ({ change }) => change.status],
+  ['occurred_at', 'OCCURRED', ({ change }) => isoTime(change.occurredAtMs)],
+  ['attempts_made', 'ATTEMPTS', ({ queued }) => queued?.delivery.attempts ?? null],
+  [
+    'next_attempt_at',
+    'NEXT',
+    ({ state, queued }) => isoTime((state === 'waiting' && queued?.delivery.nextAtMs) || null)
+  ]
+]
 
-function presentAttempt({ atMs, status, durationMs, note }: Attempt): Record<string, unknown> {
-  return { at: iso(atMs), http_status: status, duration_ms: durationMs, answer: note }
-}
+const ATTEMPT_FIELDS: readonly Field<Attempt>[] = [
+  ['at', 'ATTEMPT', ({ atMs }) => isoTime(atMs)],
+  ['http_status', null, ({ status }) => status],
+  [null, 'STATUS', ({ status }) => status ?? 'no answer'],
+  ['duration_ms', null, ({ durationMs }) => durationMs],
+  [null, 'TOOK', ({ durationMs }) => `${durationMs} ms`],
+  ['answer', 'ANSWER', ({ note }) => note]
+]
 
-function lastWords(history: readonly Attempt[]): string {
+function lastAnswerIn(history: readonly Attempt[]): string {
   const last = history[history.length - 1]
   return last === undefined ? '' : `${last.status ?? 'no answer'} ${last.note}`.trim()
 }
@@ -242,10 +229,56 @@ function eventLogOf({ redis, config, payments }: OperatorConnection): WebhookLog
   return new WebhookLog(redis, config.partitions, payments)
 }
 
-async function merchantIds({ redis, config }: OperatorConnection): Promise<string[]> {
-  return (await new MerchantStore(redis, config.environment).listMerchants()).map(({ merchantId }) => merchantId)
+/** All merchants, or the one that was given; rejects when it does not exist. */
+async function merchantIds({ merchants }: OperatorConnection, given?: string): Promise<string[]> {
+  const wanted = given === undefined ? await merchants.listMerchants() : [await merchants.requireMerchant(given)]
+  return wanted.map(({ merchantId }) => merchantId)
 }
 
-function iso(ms: number): string {
-  return new Date(ms).toISOString()
+/** `disable` and `enable`, for the endpoint that its merchant has abandoned. */
+function addSwitchVerbs(noun: Command, verb: VerbMaker): void {
+  const subject = ['merchant', 'id of the merchant'] as const
+  verb(
+    noun.command('disable'),
+    {
+      does: 'Neither send nor keep the events of a merchant, until it registers its endpoint again.',
+      subject,
+      change: 'for_ever'
+    },
+    async (connection, _, merchantId) => {
+      await connection.merchants.requireMerchant(merchantId)
+      await endpointsOf(connection).switchOff(merchantId, Date.now())
+      return {
+        json: { merchant_id: merchantId, webhooks_enabled: false },
+        text: `Webhooks of ${merchantId} are switched off. Events are neither sent nor kept until the merchant registers its endpoint again (PUT /v1/webhook-endpoint). Waiting events are dropped when they are due, within a day. Undeliverable events stay until they expire, or until \`webhook discard ${merchantId}\`.`
+      }
+    }
+  )
+  verb(
+    noun.command('enable'),
+    { does: 'Undo `webhook disable`: send what happens from now on.', subject, change: 'can_be_undone' },
+    async (connection, _, merchantId) => {
+      await connection.merchants.requireMerchant(merchantId)
+      await endpointsOf(connection).switchOn(merchantId)
+      return {
+        json: { merchant_id: merchantId, webhooks_enabled: true },
+        text: `Webhooks of ${merchantId} are switched on.`
+      }
+    }
+  )
+}
+
+/** A line for each of these merchants whose webhooks are switched off. */
+async function switchedOffLines(connection: OperatorConnection, merchantIds: readonly string[]): Promise<string[]> {
+  const lines: string[] = []
+  for (const merchantId of merchantIds) {
+    const sinceMs = await endpointsOf(connection).offSince(merchantId)
+    if (sinceMs === null) continue
+    lines.push(`Webhooks of ${merchantId} are switched off since ${isoTime(sinceMs)} (webhook enable).`)
+  }
+  return lines
+}
+
+function endpointsOf({ redis, config }: OperatorConnection): WebhookEndpointStore {
+  return createWebhookEndpointStore(redis, config.partitions)
 }

@@ -6,29 +6,34 @@ export interface OperatorAnswer {
   readonly code: number
   readonly out: string
   readonly err: string
-  json(): unknown
+  /** Both, in the order in which they were printed. */
+  readonly text: string
+  json(): ReturnType<typeof JSON.parse>
 }
 
-/** `env` is in the place of the process's environment; `more` adds a terminal or a log. */
+/** `env` replaces the process's environment; `more` adds a terminal or a log. */
 export async function operate(
   env: NodeJS.ProcessEnv,
   args: readonly string[],
   more: Partial<Parameters<typeof runOperator>[1]> = {}
 ): Promise<OperatorAnswer> {
-  let [out, err] = ['', '']
+  let [out, err, text] = ['', '', '']
   const code = await runOperator(args, {
     connect: () => connectionOf(env),
-    out: text => {
-      out += text
+    env,
+    out: printed => {
+      out += printed
+      text += printed
     },
-    err: text => {
-      err += text
+    err: printed => {
+      err += printed
+      text += printed
     },
     ...more
   })
-  const json = (): unknown => {
+  const json = () => {
     if (out === '') throw new Error(`Nothing was printed; exit code ${code}: ${err}`)
     return JSON.parse(out)
   }
-  return { code, out, err, json }
+  return { code, out, err, text, json }
 }

@@ -3,7 +3,7 @@ import type { HistoryLine, MachineView } from '../view-model.js'
 import { button, element, redraw } from './element.js'
 import { statusOf } from './words.js'
 
-/** What is lit up: where the payment is, and the way it came. */
+/** What is marked: where the payment is, and its history. */
 export interface Position {
   readonly place: string
   readonly lines: readonly HistoryLine[]
@@ -93,17 +93,17 @@ export class ChartPanel {
   }
 }
 
-/** An overview stays chosen when it gets or loses its verification. */
+/** Both overviews, with verification and without, have one key, so that the switch keeps the choice. */
 function keyOf(picture: Picture | undefined): string {
   return picture?.level === 'overview' ? 'overview' : (picture?.name ?? '')
 }
 
 function drawingOf({ svg, title }: Picture): HTMLElement {
-  // With the keyboard one scrolls what has the focus.
+  // Focus makes it possible to scroll with the keyboard.
   const drawing = element('div', { class: 'drawing', role: 'region', 'aria-label': title, tabindex: '0' })
-  // Drawn by our own server from the machine; nothing of a payment is in it.
+  // Our own server draws it from the machine. It has no content of a payment.
   drawing.innerHTML = svg
-  // Smaller than it was laid out, its words can't be read: better to scroll.
+  // Smaller than its layout, its text can't be read. The chart scrolls instead.
   for (const { style, viewBox } of drawing.querySelectorAll('svg')) {
     style.minWidth = `${viewBox.baseVal.width}px`
     style.minHeight = `${viewBox.baseVal.height}px`
@@ -111,7 +111,7 @@ function drawingOf({ svg, title }: Picture): HTMLElement {
   return drawing
 }
 
-/** Where a chart is bigger than its place, scrolls to where the payment is; the page stays where it is. */
+/** Scrolls a chart that is larger than its panel to the state of the payment. The page does not scroll. */
 function bringIntoSight(drawing: Element | null): void {
   const here = drawing?.querySelector('.here')?.getBoundingClientRect()
   if (here === undefined || !drawing) return
@@ -122,7 +122,7 @@ function bringIntoSight(drawing: Element | null): void {
   })
 }
 
-/** Marks the state, the states on the way, and the last arrow. */
+/** Marks the state, the states before it, and the last arrow. */
 function light(svg: SVGSVGElement, position: Position | null): void {
   for (const marked of svg.querySelectorAll('.here, .been, .last')) marked.classList.remove('here', 'been', 'last')
   if (position === null) return

@@ -1,11 +1,12 @@
-/** The side of facts: what the payment is, what happened to it, what may come next. */
+/** The details of a payment: its fields, its history, what may come next. */
 import type { HistoryLine, MachineView, NextStep } from '../view-model.js'
 import { element } from './element.js'
 import type { Seen } from './feed.js'
 import { clock, eventWords, money, statusOf } from './words.js'
 
 /** Everything about one payment. */
-export function paymentDetails({ id, place, facts }: Seen, machine: MachineView): HTMLElement[] {
+export function paymentDetails({ id, facts }: Seen, machine: MachineView): HTMLElement[] {
+  const { place } = facts
   const { saleId, tid, nsu, authorizationCode } = facts.references
   const rows: [string, string | null | undefined][] = [
     ['Payment', id],
@@ -72,7 +73,7 @@ function historyRow(line: HistoryLine): HTMLElement {
   )
 }
 
-/** Ids of sales differ in all places; eight are enough to tell them apart. */
+/** Ids of sales are random: eight characters identify one. */
 function endOf(reference: string): string {
   return reference.length > 12 ? `…${reference.slice(-8)}` : reference
 }

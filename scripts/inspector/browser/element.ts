@@ -1,4 +1,4 @@
-/** Builds elements. Texts are set as texts, so nothing that a payment says becomes markup. */
+/** Builds elements. Text is set as text, so no content of a payment becomes markup. */
 
 type Child = Node | string | null
 
@@ -14,7 +14,6 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made
 }
 
-/** A button that does something. */
 export function button(
   text: string,
   onClick: () => void,
@@ -25,7 +24,7 @@ export function button(
   return made
 }
 
-/** Puts other children into `root`. Who was at one of its buttons is then at the one of the same words, or at the first. */
+/** Replaces the children of `root`. Focus on a button moves to the new button with the same text, or to the first one. */
 export function redraw(root: HTMLElement, ...children: readonly Node[]): void {
   const focused = document.activeElement
   const words = focused instanceof HTMLButtonElement && root.contains(focused) ? focused.textContent : null

@@ -3,15 +3,13 @@ import type { PaymentFacts } from '../view-model.js'
 
 export interface Seen {
   readonly id: string
-  /** `capturing.reconciling` */
-  readonly place: string
   readonly facts: PaymentFacts
 }
 
 interface Message {
   readonly type: string
   readonly sessionId: string
-  readonly snapshot?: { readonly value: string | Readonly<Record<string, string>>; readonly context: PaymentFacts }
+  readonly snapshot?: { readonly context: PaymentFacts }
 }
 
 const RECONNECT_MS = 1_000
@@ -26,14 +24,6 @@ export function listen(onSeen: (seen: Seen) => void, onConnection: (isOpen: bool
   })
   socket.addEventListener('message', ({ data }) => {
     const { snapshot, sessionId } = JSON.parse(String(data)) as Message
-    if (snapshot !== undefined) onSeen({ id: sessionId, place: placeOf(snapshot.value), facts: snapshot.context })
+    if (snapshot !== undefined) onSeen({ id: sessionId, facts: snapshot.context })
   })
-}
-
-function placeOf(value: string | Readonly<Record<string, string>>): string {
-  return typeof value === 'string'
-    ? value
-    : Object.entries(value)
-        .map(([status, phase]) => `${status}.${phase}`)
-        .join()
 }

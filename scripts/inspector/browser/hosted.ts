@@ -1,6 +1,6 @@
 /**
  * The bridge to the hosted inspector, for developers who choose it: its page in a frame, fed from our WebSocket by the
- * handshake of `@statelyai/inspect/server`. The messages are redacted, but from here on another site's script has them.
+ * handshake of `@statelyai/inspect/server`. The messages are redacted, but a script of another site receives them.
  */
 const HOSTED_ORIGIN = 'https://stately.ai'
 

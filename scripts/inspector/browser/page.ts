@@ -12,7 +12,7 @@ type Mode = 'live' | 'what-if'
 /** Machine whose live payments the protocol carries. */
 const LIVE_MACHINE = 'payment'
 const STATUS_EVERY_MS = 2_000
-/** The page may stay open for days: the payments that moved longest ago are left out. As many as the server keeps. */
+/** Bounds a page that is open for days: the payments that changed longest ago are dropped. As many as the server keeps. */
 const PAYMENTS_MAX = 200
 
 const [side, details] = [existing('#side'), existing('#details')]
@@ -25,7 +25,7 @@ let machine = machines.find(({ id }) => id === LIVE_MACHINE) ?? machines[0]
 let mode: Mode = 'live'
 let selected: string | undefined
 let isDrawingPlanned = false
-/** What chart and details show. They stay as they are, scrolled and marked, while it is other payments that move. */
+/** What chart and details show. They are redrawn only when this changes, which keeps scrolling and marked text. */
 let shown: readonly unknown[] = []
 
 const whatIf = new WhatIfPanel(side, details, position => {
@@ -53,7 +53,7 @@ function drawLive(current: MachineView): void {
   if (!side.contains(list.root)) side.replaceChildren(search, list.root)
   if (shown[0] === current && shown[1] === seen) return
   shown = [current, seen]
-  charts.show(current, seen === undefined ? null : { place: seen.place, lines: seen.facts.lines })
+  charts.show(current, seen === undefined ? null : seen.facts)
   const hint = element('p', { class: 'faint' }, 'Select a payment to follow it.')
   details.replaceChildren(...(seen === undefined ? [hint] : paymentDetails(seen, current)))
 }

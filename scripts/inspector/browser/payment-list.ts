@@ -3,7 +3,7 @@ import { button, element } from './element.js'
 import type { Seen } from './feed.js'
 import { money, shortId, statusOf } from './words.js'
 
-/** One line, whose elements stay while the payment moves: a press that began on one of them has to end on it. */
+/** One line. Its elements stay while the payment changes, because a click needs press and release on the same element. */
 interface Item {
   readonly seen: Seen
   readonly line: HTMLElement
@@ -35,7 +35,7 @@ export class PaymentList {
     this.#arrange()
   }
 
-  /** While the pointer is on a line, all keep their places and new ones come last: else a click hits another one. */
+  /** While the pointer is on a line, no line moves and new ones come last: otherwise a click could hit another payment. */
   #arrange(): void {
     const lines = [...this.#items.values()].map(({ line }) => line)
     const isInUse = this.#lines.matches(':hover') || this.#lines.querySelector(':focus-visible') !== null
@@ -47,9 +47,9 @@ export class PaymentList {
     const known = this.#items.get(seen.id)
     if (known?.seen === seen) return known
     const item = known ?? this.#newItem(seen.id)
-    const { place, facts } = seen
-    item.chip.textContent = place
-    item.chip.dataset['status'] = statusOf(place)
+    const { facts } = seen
+    item.chip.textContent = facts.place
+    item.chip.dataset['status'] = statusOf(facts.place)
     item.amount.textContent = money(facts.amountCents)
     item.caption.textContent = `${shortId(seen.id)} · ${facts.worker ?? 'not seen moving'}`
     return { ...item, seen }

@@ -1,4 +1,4 @@
-/** Stepping a scratch payment by hand. The way so far is kept here; the server only walks it. */
+/** Steps a scratch payment by hand. The steps are kept here; the server has no state. */
 import type { Choice, MachineView, WhatIf } from '../view-model.js'
 import type { Position } from './chart-panel.js'
 import { historyTable, placeHeading } from './details.js'
@@ -39,7 +39,7 @@ export class WhatIfPanel {
     this.#steps = []
   }
 
-  /** Changes the way, and walks it anew. */
+  /** Changes the steps, and takes them again from the beginning. */
   #change(machine: MachineView, change: () => void): void {
     change()
     void this.show(machine)

@@ -1,4 +1,4 @@
-/** How things are said on the page. */
+/** Texts of the page. */
 
 /** `R$ 100.00` from cents. */
 export function money(cents: number): string {
@@ -11,7 +11,7 @@ export function clock(atMs: number): string {
   return `${date.toLocaleTimeString('en-GB')}.${String(date.getMilliseconds()).padStart(3, '0')}`
 }
 
-/** The end of an id tells payments apart; all begin alike. */
+/** The begin and the end of an id: ids of one time begin alike. */
 export function shortId(id: string): string {
   return id.length > 14 ? `${id.slice(0, 4)}…${id.slice(-9)}` : id
 }

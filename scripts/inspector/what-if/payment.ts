@@ -32,7 +32,7 @@ function next(example: ExampleEvent, world: World): ReturnType<typeof happen> {
   return happen(world, example.event(world.payment, nextMomentMs(world)))
 }
 
-/** A payment's own history tells only what changed it. */
+/** The history of a payment has only events that changed it. */
 function unstoredLine(example: ExampleEvent, world: World): HistoryLine | null {
   const { decision } = next(example, world)
   const line = plain(nextMomentMs(world), example.type, placeOf(world.payment.progress))

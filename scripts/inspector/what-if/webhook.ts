@@ -55,7 +55,7 @@ export function whatIfWebhook(steps: readonly string[]): WhatIf {
     const event = example.event(delivery, nowMs)
     const next = deliveryAfter(delivery, event)
     const line = { ...plain('nowMs' in event ? event.nowMs : nowMs, event.type, delivery.state) }
-    if (next === null) lines.push({ ...line, refusal: 'not taken in this state' })
+    if (next === null) lines.push({ ...line, refusal: 'not accepted in this state' })
     else {
       lines.push({ ...line, to: next.state, detail: detailOf(event, next), effect: effectOf(event) })
       delivery = next
@@ -78,11 +78,11 @@ function choiceOf(example: Example, delivery: Delivery, nowMs: number): Choice {
     isTimely: next !== null,
     next: next?.state ?? null,
     effect: next === null ? null : effectOf(event),
-    refusal: next === null ? 'not taken in this state' : null
+    refusal: next === null ? 'not accepted in this state' : null
   }
 }
 
-/** Null: the state does not take it, which the machine's caller treats as a bug. */
+/** Null: the state does not accept the event. */
 function deliveryAfter(delivery: Delivery, event: DeliveryEvent): Delivery | null {
   try {
     return decideDelivery(delivery, event, standardRetries)

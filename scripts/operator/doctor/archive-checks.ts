@@ -6,9 +6,9 @@ import { serverTimeMs } from '../../../redis/connection/redis-clock.js'
 import type { Config } from '../../../runtime/config.js'
 import { messageOf } from '../../../runtime/message-of.js'
 import { within } from '../../../runtime/within.js'
-import { droppableFromMs } from '../month.js'
-import { type Finding, judged, notChecked, ok, problem, warning } from './finding.js'
-import type { SeenProcess } from './process-checks.js'
+import { droppableFromMs } from '../periods.js'
+import type { SeenProcess } from '../processes.js'
+import { type Finding, judged, notChecked, ok, problem, verdict, warning } from './finding.js'
 
 const TIMEOUT_MS = 5_000
 const VERSION_MIN = 14
@@ -79,19 +79,16 @@ function durabilityFindings({ fsync, fullPageWrites, synchronousCommit, isStandb
   const check = 'durability of the archive'
   const mend = 'Set it to on in postgresql.conf (ALTER SYSTEM), and reload: SELECT pg_reload_conf().'
   const lost = 'A crash of its machine may lose payments that have left Redis.'
-  const found = [
+  const own = 'synchronous_commit is off: the service sets it for its own writes, a restore does not.'
+  const primary = 'Correct ARCHIVE_URL to name the primary, or promote this server.'
+  return verdict(
+    check,
+    'synced',
     fsync !== 'on' && problem(check, `fsync is ${fsync}. ${lost}`, mend),
     fullPageWrites !== 'on' && problem(check, `full_page_writes is ${fullPageWrites}. ${lost}`, mend),
-    synchronousCommit === 'off' &&
-      warning(check, 'synchronous_commit is off: the service sets it for its own writes, a restore does not.', mend),
-    isStandby &&
-      problem(
-        check,
-        'It is a standby, which takes no writes.',
-        'Correct ARCHIVE_URL to name the primary, or promote this server.'
-      )
-  ].filter(finding => finding !== false)
-  return found.length > 0 ? found : [ok(check, 'synced')]
+    synchronousCommit === 'off' && warning(check, own, mend),
+    isStandby && problem(check, 'It is a standby, which takes no writes.', primary)
+  )
 }
 
 function migrationFinding({ missingMigrations }: ArchiveFacts): Finding {
@@ -108,7 +105,9 @@ function migrationFinding({ missingMigrations }: ArchiveFacts): Finding {
 function rightFindings({ user, userLacks, writerLacks, isOwner }: ArchiveFacts, mayDrop: boolean): Finding[] {
   const check = 'rights in the archive'
   const grant = 'As the owner of the tables, GRANT what the sentence names (docs/ARCHIVE.md, Users).'
-  const found = [
+  return verdict(
+    check,
+    isOwner ? 'owner of the tables' : 'reads and writes payments',
     userLacks.length > 0 && problem(check, `The user ${user} lacks ${userLacks.join(', ')}.`, grant),
     writerLacks !== null &&
       writerLacks.length > 0 &&
@@ -120,14 +119,13 @@ function rightFindings({ user, userLacks, writerLacks, isOwner }: ArchiveFacts, 
         `The user ${user} does not own the tables: \`archive export\` and \`archive drop\` need their owner.`,
         'Give operators the ARCHIVE_URL of the process archive.'
       )
-  ].filter(finding => finding !== false)
-  return found.length > 0 ? found : [ok(check, isOwner ? 'owner of the tables' : 'reads and writes payments')]
+  )
 }
 
 function clockFinding({ nowMs }: ArchiveFacts, [beforeMs, afterMs]: readonly [number, number]): Finding {
   const aheadMs = nowMs > afterMs ? nowMs - afterMs : Math.min(0, nowMs - beforeMs)
   const check = 'clock of the archive'
-  if (Math.abs(aheadMs) <= CLOCK_TOLERATED_MS) return ok(check, 'that of Redis')
+  if (Math.abs(aheadMs) <= CLOCK_TOLERATED_MS) return ok(check, 'as that of Redis')
   const seconds = (Math.abs(aheadMs) / 1_000).toFixed(1)
   const found = `The clock of PostgreSQL is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} that of Redis.`
   return warning(

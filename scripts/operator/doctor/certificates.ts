@@ -1,12 +1,11 @@
 /** How long the certificates of https addresses are valid. */
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
-import { attempt, type Finding, ok, problem, warning } from './finding.js'
+import { attempt, connected, type Finding, ok, problem, warning } from './finding.js'
 
 const DAY_MS = 86_400_000
 /** Long enough to renew one by hand. */
 const DAYS_LEFT_MIN = 21
-const CONNECT_TIMEOUT_MS = 5_000
 const RENEW = 'Renew it, and restart or reload its server.'
 
 export function certificateFinding(name: string, endsMs: number, nowMs = Date.now()): Finding {
@@ -27,18 +26,12 @@ export async function checkCertificates(urls: readonly string[]): Promise<Findin
   return (await Promise.all(found)).flat()
 }
 
-function certificateEndsMs(place: string): Promise<number> {
+async function certificateEndsMs(place: string): Promise<number> {
   const { hostname, port } = new URL(`https://${place}`)
-  return new Promise((resolve, reject) => {
-    const host = hostname.replace(/^\[|\]$/g, '')
-    const socket = connect(
-      { host, port: Number(port || 443), servername: isIP(host) === 0 ? host : '', timeout: CONNECT_TIMEOUT_MS },
-      () => {
-        resolve(Date.parse(socket.getPeerCertificate().valid_to))
-        socket.destroy()
-      }
-    )
-    socket.once('error', reject)
-    socket.once('timeout', () => socket.destroy(new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`)))
-  })
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const servername = isIP(host) === 0 ? host : ''
+  const socket = await connected(connect({ host, port: Number(port || 443), servername }), 'secureConnect')
+  const endsMs = Date.parse(socket.getPeerCertificate().valid_to)
+  socket.destroy()
+  return endsMs
 }

@@ -11,34 +11,24 @@ import { isOpenToAll, userFaults } from '../../../redis/installation/users.js'
 import { keys } from '../../../redis/keys.js'
 import { factsOfServers } from '../../../redis/operator/servers.js'
 import type { Config } from '../../../runtime/config.js'
+import { type Check, healthOf } from '../../../runtime/health.js'
+import { createLogger } from '../../../runtime/log.js'
 import { certificateFinding } from './certificates.js'
-import { attempt, type Finding, judged, notChecked, ok, problem, Registrations, warning } from './finding.js'
+import { attempt, type Finding, inquiry, notChecked, ok, problem, verdict, warning } from './finding.js'
 
 const REDIS_VERSION_MIN = 7
 const SET_SETTINGS = 'CONFIG SET what it names on that server, and write the same into its configuration file.'
+const BEFORE_RESTART = 'Do what the sentence says, before any restart of Redis (docs/REDIS.md, Users).'
 const HEAL_REPLICAS = 'Start the replicas, mend their link to the master, or correct WAIT_REPLICAS (docs/REDIS.md).'
 
 /** All checks of the durable Redis that need no other part. */
 export async function checkDurable(redis: Redis, config: Config): Promise<Finding[]> {
   const everysec = config.acceptEverysec === 'yes'
   const found = await Promise.all([
-    attempt('durability', SET_SETTINGS, async () =>
-      judged('durability', await durabilityProblem(redis, everysec), 'appended, synced, never evicted', SET_SETTINGS)
-    ),
-    attempt('replay', 'See docs/REDIS.md, Users.', async () =>
-      judged(
-        'replay',
-        await replayProblem(redis),
-        'a restart keeps every write',
-        'Do what the sentence says, before any restart of Redis.'
-      )
-    ),
+    inquiry('durability', 'appended, synced, never evicted', SET_SETTINGS, () => durabilityProblem(redis, everysec)),
+    inquiry('replay', 'a restart keeps every write', BEFORE_RESTART, () => replayProblem(redis)),
     attempt('replicas', HEAL_REPLICAS, () => replicaFindings(redis, config)),
-    attempt('clock', 'Set the wrong clock right (NTP).', async () => {
-      const sentence = await clockWarning(redis)
-      const isRight = sentence === undefined
-      return isRight ? ok('clock', 'that of Redis') : warning('clock', sentence, 'Set the wrong clock right (NTP).')
-    }),
+    inquiry('clock', 'as that of Redis', 'Set the wrong clock right (NTP).', () => clockWarning(redis), warning),
     checkUsers(redis, 'durable', config),
     checkServers(redis, 'REDIS_URL')
   ])
@@ -83,7 +73,9 @@ export async function checkUsers(
     // In the test environment one user may do everything.
     const isLive = environment === 'live'
     const lacking = `The server does not have: ${missing.join(', ')}.`
-    const sentences = [
+    return verdict(
+      check,
+      `as in ${file}`,
       isLive &&
         isOpen &&
         problem(check, 'A client without a password may read and write.', `${mend} Switch the user "default" off.`),
@@ -93,8 +85,7 @@ export async function checkUsers(
         exceeds.length > 0 &&
           problem(check, `The user ${user} is allowed more than it needs: ${exceeds.join(', ')}.`, mend)
       ])
-    ].filter(finding => finding !== false)
-    return sentences.length > 0 ? sentences : ok(check, `as in ${file}`)
+    )
   })
 }
 
@@ -132,11 +123,27 @@ export async function checkHeartbeats(redis: Redis, { takeoverAfterMs }: Config)
   return (await Promise.all(found)).flat()
 }
 
+/** By the checks that processes have in /readyz. */
 async function replicaFindings(redis: Redis, config: Config): Promise<Finding | Finding[]> {
   const count = config.waitReplicas
   if (count === 0) return ok('replicas', 'none are waited for (WAIT_REPLICAS=0)')
-  const registrations = new Registrations()
-  watchReplicas(redis, { config, ...registrations })
-  const findings = await registrations.findings(HEAL_REPLICAS)
-  return findings.length > 0 ? findings : ok('replicas', `${count} in sync, as WAIT_REPLICAS asks`)
+  const [problems, warnings] = [new Map<string, Check>(), new Map<string, Check>()]
+  let stop: () => Promise<void> | void = () => undefined
+  watchReplicas(redis, {
+    config,
+    log: createLogger('operator', 'silent'),
+    onReadyCheck: (part, check) => void problems.set(part, check),
+    onWarning: (part, check) => void warnings.set(part, check),
+    onStop: (_, stopReplicas) => {
+      stop = stopReplicas
+    }
+  })
+  const health = await healthOf({ problems, warnings })
+  await stop()
+  return verdict(
+    'replicas',
+    `${count} in sync, as WAIT_REPLICAS asks`,
+    ...Object.entries(health.problems).map(([part, text]) => problem(part, text, HEAL_REPLICAS)),
+    ...Object.entries(health.warnings).map(([part, text]) => warning(part, text, HEAL_REPLICAS))
+  )
 }

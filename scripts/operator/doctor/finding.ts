@@ -1,7 +1,6 @@
 /** What a check of `operator doctor` found, and how checks are run. */
-import type { Check } from '../../../runtime/health.js'
-import type { ProcessContext } from '../../../runtime/lifecycle.js'
-import { createLogger } from '../../../runtime/log.js'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import { messageOf } from '../../../runtime/message-of.js'
 import { within } from '../../../runtime/within.js'
 
@@ -13,6 +12,8 @@ export interface Finding {
   readonly mend: string | null
 }
 
+/** How long a connection may take (ms). */
+export const CONNECT_TIMEOUT_MS = 5_000
 /** A check that takes longer is a problem (ms). */
 const CHECK_TIMEOUT_MS = 15_000
 
@@ -37,6 +38,35 @@ export function judged(check: string, sentence: string | undefined, whenWell: st
   return sentence === undefined ? ok(check, whenWell) : problem(check, sentence, mend)
 }
 
+/** The faults of a check, or `ok` without any. A fault that does not apply is false or undefined. */
+export function verdict(check: string, whenWell: string, ...faults: (Finding | false | undefined)[]): Finding[] {
+  const found = faults.filter(fault => fault !== false && fault !== undefined)
+  return found.length > 0 ? found : [ok(check, whenWell)]
+}
+
+/** A check of which `find` resolves to a sentence about what is wrong, or to undefined. */
+export function inquiry(
+  check: string,
+  whenWell: string,
+  mend: string,
+  find: () => Promise<string | undefined>,
+  fault = problem
+): Promise<Finding[]> {
+  return attempt(check, mend, async () => {
+    const sentence = await find()
+    return sentence === undefined ? ok(check, whenWell) : fault(check, sentence, mend)
+  })
+}
+
+/** The socket, when it has this event. Rejects with its error, and when that takes too long. */
+export async function connected<S extends Socket>(socket: S, event: 'connect' | 'secureConnect'): Promise<S> {
+  socket.setTimeout(CONNECT_TIMEOUT_MS, () =>
+    socket.destroy(new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`))
+  )
+  await once(socket, event)
+  return socket
+}
+
 /** Runs one check. What it throws is a problem with this mend. Never rejects. */
 export async function attempt(
   check: string,
@@ -47,30 +77,5 @@ export async function attempt(
     return [await within(CHECK_TIMEOUT_MS, work())].flat()
   } catch (error) {
     return [problem(check, messageOf(error), mend)]
-  }
-}
-
-/** Stands in for a process, so that the checks which processes register at their start can be run once. */
-export class Registrations implements Pick<ProcessContext, 'log' | 'onStop' | 'onReadyCheck' | 'onWarning'> {
-  readonly log = createLogger('operator', 'silent')
-  readonly #problems = new Map<string, Check>()
-  readonly #warnings = new Map<string, Check>()
-  readonly #stops: (() => Promise<void> | void)[] = []
-  readonly onReadyCheck = (part: string, check: Check): void => void this.#problems.set(part, check)
-  readonly onWarning = (part: string, check: Check): void => void this.#warnings.set(part, check)
-  readonly onStop = (_: string, stop: () => Promise<void> | void): void => void this.#stops.push(stop)
-
-  /** Runs them all, and stops what they have opened. */
-  async findings(mend: string): Promise<Finding[]> {
-    const run = (checks: ReadonlyMap<string, Check>, say: typeof problem): Promise<Finding[]>[] =>
-      [...checks].map(([part, check]) =>
-        attempt(part, mend, async () => {
-          const sentence = await check()
-          return sentence === undefined ? [] : say(part, sentence, mend)
-        })
-      )
-    const found = await Promise.all([...run(this.#problems, problem), ...run(this.#warnings, warning)])
-    for (const stop of this.#stops.reverse()) await stop()
-    return found.flat()
   }
 }

@@ -2,15 +2,12 @@
 
 import { ARCHIVE_FACT } from '../../../archive/archive.js'
 import { type KeyKind, keyFact } from '../../../redis/installation/key-record.js'
-import { isRecord, parseJson } from '../../../runtime/json.js'
-import { messageOf } from '../../../runtime/message-of.js'
 import { everyProcess } from '../../../runtime/setting.js'
+import type { SeenProcess, SilentAddress } from '../processes.js'
 import { parseSeries } from '../series.js'
-import { type Finding, notChecked, ok, problem, warning } from './finding.js'
+import { type Finding, notChecked, ok, problem, verdict, warning } from './finding.js'
 import { seriesOf } from './queries.js'
 
-/** Longer than a process needs for its own checks. */
-const ASK_TIMEOUT_MS = 8_000
 const GIVE_ADDRESSES = 'Give the ops address of every process: --ops http://HOST:OPS_PORT,…'
 const SEE_PARTS = 'Do what the sentence says; docs/OPERATIONS.md, Problems and warnings, has a row for each part.'
 
@@ -29,34 +26,10 @@ function withoutArchive(seen: readonly SeenProcess[]): SeenProcess[] {
   return hasArchive(seen) ? users.filter(({ facts }) => !(ARCHIVE_FACT in facts)) : []
 }
 
-/** One process that answered. */
-export interface SeenProcess {
-  /** `payments at 10.0.0.1:9100`. */
-  readonly name: string
-  readonly process: string
-  readonly problems: Readonly<Record<string, string>>
-  readonly warnings: Readonly<Record<string, string>>
-  readonly facts: Readonly<Record<string, string>>
-  /** The text of /metrics. */
-  readonly metrics: string
-}
-
-/** Asks all addresses; a finding for each that does not answer. */
-export async function askProcesses(
-  urls: readonly string[]
-): Promise<{ readonly seen: readonly SeenProcess[]; readonly findings: readonly Finding[] }> {
-  const findings: Finding[] = []
-  const answers = await Promise.all(
-    urls.map(url =>
-      askProcess(url).catch((error: unknown) => {
-        const why = error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error)
-        const found = `${url} does not answer as an ops port (${why}).`
-        findings.push(problem('processes', found, 'Start the process, or correct its OPS_HOST and OPS_PORT, or --ops.'))
-        return null
-      })
-    )
-  )
-  return { seen: answers.filter(answer => answer !== null), findings }
+/** A finding for each address without an answer. */
+export function checkAddresses(silent: readonly SilentAddress[]): Finding[] {
+  const mend = 'Start the process, or correct its OPS_HOST and OPS_PORT, or --ops.'
+  return silent.map(({ url, why }) => problem('processes', `${url} does not answer as an ops port (${why}).`, mend))
 }
 
 /** Whether each process of the Procfile answers, can work, and has nothing to say. */
@@ -76,8 +49,7 @@ export function checkProcesses(seen: readonly SeenProcess[], isAsked: boolean): 
       'Give every `api`, `payments` and `archive` the same ARCHIVE_URL, and restart it.'
     )
   )
-  const found = [...missing, ...blind, ...reported]
-  return found.length > 0 ? found : [ok('processes', `${seen.length} ready`)]
+  return verdict('processes', `${seen.length} ready`, ...missing, ...blind, ...reported)
 }
 
 /** Whether all processes work on the installation that this command sees. */
@@ -106,21 +78,18 @@ export function checkKeys(seen: readonly SeenProcess[], kind: KeyKind, recorded:
     return key === undefined ? [] : [{ name, key }]
   })
   if (users.length === 0)
-    return [notChecked(check, `Redis has recorded ${newest}; no process tells its own.`, GIVE_ADDRESSES)]
+    return [notChecked(check, `Redis has recorded ${newest}; no process reports its own.`, GIVE_ADDRESSES)]
   const old = users.filter(({ key }) => key !== newest)
-  if (old.length === 0) return [ok(check, `${newest} in ${users.length} processes`)]
-  return old.map(({ name, key }) =>
-    recorded.includes(key)
-      ? warning(
-          check,
-          `${name} uses ${key}; the newest is ${newest}.`,
-          'End that rotation, or bring it the file of the last rotation (docs/SECURITY.md).'
-        )
-      : problem(
-          check,
-          `${name} uses ${key}, which is no key of this installation.`,
-          'Give it the key file of this installation (docs/SECURITY.md).'
-        )
+  const rotation = 'End that rotation, or bring it the file of the last rotation (docs/SECURITY.md).'
+  const ownFile = 'Give it the key file of this installation (docs/SECURITY.md).'
+  return verdict(
+    check,
+    `${newest} in ${users.length} processes`,
+    ...old.map(({ name, key }) =>
+      recorded.includes(key)
+        ? warning(check, `${name} uses ${key}; the newest is ${newest}.`, rotation)
+        : problem(check, `${name} uses ${key}, which is no key of this installation.`, ownFile)
+    )
   )
 }
 
@@ -134,16 +103,19 @@ export function checkVersions(seen: readonly SeenProcess[], supported: string): 
   const old = builds.filter(({ node }) => node !== null && !isAtLeast(node, supported))
   const versions = [...new Set(builds.map(({ version }) => version).filter(version => version !== null))]
   return [
-    ...old.map(({ name, node }) =>
-      problem('version of Node', `${name} runs on Node ${node}.`, `Bring it to Node ${supported}.`)
+    ...verdict(
+      'version of Node',
+      [...new Set(builds.map(({ node }) => node))].join(', '),
+      ...old.map(({ name, node }) =>
+        problem('version of Node', `${name} runs on Node ${node}.`, `Bring it to Node ${supported}.`)
+      )
     ),
-    ...(old.length === 0 ? [ok('version of Node', [...new Set(builds.map(({ node }) => node))].join(', '))] : []),
     ...(versions.length > 1
       ? [
           warning(
             'versions',
             `The processes run ${versions.join(' and ')}.`,
-            'End the deployment: restart those of the older version.'
+            'Restart the processes of the older version.'
           )
         ]
       : [])
@@ -157,7 +129,7 @@ export function checkFigures(
 ): Finding[] {
   const check = 'alerts'
   if (wantedBeside(seen).some(name => !seen.some(({ process }) => process === name))) {
-    return [notChecked(check, 'Not every process tells its figures.', GIVE_ADDRESSES)]
+    return [notChecked(check, 'Not every process reports its metrics.', GIVE_ADDRESSES)]
   }
   const known = new Set(['up', ...queries.map(({ name }) => name), ...seen.flatMap(({ metrics }) => seriesIn(metrics))])
   const blind = queries.flatMap(({ name, query }) => {
@@ -166,25 +138,8 @@ export function checkFigures(
     return unknown.length === 0 ? [] : [`${name} asks for ${unknown.join(', ')}`]
   })
   const mend = 'Load ops/alerts.yml and ops/dashboards/ of the release that runs.'
-  if (blind.length === 0) return [ok(check, `${queries.length} queries, all of figures that exist`)]
-  return [problem(check, `No process tells what is asked: ${blind.join('; ')}.`, mend)]
-}
-
-async function askProcess(url: string): Promise<SeenProcess> {
-  const get = (path: string): Promise<Response> =>
-    fetch(new URL(path, url), { signal: AbortSignal.timeout(ASK_TIMEOUT_MS) })
-  const [ready, metrics] = await Promise.all([get('/readyz'), get('/metrics')])
-  const body: unknown = parseJson(await ready.text())
-  if (!isRecord(body) || typeof body['process'] !== 'string') throw new Error('/readyz is not that of a process')
-  const textsOf = (name: string): Record<string, string> => Object(body[name])
-  return {
-    name: `${body['process']} at ${new URL(url).host}`,
-    process: body['process'],
-    problems: textsOf('problems'),
-    warnings: textsOf('warnings'),
-    facts: textsOf('facts'),
-    metrics: await metrics.text()
-  }
+  if (blind.length === 0) return [ok(check, `${queries.length} queries, all of metrics that exist`)]
+  return [problem(check, `No process has these metrics: ${blind.join('; ')}.`, mend)]
 }
 
 function buildOf(metrics: string): { version: string | null; node: string | null } {

@@ -13,10 +13,19 @@ import { probeCardNetwork } from '../../../workers/network/card-network.js'
 import { assertAllowed, checkedLookup } from '../../../workers/webhooks/resolver.js'
 import { checkCertificates } from './certificates.js'
 import { checkServers, checkUsers } from './durable-checks.js'
-import { attempt, type Finding, notChecked, ok, problem, warning } from './finding.js'
+import {
+  attempt,
+  CONNECT_TIMEOUT_MS,
+  connected,
+  type Finding,
+  notChecked,
+  ok,
+  problem,
+  verdict,
+  warning
+} from './finding.js'
 
-const CONNECT_TIMEOUT_MS = 5_000
-/** Enough to see whether the way out is open, and no burden for merchants. */
+/** Enough to see whether connections to the internet work, and no load for merchants. */
 const ENDPOINTS_MAX = 20
 
 /** The memory-only Redis and its users. `url` undefined: its address is not known. */
@@ -26,7 +35,7 @@ export async function checkMemoryOnly(
   installation: Installation | null
 ): Promise<Finding[]> {
   const check = 'memory-only redis'
-  const give = 'Give SECRETS_REDIS_URL with the user `operator`; until then its processes tell of it.'
+  const give = 'Give SECRETS_REDIS_URL with the user `operator`; until then see /readyz of its processes.'
   if (url === undefined) return [notChecked(check, 'SECRETS_REDIS_URL is not set.', give)]
   const mend = 'Start it, correct SECRETS_REDIS_URL, or set what the sentence names, on every server (docs/REDIS.md).'
   const log = createLogger('operator', 'silent')
@@ -34,12 +43,13 @@ export async function checkMemoryOnly(
     const secrets = await connectRedis(url, 'secrets', log, 'SECRETS_REDIS_URL', CONNECT_TIMEOUT_MS)
     try {
       const { problem: fault, warning: doubt } = await memoryOnlyProblems(secrets, installation)
-      const found = [
-        fault !== undefined && problem(check, fault, mend),
-        doubt !== undefined && warning(check, doubt, mend)
-      ].filter(finding => finding !== false)
       return [
-        ...(found.length > 0 ? found : [ok(check, 'writes nothing to a disk, evicts nothing')]),
+        ...verdict(
+          check,
+          'writes nothing to a disk, evicts nothing',
+          fault !== undefined && problem(check, fault, mend),
+          doubt !== undefined && warning(check, doubt, mend)
+        ),
         ...(await checkUsers(secrets, 'memoryOnly', config)),
         ...(await checkServers(secrets, 'SECRETS_REDIS_URL'))
       ]
@@ -53,7 +63,7 @@ export async function checkMemoryOnly(
 export async function checkCardNetwork(env: NodeJS.ProcessEnv | undefined): Promise<Finding[]> {
   const check = 'card network'
   if (!isGiven('NETWORK_MERCHANT_KEY', env)) {
-    const give = 'Give the NETWORK_ settings of `payments`; until then its /readyz tells of it, every 30 s.'
+    const give = 'Give the NETWORK_ settings of `payments`; until then see its /readyz, which checks it every 30 s.'
     return [notChecked(check, 'NETWORK_MERCHANT_KEY is not set here.', give)]
   }
   const mend =
@@ -64,8 +74,8 @@ export async function checkCardNetwork(env: NodeJS.ProcessEnv | undefined): Prom
       probeCardNetwork(config),
       checkCertificates([config.networkTransactionUrl, config.networkQueryUrl])
     ])
-    const found = sentences.map(sentence => problem(check, sentence, mend))
-    return [...(found.length > 0 ? found : [ok(check, 'answers, and takes the credentials')]), ...certificates]
+    const faults = sentences.map(sentence => problem(check, sentence, mend))
+    return [...verdict(check, 'answers, and accepts the credentials', ...faults), ...certificates]
   })
 }
 
@@ -88,7 +98,7 @@ export async function checkEgress(redis: Redis, config: Config): Promise<Finding
     return warning(
       check,
       found,
-      'Ask the merchant, or look at `operator webhook list`. Is it a network of yours? WEBHOOK_ALLOWED_NETWORKS.'
+      'Ask the merchant, and see `webhook list`. An endpoint in a network of yours needs WEBHOOK_ALLOWED_NETWORKS.'
     )
   })
 }
@@ -105,17 +115,9 @@ async function endpointUrls(redis: Redis, { environment, partitions }: Config): 
   return [...places.values()]
 }
 
-function connectionTo(url: URL, policy: ReturnType<typeof createEgressPolicy>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const host = url.hostname.replace(/^\[|\]$/g, '')
-    if (isIP(host) !== 0) assertAllowed(policy, host, host)
-    const lookup = checkedLookup(policy)
-    const socket = connect({ host, port: Number(url.port || 443), lookup, timeout: CONNECT_TIMEOUT_MS })
-    socket.once('error', reject)
-    socket.once('timeout', () => socket.destroy(new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`)))
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve()
-    })
-  })
+async function connectionTo(url: URL, policy: ReturnType<typeof createEgressPolicy>): Promise<void> {
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  if (isIP(host) !== 0) assertAllowed(policy, host, host)
+  const socket = connect({ host, port: Number(url.port || 443), lookup: checkedLookup(policy) })
+  ;(await connected(socket, 'connect')).destroy()
 }

@@ -33,7 +33,6 @@ describe('the inspector', function () {
   before(async () => {
     inspector = await startInspector({
       port: 0,
-      isHostedAllowed: false,
       redisAddress: async () => service().redisUrl
     })
     page = await browser.open(inspector.url, { viewport: VIEWPORT })
@@ -44,7 +43,7 @@ describe('the inspector', function () {
     await inspector.stop()
   })
 
-  it('follows a payment through create, capture and partial refund, while three others are under way', async () => {
+  it('follows a payment through create, capture and partial refund, while three others are in progress', async () => {
     // Each worker looks for an inspector once a second: what it does before that comes and goes unseen.
     await until('both workers report', async () => {
       await merchant.create()
@@ -78,7 +77,7 @@ describe('the inspector', function () {
     expect(await page.locator('#charts .here').count()).to.equal(1)
   })
 
-  it('tells what may come next, and what each answer of the network was about', async () => {
+  it('shows what may come next, and the sale of each answer of the network', async () => {
     const next = await page.locator('.next tbody b').allTextContents()
     expect(next).to.include.members(['cancel', 'network notification'])
     const reference = await page.locator('.history tr:last-child td:last-child').getAttribute('title')
@@ -94,10 +93,9 @@ describe('the inspector', function () {
     await chip('partially_refunded')
   })
 
-  it('finds a payment that has not moved while the page was open', async () => {
+  it('finds a payment that has not changed since the page was opened', async () => {
     const other = await startInspector({
       port: 0,
-      isHostedAllowed: false,
       redisAddress: async () => service().redisUrl
     })
     try {
@@ -113,7 +111,7 @@ describe('the inspector', function () {
     }
   })
 
-  it('loads nothing from elsewhere and complains about nothing', async () => {
+  it('loads nothing from other hosts, without an error in the browser', async () => {
     const loaded = await page.evaluate(() => performance.getEntriesByType('resource').map(entry => entry.name))
     expect(loaded.filter(url => !url.startsWith(inspector.url))).to.deep.equal([])
     expect(browser.problems).to.deep.equal([])
@@ -129,7 +127,6 @@ describe('what-if', function () {
   before(async () => {
     inspector = await startInspector({
       port: 0,
-      isHostedAllowed: false,
       redisAddress: () => Promise.reject(new Error('There is no service.'))
     })
     page = await browser.open(inspector.url, { viewport: VIEWPORT })
@@ -166,7 +163,7 @@ describe('what-if', function () {
     expect(await page.locator('.history td small').allTextContents()).to.include('status 500, again in 5 s')
   })
 
-  it('can be stepped with the keyboard alone: what is redrawn keeps the focus', async () => {
+  it('can be stepped with the keyboard: a redraw keeps the focus', async () => {
     const focused = (): Promise<string> => page.evaluate('document.activeElement.textContent')
     await page.getByRole('button', { name: 'Start again' }).press('Enter')
     await page.waitForSelector('#place:text-is("waiting")')
@@ -178,7 +175,7 @@ describe('what-if', function () {
     await page.waitForSelector('#place:text-is("delivered")')
   })
 
-  it('takes the last step back', async () => {
+  it('undoes the last step', async () => {
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.waitForSelector('#place:text-is("sending")')
     expect(browser.problems).to.deep.equal([])

@@ -20,7 +20,7 @@ describe('the connection of the inspector', function () {
     await rm(dir, { recursive: true, force: true })
   })
 
-  it('says when Redis is away, and when it is back', async () => {
+  it('reports when Redis is unavailable, and when it is back', async () => {
     dir = await mkdtemp(join(tmpdir(), 'payments-live-'))
     const port = await freePort()
     const start = async (): Promise<EmbeddedServer> => {
@@ -38,13 +38,13 @@ describe('the connection of the inspector', function () {
     )
     await says('Connected to Redis')
     await server.process.stop(2_000)
-    await says('does not answer any more')
+    await says('does not answer; reconnecting')
     server = await start()
     await says('Connected to Redis')
 
-    // Ctrl-C while it is away: the end does not wait for it.
+    // Ctrl-C while Redis is unavailable does not wait for it.
     await server.process.stop(2_000)
-    await says('does not answer any more')
+    await says('does not answer; reconnecting')
     const askedMs = Date.now()
     await feed.stop()
     feed = undefined

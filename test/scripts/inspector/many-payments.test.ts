@@ -25,7 +25,6 @@ describe('the inspector of many payments', function () {
   beforeEach(async () => {
     server = await startInspectorServer({
       port: 0,
-      isHostedAllowed: false,
       replay: () => [],
       status: () => 'Connected',
       find: async () => false
@@ -37,7 +36,7 @@ describe('the inspector of many payments', function () {
   })
   afterEach(() => server.stop())
 
-  it('keeps as many as the server does, and the one that is selected', async () => {
+  it('keeps as many payments as the server, and the selected one', async () => {
     for (const first of [11, 101, 201, 301]) {
       move(...range(first, first + 99))
       await line(first + 99).waitFor()
@@ -46,11 +45,10 @@ describe('the inspector of many payments', function () {
     expect(await line(1).getAttribute('aria-pressed')).to.equal('true')
   })
 
-  it('misses no move that comes while the page receives all the others', async () => {
+  it('misses no change that comes during the replay', async () => {
     const sessions = createSessions()
     const other = await startInspectorServer({
       port: 0,
-      isHostedAllowed: false,
       replay: () => {
         setImmediate(() => other.send(sessions.add(observed(500))))
         return range(1, 200).flatMap(number => sessions.add(observed(number)))
@@ -66,7 +64,7 @@ describe('the inspector of many payments', function () {
     }
   })
 
-  it('holds the list still under the mouse, so that one presses the payment that one sees', async () => {
+  it('does not move the list under the mouse, so that a click hits the payment under it', async () => {
     const { x, y } = (await line(7).boundingBox()) ?? { x: 0, y: 0 }
     await page.mouse.move(x + 20, y + 10)
     move(1, 2, 11)
@@ -80,7 +78,7 @@ describe('the inspector of many payments', function () {
     expect(await page.locator('[data-payment]').first().getAttribute('data-payment')).to.equal(idOf(12))
   })
 
-  it('leaves alone what is marked in the details, and where a chart was scrolled to, while others move', async () => {
+  it('keeps marked text and the scroll position while other payments change', async () => {
     const { x, y } = (await page.locator('#details dd').first().boundingBox()) ?? { x: 0, y: 0 }
     await page.mouse.dblclick(x + 10, y + 5)
     await page.locator('.drawing').evaluate('document.querySelector(".drawing").scrollTo(5, 0)')

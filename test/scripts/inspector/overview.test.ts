@@ -15,7 +15,6 @@ describe("the inspector's overview of a payment", function () {
   before(async () => {
     inspector = await startInspector({
       port: 0,
-      isHostedAllowed: false,
       redisAddress: () => Promise.reject(new Error('There is no service.'))
     })
     page = await browser.open(inspector.url, { viewport: { width: 1_440, height: 900 } })
@@ -29,7 +28,7 @@ describe("the inspector's overview of a payment", function () {
     expect(await coveredLabels(page)).to.deep.equal([])
   }
 
-  it('shows the lifecycle first, all of it without scrolling', async () => {
+  it('shows the whole lifecycle without scrolling', async () => {
     await page.locator('.drawing svg').waitFor()
     await isLegible()
     const room = await page.evaluate(`(() => {
@@ -43,7 +42,7 @@ describe("the inspector's overview of a payment", function () {
       .and.not.to.match(/resolved|reversed|resumed/)
   })
 
-  it('shows what verification does when it is asked to, and in each state what the worker then does', async () => {
+  it('shows verification on request, with the actions of the worker in each state', async () => {
     await flip()
     await isLegible()
     expect(await words())
@@ -52,7 +51,7 @@ describe("the inspector's overview of a payment", function () {
     expect(await page.locator('[id="state:captured"] text').allTextContents()).to.include('duplicate sale: void')
   })
 
-  it('remembers that in its address', async () => {
+  it('keeps that in the address of the page', async () => {
     await page.reload()
     await page.locator('.drawing svg').waitFor()
     expect(await words()).to.contain('resolved as booked')

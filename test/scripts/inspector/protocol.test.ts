@@ -52,7 +52,7 @@ describe('inspection', () => {
     }
   }
 
-  it('tells each decision while an inspector looks on, refusals too', async () => {
+  it('publishes each decision while an inspector is connected, refusals too', async () => {
     const seen = await observed(['AUTHORISE', 'APPROVED', 'CAPTURE/above', 'CAPTURE/part'])
     expect(
       seen.map(({ event, effect, refusal, payment }) => [event, effect, refusal, payment.progress.status])
@@ -64,7 +64,7 @@ describe('inspection', () => {
     ])
   })
 
-  it('needs no more of Redis than its users may do', async () => {
+  it('needs no more permissions in Redis than its users have', async () => {
     await makeRedisUsers(test.redis, 'durable')
     // The users of the file work in database 0.
     for (const user of ['inspector', 'payments']) await test.redis.acl('SETUSER', user, '+select')
@@ -90,7 +90,7 @@ describe('inspection', () => {
     }
   })
 
-  it('tells nothing about the buyer, nor what the merchant wrote', async () => {
+  it('publishes nothing about the buyer and no text of the merchant', async () => {
     const [decision] = await observed(['AUTHORISE'])
     const { terms, progress } = firstWorld('manual').payment
     const text = JSON.stringify(decision)
@@ -98,7 +98,7 @@ describe('inspection', () => {
     for (const secret of [...secrets, progress.operation.idempotencyKey]) expect(text).not.to.contain(secret)
   })
 
-  it('costs nothing without an inspector: nothing is published, nothing is even put into words', async () => {
+  it('publishes nothing and reads no payment without an inspector', async () => {
     const stopping = new AbortController()
     await test.redis.del('inspector')
     const inspection = createInspection(test.redis, 'payments 1', log, stopping.signal)
@@ -139,7 +139,7 @@ describe('the inspection protocol', () => {
     expect((JSON.parse(manifest) as { version: string }).version).to.equal(PROTOCOL_VERSION)
   })
 
-  it('carries a definition that XState makes the same machine of', () => {
+  it('has a definition from which XState makes the same machine', () => {
     const [actor] = sessions.replay()
     if (actor?.type !== '@xstate.actor') return expect.fail('a replay begins with the actor')
     const copy = createMachine(JSON.parse(actor.definition ?? ''))
@@ -152,7 +152,6 @@ describe('the server of the inspector', () => {
   const start = (port = 0): ReturnType<typeof startInspectorServer> =>
     startInspectorServer({
       port,
-      isHostedAllowed: false,
       replay: () => [],
       status: () => '',
       find: async () => false
@@ -172,29 +171,29 @@ describe('the server of the inspector', () => {
     expect(failure).to.contain('--port=0')
   })
 
-  it('lets no page of another site connect', async () => {
+  it('refuses a page of another site', async () => {
     const socket = new WebSocket(server.url.replace('http', 'ws'), { origin: 'https://elsewhere.example' })
     const failure = await new Promise<Error>(resolve => socket.once('error', resolve))
     expect(failure.message).to.contain('401')
   })
 
-  it('does not answer under a name that is not of this machine', async () => {
+  it('refuses a host name that is not of this machine', async () => {
     const socket = new WebSocket(server.url.replace('http', 'ws'), { headers: { Host: 'rebound.example' } })
     const failure = await new Promise<Error>(resolve => socket.once('error', resolve))
     expect(failure.message).to.contain('401')
   })
 
-  it('shows the hosted inspector only when that was asked for', async () => {
+  it('serves the hosted inspector only with --hosted', async () => {
     expect((await fetch(`${server.url}hosted`)).status).to.equal(404)
   })
 
-  it('refuses a what-if that makes no sense, with a sentence', async () => {
+  it('refuses an invalid what-if with a sentence', async () => {
     const answer = await fetch(`${server.url}what-if`, { method: 'POST', body: '{"machine":"payment"}' })
     expect(answer.status).to.equal(400)
     expect(await answer.text()).to.contain('beginnings')
   })
 
-  it('gives away no file but those of its page', async () => {
+  it('serves no file but those of its page', async () => {
     for (const path of ['package.json', '../package.json', '%2e%2e/package.json', 'page.ts', 'browser/page.js']) {
       expect((await fetch(`${server.url}${path}`)).status, path).to.equal(404)
     }

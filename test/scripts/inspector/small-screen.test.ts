@@ -11,7 +11,6 @@ describe('the inspector on a small screen', function () {
     // No server listens there: what-if needs no service.
     inspector = await startInspector({
       port: 0,
-      isHostedAllowed: false,
       redisAddress: async () => 'redis://127.0.0.1:1'
     })
   })
@@ -22,7 +21,7 @@ describe('the inspector on a small screen', function () {
     ['half a screen', { width: 960, height: 900 }],
     ['a laptop', { width: 1280, height: 800 }]
   ] as const) {
-    it(`fits on ${name}, with words that can be read and the payment in sight`, async () => {
+    it(`fits on ${name}, with readable text and the payment in view`, async () => {
       const page = await browser.open(inspector.url, { viewport })
       await page.getByRole('button', { name: 'What if' }).click()
       await page.getByRole('button', { name: 'Settlement' }).click()

@@ -5,7 +5,7 @@ import { judgeArchive } from '../../../scripts/operator/doctor/archive-checks.js
 const NOW_MS = Date.UTC(2026, 0, 1)
 const VERIFIED = 'postgres://payments@db.example/archive?sslmode=verify-full'
 
-describe('archive, as operator doctor judges it', () => {
+describe('operator doctor: the checks of the archive', () => {
   const facts: ArchiveFacts = {
     user: 'payments',
     serverVersion: 140_000,
@@ -30,11 +30,11 @@ describe('archive, as operator doctor judges it', () => {
       .filter(({ state }) => state !== 'ok')
       .map(({ state, check, found }) => `${state}: ${check}: ${found}`)
 
-  it('is well', () => {
+  it('find no fault in a well configured archive', () => {
     expect(judge({})).to.deep.equal([])
   })
 
-  it('has to be encrypted and verified in live, unless it is on this machine', () => {
+  it('require a verified TLS connection in live, unless the server is on this machine', () => {
     expect(judge({ isEncrypted: false }).join()).to.match(/^problem: TLS of the archive: .* not encrypted/)
     for (const mode of ['', '?sslmode=require', '?sslmode=no-verify']) {
       const url = `postgres://payments@db.example/archive${mode}`
@@ -45,26 +45,26 @@ describe('archive, as operator doctor judges it', () => {
     }
   })
 
-  it('has to be a primary of a version that is known to work', () => {
+  it('require a primary of a supported version', () => {
     expect(judge({ serverVersion: 130_011 }).join()).to.match(/^problem: version of the archive: .* PostgreSQL 13/)
     expect(judge({ isStandby: true }).join()).to.match(/^problem: durability of the archive: .* standby/)
   })
 
-  it('may have a clock that differs by a second, and by what the query took', () => {
+  it('tolerate a clock difference of one second plus the duration of the query', () => {
     const clock = (nowMs: number): string => judge({ nowMs }).join()
     for (const byMs of [-1_010, 1_010]) expect(clock(NOW_MS + byMs)).to.equal('')
     expect(clock(NOW_MS + 2_010)).to.match(/^warning: clock of the archive: .* 2\.0 s ahead of that of Redis/)
     expect(clock(NOW_MS - 2_010)).to.match(/^warning: clock of the archive: .* 2\.0 s behind that of Redis/)
   })
 
-  it('is told of months by the time of the service, and up to five of them by name', () => {
+  it('name up to five months that are past their retention, by the time of the service', () => {
     expect(judge({}, VERIFIED, 6)).to.deep.equal([])
     expect(judge({}, VERIFIED, 5).join()).to.contain('Older than 5 years: 2020-12.')
     const months = Array.from({ length: 7 }, (_, index) => `2010-0${index + 1}`)
     expect(judge({ months }, VERIFIED, 5).join()).to.contain('2010-05 and 2 more.')
   })
 
-  it('is not checked where the user may not look', () => {
+  it('are "not checked" where the user lacks the permission', () => {
     expect(judge({ missingMigrations: null }).join()).to.match(/^not checked: tables of the archive/)
   })
 })

@@ -55,7 +55,7 @@ describe('operator archive drop', () => {
     expect((await run(['status'])).out).to.match(/^2020-03 +0 +0 .* dropped \d{4}-/m)
   })
 
-  it('says that a month was dropped before', async () => {
+  it('reports that a month was dropped before', async () => {
     await put(MONTH_MS)
     await exported()
     await drop()
@@ -64,7 +64,7 @@ describe('operator archive drop', () => {
     expect(out).to.match(/^Dropped before, on \d{4}-\d\d-\d\d: 2020-03: 1 payments/)
   })
 
-  it('asks first, and refuses a month that is not there', async () => {
+  it('asks for confirmation, and refuses a month without payments', async () => {
     await put(MONTH_MS)
     await exported()
     expect((await run(['drop', '2020-03'], FIVE_YEARS)).code).to.equal(2)
@@ -73,7 +73,7 @@ describe('operator archive drop', () => {
     expect(await rows()).to.have.length(1)
   })
 
-  it('refuses a month that is not exported as it is now', async () => {
+  it('refuses a month that was never exported or has changed since', async () => {
     const [payment] = await put(MONTH_MS)
     expect((await drop()).err).to.contain('was never exported')
     await exported()
@@ -89,7 +89,7 @@ describe('operator archive drop', () => {
     expect((await drop()).code).to.equal(0)
   })
 
-  it('goes by the time of the service', async () => {
+  it('uses the time of the service', async () => {
     const lastMonthMs = new Date().setUTCDate(1) - DAY_MS
     const month = new Date(lastMonthMs).toISOString().slice(0, 7)
     await put(lastMonthMs)
@@ -132,10 +132,10 @@ describe('operator archive drop', () => {
   })
 })
 
-describe('operator archive drop beside others', () => {
+describe('operator archive drop beside other clients', () => {
   const { run, oldest, newFile, archived } = useOperatorArchive()
 
-  it('waits two seconds for a reader, changes nothing then, and works afterwards', async () => {
+  it('gives up after two seconds behind a reader, changes nothing, and works afterwards', async () => {
     const payment = createdAt(MONTH_MS)
     await archived.archive.put([payment])
     await run(['export', '2020-03', '--file', newFile()])
@@ -151,7 +151,7 @@ describe('operator archive drop beside others', () => {
     expect((await run(['drop', '2020-03', '--yes'], FIVE_YEARS)).code).to.equal(0)
   })
 
-  it('misses no payment that is written meanwhile', async () => {
+  it('refuses a month in which a payment is written meanwhile', async () => {
     await archived.archive.put([createdAt(MONTH_MS)])
     await run(['export', '2020-03', '--file', newFile()])
     const writer = new Client({ connectionString: archived.postgres.url })
@@ -166,7 +166,7 @@ describe('operator archive drop beside others', () => {
     expect(await oldest()).to.include({ payments: 1, back_in_redis: 1 })
   })
 
-  it('says that the connection was lost, and leaves the month as it is', async () => {
+  it('reports a lost connection, and leaves the month unchanged', async () => {
     await archived.archive.put([createdAt(MONTH_MS)])
     await run(['export', '2020-03', '--file', newFile()])
     await archived.postgres.ask('BEGIN')
@@ -206,7 +206,7 @@ describe('commands of docs/ARCHIVE.md', function () {
   this.timeout(60_000)
   const { oldest, newFile, servers, archived } = useOperatorArchive()
 
-  it('export and drop a month, and bring it back', async () => {
+  it('export, drop and restore a month', async () => {
     const payments = [1, DAY_MS].map(afterMs =>
       createdAt(Date.UTC(2024, 2, 1) + afterMs, {
         terms: {

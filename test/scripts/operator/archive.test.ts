@@ -42,7 +42,7 @@ describe('operator archive', () => {
     )
   })
 
-  it('exports a month into a file that only its owner reads, and says when it has changed since', async () => {
+  it('exports a month into a file that only its owner reads, and shows a change since', async () => {
     const payments = await put(MONTH_MS, MONTH_MS + 1, NEXT_MONTH_MS)
     const file = newFile()
     const { code, out, err } = await run(['export', '2020-03', '--file', file])
@@ -65,7 +65,7 @@ describe('operator archive', () => {
     expect((audit.json() as unknown[]).at(-1)).to.include({ verb: 'archive export', detail: sha256, outcome: 'done' })
   })
 
-  it('exports more than a page, in the order of ids, and shows how far it is', async () => {
+  it('exports more than a page, in the order of ids, and shows its progress', async () => {
     const payments = await put(...Array.from({ length: 501 }, (_, index) => MONTH_MS + index))
     const lines: string[] = []
     const file = newFile()
@@ -77,11 +77,11 @@ describe('operator archive', () => {
     expect(await oldest()).to.include({ is_unchanged: true })
   })
 
-  it('replaces no file, and leaves none for a month that is not there', async () => {
+  it('replaces no file, and leaves none for a month without payments', async () => {
     await put(MONTH_MS)
     const file = newFile()
     await writeFile(file, 'mine')
-    expect((await run(['export', '2020-03', '--file', file])).err).to.contain('is there already')
+    expect((await run(['export', '2020-03', '--file', file])).err).to.contain('exists already')
     const other = newFile()
     await writeFile(`${other}.part`, 'of another export')
     expect((await run(['export', '2020-03', '--file', other])).err).to.contain('another export writes it')
@@ -93,7 +93,7 @@ describe('operator archive', () => {
     expect(await archived.postgres.ask('SELECT FROM exports')).to.deep.equal([])
   })
 
-  it('says that there is no archive, or that it is away', async () => {
+  it('reports that there is no archive, or that it is unavailable', async () => {
     const none = await run(['status'], { ARCHIVE_URL: '' })
     expect([none.code, none.err]).to.deep.equal([
       1,
@@ -114,7 +114,7 @@ describe('file of an export', () => {
   })
   after(() => rm(dir, { recursive: true, force: true }))
 
-  it('has its name only when it is complete, and leaves nothing behind when the archive fails', async () => {
+  it('has its name only when it is complete, and is removed when the archive fails', async () => {
     const file = join(dir, 'half')
     let lose: (reason: Error) => void = () => undefined
     const lost = new Promise<never>((_, reject) => {

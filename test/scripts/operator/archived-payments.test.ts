@@ -13,7 +13,7 @@ describe('operator with an archive', () => {
   const servers = useRedis()
   const archived = usePostgresArchive()
 
-  it('shows, finds and counts a payment that has left Redis, and says so when the archive is away', async () => {
+  it('shows, finds and counts an archived payment, and reports an unavailable archive', async () => {
     const run = (archiveUrl: string, ...args: string[]) =>
       operate({ SERVICE_ENV: 'test', REDIS_URL: servers.url, ARCHIVE_URL: archiveUrl }, args)
     const made = (await run('', 'merchant', 'create', 'Loja', '--json')).json() as { merchant_id: string }

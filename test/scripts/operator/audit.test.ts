@@ -33,13 +33,21 @@ describe('operator command line: audit trail', () => {
     expect((await run(`audit ${merchant}`)).out).to.match(/Z +ana +merchant disable m_\w+ +done +OPS-17$/m)
   })
 
-  it('records a change that failed, with its options, and none for what only reads', async () => {
+  it('records a change that failed, with its options, and no verb that only reads', async () => {
     await run('webhook discard m_typo --before 2026-01-02T00:00:00Z --yes')
     await run('merchant show m_typo')
     const found = await rows('m_typo')
     expect(found).to.have.lengthOf(1)
     expect(found[0]).to.deep.include({ outcome: 'failed', options: { before: Date.parse('2026-01-02') } })
     expect(String(found[0]?.['detail'])).to.contain('There is no merchant m_typo')
+  })
+
+  it('records no change whose subject it does not understand, and asks for no confirmation', async () => {
+    for (const line of ['clock advance 1y', 'archive drop 2024-3', 'payment erase-buyer 12']) {
+      const { code, err } = await run(line)
+      expect([code, err.includes('is not')], err).to.deep.equal([2, true])
+      expect(await rows(line.split(' ').at(-1) ?? '')).to.deep.equal([])
+    }
   })
 
   it('lists what happened since a time, and nothing before', async () => {
@@ -56,7 +64,7 @@ describe('operator command line: audit trail', () => {
     expect((await run('audit k_died')).out).to.contain('not known')
   })
 
-  it('changes nothing that it can not record', async () => {
+  it('changes nothing when the audit trail can not be written', async () => {
     const merchant = await newMerchant()
     await servers.redis.acl('SETUSER', 'operator', '-xadd')
     try {

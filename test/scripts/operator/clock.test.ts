@@ -1,34 +1,21 @@
 import { expect } from 'chai'
 import { register } from 'prom-client'
 import { advanceClock, followClock, readClockOffset, watchClock } from '../../../redis/connection/redis-clock.js'
-import { createPaymentStore } from '../../../redis/payments/payments.js'
-import { readConfig } from '../../../runtime/config.js'
-import { runOperator } from '../../../scripts/operator/program.js'
+import { claimInstallation } from '../../../redis/installation/installation.js'
 import { until } from '../../support/conditions.js'
 import { ConditionsUnderTest } from '../../support/conditions-of.js'
+import { operate } from '../../support/operator.js'
 import { useRedis } from '../../support/redis.js'
 
 describe('the clock of the live environment', () => {
   const test = useRedis()
 
-  it('cannot be moved, and does not look at what moves the other one', async () => {
-    let errors = ''
-    const world = {
-      connect: async () => ({
-        config: readConfig({ SERVICE_ENV: 'live' }, 'operator'),
-        redis: test.redis,
-        payments: createPaymentStore(test.redis),
-        archiveUrl: '',
-        close: async () => undefined
-      }),
-      out: () => undefined,
-      err: (text: string) => {
-        errors += text
-      }
+  it('cannot be moved, and ignores the offset of the test clock', async () => {
+    await claimInstallation(test.redis, { environment: 'live', installationId: 'eu', partitions: 4 })
+    for (const args of [['advance', '7d'], ['reset']]) {
+      const { code, err } = await operate({ REDIS_URL: test.url }, ['clock', ...args])
+      expect([code, err]).to.deep.equal([1, 'error: The live environment has no test clock. Nothing was changed.\n'])
     }
-    expect(await runOperator(['clock', 'advance', '7d'], world)).to.equal(1)
-    expect(await runOperator(['clock', 'reset'], world)).to.equal(1)
-    expect(errors).to.contain('The clock of the live environment is the real one.')
     expect(await readClockOffset(test.redis)).to.equal(0)
 
     await advanceClock(test.redis, 3_600_000)
@@ -46,7 +33,7 @@ describe('the clock of a machine that is wrong', () => {
     ['ahead of', 400_000],
     ['behind', -400_000]
   ] as const) {
-    it(`is a warning and a figure of its process when it is ${side} that of Redis`, async () => {
+    it(`is a warning and a metric of its process when it is ${side} that of Redis`, async () => {
       const process = new ConditionsUnderTest()
       await watchClock(test.redis, { process, machine: { now: () => Date.now() + errorMs } })
       const { warnings } = await process.health()
@@ -59,7 +46,7 @@ describe('the clock of a machine that is wrong', () => {
     })
   }
 
-  it('is no warning while the difference is tolerated, and a figure all the same', async () => {
+  it('is no warning while the difference is tolerated, but a metric', async () => {
     const process = new ConditionsUnderTest()
     await watchClock(test.redis, { process, machine: { now: () => Date.now() + 600 } })
     const { warnings } = await process.health()
@@ -73,7 +60,7 @@ describe('the clock of a machine that is wrong', () => {
     ['ahead', 25 * 60_000],
     ['behind', -25 * 60_000]
   ] as const) {
-    it(`is set right by the clock of Redis when it is ${name}, in either environment`, async () => {
+    it(`is corrected by the clock of Redis when it is ${name}, in either environment`, async () => {
       const machine = { now: () => Date.now() + errorMs }
       for (const environment of ['live', 'test'] as const) {
         const clock = await followClock(test.redis, environment, { machine })
@@ -83,7 +70,7 @@ describe('the clock of a machine that is wrong', () => {
     })
   }
 
-  it('is left alone while it is as good as right', async () => {
+  it('is not corrected while the difference is small', async () => {
     const machine = { now: () => Date.now() + 300 }
     const clock = await followClock(test.redis, 'live', { machine })
     const [before, told, after] = [machine.now(), clock.now(), machine.now()]
@@ -95,7 +82,7 @@ describe('the clock of a machine that is wrong', () => {
 describe('the clock of the test environment', () => {
   const test = useRedis()
 
-  it('is the same in all processes, soon after it was moved', async () => {
+  it('is the same in all processes soon after a change', async () => {
     const clocks = await Promise.all([followClock(test.redis, 'test'), followClock(test.redis, 'test')])
     try {
       await advanceClock(test.redis, 3_600_000)

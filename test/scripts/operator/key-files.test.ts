@@ -3,29 +3,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { recordedKeys } from '../../../redis/installation/key-record.js'
-import { connectionOf } from '../../../scripts/operator/connection.js'
-import { runOperator } from '../../../scripts/operator/program.js'
 import { ensureKeyFiles, keyFilesIn, webhookKeyFileIn } from '../../../vault/key-files.js'
 import { readKeyRing } from '../../../vault/key-ring.js'
 import { loadOpener } from '../../../vault/opener.js'
 import { loadSealer } from '../../../vault/sealer.js'
 import { loadWebhookSecrets } from '../../../vault/webhook-secrets.js'
 import { until } from '../../support/conditions.js'
+import { operate } from '../../support/operator.js'
 import { useRedis } from '../../support/redis.js'
 
-const noRedis = (): Promise<never> => Promise.reject(new Error('this command needs no Redis'))
+const init = (...args: string[]) =>
+  operate({}, args, { connect: () => Promise.reject(new Error('this command needs no Redis')) })
 const isRoot = process.getuid?.() === 0
 /** Only root can give files to another user. */
 const uid = isRoot ? 65_534 : (process.getuid?.() ?? 0)
 const gid = isRoot ? 65_533 : (process.getgid?.() ?? 0)
-
-async function operator(args: readonly string[], connect: Parameters<typeof runOperator>[1]['connect'] = noRedis) {
-  let text = ''
-  const write = (more: string): void => {
-    text += more
-  }
-  return { code: await runOperator(args, { connect, out: write, err: write }), text }
-}
 
 describe('operator: the first key files of an installation', () => {
   let dir = ''
@@ -39,9 +31,9 @@ describe('operator: the first key files of an installation', () => {
   }
 
   it('vault init makes a pair that seals and opens, readable by its owner only, without Redis', async () => {
-    const made = await operator(['vault', 'init', join(dir, 'keys'), '--json'])
+    const made = await init('vault', 'init', join(dir, 'keys'), '--json')
     expect(made.code, made.text).to.equal(0)
-    const { key_id: keyId, files } = JSON.parse(made.text) as { key_id: string; files: string[] }
+    const { key_id: keyId, files } = made.json() as { key_id: string; files: string[] }
     expect(files.map(file => file.replace(`${dir}/keys/`, ''))).to.deep.equal([
       'vault-private-keys.json',
       'vault-public-keys.json'
@@ -60,7 +52,7 @@ describe('operator: the first key files of an installation', () => {
   ] as const) {
     it(`${noun} init gives the files and their folder to a user and a group`, async () => {
       const folder = join(dir, 'keys')
-      const made = await operator([noun, 'init', folder, '--mode', '640', '--owner', `${uid}:${gid}`])
+      const made = await init(noun, 'init', folder, '--mode', '640', '--owner', `${uid}:${gid}`)
       expect(made.code, made.text).to.equal(0)
       expect(readdirSync(folder).map(name => accessOf(join(folder, name)))).to.deep.equal(
         Array.from({ length: count }, () => `640 ${uid}:${gid}`)
@@ -70,9 +62,9 @@ describe('operator: the first key files of an installation', () => {
 
     it(`${noun} init leaves the rights of an existing folder alone, and replaces no file`, async () => {
       chmodSync(dir, 0o711)
-      expect((await operator([noun, 'init', '--folder', dir])).code).to.equal(0)
+      expect((await init(noun, 'init', '--folder', dir)).code).to.equal(0)
       const before = readdirSync(dir).map(name => readFileSync(join(dir, name), 'utf8'))
-      const second = await operator([noun, 'init', dir])
+      const second = await init(noun, 'init', dir)
       expect(second).to.include({ code: 1 })
       expect(second.text).to.contain('exists already. Nothing was changed')
       expect(readdirSync(dir).map(name => readFileSync(join(dir, name), 'utf8'))).to.deep.equal(before)
@@ -82,7 +74,7 @@ describe('operator: the first key files of an installation', () => {
 
   it('init refuses what it does not understand', async () => {
     for (const options of [['--mode', '666'], ['--owner', 'payments'], []]) {
-      expect(await operator(['vault', 'init', ...(options.length === 0 ? [] : [dir]), ...options])).to.include({
+      expect(await init('vault', 'init', ...(options.length === 0 ? [] : [dir]), ...options)).to.include({
         code: 2
       })
     }
@@ -98,7 +90,7 @@ describe('operator: the commands of docs/SECURITY.md about keys', () => {
   })
   after(() => rmSync(dir, { recursive: true }))
 
-  it('work in the order in which they stand there', async () => {
+  it('work in the order of the page', async () => {
     const page = readFileSync('docs/SECURITY.md', 'utf8')
     const lines = [...page.matchAll(/^npm run --silent operator -- ((?:vault|webhook-keys) [^#\n]*)/gm)]
     const { publicFile, privateFile } = keyFilesIn(dir)
@@ -119,7 +111,7 @@ describe('operator: the commands of docs/SECURITY.md about keys', () => {
         const text = readFileSync(privateFile, 'utf8')
         writeFileSync(privateFile, text.replaceAll(/"20\d\d-[^"]+"/g, '"2020-01-01T00:00:00.000Z"'))
       }
-      const run = await operator(command.trim().split(/ +/), () => connectionOf(env))
+      const run = await operate(env, command.trim().split(/ +/))
       expect(run.code, `${command}: ${run.text}`).to.equal(0)
       if (first === '') first = readKeyRing(privateFile, 'private').current
     }
@@ -140,9 +132,7 @@ describe('operator webhook-keys rotate', () => {
   })
   afterEach(() => rmSync(dir, { recursive: true }))
   const rotate = (...args: string[]) =>
-    operator(['webhook-keys', 'rotate', ...args], () =>
-      connectionOf({ SERVICE_ENV: 'test', REDIS_URL: test.url, WEBHOOK_KEYS_FILE: file })
-    )
+    operate({ SERVICE_ENV: 'test', REDIS_URL: test.url, WEBHOOK_KEYS_FILE: file }, ['webhook-keys', 'rotate', ...args])
   const secretOf = (keyId: string, of = loadWebhookSecrets(file)): string => of.secretOf({ keyId, salt: 's' }, 'm_1')
 
   it('adds a key that running processes use without a restart, and changes no secret that a merchant has', async () => {
@@ -151,7 +141,7 @@ describe('operator webhook-keys rotate', () => {
     const before = secretOf(first)
     const rotated = await rotate('--json')
     expect(rotated.code, rotated.text).to.equal(0)
-    const { key_id: second } = JSON.parse(rotated.text) as { key_id: string }
+    const { key_id: second } = rotated.json() as { key_id: string }
     expect(second).not.to.equal(first)
     expect(secretOf(second, running), 'a secret of the new key')
       .to.match(/^whsec_/)

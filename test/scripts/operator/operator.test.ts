@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { createWebhookEndpointStore } from '../../../redis/webhooks/webhook-endpoints.js'
-import { connectionOf } from '../../../scripts/operator/connection.js'
-import { runOperator } from '../../../scripts/operator/program.js'
+import { operate } from '../../support/operator.js'
 import { useRedis } from '../../support/redis.js'
 
 describe('operator command line: merchants and keys', () => {
@@ -15,24 +14,13 @@ describe('operator command line: merchants and keys', () => {
   })
   after(() => rm(dataDir, { recursive: true }))
 
-  const run = async (line: string, env: NodeJS.ProcessEnv = { SERVICE_ENV: 'test', REDIS_URL: servers.url }) => {
-    const printed = { out: '', err: '' }
-    const exitCode = await runOperator(line === '' ? [] : line.split(' '), {
-      connect: () => connectionOf(env),
-      out: text => {
-        printed.out += text
-      },
-      err: text => {
-        printed.err += text
-      }
-    })
-    return { exitCode, ...printed, json: () => JSON.parse(printed.out) }
-  }
+  const run = (line: string, env: NodeJS.ProcessEnv = { SERVICE_ENV: 'test', REDIS_URL: servers.url }) =>
+    operate(env, line === '' ? [] : line.split(' '))
   const newMerchant = async (): Promise<string> => (await run('merchant create Loja --json')).json().merchant_id
 
   it('creates, lists, disables and enables merchants', async () => {
     const created = await run('merchant create --name Padaria --json')
-    expect(created.exitCode).to.equal(0)
+    expect(created.code).to.equal(0)
     const { merchant_id: id } = created.json()
     expect(created.json()).to.include({ name: 'Padaria', enabled: true })
 
@@ -53,7 +41,7 @@ describe('operator command line: merchants and keys', () => {
     await newMerchant()
 
     const shown = await run(`merchant show ${merchantId} --json`)
-    expect(shown.exitCode).to.equal(0)
+    expect(shown.code).to.equal(0)
     expect(shown.json()).to.deep.include({
       merchant_id: merchantId,
       name: 'Loja',
@@ -67,10 +55,10 @@ describe('operator command line: merchants and keys', () => {
       .and.match(new RegExp(`^${key.key_id} .*active +publishable`, 'm'))
   })
 
-  it('tells when replicas that are waited for have not got what was written', async () => {
+  it('warns when fewer replicas than WAIT_REPLICAS have what was written', async () => {
     const env = { SERVICE_ENV: 'test', REDIS_URL: servers.url, WAIT_REPLICAS: '1' }
     const created = await run('merchant create --name Padaria --json', env)
-    expect(created.exitCode).to.equal(0)
+    expect(created.code).to.equal(0)
     expect(created.err).to.contain('0 replicas answer, WAIT_REPLICAS asks for 1')
     expect((await run('merchant list')).out).to.contain(created.json().merchant_id)
     expect((await run('merchant list')).err).to.equal('')
@@ -102,7 +90,7 @@ describe('operator command line: merchants and keys', () => {
   for (const [line, exitCode, message] of [
     ['merchant disable m_none', 1, /no merchant m_none/],
     ['merchant show m_none', 1, /no merchant m_none.*merchant list/],
-    ['doctor --ops nowhere', 2, /"nowhere" is wrong.*no address such as http:/],
+    ['doctor --ops nowhere', 2, /"nowhere" is wrong.*Give an address such as http:/],
     ['merchant show', 2, /missing argument <merchant>/],
     ['key revoke k_none --yes', 1, /no key k_none/],
     ['key create --merchant m_none --permissions payments:read', 1, /no merchant m_none/],
@@ -119,7 +107,7 @@ describe('operator command line: merchants and keys', () => {
     ['', 2, /Usage/]
   ] as const) {
     it(`says what is wrong with "${line}" and exits with ${exitCode}`, async () => {
-      const { exitCode: got, err, out } = await run(line)
+      const { code: got, err, out } = await run(line)
       expect(got).to.equal(exitCode)
       expect(err).to.match(message)
       expect(out).to.equal('')
@@ -127,8 +115,8 @@ describe('operator command line: merchants and keys', () => {
   }
 
   it('exits with 0 after --help', async () => {
-    const { exitCode, out } = await run('key create --help')
-    expect(exitCode).to.equal(0)
+    const { code, out } = await run('key create --help')
+    expect(code).to.equal(0)
     expect(out).to.contain('--publishable')
   })
 
@@ -141,18 +129,18 @@ describe('operator command line: merchants and keys', () => {
   it('says what to do about a Redis that takes no writes', async () => {
     await servers.redis.config('SET', 'maxmemory', '1')
     try {
-      const { exitCode, err } = await run('merchant create --name Padaria')
-      expect(exitCode).to.equal(1)
+      const { code, err } = await run('merchant create --name Padaria')
+      expect(code).to.equal(1)
       expect(err).to.match(/^error: OOM .*\nThe durable Redis can not do that now: .*OPERATIONS\.md/)
     } finally {
       await servers.redis.config('SET', 'maxmemory', '0')
     }
   })
 
-  it('tells which file is broken', async () => {
+  it('names the file that can not be read', async () => {
     await writeFile(join(dataDir, 'redis.json'), '{')
-    const { exitCode, err } = await run('merchant list', { DATA_DIR: dataDir })
-    expect(exitCode).to.equal(1)
+    const { code, err } = await run('merchant list', { DATA_DIR: dataDir })
+    expect(code).to.equal(1)
     expect(err).to.contain(join(dataDir, 'redis.json'))
   })
 })

@@ -50,7 +50,7 @@ describe('operator payment search', () => {
     expect(await ids('--last4', '3333', '--on', '2026-02-01')).to.deep.equal([])
   })
 
-  it('reads many pages at the rate that it is given, and shows how far it is', async () => {
+  it('reads many pages at the given rate, and shows its progress', async () => {
     for (let index = 0; index < 250; index++) await paid(loja, '2026-01-31T12:00:00Z', { last4: '1111' })
     const wanted = await paid(loja, '2026-01-31T01:00:00Z', {})
     const shown: string[] = []
@@ -67,8 +67,8 @@ describe('operator payment search', () => {
   })
 
   for (const [args, message] of [
-    [[], /say what to look for/],
-    [['--nsu', '1'], /say on which day/],
+    [[], /give something to search for/],
+    [['--nsu', '1'], /give the day on which/],
     [['--last4', '1', '--on', '2026-02-30'], /Give a day such as/],
     [['--last4', '1', '--on', '2026-02-01', '--zone', 'Mars'], /no such time zone/]
   ] as const) {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { checkProcesses, type SeenProcess } from '../../../scripts/operator/doctor/process-checks.js'
+import { checkProcesses } from '../../../scripts/operator/doctor/process-checks.js'
+import type { SeenProcess } from '../../../scripts/operator/processes.js'
 
 const NEEDED = ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks']
 
@@ -11,12 +12,12 @@ describe('the processes that operator doctor looks for', () => {
   const told = (processes: readonly SeenProcess[]): string[] =>
     checkProcesses(processes, true).map(({ state, found }) => `${state}: ${found}`)
 
-  it('are all but the archive, which an installation need not have', () => {
+  it('are all but the archive, which is optional', () => {
     expect(told(NEEDED.map(name => seen(name)))).to.deep.equal(['ok: 6 ready'])
     expect(told(NEEDED.slice(1).map(name => seen(name)))).to.deep.equal(['problem: No `api` answers.'])
   })
 
-  it('include the archive where one process has it, and then api and payments must have it, too', () => {
+  it('include the archive where one process has it; then api and payments need it too', () => {
     const archived = { archive: 'PostgreSQL' }
     const all = [...NEEDED.map(name => seen(name, name === 'payments' ? archived : {})), seen('api', archived)]
     expect(told(all)).to.deep.equal([

@@ -74,7 +74,7 @@ describe('operator report', () => {
     )
   })
 
-  it('settlement: has captures, refunds and chargebacks by the time at which each happened', async () => {
+  it('settlement: lists captures, refunds and chargebacks by their time', async () => {
     const early = captured('2026-01-01T00:00:00Z', {
       status: 'partially_refunded',
       refundedCents: 300,
@@ -95,7 +95,7 @@ describe('operator report', () => {
     expect(linesOf(later.out)).to.have.lengthOf(1)
   })
 
-  it('settlement: leaves out refunds that are open, failed or were taken back, and counts what others refunded', async () => {
+  it('settlement: omits refunds that are in progress, failed or reversed, and includes those made outside the service', async () => {
     const progress = captured('2026-01-02T00:00:00Z', {
       refunds: [
         refund('2026-01-03T00:00:00Z', 100, { state: 'failed', error: 'refund_reversed' }),

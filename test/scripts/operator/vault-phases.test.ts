@@ -10,8 +10,6 @@ import { createCardStore } from '../../../redis/cards/cards.js'
 import { createSealedCards } from '../../../redis/cards/sealed-cards.js'
 import { writeHeartbeat } from '../../../redis/commands/takeover.js'
 import { recordedKeys, recordNewKey } from '../../../redis/installation/key-record.js'
-import { connectionOf } from '../../../scripts/operator/connection.js'
-import { runOperator } from '../../../scripts/operator/program.js'
 import { keyIdOf } from '../../../vault/box.js'
 import { ensureKeyFiles, type KeyFiles, keyFilesIn } from '../../../vault/key-files.js'
 import { readKeyRing } from '../../../vault/key-ring.js'
@@ -19,6 +17,7 @@ import { loadOpener } from '../../../vault/opener.js'
 import { loadSealer } from '../../../vault/sealer.js'
 import { aCard } from '../../support/cards.js'
 import { until } from '../../support/conditions.js'
+import { type OperatorAnswer, operate } from '../../support/operator.js'
 import { useRedis } from '../../support/redis.js'
 
 const card = { number: '4024007153760060', holderName: 'Ana', expirationMonth: '07', expirationYear: '2031' }
@@ -69,14 +68,7 @@ describe('operator vault rotate, with `payments` on another machine', function (
     VAULT_PRIVATE_KEYS_FILE: files.privateFile,
     VAULT_PUBLIC_KEYS_FILE: files.publicFile
   })
-  const vault = async (...args: string[]): Promise<{ code: number; text: string }> => {
-    let text = ''
-    const write = (more: string): void => {
-      text += more
-    }
-    const world = { connect: () => connectionOf(environment()), out: write, err: write }
-    return { code: await runOperator(['vault', ...args], world), text }
-  }
+  const vault = (...args: string[]): Promise<OperatorAnswer> => operate(environment(), ['vault', ...args])
   const bringTheFile = (): void => copyFileSync(files.privateFile, theirFile)
   const sealedWith = async (): Promise<string[]> => {
     const ids: string[] = []
@@ -85,7 +77,7 @@ describe('operator vault rotate, with `payments` on another machine', function (
   }
   const nextKey = (): string | undefined => readKeyRing(files.privateFile, 'private').next
 
-  it('seals nothing with a key that a running process lacks, and goes on when it has it', async () => {
+  it('seals nothing with a key that a running process lacks, and continues when it has the key', async () => {
     const refused = await vault('rotate', '--ops', ops)
     expect(refused.code, refused.text).to.equal(1)
     expect(refused.text).to.contain(`payments at ${new URL(ops).host}: bring the private file there.`)
@@ -104,7 +96,7 @@ describe('operator vault rotate, with `payments` on another machine', function (
     expect(await recordedKeys(test.redis, 'vault')).to.deep.equal([first, next])
   })
 
-  it('counts two days for the old key from the moment when the new one began to seal', async () => {
+  it('counts two days for the old key from the moment when the new one became current', async () => {
     await vault('rotate', '--ops', ops)
     const next = nextKey() ?? ''
     const addedAt = Date.parse(readKeyRing(files.privateFile, 'private').keys[next]?.addedAt ?? '')
@@ -115,7 +107,7 @@ describe('operator vault rotate, with `payments` on another machine', function (
     expect(since).to.be.closeTo(Date.now(), 5_000)
   })
 
-  it('refuses while Redis hears of a process that was not asked', async () => {
+  it('refuses while a live process was not asked', async () => {
     await writeHeartbeat(test.redis, 'payments-2')
     bringTheFile()
     const refused = await vault('rotate')
@@ -123,7 +115,7 @@ describe('operator vault rotate, with `payments` on another machine', function (
     expect(await sealedWith()).to.deep.equal([first])
   })
 
-  it('killed before the new key seals: the repeated one goes on with the same key', async () => {
+  it('killed before the new key is current: a repeated rotation continues with the same key', async () => {
     const child = spawn(process.execPath, ['dist/scripts/operator/operator.js', 'vault', 'rotate', '--ops', ops], {
       env: { PATH: process.env['PATH'], ...environment() },
       stdio: 'ignore'

@@ -7,22 +7,16 @@ import { createSealedCards } from '../../../redis/cards/sealed-cards.js'
 import type { Redis } from '../../../redis/connection/connections.js'
 import { recordedKeys, recordNewKey } from '../../../redis/installation/key-record.js'
 import { keys } from '../../../redis/keys.js'
-import { connectionOf } from '../../../scripts/operator/connection.js'
-import { runOperator } from '../../../scripts/operator/program.js'
 import { ensureKeyFiles, type KeyFiles, keyFilesIn } from '../../../vault/key-files.js'
 import { readKeyRing } from '../../../vault/key-ring.js'
 import { loadOpener } from '../../../vault/opener.js'
 import { loadSealer } from '../../../vault/sealer.js'
 import { aCard } from '../../support/cards.js'
+import { type OperatorAnswer, operate } from '../../support/operator.js'
 import { useRedis } from '../../support/redis.js'
 
 const CARDS = 30
 const card = { number: '4024007153760060', holderName: 'Ana', expirationMonth: '07', expirationYear: '2031' }
-
-interface Run {
-  readonly code: number
-  readonly text: string
-}
 
 interface KeyRow {
   readonly key_id: string
@@ -60,25 +54,12 @@ describe('operator vault', () => {
   })
   afterEach(() => rmSync(dir, { recursive: true }))
 
-  const vaultOf = async ({ privateFile, publicFile }: KeyFiles, ...args: string[]): Promise<Run> => {
-    const env = {
-      SERVICE_ENV: 'test',
-      ...{ REDIS_URL: test.url, DATA_DIR: dir },
-      VAULT_PRIVATE_KEYS_FILE: privateFile,
-      VAULT_PUBLIC_KEYS_FILE: publicFile
-    }
-    let text = ''
-    const write = (more: string): void => {
-      text += more
-    }
-    const world = { connect: () => connectionOf(env), out: write, err: write }
-    return { code: await runOperator(['vault', ...args], world), text }
+  const vaultOf = ({ privateFile, publicFile }: KeyFiles, ...args: string[]): Promise<OperatorAnswer> => {
+    const files = { VAULT_PRIVATE_KEYS_FILE: privateFile, VAULT_PUBLIC_KEYS_FILE: publicFile }
+    return operate({ SERVICE_ENV: 'test', REDIS_URL: test.url, DATA_DIR: dir, ...files }, ['vault', ...args])
   }
-  const vault = (...args: string[]): Promise<Run> => vaultOf(files, ...args)
-  const keyRows = async (of = files): Promise<KeyRow[]> => {
-    const { keys } = JSON.parse((await vaultOf(of, 'status', '--json')).text) as { keys: KeyRow[] }
-    return keys
-  }
+  const vault = (...args: string[]): Promise<OperatorAnswer> => vaultOf(files, ...args)
+  const keyRows = async (of = files): Promise<KeyRow[]> => (await vaultOf(of, 'status', '--json')).json().keys
   /** Opens every stored card with a private file, and says how many. */
   const openable = async (privateFile: string): Promise<number> => {
     const opener = loadOpener(privateFile)
@@ -95,7 +76,7 @@ describe('operator vault', () => {
   const currentKey = ({ publicFile }: KeyFiles): string => readKeyRing(publicFile, 'public').current
   const ageKeys = (): void => edit(files, text => text.replaceAll(/"20\d\d-[^"]+"/g, '"2020-01-01T00:00:00.000Z"'))
 
-  it('rotate: of two at once one waits outside, and every card opens afterwards', async () => {
+  it('rotate: refuses a second rotation at the same time, and every card opens afterwards', async () => {
     const first = currentKey(files)
     const runs = await Promise.all([vault('rotate', '--if-current', first), vault('rotate', '--if-current', first)])
     expect(runs.map(run => run.code).sort(), runs.map(run => run.text).join()).to.deep.equal([0, 1])
@@ -104,7 +85,7 @@ describe('operator vault', () => {
     expect(await openable(files.privateFile)).to.equal(CARDS)
   })
 
-  it('rotate: a copy on another machine leaves the cards of the first one alone, and says what to do', async () => {
+  it('rotate: a copy of the key files on another machine leaves cards of the first one unchanged, and says what to do', async () => {
     cpSync(join(dir, 'here'), join(dir, 'there'), { recursive: true })
     const there = ensureKeyFiles(keyFilesIn(join(dir, 'there')))
     expect((await vault('rotate')).code).to.equal(0)
@@ -133,7 +114,7 @@ describe('operator vault', () => {
     expect((await keyRows())[0]).to.include({ cards: CARDS, tried: 20, opened: 20 })
   })
 
-  it('retire: not while a card needs the key, nor sooner than two days after the rotation', async () => {
+  it('retire: refuses while a card needs the key, and for two days after the rotation', async () => {
     const first = readKeyRing(files.privateFile, 'private').current
     // A rotation that was cut off after its first half: the key is there, the cards are not sealed with it.
     const sealed = await keepBoxes(test.redis)
@@ -153,9 +134,9 @@ describe('operator vault', () => {
     expect(await vault('retire', first, '--yes')).to.include({ code: 1 })
   })
 
-  it('rotate: can be repeated, and takes no id of another ring', async () => {
+  it('rotate: can be repeated, and refuses the id of another ring', async () => {
     const first = currentKey(files)
-    const { key_id: second } = JSON.parse((await vault('rotate', '--if-current', first, '--json')).text)
+    const { key_id: second } = (await vault('rotate', '--if-current', first, '--json')).json()
     const repeated = await vault('rotate', '--if-current', first)
     expect(repeated.text).to.contain(`Key ${second} is the current one: 0 stored cards`)
     expect(repeated.text).to.contain(`vault rotate --if-current ${first}`)
@@ -172,7 +153,7 @@ describe('operator vault', () => {
     expect(await recordedKeys(test.redis, 'vault')).to.deep.equal(before)
   })
 
-  it('retire: not by the cards of another Redis', async () => {
+  it('retire: refuses when Redis has no record of the keys, or that of another installation', async () => {
     const first = currentKey(files)
     await vault('rotate')
     ageKeys()
@@ -183,7 +164,7 @@ describe('operator vault', () => {
     expect(Object.keys(readKeyRing(files.privateFile, 'private').keys)).to.have.lengthOf(2)
   })
 
-  it('retire: takes a key out of the record that a rotation died with', async () => {
+  it('retire: removes a key from the record that an interrupted rotation left there', async () => {
     await vault('rotate')
     const { length } = await recordedKeys(test.redis, 'vault')
     await recordNewKey(test.redis, 'vault', 'leftover')

@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import { keys, newPaymentId, partitionOf } from '../../../redis/keys.js'
 import { encodeAttempt, encodeChange } from '../../../redis/webhooks/webhook-event.js'
-import { connectionOf } from '../../../scripts/operator/connection.js'
-import { runOperator } from '../../../scripts/operator/program.js'
+import { operate } from '../../support/operator.js'
 import { useRedis } from '../../support/redis.js'
 import { AN_OPERATION } from '../../support/webhooks.js'
 
@@ -13,19 +12,7 @@ describe('operator webhook, for an abandoned endpoint', () => {
   const test = useRedis()
   let merchantId = ''
 
-  const run = async (...args: string[]) => {
-    let [out, err] = ['', '']
-    const code = await runOperator(args, {
-      connect: () => connectionOf({ SERVICE_ENV: 'test', REDIS_URL: test.url }),
-      out: text => {
-        out += text
-      },
-      err: text => {
-        err += text
-      }
-    })
-    return { code, out, err, json: () => JSON.parse(out) }
-  }
+  const run = (...args: string[]) => operate({ SERVICE_ENV: 'test', REDIS_URL: test.url }, args)
   /** As `webhooks` writes them: given up one minute after the other. */
   const giveUp = async (count: number): Promise<void> => {
     const partition = partitionOf(merchantId, PARTITIONS)
@@ -53,7 +40,7 @@ describe('operator webhook, for an abandoned endpoint', () => {
     merchantId = (await run('merchant', 'create', 'Loja', '--json')).json().merchant_id
   })
 
-  it('list: shows what was given up, oldest first, with the last answer that is remembered', async () => {
+  it('list: shows undeliverable events, oldest first, with the last answer in the log', async () => {
     await giveUp(3)
     const { out } = await run('webhook', 'list', '--state', 'undeliverable', '--limit', '2')
     expect(out.match(/T12:0\d:00/g)).to.deep.equal(['T12:00:00', 'T12:01:00'])
@@ -64,17 +51,17 @@ describe('operator webhook, for an abandoned endpoint', () => {
     expect(since.json()).to.have.lengthOf(2)
   })
 
-  it('discard: forgets what occurred before a time, or all of it', async () => {
+  it('discard: deletes what occurred before a time, or all of it', async () => {
     await giveUp(3)
     const before = await run('webhook', 'discard', merchantId, '--yes', '--before', '2026-01-02T12:01:00Z', '--json')
     expect(before.json()).to.deep.equal({ merchant_id: merchantId, discarded: 1 })
     expect((await run('webhook', 'discard', '--yes', '--merchant', merchantId)).out).to.equal(
-      '2 undeliverable events are forgotten.\n'
+      '2 undeliverable events are deleted.\n'
     )
     expect((await run('webhook', 'list')).out).to.contain('There are no such events.')
   })
 
-  it('disable and enable: say what that means, and list shows what is switched off', async () => {
+  it('disable and enable: explain the effect, and list shows what is switched off', async () => {
     expect((await run('webhook', 'disable', merchantId, '--yes')).out).to.contain('neither sent nor kept')
     expect((await run('webhook', 'list')).out).to.contain(`Webhooks of ${merchantId} are switched off since 20`)
     expect((await run('webhook', 'enable', merchantId, '--json')).json()).to.deep.equal({
@@ -87,7 +74,7 @@ describe('operator webhook, for an abandoned endpoint', () => {
   for (const verb of ['discard', 'disable', 'enable']) {
     it(`${verb}: refuses a merchant that does not exist`, async () => {
       const { code, err } = await run('webhook', verb, 'm_typo', ...(verb === 'enable' ? [] : ['--yes']))
-      expect([code, err]).to.deep.equal([1, 'error: There is no merchant m_typo. `merchant list` shows all.\n'])
+      expect([code, err]).to.deep.equal([1, 'error: There is no merchant m_typo. `merchant list` shows them all.\n'])
     })
   }
 })

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { connectionOf } from '../../../scripts/operator/connection.js'
-import { runOperator } from '../../../scripts/operator/program.js'
 import { until } from '../../support/conditions.js'
+import { operate } from '../../support/operator.js'
 import { useService } from '../../support/service.js'
 import { APPROVED, payByCard, payByToken, QUICK, storeCard } from './shopping.js'
 
@@ -16,18 +15,9 @@ describe('rotation of the vault keys in a running service', function () {
   const service = useService(QUICK)
 
   async function vault<T>(...args: string[]): Promise<T> {
-    let output = ''
-    const exitCode = await runOperator(['vault', ...args, '--json'], {
-      connect: () => connectionOf({ DATA_DIR: service().dataDir }),
-      out: text => {
-        output += text
-      },
-      err: text => {
-        output += text
-      }
-    })
-    expect(exitCode, output).to.equal(0)
-    return JSON.parse(output) as T
+    const { code, text, json } = await operate({ DATA_DIR: service().dataDir }, ['vault', ...args, '--json'])
+    expect(code, text).to.equal(0)
+    return json() as T
   }
   const cardsUnder = async (keyId: string): Promise<number | undefined> =>
     (await vault<VaultStatus>('status')).keys.find(({ key_id }) => key_id === keyId)?.cards

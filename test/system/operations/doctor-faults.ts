@@ -193,7 +193,7 @@ const faultsOfProcesses: readonly Fault[] = [
     check: 'versions',
     state: 'warning',
     found: /0\.0\.9/,
-    mend: /End the deployment/
+    mend: /Restart the processes of the older version/
   },
   {
     name: 'alert rules of another release',

@@ -4,7 +4,7 @@ import { until } from '../../support/conditions.js'
 import { asOperator } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 
-describe('an operator who has looked at the acquirer', function () {
+describe('operator payment conclude', function () {
   this.timeout(60_000)
   const { service, merchant, network } = usePayingService()
   const run = (...args: string[]): ReturnType<typeof asOperator> => asOperator(service(), ...args)
@@ -22,7 +22,7 @@ describe('an operator who has looked at the acquirer', function () {
     ['a cancellation', '--booked', held, cancel, { status: 'canceled' }],
     ['a cancellation', '--not-booked', held, cancel, { status: 'pre_authorized' }]
   ] as const) {
-    it(`ends ${what} that the network can not be asked about: ${seen}`, async () => {
+    it(`ends ${what} that the network can not report: ${seen}`, async () => {
       const id = await begin()
       network.faults({ drop_before: 1 })
       expect((await operate(id)).status).to.equal(202)
@@ -38,7 +38,7 @@ describe('an operator who has looked at the acquirer', function () {
     })
   }
 
-  it('ends the last look for a payment that has failed', async () => {
+  it('ends the last query for a payment that has failed', async () => {
     await paid()
     network.faults({ drop_before: 1 })
     const { id } = (await merchant.create()).payment
@@ -46,7 +46,9 @@ describe('an operator who has looked at the acquirer', function () {
     await run('clock', 'advance', '11m')
     await until('it has failed', async () => (await merchant.read(id)).status === 'failed')
     await run('clock', 'advance', '11m')
-    expect((await run('payment', 'conclude', id, '--booked', '--yes')).err).to.contain('Have the acquirer void it')
+    expect((await run('payment', 'conclude', id, '--booked', '--yes')).err).to.contain(
+      'Have the acquirer void the sale'
+    )
     expect((await run('payment', 'conclude', id, '--not-booked', '--yes')).out).to.contain('the payment is failed.')
     expect((await run('payment', 'conclude', id, '--not-booked', '--yes')).err).to.contain('of it is in doubt')
   })
@@ -58,7 +60,9 @@ describe('an operator who has looked at the acquirer', function () {
     expect(created.status).to.equal(202)
     network.faults({ error_before: 1 })
     await run('clock', 'advance', '11m')
-    expect((await run('payment', 'conclude', id, '--booked', '--yes')).err).to.contain('Have the acquirer void it')
+    expect((await run('payment', 'conclude', id, '--booked', '--yes')).err).to.contain(
+      'Have the acquirer void the sale'
+    )
     expect((await run('payment', 'conclude', id, '--not-booked', '--yes')).out).to.contain('the payment is failed.')
     expect((await merchant.read(id)).error).to.include({ code: 'network_unavailable', retryable: true })
     network.faults()

@@ -6,12 +6,12 @@ import { asOperator, withRedis } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
 import { createCommand } from '../../support/payments.js'
 
-describe('an operator who erases a buyer', function () {
+describe('operator payment erase-buyer', function () {
   this.timeout(60_000)
   const { service, merchant, network } = usePayingService()
   const run = (...args: string[]): ReturnType<typeof asOperator> => asOperator(service(), ...args)
 
-  it('erases it for the merchant too, and the payment takes a refund afterwards', async () => {
+  it('erases the buyer for the merchant too, and the payment accepts a refund afterwards', async () => {
     const { id } = (await merchant.create({ reference: 'order-of-the-erasure' })).payment
     const erased = await run('payment', 'erase-buyer', id, '--yes', '--json')
     expect(erased.json()).to.deep.equal({ payment_id: id, buyer_erased: true, stored_card: null })
@@ -37,7 +37,7 @@ describe('an operator who erases a buyer', function () {
     })
   })
 
-  it('refuses while a dead letter still has the buyer', async () => {
+  it('refuses while a dead letter has the buyer', async () => {
     const { id } = (await merchant.create()).payment
     const partition = partitionOfPayment(id)
     await withRedis(service(), async redis => {

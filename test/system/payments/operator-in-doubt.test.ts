@@ -3,12 +3,12 @@ import { until } from '../../support/conditions.js'
 import { asOperator } from '../../support/merchant.js'
 import { PATIENT_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
 
-describe('an operator who is told of payments in doubt', function () {
+describe('operator payment in-doubt', function () {
   this.timeout(60_000)
   const { service, merchant, network } = usePayingService(PATIENT_TIMEOUT_MS)
   const run = (...args: string[]): ReturnType<typeof asOperator> => asOperator(service(), ...args)
 
-  it('sees which they are, and since when, until they are not', async () => {
+  it('lists payments in doubt, and since when, until their outcome is known', async () => {
     network.faults({ drop_before: 1 })
     const { id } = (await merchant.create()).payment
     const { out } = await run('payment', 'in-doubt')

@@ -9,7 +9,7 @@ describe('an operator', function () {
   const { service, merchant, network } = usePayingService(PATIENT_TIMEOUT_MS)
   const run = (...args: string[]): ReturnType<typeof asOperator> => asOperator(service(), ...args)
 
-  it('reads the life of a payment as a timeline', async () => {
+  it('shows the history of a payment as a timeline', async () => {
     const { id } = (await merchant.create({ capture: false, reference: 'order-of-the-timeline' })).payment
     await merchant.capture(id, { amount: 991 })
     await merchant.capture(id, { amount: 6_000 })
@@ -32,7 +32,7 @@ describe('an operator', function () {
     expect(lines[lines.length - 1]).to.match(/^\S+Z +\+\d+ ms +APPROVED +partially_refunded$/)
   })
 
-  it('sees a payment as it stands, with what the network calls it, as text and as JSON', async () => {
+  it('shows a payment with its references at the network, as text and as JSON', async () => {
     const { id } = (await merchant.create({ reference: 'order-of-the-show' })).payment
     const [sale] = network.sales(id)
     const { out } = await run('payment', 'show', id)
@@ -45,20 +45,22 @@ describe('an operator', function () {
     expect((await run('payment', 'history', '--payment', id, '--json')).json()).to.be.an('array')
   })
 
-  it('is told what is wrong with an id', async () => {
+  it('reports what is wrong with an id', async () => {
     const unknown = await run('payment', 'show', '019a0000-0000-7000-8000-000000000001')
     expect([unknown.code, unknown.err]).to.deep.equal([
       1,
-      'error: There is no payment 019a0000-0000-7000-8000-000000000001 in this installation.\n'
+      'error: There is no payment 019a0000-0000-7000-8000-000000000001 in this installation. `payment search` finds ids.\n'
     ])
     expect((await run('payment', 'show', '019a0000-0000-7000-8000-000000000fff')).code).to.equal(1)
     expect((await run('payment', 'show', 'order-1')).code).to.equal(2)
     expect((await run('payment', 'show')).code).to.equal(2)
     const { id } = (await merchant.create()).payment
-    expect((await run('payment', 'settle-attention', id)).err).to.contain(`Payment ${id} is not on the list.`)
+    expect((await run('payment', 'settle-attention', id)).err).to.contain(
+      `Payment ${id} is not listed for manual review.`
+    )
   })
 
-  it('sees the work that waits: wake-ups, commands in work, dead letters', async () => {
+  it('shows wake-ups, commands in work and dead letters', async () => {
     await merchant.create({ capture: false })
     network.hold('arrived')
     const { id } = (await merchant.create({ waitS: 0 })).payment
@@ -73,12 +75,12 @@ describe('an operator', function () {
     expect(out).to.match(/^PARTITION +WAITING +IN WORK +OLDEST +WAKE-UPS +DUE +TO RECONCILE +DEAD +IN REVIEW\n/)
     expect(out)
       .to.match(/\nall +\d+ +\d+ /)
-      .and.to.match(/\nLiving workers, .*: [2-9]\.\n/)
+      .and.to.match(/\nLive workers, .*: [2-9]\.\n/)
     network.answerHeld()
     await merchant.settled(id)
   })
 
-  it('reads dead letters and gives them back; one that is no command is looked at and removed', async () => {
+  it('replays dead letters, and discards one that is no command', async () => {
     const { id } = (await merchant.create({ capture: false })).payment
     const partition = partitionOfPayment(id)
     await withRedis(service(), async redis => {
@@ -107,7 +109,7 @@ describe('an operator', function () {
     expect((await run('dead-letter', 'list')).out).to.contain('is not a command')
     expect((await run('dead-letter', 'discard', ours?.['letter_id'] ?? '', '--yes')).err).to.contain('Replay it')
     const replayed = await run('dead-letter', 'replay', ours?.['letter_id'] ?? '')
-    expect(replayed.out).to.equal(`The wake of payment ${id} is with the workers again.\n`)
+    expect(replayed.out).to.equal(`The wake of payment ${id} is in the queue of the workers again.\n`)
     expect((await run('dead-letter', 'replay', ours?.['letter_id'] ?? '')).err).to.contain('There is no dead letter')
     expect((await run('dead-letter', 'replay', nonsense?.['letter_id'] ?? '')).err).to.contain("can't be replayed")
     expect(nonsense?.['fields']).to.include({ nonsense: 'of a stranger' })
@@ -120,7 +122,7 @@ describe('an operator', function () {
     })
   })
 
-  it('moves the time of the test environment, and puts it back', async () => {
+  it('moves the clock of the test environment, and resets it', async () => {
     expect((await run('clock', 'advance', 'tomorrow')).err).to.contain('"tomorrow" is not a span of time')
     const before = (await run('clock', 'show', '--json')).json() as { offset_ms: number }
     const after = (await run('clock', 'advance', '2h', '--json')).json() as { offset_ms: number; now: string }

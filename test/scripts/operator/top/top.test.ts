@@ -15,7 +15,7 @@ const ofCreates = { method: /^POST$/, route: /^\/v1\/payments$/ }
 const REQUESTS = 'http_request_duration_seconds'
 
 describe('operator top: figures', () => {
-  it('takes rates and quantiles of what happened between two looks', () => {
+  it('computes rates and quantiles from two reads of the metrics', () => {
     const before = lookAt(0, [api(figures([1_000, 0], 0))])
     const after = lookAt(2_000, [api(figures([1_050, 50], 4))])
     const { perSecond, p50Ms, p99Ms } = flowOf(before, after, REQUESTS, ofCreates)
@@ -29,7 +29,7 @@ describe('operator top: figures', () => {
     expect(flow.perSecond).to.equal(3)
   })
 
-  it('adds up processes, counts a new one from its next look, and a restarted one from 0', () => {
+  it('adds up processes, counts a new one from its second read, and a restarted one from 0', () => {
     const before = lookAt(0, [api(figures([1_000, 0], 0)), api(figures([500, 0], 0), 'api at b')])
     const after = lookAt(1_000, [
       api(figures([10, 0], 0)),

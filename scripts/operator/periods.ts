@@ -1,5 +1,6 @@
-/** Days as operators write them, in a time zone. */
+/** Days, months and spans of time as operators write them. */
 import { InvalidArgumentError } from 'commander'
+import type { Month } from '../../archive/months.js'
 import { UsageError } from '../command-line/usage-error.js'
 
 export const ZONE_OPTION = [
@@ -44,4 +45,29 @@ function parseZone(text: string): string {
   } catch {
     throw new InvalidArgumentError('There is no such time zone. Give one such as UTC or America/Sao_Paulo.')
   }
+}
+
+/** Throws `UsageError` for what is no month such as 2024-03. */
+export function parseMonth(text: string): Month {
+  if (/^20\d\d-(0[1-9]|1[0-2])$/.test(text)) return text
+  throw new UsageError(`"${text}" is not a month such as 2024-03`)
+}
+
+/** When all payments of a month (UTC) are older than that many years (ms). Null: 0 years keep them for ever. */
+export function droppableFromMs(month: Month, years: number): number | null {
+  const [year = 0, number = 0] = month.split('-').map(Number)
+  return years === 0 ? null : Date.UTC(year + years, number, 1)
+}
+
+const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const SPAN_MS_MAX = 366 * 86_400_000
+
+/** Such as 30s, 90m, 12h or 7d, in ms. Throws `UsageError`. */
+export function parseSpan(text: string): number {
+  const [, digits, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
+  const ms = Number(digits) * (unitMs[unit] ?? Number.NaN)
+  if (!(ms > 0 && ms <= SPAN_MS_MAX)) {
+    throw new UsageError(`"${text}" is not a span of time. Write 30s, 90m, 12h or 7d, at most 366d.`)
+  }
+  return ms
 }
