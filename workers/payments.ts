@@ -53,7 +53,7 @@ await runProcess('payments', async context => {
       knownSales: createKnownSaleStore(durable),
       pace: createReconcilePace(durable, config.reconcilePerSecond),
       account: config.networkMerchantId,
-      onUnconfirmed: reason => metrics.absenceUnconfirmed(reason),
+      onUnconfirmed: metrics.absenceUnconfirmed,
       clock,
       log
     }),
@@ -92,7 +92,7 @@ await runProcess('payments', async context => {
       log,
       giveUpAfterMs: config.reconcileListAfterMs,
       leaseMs: 2 * (config.networkConnectTimeoutMs + config.networkTimeoutMs),
-      onGivenUp: () => metrics.gaveNotificationUp()
+      onGivenUp: () => metrics.notificationGivenUp()
     },
     signal
   )

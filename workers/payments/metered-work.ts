@@ -69,7 +69,7 @@ export async function measureCommand<T>(
   const startedMs = performance.now()
   const queueMs = Math.max(0, Date.now() - Number.parseInt(entry.entryId, 10))
   const times = new CommandTimes(entry, queueMs)
-  metrics.queued(entry.command.kind, queueMs)
+  metrics.queued(queueMs, { command: entry.command.kind })
   try {
     return await work({
       ...deps,
@@ -79,7 +79,7 @@ export async function measureCommand<T>(
     })
   } finally {
     times.end(entry)
-    metrics.handled(entry.command.kind, performance.now() - startedMs)
+    metrics.handled(performance.now() - startedMs, { command: entry.command.kind })
   }
 }
 
@@ -96,14 +96,14 @@ function meterLock(lock: PaymentLock, times: CommandTimes, metrics: WorkerMetric
           const heldMs = performance.now()
           times.addLock(heldMs - sinceMs)
           waitingSinceMs = undefined
-          metrics.lockTried('held', heldMs - triedMs)
+          metrics.lockTried(heldMs - triedMs, { outcome: 'held' })
           return work(held)
         })
         // The work may answer the same word; only who did not get the lock still waits for it.
-        if (waitingSinceMs !== undefined) metrics.lockTried('taken', performance.now() - triedMs)
+        if (waitingSinceMs !== undefined) metrics.lockTried(performance.now() - triedMs, { outcome: 'taken' })
         return answer
       } catch (error) {
-        if (waitingSinceMs !== undefined) metrics.lockTried('failed', performance.now() - triedMs)
+        if (waitingSinceMs !== undefined) metrics.lockTried(performance.now() - triedMs, { outcome: 'failed' })
         throw error
       }
     }
@@ -117,7 +117,7 @@ export function meterNetwork(
   onTime: (ms: number, operation: string, outcome: string) => void = () => undefined
 ): CardNetwork {
   const tell = (operation: string) => (outcome: string, durationMs: number) => {
-    metrics.called(operation, outcome, durationMs)
+    metrics.called(durationMs, { operation, outcome })
     onTime(durationMs, operation, outcome)
   }
   const kindOf = ({ kind }: { kind: string }): string => kind
@@ -141,7 +141,7 @@ function meterCommits(
   metrics: WorkerMetrics
 ): CommitStore {
   const tell = (outcome: string, ms: number): void => {
-    metrics.committed(outcome, ms)
+    metrics.committed(ms, { outcome })
     times.addCommit(ms, outcome)
   }
   return {
