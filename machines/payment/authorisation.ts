@@ -18,6 +18,11 @@ const toPreAuthorizedOrCapturing = [
   }
 ] as const
 
+/** The payment ends unpaid. */
+function toFailed(description: string) {
+  return { target: 'failed', actions: ['fail', 'endNotification'], description } as const
+}
+
 export const pending = sending('unknown', {
   description: 'Accepted; the authorisation is not finished.',
   tags: ['in_progress'],
@@ -37,26 +42,10 @@ export const pending = sending('unknown', {
       actions: ['noteDeclined', 'fail', 'endNotification'],
       description: 'The issuer said no.'
     },
-    REJECTED: {
-      target: 'failed',
-      actions: ['fail', 'endNotification'],
-      description: 'The network refused the sale as such.'
-    },
-    NOT_SENT: {
-      target: 'failed',
-      actions: ['fail', 'endNotification'],
-      description: 'The network could not be reached; nothing was sent.'
-    },
-    OVERDUE: {
-      target: 'failed',
-      actions: ['fail', 'endNotification'],
-      description: 'No worker took it in time, and the buyer has left; nothing was sent.'
-    },
-    CARD_MISSING: {
-      target: 'failed',
-      actions: ['fail', 'endNotification'],
-      description: 'The card data is gone or can not be opened; nothing was sent.'
-    },
+    REJECTED: toFailed('The network refused the sale as such.'),
+    NOT_SENT: toFailed('The network could not be reached; nothing was sent.'),
+    OVERDUE: toFailed('No worker took it in time, and the buyer has left; nothing was sent.'),
+    CARD_MISSING: toFailed('The card data is gone or can not be opened; nothing was sent.'),
     NETWORK_NOTIFICATION: notificationForLater
   }
 })
