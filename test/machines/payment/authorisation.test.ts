@@ -1,5 +1,4 @@
-import { expect } from 'chai'
-import { type EventInput, found, inStatus, LATER, type Meaning, meaningOf, NOW } from '../../support/decisions.js'
+import { describeRows, type EventInput, found, inStatus, LATER, NOW, type Row } from '../../support/decisions.js'
 import { policy, references } from '../../support/payments.js'
 
 const approved = (isCaptured: boolean): EventInput => ({ type: 'APPROVED', isCaptured, references })
@@ -8,8 +7,6 @@ const ambiguous: EventInput = { type: 'AMBIGUOUS', reason: 'cut' }
 const horizonMs = policy.notFoundHorizonMs
 const duplicate = { duplicateSaleId: 'another-sale' }
 const watched = { phase: 'watched' as const, reconciliation: { sinceMs: NOW, attempts: 0, nextAtMs: NOW } }
-
-type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 
 const pending: Row[] = [
   ['asks the issuer', inStatus('pending'), { type: 'AUTHORISE' }, { effect: 'authorise', isChanged: false }],
@@ -285,12 +282,5 @@ const failed: Row[] = [
   ]
 ]
 
-for (const [status, rows] of Object.entries({ pending, unknown, failed })) {
-  describe(`a payment that is ${status}`, () => {
-    for (const [name, given, event, means] of rows) {
-      it(`${event.type}: ${name}`, () => {
-        expect(meaningOf(given, event, means)).to.deep.equal(means)
-      })
-    }
-  })
-}
+for (const [status, rows] of Object.entries({ pending, unknown, failed }))
+  describeRows(`a payment that is ${status}`, rows, true)

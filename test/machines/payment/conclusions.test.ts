@@ -1,17 +1,14 @@
 /** How an operation in doubt ends when the record contradicts the hold, or an operator has looked. */
-import { expect } from 'chai'
 import {
+  describeRows,
   type EventInput,
   found,
   inDoubt,
   inStatus,
   LATER,
-  type Meaning,
-  meaningOf,
-  NOW
+  NOW,
+  type Row
 } from '../../support/decisions.js'
-
-type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 
 const capturing = inStatus('capturing', { mode: 'manual', ...inDoubt('capture', 600) })
 const captureOfCreate = inStatus('capturing', { mode: 'auto', ...inDoubt('capture', 1_000) })
@@ -160,12 +157,4 @@ const tables: Record<string, Row[]> = {
   ]
 }
 
-for (const [what, rows] of Object.entries(tables)) {
-  describe(what, () => {
-    for (const [name, given, event, means] of rows) {
-      it(name, () => {
-        expect(meaningOf(given, event, means)).to.deep.equal(means)
-      })
-    }
-  })
-}
+for (const [what, rows] of Object.entries(tables)) describeRows(what, rows)

@@ -1,14 +1,13 @@
-import { expect } from 'chai'
 import {
+  describeRows,
   type EventInput,
   found,
   inDoubt,
   inStatus,
   KEY,
   LATER,
-  type Meaning,
-  meaningOf,
-  NOW
+  NOW,
+  type Row
 } from '../../support/decisions.js'
 import { CREATED_MS, DAY_MS, policy, references } from '../../support/payments.js'
 
@@ -38,8 +37,6 @@ const capturedAgain = inStatus('capturing', { reconciliation: { sinceMs: NOW - 1
 const releasing = inStatus('expired', { reconciliation: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW } })
 /** Asked about for long, and a void was sent again a moment ago. */
 const releasingLater = inStatus('expired', { reconciliation: { sinceMs: LATER - 1_000, attempts: 7, nextAtMs: LATER } })
-
-type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 
 const tables: Record<string, Row[]> = {
   pre_authorized: [
@@ -342,12 +339,4 @@ const tables: Record<string, Row[]> = {
   ]
 }
 
-for (const [status, rows] of Object.entries(tables)) {
-  describe(`a hold that is ${status}`, () => {
-    for (const [name, given, event, means] of rows) {
-      it(`${event.type}: ${name}`, () => {
-        expect(meaningOf(given, event, means)).to.deep.equal(means)
-      })
-    }
-  })
-}
+for (const [status, rows] of Object.entries(tables)) describeRows(`a hold that is ${status}`, rows, true)

@@ -1,18 +1,15 @@
 /** What the network reports, what its record shows later, and what was done to a sale outside this service. */
-import { expect } from 'chai'
 import {
+  describeRows,
   type EventInput,
   found,
   inDoubt,
   inStatus,
   LATER,
-  type Meaning,
-  meaningOf,
-  NOW
+  NOW,
+  type Row
 } from '../../support/decisions.js'
 import { CREATED_MS, DAY_MS, policy, references, refundedElsewhere } from '../../support/payments.js'
-
-type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 
 const DUE = CREATED_MS + 7 * DAY_MS
 const notification: EventInput = { type: 'NETWORK_NOTIFICATION', reported: 'change' }
@@ -357,12 +354,4 @@ const tables: Record<string, Row[]> = {
   ]
 }
 
-for (const [what, rows] of Object.entries(tables)) {
-  describe(what, () => {
-    for (const [name, given, event, means] of rows) {
-      it(name, () => {
-        expect(meaningOf(given, event, means)).to.deep.equal(means)
-      })
-    }
-  })
-}
+for (const [what, rows] of Object.entries(tables)) describeRows(what, rows)
