@@ -1,4 +1,4 @@
-/** Process `payments`: takes commands from the streams and drives each payment to its end. The only one that opens cards. */
+/** Process `payments`: takes commands from the streams and runs them. The only process that opens card data. */
 import { openPayments } from '../archive/open-archive.js'
 import { createCardStore } from '../redis/cards/cards.js'
 import { createCommandQueue, paymentWork } from '../redis/commands/command-stream.js'
@@ -59,7 +59,6 @@ await runProcess('payments', async context => {
     }),
     cardData: createCardData(createTokenStore(secrets), createCardStore(durable, config.partitions), opener),
     policy: config,
-    environment: config.environment,
     networkRetryMs: config.networkRetryMs,
     deliveriesMax: config.deliveriesMax,
     inspection: createInspection(durable, `payments ${process.pid}`, log, signal),

@@ -1,6 +1,6 @@
 /**
- * A worker's dependencies with their figures: for one command, what it waits for is counted and summed up, and travels
- * with its reply (redis/commands/replies.ts).
+ * Measures what a command waits for: as metrics, as steps of its trace, and as sums that travel with its reply
+ * (redis/commands/replies.ts).
  */
 import type { CardNetwork } from '../../machines/network.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
@@ -83,7 +83,7 @@ export async function measureCommand<T>(
   }
 }
 
-/** The time of a lock is all the time that a command waits for it, the pauses between two tries included. */
+/** The lock time of a command includes the pauses between its tries. */
 function meterLock(lock: PaymentLock, times: CommandTimes, metrics: WorkerMetrics): PaymentLock {
   let waitingSinceMs: number | undefined
   return {
@@ -99,7 +99,7 @@ function meterLock(lock: PaymentLock, times: CommandTimes, metrics: WorkerMetric
           metrics.lockTried(heldMs - triedMs, { outcome: 'held' })
           return work(held)
         })
-        // The work may answer the same word; only who did not get the lock still waits for it.
+        // The work may answer the same word. Without the lock, the time still counts from the first try.
         if (waitingSinceMs !== undefined) metrics.lockTried(performance.now() - triedMs, { outcome: 'taken' })
         return answer
       } catch (error) {
@@ -135,11 +135,7 @@ export function meterNetwork(
   }
 }
 
-function meterCommits(
-  { commits, environment, log }: WorkerDeps,
-  times: CommandTimes,
-  metrics: WorkerMetrics
-): CommitStore {
+function meterCommits({ commits, policy, log }: WorkerDeps, times: CommandTimes, metrics: WorkerMetrics): CommitStore {
   const tell = (outcome: string, ms: number): void => {
     metrics.committed(ms, { outcome })
     times.addCommit(ms, outcome)
@@ -156,7 +152,7 @@ function meterCommits(
         tell
       )
       if (written !== 'committed') return written
-      metrics.changed(write, environment)
+      metrics.changed(write, policy.environment)
       if (write.ends !== null) logOutcome(write, write.ends, sums, log)
       return written
     },
@@ -169,7 +165,7 @@ function meterCommits(
   }
 }
 
-/** One line for each outcome of a payment: what came of it, and where the time went until it was written down (ms). */
+/** Logs one line for each outcome of a payment, with the time of each step until its commit (ms). */
 function logOutcome(
   { payment: { terms, progress }, statusBefore }: Commit,
   { command, correlationId, traceparent }: CommandEntry,

@@ -33,6 +33,7 @@ function slowDeps(): { deps: WorkerDeps; sent: WorkerTimes[]; logged: unknown[][
       },
       finish: async () => undefined
     },
+    policy: { environment: 'test' },
     log: { info: (...line: unknown[]) => void logged.push(line) }
   } as unknown as WorkerDeps
   return { deps, sent, logged }
