@@ -7,7 +7,7 @@
 export interface TestCard {
   readonly number: string
   readonly brand: 'visa' | 'mastercard' | 'elo'
-  /** What becomes of a payment with it. */
+  /** The outcome of a payment with it. */
   readonly outcome: string
 }
 

@@ -40,7 +40,7 @@ export const pending = sending('unknown', {
     DECLINED: {
       target: 'failed',
       actions: ['noteDeclined', 'fail', 'endNotification'],
-      description: 'The issuer said no.'
+      description: 'The issuer declined.'
     },
     REJECTED: toFailed('The network refused the sale as such.'),
     NOT_SENT: toFailed('The network could not be reached; nothing was sent.'),
@@ -51,7 +51,7 @@ export const pending = sending('unknown', {
 })
 
 export const unknown = inDoubt({
-  description: 'The authorisation is in doubt; it is reconciled until the network tells.',
+  description: 'The authorisation is in doubt; it is reconciled until its outcome is known.',
   tags: ['in_progress'],
   on: {
     SALE_CAPTURED: {
@@ -63,7 +63,7 @@ export const unknown = inDoubt({
     SALE_GONE: {
       target: 'failed',
       actions: ['noteDeclined', 'fail', 'endNotification'],
-      description: 'The issuer had said no, or the sale was voided; nothing is charged.'
+      description: 'The issuer declined, or the sale was voided; nothing is charged.'
     },
     SALE_ABSENT: {
       target: 'failed.watched',
@@ -91,11 +91,11 @@ export const failed = inDoubt({
       description: 'The network said so, or nothing was ever sent.',
       tags: ['resting'],
       on: {
-        NETWORK_NOTIFICATION: { actions: queryNetwork, description: 'The network speaks of a sale: look at once.' }
+        NETWORK_NOTIFICATION: { actions: queryNetwork, description: 'The network reports a sale: query it.' }
       }
     },
     watched: {
-      description: 'Unknown to the network for the whole horizon; looked for once more, much later.',
+      description: 'Unknown to the network for the whole horizon; queried once more, much later.',
       on: {
         RESOLVED_AS_MISSING: {
           target: 'settled',

@@ -1,5 +1,5 @@
 /**
- * Money that was taken, its refunds, and what the network tells of it later:
+ * Captured money, its refunds, and what the network reports about it later:
  * `captured`, `refunding`, `partially_refunded`, `refunded`, `charged_back`.
  */
 import { queryNetwork, refundSale, review } from './effects.js'
@@ -9,7 +9,7 @@ const toRefunding = {
   guard: 'isRefundable',
   target: 'refunding',
   actions: ['beginOperation', refundSale],
-  description: 'Give back a part or the rest of the captured amount.'
+  description: 'Refund a part or the rest of the captured amount.'
 } as const
 
 const toChargedBack = {
@@ -18,21 +18,21 @@ const toChargedBack = {
   description: 'The network confirms the chargeback. Verify again later: there may be a refund as well.'
 } as const
 
-/** The status stays: it tells of the merchant's own refunds only. */
+/** The status stays: it shows the merchant's own refunds only. */
 const externalRefund = {
   actions: ['noteVoidedElsewhere', review('figures_differ'), queryNetwork],
-  description: 'Others gave money back: remember it, list the payment for manual review, and look again.'
+  description: 'Refunded outside this service: note it, list the payment for manual review, and query again.'
 } as const
 
 /** What a correction of the captured amount does, wherever it leads. */
 const amountCorrection = {
   actions: ['noteCorrection', review('figures_differ'), queryNetwork],
-  description: 'Another amount was captured: take it over, list the payment for manual review, and look again.'
+  description: 'Another amount was captured: take it over, list the payment for manual review, and query again.'
 } as const
 
 const refundReversal = {
   actions: ['noteRefundReversed', review('figures_differ'), queryNetwork],
-  description: 'The network reversed a refund: take that over, list the payment for manual review, and look again.'
+  description: 'The network reversed a refund: take that over, list the payment for manual review, and query again.'
 } as const
 
 const toCapturedOrPartiallyRefunded = [

@@ -26,7 +26,7 @@ type CommandEvent =
   | ({ readonly type: 'RESUMED' } & At)
   /** A command was delivered too often without a result. */
   | ({ readonly type: 'POISONED' } & At)
-  /** The network reported that something happened to the sale. A hint, nothing more: the network is queried. */
+  /** The network reported that something happened to the sale. It is only a hint: the network is queried. */
   | ({ readonly type: 'NETWORK_NOTIFICATION'; readonly reported: ReportedChange } & At)
   /** An operator has looked at what the payment was listed for. */
   | ({ readonly type: 'REVIEW_RESOLVED' } & At)
@@ -41,7 +41,7 @@ export type CallEvent =
       readonly code: string
       readonly references: NetworkReferences
     } & At)
-  /** `isTooLate`: the network does not take this operation any more, because the time for it is over. */
+  /** `isTooLate`: the network no longer takes this operation, because the time for it is over. */
   | ({ readonly type: 'REJECTED'; readonly code: string; readonly isTooLate?: boolean } & At)
   | ({ readonly type: 'NOT_SENT'; readonly reason: string } & At)
   | ({ readonly type: 'AMBIGUOUS'; readonly reason: string } & At)
@@ -61,7 +61,7 @@ type NoAnswer = { readonly type: 'NO_ANSWER'; readonly reason: string } & At
 
 export type QueryEvent = FoundEvent | ({ readonly type: 'ABSENT' } & At) | NoAnswer
 
-/** What happens to a payment: the input of `decide`. */
+/** The input of `decide`. */
 export type PaymentEvent = CommandEvent | ReviewEvent | CallEvent | QueryEvent
 
 /** An answer about a sale, with the figures of the acquirer's record. */
@@ -71,7 +71,7 @@ type MaybeShown = { readonly sale?: Sale } & At
 
 /** What an answer of the network means to a payment, once it is compared with it. */
 export type Finding =
-  /** The record has nothing new to tell, and is not behind any more. */
+  /** The record shows nothing new, and is not behind any more. */
   | ({ readonly type: 'NOTHING_NEW' } & MaybeShown)
   /**
    * The record may be behind. `isAgreeing`: it shows what we know, a moment after a change was reported. `note` explains
@@ -95,7 +95,7 @@ export type Finding =
   | ({ readonly type: 'SALE_ABSENT' } & At)
   /** The window is over, and the sale is still authorised. */
   | ({ readonly type: 'HOLD_LAPSED' } & Shown)
-  /** The window is over, and the record does not tell how the sale stands. */
+  /** The window is over, and the record does not show the state of the sale. */
   | ({ readonly type: 'HOLD_UNCLEAR' } & At)
   /** What was asked for is in the record. */
   | ({ readonly type: 'OPERATION_BOOKED' } & Shown)
@@ -111,15 +111,15 @@ export type Finding =
 
 /** What the outcome of a capture, void or refund means while it runs. */
 type OperationEvent =
-  /** It surely did not happen; `outcome` says why. */
+  /** It is proven that it did not happen; `outcome` says why. */
   | ({ readonly type: 'OPERATION_FAILED'; readonly outcome: CallEvent } & At)
-  /** This try surely did not happen, but an earlier one may still arrive. */
+  /** It is proven that this try did not happen, but an earlier one may still arrive. */
   | ({ readonly type: 'EARLIER_TRY_IN_DOUBT'; readonly outcome: CallEvent } & At)
 
-/** What an operator found out about the operation in doubt, when no copy of its request can arrive any more. */
+/** What an operator saw about the operation in doubt, when no copy of its request can arrive any more. */
 type ResolvedEvent = { readonly type: 'RESOLVED_AS_BOOKED' | 'RESOLVED_AS_MISSING' } & At
 
-/** What the chart takes. None of its conditions compares figures of the acquirer's record. */
+/** The events of the chart. None of its conditions compares figures of the acquirer's record. */
 export type LifecycleEvent = CommandEvent | CallEvent | Finding | OperationEvent | ResolvedEvent
 
 /** What a decision asks the worker to do: at most one call to the network. Its outcome comes back as an event. */

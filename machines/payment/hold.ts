@@ -196,7 +196,7 @@ export const expired: PaymentState = {
         RESUMED: { actions: 'beginReleaseDoubt', description: 'Redelivered after a crash: reconcile.' },
         NETWORK_NOTIFICATION: {
           actions: ['noteNotification', queryNetwork],
-          description: 'Something happened to the sale: look at once.'
+          description: 'Something happened to the sale: query it.'
         },
         OPERATION_MISSING: {
           actions: ['beginReleaseDoubt', voidSale],
@@ -206,7 +206,7 @@ export const expired: PaymentState = {
         DUPLICATE_SALE: {
           target: 'released',
           actions: ['endDoubt', 'noteNotification'],
-          description: 'There is no hold, but a second sale: look at that next.'
+          description: 'There is no hold, but a second sale: query that next.'
         },
         SALE_CAPTURED: {
           target: '#payment.captured',

@@ -8,8 +8,8 @@ import { queryNetwork, review, reviewContradiction, voidDuplicate } from './effe
 import type { PaymentState, PaymentTag } from './setup.js'
 
 /**
- * A notification is only a hint, and it may be lost, late or false: the network is queried, and the acquirer's record
- * counts. What the record changes in the life of a payment stands in the states themselves.
+ * A notification may be lost, late or false: the network is queried, and the acquirer's record counts. What the record
+ * changes is in the states themselves.
  */
 const verification = {
   NETWORK_NOTIFICATION: {
@@ -50,7 +50,7 @@ const noOutcome = (target: 'reconciling' | 'unknown') => ({
 
 const reconciliation = {
   RECONCILE: { actions: queryNetwork, description: 'Query by our order id.' },
-  RECORD_LAGS: { actions: 'reconcileLater', description: 'The record does not tell yet: reconcile again later.' },
+  RECORD_LAGS: { actions: 'reconcileLater', description: 'The record does not show it yet: reconcile again later.' },
   NO_ANSWER: { actions: 'reconcileLater', description: 'The network does not answer: reconcile again later.' },
   POISONED: {
     actions: ['reconcileLater', review('poisoned')],

@@ -16,7 +16,7 @@ export function createArchiveMetrics(clock: Clock, registry: Registry = register
   )
   const failed = counter(
     'card_payments_archive_failures_total',
-    'Rounds of moving that failed, because the archive or Redis was away, and were repeated.'
+    'Rounds of moving that failed, because the archive or Redis was unavailable, and were repeated.'
   )
   const batches = duration(
     'card_payments_archive_batch_seconds',

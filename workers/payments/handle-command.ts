@@ -1,9 +1,10 @@
 /**
- * Around one command: the lock, and what happens when something is in the way.
+ * Runs one command under the lock of its payment, and decides what happens when it can't run.
  *
- * - the payment is locked: a command that would be refused anyway is answered at once, any other waits its turn
- * - a Redis is away, or the archive for a payment that it has: the same worker goes on when it is back; the outage does not count as a delivery
- * - anything else fails: the command is requeued, and a dead letter after `deliveriesMax` deliveries
+ * - the payment is locked: a command that would be refused is answered at once, any other waits
+ * - a Redis is unavailable, or the archive that holds the payment: this worker continues after the outage, which does not
+ *   count as a delivery
+ * - anything else fails: the command is requeued, and becomes a dead letter after `deliveriesMax` deliveries
  */
 import { ArchiveUnavailable } from '../../archive/archive.js'
 import type { CommandResult } from '../../machines/commands.js'
@@ -24,15 +25,15 @@ import type { WorkerDeps } from './worker-deps.js'
 const LOCKED_RETRY_MS = 25
 const LOCKED_RETRY_MAX_MS = 500
 const UNAVAILABLE_RETRY_MS = 200
-/** A command that fails for a reason of its own waits before its next try, so that it does not become a dead letter at once. */
+/** A command that failed waits before its next delivery, so that it does not become a dead letter at once. */
 const FAILED_RETRY_MS = 500
-const WAITS_FOR_ARCHIVE = 'the archive is away, the command of an archived payment waits'
+const WAITS_FOR_ARCHIVE = 'the archive is unavailable, the command of an archived payment waits'
 /** The wake-up of a payment whose command became a dead letter fires this much later (ms). */
 const DEAD_LETTER_WAKE_MS = 60_000
 
 /**
- * Brings a command to its end, or back into the stream. Never rejects. `stopping` ends the waiting. Returns
- * `delivery_lost` when nothing was done because a failover lost this delivery.
+ * Ends a command or returns it to the stream. Never rejects. `stopping` ends the waiting. Returns `delivery_lost` when
+ * nothing was done because a failover lost this delivery.
  */
 export async function handleCommand(
   first: CommandEntry,
@@ -55,7 +56,7 @@ export async function handleCommand(
     } catch (error) {
       if (error instanceof DeliveryLost) return 'delivery_lost'
       if (isRedisUnavailable(error) || error instanceof ArchiveUnavailable) {
-        const message = isRedisUnavailable(error) ? 'a Redis is away, the command waits' : WAITS_FOR_ARCHIVE
+        const message = isRedisUnavailable(error) ? 'a Redis is unavailable, the command waits' : WAITS_FOR_ARCHIVE
         warnRateLimited(deps.log, { ...idsOf(first), err: error }, message)
         await delay(UNAVAILABLE_RETRY_MS, stopping)
         continue
@@ -83,7 +84,7 @@ export async function handleCommand(
   return 'ended'
 }
 
-/** Made when there is something to say: most commands never need it. */
+/** Made on demand: most commands log nothing here. */
 function logOf(entry: CommandEntry, deps: WorkerDeps): Logger {
   return deps.log.child(idsOf(entry))
 }
@@ -93,7 +94,7 @@ function idsOf({ paymentKey, command, correlationId }: CommandEntry): Readonly<R
   return correlationId === null ? ids : { ...ids, correlation_id: correlationId }
 }
 
-/** False: it was stopped while it waited for the payment to be free. */
+/** False: the worker stopped while the command waited for the lock. */
 async function runWhenFree(
   entry: CommandEntry,
   deps: WorkerDeps,
@@ -125,8 +126,8 @@ async function refuseNow(entry: CommandEntry, deps: WorkerDeps): Promise<boolean
 }
 
 /**
- * The payment is reconciled and listed for manual review; the command leaves the stream with its reason. The payment keeps
- * its wake-up, and a request that was never begun has failed: nothing was sent for it.
+ * Reconciles the payment, lists it for manual review and moves the command to the dead letters. The payment keeps its
+ * wake-up. A request that was never begun has failed: nothing was sent for it.
  */
 async function deadLetterPoison(entry: CommandEntry, deps: WorkerDeps): Promise<void> {
   while (!(await notePoison(entry, deps)));
@@ -155,7 +156,7 @@ async function notePoison(entry: CommandEntry, deps: WorkerDeps): Promise<boolea
   return written === 'committed'
 }
 
-/** What is left to do for a dead letter: when its payment is looked at next, and the result of its request. */
+/** What a dead letter still needs: the next wake-up of its payment, and the result of its request. */
 async function owedAfterDeadLetter(
   entry: CommandEntry,
   nowMs: number,

@@ -1,6 +1,6 @@
 /**
- * What `timers` tells its operator: its own rounds, and the state of the whole installation. Every `timers` process tells
- * the same of the installation: take the maximum, never the sum.
+ * The metrics of `timers`: its rounds, and the state of the installation. Every `timers` process reports the same state:
+ * take the maximum, never the sum.
  */
 import { type Registry, register } from 'prom-client'
 import { DOUBT_AGES_S, type QueueStatus } from '../../redis/commands/queue-status.js'
@@ -16,7 +16,7 @@ export function createTimersMetrics(registry: Registry = register) {
       'card_payments_due_commands_total',
       'Wake-ups that were due and became commands: expiries and reconciliations.'
     ),
-    tookOver: counter('card_payments_takeovers_total', 'Commands of silent workers that were handed to others.'),
+    tookOver: counter('card_payments_takeovers_total', 'Commands of silent workers that other workers took over.'),
     roundFailed: counterBy(
       'card_payments_timer_rounds_failed_total',
       'Rounds of the timers that failed and were repeated, by round: due, reconcile, takeover.',
@@ -28,7 +28,7 @@ export function createTimersMetrics(registry: Registry = register) {
 /** All partitions at one moment. */
 export interface InstallationStatus {
   readonly partitions: readonly QueueStatus[]
-  /** Workers that were heard lately. */
+  /** Workers with a recent heartbeat. */
   readonly workers: number
 }
 
@@ -46,7 +46,7 @@ export function publishInstallation(read: () => Promise<InstallationStatus>, reg
     },
     {
       name: 'card_payments_commands_pending',
-      help: 'Commands in the hands of workers.',
+      help: 'Commands that workers have taken and not ended.',
       pick: sum(row => row.pending)
     },
     {
@@ -56,7 +56,7 @@ export function publishInstallation(read: () => Promise<InstallationStatus>, reg
     },
     {
       name: 'card_payments_workers_alive',
-      help: '`payments` processes that were heard lately.',
+      help: '`payments` processes with a recent heartbeat.',
       pick: status => status.workers
     },
     {

@@ -1,9 +1,9 @@
-/** What `webhooks` tells its operator: /metrics of the ops server. */
+/** The metrics of `webhooks`. */
 import { type Registry, register } from 'prom-client'
 import type { DeliveryBacklog } from '../../redis/webhooks/webhook-queue.js'
 import { metricsIn, publishFigures } from '../../runtime/metrics.js'
 
-/** What an attempt came to: its label in the figures. */
+/** The outcome of an attempt, as a label. */
 export type AttemptResult = 'delivered' | 'refused' | 'unanswered'
 
 export type WebhookMetrics = ReturnType<typeof createWebhookMetrics>
@@ -13,7 +13,7 @@ export function createWebhookMetrics(registry: Registry = register) {
   const { counter, counterBy, duration } = metricsIn(registry)
   const attempts = counterBy<AttemptResult>(
     'card_payments_webhook_attempts_total',
-    'Attempts to deliver an event, by what they came to.',
+    'Attempts to deliver an event, by outcome.',
     'result'
   )
   const seconds = duration(
