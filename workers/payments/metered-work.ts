@@ -15,48 +15,17 @@ import { beginStep, recordStep, type Step, traceIdOf } from '../../runtime/traci
 import type { NotEnded, WorkerMetrics } from './payments-metrics.js'
 import type { WorkerDeps } from './worker-deps.js'
 
-/** The sums of one command, and its steps in its trace. Its methods receive how long each step took. */
-class CommandTimes {
-  /** Of the command as a whole. */
+/** What one command has waited for so far, and its step in the trace. */
+interface CommandTimes {
   readonly step: Step
-  readonly #startedMs = performance.now()
-  readonly #queueMs: number
-  #lockMs = 0
-  #networkMs = 0
+  readonly startedMs: number
+  readonly queueMs: number
+  lockMs: number
+  networkMs: number
+}
 
-  constructor({ command: { kind }, traceparent }: CommandEntry, queueMs: number) {
-    this.#queueMs = queueMs
-    this.step = beginStep(`command ${kind}`, traceparent, { kind: 'CONSUMER' })
-  }
-
-  end({ paymentKey }: CommandEntry): void {
-    if (!this.step.isRecorded) return
-    this.step.end({ payment_id: paymentIdOfKey(paymentKey), queue_ms: this.#queueMs })
-  }
-
-  addLock(ms: number): void {
-    this.#lockMs += ms
-    recordStep('lock', this.step.traceparent, ms)
-  }
-
-  addNetwork(ms: number, operation: string, outcome: string): void {
-    this.#networkMs += ms
-    recordStep(`network ${operation}`, this.step.traceparent, ms, { kind: 'CLIENT', attributes: { outcome } })
-  }
-
-  addCommit(ms: number, outcome: string): void {
-    recordStep('commit', this.step.traceparent, ms, { attributes: { outcome } })
-  }
-
-  /** As of now. */
-  get sums(): WorkerTimes {
-    return {
-      queueMs: this.#queueMs,
-      lockMs: this.#lockMs,
-      networkMs: this.#networkMs,
-      workMs: performance.now() - this.#startedMs
-    }
-  }
+function sumsOf({ startedMs, queueMs, lockMs, networkMs }: CommandTimes): WorkerTimes {
+  return { queueMs, lockMs, networkMs, workMs: performance.now() - startedMs }
 }
 
 /** Does the work of one command with dependencies that are measured. */
@@ -66,20 +35,24 @@ export async function measureCommand<T>(
   metrics: WorkerMetrics,
   work: (measured: WorkerDeps) => Promise<T>
 ): Promise<T> {
-  const startedMs = performance.now()
+  const command = entry.command.kind
   const queueMs = Math.max(0, Date.now() - Number.parseInt(entry.entryId, 10))
-  const times = new CommandTimes(entry, queueMs)
-  metrics.queued(queueMs, { command: entry.command.kind })
+  const step = beginStep(`command ${command}`, entry.traceparent, { kind: 'CONSUMER' })
+  const times: CommandTimes = { step, startedMs: performance.now(), queueMs, lockMs: 0, networkMs: 0 }
+  metrics.queued(queueMs, { command })
   try {
     return await work({
       ...deps,
       lock: meterLock(deps.lock, times, metrics),
-      network: meterNetwork(deps.network, metrics, (...call) => times.addNetwork(...call)),
+      network: meterNetwork(deps.network, metrics, (ms, operation, outcome) => {
+        times.networkMs += ms
+        recordStep(`network ${operation}`, step.traceparent, ms, { kind: 'CLIENT', attributes: { outcome } })
+      }),
       commits: meterCommits(deps, times, metrics)
     })
   } finally {
-    times.end(entry)
-    metrics.handled(performance.now() - startedMs, { command: entry.command.kind })
+    if (step.isRecorded) step.end({ payment_id: paymentIdOfKey(entry.paymentKey), queue_ms: queueMs })
+    metrics.handled(performance.now() - times.startedMs, { command })
   }
 }
 
@@ -94,7 +67,8 @@ function meterLock(lock: PaymentLock, times: CommandTimes, metrics: WorkerMetric
       try {
         const answer = await lock.hold(paymentKey, held => {
           const heldMs = performance.now()
-          times.addLock(heldMs - sinceMs)
+          times.lockMs += heldMs - sinceMs
+          recordStep('lock', times.step.traceparent, heldMs - sinceMs)
           waitingSinceMs = undefined
           metrics.lockTried(heldMs - triedMs, { outcome: 'held' })
           return work(held)
@@ -138,12 +112,12 @@ export function meterNetwork(
 function meterCommits({ commits, policy, log }: WorkerDeps, times: CommandTimes, metrics: WorkerMetrics): CommitStore {
   const tell = (outcome: string, ms: number): void => {
     metrics.committed(ms, { outcome })
-    times.addCommit(ms, outcome)
+    recordStep('commit', times.step.traceparent, ms, { attributes: { outcome } })
   }
   return {
     begin: entry => commits.begin(entry),
     commit: async (write, partition) => {
-      const sums = times.sums
+      const sums = sumsOf(times)
       const traceparent = times.step.isRecorded ? times.step.traceparent : null
       const metered = { ...write, times: sums, traceparent }
       const written = await timed(
@@ -158,7 +132,7 @@ function meterCommits({ commits, policy, log }: WorkerDeps, times: CommandTimes,
     },
     finish: (entry, result) =>
       timed(
-        () => commits.finish(entry, result, times.sums),
+        () => commits.finish(entry, result, sumsOf(times)),
         () => 'finished',
         tell
       )
