@@ -192,18 +192,13 @@ function failureOf(exchange: Exchange): string | null {
 export function watchNetwork(hosts: readonly WatchedTransport[], { signal, onStop, onWarning }: WatchingProcess): void {
   const timer = setInterval(() => hosts.forEach(host => void host.probeWhenIdle(signal)), TICK_MS)
   onStop('watch of the card network', () => clearInterval(timer))
-  onWarning('card network', () =>
-    joined(
-      hosts.map(host => host.unreachable()),
-      MEND_WAY
-    )
-  )
-  onWarning('network credentials', () =>
-    joined(
-      hosts.map(host => host.refused()),
-      CHECK_CREDENTIALS
-    )
-  )
+  const warn = (part: string, sentenceOf: (host: WatchedTransport) => string | undefined, advice: string): void =>
+    onWarning(part, () => {
+      const found = hosts.flatMap(host => sentenceOf(host) ?? [])
+      return found.length === 0 ? undefined : [...found, advice].join(' ')
+    })
+  warn('card network', host => host.unreachable(), CHECK_CONNECTION)
+  warn('network credentials', host => host.refused(), CHECK_CREDENTIALS)
 }
 
 /** Sends one probe. Resolves to a sentence about what is wrong with its answer. Never rejects. */
@@ -211,17 +206,13 @@ export async function probeOnce(transport: Transport, options: WatchedOptions): 
   const { baseUrl, probePath: path, timeoutMs } = options
   const exchange = await transport.send({ method: 'GET', path, body: null, timeoutMs }, AbortSignal.timeout(timeoutMs))
   const failure = failureOf(exchange)
-  if (failure !== null) return `The card network at ${new URL(baseUrl).host} gave no answer (${failure}). ${MEND_WAY}`
+  if (failure !== null)
+    return `The card network at ${new URL(baseUrl).host} gave no answer (${failure}). ${CHECK_CONNECTION}`
   if (exchange.kind !== 'answered' || !path.startsWith(SALES_PATH)) return undefined
   if (!REFUSING_HTTP.includes(exchange.status)) return undefined
   return `The card network at ${new URL(baseUrl).host} refuses these credentials (HTTP ${exchange.status}). ${CHECK_CREDENTIALS}`
 }
 
-const MEND_WAY = 'Call the network, or mend the way to it.'
+const CHECK_CONNECTION = 'Call the network, or repair the connection to it.'
 const CHECK_CREDENTIALS =
   'Check NETWORK_MERCHANT_ID and NETWORK_MERCHANT_KEY, and whether the network allows the address of this machine.'
-
-function joined(sentences: readonly (string | undefined)[], advice: string): string | undefined {
-  const found = sentences.filter(sentence => sentence !== undefined)
-  return found.length === 0 ? undefined : [...found, advice].join(' ')
-}
