@@ -15,7 +15,7 @@ import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import { delay } from '../../runtime/delay.js'
-import { type Logger, warnRateLimited } from '../../runtime/log.js'
+import { warnRateLimited } from '../../runtime/log.js'
 import { eraseBuyer } from './erase-buyer.js'
 import type { HandlingOutcome } from './intake.js'
 import { returnEntry } from './return-entry.js'
@@ -68,12 +68,11 @@ export async function handleCommand(
         await returnUnended(() => deps.queue.leave(first))
         return 'ended'
       }
-      if (error instanceof LockLost) logOf(first, deps).info('the lock was lost, the command is requeued')
-      else
-        logOf(first, deps).error(
-          { err: error, delivery_count: entry.deliveryCount },
-          'the command failed and is requeued'
-        )
+      if (error instanceof LockLost) deps.log.info(idsOf(first), 'the lock was lost, the command is requeued')
+      else {
+        const context = { ...idsOf(first), err: error, delivery_count: entry.deliveryCount }
+        deps.log.error(context, 'the command failed and is requeued')
+      }
       await delay(FAILED_RETRY_MS, stopping)
       await returnUnended(() => deps.queue.requeue(entry))
       return 'ended'
@@ -82,11 +81,6 @@ export async function handleCommand(
   // Keeps the delivery count: a higher one makes the next worker assume that the authorisation was sent.
   if (!isBegun()) await returnUnended(() => deps.queue.release(first))
   return 'ended'
-}
-
-/** Made on demand: most commands log nothing here. */
-function logOf(entry: CommandEntry, deps: WorkerDeps): Logger {
-  return deps.log.child(idsOf(entry))
 }
 
 function idsOf({ paymentKey, command, correlationId }: CommandEntry): Readonly<Record<string, string>> {
@@ -132,10 +126,7 @@ async function refuseNow(entry: CommandEntry, deps: WorkerDeps): Promise<boolean
 async function deadLetterPoison(entry: CommandEntry, deps: WorkerDeps): Promise<void> {
   while (!(await notePoison(entry, deps)));
   const reason = `delivered ${entry.deliveryCount} times without a result`
-  deps.log.error(
-    { payment_id: paymentIdOfKey(entry.paymentKey), command: entry.command.kind, reason },
-    'a command becomes a dead letter'
-  )
+  deps.log.error({ ...idsOf(entry), reason }, 'a command becomes a dead letter')
   const nowMs = deps.clock.now()
   await deps.queue.deadLetter(entry, { reason, nowMs, ...(await owedAfterDeadLetter(entry, nowMs, deps)) })
 }
