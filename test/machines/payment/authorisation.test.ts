@@ -29,7 +29,7 @@ const pending: Row[] = [
     }
   ],
   [
-    'goes on with the capture that was asked for, under the same request',
+    'continues with the capture that was asked for, under the same request',
     inStatus('pending'),
     approved(false),
     { status: 'capturing', phase: 'sending', effect: 'capture 1000', result: null, operation: 'capture in_progress' }
@@ -53,7 +53,7 @@ const pending: Row[] = [
     { status: 'failed', error: 'provider_rejected', declinedCode: null }
   ],
   [
-    'fails when it was surely not sent',
+    'fails when it was not sent',
     inStatus('pending'),
     { type: 'NOT_SENT', reason: 'refused' },
     { status: 'failed', error: 'network_unavailable', result: 'failed', wake: null }

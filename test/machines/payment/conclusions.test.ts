@@ -63,7 +63,7 @@ const tables: Record<string, Row[]> = {
       { phase: 'reconciling', reviewReason: 'figures_differ', wake: 5_000 }
     ],
     [
-      'is booked, says the person',
+      'is booked, says the operator',
       refundInDoubt(),
       concluded(true),
       { status: 'partially_refunded', refunded: 300, result: 'succeeded', reviewReason: null }
@@ -75,7 +75,7 @@ const tables: Record<string, Row[]> = {
       { status: 'refunded', refunded: 1_000, result: 'succeeded' }
     ],
     [
-      'is not booked, says the person',
+      'is not booked, says the operator',
       refundInDoubt(),
       concluded(false),
       { status: 'captured', refunded: 0, result: 'failed', error: 'provider_rejected' }
@@ -87,7 +87,7 @@ const tables: Record<string, Row[]> = {
       { status: 'partially_refunded', refunded: 300, result: 'failed' }
     ],
     [
-      'may still arrive: the person is too early',
+      'may still arrive: the operator is too early',
       refundInDoubt(),
       concluded(true, NOW),
       { refused: 'operation_in_progress' }
@@ -96,28 +96,33 @@ const tables: Record<string, Row[]> = {
   ],
   'a capture that can not be reconciled': [
     [
-      'is booked, says the person',
+      'is booked, says the operator',
       capturing,
       concluded(true),
       { status: 'captured', captured: 600, result: 'succeeded', reviewReason: null }
     ],
     [
-      'is not booked, says the person: the hold stays, and is looked at',
+      'is not booked, says the operator: the hold stays, and is verified',
       capturing,
       concluded(false),
       { status: 'pre_authorized', result: 'failed', error: 'provider_rejected', captured: 0 }
     ],
     [
-      'of a payment that was to be captured at once leaves a hold, and the merchant is told',
+      'of a payment that was to be captured at once leaves a hold, and the merchant sees it',
       captureOfCreate,
       concluded(false),
       { status: 'pre_authorized', error: 'capture_rejected' }
     ],
-    ['may still arrive: the person is too early', capturing, concluded(true, NOW), { refused: 'operation_in_progress' }]
+    [
+      'may still arrive: the operator is too early',
+      capturing,
+      concluded(true, NOW),
+      { refused: 'operation_in_progress' }
+    ]
   ],
   'an authorisation that can not be reconciled': [
     [
-      'is not booked, says the person: it has failed, and another key is safe',
+      'is not booked, says the operator: it has failed, and another key is safe',
       inStatus('unknown', { reviewReason: 'unresolved_for_long' }),
       concluded(false),
       { status: 'failed', result: 'failed', error: 'network_unavailable', reviewReason: null, wake: null }
@@ -129,7 +134,7 @@ const tables: Record<string, Row[]> = {
       { refused: 'operation_in_progress' }
     ],
     [
-      'may still arrive: the person is too early',
+      'may still arrive: the operator is too early',
       inStatus('unknown'),
       concluded(false, NOW),
       { refused: 'operation_in_progress' }
@@ -137,19 +142,19 @@ const tables: Record<string, Row[]> = {
   ],
   'a cancellation that can not be reconciled': [
     [
-      'is booked, says the person',
+      'is booked, says the operator',
       cancelling,
       concluded(true),
       { status: 'canceled', result: 'succeeded', reviewReason: null, wake: null }
     ],
     [
-      'is not booked, says the person: the hold stays, and is looked at',
+      'is not booked, says the operator: the hold stays, and is verified',
       cancelling,
       concluded(false),
       { status: 'pre_authorized', result: 'failed', error: 'provider_rejected', reviewReason: null }
     ],
     [
-      'may still arrive: the person is too early',
+      'may still arrive: the operator is too early',
       cancelling,
       concluded(false, NOW),
       { refused: 'operation_in_progress' }

@@ -315,19 +315,19 @@ const tables: Record<string, Row[]> = {
       { status: 'canceled', effect: 'void', reviewReason: 'duplicate_sale' }
     ],
     [
-      'is voided before the capture in doubt goes on',
+      'is voided before the capture in doubt continues',
       inStatus('capturing', inDoubt('capture', 600)),
       found('authorised', held, duplicate),
       { phase: 'reconciling', effect: 'void', reviewReason: 'duplicate_sale', wake: 5_000 }
     ],
     [
-      'is voided before the cancellation in doubt goes on',
+      'is voided before the cancellation in doubt continues',
       inStatus('cancelling', inDoubt('cancel', 1_000)),
       found('voided', {}, duplicate),
       { phase: 'reconciling', effect: 'void', result: null }
     ],
     [
-      'is voided before the refund in doubt goes on',
+      'is voided before the refund in doubt continues',
       inStatus('refunding', inDoubt('refund', 300)),
       found('captured', { voidedCents: 300 }, duplicate),
       { phase: 'reconciling', effect: 'void', result: null }

@@ -207,7 +207,7 @@ const tables: Record<string, Row[]> = {
       { phase: 'reconciling', reviewReason: 'figures_differ' }
     ],
     [
-      'never believes an absence',
+      'never takes an absence as proof',
       reconciling(),
       { type: 'ABSENT', nowMs: LATER },
       { phase: 'reconciling', result: null }
