@@ -84,7 +84,7 @@ technical_error    | yes | -            | B1 B2 N0     | -            | -       
 other              | yes | 60 67 70 89 98 999 AV BL BO DF DM DS EK | 60 67 70 89 98 999 AV BL BO DF DM DS EK | 60 67 70 89 98 999 AV BL BO DF DM DS EK | 60 67 70 89 98 999 AV BL BO DF DM DS EK | 60 | not told: the brand allows a few more tries
 `
 
-/** What is said of a code that is in no row. */
+/** The meaning of a code that is in no row. */
 const UNKNOWN_DECLINE: Decline = { reason: 'other', mayRetry: false, means: 'no reason given' }
 
 /** A row of the table with its codes by column. */
@@ -129,7 +129,7 @@ const COLUMN_BY_BRAND: Readonly<Record<string, Column>> = {
   amex: 'amex'
 }
 
-/** Of a brand without codes of its own in the list: what Elo, Visa and Mastercard say alike. */
+/** For a brand without its own codes in the list: what Elo, Visa and Mastercard agree on. */
 function agreedOn(code: string): Decline | undefined {
   const [elo, visa, mastercard] = (['elo', 'visa', 'mastercard'] as const).map(column =>
     byCode.get(nameOf(column, code))

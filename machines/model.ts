@@ -1,11 +1,11 @@
 /**
- * The words of the domain: a payment, what was asked for, how far it is. Pure data, no behaviour.
+ * The types of the domain: a payment, its terms and its progress. Pure data, no behaviour.
  *
  * Amounts are cents, times are ms since the epoch. Sources: docs/API.md#the-payment, docs/PAYMENTS.md.
  */
 import type { NetworkReferences } from './network.js'
 
-/** In `test` no money moves: the card network is a simulated one, with test cards and codes of its own. */
+/** In `test` no money moves: the card network is simulated, with its own test cards and codes. */
 export type Environment = 'test' | 'live'
 
 /** In the order of a payment's life (docs/PAYMENTS.md#what-each-status-means). */
@@ -27,7 +27,7 @@ export const paymentStatuses = [
 
 export type PaymentStatus = (typeof paymentStatuses)[number]
 
-/** What divides a status that lasts; which status has which of them is in the chart (machines/payment/). */
+/** The phases of statuses that have some; the chart says which (machines/payment/). */
 export const paymentPhases = ['sending', 'reconciling', 'releasing', 'released', 'watched', 'settled'] as const
 
 export type PaymentPhase = (typeof paymentPhases)[number]
@@ -70,7 +70,7 @@ export interface Operation {
   readonly kind: OperationKind
   readonly state: OperationState
   readonly amountCents: number
-  /** Of the request that asked for the operation: a merchant tells its own operation from another one by it. */
+  /** Of the request that asked for the operation: merchants recognise their operation by it. */
   readonly idempotencyKey: string
 }
 
@@ -134,7 +134,7 @@ export interface Reconciliation {
   readonly nextAtMs: number
 }
 
-/** What the network said had happened to a sale: a chargeback, a refund that was denied after all, or just something. */
+/** What the network reported about a sale: a chargeback, a refund that was denied afterwards, or any change. */
 export type ReportedChange = 'chargeback' | 'denied_refund' | 'change'
 
 /** Queries to the network about what it reported. `sinceMs` is when it did. */

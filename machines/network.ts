@@ -1,5 +1,5 @@
 /**
- * What the card network can be asked, and the few things that its answers can mean to a payment.
+ * The calls to the card network, and what their answers mean to a payment.
  *
  * The adapter (workers/network/) turns HTTP into these; the machine decides on nothing else. Amounts are cents.
  */
@@ -19,8 +19,8 @@ export interface NetworkReferences {
  * - `approved`: done. For an authorisation `isCaptured` tells whether the sale was captured in the same step.
  * - `declined`: the issuer said no; nothing was charged.
  * - `rejected`: the network refused the operation as such; nothing changed. `isTooLate`: the time for it is over.
- * - `not_sent`: surely nothing happened (no connection, or no byte of the request left). `isCircuitOpen`: our own circuit
- *   refused the call; it stays open for longer than a retry may take.
+ * - `not_sent`: it is proven that nothing happened (no connection, or no byte of the request left). `isCircuitOpen`: our
+ *   circuit refused the call; it stays open for longer than a retry may take.
  * - `ambiguous`: anything else (timeout, cut connection, 5xx, nonsense, "not finished"): must be asked about.
  */
 export type CallOutcome =

@@ -1,7 +1,7 @@
 /**
  * The life of one webhook event, as a statechart: it waits, it is sent, and it is delivered or given up.
  *
- * Pure: the worker sends, and tells the machine what came of it. Time and chance come in with the events.
+ * Pure: the worker sends and reports the outcome. Time and random numbers come with the events.
  */
 import { assign, setup } from 'xstate'
 import { pureStepOf } from './pure-transition.js'
@@ -13,7 +13,7 @@ export type DeliveryState = 'waiting' | 'sending' | 'delivered' | 'undeliverable
 export interface Delivery {
   readonly state: DeliveryState
   readonly attempts: number
-  /** When it came into being, or was replayed. */
+  /** When it was created or replayed. */
   readonly sinceMs: number
   /** Not before this time. */
   readonly nextAtMs: number
@@ -29,7 +29,7 @@ export type DeliveryEvent =
     } & EndpointNow)
   /** Refused, cut, too slow, untrusted, or a target that must not be called. */
   | ({ readonly type: 'NO_ANSWER'; readonly random: number } & EndpointNow)
-  /** Its turn did not come: the endpoint was down for the whole span. */
+  /** It was not sent in time: the endpoint was down for the whole span. */
   | ({ readonly type: 'OVERDUE' } & EndpointNow)
 
 export interface EndpointNow {
@@ -85,11 +85,11 @@ export const webhookDeliveryMachine = deliverySetup.createMachine({
       }
     },
     sending: {
-      description: 'Posted; the answer is awaited for 10 s at the most.',
+      description: 'Posted; the answer is awaited for at most 10 s.',
       on: {
         ANSWERED: [
           { guard: 'isAccepted', target: 'delivered', description: 'Any 2xx.' },
-          { guard: 'isGone', target: 'undeliverable', description: '410: the receiver wants it no more.' },
+          { guard: 'isGone', target: 'undeliverable', description: '410: the receiver no longer wants it.' },
           { guard: 'isLastAttempt', target: 'undeliverable', description: 'Refused for the last time.' },
           { target: 'waiting', actions: 'scheduleRetry', description: 'Any other status: again later.' }
         ],
@@ -106,7 +106,7 @@ export const webhookDeliveryMachine = deliverySetup.createMachine({
 
 const takeStep = pureStepOf(webhookDeliveryMachine)
 
-/** The delivery of an event that has just come into being. */
+/** The delivery of a new event. */
 export function newDelivery(nowMs: number): Delivery {
   return { state: 'waiting', attempts: 0, sinceMs: nowMs, nextAtMs: nowMs }
 }
@@ -123,7 +123,7 @@ export function decideDelivery(delivery: Delivery, event: DeliveryEvent, policy:
 
 /**
  * After this time (ms) an event is given up before its last attempt: it is older than all attempts may take, and every
- * attempt at its endpoint has failed for as long. An endpoint that is slow, and one that was down for a while, loses none.
+ * attempt at its endpoint failed for as long. A slow endpoint, or one after a shorter outage, loses no event.
  */
 export function overdueAtMs(
   { sinceMs }: Pick<Delivery, 'sinceMs'>,

@@ -32,7 +32,7 @@ export const standardRetries: RetryPolicy = {
   jitter: 0.2
 }
 
-/** A receiver may ask for a later time, but not for ever. */
+/** The longest `Retry-After` that counts. */
 export const RETRY_AFTER_MAX_MS = 24 * HOUR_MS
 
 /**

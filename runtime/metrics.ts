@@ -3,7 +3,7 @@
  *
  * Each process registers its own metrics in a file of its room; docs/METRICS.md is generated from them.
  */
-import { collectDefaultMetrics, Gauge, type Registry, register } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry, register } from 'prom-client'
 import type { Conditions, Health } from './health.js'
 import { version } from './version.js'
 import { within } from './within.js'
@@ -16,6 +16,31 @@ const READING_TIMEOUT_MS = 7_000
  * compared and added up.
  */
 export const STEP_BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
+/** Registers counters and durations in `registry`. Each method returns the function that counts. */
+export function metricsIn(registry: Registry) {
+  const registers = [registry]
+  return {
+    counter(name: string, help: string): (by?: number) => void {
+      const counter = new Counter({ name, help, registers })
+      return by => counter.inc(by)
+    },
+    /** A counter with one label. */
+    counterBy<Value extends string>(name: string, help: string, label: string): (value: Value) => void {
+      const counter = new Counter({ name, help, labelNames: [label], registers })
+      return value => counter.inc({ [label]: value })
+    },
+    /** A histogram in seconds. */
+    duration<Label extends string = never>(name: string, help: string, buckets: number[], ...labelNames: Label[]) {
+      const histogram = new Histogram({ name, help, labelNames, buckets, registers })
+      return (durationMs: number, labels: Record<Label, string>): void => histogram.observe(labels, durationMs / 1_000)
+    },
+    /** A gauge that is read when Prometheus scrapes. */
+    gauge(name: string, help: string, read: () => number): void {
+      const gauge: Gauge = new Gauge({ name, help, registers, collect: () => gauge.set(read()) })
+    }
+  }
+}
 
 /** Does `work`, and reports its outcome (`failed` when it rejected) and its duration. */
 export async function timed<T>(

@@ -1,4 +1,4 @@
-/** Process `payments`: takes commands from the streams and drives each payment to its end. The only one that opens cards. */
+/** Process `payments`: takes commands from the streams and runs them. The only process that opens card data. */
 import { openPayments } from '../archive/open-archive.js'
 import { createCardStore } from '../redis/cards/cards.js'
 import { createCommandQueue, paymentWork } from '../redis/commands/command-stream.js'
@@ -53,13 +53,12 @@ await runProcess('payments', async context => {
       knownSales: createKnownSaleStore(durable),
       pace: createReconcilePace(durable, config.reconcilePerSecond),
       account: config.networkMerchantId,
-      onUnconfirmed: reason => metrics.absenceUnconfirmed(reason),
+      onUnconfirmed: metrics.absenceUnconfirmed,
       clock,
       log
     }),
     cardData: createCardData(createTokenStore(secrets), createCardStore(durable, config.partitions), opener),
     policy: config,
-    environment: config.environment,
     networkRetryMs: config.networkRetryMs,
     deliveriesMax: config.deliveriesMax,
     inspection: createInspection(durable, `payments ${process.pid}`, log, signal),
@@ -92,7 +91,7 @@ await runProcess('payments', async context => {
       log,
       giveUpAfterMs: config.reconcileListAfterMs,
       leaseMs: 2 * (config.networkConnectTimeoutMs + config.networkTimeoutMs),
-      onGivenUp: () => metrics.gaveNotificationUp()
+      onGivenUp: () => metrics.notificationGivenUp()
     },
     signal
   )

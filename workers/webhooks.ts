@@ -18,9 +18,9 @@ import { createSender } from './webhooks/sender.js'
 import { createWebhookMetrics, publishBacklog } from './webhooks/webhooks-metrics.js'
 
 const DAY_MS = 24 * 3_600_000
-/** How long a stop waits for answers that are under way (ms); lifecycle.ts allows 12 s for everything. */
+/** How long a stop waits for deliveries in flight (ms); lifecycle.ts allows 12 s for everything. */
 const PATIENCE_MS = 6_000
-/** So many endpoints may hang, each with all that may be under way to it, before others are delayed. */
+/** So many endpoints may hang, each with all its deliveries in flight, before others are delayed. */
 const ENDPOINTS_HANGING = 16
 
 await runProcess('webhooks', async context => {
@@ -29,7 +29,7 @@ await runProcess('webhooks', async context => {
   const { durable: redis } = await connectDurable(context)
   const blocking = await connect(config.redisUrl, 'blocking', log)
   onStop('blocking reads', () => disconnect(blocking))
-  // The world's time, also where the clock of the test environment was moved: receivers refuse a signature of another one.
+  // Real time, also where the clock of the test environment was moved: receivers refuse signatures of another time.
   const clock = await watchClock(redis, { process: context })
   await requireOwnKeys(redis, 'webhook', secrets, context)
 

@@ -18,6 +18,11 @@ const toPreAuthorizedOrCapturing = [
   }
 ] as const
 
+/** The payment ends unpaid. */
+function toFailed(description: string) {
+  return { target: 'failed', actions: ['fail', 'endNotification'], description } as const
+}
+
 export const pending = sending('unknown', {
   description: 'Accepted; the authorisation is not finished.',
   tags: ['in_progress'],
@@ -35,34 +40,18 @@ export const pending = sending('unknown', {
     DECLINED: {
       target: 'failed',
       actions: ['noteDeclined', 'fail', 'endNotification'],
-      description: 'The issuer said no.'
+      description: 'The issuer declined.'
     },
-    REJECTED: {
-      target: 'failed',
-      actions: ['fail', 'endNotification'],
-      description: 'The network refused the sale as such.'
-    },
-    NOT_SENT: {
-      target: 'failed',
-      actions: ['fail', 'endNotification'],
-      description: 'The network could not be reached; nothing was sent.'
-    },
-    OVERDUE: {
-      target: 'failed',
-      actions: ['fail', 'endNotification'],
-      description: 'No worker took it in time, and the buyer has left; nothing was sent.'
-    },
-    CARD_MISSING: {
-      target: 'failed',
-      actions: ['fail', 'endNotification'],
-      description: 'The card data is gone or can not be opened; nothing was sent.'
-    },
+    REJECTED: toFailed('The network refused the sale as such.'),
+    NOT_SENT: toFailed('The network could not be reached; nothing was sent.'),
+    OVERDUE: toFailed('No worker took it in time, and the buyer has left; nothing was sent.'),
+    CARD_MISSING: toFailed('The card data is gone or can not be opened; nothing was sent.'),
     NETWORK_NOTIFICATION: notificationForLater
   }
 })
 
 export const unknown = inDoubt({
-  description: 'The authorisation is in doubt; it is reconciled until the network tells.',
+  description: 'The authorisation is in doubt; it is reconciled until its outcome is known.',
   tags: ['in_progress'],
   on: {
     SALE_CAPTURED: {
@@ -74,7 +63,7 @@ export const unknown = inDoubt({
     SALE_GONE: {
       target: 'failed',
       actions: ['noteDeclined', 'fail', 'endNotification'],
-      description: 'The issuer had said no, or the sale was voided; nothing is charged.'
+      description: 'The issuer declined, or the sale was voided; nothing is charged.'
     },
     SALE_ABSENT: {
       target: 'failed.watched',
@@ -102,11 +91,11 @@ export const failed = inDoubt({
       description: 'The network said so, or nothing was ever sent.',
       tags: ['resting'],
       on: {
-        NETWORK_NOTIFICATION: { actions: queryNetwork, description: 'The network speaks of a sale: look at once.' }
+        NETWORK_NOTIFICATION: { actions: queryNetwork, description: 'The network reports a sale: query it.' }
       }
     },
     watched: {
-      description: 'Unknown to the network for the whole horizon; looked for once more, much later.',
+      description: 'Unknown to the network for the whole horizon; queried once more, much later.',
       on: {
         RESOLVED_AS_MISSING: {
           target: 'settled',

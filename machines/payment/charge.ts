@@ -1,16 +1,15 @@
 /**
- * Money that was taken, its refunds, and what the network tells of it later:
+ * Captured money, its refunds, and what the network reports about it later:
  * `captured`, `refunding`, `partially_refunded`, `refunded`, `charged_back`.
  */
 import { queryNetwork, refundSale, review } from './effects.js'
-import type { PaymentState } from './setup.js'
-import { contradicted, duplicateFirst, inDoubt, notificationForLater, sending, verifiable } from './verification.js'
+import { operation, verifiable } from './verification.js'
 
 const toRefunding = {
   guard: 'isRefundable',
   target: 'refunding',
   actions: ['beginOperation', refundSale],
-  description: 'Give back a part or the rest of the captured amount.'
+  description: 'Refund a part or the rest of the captured amount.'
 } as const
 
 const toChargedBack = {
@@ -19,21 +18,21 @@ const toChargedBack = {
   description: 'The network confirms the chargeback. Verify again later: there may be a refund as well.'
 } as const
 
-/** The status stays: it tells of the merchant's own refunds only. */
+/** The status stays: it shows the merchant's own refunds only. */
 const externalRefund = {
   actions: ['noteVoidedElsewhere', review('figures_differ'), queryNetwork],
-  description: 'Others gave money back: remember it, list the payment for manual review, and look again.'
+  description: 'Refunded outside this service: note it, list the payment for manual review, and query again.'
 } as const
 
 /** What a correction of the captured amount does, wherever it leads. */
 const amountCorrection = {
   actions: ['noteCorrection', review('figures_differ'), queryNetwork],
-  description: 'Another amount was captured: take it over, list the payment for manual review, and look again.'
+  description: 'Another amount was captured: take it over, list the payment for manual review, and query again.'
 } as const
 
 const refundReversal = {
   actions: ['noteRefundReversed', review('figures_differ'), queryNetwork],
-  description: 'The network reversed a refund: take that over, list the payment for manual review, and look again.'
+  description: 'The network reversed a refund: take that over, list the payment for manual review, and query again.'
 } as const
 
 const toCapturedOrPartiallyRefunded = [
@@ -57,92 +56,48 @@ export const captured = verifiable({
   }
 })
 
-export const refunding: PaymentState = {
-  description: 'A refund is in progress.',
-  tags: ['in_progress'],
-  initial: 'sending',
-  on: { NETWORK_NOTIFICATION: notificationForLater },
-  states: {
-    sending: sending('reconciling', {
-      description: 'The refund is on its way to the network.',
-      on: {
-        APPROVED: [
-          {
-            guard: 'isLastRefund',
-            target: '#payment.refunded',
-            actions: ['noteRefunded', 'succeed'],
-            description: 'Nothing is left to refund.'
-          },
-          {
-            target: '#payment.partially_refunded',
-            actions: ['noteRefunded', 'succeed'],
-            description: 'A part is refunded.'
-          }
-        ],
-        OPERATION_FAILED: [
-          {
-            guard: 'isPartlyRefunded',
-            target: '#payment.partially_refunded',
-            actions: 'fail',
-            description: 'Refused, or not sent: what was refunded before stays so.'
-          },
-          { target: '#payment.captured', actions: 'fail', description: 'Refused, or not sent.' }
-        ]
-      }
-    }),
-    reconciling: inDoubt({
-      description: 'The refund is in doubt; the voided amount at the network is compared.',
-      on: {
-        OPERATION_BOOKED: [
-          {
-            guard: 'isLastRefund',
-            target: '#payment.refunded',
-            actions: ['noteRefunded', 'succeed'],
-            description: 'It is booked; nothing is left to refund.'
-          },
-          {
-            target: '#payment.partially_refunded',
-            actions: ['noteRefunded', 'succeed'],
-            description: 'It is booked.'
-          }
-        ],
-        OPERATION_MISSING: {
-          target: 'sending',
-          actions: ['resend', refundSale],
-          description: 'Not booked for the whole horizon: send it again.'
-        },
-        CONTRADICTED: contradicted,
-        DUPLICATE_SALE: duplicateFirst,
-        RESOLVED_AS_BOOKED: [
-          {
-            guard: 'isLastRefund',
-            target: '#payment.refunded',
-            actions: ['noteRefunded', 'succeed', 'endReview'],
-            description: 'An operator has seen that it is booked; nothing is left to refund.'
-          },
-          {
-            target: '#payment.partially_refunded',
-            actions: ['noteRefunded', 'succeed', 'endReview'],
-            description: 'An operator has seen that it is booked.'
-          }
-        ],
-        RESOLVED_AS_MISSING: [
-          {
-            guard: 'isPartlyRefunded',
-            target: '#payment.partially_refunded',
-            actions: ['fail', 'endReview'],
-            description: 'An operator has seen that it is not booked.'
-          },
-          {
-            target: '#payment.captured',
-            actions: ['fail', 'endReview'],
-            description: 'An operator has seen that it is not booked.'
-          }
-        ]
-      }
-    })
-  }
+/** The refund is booked; `endReview` when an operator has said so. */
+function refundBooked(description: string, ...endReview: 'endReview'[]) {
+  const actions = ['noteRefunded', 'succeed', ...endReview] as const
+  return [
+    {
+      guard: 'isLastRefund',
+      target: '#payment.refunded',
+      actions,
+      description: `${description} Nothing is left to refund.`
+    },
+    { target: '#payment.partially_refunded', actions, description }
+  ] as const
 }
+
+/** The refund did not happen; what was refunded before stays so. */
+function refundFailed(description: string, ...endReview: 'endReview'[]) {
+  const actions = ['fail', ...endReview] as const
+  return [
+    { guard: 'isPartlyRefunded', target: '#payment.partially_refunded', actions, description },
+    { target: '#payment.captured', actions, description }
+  ] as const
+}
+
+export const refunding = operation('A refund is in progress.', {
+  sending: {
+    description: 'The refund is on its way to the network.',
+    on: { APPROVED: refundBooked('Refunded.'), OPERATION_FAILED: refundFailed('Refused, or not sent.') }
+  },
+  reconciling: {
+    description: 'The refund is in doubt; the voided amount at the network is compared.',
+    on: {
+      OPERATION_BOOKED: refundBooked('It is booked.'),
+      OPERATION_MISSING: {
+        target: 'sending',
+        actions: ['resend', refundSale],
+        description: 'Not booked for the whole horizon: send it again.'
+      },
+      RESOLVED_AS_BOOKED: refundBooked('An operator has seen that it is booked.', 'endReview'),
+      RESOLVED_AS_MISSING: refundFailed('An operator has seen that it is not booked.', 'endReview')
+    }
+  }
+})
 
 export const partiallyRefunded = verifiable({
   description: 'Part of the captured amount is refunded.',

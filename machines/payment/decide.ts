@@ -1,8 +1,9 @@
 /**
  * The one place where a payment moves: `decide(payment, event, policy)`.
  *
- * Pure. The event is compared with the payment first (classify.ts), then the chart is asked. The answer is either a refusal (nothing changes) or the next payment, at most one effect for the worker, and
- * what the commit has to know: the change of status, the result of the merchant's command, the next due time.
+ * Pure. classify.ts compares the event with the payment, then the chart decides. The answer is either a refusal (nothing
+ * changes) or the next payment, at most one effect for the worker, and what the commit needs: the status before and the
+ * result of the merchant's command.
  */
 import type { StateFrom } from 'xstate'
 import type { Command, CommandResult } from '../commands.js'
@@ -78,7 +79,7 @@ export function decide(payment: Payment, happened: PaymentEvent, policy: Policy)
   }
 }
 
-/** What a merchant's capture or cancel means to a payment. */
+/** The event of a merchant's capture or cancel. */
 export function askedEvent(
   { kind, amountCents }: Command & { kind: 'capture' | 'cancel' },
   idempotencyKey: string,
@@ -87,10 +88,10 @@ export function askedEvent(
   return { type: kind === 'capture' ? 'CAPTURE' : 'CANCEL', amountCents, idempotencyKey, nowMs }
 }
 
-/** When a payment wakes up by itself (ms); `null`: never, or a command is under way. */
+/** The wake-ups of a payment (ms); `null`: none, or a call is in flight. */
 export interface WakeTimes {
   readonly expiryAtMs: number | null
-  /** The next reconciliation, which waits its turn (redis/reconciliation/reconcile-pace.ts). */
+  /** The next reconciliation; the pace may delay it (redis/reconciliation/reconcile-pace.ts). */
   readonly reconcileAtMs: number | null
 }
 
@@ -114,13 +115,13 @@ function reconcileAtMs(progress: PaymentProgress): number | null {
   return hasTag(progress, 'verifiable') ? (progress.notification?.nextAtMs ?? null) : null
 }
 
-/** What a payment's wake-up means: the end of its window, or the next reconciliation. */
+/** The event of a wake-up: the end of the window, or the next reconciliation. */
 export function wakeEvent({ status, expiresAtMs }: PaymentProgress, nowMs: number): PaymentEvent {
   const isOver = status === 'pre_authorized' && expiresAtMs !== null && nowMs >= expiresAtMs
   return { type: isOver ? 'EXPIRE' : 'RECONCILE', nowMs }
 }
 
-/** Whether a command that may have reached the network is still without a result. */
+/** Whether a call may be in flight whose outcome the payment waits for. */
 export function isUnderWay(progress: PaymentProgress): boolean {
   return hasTag(progress, 'in_flight')
 }
@@ -179,7 +180,7 @@ export function addLine(history: readonly HistoryEntry[], line: HistoryEntry): H
   return bounded([...history, line])
 }
 
-/** The beginning of a long life explains it, its end is what matters now; what lies between is only counted. */
+/** A long history keeps its beginning and its end; the lines between are only counted. */
 const HISTORY_MAX = 100
 const HISTORY_BEGINNING = 20
 const LEFT_OUT = 'LEFT_OUT'

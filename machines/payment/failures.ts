@@ -38,8 +38,8 @@ export function failureOf(
 }
 
 /**
- * The capture that was asked for with the payment, after an authorisation that did not capture by itself. When it does not
- * happen the merchant must know that the amount is held: who creates another payment then holds it twice.
+ * The capture that was asked for with the payment, after an authorisation without a capture. When it fails, the merchant
+ * must know that the amount is held: another payment would hold it twice.
  */
 function isCaptureOfCreate({ captureMode }: PaymentTerms, { kind }: Operation): boolean {
   return captureMode === 'auto' && kind === 'capture'

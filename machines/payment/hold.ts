@@ -4,7 +4,7 @@
  */
 import { captureSale, queryNetwork, review, voidSale } from './effects.js'
 import type { PaymentState } from './setup.js'
-import { contradicted, duplicateFirst, inDoubt, notificationForLater, sending, verifiable } from './verification.js'
+import { contradicted, inDoubt, operation, verifiable } from './verification.js'
 
 export const preAuthorized = verifiable({
   description: 'The amount is held on the card and waits for its capture.',
@@ -69,134 +69,111 @@ export const preAuthorized = verifiable({
   }
 })
 
-export const capturing: PaymentState = {
-  description: 'The capture is in progress.',
-  tags: ['in_progress'],
-  initial: 'sending',
-  on: { NETWORK_NOTIFICATION: notificationForLater },
-  states: {
-    sending: sending('reconciling', {
-      description: 'The capture is on its way to the network.',
-      on: {
-        APPROVED: { target: '#payment.captured', actions: ['noteCaptured', 'succeed'], description: 'Captured.' },
-        OPERATION_FAILED: {
-          target: '#payment.pre_authorized',
-          actions: 'fail',
-          description: 'Refused, or not sent: the hold stays.'
-        },
-        EARLIER_TRY_IN_DOUBT: {
-          target: 'reconciling',
-          actions: 'keepDoubt',
-          description: 'This try did not capture, but an earlier one may still arrive: reconcile.'
-        }
-      }
-    }),
-    reconciling: inDoubt({
-      description: 'The capture is in doubt; it is reconciled.',
-      on: {
-        OPERATION_BOOKED: {
-          target: '#payment.captured',
-          actions: ['noteCaptured', 'succeed'],
-          description: 'It was captured.'
-        },
-        OPERATION_MISSING: {
-          target: 'sending',
-          actions: ['resend', captureSale],
-          description: 'Not captured. The network takes one capture only: safe to send again.'
-        },
-        SALE_GONE: {
-          target: '#payment.canceled',
-          actions: ['noteCanceled', 'fail', review('figures_differ')],
-          description: 'The network voided the sale by itself.'
-        },
-        SALE_DENIED: {
-          target: '#payment.canceled',
-          actions: ['noteCanceled', 'fail', 'noteNotification', review('figures_differ')],
-          description:
-            'Still denied after the horizon: there is no hold to capture. List the payment for manual review.'
-        },
-        CONTRADICTED: contradicted,
-        DUPLICATE_SALE: duplicateFirst,
-        RESOLVED_AS_BOOKED: {
-          target: '#payment.captured',
-          actions: ['noteCaptured', 'succeed', 'endReview'],
-          description: 'An operator has seen that it is captured.'
-        },
-        RESOLVED_AS_MISSING: {
-          target: '#payment.pre_authorized',
-          actions: ['fail', 'endReview', 'noteNotification'],
-          description: 'An operator has seen that it is not captured: back to the hold, and verify how it stands.'
-        }
-      }
-    })
-  }
-}
+const holdStays = {
+  target: '#payment.pre_authorized',
+  actions: 'fail',
+  description: 'Refused, or not sent: the hold stays.'
+} as const
 
-export const cancelling: PaymentState = {
-  description: 'The cancellation of the pre-authorisation is in progress.',
-  tags: ['in_progress'],
-  initial: 'sending',
-  on: { NETWORK_NOTIFICATION: notificationForLater },
-  states: {
-    sending: sending('reconciling', {
-      description: 'The void is on its way to the network.',
-      on: {
-        APPROVED: {
-          target: '#payment.canceled',
-          actions: ['noteCanceled', 'succeed'],
-          description: 'The hold is gone.'
-        },
-        OPERATION_FAILED: {
-          target: '#payment.pre_authorized',
-          actions: 'fail',
-          description: 'Refused, or not sent: the hold stays.'
-        },
-        EARLIER_TRY_IN_DOUBT: {
-          target: 'reconciling',
-          actions: 'keepDoubt',
-          description: 'This try did not void, but an earlier one may still arrive: reconcile.'
-        }
-      }
-    }),
-    reconciling: inDoubt({
-      description: 'The void is in doubt; it is reconciled.',
-      on: {
-        OPERATION_BOOKED: {
-          target: '#payment.canceled',
-          actions: ['noteCanceled', 'succeed'],
-          description: 'The hold is gone.'
-        },
-        OPERATION_MISSING: {
-          target: 'sending',
-          actions: ['resend', voidSale],
-          description: 'Still held. A whole void works once only: safe to send again.'
-        },
-        SALE_CAPTURED: {
-          target: '#payment.captured',
-          actions: ['noteCaptured', 'fail', review('figures_differ')],
-          description: 'Captured without us, and no void came in the whole horizon: list the payment for manual review.'
-        },
-        SALE_DENIED: {
-          target: '#payment.canceled',
-          actions: ['noteCanceled', 'succeed', 'noteNotification', review('figures_differ')],
-          description: 'Still denied after the horizon: the hold is gone. List the payment for manual review.'
-        },
-        CONTRADICTED: contradicted,
-        DUPLICATE_SALE: duplicateFirst,
-        RESOLVED_AS_BOOKED: {
-          target: '#payment.canceled',
-          actions: ['noteCanceled', 'succeed', 'endReview'],
-          description: 'An operator has seen that the hold is gone.'
-        },
-        RESOLVED_AS_MISSING: {
-          target: '#payment.pre_authorized',
-          actions: ['fail', 'endReview', 'noteNotification'],
-          description: 'An operator has seen that it is not voided: back to the hold, and verify how it stands.'
-        }
-      }
-    })
+const earlierTryInDoubt = {
+  target: 'reconciling',
+  actions: 'keepDoubt',
+  description: 'This try did nothing, but an earlier one may still arrive: reconcile.'
+} as const
+
+const resolvedAsMissing = {
+  target: '#payment.pre_authorized',
+  actions: ['fail', 'endReview', 'noteNotification'],
+  description: 'An operator has seen that it is not booked: back to the hold, and verify how it stands.'
+} as const
+
+export const capturing = operation('The capture is in progress.', {
+  sending: {
+    description: 'The capture is on its way to the network.',
+    on: {
+      APPROVED: { target: '#payment.captured', actions: ['noteCaptured', 'succeed'], description: 'Captured.' },
+      OPERATION_FAILED: holdStays,
+      EARLIER_TRY_IN_DOUBT: earlierTryInDoubt
+    }
+  },
+  reconciling: {
+    description: 'The capture is in doubt; it is reconciled.',
+    on: {
+      OPERATION_BOOKED: {
+        target: '#payment.captured',
+        actions: ['noteCaptured', 'succeed'],
+        description: 'It was captured.'
+      },
+      OPERATION_MISSING: {
+        target: 'sending',
+        actions: ['resend', captureSale],
+        description: 'Not captured. The network takes one capture only: safe to send again.'
+      },
+      SALE_GONE: {
+        target: '#payment.canceled',
+        actions: ['noteCanceled', 'fail', review('figures_differ')],
+        description: 'The network voided the sale without a request from us.'
+      },
+      SALE_DENIED: {
+        target: '#payment.canceled',
+        actions: ['noteCanceled', 'fail', 'noteNotification', review('figures_differ')],
+        description: 'Still denied after the horizon: there is no hold to capture. List the payment for manual review.'
+      },
+      RESOLVED_AS_BOOKED: {
+        target: '#payment.captured',
+        actions: ['noteCaptured', 'succeed', 'endReview'],
+        description: 'An operator has seen that it is captured.'
+      },
+      RESOLVED_AS_MISSING: resolvedAsMissing
+    }
   }
-}
+})
+
+export const cancelling = operation('The cancellation of the pre-authorisation is in progress.', {
+  sending: {
+    description: 'The void is on its way to the network.',
+    on: {
+      APPROVED: {
+        target: '#payment.canceled',
+        actions: ['noteCanceled', 'succeed'],
+        description: 'The hold is gone.'
+      },
+      OPERATION_FAILED: holdStays,
+      EARLIER_TRY_IN_DOUBT: earlierTryInDoubt
+    }
+  },
+  reconciling: {
+    description: 'The void is in doubt; it is reconciled.',
+    on: {
+      OPERATION_BOOKED: {
+        target: '#payment.canceled',
+        actions: ['noteCanceled', 'succeed'],
+        description: 'The hold is gone.'
+      },
+      OPERATION_MISSING: {
+        target: 'sending',
+        actions: ['resend', voidSale],
+        description: 'Still held. A whole void works once only: safe to send again.'
+      },
+      SALE_CAPTURED: {
+        target: '#payment.captured',
+        actions: ['noteCaptured', 'fail', review('figures_differ')],
+        description: 'Captured without us, and no void came in the whole horizon: list the payment for manual review.'
+      },
+      SALE_DENIED: {
+        target: '#payment.canceled',
+        actions: ['noteCanceled', 'succeed', 'noteNotification', review('figures_differ')],
+        description: 'Still denied after the horizon: the hold is gone. List the payment for manual review.'
+      },
+      RESOLVED_AS_BOOKED: {
+        target: '#payment.canceled',
+        actions: ['noteCanceled', 'succeed', 'endReview'],
+        description: 'An operator has seen that the hold is gone.'
+      },
+      RESOLVED_AS_MISSING: resolvedAsMissing
+    }
+  }
+})
 
 export const canceled = verifiable({
   description: 'The pre-authorisation is voided; nothing was charged.',
@@ -219,7 +196,7 @@ export const expired: PaymentState = {
         RESUMED: { actions: 'beginReleaseDoubt', description: 'Redelivered after a crash: reconcile.' },
         NETWORK_NOTIFICATION: {
           actions: ['noteNotification', queryNetwork],
-          description: 'Something happened to the sale: look at once.'
+          description: 'Something happened to the sale: query it.'
         },
         OPERATION_MISSING: {
           actions: ['beginReleaseDoubt', voidSale],
@@ -229,7 +206,7 @@ export const expired: PaymentState = {
         DUPLICATE_SALE: {
           target: 'released',
           actions: ['endDoubt', 'noteNotification'],
-          description: 'There is no hold, but a second sale: look at that next.'
+          description: 'There is no hold, but a second sale: query that next.'
         },
         SALE_CAPTURED: {
           target: '#payment.captured',

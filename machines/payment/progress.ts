@@ -10,14 +10,14 @@ import type { Figures, PaymentArgs } from './context.js'
 import type { AskedEvent, LifecycleEvent, Policy } from './events.js'
 import { failureOf } from './failures.js'
 import { firstReconciliation, nextReconciliation } from './reconcile-schedule.js'
-import { refundsIn, withElsewhere, withNewRefund, withReversal } from './refunds.js'
+import { withElsewhere, withNewRefund, withOperationIn, withReversal } from './refunds.js'
 import { knownVoidedCents, refundAmountCents, saleOf, shownCapturedCents } from './sums.js'
 
 type Change = (args: PaymentArgs) => Partial<Figures>
 
 /**
  * The issuer authorised: references, and for a pre-authorisation the end of its window. A record with another amount than
- * was asked for is shown to an operator: what can be captured is not what the merchant counts on.
+ * requested goes to manual review: less can be captured than the merchant expects.
  */
 export const noteAuthorised: Change = ({ context: { terms, figures }, event }) => {
   const sale = saleOf(event)
@@ -31,8 +31,8 @@ export const noteAuthorised: Change = ({ context: { terms, figures }, event }) =
 }
 
 /**
- * The amount that the running operation asked for is captured, or what the acquirer's record says; never more than the
- * payment is about. A record that says anything but what was asked for is shown to an operator.
+ * Captured: the amount of the running operation, or that of the acquirer's record; never more than the payment's. A record
+ * with anything but the requested amount goes to manual review.
  */
 export const noteCaptured: Change = ({ context, event }) => {
   const { terms, figures } = context
@@ -48,10 +48,10 @@ export const noteCaptured: Change = ({ context, event }) => {
   }
 }
 
-/** The hold is gone. What the network reported before is still to be looked at: it may be about another sale. */
+/** The hold is gone. A notification stays: it may be about another sale. */
 export const noteCanceled: Change = ({ event }) => ({ canceledAtMs: event.nowMs })
 
-/** The refund at hand is done. A record with a larger refund does not change that, but an operator has to look. */
+/** The running refund is done. A record with another refunded amount goes to manual review. */
 export const noteRefunded: Change = ({ context, event }) => {
   const { figures } = context
   const sale = saleOf(event)
@@ -65,14 +65,14 @@ export const noteRefunded: Change = ({ context, event }) => {
   }
 }
 
-/** A refund that was approved is reversed: the merchant must not hear that the buyer has the money. */
+/** The network reversed an approved refund: the buyer does not have the money. */
 export const noteRefundReversed: Change = ({ context: { figures }, event }) => {
   if (event.type !== 'REFUND_REVERSED') return {}
   const { refundedCents, nowMs } = event
   return { refundedCents, refunds: withReversal(figures, figures.refundedCents - refundedCents, nowMs) }
 }
 
-/** What the acquirer's record shows beyond our own refunds was voided by others. */
+/** What the acquirer's record shows beyond our refunds was refunded outside this service. */
 export const noteVoidedElsewhere: Change = ({ context: { figures }, event }) => {
   const sale = saleOf(event)
   if (sale === null) return {}
@@ -91,7 +91,7 @@ export const noteReferences: Change = ({ context: { figures }, event }) => {
   return sale !== null && isLive(sale) ? { references: mergedReferences(figures, event) } : {}
 }
 
-/** `declinedCode` is the issuer's word. A refusal of the network is no decline: its code is in the history only. */
+/** `declinedCode` is the issuer's code. A refusal of the network is no decline: its code is in the history only. */
 export const noteDeclined: Change = ({ context: { figures }, event }) => {
   if (event.type === 'DECLINED') return { declinedCode: event.code, references: mergedReferences(figures, event) }
   const sale = saleOf(event)
@@ -127,8 +127,8 @@ export const beginOperation: Change = ({ context: { terms, figures }, event }) =
   'idempotencyKey' in event ? operationBegun(terms, figures, event) : {}
 
 /**
- * A payment that asked for capture but was only authorised: the capture goes on under the same request. Until it is
- * done there is a hold, so there is a window: a refused capture must not leave a hold that never ends.
+ * A payment with capture was only authorised: the capture continues under the same request. Until then there is a hold, so
+ * it has a window: a refused capture must not leave a hold that never ends.
  */
 export const continueWithCapture: Change = ({ context: { terms, figures }, event }) => ({
   expiresAtMs: windowEndMs(terms, event),
@@ -136,39 +136,29 @@ export const continueWithCapture: Change = ({ context: { terms, figures }, event
   error: null
 })
 
-export const resend: Change = ({ context: { figures }, event }) => ({
-  operation: { ...figures.operation, state: 'in_progress' },
-  refunds: refundsIn(figures, 'in_progress', event.nowMs)
-})
+export const resend: Change = ({ context: { figures }, event }) => withOperationIn(figures, 'in_progress', event.nowMs)
 
 /** The operation did what was asked. */
 export const succeed: Change = ({ context: { figures }, event }) => ({
-  operation: { ...figures.operation, state: 'succeeded' },
-  refunds: refundsIn(figures, 'succeeded', event.nowMs),
+  ...withOperationIn(figures, 'succeeded', event.nowMs),
   error: null,
   reconciliation: null
 })
 
 export const fail: Change = ({ context: { terms, figures, policy }, event }) => {
   const error = failureOf(terms, figures.operation, event, policy)
-  return {
-    operation: { ...figures.operation, state: 'failed' },
-    refunds: refundsIn(figures, 'failed', event.nowMs, error),
-    error,
-    reconciliation: null
-  }
+  return { ...withOperationIn(figures, 'failed', event.nowMs, error), error, reconciliation: null }
 }
 
-/** The operation is in doubt from now on: its request may have left until this very moment. */
+/** The operation is in doubt from now on: its request may have left until this moment. */
 export const beginDoubt: Change = ({ context: { figures, policy }, event }) => ({
-  operation: { ...figures.operation, state: 'unknown' },
-  refunds: refundsIn(figures, 'unknown', event.nowMs),
+  ...withOperationIn(figures, 'unknown', event.nowMs),
   reconciliation: firstReconciliation(figures.reconciliation, policy, event)
 })
 
 /**
- * The hold of an expired pre-authorisation is not surely released, and a void may have left until this very moment; the
- * operation of the merchant is not touched. Each try begins a new doubt, so the age of the expiry calls for an operator.
+ * Whether the hold of an expired pre-authorisation is voided is in doubt, and a void may have left until this moment. The
+ * merchant's operation stays. Each try begins a new doubt, so the age of the expiry decides about manual review.
  */
 export const beginReleaseDoubt: Change = ({ context: { figures, policy }, event }) => ({
   ...openLonger(figures, figures.expiresAtMs ?? event.nowMs, policy, event),
@@ -187,11 +177,10 @@ export const reconcileLater: Change = ({ context: { figures, policy }, event }) 
 /** As `reconcileLater`, for an operation that was about to end: a try of it is still in doubt. */
 export const keepDoubt: Change = args => ({
   ...reconcileLater(args),
-  operation: { ...args.context.figures.operation, state: 'unknown' },
-  refunds: refundsIn(args.context.figures, 'unknown', args.event.nowMs)
+  ...withOperationIn(args.context.figures, 'unknown', args.event.nowMs)
 })
 
-/** A sale that the network did not know for the whole horizon is looked for once more, much later. */
+/** A sale that the network did not know for the whole horizon is queried once more, much later. */
 export const watch: Change = ({ context: { policy }, event }) => ({
   reconciliation: {
     sinceMs: event.nowMs,
@@ -202,7 +191,7 @@ export const watch: Change = ({ context: { policy }, event }) => ({
 
 export const endDoubt: Change = () => ({ reconciliation: null })
 
-/** Something is to be verified as soon as no operation runs. A chargeback that is awaited stays awaited. */
+/** Something is to be verified as soon as no operation runs. A reported chargeback stays. */
 export const noteNotification: Change = ({ context: { figures }, event }) => {
   const reported = event.type === 'NETWORK_NOTIFICATION' ? event.reported : 'change'
   const earlier = figures.notification?.reported ?? 'change'
@@ -217,9 +206,8 @@ export const noteNotification: Change = ({ context: { figures }, event }) => {
 }
 
 /**
- * The acquirer's record does not show it yet, or there was no answer: verify again later. The network reports what the
- * service did itself in the same words, so a record that agrees is read twice more only: after a moment, and when it can't
- * be behind any more.
+ * The acquirer's record does not show it yet, or there was no answer: verify again later. The network also notifies us of
+ * our own operations. So a record that agrees is read only twice more: soon, and when it can't be behind any more.
  */
 export const verifyLater: Change = ({ context: { figures, policy }, event }) => {
   const { notification } = figures
@@ -242,24 +230,24 @@ export const verifyLater: Change = ({ context: { figures, policy }, event }) => 
 export const endNotification: Change = () => ({ notification: null })
 
 /**
- * Lists the payment for manual review. The first reason stays: what follows from it is less interesting. But that
- * something is open for long is no reason by itself, and gives way to what comes of it.
+ * Lists the payment for manual review. The first reason stays, because later ones follow from it. Only
+ * `unresolved_for_long` gives way to a later reason.
  */
 export function listFor({ reviewReason }: Figures, reason: ReviewReason): Pick<Figures, 'reviewReason'> {
   return { reviewReason: reviewReason === null || reviewReason === 'unresolved_for_long' ? reason : reviewReason }
 }
 
-/** An operator has looked. What calls for one next is listed anew. */
+/** An operator has looked. The next reason lists the payment again. */
 export const endReview: Change = () => ({ reviewReason: null })
 
-/** A payment of which nothing was found is looked for once more: six horizons after the first verdict, an hour by default. */
+/** When `watch` queries a sale again: six horizons later, an hour by default. */
 const LATE_CHECK_HORIZONS = 6
 
 function differingIf(isDifferent: boolean, figures: Figures): Pick<Figures, 'reviewReason'> {
   return isDifferent ? listFor(figures, 'figures_differ') : { reviewReason: figures.reviewReason }
 }
 
-/** A query that stays open beyond the list age is one for an operator. */
+/** What stays open beyond the list age goes to manual review. */
 function openLonger(
   figures: Figures,
   sinceMs: number,
@@ -271,8 +259,8 @@ function openLonger(
 }
 
 /**
- * The window counts from the authorisation. A sale that was found later was authorised at an unknown moment after the
- * creation, so its window counts from there: too short is safe, too long would promise a capture that fails.
+ * The window counts from the authorisation. A sale that a query found was authorised at an unknown moment, so its window
+ * counts from the creation: too short is safe, too long would promise a capture that fails.
  */
 function windowEndMs(terms: PaymentTerms, event: LifecycleEvent): number {
   return (saleOf(event) === null ? event.nowMs : terms.createdAtMs) + terms.preauthTtlMs
@@ -282,7 +270,7 @@ function referencesOf(event: LifecycleEvent): Figures['references'] | null {
   return saleOf(event)?.references ?? ('references' in event ? event.references : null)
 }
 
-/** Later answers are poorer than the first one (a capture has no sale id): keep what they leave out. */
+/** Later answers leave out references of the first one (a capture has no sale id): those stay. */
 function mergedReferences(figures: Figures, event: LifecycleEvent): Figures['references'] {
   const later = referencesOf(event)
   if (later === null) return figures.references

@@ -21,7 +21,7 @@ const RETRY_GAP_MAX_MS = 300_000
 
 /**
  * When to reconcile next. An answer lengthens the gap. No answer leaves it, so that an outage of the network delays
- * nothing once it is over. The not-found horizon has a query of its own: an absence is decided there.
+ * nothing once it is over. The not-found horizon has its own query, which decides about an absence.
  */
 export function nextReconciliation(
   { sinceMs, attempts }: Pick<Reconciliation, 'sinceMs' | 'attempts'>,
@@ -37,7 +37,7 @@ export function nextReconciliation(
   return { sinceMs, attempts: answered, nextAtMs }
 }
 
-/** The network gave no answer to a query, or to a request that was sent in its course. */
+/** The network did not answer a query, or the request that followed it. */
 function isUnanswered(event: LifecycleEvent): boolean {
   return event.type === 'NO_ANSWER' || (event.type === 'EARLIER_TRY_IN_DOUBT' && event.outcome.type === 'NOT_SENT')
 }
@@ -45,7 +45,7 @@ function isUnanswered(event: LifecycleEvent): boolean {
 /** The longest gap after a query without an answer (ms). Within it, all that is in doubt is due after an outage. */
 export const UNANSWERED_GAP_MAX_MS = 30_000
 
-/** As long as the doubt is old, within bounds: a short fault is over soon, and a long outage costs few queries. */
+/** The age of the doubt, within bounds: a short fault is over soon, and a long outage costs few queries. */
 function unansweredGapMs(ageMs: number, policy: Policy): number {
   return Math.min(Math.max(ageMs, gapAfter(0, policy)), unansweredGapMaxMs(policy))
 }

@@ -1,8 +1,8 @@
 /**
  * Compares the acquirer's record of a sale with the payment: one finding for each answer to a query.
  *
- * The record is read from another host than the one that takes captures and refunds, and each of its answers may be
- * older than the one before. What it does not show yet is therefore no contradiction until the not-found horizon.
+ * The query host is another one than the host that takes captures and refunds, and each answer may be older than the one
+ * before. So what the record does not show is no contradiction until the not-found horizon.
  */
 import { type Payment, placeOf, type Reconciliation } from '../model.js'
 import { isLive, type Sale } from '../network.js'
@@ -36,7 +36,7 @@ export function findingOf(known: Known, answer: QueryEvent): Finding | null {
   return { ...shown('DUPLICATE_SALE', answer), duplicateSaleId }
 }
 
-/** Silence for so long that a request in doubt can no longer arrive (docs/DESIGN.md, 6). */
+/** Whether a request in doubt can no longer arrive (docs/DESIGN.md, 6). */
 export function isBeyondHorizon(reconciliation: Reconciliation | null, policy: Policy, nowMs: number): boolean {
   return reconciliation !== null && nowMs >= reconciliation.sinceMs + policy.notFoundHorizonMs
 }
@@ -72,7 +72,7 @@ function ofAbsence(known: Known, answer: Absent): Finding {
     case 'refunding.reconciling':
       return lags
   }
-  // After its memory the network finds no sale; what was reported about one then can't be confirmed.
+  // Beyond its memory the network finds no sale, so what it reported can't be confirmed.
   const isForgotten = nowMs >= known.terms.createdAtMs + NETWORK_MEMORY_MS
   if (!isForgotten && isListedLater(known, nowMs)) return lags
   if (isForgotten && !isSpecific(known)) return { type: 'NOTHING_NEW', nowMs }
@@ -90,7 +90,7 @@ const ofHold: Compare = (known, answer) => {
   switch (answer.sale.status) {
     case 'authorised':
       if (!isLapsed(known, answer)) return nothingNew(known, answer)
-      // What was reported a moment ago may be a capture that the record does not show yet: no void before that is clear.
+      // A recent report may be about a capture that the record does not show yet: no void until that is clear.
       return isChangeAwaited(known, answer) ? unclear(answer) : shown('HOLD_LAPSED', answer)
     case 'captured':
       return shown('SALE_CAPTURED', answer)
@@ -155,7 +155,7 @@ const ofRelease: Compare = (known, answer) => {
   }
 }
 
-/** A hold that was voided needs nothing more, but the network may take that back. */
+/** A voided hold needs nothing more, but the network may reverse the void. */
 const ofVoidedHold: Compare = (known, answer) => {
   switch (answer.sale.status) {
     case 'voided':
@@ -221,7 +221,7 @@ function contradicted(answer: FoundEvent): Finding {
   return { ...shown('CONTRADICTED', answer), reason: 'figures_differ' }
 }
 
-/** The record shows what we know. Whether that is the end of it depends on what was reported, and when. */
+/** The record shows what we know. What was reported, and when, decides whether it is verified. */
 function nothingNew(known: Known, answer: FoundEvent): Finding {
   const { notification } = known.progress
   const isUnshown = isSpecific(known) && !(notification?.reported === 'chargeback' && answer.sale.isChargedBack)
@@ -236,14 +236,13 @@ function isSpecific({ progress: { notification } }: Known): boolean {
   return notification !== null && notification.reported !== 'change'
 }
 
-/** What was reported is not yet so old that an operator must look. */
+/** What was reported is not old enough for manual review. */
 function isListedLater({ progress: { notification }, policy }: Known, nowMs: number): boolean {
   return nowMs < (notification?.sinceMs ?? nowMs) + policy.reconcileListAfterMs
 }
 
 /**
- * A refund of a moment ago. Also any refund while something was reported a moment ago, unless that was the denial of a
- * refund.
+ * A recent refund. Also any refund while something was reported recently, unless that was the denial of a refund.
  */
 function isRefundStillToShow(known: Known, answer: FoundEvent): boolean {
   const { refundedAtMs, notification } = known.progress
@@ -252,7 +251,7 @@ function isRefundStillToShow(known: Known, answer: FoundEvent): boolean {
 }
 
 /**
- * Another amount was captured than we know of. One that can't be taken over as it is goes to manual review once.
+ * Another amount was captured than the payment has. One that can't be taken over as it is goes to manual review once.
  * Ignores captured less voided: the acquirer may report net amounts.
  */
 function isCapturedOtherwise({ terms, progress }: Known, sale: Sale): boolean {
@@ -262,7 +261,7 @@ function isCapturedOtherwise({ terms, progress }: Known, sale: Sale): boolean {
   return reviewReason === null || shownCapturedCents({ terms, figures: progress }, sale) !== capturedCents
 }
 
-/** Something was reported so lately that the record may not show it yet. */
+/** Something was reported so recently that the record may not show it yet. */
 function isChangeAwaited(known: Known, answer: FoundEvent): boolean {
   return isRecent(known.progress.notification?.sinceMs ?? null, known, answer)
 }

@@ -1,19 +1,19 @@
 /**
  * The list of a payment's refunds: pure functions, used by the actions of the chart (progress.ts).
  *
- * What has succeeded adds up to what the acquirer's record shows as voided, always. The list is bounded: see `takesRefund`.
+ * Succeeded refunds add up to what the acquirer's record shows as voided. The list is bounded: see `takesRefund`.
  */
 import { isOpen, type OperationState, type Refund } from '../model.js'
 import type { Figures } from './context.js'
 import { refundableCents, voidedElsewhereCents } from './sums.js'
 
 /**
- * So many refunds of a payment may be open or done. The whole list is in its record, in each event and in the result of
- * each refund: more would let one payment grow by the square of its refunds.
+ * Refunds of a payment that may be open or done. The whole list is in its record, in each event and in each result: without
+ * a bound, one payment would grow by the square of its refunds.
  */
 export const REFUNDS_MAX = 100
 
-/** Whether there is room for a refund of this amount. The whole rest is always taken: the buyer gets the money back. */
+/** Whether there is room for a refund of this amount. A refund of the whole rest is always possible. */
 export function takesRefund(figures: Figures, amountCents: number): boolean {
   const kept = figures.refunds.filter(({ state }) => state !== 'failed').length
   return kept < REFUNDS_MAX || amountCents === refundableCents(figures)
@@ -37,22 +37,26 @@ export function withNewRefund(
   return bounded([...refunds, begun])
 }
 
-/** The list once the operation at hand has another state: its refund follows. Other operations change no refund. */
-export function refundsIn(
+/** What changes when the running operation gets another state: a refund in the list has the state of its operation. */
+export function withOperationIn(
   { refunds, operation }: Figures,
   state: OperationState,
   nowMs: number,
   error: Refund['error'] = null
-): readonly Refund[] {
-  if (operation.kind !== 'refund') return refunds
+): Pick<Figures, 'operation' | 'refunds'> {
+  const changed = { ...operation, state }
+  if (operation.kind !== 'refund') return { operation: changed, refunds }
   const at = refunds.findLastIndex(refund => isOpen(refund) && refund.idempotencyKey === operation.idempotencyKey)
   const concludedAtMs = isOpen({ state }) ? null : nowMs
-  return refunds.map((refund, index) => (index === at ? { ...refund, state, concludedAtMs, error } : refund))
+  return {
+    operation: changed,
+    refunds: refunds.map((refund, index) => (index === at ? { ...refund, state, concludedAtMs, error } : refund))
+  }
 }
 
 /**
- * The list with what was refunded outside this service: one entry without an Idempotency-Key, because the acquirer's record tells the sum
- * only. Its amount follows the record.
+ * The list with what was refunded outside this service: one entry without an Idempotency-Key, because the acquirer's
+ * record shows only the sum.
  */
 export function withElsewhere({ refunds }: Figures, amountCents: number, nowMs: number): readonly Refund[] {
   if (voidedElsewhereCents(refunds) === amountCents) return refunds
@@ -70,7 +74,7 @@ export function withElsewhere({ refunds }: Figures, amountCents: number, nowMs: 
 }
 
 /**
- * The list after the network took back `amountCents` of our refunds. The acquirer's record tells the sum only: it is the
+ * The list after the network reversed `amountCents` of our refunds. The acquirer's record shows only the sum: it is the
  * newest refund of exactly this amount, or else the newest ones, the last of them perhaps in part.
  */
 export function withReversal({ refunds }: Figures, amountCents: number, nowMs: number): readonly Refund[] {

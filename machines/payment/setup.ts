@@ -40,9 +40,17 @@ function figures(change: (args: PaymentArgs) => Partial<Figures>) {
 
 type Review = { readonly reason: ReviewReason }
 
+const { listFor, operationBegun: _, ...changes } = progress
+
 const listForReview = assign<PaymentContext, LifecycleEvent, Review, LifecycleEvent, never>(
-  ({ context }, { reason }) => ({ figures: { ...context.figures, ...progress.listFor(context.figures, reason) } })
+  ({ context }, { reason }) => ({ figures: { ...context.figures, ...listFor(context.figures, reason) } })
 )
+
+/** Each change of figures (progress.ts) is an action of the same name. */
+type FigureActions = { readonly [Name in keyof typeof changes]: ReturnType<typeof figures> }
+const figureActions = Object.fromEntries(
+  Object.entries(changes).map(([name, change]) => [name, figures(change)])
+) as FigureActions
 
 const effect = (_: PaymentArgs, _effect: Effect): void => undefined
 
@@ -82,31 +90,8 @@ export const paymentSetup = base.extend({
     voidDuplicate: effect,
     refundSale: effect,
     queryNetwork: effect,
-    noteAuthorised: figures(progress.noteAuthorised),
-    noteCaptured: figures(progress.noteCaptured),
-    noteCanceled: figures(progress.noteCanceled),
-    noteRefunded: figures(progress.noteRefunded),
-    noteRefundReversed: figures(progress.noteRefundReversed),
-    noteVoidedElsewhere: figures(progress.noteVoidedElsewhere),
-    noteCorrection: figures(progress.noteCorrection),
-    noteReferences: figures(progress.noteReferences),
-    noteDeclined: figures(progress.noteDeclined),
-    beginOperation: figures(progress.beginOperation),
-    continueWithCapture: figures(progress.continueWithCapture),
-    resend: figures(progress.resend),
-    succeed: figures(progress.succeed),
-    fail: figures(progress.fail),
-    beginDoubt: figures(progress.beginDoubt),
-    beginReleaseDoubt: figures(progress.beginReleaseDoubt),
-    reconcileLater: figures(progress.reconcileLater),
-    keepDoubt: figures(progress.keepDoubt),
-    endDoubt: figures(progress.endDoubt),
-    watch: figures(progress.watch),
-    noteNotification: figures(progress.noteNotification),
-    verifyLater: figures(progress.verifyLater),
-    endNotification: figures(progress.endNotification),
-    listForReview,
-    endReview: figures(progress.endReview)
+    ...figureActions,
+    listForReview
   }
 })
 

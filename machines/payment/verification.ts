@@ -1,14 +1,15 @@
 /**
  * The blocks that states share: `verifiable` adds what a payment does about a notification of the network while no
- * operation runs, `sending` what it does when a call of its own gets no answer, `inDoubt` what it does until the outcome
- * is known. A state's own transitions are asked first; one without a condition replaces the block's.
+ * operation runs, `sending` what it does when its call gets no answer, `inDoubt` what it does until the outcome is known.
+ * `operation` is a status with the phases `sending` and `reconciling`. A state's own transitions are asked first; one
+ * without a condition replaces the block's.
  */
 import { queryNetwork, review, reviewContradiction, voidDuplicate } from './effects.js'
 import type { PaymentState, PaymentTag } from './setup.js'
 
 /**
- * A notification is only a hint, and it may be lost, late or false: the network is queried, and the acquirer's record
- * counts. What the record changes in the life of a payment stands in the states themselves.
+ * A notification may be lost, late or false: the network is queried, and the acquirer's record counts. What the record
+ * changes is in the states themselves.
  */
 const verification = {
   NETWORK_NOTIFICATION: {
@@ -49,7 +50,7 @@ const noOutcome = (target: 'reconciling' | 'unknown') => ({
 
 const reconciliation = {
   RECONCILE: { actions: queryNetwork, description: 'Query by our order id.' },
-  RECORD_LAGS: { actions: 'reconcileLater', description: 'The record does not tell yet: reconcile again later.' },
+  RECORD_LAGS: { actions: 'reconcileLater', description: 'The record does not show it yet: reconcile again later.' },
   NO_ANSWER: { actions: 'reconcileLater', description: 'The network does not answer: reconcile again later.' },
   POISONED: {
     actions: ['reconcileLater', review('poisoned')],
@@ -72,6 +73,25 @@ export function inDoubt(state: PaymentState): PaymentState {
   return withBlock(state, reconciliation)
 }
 
+/** A status in which an operation of the merchant runs: its call is sent, then its outcome is known or in doubt. */
+export function operation(
+  description: string,
+  states: { readonly sending: PaymentState; readonly reconciling: PaymentState }
+): PaymentState {
+  return {
+    description,
+    tags: ['in_progress'],
+    initial: 'sending',
+    on: { NETWORK_NOTIFICATION: notificationForLater },
+    states: {
+      sending: sending('reconciling', states.sending),
+      reconciling: inDoubt(
+        withBlock(states.reconciling, { CONTRADICTED: contradicted, DUPLICATE_SALE: duplicateFirst })
+      )
+    }
+  }
+}
+
 /** A record that shows the operation in doubt neither as booked nor as missing. */
 export const contradicted = {
   actions: ['reconcileLater', reviewContradiction],
@@ -79,7 +99,7 @@ export const contradicted = {
 } as const
 
 /** A second live sale under our order, while an operation is in doubt: the buyer must not pay twice. */
-export const duplicateFirst = {
+const duplicateFirst = {
   actions: ['reconcileLater', review('duplicate_sale'), voidDuplicate],
   description: 'There is a second sale: void it first, and list the payment for manual review.'
 } as const

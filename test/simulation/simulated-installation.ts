@@ -194,7 +194,6 @@ export class Installation {
       network: reconcilingNetwork(network, redis, { config, clock, log: this.#log, world: this.#world }),
       cardData: createCardData(tokens, createCardStore(redis, config.partitions), openerOfTexts),
       policy: config,
-      environment: 'test',
       networkRetryMs: config.networkRetryMs,
       deliveriesMax: config.deliveriesMax,
       clock,

@@ -1,4 +1,5 @@
-/** One event on one payment, and what it changed: tables of meaning compare only what they name. */
+/** Tables of decisions: one event on one payment, and what it changed. */
+import { expect } from 'chai'
 import type { PaymentProgress, PaymentStatus } from '../../machines/model.js'
 import type { Sale } from '../../machines/network.js'
 import { type Decision, decide, wakeAtMs } from '../../machines/payment/decide.js'
@@ -79,13 +80,21 @@ export function found(status: Sale['status'], sale: Partial<Sale> = {}, more: ob
   return { type: 'FOUND', sale: aSale({ status, ...sale }), duplicateSaleId: null, ...more }
 }
 
-/** Decides, and says what it meant in the words of the expectation. */
-export function meaningOf(given: ReturnType<typeof inStatus>, input: EventInput, wanted: Meaning): Meaning {
-  const payment = aPayment({ terms: { captureMode: given.mode }, progress: given.progress })
-  const decision = decide(payment, { nowMs: NOW, ...input } as PaymentEvent, policy)
-  const all = flat(decision)
-  const names = Object.keys(wanted) as (keyof Meaning)[]
-  return Object.fromEntries(names.map(name => [name, all[name]]))
+/** One decision: the payment, the event, and what it means. */
+export type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
+
+/** One test for each row, which compares only what the row names. `ofEvents`: the names begin with the type of the event. */
+export function describeRows(title: string, rows: readonly Row[], ofEvents = false): void {
+  describe(title, () => {
+    for (const [name, { mode, progress }, event, means] of rows) {
+      it(ofEvents ? `${event.type}: ${name}` : name, () => {
+        const payment = aPayment({ terms: { captureMode: mode }, progress })
+        const all = flat(decide(payment, { nowMs: NOW, ...event } as PaymentEvent, policy))
+        const names = Object.keys(means) as (keyof Meaning)[]
+        expect(Object.fromEntries(names.map(key => [key, all[key]]))).to.deep.equal(means)
+      })
+    }
+  })
 }
 
 function flat(decision: Decision): Meaning {

@@ -85,7 +85,17 @@ export function transitionTaken(world: World, happened: PaymentEvent): ChartTran
     return guard({ context, event }, undefined) === true
   }
   const place = placeOf(world.payment.progress)
-  return candidates(paymentChart, place, event.type).find(({ guard }) => guard === null || holds(guard)) ?? null
+  return candidatesIn(place, event.type).find(({ guard }) => guard === null || holds(guard)) ?? null
+}
+
+const known = new Map<string, ChartTransition[]>()
+
+/** As `candidates`, remembered: tests ask it for each of some ten thousand steps. */
+function candidatesIn(place: string, event: string): ChartTransition[] {
+  const key = `${place} ${event}`
+  const found = known.get(key) ?? candidates(paymentChart, place, event)
+  known.set(key, found)
+  return found
 }
 
 const modes = ['auto', 'manual'] as const

@@ -45,7 +45,6 @@ export function aWorker(test: TestRedis, changes: (deps: WorkerDeps) => Partial<
       release: async terms => void released.push(terms.id)
     },
     policy,
-    environment: 'test',
     networkRetryMs: 0,
     deliveriesMax: DELIVERIES_MAX,
     clock,

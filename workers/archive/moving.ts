@@ -1,11 +1,11 @@
-/** Repeats the rounds of the mover until it is stopped. While they fail, it says so once and tries less often. */
+/** Repeats the rounds of the mover until it is stopped. While they fail, it logs once and tries less often. */
 import { reasonOf } from '../../redis/connection/redis-errors.js'
 import { delay } from '../../runtime/delay.js'
 import { type MoverDeps, moveRound } from './mover.js'
 
 const PAUSE_MIN_MS = 1_000
 const PAUSE_MAX_MS = 30_000
-/** To look where nothing is due takes this part of the time, so that many merchants do not keep Redis busy. */
+/** A search that finds nothing is followed by a pause of so many times its length: many merchants must not load Redis. */
 const IDLE_PART = 20
 /** A process that was suspended must not stop all moving for days. */
 const IDLE_PAUSE_MAX_MS = 300_000

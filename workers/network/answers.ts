@@ -20,7 +20,7 @@ import { integerIn, isGiven, type Json, SaleStatus, textIn } from './wire-fields
 /** HTTP answers that the acquirer gives before it looks at a sale: nothing was booked, regardless of the body. */
 const REFUSING_HTTP = [401, 403, 404, 405]
 
-/** What was asked for: an answer that speaks of anything else decides nothing. */
+/** What was asked for: an answer about anything else decides nothing. */
 type Asked = Pick<AuthoriseRequest, 'orderId' | 'amountCents'>
 
 /** Reads the answer to `POST /1/sales/`. */

@@ -38,8 +38,8 @@ export type NetworkConfig = Pick<
 const PROBE_OF_QUERIES = `/1/sales?merchantOrderId=${'0'.repeat(32)}`
 
 /**
- * Opens connections on demand. `process` warns of what the calls tell of the network. `close` ends after the calls under
- * way; abort them first if it must be quick. `isCircuitOpen`: new sales are refused before they are sent.
+ * Opens connections on demand. `process` warns when the network does not answer or refuses our credentials. `close` waits
+ * for the calls in flight; abort them first for a quick end. `isCircuitOpen`: new sales are refused before they are sent.
  */
 export function createCardNetwork(
   config: NetworkConfig,
@@ -89,7 +89,7 @@ function transportOf(config: NetworkConfig, baseUrl: string): Transport {
   })
 }
 
-/** The same over transports of the caller's: how the simulation runs this adapter without a socket. */
+/** The adapter over given transports: the simulation runs it without a socket. */
 export function networkOver(
   transactions: Transport,
   queries: Transport,
@@ -146,7 +146,7 @@ export function networkOver(
   }
 }
 
-/** All sales of the order, or no answer: half of the truth would be taken for the whole. */
+/** All sales of the order, or no answer: a part of them would be taken for all. */
 function allOrNothing(answers: readonly (FoundSale | NoAnswer)[]): QueryOutcome {
   const missing = answers.find(answer => answer.kind === 'no_answer')
   if (missing !== undefined) return missing
@@ -154,7 +154,7 @@ function allOrNothing(answers: readonly (FoundSale | NoAnswer)[]): QueryOutcome 
   return first === undefined ? { kind: 'absent' } : { kind: 'found', sales: [first, ...rest] }
 }
 
-/** A sale that says itself that it belongs to another order tells nothing about this one. */
+/** A sale that names another order is no answer about this one. */
 function ofOrder(answer: FoundSale | NoAnswer, orderId: string): FoundSale | NoAnswer {
   if (answer.kind === 'no_answer' || answer.orderId === null || answer.orderId === orderId) return answer
   return { kind: 'no_answer', reason: 'The card network gave a sale of another order.' }

@@ -1,11 +1,11 @@
 /**
- * Whether the card network can be used, as the calls to it tell: no answer, or an answer that refuses our credentials.
+ * Watches the calls to the card network for two faults: no answer, and an answer that refuses our credentials.
  *
- * Both are warnings of /readyz and no problems: reconciliation, expiry and captures of other sales go on, and a restart
- * mends nothing. Where no call was made for a while, a probe is sent that books nothing: to the query host a query for
- * an order that does not exist, to the transaction host `GET /`, of which only the fact of an answer counts.
+ * Both are warnings of /readyz and not problems, because a restart repairs neither. A host without recent calls gets a
+ * probe that books nothing: the query host a query for an order that does not exist, the transaction host `GET /`, where
+ * any answer counts.
  *
- * The same count of calls without an answer opens a circuit: each new sale would end in doubt, so it is refused before
+ * Enough calls in a row without an answer open a circuit: each new sale would end in doubt, so it is refused before
  * anything is sent (docs/decisions/0026-a-circuit-for-new-sales.md).
  */
 import type { Environment } from '../../machines/model.js'
@@ -14,14 +14,14 @@ import type { ProcessContext } from '../../runtime/lifecycle.js'
 import type { Logger } from '../../runtime/log.js'
 import type { Exchange, Transport, WireRequest } from './transport.js'
 
-/** A single call may time out because of its issuer; so many in a row, without any answer between, are the network. */
+/** A single call may time out because of its issuer. So many in a row without an answer are a fault of the network. */
 const FAILURES_MIN = 3
-/** Without a call for so long, a probe is sent (ms); sooner after a call that failed, to learn which it was. */
+/** A host without calls for so long gets a probe (ms); sooner after a call that failed. */
 const IDLE_MS = 30_000
 const IDLE_AFTER_FAILURE_MS = 5_000
 const TICK_MS = 1_000
 
-/** Trials of an open circuit: the first pause before one, and the longest, by itself and by `Retry-After` (ms). */
+/** Pauses between the trials of an open circuit: the first, the longest, and the longest by `Retry-After` (ms). */
 const TRIAL_PAUSE_MS = 1_000
 const TRIAL_PAUSE_MAX_MS = 10_000
 const RETRY_AFTER_MAX_MS = 60_000
@@ -55,7 +55,7 @@ export class WatchedTransport implements Transport {
   readonly #probe: WireRequest
   #lastMs: number
   #isProbing = false
-  /** Calls in a row without an answer, and what became of the last one. */
+  /** Calls in a row without an answer, and the fault of the last one. */
   #failures = 0
   #failure = ''
   /** Calls in a row whose credentials were refused. */
@@ -87,7 +87,7 @@ export class WatchedTransport implements Transport {
       return { kind: 'not_sent', reason: `circuit open after ${this.#failure}`, isCircuitOpen: true }
     }
     const exchange = await this.#transport.send(request, signal)
-    // A call that its caller gave up tells nothing about the network.
+    // A call that its caller gave up says nothing about the network.
     if (!signal.aborted) this.#note(request.path, exchange)
     return exchange
   }
@@ -105,7 +105,7 @@ export class WatchedTransport implements Transport {
     this.#isProbing = false
   }
 
-  /** The sentence about a network that does not answer, or undefined. */
+  /** The warning about a network that does not answer, or undefined. */
   unreachable(): string | undefined {
     if (this.#failures < FAILURES_MIN) return undefined
     const refusing = this.isCircuitOpen ? ' New payments are refused, but for a trial each few seconds.' : ''
@@ -117,7 +117,7 @@ export class WatchedTransport implements Transport {
     return this.#openedMs !== null
   }
 
-  /** The sentence about a network that refuses our credentials, or undefined. */
+  /** The warning about a network that refuses our credentials, or undefined. */
   refused(): string | undefined {
     if (this.#refusals < FAILURES_MIN) return undefined
     return `The card network at ${this.#host} refused the last ${this.#refusals} calls (HTTP ${this.#refusal}).`
@@ -132,7 +132,7 @@ export class WatchedTransport implements Transport {
       this.#openOrDelayTrial(exchange)
       return
     }
-    // A gateway may answer for the root of the host, and turn all sales away.
+    // A gateway may answer for the root of the host and still refuse all sales.
     if (this.isCircuitOpen && !path.startsWith(SALES_PATH)) return
     this.#failures = 0
     this.#closeCircuit()
@@ -142,7 +142,7 @@ export class WatchedTransport implements Transport {
     this.#refusal = exchange.status
   }
 
-  /** Trials follow each other after growing pauses, whether the one before has ended or not. */
+  /** Trials follow each other after growing pauses, also while the one before is in flight. */
   #admitsSale(): boolean {
     if (!this.isCircuitOpen) return true
     const nowMs = this.#clock.now()
@@ -152,7 +152,7 @@ export class WatchedTransport implements Transport {
     return true
   }
 
-  /** After a failure: opens the circuit when it is one too many, and waits for as long as the answer asks. */
+  /** After a failure: opens the circuit at the limit, and delays the next trial by the answer's `Retry-After`. */
   #openOrDelayTrial(exchange: Exchange): void {
     const nowMs = this.#clock.now()
     if (!this.isCircuitOpen) {
@@ -181,7 +181,7 @@ const TOO_MANY_REQUESTS = 429
 
 /**
  * Why an exchange counts as no answer; null for one that counts. A gateway answers 429 or 5xx instead of the acquirer.
- * The meaning of the answer is another matter: it stays ambiguous, because the sale may be booked (answers.ts).
+ * To the payment such an answer stays ambiguous, because the sale may be booked (answers.ts).
  */
 function failureOf(exchange: Exchange): string | null {
   if (exchange.kind !== 'answered') return exchange.reason
@@ -192,36 +192,27 @@ function failureOf(exchange: Exchange): string | null {
 export function watchNetwork(hosts: readonly WatchedTransport[], { signal, onStop, onWarning }: WatchingProcess): void {
   const timer = setInterval(() => hosts.forEach(host => void host.probeWhenIdle(signal)), TICK_MS)
   onStop('watch of the card network', () => clearInterval(timer))
-  onWarning('card network', () =>
-    joined(
-      hosts.map(host => host.unreachable()),
-      MEND_WAY
-    )
-  )
-  onWarning('network credentials', () =>
-    joined(
-      hosts.map(host => host.refused()),
-      CHECK_CREDENTIALS
-    )
-  )
+  const warn = (part: string, sentenceOf: (host: WatchedTransport) => string | undefined, advice: string): void =>
+    onWarning(part, () => {
+      const found = hosts.flatMap(host => sentenceOf(host) ?? [])
+      return found.length === 0 ? undefined : [...found, advice].join(' ')
+    })
+  warn('card network', host => host.unreachable(), CHECK_CONNECTION)
+  warn('network credentials', host => host.refused(), CHECK_CREDENTIALS)
 }
 
-/** Sends one probe, and resolves to the sentence about what is wrong with its answer. Never rejects. */
+/** Sends one probe. Resolves to a sentence about what is wrong with its answer. Never rejects. */
 export async function probeOnce(transport: Transport, options: WatchedOptions): Promise<string | undefined> {
   const { baseUrl, probePath: path, timeoutMs } = options
   const exchange = await transport.send({ method: 'GET', path, body: null, timeoutMs }, AbortSignal.timeout(timeoutMs))
   const failure = failureOf(exchange)
-  if (failure !== null) return `The card network at ${new URL(baseUrl).host} gave no answer (${failure}). ${MEND_WAY}`
+  if (failure !== null)
+    return `The card network at ${new URL(baseUrl).host} gave no answer (${failure}). ${CHECK_CONNECTION}`
   if (exchange.kind !== 'answered' || !path.startsWith(SALES_PATH)) return undefined
   if (!REFUSING_HTTP.includes(exchange.status)) return undefined
   return `The card network at ${new URL(baseUrl).host} refuses these credentials (HTTP ${exchange.status}). ${CHECK_CREDENTIALS}`
 }
 
-const MEND_WAY = 'Call the network, or mend the way to it.'
+const CHECK_CONNECTION = 'Call the network, or repair the connection to it.'
 const CHECK_CREDENTIALS =
   'Check NETWORK_MERCHANT_ID and NETWORK_MERCHANT_KEY, and whether the network allows the address of this machine.'
-
-function joined(sentences: readonly (string | undefined)[], advice: string): string | undefined {
-  const found = sentences.filter(sentence => sentence !== undefined)
-  return found.length === 0 ? undefined : [...found, advice].join(' ')
-}

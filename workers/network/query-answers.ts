@@ -1,8 +1,8 @@
 /**
  * The acquirer's answers to queries, in our words. Pure.
  *
- * "There is no such sale" is a strong sentence: a payment ends by it. So a 404 counts only when it looks like the
- * acquirer's own (no body, or its array of errors): a page or an object of a proxy is no answer.
+ * "There is no such sale" ends a payment. So a 404 counts only in the acquirer's form (no body, or its array of errors):
+ * a page or an object of a proxy is no answer.
  */
 import type { Sale } from '../../machines/network.js'
 import { isRecord, parseJson } from '../../runtime/json.js'

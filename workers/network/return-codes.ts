@@ -1,9 +1,9 @@
 /**
  * What the acquirer's codes mean to a call that moves money. Pure.
  *
- * Three groups only: done, refused for certain, and everything else, which is reconciled. "Wrong state" is in the last
- * group on purpose: the sale may be in that state because an earlier copy of this very request did it. So is every
- * code that is in no table: an unknown code proves nothing. Why an issuer declined a sale: machines/declines.ts.
+ * Three groups: done, refused for certain, and everything else, which is reconciled. "Wrong state" is in the last group: an
+ * earlier copy of this request may have caused that state. So is every code that is in no table: an unknown code proves
+ * nothing. Why an issuer declined a sale: machines/declines.ts.
  */
 import { plainCode } from '../../machines/declines.js'
 
@@ -28,12 +28,12 @@ const VOID_REFUSED = codes(
 const VOID_TOO_LATE = codes('40 101')
 
 /**
- * Error codes that leave it open whether something was booked: 0 internal error, 302 duplicated order (so there is a
- * sale), 308, 309 and 312 wrong state.
+ * Error codes after which the sale may be booked: 0 internal error, 302 duplicated order (so there is a sale), 308, 309 and
+ * 312 wrong state.
  */
 const ERROR_ASK = codes('0 302 308 309 312')
 
-/** Denials that are none yet: sending or authorising failed on the way, and the acquirer says to query first. */
+/** Denials that are not final: sending or authorising failed, and the acquirer says to query first. */
 const SALE_ASK = codes('BP900 BP901')
 
 /** The return code of a capture. */
@@ -46,7 +46,7 @@ export function voidMeaning(code: string): CodeMeaning {
   return meaningIn(VOID_DONE, VOID_REFUSED, code)
 }
 
-/** Whether a void was refused because the time for it is over; the hold of the sale has lapsed then. */
+/** Whether a void was refused because it came too late: the hold has lapsed. */
 export function isVoidTooLate(code: string): boolean {
   return VOID_TOO_LATE.has(plainCode(code))
 }
@@ -56,7 +56,7 @@ export function errorMeaning(code: string): CodeMeaning {
   return ERROR_ASK.has(plainCode(code)) ? 'ask' : 'refused'
 }
 
-/** Whether the return code of a denied sale leaves no doubt that it was denied. */
+/** Whether the return code of a denied sale proves that it was denied. */
 export function isFinalDenial(code: string): boolean {
   return !SALE_ASK.has(plainCode(code))
 }

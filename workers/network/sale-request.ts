@@ -1,8 +1,8 @@
 /**
  * Our authorisation in the words of the acquirer: the body of `POST /1/sales/`. Pure.
  *
- * The limits are those of the acquirer's field table; what is too long for it is cut, what it does not take
- * (accents, digits in a name) is taken out, because no payment should fail for the spelling of a name.
+ * The limits are those of the acquirer's field table. Longer texts are cut, and characters that it does not take (accents,
+ * digits in a name) are removed: no payment should fail because of the spelling of a name.
  */
 import type { AuthoriseRequest } from '../../machines/network.js'
 
@@ -20,7 +20,7 @@ const wireBrands: Readonly<Record<string, string>> = {
 const NAME_MAX = 255
 const HOLDER_MAX = 25
 const DESCRIPTOR_MAX = 13
-/** Stands for a name in which nothing was left that the acquirer takes, such as one in another script. */
+/** Replaces a name without any character that the acquirer takes, such as one in another script. */
 const NAME_OF_NO_LETTERS = 'NAO INFORMADO'
 
 /** The JSON body of a sale, or `null` when the acquirer does not know the brand. */

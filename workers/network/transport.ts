@@ -1,5 +1,5 @@
 /**
- * One HTTP exchange with the card network, at most once, and what is surely known about it afterwards.
+ * One HTTP exchange with the card network, at most once, and what is proven about it afterwards.
  *
  * undici's dispatcher gets a handler of our own, because only the handler sees the moment that matters:
  * `onRequestStart` runs right before the first byte of the request is written. An earlier failure is `not_sent`; a
@@ -62,7 +62,7 @@ export function createTransport(options: TransportOptions): Transport {
     pipelining: 1,
     allowH2: false,
     connect: { timeout: options.connectTimeoutMs },
-    // Each call has a deadline of its own for the whole answer.
+    // Each call has its own deadline for the whole answer.
     headersTimeout: 0,
     bodyTimeout: 0
   })

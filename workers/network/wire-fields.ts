@@ -1,4 +1,4 @@
-/** Fields of the acquirer's JSON, read with the tolerance that its documents ask for. Pure. */
+/** Reads fields of the acquirer's JSON as tolerantly as its documents require. Pure. */
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -25,7 +25,7 @@ export function integerIn(object: Json, field: string): number | null {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null
 }
 
-/** Whether a field says anything, readable or not. */
+/** Whether a field has a value, readable or not. */
 export function isGiven(object: Json, field: string): boolean {
   return object[field] !== undefined && object[field] !== null && object[field] !== ''
 }

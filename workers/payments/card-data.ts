@@ -15,7 +15,7 @@ import type { Opener } from '../../vault/opener.js'
 export interface CardData {
   /**
    * `invalid_token`: the token, or a CVV that came with a stored card, is gone; `unknown_card`: the card was erased. Rejects
-   * when a Redis is away, and with `VaultError` when a box can't be opened.
+   * when a Redis is unavailable, and with `VaultError` when a box can't be opened.
    */
   open(terms: PaymentTerms, source: CardSource, record: string): Promise<OpenCard | 'invalid_token' | 'unknown_card'>
   /** Forgets the token, or the CVV that came with a stored card. */

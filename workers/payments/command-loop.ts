@@ -1,4 +1,4 @@
-/** Takes commands from the streams, as many as there are free slots, and keeps saying that it is alive. */
+/** Takes commands from the streams, as many as there are free slots, and writes heartbeats. */
 import { setMaxListeners } from 'node:events'
 import { ensureGroups, lostCommands, readCommands, type StreamEntry } from '../../redis/commands/command-stream.js'
 import { removeHeartbeat, writeHeartbeat } from '../../redis/commands/takeover.js'
@@ -23,14 +23,14 @@ export interface CommandLoopOptions<E extends StreamEntry> extends IntakeOptions
 export interface CommandLoop {
   /** Sentence that says why no commands are taken, or undefined. */
   problem(): string | undefined
-  /** Reads no more, waits for the running commands, removes the heartbeat. Safe to call twice. */
+  /** Stops reading, waits for the running commands, removes the heartbeat. Safe to call twice. */
   stop(): Promise<void>
 }
 
 const RETRY_MS = 250
-/** Commands that one read takes from a stream: a worker with many free slots must not starve the others. */
+/** Commands that one read takes from a stream, so that a worker with many free slots does not starve the others. */
 const READ_MAX = 64
-/** How often a worker looks for entries that were handed to it and never arrived (ms). */
+/** How often a worker looks for entries that were delivered to it and did not arrive (ms). */
 const LOST_INTERVAL_MS = 1_000
 
 /** Starts at once; the first heartbeat is out before the first command is in. */
@@ -92,17 +92,17 @@ async function readUntil<E extends StreamEntry>(
       await intake.take(read)
     } catch (error) {
       report(`commands can't be read: ${reasonOf(error)}`)
-      // Said once: a master may be away for a while, and every stream of it says so.
+      // Logged once per outage: each stream of the master fails at each try.
       if (!isReported) options.log.warn({ err: error, partitions: group }, 'commands could not be read')
       isReported = true
       await delay(RETRY_MS, stopping)
-      // A Redis that came back without its data has no groups either.
+      // A Redis that restarted without its data has no groups.
       await ensureGroups(options.redis, options.partitions, work).catch(() => undefined)
     }
   }
 }
 
-/** Takes entries that Redis delivered while the connection broke. They would wait for this worker's death otherwise. */
+/** Takes entries that Redis delivered while the connection broke: no other worker takes them over while this one lives. */
 async function searchUntil<E extends StreamEntry>(
   stopping: AbortSignal,
   options: CommandLoopOptions<E>,

@@ -1,4 +1,4 @@
-/** The command of an operator that erases the buyer of a payment. No event of the chart: status and figures stay. */
+/** Runs the operator's command to erase the buyer of a payment. It is no event of the chart: status and figures stay. */
 import { wakeTimes } from '../../machines/payment/decide.js'
 import { isBuyerErased, withoutBuyer } from '../../machines/payment/erasure.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
@@ -6,8 +6,8 @@ import { timeFor } from './run-command.js'
 import type { WorkerDeps } from './worker-deps.js'
 
 /**
- * Runs under the lock, and may run again: what is erased is left alone. A payment that can't be changed now is, too. The
- * archive may have an older version, or be about to get one: it is replaced before the command ends.
+ * Runs under the lock, and may run again: an erased payment, or one that can't be changed now, stays as it is. The archive
+ * may hold or soon receive an older version: it is replaced before the command ends.
  */
 export async function eraseBuyer(entry: CommandEntry, deps: WorkerDeps, onBegin: () => void): Promise<void> {
   for (;;) {

@@ -1,4 +1,4 @@
-/** What a command means to a payment as it stands: the event to decide on, or nothing because it was done before. */
+/** The event that a command is for its payment, or none when the command was done before. */
 import { isOpenFor, type Payment } from '../../machines/model.js'
 import { askedEvent, isUnderWay, wakeAtMs, wakeEvent } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
@@ -23,12 +23,12 @@ export function firstEvent(
   switch (command.kind) {
     case 'create':
       if (progress.status === 'pending') return { type: isRedelivered ? 'RESUMED' : 'AUTHORISE', nowMs }
-      // Only authorised at first: the capture that was asked for goes on under this command.
+      // Authorised but not captured yet: the capture continues under this command.
       return isOwn && isUnderWay(progress) ? { type: 'RESUMED', nowMs } : null
     case 'capture':
     case 'cancel':
       if (isAnswered) return null
-      // Begun before: either it is under way, or the reconciliation goes on without this command.
+      // Begun before: its call may be in flight, or reconciliation continues without this command.
       if (isOwn) return isUnderWay(progress) ? { type: 'RESUMED', nowMs } : null
       return askedEvent(command, entry.idempotencyKey ?? '', nowMs)
     case 'network_notification':

@@ -1,9 +1,10 @@
 /**
- * Around one command: the lock, and what happens when something is in the way.
+ * Runs one command under the lock of its payment, and decides what happens when it can't run.
  *
- * - the payment is locked: a command that would be refused anyway is answered at once, any other waits its turn
- * - a Redis is away, or the archive for a payment that it has: the same worker goes on when it is back; the outage does not count as a delivery
- * - anything else fails: the command is requeued, and a dead letter after `deliveriesMax` deliveries
+ * - the payment is locked: a command that would be refused is answered at once, any other waits
+ * - a Redis is unavailable, or the archive that holds the payment: this worker continues after the outage, which does not
+ *   count as a delivery
+ * - anything else fails: the command is requeued, and becomes a dead letter after `deliveriesMax` deliveries
  */
 import { ArchiveUnavailable } from '../../archive/archive.js'
 import type { CommandResult } from '../../machines/commands.js'
@@ -14,7 +15,7 @@ import type { CommandEntry } from '../../redis/commands/command-entry.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import { delay } from '../../runtime/delay.js'
-import { type Logger, warnRateLimited } from '../../runtime/log.js'
+import { warnRateLimited } from '../../runtime/log.js'
 import { eraseBuyer } from './erase-buyer.js'
 import type { HandlingOutcome } from './intake.js'
 import { returnEntry } from './return-entry.js'
@@ -24,15 +25,15 @@ import type { WorkerDeps } from './worker-deps.js'
 const LOCKED_RETRY_MS = 25
 const LOCKED_RETRY_MAX_MS = 500
 const UNAVAILABLE_RETRY_MS = 200
-/** A command that fails for a reason of its own waits before its next try, so that it does not become a dead letter at once. */
+/** A command that failed waits before its next delivery, so that it does not become a dead letter at once. */
 const FAILED_RETRY_MS = 500
-const WAITS_FOR_ARCHIVE = 'the archive is away, the command of an archived payment waits'
+const WAITS_FOR_ARCHIVE = 'the archive is unavailable, the command of an archived payment waits'
 /** The wake-up of a payment whose command became a dead letter fires this much later (ms). */
 const DEAD_LETTER_WAKE_MS = 60_000
 
 /**
- * Brings a command to its end, or back into the stream. Never rejects. `stopping` ends the waiting. Returns
- * `delivery_lost` when nothing was done because a failover lost this delivery.
+ * Ends a command or returns it to the stream. Never rejects. `stopping` ends the waiting. Returns `delivery_lost` when
+ * nothing was done because a failover lost this delivery.
  */
 export async function handleCommand(
   first: CommandEntry,
@@ -55,7 +56,7 @@ export async function handleCommand(
     } catch (error) {
       if (error instanceof DeliveryLost) return 'delivery_lost'
       if (isRedisUnavailable(error) || error instanceof ArchiveUnavailable) {
-        const message = isRedisUnavailable(error) ? 'a Redis is away, the command waits' : WAITS_FOR_ARCHIVE
+        const message = isRedisUnavailable(error) ? 'a Redis is unavailable, the command waits' : WAITS_FOR_ARCHIVE
         warnRateLimited(deps.log, { ...idsOf(first), err: error }, message)
         await delay(UNAVAILABLE_RETRY_MS, stopping)
         continue
@@ -67,12 +68,11 @@ export async function handleCommand(
         await returnUnended(() => deps.queue.leave(first))
         return 'ended'
       }
-      if (error instanceof LockLost) logOf(first, deps).info('the lock was lost, the command is requeued')
-      else
-        logOf(first, deps).error(
-          { err: error, delivery_count: entry.deliveryCount },
-          'the command failed and is requeued'
-        )
+      if (error instanceof LockLost) deps.log.info(idsOf(first), 'the lock was lost, the command is requeued')
+      else {
+        const context = { ...idsOf(first), err: error, delivery_count: entry.deliveryCount }
+        deps.log.error(context, 'the command failed and is requeued')
+      }
       await delay(FAILED_RETRY_MS, stopping)
       await returnUnended(() => deps.queue.requeue(entry))
       return 'ended'
@@ -83,17 +83,12 @@ export async function handleCommand(
   return 'ended'
 }
 
-/** Made when there is something to say: most commands never need it. */
-function logOf(entry: CommandEntry, deps: WorkerDeps): Logger {
-  return deps.log.child(idsOf(entry))
-}
-
 function idsOf({ paymentKey, command, correlationId }: CommandEntry): Readonly<Record<string, string>> {
   const ids = { payment_id: paymentIdOfKey(paymentKey), command: command.kind }
   return correlationId === null ? ids : { ...ids, correlation_id: correlationId }
 }
 
-/** False: it was stopped while it waited for the payment to be free. */
+/** False: the worker stopped while the command waited for the lock. */
 async function runWhenFree(
   entry: CommandEntry,
   deps: WorkerDeps,
@@ -125,16 +120,13 @@ async function refuseNow(entry: CommandEntry, deps: WorkerDeps): Promise<boolean
 }
 
 /**
- * The payment is reconciled and listed for manual review; the command leaves the stream with its reason. The payment keeps
- * its wake-up, and a request that was never begun has failed: nothing was sent for it.
+ * Reconciles the payment, lists it for manual review and moves the command to the dead letters. The payment keeps its
+ * wake-up. A request that was never begun has failed: nothing was sent for it.
  */
 async function deadLetterPoison(entry: CommandEntry, deps: WorkerDeps): Promise<void> {
   while (!(await notePoison(entry, deps)));
   const reason = `delivered ${entry.deliveryCount} times without a result`
-  deps.log.error(
-    { payment_id: paymentIdOfKey(entry.paymentKey), command: entry.command.kind, reason },
-    'a command becomes a dead letter'
-  )
+  deps.log.error({ ...idsOf(entry), reason }, 'a command becomes a dead letter')
   const nowMs = deps.clock.now()
   await deps.queue.deadLetter(entry, { reason, nowMs, ...(await owedAfterDeadLetter(entry, nowMs, deps)) })
 }
@@ -155,7 +147,7 @@ async function notePoison(entry: CommandEntry, deps: WorkerDeps): Promise<boolea
   return written === 'committed'
 }
 
-/** What is left to do for a dead letter: when its payment is looked at next, and the result of its request. */
+/** What a dead letter still needs: the next wake-up of its payment, and the result of its request. */
 async function owedAfterDeadLetter(
   entry: CommandEntry,
   nowMs: number,

@@ -1,4 +1,4 @@
-/** What was handed to a worker, by whichever way: each entry is handled once, and remembered after its end. */
+/** Takes the entries that Redis delivers to a worker: each is handled once, and remembered after its end. */
 import {
   deadLetterEntry,
   type ReadResult,
@@ -10,12 +10,12 @@ import type { Logger } from '../../runtime/log.js'
 import type { Slots } from './slots.js'
 
 /**
- * How the handling of a command ended. `delivery_lost`: nothing was done, Redis delivers the entry again as new.
- * `ended`: any other end, a release included; if this entry is delivered again, its call may have been sent.
+ * How the handling of a command ended. `delivery_lost`: nothing was done, and Redis delivers the entry again as new.
+ * `ended`: any other end, also a release. If this entry is delivered again, its call may have been sent.
  */
 export type HandlingOutcome = 'ended' | 'delivery_lost'
 
-/** Commands that a worker remembers after their end: those of many seconds, longer than a failover takes. */
+/** Commands that a worker remembers after their end: those of many seconds, longer than a failover. */
 const ENDED_MAX = 20_000
 
 export interface IntakeOptions<E extends StreamEntry> {
@@ -27,19 +27,19 @@ export interface IntakeOptions<E extends StreamEntry> {
 
 export interface Intake<E extends StreamEntry> {
   take(read: ReadResult<E>): Promise<void>
-  /** Takes what the worker had been handed and never got. */
+  /** Takes entries whose delivery never reached the worker. */
   takeLost(read: ReadResult<E>): Promise<void>
   isKnown(partition: number, entryId: string): boolean
 }
 
-/** Commands go to `options.handle`, each in a slot; `stopping` is handed on to them. */
+/** Passes each command to `options.handle`, in a slot. */
 export function createIntake<E extends StreamEntry>(
   options: IntakeOptions<E>,
   slots: Slots,
   stopping: AbortSignal
 ): Intake<E> {
   const running = new Set<string>()
-  // The answer that was believed lost may come after all, when the entry has ended long since.
+  // The answer that seemed lost may still arrive after the entry has ended.
   const found = new Set<string>()
   const ended = createMemory(ENDED_MAX)
   const nameOf = (partition: number, entryId: string): string => `${partition} ${entryId}`
@@ -50,7 +50,7 @@ export function createIntake<E extends StreamEntry>(
   const handle = (entry: E): void => {
     const name = nameOf(entry.partition, entry.entryId)
     running.add(name)
-    // A failover that loses the last writes redelivers, as new, commands that ended here: those are to be reconciled.
+    // A failover that loses the last writes redelivers, as new, commands that ended here: those are reconciled.
     const known = ended.has(name) ? options.work.again(entry) : entry
     slots.run(async () => {
       const outcome = await options.handle(known, stopping).finally(() => running.delete(name))
@@ -74,7 +74,8 @@ export function createIntake<E extends StreamEntry>(
     take,
     takeLost: async read => {
       const entries = read.entries.filter(entry => !isKnown(entry.partition, entry.entryId))
-      if (entries.length > 0) options.log.warn({ entries: entries.length }, 'commands had got lost on their way here')
+      if (entries.length > 0)
+        options.log.warn({ entries: entries.length }, 'commands were delivered and did not arrive, they are taken now')
       const taking = take({ ...read, entries })
       for (const entry of entries) found.add(nameOf(entry.partition, entry.entryId))
       await taking

@@ -1,6 +1,6 @@
 /**
- * A worker's dependencies with their figures: for one command, what it waits for is counted and summed up, and travels
- * with its reply (redis/commands/replies.ts).
+ * Measures what a command waits for: as metrics, as steps of its trace, and as sums that travel with its reply
+ * (redis/commands/replies.ts).
  */
 import type { CardNetwork } from '../../machines/network.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
@@ -15,48 +15,17 @@ import { beginStep, recordStep, type Step, traceIdOf } from '../../runtime/traci
 import type { NotEnded, WorkerMetrics } from './payments-metrics.js'
 import type { WorkerDeps } from './worker-deps.js'
 
-/** The sums of one command, and its steps in its trace. Its methods receive how long each step took. */
-class CommandTimes {
-  /** Of the command as a whole. */
+/** What one command has waited for so far, and its step in the trace. */
+interface CommandTimes {
   readonly step: Step
-  readonly #startedMs = performance.now()
-  readonly #queueMs: number
-  #lockMs = 0
-  #networkMs = 0
+  readonly startedMs: number
+  readonly queueMs: number
+  lockMs: number
+  networkMs: number
+}
 
-  constructor({ command: { kind }, traceparent }: CommandEntry, queueMs: number) {
-    this.#queueMs = queueMs
-    this.step = beginStep(`command ${kind}`, traceparent, { kind: 'CONSUMER' })
-  }
-
-  end({ paymentKey }: CommandEntry): void {
-    if (!this.step.isRecorded) return
-    this.step.end({ payment_id: paymentIdOfKey(paymentKey), queue_ms: this.#queueMs })
-  }
-
-  addLock(ms: number): void {
-    this.#lockMs += ms
-    recordStep('lock', this.step.traceparent, ms)
-  }
-
-  addNetwork(ms: number, operation: string, outcome: string): void {
-    this.#networkMs += ms
-    recordStep(`network ${operation}`, this.step.traceparent, ms, { kind: 'CLIENT', attributes: { outcome } })
-  }
-
-  addCommit(ms: number, outcome: string): void {
-    recordStep('commit', this.step.traceparent, ms, { attributes: { outcome } })
-  }
-
-  /** As of now. */
-  get sums(): WorkerTimes {
-    return {
-      queueMs: this.#queueMs,
-      lockMs: this.#lockMs,
-      networkMs: this.#networkMs,
-      workMs: performance.now() - this.#startedMs
-    }
-  }
+function sumsOf({ startedMs, queueMs, lockMs, networkMs }: CommandTimes): WorkerTimes {
+  return { queueMs, lockMs, networkMs, workMs: performance.now() - startedMs }
 }
 
 /** Does the work of one command with dependencies that are measured. */
@@ -66,24 +35,28 @@ export async function measureCommand<T>(
   metrics: WorkerMetrics,
   work: (measured: WorkerDeps) => Promise<T>
 ): Promise<T> {
-  const startedMs = performance.now()
+  const command = entry.command.kind
   const queueMs = Math.max(0, Date.now() - Number.parseInt(entry.entryId, 10))
-  const times = new CommandTimes(entry, queueMs)
-  metrics.queued(entry.command.kind, queueMs)
+  const step = beginStep(`command ${command}`, entry.traceparent, { kind: 'CONSUMER' })
+  const times: CommandTimes = { step, startedMs: performance.now(), queueMs, lockMs: 0, networkMs: 0 }
+  metrics.queued(queueMs, { command })
   try {
     return await work({
       ...deps,
       lock: meterLock(deps.lock, times, metrics),
-      network: meterNetwork(deps.network, metrics, (...call) => times.addNetwork(...call)),
+      network: meterNetwork(deps.network, metrics, (ms, operation, outcome) => {
+        times.networkMs += ms
+        recordStep(`network ${operation}`, step.traceparent, ms, { kind: 'CLIENT', attributes: { outcome } })
+      }),
       commits: meterCommits(deps, times, metrics)
     })
   } finally {
-    times.end(entry)
-    metrics.handled(entry.command.kind, performance.now() - startedMs)
+    if (step.isRecorded) step.end({ payment_id: paymentIdOfKey(entry.paymentKey), queue_ms: queueMs })
+    metrics.handled(performance.now() - times.startedMs, { command })
   }
 }
 
-/** The time of a lock is all the time that a command waits for it, the pauses between two tries included. */
+/** The lock time of a command includes the pauses between its tries. */
 function meterLock(lock: PaymentLock, times: CommandTimes, metrics: WorkerMetrics): PaymentLock {
   let waitingSinceMs: number | undefined
   return {
@@ -94,16 +67,17 @@ function meterLock(lock: PaymentLock, times: CommandTimes, metrics: WorkerMetric
       try {
         const answer = await lock.hold(paymentKey, held => {
           const heldMs = performance.now()
-          times.addLock(heldMs - sinceMs)
+          times.lockMs += heldMs - sinceMs
+          recordStep('lock', times.step.traceparent, heldMs - sinceMs)
           waitingSinceMs = undefined
-          metrics.lockTried('held', heldMs - triedMs)
+          metrics.lockTried(heldMs - triedMs, { outcome: 'held' })
           return work(held)
         })
-        // The work may answer the same word; only who did not get the lock still waits for it.
-        if (waitingSinceMs !== undefined) metrics.lockTried('taken', performance.now() - triedMs)
+        // The work may answer the same word. Without the lock, the time still counts from the first try.
+        if (waitingSinceMs !== undefined) metrics.lockTried(performance.now() - triedMs, { outcome: 'taken' })
         return answer
       } catch (error) {
-        if (waitingSinceMs !== undefined) metrics.lockTried('failed', performance.now() - triedMs)
+        if (waitingSinceMs !== undefined) metrics.lockTried(performance.now() - triedMs, { outcome: 'failed' })
         throw error
       }
     }
@@ -117,7 +91,7 @@ export function meterNetwork(
   onTime: (ms: number, operation: string, outcome: string) => void = () => undefined
 ): CardNetwork {
   const tell = (operation: string) => (outcome: string, durationMs: number) => {
-    metrics.called(operation, outcome, durationMs)
+    metrics.called(durationMs, { operation, outcome })
     onTime(durationMs, operation, outcome)
   }
   const kindOf = ({ kind }: { kind: string }): string => kind
@@ -135,19 +109,15 @@ export function meterNetwork(
   }
 }
 
-function meterCommits(
-  { commits, environment, log }: WorkerDeps,
-  times: CommandTimes,
-  metrics: WorkerMetrics
-): CommitStore {
+function meterCommits({ commits, policy, log }: WorkerDeps, times: CommandTimes, metrics: WorkerMetrics): CommitStore {
   const tell = (outcome: string, ms: number): void => {
-    metrics.committed(outcome, ms)
-    times.addCommit(ms, outcome)
+    metrics.committed(ms, { outcome })
+    recordStep('commit', times.step.traceparent, ms, { attributes: { outcome } })
   }
   return {
     begin: entry => commits.begin(entry),
     commit: async (write, partition) => {
-      const sums = times.sums
+      const sums = sumsOf(times)
       const traceparent = times.step.isRecorded ? times.step.traceparent : null
       const metered = { ...write, times: sums, traceparent }
       const written = await timed(
@@ -156,20 +126,20 @@ function meterCommits(
         tell
       )
       if (written !== 'committed') return written
-      metrics.changed(write, environment)
+      metrics.changed(write, policy.environment)
       if (write.ends !== null) logOutcome(write, write.ends, sums, log)
       return written
     },
     finish: (entry, result) =>
       timed(
-        () => commits.finish(entry, result, times.sums),
+        () => commits.finish(entry, result, sumsOf(times)),
         () => 'finished',
         tell
       )
   }
 }
 
-/** One line for each outcome of a payment: what came of it, and where the time went until it was written down (ms). */
+/** Logs one line for each outcome of a payment, with the time of each step until its commit (ms). */
 function logOutcome(
   { payment: { terms, progress }, statusBefore }: Commit,
   { command, correlationId, traceparent }: CommandEntry,

@@ -1,7 +1,7 @@
 /**
- * From what the card network reported to a command for a payment. Each notification names a sale. Which payment owns it is
- * written down with the sale's id; of a sale that is not known here (a second one under an order, or one whose answer
- * was lost) the network tells the order id, and our order ids are payment ids.
+ * Turns each notification of the card network into a command for a payment. A notification names a sale, and the payment
+ * that owns a sale is stored by the sale's id. For an unknown sale (a second one under an order, or one whose answer was
+ * lost) the network is asked for the order id: our order ids are payment ids.
  */
 import type { PaymentArchive } from '../../archive/archive.js'
 import { type CardNetwork, paymentIdOf } from '../../machines/network.js'
@@ -17,7 +17,7 @@ export interface NotificationDeps {
   readonly network: Pick<CardNetwork, 'findOrderId'>
   readonly clock: Clock
   readonly log: Logger
-  /** Age at which a sale that the network does not know is given up (ms). */
+  /** Age at which the notification of an unknown sale is dropped (ms). */
   readonly giveUpAfterMs: number
   /** After this time a notification counts as abandoned by its taker; longer than any query (ms). */
   readonly leaseMs: number
@@ -27,11 +27,11 @@ export interface NotificationDeps {
 
 const INTERVAL_MS = 500
 const TAKE_MAX = 20
-/** The pause grows with the age of the notification: a network that was away for an hour is asked again within another. */
+/** The pause grows with the age of the notification: after an outage of an hour the network is asked within another hour. */
 const PAUSE_MIN_MS = 1_000
 const PAUSE_MAX_MS = 3_600_000
 
-/** Works off what is due, again and again, until `signal` aborts. Resolves when the last round has ended. */
+/** Repeats the rounds until `signal` aborts. Resolves when the last one has ended. */
 export async function repeatNotificationRounds(deps: NotificationDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const taken = await notificationRound(deps, signal).catch((error: unknown) => {

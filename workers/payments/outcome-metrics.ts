@@ -1,4 +1,4 @@
-/** What becomes of payments, for the business: counted at each commit that changes a status. */
+/** Business metrics of payments, counted at each commit that changes a status. */
 import { Counter, type Registry } from 'prom-client'
 import { declineOf } from '../../machines/declines.js'
 import { type Environment, type PaymentStatus, paymentStatuses } from '../../machines/model.js'

@@ -1,4 +1,4 @@
-/** Performing an effect: one call to the card network (or one query), and what it meant as an event. */
+/** Performs an effect: one call or query to the card network, whose outcome becomes an event. */
 import type { Environment, Payment } from '../../machines/model.js'
 import { type CallOutcome, orderIdOf, type QueryOutcome } from '../../machines/network.js'
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
@@ -13,8 +13,8 @@ import type { WorkerDeps } from './worker-deps.js'
 const RETRY_FIRST_MS = 100
 
 /**
- * The acquirer wants so much time between two voids of one sale (its manual, cancellation): it may take the second for a
- * copy of the first. The simulator does not (ms).
+ * Gap between two refunds of one sale (ms). The acquirer may take the second for a copy of the first (its manual,
+ * cancellation). The simulator does not.
  */
 const REFUND_GAP_MS: Readonly<Record<Environment, number>> = { live: 5_000, test: 0 }
 
@@ -53,8 +53,8 @@ export async function perform(
 }
 
 /**
- * Logs trouble for the operator who calls the acquirer at night. No warning for an ordinary refusal of a merchant's
- * request, such as a refused capture. A refused authorisation is logged: our credentials may be wrong.
+ * Warns about calls without a clear answer, and about refused authorisations: our credentials may be wrong. A refused
+ * capture or refund is ordinary.
  */
 function warnOfTrouble(
   operation: Effect['kind'],
@@ -115,18 +115,19 @@ async function authorise(
     )
   )
   warnOfTrouble('authorise', outcome, payment, deps)
-  // A merchant whose result says that nothing was sent may use the token at once. A worker that dies in between leaves
-  // a payment that is reconciled and never sent, so no other worker needs the token.
+  // The merchant may use the token as soon as the result says that nothing was sent. If the worker dies in between, the
+  // payment is reconciled and never sent, so no other worker needs the token.
   if (outcome.kind === 'not_sent') await releaseToken()
-  // Not awaited: tokens and CVVs end by themselves, and the result must not wait for their removal.
+  // Not awaited: tokens and CVVs expire, and the result must not wait for their removal.
   else deps.cardData.forget(terms, command.source).catch(onFailure)
   return callEvent(outcome, deps.clock.now())
 }
 
 async function pauseAfterRefund({ progress }: Payment, deps: WorkerDeps, held: AbortSignal): Promise<void> {
   if (progress.refundedAtMs === null) return
-  const leftMs = progress.refundedAtMs + REFUND_GAP_MS[deps.environment] - deps.clock.now()
-  if (leftMs > 0) await delay(Math.min(leftMs, REFUND_GAP_MS[deps.environment]), held)
+  const gapMs = REFUND_GAP_MS[deps.policy.environment]
+  const leftMs = progress.refundedAtMs + gapMs - deps.clock.now()
+  if (leftMs > 0) await delay(Math.min(leftMs, gapMs), held)
 }
 
 /** Retries a call that was not sent: for `networkRetryMs`, with growing pauses. An open circuit ends the retries. */

@@ -1,10 +1,9 @@
 /**
- * The card network as payments are reconciled with it: an absence needs a positive control, and answers set the pace.
+ * The card network for reconciliation: an absence needs a positive control, and answers set the pace.
  *
- * A payment ends as `failed` because the network does not know its sale. A query host that is misrouted or stale, or that
- * takes our credentials for another account's, knows none of our sales. So "absent" counts only when the same host, asked
- * at the same time, finds a sale that the network has surely booked. Otherwise it is no answer, and the payment stays
- * in doubt.
+ * An absent sale ends its payment as `failed`. But a query host that is misrouted, stale, or asked with credentials of
+ * another account knows none of our sales. So an absence counts only when the same host, asked at the same time, finds a
+ * sale that is known to be booked. Otherwise it is no answer, and the payment stays in doubt.
  */
 import { type CardNetwork, paymentIdOf, type QueryOutcome } from '../../machines/network.js'
 import { mayBeInEarlierAccount } from '../../machines/payment/record.js'
@@ -14,7 +13,7 @@ import type { ReconcilePace } from '../../redis/reconciliation/reconcile-pace.js
 import type { Clock } from '../../runtime/clock.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 
-/** Why an absence was not believed. `denied`: the network does not find the known sale either. */
+/** Why an absence does not count. `denied`: the network does not find the known sale either. */
 export type Unconfirmed = 'denied' | 'no_known_sale' | 'older_than_account'
 
 export interface ReconcilingOptions {
@@ -67,7 +66,7 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
       return unconfirmed('older_than_account', 'The payment is older than the account that is asked.')
     }
     const outcome = await askForKnown(known.orderId)
-    // Asked once more: the host may have been mended after it denied this sale, and before it found the known one.
+    // Asked again: the host may have been repaired after it denied this sale, and before it found the known one.
     if (outcome.kind === 'found') return await network.query(orderId, signal)
     return outcome.kind === 'absent'
       ? unconfirmed('denied', `The card network does not find the known sale ${known.orderId} either.`)
@@ -87,9 +86,9 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
       const answer = await network.query(orderId, signal)
       const outcome = answer.kind === 'absent' ? await judgeAbsence(orderId, signal) : answer
       if (answer.kind === 'no_answer') return answer
-      // An absence that is not believed was answered all the same: it must neither slow the queries nor speed them up.
+      // An unconfirmed absence must neither slow the queries, as no answer would, nor speed them up.
       const noted = outcome.kind === 'no_answer' ? pace.returnUnused(1) : pace.noteAnswer()
-      // A pace that misses an answer is slower, nothing else.
+      // A pace that misses an answer is only slower.
       await noted.catch(() => undefined)
       return outcome
     }

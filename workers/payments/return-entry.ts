@@ -1,12 +1,12 @@
-/** Gives an entry that this worker does not end back to its stream. */
+/** Returns an entry that this worker does not end to its stream. */
 import { delay } from '../../runtime/delay.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
 
 const RETRY_MS = 200
 
 /**
- * Repeats `move`, a requeue or a release, until Redis takes it: only the entries of a dead worker are taken over, and this
- * worker lives. One that is stopping tries once, because its entries are taken over soon. Never rejects.
+ * Repeats `move`, a requeue or a release, until it succeeds: no other worker takes over the entries of a live one. A worker
+ * that stops tries once, because its entries are taken over soon. Never rejects.
  */
 export async function returnEntry(
   move: () => Promise<unknown>,

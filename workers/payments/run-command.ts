@@ -1,9 +1,9 @@
 /**
  * One command, from the stream to its committed result: decide, commit, then act, turn by turn.
  *
- * The intent is on disk before the network hears of it. The last commit also stores the result, acknowledges the
- * command and wakes the waiting request. Safe to run again with the same entry, at any time, in any worker: a begun
- * call is reconciled, and a late commit meets another version.
+ * The intent is durable before a call is sent. The last commit also stores the result, acknowledges the command and wakes
+ * the waiting request. Safe to run again with the same entry, at any time, in any worker: a begun call is reconciled,
+ * and a late commit meets another version.
  */
 import type { Payment, RefusalCode } from '../../machines/model.js'
 import { type Decision, decide, isUnderWay, wakeTimes } from '../../machines/payment/decide.js'
@@ -18,15 +18,15 @@ import { firstEvent } from './first-event.js'
 import { perform } from './perform.js'
 import type { WorkerDeps } from './worker-deps.js'
 
-/** A payment may not loop: no path of the chart needs more turns within one command. */
+/** Bounds a loop: no path of the chart needs more turns within one command. */
 const TURNS_MAX = 12
 const COMMIT_RETRY_MS = 100
-/** Far below every horizon, and longer than a command waits for its worker while all is well (ms). */
+/** Far below every horizon, and longer than a command usually waits for its worker (ms). */
 const FRESH_MS = 2_000
 
 type Taken = Extract<Decision, { kind: 'taken' }>
 
-/** The lock was lost before the work was done. Nothing is wrong: the command is requeued and reconciled. */
+/** The lock was lost before the work was done: the command is requeued and reconciled. */
 export class LockLost extends Error {}
 
 /**
@@ -43,8 +43,8 @@ class OutcomeNotTaken extends Error {
 export class DeliveryLost extends Error {}
 
 /**
- * Runs a command to its end under the lock. Rejects with `LockLost` or `DeliveryLost`, and when a Redis is away.
- * `onBegin` runs before anything is changed or sent: a command that fails earlier is as good as new.
+ * Runs a command to its end under the lock. Rejects with `LockLost` or `DeliveryLost`, and when a Redis is unavailable.
+ * `onBegin` runs before anything is changed or sent: a command that fails earlier is not begun.
  */
 export async function runCommand(
   entry: CommandEntry,
@@ -86,11 +86,11 @@ export async function runCommand(
     event = notBefore(event.nowMs, await perform(effect, payment, entry, deps, held, onBegin))
     isOutcome = true
   }
-  throw new Error(`The payment ${payment.terms.id} did not come to rest within ${TURNS_MAX} turns.`)
+  throw new Error(`The payment ${payment.terms.id} did not end its command within ${TURNS_MAX} turns.`)
 }
 
 /**
- * An outcome is not older than what it is the outcome of: a wake-up may have rung by a clock that is ahead of ours, and
+ * The event with a time not before `nowMs`, when its call began: the clock that fired a wake-up may be ahead of ours, and
  * the horizon must not count from before the call.
  */
 function notBefore(nowMs: number, outcome: PaymentEvent): PaymentEvent {
@@ -120,16 +120,16 @@ export async function loadPaymentAndEvent(
 }
 
 /**
- * The time of the next thing that happens to a payment: never before the last one, which another worker may have noted
- * by a clock that is a little ahead. Merchants may order the events of a payment by `occurred_at`.
+ * The time of the next event of a payment: not before the last one, which another worker may have written by a clock that
+ * is ahead. Merchants may order the events of a payment by `occurred_at`.
  */
 export function timeFor({ terms, history }: Payment, deps: Pick<WorkerDeps, 'clock'>): number {
   return Math.max(deps.clock.now(), history.at(-1)?.atMs ?? terms.createdAtMs)
 }
 
 /**
- * A create command on its first delivery carries its payment, which saves a read. Not when the entry is old: a worker
- * that was suspended may have lost it to another one, whose changes are in the store. The horizon covers a short
+ * A create command carries its payment, which saves a read on the first delivery. Not when the entry is old: while this
+ * worker was suspended, another one may have taken the entry over and changed the payment. The horizon covers a short
  * suspension, as it does after every read.
  */
 function acceptedPayment(
@@ -141,15 +141,15 @@ function acceptedPayment(
 }
 
 /**
- * A record that is gone counts as answered: it outlives its command by weeks, so this is an old letter that an operator
- * replayed, and the merchant may have asked for the same thing again since.
+ * A missing record counts as answered: records outlive their commands by weeks, so an operator replayed an old dead
+ * letter, and the merchant may have asked for the same thing again since.
  */
 async function isRecordAnswered(entry: CommandEntry, deps: WorkerDeps): Promise<boolean> {
   const value = await deps.payments.readIdempotency(entry.partition, entry.record ?? '')
   return value === null || value.result !== null
 }
 
-/** A merchant's command that is refused has a result; an outcome that no request waits for has none. */
+/** A refused request of a merchant has a result; a refused outcome of a call has none. */
 async function finishRefused(
   entry: CommandEntry,
   code: RefusalCode,
@@ -161,9 +161,8 @@ async function finishRefused(
 }
 
 /**
- * Another worker changed the payment meanwhile. A command is decided again on the current payment. A late outcome is
- * real money: reconciliation asks the network about it, it is not dropped. A payment that still waits for this very
- * outcome is reconciled too: no other wake-up would reach it.
+ * Another worker changed the payment. A command is decided again on the current payment. A late outcome may be money, so
+ * the payment is reconciled. So is a payment that still waits for this outcome: no other wake-up would reach it.
  */
 async function afterConflict(
   entry: CommandEntry,

@@ -1,4 +1,5 @@
 /** Bounds what a worker does at the same time. */
+import { EventEmitter, once } from 'node:events'
 
 export interface Slots {
   /** How many are free; at least 1, because several readers share the slots, and one may just have taken the last. */
@@ -7,34 +8,26 @@ export interface Slots {
   run(work: () => Promise<void>): void
   /** Resolves when a slot is free. */
   someFree(): Promise<void>
-  /** Resolves when nothing is running any more. */
+  /** Resolves when no work runs. */
   allFree(): Promise<void>
 }
 
 export function createSlots(size: number): Slots {
   let used = 0
-  const waiting: { until: () => boolean; resolve: () => void }[] = []
-  const wake = (): void => {
-    for (let i = waiting.length - 1; i >= 0; i--) {
-      const waiter = waiting[i]
-      if (waiter?.until()) {
-        waiting.splice(i, 1)
-        waiter.resolve()
-      }
-    }
+  const slots = new EventEmitter().setMaxListeners(0)
+  const whenUsed = async (max: number): Promise<void> => {
+    while (used > max) await once(slots, 'released')
   }
-  const when = (until: () => boolean): Promise<void> =>
-    until() ? Promise.resolve() : new Promise(resolve => waiting.push({ until, resolve }))
   return {
     free: () => Math.max(size - used, 1),
     run: work => {
       used++
       void work().finally(() => {
         used--
-        wake()
+        slots.emit('released')
       })
     },
-    someFree: () => when(() => used < size),
-    allFree: () => when(() => used === 0)
+    someFree: () => whenUsed(size - 1),
+    allFree: () => whenUsed(0)
   }
 }

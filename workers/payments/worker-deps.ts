@@ -1,5 +1,4 @@
-/** What a payments worker works with; everything that a test replaces. */
-import type { Environment } from '../../machines/model.js'
+/** The dependencies of a payments worker; tests replace them. */
 import type { CardNetwork } from '../../machines/network.js'
 import type { Policy } from '../../machines/payment/events.js'
 import type { CommandQueue } from '../../redis/commands/command-stream.js'
@@ -19,12 +18,11 @@ export interface WorkerDeps {
   readonly network: CardNetwork
   readonly cardData: CardData
   readonly policy: Policy
-  readonly environment: Environment
-  /** How long a call that surely did not reach the network is tried again (ms). */
+  /** How long a call that was not sent is retried (ms). */
   readonly networkRetryMs: number
   /** Deliveries of a command before it becomes a dead letter. */
   readonly deliveriesMax: number
-  /** Receives every decision while a developer looks on (`npm run inspect`). */
+  /** Receives every decision while an inspector is open (`npm run inspect`). */
   readonly inspection?: Inspection
   readonly clock: Clock
   readonly log: Logger

@@ -39,7 +39,7 @@ export interface RoundsLoop {
 export function startRounds(options: RoundsOptions): RoundsLoop {
   const { redis, partitions, takeoverAfterMs, metrics, log, signal } = options
   const problems = new Map<string, string>()
-  // While Redis was away no worker could write a heartbeat: after an outage the time to a takeover starts again.
+  // While Redis was unavailable no worker could write a heartbeat: after an outage the time to a takeover starts again.
   let redisBackAtMs = performance.now()
 
   const repeat = async (name: string, intervalMs: number, round: () => Promise<void>): Promise<void> => {

@@ -44,7 +44,7 @@ export async function reconcileRound(
   nowMs: number
 ): Promise<number> {
   const numbers = partitionNumbers(partitions)
-  // A partition that can't be counted is tried all the same: its fault is reported below, and the others go on.
+  // A partition that can't be counted is still tried: its fault is reported below, and the others continue.
   const counts = await Promise.all(
     numbers.map(partition => countReconciliations(redis, partition, nowMs).catch(() => 1))
   )
@@ -69,7 +69,7 @@ export async function reconcileRound(
 }
 
 /**
- * Turns retries that are due, and parked payments that may go on, into commands for `webhooks`. Returns how many.
+ * Turns retries that are due, and parked payments that may continue, into commands for `webhooks`. Returns how many.
  * `nowMs` is real time, also where the clock of the test environment was moved.
  */
 export async function deliveryRound(redis: Redis, partitions: number, nowMs: number): Promise<number> {
@@ -101,8 +101,8 @@ export async function takeoverRound<E extends StreamEntry>(
 }
 
 /**
- * A partition with a fault of its own does not keep the others waiting; the round fails when they are done. A server that
- * is away is the fault of all partitions, but of a Cluster only one master is.
+ * A fault of one partition does not delay the others; the round fails after them. A single server that is unavailable
+ * ends the round at once. In a Cluster the other masters are still tried.
  */
 async function inEach<T>(redis: Redis, places: readonly T[], work: (place: T) => Promise<void>): Promise<void> {
   const faults: unknown[] = []

@@ -1,47 +1,34 @@
 /**
- * What `timers` tells its operator: its own rounds, and the state of the whole installation. Every `timers` process tells
- * the same of the installation: take the maximum, never the sum.
+ * The metrics of `timers`: its rounds, and the state of the installation. Every `timers` process reports the same state:
+ * take the maximum, never the sum.
  */
-import { Counter, type Registry, register } from 'prom-client'
+import { type Registry, register } from 'prom-client'
 import { DOUBT_AGES_S, type QueueStatus } from '../../redis/commands/queue-status.js'
-import { publishFigures } from '../../runtime/metrics.js'
+import { metricsIn, publishFigures } from '../../runtime/metrics.js'
 
-export interface TimersMetrics {
-  fired(commands: number): void
-  tookOver(commands: number): void
-  roundFailed(round: string): void
-}
+export type TimersMetrics = ReturnType<typeof createTimersMetrics>
 
-/** Registers the figures of the rounds; once per register. */
-export function createTimersMetrics(registry: Registry = register): TimersMetrics {
-  const registers = [registry]
-  const fired = new Counter({
-    name: 'card_payments_due_commands_total',
-    help: 'Wake-ups that were due and became commands: expiries and reconciliations.',
-    registers
-  })
-  const takeovers = new Counter({
-    name: 'card_payments_takeovers_total',
-    help: 'Commands of silent workers that were handed to others.',
-    registers
-  })
-  const failures = new Counter({
-    name: 'card_payments_timer_rounds_failed_total',
-    help: 'Rounds of the timers that failed and were repeated, by round: due, reconcile, takeover.',
-    labelNames: ['round'] as const,
-    registers
-  })
+/** Registers the metrics of the rounds; once per registry. */
+export function createTimersMetrics(registry: Registry = register) {
+  const { counter, counterBy } = metricsIn(registry)
   return {
-    fired: commands => fired.inc(commands),
-    tookOver: commands => takeovers.inc(commands),
-    roundFailed: round => failures.inc({ round })
+    fired: counter(
+      'card_payments_due_commands_total',
+      'Wake-ups that were due and became commands: expiries and reconciliations.'
+    ),
+    tookOver: counter('card_payments_takeovers_total', 'Commands of silent workers that other workers took over.'),
+    roundFailed: counterBy(
+      'card_payments_timer_rounds_failed_total',
+      'Rounds of the timers that failed and were repeated, by round: due, reconcile, takeover.',
+      'round'
+    )
   }
 }
 
 /** All partitions at one moment. */
 export interface InstallationStatus {
   readonly partitions: readonly QueueStatus[]
-  /** Workers that were heard lately. */
+  /** Workers with a recent heartbeat. */
   readonly workers: number
 }
 
@@ -59,7 +46,7 @@ export function publishInstallation(read: () => Promise<InstallationStatus>, reg
     },
     {
       name: 'card_payments_commands_pending',
-      help: 'Commands in the hands of workers.',
+      help: 'Commands that workers have taken and not ended.',
       pick: sum(row => row.pending)
     },
     {
@@ -69,7 +56,7 @@ export function publishInstallation(read: () => Promise<InstallationStatus>, reg
     },
     {
       name: 'card_payments_workers_alive',
-      help: '`payments` processes that were heard lately.',
+      help: '`payments` processes with a recent heartbeat.',
       pick: status => status.workers
     },
     {

@@ -1,4 +1,4 @@
-/** One attempt to deliver one event: sign, send, judge. `deliver.ts` writes down what became of it. */
+/** One attempt to deliver one event: sign, send, judge. deliver.ts stores the outcome. */
 import { decideDelivery } from '../../machines/webhook-delivery.js'
 import { type Attempt, eventTypeOf } from '../../redis/webhooks/webhook-event.js'
 import type { FirstEvent, Settlement } from '../../redis/webhooks/webhook-queue.js'
@@ -10,7 +10,7 @@ import { signatureHeader } from './signature.js'
 
 const USER_AGENT = 'card-payments-webhooks/1'
 
-/** Never rejects. `signal` interrupts it; the outcome then means nothing. */
+/** Never rejects. `signal` interrupts it; its result then has no meaning. */
 export async function attemptDelivery(
   first: FirstEvent,
   merchantId: string,

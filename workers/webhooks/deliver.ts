@@ -1,10 +1,10 @@
 /**
- * One command: the first event of a payment is sent under the lock of its deliveries, and what became of it is written
- * down by one script, which also arranges what comes next.
+ * One command: the first event of a payment is sent under the lock of its deliveries. One script writes the outcome and
+ * schedules what comes next.
  *
- * A worker that dies leaves the command to another one, which sends the event again. A worker that was believed dead and
- * goes on writes nothing, because the command is not its own any more. So an event may arrive twice, but no event is
- * sent before the one before it was settled.
+ * If a worker dies, another one takes over its command and sends the event again. A worker that was only suspended then
+ * writes nothing, because the command is no longer its own. So an event may arrive twice, but never before the one
+ * before it was settled.
  */
 import { decideDelivery, overdueAtMs } from '../../machines/webhook-delivery.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
@@ -21,14 +21,14 @@ import { createReceivers, type Receiver } from './receivers.js'
 
 const LOCKED_RETRY_MS = 50
 const UNAVAILABLE_RETRY_MS = 200
-/** A command that fails for a reason of its own is not repeated at once. */
+/** Pause before a command that failed is repeated. */
 const FAILED_RETRY_MS = 500
-/** Parked payments that follow a success: so many more go out until the window of the endpoint is full. */
+/** Parked payments that one success releases, until the window of the endpoint is full. */
 const RELEASES_MAX = 2
 
 export type DeliveryHandler = (entry: DeliveryEntry, stopping: AbortSignal) => Promise<HandlingOutcome>
 
-/** `interrupted` aborts when answers are not awaited any more: what was sent is then left to the next worker. */
+/** `interrupted` aborts when answers are no longer awaited: the next worker sends those events again. */
 export function createDeliveryHandler(deps: DeliveryDeps, interrupted: AbortSignal): DeliveryHandler {
   const { queue, lock, log } = deps
   const receiverOf = createReceivers(deps.concurrency, log)
@@ -44,7 +44,7 @@ export function createDeliveryHandler(deps: DeliveryDeps, interrupted: AbortSign
       } catch (error) {
         const context = { ...idsOf(entry), err: error }
         const isAway = isRedisUnavailable(error)
-        if (isAway) warnRateLimited(log, context, 'a Redis is away, the webhook waits')
+        if (isAway) warnRateLimited(log, context, 'a Redis is unavailable, the webhook waits')
         else log.error(context, 'a webhook could not be sent, it is tried again')
         await delay(isAway ? UNAVAILABLE_RETRY_MS : FAILED_RETRY_MS, stopping)
       }
@@ -64,7 +64,7 @@ interface Signals {
   readonly interrupted: AbortSignal
 }
 
-/** Under the lock. `cut`: the attempt was, so the event is where it was, and is sent again. */
+/** Runs under the lock. `cut`: the attempt was interrupted, so the event stays first and is sent again. */
 async function deliverFirst(
   entry: DeliveryEntry,
   receiver: Receiver,
@@ -88,13 +88,13 @@ async function deliverFirst(
   if (settlement.state === 'forgotten') deps.metrics.forgot()
   if (settlement.state === 'undeliverable') {
     deps.metrics.gaveUp()
-    // An endpoint that is down for days gives up as many events as its merchant has payments.
+    // An endpoint that is down for days loses as many events as its merchant has payments.
     warnRateLimited(receiver.log, { event_id: first.event.eventId }, 'a webhook event is undeliverable')
   }
   return 'settled'
 }
 
-/** What becomes of an event that is not sent now; null: it is sent. */
+/** The settlement of an event that is not sent now; null: it is sent. */
 function settledUnsent(
   { kind }: DeliveryEntry,
   { event: { delivery }, isOff, isOpen, failingSinceMs }: FirstEvent,
@@ -105,13 +105,13 @@ function settledUnsent(
   if (isOff) return { state: 'forgotten', health: 'well' }
   if (kind === 'probe' || (!isOpen && room > 0)) return null
   const nowMs = clock.now()
-  // An event behind one that was given up is younger, and gets a whole span of its own.
+  // An event behind one that was given up is younger, and gets its own whole span.
   const overdueMs = Math.ceil(overdueAtMs(delivery, failingSinceMs ?? delivery.sinceMs, retries))
   if (!isOpen || nowMs <= overdueMs) return { state: 'parked', nextAtMs: overdueMs }
   return { state: decideDelivery(delivery, { type: 'OVERDUE', nowMs, failingSinceMs }, retries).state }
 }
 
-/** Repeats until Redis takes it: what was delivered must not be sent again because Redis was away for a moment. */
+/** Repeats until Redis takes it: a short outage of Redis must not cause a second delivery. */
 async function untilWritten(write: () => Promise<unknown>, log: Logger): Promise<void> {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-/** What the delivery of webhooks works with; everything that a test replaces. */
+/** The dependencies of webhook delivery; tests replace them. */
 import type { RetryPolicy } from '../../machines/webhook-schedule.js'
 import type { PaymentLock } from '../../redis/locks/payment-lock.js'
 import type { WebhookQueue } from '../../redis/webhooks/webhook-queue.js'

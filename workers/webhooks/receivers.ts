@@ -1,19 +1,19 @@
-/** The merchants' endpoints as one process knows them. Whether a circuit is open stands in Redis, for all processes. */
+/** What one process knows about the endpoints of merchants. Redis holds their circuits, for all processes. */
 import type { Logger } from '../../runtime/log.js'
 
 const WINDOW_START = 16
 /** Merchants that a process remembers. */
 const RECEIVERS_MAX = 5_000
 
-/** Statuses with which a receiver speaks about itself and not about this event. */
+/** Statuses that are about the receiver and not about this event. */
 export const THROTTLING: readonly (number | null)[] = [429, 503]
 
 /**
- * How many events may be under way to one endpoint: one more after each success, half after each attempt that says that
- * there were too many. A refusal of one event does not say so.
+ * Bounds the events in flight to one endpoint: one more after each success, half after no answer or a throttling status.
+ * A refusal of one event changes nothing.
  */
 export class Receiver {
-  /** The merchant's own: what one endpoint fails must not hide another's. */
+  /** One per merchant: rate-limited warnings about one endpoint must not hide those about another. */
   readonly log: Logger
   readonly #concurrency: number
   #window: number

@@ -1,10 +1,9 @@
 /**
- * From the name in a webhook URL to addresses that may be called: every address of the name is judged, and exactly the
- * judged ones are connected to, so that a name which changes its mind between check and call (DNS rebinding) gains
- * nothing.
+ * Resolves the name in a webhook URL: every address is checked, and only checked addresses are connected to, which defeats
+ * DNS rebinding.
  *
- * Names are asked of the DNS directly and not through `getaddrinfo`: that one shares four threads between all names, and
- * a few names whose servers are silent would hold up every merchant.
+ * Asks the DNS directly, because `getaddrinfo` shares four threads between all names: a few names with silent servers would
+ * delay every merchant.
  */
 import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'

@@ -1,5 +1,5 @@
 /**
- * One POST to a webhook receiver. It can be slow, huge, hostile or broken; the outcome is always one of two, in time.
+ * One POST to a webhook receiver, which may be slow, huge, hostile or broken. It ends within the timeout.
  *
  * https only; the certificate is verified; redirects are not followed; at most 64 KiB of the answer are read, and a
  * little of it is kept for the operator. The status alone decides, so an endless body after a 2xx is a success.
@@ -10,7 +10,7 @@ import type { EgressPolicy } from '../../runtime/egress-policy.js'
 import { retryAfterMs } from '../../runtime/retry-after.js'
 import { assertAllowed, checkedLookup, type Resolve } from './resolver.js'
 
-/** What an attempt came to. */
+/** The outcome of an attempt. */
 export interface SendOutcome {
   /** Null: there was no answer. */
   readonly status: number | null
@@ -154,7 +154,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** What a receiver says may be anything; it is kept short, on one line and without control characters. */
+/** The text of a receiver, cut, on one line and without control characters. */
 function oneLine(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ')

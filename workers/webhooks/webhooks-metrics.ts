@@ -1,58 +1,40 @@
-/** What `webhooks` tells its operator: /metrics of the ops server. */
-import { Counter, Histogram, type Registry, register } from 'prom-client'
+/** The metrics of `webhooks`. */
+import { type Registry, register } from 'prom-client'
 import type { DeliveryBacklog } from '../../redis/webhooks/webhook-queue.js'
-import { publishFigures } from '../../runtime/metrics.js'
+import { metricsIn, publishFigures } from '../../runtime/metrics.js'
 
-/** What an attempt came to: its label in the figures. */
+/** The outcome of an attempt, as a label. */
 export type AttemptResult = 'delivered' | 'refused' | 'unanswered'
 
-export interface WebhookMetrics {
-  attempted(result: AttemptResult, durationMs: number): void
-  gaveUp(): void
-  /** Undeliverable events that are not kept any more: more than WEBHOOK_UNDELIVERABLE_MAX, or too old. */
-  dropped(count: number): void
-  /** An event of a merchant whose webhooks are switched off. */
-  forgot(): void
-}
+export type WebhookMetrics = ReturnType<typeof createWebhookMetrics>
 
-/** Registers the figures of attempts; once per register. */
-export function createWebhookMetrics(registry: Registry = register): WebhookMetrics {
-  const registers = [registry]
-  const attempts = new Counter({
-    name: 'card_payments_webhook_attempts_total',
-    help: 'Attempts to deliver an event, by what they came to.',
-    labelNames: ['result'] as const,
-    registers
-  })
-  const seconds = new Histogram({
-    name: 'card_payments_webhook_attempt_seconds',
-    help: 'Time until a receiver answered, or did not.',
-    buckets: [0.005, 0.02, 0.1, 0.5, 2, 10],
-    registers
-  })
-  const undeliverable = new Counter({
-    name: 'card_payments_webhook_undeliverable_total',
-    help: 'Events that were given up.',
-    registers
-  })
-  const dropped = new Counter({
-    name: 'card_payments_webhook_dropped_total',
-    help: 'Undeliverable events that are not kept any more, because of their number or age.',
-    registers
-  })
-  const forgotten = new Counter({
-    name: 'card_payments_webhook_forgotten_total',
-    help: 'Events of merchants whose webhooks are switched off: neither sent nor kept.',
-    registers
-  })
+/** Registers the metrics of attempts; once per registry. */
+export function createWebhookMetrics(registry: Registry = register) {
+  const { counter, counterBy, duration } = metricsIn(registry)
+  const attempts = counterBy<AttemptResult>(
+    'card_payments_webhook_attempts_total',
+    'Attempts to deliver an event, by outcome.',
+    'result'
+  )
+  const seconds = duration(
+    'card_payments_webhook_attempt_seconds',
+    'Time until a receiver answered, or did not.',
+    [0.005, 0.02, 0.1, 0.5, 2, 10]
+  )
   return {
-    attempted: (result, durationMs) => {
-      attempts.inc({ result })
-      seconds.observe(durationMs / 1_000)
+    attempted(result: AttemptResult, durationMs: number): void {
+      attempts(result)
+      seconds(durationMs, {})
     },
-    gaveUp: () => undeliverable.inc(),
-    dropped: count => dropped.inc(count),
-    forgot: () => forgotten.inc()
+    gaveUp: counter('card_payments_webhook_undeliverable_total', 'Events that were given up.'),
+    dropped: counter(
+      'card_payments_webhook_dropped_total',
+      'Undeliverable events that are not kept any more, because of their number or age.'
+    ),
+    forgot: counter(
+      'card_payments_webhook_forgotten_total',
+      'Events of merchants whose webhooks are switched off: neither sent nor kept.'
+    )
   }
 }
 

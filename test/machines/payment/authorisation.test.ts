@@ -1,5 +1,4 @@
-import { expect } from 'chai'
-import { type EventInput, found, inStatus, LATER, type Meaning, meaningOf, NOW } from '../../support/decisions.js'
+import { describeRows, type EventInput, found, inStatus, LATER, NOW, type Row } from '../../support/decisions.js'
 import { policy, references } from '../../support/payments.js'
 
 const approved = (isCaptured: boolean): EventInput => ({ type: 'APPROVED', isCaptured, references })
@@ -8,8 +7,6 @@ const ambiguous: EventInput = { type: 'AMBIGUOUS', reason: 'cut' }
 const horizonMs = policy.notFoundHorizonMs
 const duplicate = { duplicateSaleId: 'another-sale' }
 const watched = { phase: 'watched' as const, reconciliation: { sinceMs: NOW, attempts: 0, nextAtMs: NOW } }
-
-type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 
 const pending: Row[] = [
   ['asks the issuer', inStatus('pending'), { type: 'AUTHORISE' }, { effect: 'authorise', isChanged: false }],
@@ -32,7 +29,7 @@ const pending: Row[] = [
     }
   ],
   [
-    'goes on with the capture that was asked for, under the same request',
+    'continues with the capture that was asked for, under the same request',
     inStatus('pending'),
     approved(false),
     { status: 'capturing', phase: 'sending', effect: 'capture 1000', result: null, operation: 'capture in_progress' }
@@ -56,7 +53,7 @@ const pending: Row[] = [
     { status: 'failed', error: 'provider_rejected', declinedCode: null }
   ],
   [
-    'fails when it was surely not sent',
+    'fails when it was not sent',
     inStatus('pending'),
     { type: 'NOT_SENT', reason: 'refused' },
     { status: 'failed', error: 'network_unavailable', result: 'failed', wake: null }
@@ -285,12 +282,5 @@ const failed: Row[] = [
   ]
 ]
 
-for (const [status, rows] of Object.entries({ pending, unknown, failed })) {
-  describe(`a payment that is ${status}`, () => {
-    for (const [name, given, event, means] of rows) {
-      it(`${event.type}: ${name}`, () => {
-        expect(meaningOf(given, event, means)).to.deep.equal(means)
-      })
-    }
-  })
-}
+for (const [status, rows] of Object.entries({ pending, unknown, failed }))
+  describeRows(`a payment that is ${status}`, rows, true)

@@ -1,17 +1,14 @@
 /** How an operation in doubt ends when the record contradicts the hold, or an operator has looked. */
-import { expect } from 'chai'
 import {
+  describeRows,
   type EventInput,
   found,
   inDoubt,
   inStatus,
   LATER,
-  type Meaning,
-  meaningOf,
-  NOW
+  NOW,
+  type Row
 } from '../../support/decisions.js'
-
-type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 
 const capturing = inStatus('capturing', { mode: 'manual', ...inDoubt('capture', 600) })
 const captureOfCreate = inStatus('capturing', { mode: 'auto', ...inDoubt('capture', 1_000) })
@@ -66,7 +63,7 @@ const tables: Record<string, Row[]> = {
       { phase: 'reconciling', reviewReason: 'figures_differ', wake: 5_000 }
     ],
     [
-      'is booked, says the person',
+      'is booked, says the operator',
       refundInDoubt(),
       concluded(true),
       { status: 'partially_refunded', refunded: 300, result: 'succeeded', reviewReason: null }
@@ -78,7 +75,7 @@ const tables: Record<string, Row[]> = {
       { status: 'refunded', refunded: 1_000, result: 'succeeded' }
     ],
     [
-      'is not booked, says the person',
+      'is not booked, says the operator',
       refundInDoubt(),
       concluded(false),
       { status: 'captured', refunded: 0, result: 'failed', error: 'provider_rejected' }
@@ -90,7 +87,7 @@ const tables: Record<string, Row[]> = {
       { status: 'partially_refunded', refunded: 300, result: 'failed' }
     ],
     [
-      'may still arrive: the person is too early',
+      'may still arrive: the operator is too early',
       refundInDoubt(),
       concluded(true, NOW),
       { refused: 'operation_in_progress' }
@@ -99,28 +96,33 @@ const tables: Record<string, Row[]> = {
   ],
   'a capture that can not be reconciled': [
     [
-      'is booked, says the person',
+      'is booked, says the operator',
       capturing,
       concluded(true),
       { status: 'captured', captured: 600, result: 'succeeded', reviewReason: null }
     ],
     [
-      'is not booked, says the person: the hold stays, and is looked at',
+      'is not booked, says the operator: the hold stays, and is verified',
       capturing,
       concluded(false),
       { status: 'pre_authorized', result: 'failed', error: 'provider_rejected', captured: 0 }
     ],
     [
-      'of a payment that was to be captured at once leaves a hold, and the merchant is told',
+      'of a payment that was to be captured at once leaves a hold, and the merchant sees it',
       captureOfCreate,
       concluded(false),
       { status: 'pre_authorized', error: 'capture_rejected' }
     ],
-    ['may still arrive: the person is too early', capturing, concluded(true, NOW), { refused: 'operation_in_progress' }]
+    [
+      'may still arrive: the operator is too early',
+      capturing,
+      concluded(true, NOW),
+      { refused: 'operation_in_progress' }
+    ]
   ],
   'an authorisation that can not be reconciled': [
     [
-      'is not booked, says the person: it has failed, and another key is safe',
+      'is not booked, says the operator: it has failed, and another key is safe',
       inStatus('unknown', { reviewReason: 'unresolved_for_long' }),
       concluded(false),
       { status: 'failed', result: 'failed', error: 'network_unavailable', reviewReason: null, wake: null }
@@ -132,7 +134,7 @@ const tables: Record<string, Row[]> = {
       { refused: 'operation_in_progress' }
     ],
     [
-      'may still arrive: the person is too early',
+      'may still arrive: the operator is too early',
       inStatus('unknown'),
       concluded(false, NOW),
       { refused: 'operation_in_progress' }
@@ -140,19 +142,19 @@ const tables: Record<string, Row[]> = {
   ],
   'a cancellation that can not be reconciled': [
     [
-      'is booked, says the person',
+      'is booked, says the operator',
       cancelling,
       concluded(true),
       { status: 'canceled', result: 'succeeded', reviewReason: null, wake: null }
     ],
     [
-      'is not booked, says the person: the hold stays, and is looked at',
+      'is not booked, says the operator: the hold stays, and is verified',
       cancelling,
       concluded(false),
       { status: 'pre_authorized', result: 'failed', error: 'provider_rejected', reviewReason: null }
     ],
     [
-      'may still arrive: the person is too early',
+      'may still arrive: the operator is too early',
       cancelling,
       concluded(false, NOW),
       { refused: 'operation_in_progress' }
@@ -160,12 +162,4 @@ const tables: Record<string, Row[]> = {
   ]
 }
 
-for (const [what, rows] of Object.entries(tables)) {
-  describe(what, () => {
-    for (const [name, given, event, means] of rows) {
-      it(name, () => {
-        expect(meaningOf(given, event, means)).to.deep.equal(means)
-      })
-    }
-  })
-}
+for (const [what, rows] of Object.entries(tables)) describeRows(what, rows)

@@ -123,7 +123,7 @@ describe('decide', () => {
     expect(last(life).payment.progress.phase).to.equal('reconciling')
   })
 
-  it('counts it from there although later tries were surely refused or not sent', () => {
+  it('counts it from there although later tries were refused or not sent', () => {
     const lost = live(
       manual,
       held,

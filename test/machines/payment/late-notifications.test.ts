@@ -1,8 +1,5 @@
 /** What the network reports about a payment without a waiting request. */
-import { expect } from 'chai'
-import { type EventInput, found, inDoubt, inStatus, type Meaning, meaningOf, NOW } from '../../support/decisions.js'
-
-type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
+import { describeRows, type EventInput, found, inDoubt, inStatus, NOW, type Row } from '../../support/decisions.js'
 
 const notification: EventInput = { type: 'NETWORK_NOTIFICATION', reported: 'change' }
 const reported = { notification: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW, reported: 'change' as const } }
@@ -81,13 +78,7 @@ const rows: Row[] = [
   ['failed: it is looked for anyway', inStatus('failed', watched), notification, { refused: 'invalid_state' }]
 ]
 
-describe('a notification of the network about a payment that has ended', () => {
-  for (const [name, given, event, means] of rows) {
-    it(`${event.type}: ${name}`, () => {
-      expect(meaningOf(given, event, means)).to.deep.equal(means)
-    })
-  }
-})
+describeRows('a notification of the network about a payment that has ended', rows, true)
 
 const surprises: Row[] = [
   [
@@ -128,13 +119,7 @@ const surprises: Row[] = [
   ]
 ]
 
-describe('an acquirer record in which the network', () => {
-  for (const [name, given, event, means] of surprises) {
-    it(name, () => {
-      expect(meaningOf(given, event, means)).to.deep.equal(means)
-    })
-  }
-})
+describeRows('an acquirer record in which the network', surprises)
 
 const took = (capturedCents: number, more: object = {}): EventInput => found('captured', { capturedCents, ...more })
 const nothingToTell = { effect: null, reviewReason: null } as const
@@ -214,10 +199,4 @@ function noticedDispute() {
   return { notification: { ...reported.notification, reported: 'chargeback' as const } }
 }
 
-describe('the acquirer record of a captured sale that shows as captured', () => {
-  for (const [name, given, event, means] of corrected) {
-    it(name, () => {
-      expect(meaningOf(given, event, means)).to.deep.equal(means)
-    })
-  }
-})
+describeRows('the acquirer record of a captured sale that shows as captured', corrected)

@@ -1,18 +1,15 @@
 /** What the network reports, what its record shows later, and what was done to a sale outside this service. */
-import { expect } from 'chai'
 import {
+  describeRows,
   type EventInput,
   found,
   inDoubt,
   inStatus,
   LATER,
-  type Meaning,
-  meaningOf,
-  NOW
+  NOW,
+  type Row
 } from '../../support/decisions.js'
 import { CREATED_MS, DAY_MS, policy, references, refundedElsewhere } from '../../support/payments.js'
-
-type Row = [name: string, given: ReturnType<typeof inStatus>, event: EventInput, means: Meaning]
 
 const DUE = CREATED_MS + 7 * DAY_MS
 const notification: EventInput = { type: 'NETWORK_NOTIFICATION', reported: 'change' }
@@ -318,19 +315,19 @@ const tables: Record<string, Row[]> = {
       { status: 'canceled', effect: 'void', reviewReason: 'duplicate_sale' }
     ],
     [
-      'is voided before the capture in doubt goes on',
+      'is voided before the capture in doubt continues',
       inStatus('capturing', inDoubt('capture', 600)),
       found('authorised', held, duplicate),
       { phase: 'reconciling', effect: 'void', reviewReason: 'duplicate_sale', wake: 5_000 }
     ],
     [
-      'is voided before the cancellation in doubt goes on',
+      'is voided before the cancellation in doubt continues',
       inStatus('cancelling', inDoubt('cancel', 1_000)),
       found('voided', {}, duplicate),
       { phase: 'reconciling', effect: 'void', result: null }
     ],
     [
-      'is voided before the refund in doubt goes on',
+      'is voided before the refund in doubt continues',
       inStatus('refunding', inDoubt('refund', 300)),
       found('captured', { voidedCents: 300 }, duplicate),
       { phase: 'reconciling', effect: 'void', result: null }
@@ -357,12 +354,4 @@ const tables: Record<string, Row[]> = {
   ]
 }
 
-for (const [what, rows] of Object.entries(tables)) {
-  describe(what, () => {
-    for (const [name, given, event, means] of rows) {
-      it(name, () => {
-        expect(meaningOf(given, event, means)).to.deep.equal(means)
-      })
-    }
-  })
-}
+for (const [what, rows] of Object.entries(tables)) describeRows(what, rows)

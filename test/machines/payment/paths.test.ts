@@ -179,7 +179,7 @@ describe('wherever a path leads', () => {
     }
   })
 
-  it('a request is owed its result exactly as long as its operation goes on', () => {
+  it('a request waits for its result exactly as long as its operation is open', () => {
     for (const { payment, underWay } of worlds) {
       const { operation } = payment.progress
       if (isOpen(operation) && underWay === null) expect(hasTag(payment.progress, 'resting')).to.equal(false)
@@ -242,7 +242,7 @@ describe('wherever a path leads', () => {
     }
   })
 
-  it('the version counts changes, and the history tells each of them', () => {
+  it('the version counts changes, and the history has each of them', () => {
     for (const { payment } of worlds) {
       const lines = payment.history.reduce((sum, line) => sum + line.times, 0)
       expect(payment.version).to.equal(lines + 1)

@@ -22,7 +22,7 @@ describe('the schedule of reconciliation', () => {
     expect(askedMs).to.deep.equal([2_000, 7_000, 22_000, 82_000, 382_000, notFoundHorizonMs])
   })
 
-  it('ends a doubt within the time that docs/PAYMENTS.md tells, though one query gets no answer', () => {
+  it('ends a doubt within the time that docs/PAYMENTS.md says, though one query gets no answer', () => {
     for (let unanswered = 0; unanswered < 7; unanswered++) {
       const { askedMs } = reconciledUntilFinal(query => (query === unanswered ? 'NO_ANSWER' : 'ABSENT'))
       expect(askedMs.at(-1), `query ${unanswered}`).to.be.within(notFoundHorizonMs, DOUBT_MAX_MS)
@@ -32,7 +32,7 @@ describe('the schedule of reconciliation', () => {
   })
 
   for (const outageMs of [10 * 60_000, 5 * HOUR_MS]) {
-    it(`asks within half a minute after an outage of ${outageMs / 60_000} min, and goes on as if there had been none`, () => {
+    it(`asks within half a minute after an outage of ${outageMs / 60_000} min, and continues as if there had been none`, () => {
       let backAfterMs = 0
       const { payment, askedMs } = reconciledUntilFinal((_, ageMs) => {
         if (ageMs < outageMs) return 'NO_ANSWER'

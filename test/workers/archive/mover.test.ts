@@ -165,7 +165,7 @@ describe('the mover of payments at rest', () => {
     expect(await inRedis(other)).to.equal(null)
   })
 
-  it('moves at most ARCHIVE_PER_SECOND, and tells how long it looked where nothing was due', async () => {
+  it('moves at most ARCHIVE_PER_SECOND, and returns how long it looked where nothing was due', async () => {
     for (let i = 0; i < 20; i++) await ended('captured', CREATED_MS + i)
     const startedMs = performance.now()
     const idleMs = await moveRound(deps({ perSecond: 100 }), never)
@@ -229,7 +229,7 @@ describe('the mover of payments at rest', () => {
     }
   })
 
-  describe('while the archive is away', () => {
+  describe('while the archive is unavailable', () => {
     let moving: Moving
     let stopping: AbortController
     beforeEach(() => {
@@ -240,7 +240,7 @@ describe('the mover of payments at rest', () => {
       await moving.ended()
     })
 
-    it('says so, loses nothing, and goes on when it is back', async () => {
+    it('reports it, loses nothing, and continues after it', async () => {
       const payment = await ended('captured')
       const put = archive.put.bind(archive)
       archive.put = () => Promise.reject(new ArchiveUnavailable(new Error('connect ECONNREFUSED')))

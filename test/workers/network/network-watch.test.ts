@@ -44,7 +44,7 @@ describe('a worker whose calls to the card network', () => {
     const host = new URL(simulator.url).host
     expect(problems).to.deep.equal({})
     expect(warnings).to.deep.equal({
-      'card network': `The last 3 calls to the card network at ${host} got no answer (ECONNREFUSED). Call the network, or mend the way to it.`
+      'card network': `The last 3 calls to the card network at ${host} got no answer (ECONNREFUSED). Call the network, or repair the connection to it.`
     })
   })
 

@@ -60,7 +60,7 @@ describe('a command that is delivered again as new, as by a master that took ove
     expect(seen.map(entry => entry.deliveryCount)).to.deep.equal([0, 1])
   })
 
-  it('is as good as new when the worker had done nothing', async () => {
+  it('is taken like a new one when the worker had done nothing', async () => {
     await start('delivery_lost')
     await test.redis.xadd(STREAM, '*', 'p', '0'.repeat(26), 'c', '{"kind":"wake"}')
     await until('the command is handled', () => seen.length === 1)

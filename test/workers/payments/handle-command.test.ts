@@ -55,7 +55,7 @@ describe('a payments worker and a new payment', () => {
     expect([await readsFor(100), await readsFor(3_000)]).to.deep.equal([0, 1])
   })
 
-  it('does not begin what another worker has ended while it slept with the command', async () => {
+  it('does not begin a command that another worker ended while it was suspended', async () => {
     const sleeper = aWorker(test)
     const payment = await sleeper.accept()
     const entry = await sleeper.takeOne()
@@ -96,7 +96,7 @@ describe('a payments worker', () => {
     expect(history.map(({ atMs }) => atMs)).to.deep.equal(history.map(({ atMs }) => atMs).sort())
   })
 
-  it('never authorises what it finds again; it asks', async () => {
+  it('never authorises a redelivered create; it reconciles', async () => {
     const worker = aWorker(test)
     const payment = await worker.accept()
     await requeueCommand(test.redis, paymentWork, await worker.takeOne())
@@ -109,7 +109,7 @@ describe('a payments worker', () => {
     expect((await worker.resultOf(payment.progress.operation.idempotencyKey))?.kind).to.equal('succeeded')
   })
 
-  it('gives back what it has not begun when it is stopped: the next worker may begin it', async () => {
+  it('releases what it has not begun when it is stopped: the next worker may begin it', async () => {
     const stopped = aWorker(test)
     const payment = await stopped.accept()
     await stopped.handle(await stopped.takeOne(), AbortSignal.abort())
@@ -121,7 +121,7 @@ describe('a payments worker', () => {
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
   })
 
-  it('goes on with a capture that a create had come to when its worker died', async () => {
+  it('continues the capture of a create whose worker died', async () => {
     const dying = aWorker(test)
     const payment = await dying.accept()
     dying.network.willAnswer(approvedOnly, () => new Promise(() => undefined))
@@ -195,7 +195,7 @@ describe('a payments worker', () => {
   })
 })
 
-describe('a payments worker that can not get at the card', () => {
+describe('a payments worker that can not open the card', () => {
   const test = useRedis()
 
   for (const error of ['invalid_token', 'unknown_card'] as const) {
@@ -234,7 +234,7 @@ describe('a payments worker that can not get at the card', () => {
 describe('a payments worker beside one of a newer version', () => {
   const test = useRedis()
 
-  it('leaves payments of a newer format alone, and their commands as they came', async () => {
+  it('leaves payments of a newer format unchanged, and releases their commands unchanged', async () => {
     const worker = aWorker(test)
     const payment = await held(worker)
     await worker.acceptOperation(payment, { kind: 'capture', amountCents: null })
@@ -253,7 +253,7 @@ describe('a payments worker beside one of a newer version', () => {
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
   })
 
-  it('leaves commands that it does not know to that one, however often it meets them', async () => {
+  it('releases commands that it does not know, however often they are delivered', async () => {
     const worker = aWorker(test)
     const payment = await held(worker)
     const command = { kind: 'extend_window', days: 3 }
@@ -265,7 +265,7 @@ describe('a payments worker beside one of a newer version', () => {
     expect(await worker.load(payment)).to.deep.equal(before)
   })
 
-  it('leaves commands of a payment that is where its chart has no place', async () => {
+  it('releases commands of a payment whose place its chart does not know', async () => {
     const worker = aWorker(test)
     const payment = await held(worker)
     await worker.acceptOperation(payment, { kind: 'capture', amountCents: null })
@@ -285,7 +285,7 @@ describe('a payments worker beside one of a newer version', () => {
 describe('a payments worker whose network gives no id of the sale', () => {
   const test = useRedis()
 
-  it('asks for it, and goes on with the payment when that finds it further than thought', async () => {
+  it('queries it, and takes over a sale that is already captured', async () => {
     const worker = aWorker(test)
     const payment = await worker.accept()
     worker.network
@@ -300,7 +300,7 @@ describe('a payments worker whose network gives no id of the sale', () => {
   })
 })
 
-describe('a payments worker with a wake-up that rings', () => {
+describe('a payments worker with a due wake-up', () => {
   const test = useRedis()
 
   it('sends a refund again only when it is missing for the whole horizon', async () => {
@@ -329,7 +329,7 @@ describe('a payments worker with a wake-up that rings', () => {
     expect((await worker.load(payment)).progress.reconciliation?.sinceMs).to.equal(dueMs)
   })
 
-  it('expires a hold, and goes on releasing it until the network has', async () => {
+  it('expires a hold, and sends the void again until the network has booked it', async () => {
     const worker = aWorker(test)
     const payment = await held(worker)
     const dueMs = (await worker.wakeUpOf(payment)) ?? 0

@@ -33,13 +33,14 @@ function slowDeps(): { deps: WorkerDeps; sent: WorkerTimes[]; logged: unknown[][
       },
       finish: async () => undefined
     },
+    policy: { environment: 'test' },
     log: { info: (...line: unknown[]) => void logged.push(line) }
   } as unknown as WorkerDeps
   return { deps, sent, logged }
 }
 
 describe('the figures of a command', () => {
-  it('tell what it waited for, in the register and with its reply', async () => {
+  it('have what it waited for, in the registry and with its reply', async () => {
     const registry = new Registry()
     const metrics = createWorkerMetrics({ inWork: () => 3, isCircuitOpen: () => true }, registry)
     const { deps, sent } = slowDeps()

@@ -104,7 +104,7 @@ describe('a gateway that answers instead of the acquirer', () => {
     expect(sent).to.have.lengthOf(5)
   })
 
-  it('is left alone for as long as its Retry-After says, up to a minute', async () => {
+  it('gets no trial for as long as its Retry-After says, up to a minute', async () => {
     for (const [askedMs, waitedMs] of [
       [20_000, 20_000],
       [3_600_000, 60_000]
@@ -119,7 +119,7 @@ describe('a gateway that answers instead of the acquirer', () => {
     }
   })
 
-  it('gets captures and voids all the same, and the first that is answered ends the refusals', async () => {
+  it('still gets captures and voids, and the first answer ends the refusals', async () => {
     const { network } = worker.deps
     const { signal } = new AbortController()
     answer = () => throttled
@@ -135,7 +135,7 @@ describe('a gateway that answers instead of the acquirer', () => {
     expect((await create()).progress.status).to.equal('captured')
   })
 
-  it('is not believed to be well because it answers the probe', async () => {
+  it('stays behind an open circuit although it answers the probe', async () => {
     answer = ({ method }) => (method === 'GET' ? { kind: 'answered', status: 404, text: '' } : throttled)
     await createFor(5 * CREATE_EVERY_MS)
     nowMs += 60_000

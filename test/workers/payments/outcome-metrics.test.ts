@@ -15,7 +15,7 @@ async function countsOf(...changes: [before: PaymentStatus, after: Partial<Payme
 
 const operation = aPayment().progress.operation
 
-describe('what becomes of payments', () => {
+describe('the business metrics of payments', () => {
   it('counts an approval and the captured money', async () => {
     expect(await countsOf(['pending', { status: 'captured', capturedCents: 1_000 }])).to.deep.equal([
       'authorisations_total{brand="visa",outcome="approved",reason=""} 1',

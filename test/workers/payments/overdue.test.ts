@@ -22,7 +22,7 @@ describe('a create that no worker took for hours', () => {
 
   const create = (source: CardSource, key = 'k1') => path.payments.create(aScope(key), aCreateRequest(source, '123'))
 
-  it('fails by stored card: nothing is sent, and its request is told so for ever', async () => {
+  it('fails by stored card: nothing is sent, and a repeated request gets the same result', async () => {
     const card = await path.storedCard()
     await create(card)
     await worker.work()

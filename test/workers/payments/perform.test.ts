@@ -50,7 +50,7 @@ describe('refunds of one payment', () => {
 
   /** How long the second one takes, so much after the first (ms). */
   const secondAfter = async (laterMs: number, environment: 'live' | 'test'): Promise<number> => {
-    const worker = aWorker(test, () => ({ environment }))
+    const worker = aWorker(test, ({ policy }) => ({ policy: { ...policy, environment } }))
     const payment = await worker.accept()
     worker.network.willAnswer(approvedAndCaptured, approvedAndCaptured, approvedAndCaptured)
     await worker.work()

@@ -144,7 +144,7 @@ describe('an absence at the card network', () => {
     expect(unconfirmed).to.deep.equal([])
   })
 
-  it('is not believed before the first approved sale of an installation', async () => {
+  it('does not count before the first approved sale of an installation', async () => {
     const worker = workerOf()
     const payment = await inDoubt(worker, host)
     await reconcileFor(worker, payment, HOUR_MS)

@@ -49,7 +49,7 @@ describe('the timers after an outage of Redis (decision 6)', function () {
       pace: createReconcilePace(test.redis, 100),
       metrics: {
         ...createTimersMetrics(new Registry()),
-        tookOver: commands => void takeovers.push({ atMs: performance.now(), commands })
+        tookOver: (commands = 0) => void takeovers.push({ atMs: performance.now(), commands })
       },
       partitions: PARTITION + 1,
       timersIntervalMs: DUE_INTERVAL_MS,

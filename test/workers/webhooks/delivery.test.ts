@@ -110,7 +110,7 @@ describe('delivery of webhooks', () => {
     expect(hook.accepted().size).to.equal(1)
   })
 
-  it('gives an event up after its last attempt, lists it with all attempts, and goes on with the next one', async () => {
+  it('gives an event up after its last attempt, lists it with all attempts, and continues with the next one', async () => {
     const hook = await rig.receiver((response, _index, { event }) =>
       response.writeHead(event['status'] === 'capturing' ? 500 : 204).end('no, thank you')
     )
@@ -140,7 +140,7 @@ describe('delivery of webhooks', () => {
   })
 })
 
-describe('a receiver of webhooks that asks to be left alone', () => {
+describe('a receiver of webhooks that asks for a pause', () => {
   const rig = useDelivery()
 
   for (const status of [429, 503]) {

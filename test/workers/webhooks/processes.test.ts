@@ -17,7 +17,7 @@ describe('processes that deliver webhooks', () => {
     expect([...hook.accepted().keys()].sort()).to.deep.equal(ids.sort())
   })
 
-  it('give back what they have not begun when they stop', async () => {
+  it('release what they have not begun when they stop', async () => {
     const hook = await rig.receiver()
     await registerEndpoint(rig.test, 'm_1', hook.url)
     const first = await startDeliverer(rig.test)
@@ -31,7 +31,7 @@ describe('processes that deliver webhooks', () => {
     expect(hook.accepted().size).to.equal(50)
   })
 
-  it('deliver everything although Redis was away when an event was to be read', async () => {
+  it('deliver everything although Redis was unavailable when an event was to be read', async () => {
     const hook = await rig.receiver()
     const merchants = ['m_1', 'm_2', 'm_3']
     for (const merchantId of merchants) await registerEndpoint(rig.test, merchantId, hook.url)

@@ -9,7 +9,7 @@ describe('webhooks that are switched off', () => {
   const rig = useDelivery()
   const switches = (): WebhookEndpointStore => createWebhookEndpointStore(rig.test.redis, PARTITIONS)
 
-  it('are neither sent nor kept, and go on with the very next event when they are switched on', async () => {
+  it('are neither sent nor kept, and continue with the next event when they are switched on', async () => {
     const hook = await rig.receiver()
     await registerEndpoint(rig.test, 'm_1', hook.url)
     await switches().switchOff('m_1', START_MS)
