@@ -158,20 +158,17 @@ export interface EventTerms {
 }
 
 /**
- * An event that waits: `<amount> <reference> [<traceparent>] <short form>`. The script that stores it puts `<since, ms>`
- * before it.
+ * An event that waits: `<JSON list of amount, reference and traceparent> <short form>`. The script that stores it puts
+ * `<since, ms>` before it.
  */
 export function encodeWaiting(
   change: StatusChange,
   { amountCents, externalReference }: EventTerms,
   traceparent: string | null = null
 ): string {
-  const trace = traceparent === null ? '' : ` ${traceparent}`
-  return `${amountCents} ${inOneWord(externalReference)}${trace} ${encodeChange(change)}`
+  const about = [amountCents, externalReference, ...(traceparent === null ? [] : [traceparent])]
+  return `${inOneWord(about)} ${encodeChange(change)}`
 }
-
-/** A payment key, with which the short form begins, is never a `traceparent`. */
-const WAITING = /^(\d+) (\d+) (\S+) (?:(00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}) )?(.*)$/s
 
 /** An event that is not delivered yet. */
 export interface QueuedEvent {
@@ -190,13 +187,14 @@ export interface QueuedEvent {
  * it may be sent now.
  */
 export function decodeQueued(stored: string, attempts: number, nextAtMs: number | null): QueuedEvent {
-  const [, since, amount, reference = '', traceparent = null, short = ''] = WAITING.exec(stored) ?? []
+  const [, since, about = '', short = ''] = /^(\d+) (\S+) (.*)$/s.exec(stored) ?? []
   const change = decodeChange(short)
   const sinceMs = Number(since)
+  const [amountCents, externalReference, traceparent = null] = JSON.parse(about) as [number, string, string?]
   return {
     eventId: eventIdOf(change),
     change,
-    terms: { amountCents: Number(amount), externalReference: JSON.parse(reference) as string },
+    terms: { amountCents, externalReference },
     traceparent,
     stored,
     delivery: { state: 'waiting', attempts, sinceMs, nextAtMs: nextAtMs ?? sinceMs }

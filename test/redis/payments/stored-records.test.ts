@@ -100,7 +100,7 @@ describe('records that are stored somewhere', () => {
 
   it('a webhook event reads as ever, one that waits and one that was delivered', () => {
     expect(
-      decodeQueued(`1767355200500 1990 "order\\u00201" ${COMPACT} 7 refunding 900 100 1767355200123 30 50 r 1`, 2, 9)
+      decodeQueued(`1767355200500 [1990,"order\\u00201"] ${COMPACT} 7 refunding 900 100 1767355200123 30 50 r 1`, 2, 9)
     ).to.deep.include({
       terms: { amountCents: 1_990, externalReference: 'order 1' },
       delivery: { state: 'waiting', attempts: 2, sinceMs: 1_767_355_200_500, nextAtMs: 9 }
