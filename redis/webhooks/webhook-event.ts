@@ -19,7 +19,7 @@ import type { Delivery } from '../../machines/webhook-delivery.js'
 import { type ErrorCode, errorCatalogue } from '../../runtime/errors.js'
 import { paymentIdOfKey, paymentKeyOf } from '../keys.js'
 import { failureRow, presentError, presentOperation, presentRefund } from '../payments/payment-parts.js'
-import { type CodedRefund, decodeRefund, encodeRefund } from '../payments/payment-record.js'
+import { storedRefunds } from '../payments/payment-record.js'
 
 /** The types of events (docs/WEBHOOKS.md#what-arrives), in their bodies and in the header that comes with them. */
 export const EVENT_TYPE = 'payment.status_changed'
@@ -116,7 +116,7 @@ export function encodeChange(change: StatusChange): string {
   const { kind, state, amountCents, idempotencyKey } = operation
   const figures = [paymentKeyOf(paymentId), version, status, capturedCents, refundedCents, occurredAtMs]
   const how = `${operationKinds.indexOf(kind)}${operationStates.indexOf(state)}${error ?? ''}`
-  const amount = refunds.length === 0 ? amountCents : `${amountCents}${inOneWord(refunds.map(encodeRefund))}`
+  const amount = refunds.length === 0 ? amountCents : `${amountCents}${inOneWord(storedRefunds.encode(refunds))}`
   // The key comes last, because it may have spaces.
   return [...figures, how, amount, idempotencyKey].join(' ')
 }
@@ -141,7 +141,7 @@ export function decodeChange(text: string): StatusChange {
     capturedCents: Number(captured),
     refundedCents: Number(refunded),
     operation: { kind, state, amountCents: Number(amount), idempotencyKey: key.join(' ') },
-    refunds: (JSON.parse(refunds) as CodedRefund[]).map(decodeRefund),
+    refunds: storedRefunds.decode(JSON.parse(refunds) as unknown[][]),
     error: errorRowOf(how.slice(2)),
     occurredAtMs: Number(occurredAt)
   }
