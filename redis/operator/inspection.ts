@@ -1,43 +1,22 @@
 /**
- * Lets a developer look on while payments move (`npm run inspect`), at no cost without an inspector.
+ * Publishes decisions to a developer's inspector (`npm run inspect`). Costs nothing while none is connected.
  *
- * An inspector announces itself by a key that expires. Each worker looks for that key once a second; only while it is
- * there, decisions are published. What is published names its fields one by one: nothing about the buyer, the card
- * beyond its brand, or the merchant's own texts leaves the worker.
+ * An inspector writes a key that expires. Each worker reads that key once a second, and publishes decisions while the key
+ * exists. The published fields are named one by one: nothing about the buyer, the card beyond its brand, or the
+ * merchant's own texts leaves the worker.
  */
-import type { HistoryEntry, Payment, PaymentProgress, RefusalCode } from '../../machines/model.js'
+import type { Payment } from '../../machines/model.js'
 import type { Decision } from '../../machines/payment/decide.js'
-import type { Effect, LifecycleEvent, PaymentEvent } from '../../machines/payment/events.js'
+import type { PaymentEvent } from '../../machines/payment/events.js'
 import type { Logger } from '../../runtime/log.js'
 import { databaseOf, type Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
 
 /** A payment as developers may see it. */
-export interface ObservedPayment {
-  readonly id: string
-  readonly merchantId: string
-  readonly captureMode: 'auto' | 'manual'
-  readonly amountCents: number
-  readonly brand: string
-  readonly createdAtMs: number
-  readonly version: number
-  readonly progress: Omit<PaymentProgress, 'operation'> & {
-    readonly operation: Omit<PaymentProgress['operation'], 'idempotencyKey'>
-  }
-  readonly history: readonly HistoryEntry[]
-}
+export type ObservedPayment = ReturnType<typeof observePayment>
 
-/** One decision of one worker. */
-export interface ObservedDecision {
-  readonly worker: string
-  readonly event: PaymentEvent['type'] | LifecycleEvent['type']
-  readonly atMs: number
-  /** Why nothing changed; null when the event was taken. */
-  readonly refusal: RefusalCode | null
-  readonly effect: Effect['kind'] | null
-  /** After the decision. */
-  readonly payment: ObservedPayment
-}
+/** One decision of one worker, with the payment after it. */
+export type ObservedDecision = ReturnType<typeof observe>
 
 export interface Inspection {
   /** `payment` before the decision, which is committed. Never throws, never waits. */
@@ -47,17 +26,17 @@ export interface Inspection {
 const LOOK_EVERY_MS = 1_000
 const ANNOUNCE_EVERY_MS = 1_000
 const ANNOUNCED_FOR_MS = 3_000
-/** A Redis or an inspector that is slow must not make workers keep what they have to say. */
+/** Bounds the memory of a worker whose Redis is slow. */
 const UNSENT_MAX = 500
 
-/** The worker's side, until `stopping` aborts. `worker` tells developers which process decided. */
+/** The worker's side, until `stopping` aborts. `worker` names the process that decided. */
 export function createInspection(redis: Redis, worker: string, log: Logger, stopping: AbortSignal): Inspection {
   const channel = channelOf(redis)
   let isWatched = false
   let unsent = 0
   const look = async (): Promise<void> => {
     const found = (await redis.exists(keys.inspector()).catch(() => 0)) === 1
-    if (found !== isWatched) log.info(found ? 'an inspector looks on' : 'no inspector looks on any more')
+    if (found !== isWatched) log.info(found ? 'inspector connected' : 'inspector disconnected')
     isWatched = found
   }
   void look()
@@ -92,7 +71,7 @@ export async function watchDecisions(
   await announce()
   const timer = setInterval(() => void announce(), ANNOUNCE_EVERY_MS)
   return {
-    // Another inspector may look on: the key is left to expire.
+    // Another inspector may be connected: the key expires.
     async stop() {
       clearInterval(timer)
       await subscriber.unsubscribe(channel)
@@ -101,7 +80,7 @@ export async function watchDecisions(
 }
 
 /** The fields of a payment that developers may see. */
-export function observePayment({ terms, version, progress, history }: Payment): ObservedPayment {
+export function observePayment({ terms, version, progress, history }: Payment) {
   const { idempotencyKey: _, ...operation } = progress.operation
   return {
     id: terms.id,
@@ -116,14 +95,16 @@ export function observePayment({ terms, version, progress, history }: Payment): 
   }
 }
 
-function observe(worker: string, payment: Payment, event: PaymentEvent, decision: Decision): ObservedDecision {
+/** `refusal` says why nothing changed; null when the event was taken. */
+function observe(worker: string, payment: Payment, event: PaymentEvent, decision: Decision) {
+  const isRefused = decision.kind === 'refused'
   return {
     worker,
-    event: decision.kind === 'refused' ? event.type : decision.event,
+    event: isRefused ? event.type : decision.event,
     atMs: event.nowMs,
-    refusal: decision.kind === 'refused' ? decision.code : null,
-    effect: decision.kind === 'refused' ? null : (decision.effect?.kind ?? null),
-    payment: observePayment(decision.kind === 'refused' ? payment : decision.payment)
+    refusal: isRefused ? decision.code : null,
+    effect: isRefused ? null : (decision.effect?.kind ?? null),
+    payment: observePayment(isRefused ? payment : decision.payment)
   }
 }
 
