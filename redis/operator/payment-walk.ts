@@ -1,4 +1,4 @@
-/** Reads many payments for an operator, at a bounded rate: merchants' requests must not wait for an export. */
+/** Reads many payments for an operator at a bounded rate, so that an export does not delay merchants' requests. */
 import type { Payment } from '../../machines/model.js'
 import { delay } from '../../runtime/delay.js'
 import type { PaymentStore } from '../payments/payments.js'

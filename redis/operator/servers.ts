@@ -1,4 +1,4 @@
-/** What the servers behind a connection tell of themselves: their version, and how long their certificate is valid. */
+/** Version and certificate expiry of the servers behind a connection. */
 import type { Redis as Single } from 'ioredis'
 import { mastersOf, nameOfServer } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
@@ -6,7 +6,7 @@ import type { Redis } from '../connection/connections.js'
 export interface ServerFacts {
   /** `host:port`. */
   readonly name: string
-  /** Such as 7.2.4; Valkey tells the version of Redis that it is compatible with. */
+  /** Such as 7.2.4; Valkey reports the version of Redis that it is compatible with. */
   readonly version: string
   /** Null without TLS. */
   readonly certificateEndsMs: number | null

@@ -3,7 +3,7 @@
  *
  * Its id follows from the payment and the version that the change gave it, so an event that is made again from the
  * short form is the same event: a receiver that has seen it discards it. Like a payment id, an event id sorts by time
- * and ends in the partition, so that it alone tells where to look for it.
+ * and ends in the partition, so that the id alone is enough to find it.
  */
 import { hash } from 'node:crypto'
 import {
@@ -53,7 +53,7 @@ export function statusChangeOf({ terms, version, progress }: Payment, occurredAt
 const TEST_VERSION = 0
 const TEST_CENTS = 1_000
 
-/** What a test event tells: a captured payment that does not exist. */
+/** The content of a test event: a captured payment that does not exist. */
 export function testChange(paymentId: string, occurredAtMs: number): StatusChange {
   const operation = {
     kind: 'authorization',
