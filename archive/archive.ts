@@ -10,7 +10,7 @@ export interface PaymentArchive {
   put(payments: readonly Payment[]): Promise<void>
   /** The payment as it was when it left Redis. Null: it never did. */
   find(paymentId: string): Promise<Payment | null>
-  /** The same, for a change: surely the newest row, and marked as gone back to Redis. */
+  /** The same, for a change: the newest committed row, marked as returned to Redis. */
   takeBack(paymentId: string): Promise<Payment | null>
   /** Newest first, like the list of Redis. Ownership, filters and range are those of the query. */
   list(query: ListQuery): Promise<PaymentPage>
@@ -18,10 +18,10 @@ export interface PaymentArchive {
   findBySale(saleId: string): Promise<string | null>
 }
 
-/** The fact of /readyz by which a process tells that it has an archive. */
+/** The fact of /readyz of a process that has an archive. */
 export const ARCHIVE_FACT = 'archive'
 
-/** The archive gives no answer, or not in time. What it was asked for may have happened. */
+/** The archive does not answer in time. The statement may have been executed. */
 export class ArchiveUnavailable extends Error {
   constructor(cause: unknown) {
     const reason = cause instanceof Error ? cause.message : String(cause)

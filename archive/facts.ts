@@ -1,4 +1,4 @@
-/** What an operator has to know of the PostgreSQL of the archive: `operator doctor` judges it. */
+/** Facts about the PostgreSQL of the archive, which `operator doctor` judges. */
 import { Client, DatabaseError } from 'pg'
 import { ArchiveUnavailable } from './archive.js'
 import { migrationNames } from './migrate.js'
@@ -108,7 +108,7 @@ async function oneOf<Row extends object>(client: Client, statement: string): Pro
   return row
 }
 
-/** Faults that only another address, user or database mends. */
+/** Errors that need another address, user or database. */
 const REFUSALS: Readonly<Record<string, string>> = {
   '28P01': 'Correct user and password in ARCHIVE_URL, or give the user this password (ALTER ROLE … PASSWORD).',
   '28000': 'Correct the user in ARCHIVE_URL, or let it in (pg_hba.conf).',

@@ -7,12 +7,12 @@ const folder = new URL('../../archive/migrations/', import.meta.url)
 
 /**
  * Runs the files of migrations/ that this database has not seen, in one transaction; a second caller waits for the first.
- * Files only add (tables, columns with a default, views), so that the version before can go on beside this one. They may
+ * Files only add (tables, columns with a default, views), so that the previous version can run beside this one. They may
  * take longer than a query may. Resolves to the names of the files that ran.
  */
 export async function migrate(archiveUrl: string, connectTimeoutMs: number): Promise<string[]> {
   const client = new Client({ connectionString: archiveUrl, connectionTimeoutMillis: connectTimeoutMs })
-  // A connection that is lost also rejects the query under way.
+  // A lost connection also rejects the running query.
   client.on('error', () => undefined)
   try {
     await client.connect()

@@ -31,7 +31,7 @@ export interface ArchivedMonth {
   readonly isExported: boolean
 }
 
-/** What an export has: the sum of the hashes of its rows tells whether the month has changed since. */
+/** What an export has: the sum of its row hashes shows whether the month has changed since. */
 export interface MonthContent {
   readonly payments: number
   readonly fingerprint: bigint
@@ -76,13 +76,13 @@ export async function openArchiveMonths(archiveUrl: string, connectTimeoutMs: nu
     keepAlive: true,
     application_name: 'card-payments operator'
   })
-  // A connection that is lost also rejects the query under way.
+  // A lost connection also rejects the running query.
   client.on('error', () => undefined)
   const ask: Ask = async <Row extends object>(text: string, values: readonly unknown[] = []) => {
     try {
       return (await client.query<Row>(text, [...values])).rows
     } catch (error) {
-      throw new ArchiveUnavailable(withMend(error))
+      throw new ArchiveUnavailable(withAdvice(error))
     }
   }
   try {
@@ -207,7 +207,7 @@ async function* pages(ask: Ask, month: Month): ReturnType<MonthSnapshot['pages']
   }
 }
 
-/** From the comparison to the commit no row of the month changes. Its readers go on until the table goes. */
+/** From the comparison to the commit no row of the month changes. Reads continue until the table is dropped. */
 async function drop(ask: Ask, month: Month): Promise<Dropping> {
   if ((await sizeOf(ask, month)) === null) return { kind: 'absent', month: await show(ask, month) }
   const table = escapeIdentifier(partitionOf(month))
@@ -239,11 +239,11 @@ function rangeOf(month: Month): [from: string, to: string] {
 const INSUFFICIENT_PRIVILEGE = '42501'
 const IN_USE = ['55P03', '40P01']
 
-function withMend(error: unknown): unknown {
+function withAdvice(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return explained(error)
   if (error.code === INSUFFICIENT_PRIVILEGE) {
-    const mend = 'This needs the owner of the tables: the ARCHIVE_URL of the process archive.'
-    return new Error(`${error.message}. ${mend}`, { cause: error })
+    const advice = 'This needs the owner of the tables: the ARCHIVE_URL of the process archive.'
+    return new Error(`${error.message}. ${advice}`, { cause: error })
   }
   if (IN_USE.includes(error.code ?? '')) {
     return new Error(`other statements use this month. Nothing was changed: repeat this later (${error.message}).`, {

@@ -16,7 +16,7 @@ export interface PostgresArchive extends PaymentArchive {
   migrate(): Promise<string[]>
   /** Rejects with `ArchiveUnavailable` when it gives no answer in time. */
   ping(): Promise<void>
-  /** Lets statements under way end, and closes the connections. */
+  /** Waits for running statements, and closes the connections. */
   close(): Promise<void>
 }
 
@@ -176,7 +176,7 @@ async function list(postgres: Postgres, query: ListQuery): ReturnType<PaymentArc
   let isCut = rows.length < (rows[0]?.found ?? 0)
   if (isSplit && !isCut && rows.length <= limit) {
     const charactersLeft = PAGE_CHARACTERS_MAX - rows.reduce((sum, { record }) => sum + record.length, 0)
-    // With no room left, one row still tells that the page is not the last one.
+    // With no room left, one row still shows that this is not the last page.
     if (charactersLeft <= 0) limit = rows.length
     const older = await rowsOf({ createdToMs: splitMs, limit: limit - rows.length }, Math.max(1, charactersLeft))
     rows = [...rows, ...older]

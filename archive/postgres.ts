@@ -9,7 +9,7 @@ export type ArchiveSettings = Pick<Config, 'archiveUrl' | 'archiveTimeoutMs' | '
 export interface Postgres {
   /** Runs one statement. Rejects with `ArchiveUnavailable` unless the statement itself is wrong. */
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>
-  /** Lets statements under way end, and closes the connections. */
+  /** Waits for running statements, and closes the connections. */
   close(): Promise<void>
 }
 

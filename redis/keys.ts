@@ -122,7 +122,7 @@ export function newPaymentId(partition: number, nowMs: number): string {
   return id.slice(0, -3) + partition.toString(16).padStart(3, '0')
 }
 
-/** When a payment was created, as its id tells (ms). */
+/** When a payment was created, from its id (ms). */
 export function createdAtMs(paymentId: string): number {
   return Number.parseInt(paymentId.replaceAll('-', '').slice(0, 12), 16)
 }

@@ -54,7 +54,6 @@ export const scriptsBesideTheWay = {
   begin_command: 'reads, and only where replicas are waited for',
   watch_workers: 'reads, and writes a heartbeat',
   list_payments: 'reads',
-  oldest_payments: 'reads',
   first_webhook: 'reads',
   replace_webhook_endpoint: 'a merchant repeats the request',
   replay_letter: 'an operator repeats it',

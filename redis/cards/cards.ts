@@ -32,7 +32,7 @@ export interface StoredCard extends NewCard {
   readonly cardId: string
 }
 
-/** All methods reject when the durable Redis is away; each may be repeated. */
+/** All methods reject while the durable Redis is unavailable; each is idempotent. */
 export interface CardStore {
   /** Erases a card of this merchant; false when there is none. */
   erase(merchantId: string, cardId: string): Promise<boolean>

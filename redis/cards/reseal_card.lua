@@ -1,4 +1,4 @@
--- Gives a stored card another box of the same content, unless another process was faster or the card is gone.
+-- Gives a stored card another box of the same content, unless another process was faster or the card was erased.
 --
 -- KEYS[1] card          hash
 -- ARGV[1] old box       the one that was opened

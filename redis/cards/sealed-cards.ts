@@ -1,4 +1,4 @@
-/** The boxes of all stored cards, for the rotation of the vault's keys: found while the service works, changed one by one. */
+/** The boxes of all stored cards, for the rotation of the vault's keys: read and replaced one by one while the service runs. */
 import { scanKeys } from '../connection/cluster-nodes.js'
 import type { Redis } from '../connection/connections.js'
 import { defineScript } from '../scripts.js'
@@ -15,7 +15,7 @@ export interface SealedCardRecord {
 export interface SealedCards {
   /** Every card that exists during the whole walk, once or more often; one that is stored meanwhile may be missing. */
   all(): AsyncIterable<SealedCardRecord>
-  /** Puts `newBox` in the place of the box that was read. False when the record has another one by now, or is gone. */
+  /** Puts `newBox` in the place of the box that was read. False when the record has another box by now, or was erased. */
   replaceBox(record: SealedCardRecord, newBox: string): Promise<boolean>
 }
 

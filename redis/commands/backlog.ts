@@ -14,7 +14,7 @@ export interface Backlog {
 /** How often the streams are looked at (ms). A look costs two reads per partition. */
 const INTERVAL_MS = 500
 
-/** Keeps looking until it is stopped. While Redis is away nothing counts as behind: requests fail for that reason. */
+/** Keeps looking until it is stopped. While Redis is unavailable, all ages are 0: requests fail for that reason anyway. */
 export function watchBacklog(redis: Redis, partitions: number, log: Logger): Backlog {
   let ages: readonly number[] = []
   let isLooking = false
@@ -46,7 +46,7 @@ export async function unreadAges(redis: Redis, partitions: number): Promise<numb
   )
 }
 
-/** Id of the last command that was handed to a worker. Without a group, which no worker has made yet, it is the first. */
+/** Id of the last command that was delivered. Before the first worker created the group, it is `0-0`. */
 async function lastDelivered(redis: Redis, stream: string): Promise<string> {
   const groups = (await redis.xinfo('GROUPS', stream).catch(whenNoStream)) as unknown[][]
   const ours = groups.map(fieldsOf).find(group => group.get('name') === PAYMENTS_GROUP)

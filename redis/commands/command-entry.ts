@@ -10,7 +10,7 @@ export interface CommandEntry {
   /** Payment key of the payment (keys.ts). */
   readonly paymentKey: string
   readonly command: Command
-  /** Idempotency-Key of the merchant's request; null for what the service does by itself. */
+  /** Idempotency-Key of the merchant's request; null for commands of the service itself. */
   readonly idempotencyKey: string | null
   /** The name of the idempotency record that the key has (keys.ts); null like the key. */
   readonly record: string | null
@@ -19,7 +19,7 @@ export interface CommandEntry {
   readonly correlationId: string | null
   /** Of the request behind it (runtime/tracing.ts). */
   readonly traceparent: string | null
-  /** How often the command was handed to a worker before: above 0 it may have been sent. */
+  /** How often the command was delivered before: above 0, the call may have been sent. */
   readonly deliveryCount: number
   /** For `create` as it was accepted: the record of the new payment. Null for everything else, and when it came back. */
   readonly accepted: string | null
@@ -39,7 +39,7 @@ export function encodeEntry(entry: Omit<CommandEntry, 'entryId' | 'partition' | 
   return fields
 }
 
-/** What the service asks of the workers by itself: no request waits for the result. `dueAtMs`: of a `wake`. */
+/** A command of the service itself: no request waits for the result. `dueAtMs`: of a `wake`. */
 export function encodeServiceCommand(paymentId: string, command: Command, dueAtMs: number | null = null): string[] {
   const unrequested = {
     idempotencyKey: null,

@@ -147,12 +147,12 @@ export async function requeueCommand<E extends StreamEntry>(
   return await requeueEntry(redis, work, { ...entry, fields: work.encodeRedelivered(entry) })
 }
 
-/** Gives back a command that was not begun, as new as it came. False when it was finished in the meantime. */
+/** Releases a command that was not begun, with its delivery count unchanged. False when it was finished in the meantime. */
 async function releaseCommand(redis: Redis, entry: CommandEntry): Promise<boolean> {
   return await requeueEntry(redis, paymentWork, { ...entry, fields: encodeEntry(entry) })
 }
 
-/** Gives an entry back with these fields. False when it was finished in the meantime. */
+/** Puts an entry back with these fields. False when it was finished in the meantime. */
 export async function requeueEntry<E extends StreamEntry>(
   redis: Redis,
   work: WorkKind<E>,
@@ -262,8 +262,8 @@ export async function lostCommands<E extends StreamEntry>(
 }
 
 /**
- * The oldest entries, `max` at most, that were handed to `consumer` at least `idleMs` ago, without those that `isKnown`
- * tells of. One that has left its stream, so has ended, is acknowledged.
+ * At most `max` of the oldest entries that were delivered to `consumer` at least `idleMs` ago and that `isKnown` does not
+ * know. An entry that has left its stream has ended: it is acknowledged.
  */
 export async function heldEntries<E extends StreamEntry>(
   redis: Redis,

@@ -85,7 +85,7 @@ function letterOf(partition: number, entryId: string, pairs: readonly string[]):
   const fields = fieldsOf(pairs)
   return {
     letterId: `${partition}:${entryId}`,
-    reason: fields.get('reason') ?? 'no reason is written down',
+    reason: fields.get('reason') ?? 'no reason recorded',
     deadLetteredAtMs: Number(fields.get('dead_lettered_at') ?? Number.NaN),
     command: commandOf(partition, entryId, pairs),
     fields: Object.fromEntries(fields)

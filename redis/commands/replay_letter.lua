@@ -3,7 +3,7 @@
 -- KEYS[1] dead letters stream   KEYS[2] commands stream
 -- ARGV[1] id of the letter      ARGV[2..] fields of the command entry, in pairs
 --
--- Returns 1, or 0 when the letter is gone.
+-- Returns 1, or 0 when there is no such letter.
 if redis.call('XDEL', KEYS[1], ARGV[1]) == 0 then
   return 0
 end

@@ -8,14 +8,8 @@ import type { CommandResult } from '../../machines/commands.js'
 import type { PaymentProgress } from '../../machines/model.js'
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
-import {
-  type CodedProgress,
-  type CodedResult,
-  codeResult,
-  decodeProgress,
-  encodeProgress,
-  readResult
-} from '../payments/payment-record.js'
+import { decodeProgress, decodeResult, encodeProgress, encodeResult } from '../payments/payment-record.js'
+import { type Format, storedList } from '../stored-fields.js'
 import type { CommandEntry } from './command-entry.js'
 
 /** Where the time of a command went in its worker, ms. Measured there; sent along with the reply. */
@@ -34,40 +28,39 @@ export type Reply = (
   | { readonly kind: 'open'; readonly progress: PaymentProgress }
 ) & { readonly times: WorkerTimes | null }
 
-/** Beside the fields of a result or a progress; a reader that does not know it ignores it. */
-type Timed = { ms?: [queue: number, lock: number, network: number, work: number] }
+/** A tenth of a millisecond is enough, and shorter. */
+const tenths: Format<number, number> = { encode: ms => Math.round(ms * 10) / 10, decode: ms => ms }
 
-/** `<command id> D <result>` or `<command id> O <progress>`; '' when there is nothing to say. */
+const storedTimes = storedList<WorkerTimes>({
+  queueMs: [0, tenths],
+  lockMs: [0, tenths],
+  networkMs: [0, tenths],
+  workMs: [0, tenths]
+})
+
+/** `<command id> D <times> <result>` or `<command id> O <times> <progress>`; '' when there is nothing to say. */
 export function encodeReply(
-  entry: CommandEntry,
+  { replyTo }: Pick<CommandEntry, 'replyTo'>,
   result: CommandResult | null,
   progress: PaymentProgress | null,
   times?: WorkerTimes
 ): string {
-  if (entry.replyTo === null) return ''
-  const timed: Timed = times === undefined ? {} : { ms: codeTimes(times) }
-  const { commandId } = entry.replyTo
-  if (result !== null) return `${commandId} D ${JSON.stringify({ ...codeResult(result), ...timed })}`
-  return progress === null ? '' : `${commandId} O ${JSON.stringify({ ...encodeProgress(progress), ...timed })}`
-}
-
-function codeTimes({ queueMs, lockMs, networkMs, workMs }: WorkerTimes): Required<Timed>['ms'] {
-  const round = (ms: number): number => Math.round(ms * 10) / 10
-  return [round(queueMs), round(lockMs), round(networkMs), round(workMs)]
+  if (replyTo === null) return ''
+  const taken = JSON.stringify(times === undefined ? null : storedTimes.encode(times))
+  if (result !== null) return `${replyTo.commandId} D ${taken} ${encodeResult(result)}`
+  return progress === null ? '' : `${replyTo.commandId} O ${taken} ${encodeProgress(progress)}`
 }
 
 /** Null for what can't be read: a reply that is lost costs time, and the stored result is the authority. */
 export function decodeReply(message: string): { commandId: string; reply: Reply } | null {
-  const [, commandId = '', kind, body = ''] = /^(\S+) ([DO]) (.*)$/s.exec(message) ?? []
+  const [, commandId = '', kind, taken = '', body = ''] = /^(\S+) ([DO]) (\S+) (.*)$/s.exec(message) ?? []
   try {
     if (kind === undefined) return null
-    const value = JSON.parse(body) as Timed
-    const [queueMs, lockMs, networkMs, workMs] = value.ms ?? []
-    const isTimed = queueMs !== undefined && lockMs !== undefined && networkMs !== undefined && workMs !== undefined
-    const times = isTimed ? { queueMs, lockMs, networkMs, workMs } : null
+    const given = JSON.parse(taken) as unknown[] | null
+    const times = given === null ? null : storedTimes.decode(given)
     return kind === 'D'
-      ? { commandId, reply: { kind: 'ended', result: readResult(value as CodedResult), times } }
-      : { commandId, reply: { kind: 'open', progress: decodeProgress(value as CodedProgress), times } }
+      ? { commandId, reply: { kind: 'ended', result: decodeResult(body), times } }
+      : { commandId, reply: { kind: 'open', progress: decodeProgress(body), times } }
   } catch {
     return null
   }

@@ -17,7 +17,7 @@ const findLiving = defineScript('find_living')
 const watchScript = defineScript('watch_workers')
 const dropConsumer = defineScript('drop_consumer')
 
-/** Entries that one call takes from one consumer; the next call goes on. */
+/** Entries that one call takes from one consumer; the next call takes more. */
 const TAKE_MAX = 200
 
 /** Far above every silence that counts as death (`TAKEOVER_AFTER_MS`): a forgotten worker was dead long before. */
@@ -28,7 +28,7 @@ export async function writeHeartbeat(redis: Redis, consumer: string, heartbeats 
   await beatScript(redis, [heartbeats], [consumer, FORGET_AFTER_MS])
 }
 
-/** For a worker that stops in order: what it left is taken over at once. */
+/** For a graceful stop: other workers take over the remaining entries at once. */
 export async function removeHeartbeat(redis: Redis, consumer: string, heartbeats = keys.heartbeats()): Promise<void> {
   await redis.zrem(heartbeats, consumer)
 }
@@ -77,7 +77,7 @@ export async function orphanedCommands<E extends StreamEntry>(
   return orphans
 }
 
-/** Long enough that a consumer which was created but has not beaten yet is not removed under its feet. */
+/** Long enough that a new consumer without a heartbeat yet is not removed. */
 const REMOVE_AFTER_IDLE_MS = 60_000
 
 async function consumersOf(

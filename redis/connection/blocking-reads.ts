@@ -16,7 +16,7 @@ export interface BlockingReads {
   /** The partitions in groups that one read can serve. */
   groups(partitions: readonly number[]): readonly (readonly number[])[]
   /**
-   * Runs a read of the streams of one group, `stream` being one of them. Rejects when the server is away; the caller
+   * Runs a read of the streams of one group, `stream` being one of them. Rejects while the server is down; the caller
    * looks for entries whose delivery was lost with an answer.
    */
   read<T>(stream: string, work: (redis: Redis) => Promise<T>): Promise<T>

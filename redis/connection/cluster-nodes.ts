@@ -16,19 +16,19 @@ export function nameOfServer(redis: Redis): string {
 /** Every key of every master that matches, in portions; a key that comes or goes meanwhile may be missing. */
 export async function* scanKeys(
   redis: Redis,
-  wish: { count: number; match?: string; type?: string }
+  options: { count: number; match?: string; type?: string }
 ): AsyncGenerator<string[]> {
   for (const master of mastersOf(redis)) {
-    const type = wish.type === undefined ? [] : ['TYPE', wish.type]
+    const type = options.type === undefined ? [] : ['TYPE', options.type]
     let cursor = '0'
     do {
       const answer: unknown = await master.call(
         'SCAN',
         cursor,
         'MATCH',
-        wish.match ?? '*',
+        options.match ?? '*',
         'COUNT',
-        wish.count,
+        options.count,
         ...type
       )
       const [next, found] = answer as [string, string[]]
@@ -47,7 +47,7 @@ export function masterOf(cluster: Cluster, key: string): Single {
   return master
 }
 
-/** Asks the Cluster anew who has what. Never rejects: who can't be found now is looked for again. */
+/** Asks the Cluster anew who has what. Never rejects: the next error triggers another refresh. */
 export function findMastersAgain(cluster: Cluster): Promise<void> {
   return new Promise(resolve => cluster.refreshSlotsCache(() => resolve()))
 }

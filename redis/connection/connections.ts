@@ -26,7 +26,7 @@ export interface Redis extends RedisCommander<{ type: 'default'; mapping: 'resp2
  * - `commands`: scripts and reads; fails fast, never resends
  * - `secrets`: the same at the memory-only Redis, which has no disk to wait for: `SECRETS_COMMAND_TIMEOUT_MS`
  * - `blocking`: XREADGROUP BLOCK; waits for the server to come back (blocking-reads.ts)
- * - `subscriber`: pub/sub; resubscribes by itself
+ * - `subscriber`: pub/sub; resubscribes after a reconnect
  * - `lock`: Redlock; every command ends within `LOCK_COMMAND_TIMEOUT_MS`
  */
 export type Role = 'commands' | 'secrets' | 'blocking' | 'subscriber' | 'lock'
@@ -50,7 +50,7 @@ const roleOptions: Record<Role, RedisOptions> = {
 const reconnectDelayMs = (attempt: number): number => Math.min(20 * 2 ** Math.min(attempt, 8), RECONNECT_DELAY_MAX_MS)
 
 /**
- * Opens a connection and waits until it is usable once; later losses are mended in the background and logged. `variable`
+ * Opens a connection and waits until it is usable once; after a loss it reconnects in the background and logs. `variable`
  * is the setting that names the server: for messages. Rejects with it, the address (never the password) and the reason:
  * at once when the server refuses the login, else when it can't be used within 10 s.
  */
@@ -62,15 +62,15 @@ export async function connect(
   startDeadlineMs = START_DEADLINE_MS
 ): Promise<Redis> {
   const { redis, lastError } = open(url, role, log, variable)
-  // A refused first connection is not the end: retryStrategy goes on until the deadline.
+  // retryStrategy reconnects until the deadline, also after a refused first connection.
   redis.connect().catch(() => undefined)
   await waitUntilReady(redis, `${variable} (${safeAddress(url)})`, startDeadlineMs, lastError)
   return redis
 }
 
 /**
- * Opens a connection to a server that may be away, and goes on trying to reach it in the background. Commands are
- * rejected at once while it is away.
+ * Opens a connection to a server that may be down, and reconnects in the background. Commands are rejected at once while
+ * it is down.
  */
 export function connectInBackground(url: string, role: Role, log: Logger, variable: RedisVariable): Redis {
   const { redis } = open(url, role, log, variable)
@@ -144,12 +144,12 @@ function sentinelOptions(address: RedisAddress & { kind: 'sentinel' }): Omit<Red
     ...(sentinelLogin.password === undefined ? {} : { sentinelPassword: sentinelLogin.password }),
     ...(isTls ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true } : {}),
     sentinelRetryStrategy: reconnectDelayMs,
-    // Sentinels say when they have chosen another master; what is left of the old one would only keep us waiting.
+    // Sentinels report a failover; the connection to the old master is closed at once.
     failoverDetector: true
   }
 }
 
-/** While a master is away, its slots are looked for this often (ms). */
+/** How often the slots of a lost master are looked up (ms). */
 const SLOTS_AGAIN_MS = 300
 
 function clusterFor({ nodes, login, isTls }: RedisAddress & { kind: 'cluster' }, options: Options): Cluster {

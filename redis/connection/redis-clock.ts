@@ -21,7 +21,7 @@ import type { Redis } from './connections.js'
 export const CLOCK_POLL_MS = 200
 /** How often a process compares its machine's clock with that of Redis (ms). */
 const COMPARE_MS = 5_000
-/** A difference that does no harm, and that NTP is left to mend (ms). */
+/** A harmless difference, which NTP corrects (ms). */
 const TOLERATED_MS = 1_000
 /** A comparison that took longer, because a process or Redis paused meanwhile, is only better than none (ms). */
 const ROUND_TRIP_MAX_MS = 200
@@ -43,7 +43,7 @@ export interface ClockOptions {
   readonly machine?: Clock
 }
 
-/** The clock of a process that decides about payments. While Redis is away what was last known of it counts. */
+/** The clock of a process that decides about payments. While Redis is unavailable, it uses the last known difference. */
 export async function followClock(
   redis: Redis,
   environment: Environment,

@@ -1,8 +1,8 @@
-/** Which errors of the Redis client mean that Redis itself cannot be used just now, as opposed to a mistake of ours. */
+/** Tells errors that mean "Redis is unavailable" from mistakes in our commands. */
 import { messageOf } from '../../runtime/message-of.js'
 import { parseAddress, safeAddress } from '../../runtime/redis-address.js'
 
-/** The durable Redis can't do what was asked just now. Whether it was done is unknown. */
+/** The durable Redis is unavailable. Whether the command was executed is unknown. */
 export class RedisUnavailable extends Error {}
 
 /** Replies of a server that is loading, failing over, full, or unable to write its append-only file. */
@@ -26,7 +26,7 @@ const SOCKET_CODES = new Set([
 /** The settings that name a Redis. */
 export type RedisVariable = 'REDIS_URL' | 'SECRETS_REDIS_URL' | 'REDLOCK_URLS'
 
-/** The server refuses a login, a command or a key: trying again does not mend that. The last two are about scripts. */
+/** The server refuses a login, a command or a key: a retry does not help. The last two are about scripts. */
 const REFUSAL = /^(?:NOAUTH|WRONGPASS|NOPERM) |^ERR The user executing the script can't|ACL failure in script/
 
 /** Whether a server refuses what this user wants. */
@@ -45,8 +45,8 @@ export function explainRefusal(error: Error, variable: RedisVariable, url: strin
 }
 
 /**
- * Why something failed, for /readyz and the operator: of a connection that is lost or too slow the client's own words
- * tell nothing ("Stream isn't writeable and enableOfflineQueue options is false").
+ * Why a command failed, for /readyz and the operator. The client's own message about a lost or slow connection does not help
+ * ("Stream isn't writeable and enableOfflineQueue options is false").
  */
 export function reasonOf(error: unknown): string {
   const message = messageOf(error)
@@ -54,7 +54,7 @@ export function reasonOf(error: unknown): string {
   return LOST_CONNECTION.test(message) ? 'there is no connection to Redis' : message
 }
 
-/** True when the caller should answer "try again later". The outcome of the command is unknown. */
+/** True when the caller should answer 503. The outcome of the command is unknown. */
 export function isRedisUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof RedisUnavailable) return true

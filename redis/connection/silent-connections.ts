@@ -1,5 +1,5 @@
 /**
- * Finds connections whose server is gone without a word, and cuts them.
+ * Finds connections whose server vanished without closing them, and cuts them.
  *
  * A host that vanishes sends neither FIN nor RST. The kernel would keep such a connection for about 15 minutes, while
  * commands time out one by one and a blocking read waits for ever.
@@ -39,7 +39,7 @@ function watch(redis: Single): void {
 }
 
 /**
- * Cuts with RST where it can, which TLS can't: after a FIN the kernel would go on sending what the server has not
+ * Cuts with RST where it can, which TLS can't: after a FIN the kernel would continue to send what the server has not
  * acknowledged, and a write could arrive long after its caller got the error.
  */
 function cut(stream: Single['stream']): void {

@@ -1,12 +1,12 @@
 /**
  * Writes that count only when enough replicas have them (`WAIT_REPLICAS`).
  *
- * WAIT speaks of the writes of its own connection, so what is to be confirmed goes over a connection of its own, and
- * reads never wait behind it. One WAIT at a time confirms all that was written before it (group commit): what arrives
+ * WAIT covers the writes of its own connection, so replicated writes have a connection of their own, and reads never wait
+ * behind it. One WAIT at a time confirms all that was written before it (group commit): what arrives
  * meanwhile shares the next one. A small write goes before each WAIT, so that the answer covers everything that the
  * server holds by then, also what an earlier connection wrote and a repeated request only finds.
  *
- * The write and its WAIT go to one server over one connection. A master that dies, or is a master no more, between the
+ * The write and its WAIT go to one server over one connection. A master that dies or is demoted between the
  * two confirms nothing, regardless of its successor.
  */
 import { Cluster, type Redis as Single } from 'ioredis'
@@ -17,7 +17,7 @@ import { connect, disconnect, type Redis } from './connections.js'
 import { RedisUnavailable } from './redis-errors.js'
 
 export interface Writes {
-  /** Whether writes wait for replicas: then a wake-up that tells of a write must follow it, not be part of it. */
+  /** Whether writes wait for replicas: then a wake-up about a write must follow the WAIT, so it is not part of the script. */
   readonly isReplicated: boolean
   /**
    * Runs `work`, which is one command or script about `key`, and resolves when what it wrote, or found, is on enough
@@ -102,8 +102,8 @@ class Confirmation {
 }
 
 /**
- * For those who write by themselves and seldom: how many replicas have everything that `redis` has written so far; of
- * several masters, the least. Waits for `replicas` of them, and not longer than a write would.
+ * For callers without a `Writes`: how many replicas have everything that `redis` has written so far; of several masters,
+ * the least. Waits for `replicas` of them, and not longer than a write would.
  */
 export async function confirmedReplicas(redis: Redis, replicas: number): Promise<number> {
   return Math.min(...(await Promise.all(mastersOf(redis).map(master => master.wait(replicas, WAIT_MS)))))

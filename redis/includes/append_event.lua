@@ -8,7 +8,7 @@ local function appendEvent(events, deliveries, undeliverable, place, sinceMs, ev
     redis.call('XADD', deliveries, '*', 'p', place, 'c', '{"kind":"deliver"}')
   elseif waiting > 100 then
     redis.call('RPOP', events)
-    local change = string.match(event, '^%S+ %S+ (.*)$')
+    local change = string.match(event, '^%S+ (.*)$')
     redis.call('ZADD', undeliverable, string.match(change, '^%S+ %S+ %S+ %S+ %S+ (%d+)'), change)
   end
   return waiting <= 100

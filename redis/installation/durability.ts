@@ -1,4 +1,4 @@
-/** What "it is written down" rests on: settings of the durable Redis, without which an accepted payment can be lost. */
+/** The settings of the durable Redis without which an accepted payment can be lost. */
 import type { Config } from '../../runtime/config.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
 import { mastersOf } from '../connection/cluster-nodes.js'

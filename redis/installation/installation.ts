@@ -33,7 +33,7 @@ type Wanted = Pick<Config, 'environment' | 'installationId'> & { readonly partit
 const WAIT_FOR_BIRTH_MS = 200
 
 /**
- * The durable Redis of a process that tells others "it is written down": its connection and its writes, once
+ * The durable Redis of a process that confirms writes to others: its connection and its writes, once
  * installation and durability are proved. Both are closed at its stop.
  */
 export async function openDurable(

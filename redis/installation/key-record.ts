@@ -23,12 +23,12 @@ interface KeyIds {
   readonly all: readonly string[]
 }
 
-/** Under which name /readyz tells the id of the current key. */
+/** The fact of /readyz with the id of the current key. */
 export function keyFact(kind: KeyKind): string {
   return `${kind} key`
 }
 
-/** Under which name /readyz tells the ids of all keys that the process has, with spaces between. */
+/** The fact of /readyz with the ids of all keys that the process has, separated by spaces. */
 export function allKeysFact(kind: KeyKind): string {
   return `${kind} keys`
 }

@@ -81,7 +81,7 @@ async function askReplica(
   const { sentinels: _, name: __, ...login } = master.options
   const own = { host, port, lazyConnect: true, retryStrategy: () => null, replyMapping: 'legacy' } as const
   const replica = new Single({ ...login, ...own })
-  // The rejection of the command tells the same.
+  // The command is rejected with the same error.
   replica.on('error', () => undefined)
   try {
     await limited(replica.connect())

@@ -2,7 +2,7 @@
  * The memory-only Redis, and the proof that card data in flight cannot reach a disk (invariant 7).
  *
  * Each new connection is proved before a data command may use it: after a failover or a restart another server answers
- * under the same address. The server may be away, also at start: then data commands are rejected at once (decision 25).
+ * under the same address. The server may be down, also at start: then data commands are rejected at once (decision 25).
  */
 import { Redis as Single } from 'ioredis'
 import type { Config } from '../../runtime/config.js'
@@ -17,7 +17,7 @@ import { type Installation, otherTie, tieMemoryOnly } from './installation.js'
 import { type DiskUse, diskUseOf } from './memory-only-settings.js'
 import { requirePermissions } from './permissions.js'
 
-/** A start waits so long for the server, then goes on without it (ms). */
+/** How long a start waits for the server before it continues without it (ms). */
 const START_WAIT_MS = 3_000
 const LOOK_AGAIN_MS = 100
 /** /readyz must not wait for a server that is silent: probes give up after a second. */
@@ -30,13 +30,13 @@ const NO_CLUSTER = 'SECRETS_REDIS_URL must name one server or Sentinels, not a C
  */
 const HARMLESS = new Set(['auth', 'hello', 'select', 'client', 'info', 'config', 'ping', 'quit', 'eval'])
 
-type Finding = { readonly kind: 'away'; readonly reason: string } | ({ readonly kind: 'asked' } & DiskUse)
+type Finding = { readonly kind: 'down'; readonly reason: string } | ({ readonly kind: 'asked' } & DiskUse)
 
 /**
  * The connection of a process to the memory-only Redis; it is closed at the stop of the process. Rejects when the server,
  * or a replica of it, is found to write to a disk, refuses to tell, or serves another installation: a token that was made
  * in the test environment is never found in live. In /readyz that is a problem; a server
- * that is away is one only where it is `required`, and else a warning.
+ * that is down is a problem only where it is `required`, and else a warning.
  */
 export async function openMemoryOnly(
   context: Pick<ProcessContext, 'log' | 'onStop' | 'onReadyCheck' | 'onWarning'> & {
@@ -56,17 +56,17 @@ export async function openMemoryOnly(
   onReadyCheck('memory-only redis', async () => {
     const now = await look()
     if (now.kind === 'asked') return now.problem
-    return need === 'required' ? awaySentence(now.reason) : undefined
+    return need === 'required' ? downSentence(now.reason) : undefined
   })
   onWarning('memory-only redis', async () => {
     const now = await look()
     if (now.kind === 'asked') return now.warning
-    return need === 'optional' ? awaySentence(now.reason) : undefined
+    return need === 'optional' ? downSentence(now.reason) : undefined
   })
   return secrets
 }
 
-/** The same questions for a command that works with no data, asked once. Writes nothing. Rejects when the server is away. */
+/** The same questions for a command that works with no data, asked once. Writes nothing. Rejects while the server is down. */
 export async function memoryOnlyProblems(secrets: Redis, installation: Installation | null): Promise<DiskUse> {
   if (!(secrets instanceof Single)) throw new Error(NO_CLUSTER)
   const use = await diskUseOf(secrets, answer => within(LOOK_MAX_MS, answer))
@@ -74,7 +74,7 @@ export async function memoryOnlyProblems(secrets: Redis, installation: Installat
   return { ...use, problem: otherTie(await secrets.get(keys.installation()), installation) }
 }
 
-function awaySentence(reason: string): string {
+function downSentence(reason: string): string {
   return `The Redis of SECRETS_REDIS_URL can't be used (${reason}). Requests with tokens and CVVs are answered 503; all others go on, without locks where REDLOCK_URLS is empty. Start it again.`
 }
 
@@ -84,7 +84,7 @@ function proveConnections(secrets: Single, installation: Installation): () => Pr
   const send = secrets.sendCommand.bind(secrets)
   secrets.sendCommand = (command, stream) => {
     if (isProved || HARMLESS.has(command.name) || command.args[0] === keys.installation()) return send(command, stream)
-    command.reject(new RedisUnavailable('The memory-only Redis is away, or not proved to keep nothing on a disk.'))
+    command.reject(new RedisUnavailable('The memory-only Redis is down, or not proved to keep nothing on a disk.'))
     return command.promise
   }
   let refusal: string | undefined
@@ -133,14 +133,14 @@ async function find(secrets: Single, installation: Installation, refusal: string
     if (use.problem === undefined) await limited(tieMemoryOnly(secrets, installation))
     return { kind: 'asked', ...use }
   } catch (error) {
-    const problem = refusal ?? (isAway(error) ? undefined : messageOf(error))
+    const problem = refusal ?? (isDown(error) ? undefined : messageOf(error))
     return problem === undefined
-      ? { kind: 'away', reason: reasonOf(error) }
+      ? { kind: 'down', reason: reasonOf(error) }
       : { kind: 'asked', problem, warning: undefined }
   }
 }
 
-function isAway(error: unknown): boolean {
+function isDown(error: unknown): boolean {
   return isRedisUnavailable(error) || error instanceof NoAnswer
 }
 

@@ -37,7 +37,7 @@ interface Need {
 
 /**
  * Throws in the live environment when a permission is missing; everywhere it makes that a condition of /readyz.
- * `isThere`: false for a server that may be away, and is.
+ * `isThere`: false while an optional server is down.
  */
 export async function requirePermissions(
   redis: Redis,

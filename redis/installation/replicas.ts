@@ -105,7 +105,7 @@ class ReplicaConnections {
 
   constructor(url: string, log: Logger) {
     this.#url = url
-    // The warning tells of a replica that is away; the connection need not.
+    // The warning reports a replica that is down; the connection need not log it.
     this.#log = log.child({}, { level: 'silent' })
   }
 

@@ -1,6 +1,6 @@
 /**
- * Whether the users of a Redis may do what the ACL file of this release gives them, and no more: asked of the server
- * itself (`ACL DRYRUN`), which does nothing of it. The caller needs no right but that one.
+ * Whether the users of a Redis have exactly the permissions of this release's ACL file. `ACL DRYRUN` asks the server without
+ * executing anything; the caller needs that permission only.
  */
 import { Redis as Single } from 'ioredis'
 import { messageOf } from '../../runtime/message-of.js'

@@ -30,7 +30,7 @@ export function openLockServers({
     redis: connectInBackground(url, 'lock', log, isOwn ? 'REDLOCK_URLS' : 'SECRETS_REDIS_URL')
   }))
   for (const { redis } of servers) onStop('locks', () => disconnect(redis))
-  // The warning `memory-only redis` speaks of the other one.
+  // The warning `memory-only redis` covers the other case.
   if (isOwn) onWarning('locks', () => lockWarning(servers))
   return servers.map(({ redis }) => redis)
 }

@@ -1,9 +1,9 @@
 /**
  * The lock that keeps two workers off one payment, by Redlock (decision 1).
  *
- * It is a courtesy that saves network calls; the truth is the version compare of commit.lua. A lost lock aborts the
+ * It only saves network calls; correctness rests on the version compare of commit.lua. A lost lock aborts the
  * holder's signal, which stops new calls only: a call that has begun runs to its end, and its result is committed. While
- * the lock servers are away, work goes on without a lock once every earlier one has expired (decision 25).
+ * the lock servers are unavailable, work continues without a lock once every earlier lock has expired (decision 25).
  */
 import type { Redis as Single } from 'ioredis'
 import Redlock, { ExecutionError, type Lock, ResourceLockedError } from 'redlock'
@@ -16,7 +16,7 @@ export interface PaymentLock {
   /**
    * Runs `work` under the lock `name`: the payment key of a payment, or its `deliveryLock`. `held` aborts when the lock is
    * lost or may be. The signal is used again after the work is done, so its listeners must be removed by then.
-   * Answers `taken` without running anything when another holder has it. Throws while the lock servers have been away
+   * Answers `taken` without running anything when another holder has it. Throws while the lock servers have been unavailable
    * for less than the life of a lock; afterwards `work` runs without one.
    */
   hold<T>(name: string, work: (held: AbortSignal) => Promise<T>): Promise<T | 'taken'>
@@ -29,7 +29,7 @@ export function deliveryLock(paymentKey: string): string {
 
 /** A renewal that failed is tried again after this part of the lock's time. */
 const RENEWALS_AGAIN = 20
-/** How often lock servers that are away are tried (ms). */
+/** How often unavailable lock servers are probed (ms). */
 const PROBE_MS = 500
 
 /** `clients`: 1, 3 or 5 independent masters. `ttlMs`: how long a dead holder blocks a payment. */
@@ -95,7 +95,10 @@ function watchOutage(
       if (sinceMs === null) {
         sinceMs = performance.now()
         wellSinceMs = null
-        log.warn({ err: error, lock_ttl_ms: ttlMs }, 'payments cannot be locked: they wait, then go on without locks')
+        log.warn(
+          { err: error, lock_ttl_ms: ttlMs },
+          'payments cannot be locked: they wait, then continue without locks'
+        )
         void untilOver()
       }
       throw error
@@ -114,7 +117,7 @@ async function acquire(redlock: Redlock, name: string, ttlMs: number): Promise<L
   } catch (error) {
     if (!(error instanceof ExecutionError)) throw error
     if (await isTaken(error)) return null
-    // The client's own error says that a server is away, which is no fault of the command.
+    // The client's own error says that a server is unavailable.
     throw (await votesAgainst(error))[0] ?? error
   }
 }
@@ -131,7 +134,7 @@ async function votesAgainst(error: ExecutionError): Promise<Error[]> {
   return attempts.flatMap(attempt => [...attempt.votesAgainst.values()])
 }
 
-/** What is renewed while the work goes on; `expiration` is wall time (ms). */
+/** What is renewed during the work; `expiration` is wall time (ms). */
 interface Lease {
   readonly expiration: number
   extend(ttlMs: number): Promise<Lease>
@@ -139,7 +142,7 @@ interface Lease {
 }
 
 /**
- * Stands in for a lock while the lock servers are away. A process that was suspended for `ttlMs` can't renew it: another
+ * Stands in for a lock while the lock servers are unavailable. A process that was suspended for `ttlMs` can't renew it: another
  * worker may have taken its command over.
  */
 function leaseOfTime(ttlMs: number): Lease {
@@ -182,8 +185,8 @@ class Hold {
 }
 
 /**
- * Renews at half time, and aborts when the lock's own time is over or a server says that the lock is gone. A renewal
- * without an answer is tried again until then: a server that stalls for a second has taken nothing away from the holder.
+ * Renews at half time, and aborts when the lock's own time is over or a server says that the lock is lost. A renewal
+ * without an answer is tried again until then: a server that stalls for a second does not cost the holder its lock.
  *
  * `unused` are the signals that aborted nothing: they serve again. Node puts each signal, 740 bytes, straight into old
  * space (measured), which only a full collection frees; one for each payment would bring that on all the time.
@@ -222,7 +225,7 @@ function keepAlive(first: Lease, ttlMs: number, unused: Hold[]): { signal: Abort
       clearTimeout(expiry)
       hold.expiresAtMs = Number.POSITIVE_INFINITY
       if (!hold.isLost) unused.push(hold)
-      // Not awaited: an unreleased lock ends by itself, and a result must not wait for it.
+      // Not awaited: an unreleased lock expires, and a result must not wait for it.
       lock.release().catch(() => undefined)
     }
   }

@@ -45,7 +45,7 @@ export interface KeyRecord extends ApiKey {
   readonly isMerchantEnabled: boolean
 }
 
-/** A wish that cannot be fulfilled, with a sentence for the operator who had it. */
+/** A request of an operator that can't be carried out; the message says why. */
 export class MerchantStoreError extends Error {}
 
 /** An id that no merchant gets: reading it makes an unknown key as slow as a known one. */
@@ -92,7 +92,7 @@ export class MerchantStore {
     return parseMerchant(merchantId, await this.#redis.hgetall(keys.merchant(merchantId)))
   }
 
-  /** Gives or takes the online payments product. In effect everywhere within 1 s. */
+  /** Enables or disables the online payments product. In effect everywhere within 1 s. */
   async setEnabled(merchantId: string, isEnabled: boolean): Promise<Merchant> {
     const merchant = await this.requireMerchant(merchantId)
     await this.#redis.hset(keys.merchant(merchantId), 'enabled', isEnabled ? '1' : '0')

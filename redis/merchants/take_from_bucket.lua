@@ -16,7 +16,7 @@ local level = capacity
 local stored = redis.call('GET', KEYS[1])
 if stored then
   local before, atMs = string.match(stored, '^(%S+) (%S+)$')
-  -- A clock that was set back must not take anything away.
+  -- A clock that was set back must not drain the bucket.
   local elapsedMs = math.max(0, nowMs - tonumber(atMs))
   level = math.min(capacity, tonumber(before) + elapsedMs * perMs)
 end

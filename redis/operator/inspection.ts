@@ -5,39 +5,18 @@
  * only while it exists. The published fields are listed one by one: nothing about the buyer, nothing of the card but its
  * brand, and no text of the merchant leaves the worker.
  */
-import type { HistoryEntry, Payment, PaymentProgress, RefusalCode } from '../../machines/model.js'
+import type { Payment } from '../../machines/model.js'
 import type { Decision } from '../../machines/payment/decide.js'
-import type { Effect, LifecycleEvent, PaymentEvent } from '../../machines/payment/events.js'
+import type { PaymentEvent } from '../../machines/payment/events.js'
 import type { Logger } from '../../runtime/log.js'
 import { databaseOf, type Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
 
 /** A payment as developers may see it. */
-export interface ObservedPayment {
-  readonly id: string
-  readonly merchantId: string
-  readonly captureMode: 'auto' | 'manual'
-  readonly amountCents: number
-  readonly brand: string
-  readonly createdAtMs: number
-  readonly version: number
-  readonly progress: Omit<PaymentProgress, 'operation'> & {
-    readonly operation: Omit<PaymentProgress['operation'], 'idempotencyKey'>
-  }
-  readonly history: readonly HistoryEntry[]
-}
+export type ObservedPayment = ReturnType<typeof observePayment>
 
-/** One decision of one worker. */
-export interface ObservedDecision {
-  readonly worker: string
-  readonly event: PaymentEvent['type'] | LifecycleEvent['type']
-  readonly atMs: number
-  /** Why nothing changed; null when the event was taken. */
-  readonly refusal: RefusalCode | null
-  readonly effect: Effect['kind'] | null
-  /** After the decision. */
-  readonly payment: ObservedPayment
-}
+/** One decision of one worker, with the payment after it. */
+export type ObservedDecision = ReturnType<typeof observe>
 
 export interface Inspection {
   /** `payment` before the decision, which is committed. Never throws, never waits. */
@@ -101,7 +80,7 @@ export async function watchDecisions(
 }
 
 /** The fields of a payment that developers may see. */
-export function observePayment({ terms, version, progress, history }: Payment): ObservedPayment {
+export function observePayment({ terms, version, progress, history }: Payment) {
   const { idempotencyKey: _, ...operation } = progress.operation
   return {
     id: terms.id,
@@ -116,14 +95,16 @@ export function observePayment({ terms, version, progress, history }: Payment): 
   }
 }
 
-function observe(worker: string, payment: Payment, event: PaymentEvent, decision: Decision): ObservedDecision {
+/** `refusal` says why nothing changed; null when the event was taken. */
+function observe(worker: string, payment: Payment, event: PaymentEvent, decision: Decision) {
+  const isRefused = decision.kind === 'refused'
   return {
     worker,
-    event: decision.kind === 'refused' ? event.type : decision.event,
+    event: isRefused ? event.type : decision.event,
     atMs: event.nowMs,
-    refusal: decision.kind === 'refused' ? decision.code : null,
-    effect: decision.kind === 'refused' ? null : (decision.effect?.kind ?? null),
-    payment: observePayment(decision.kind === 'refused' ? payment : decision.payment)
+    refusal: isRefused ? decision.code : null,
+    effect: isRefused ? null : (decision.effect?.kind ?? null),
+    payment: observePayment(isRefused ? payment : decision.payment)
   }
 }
 

@@ -19,6 +19,6 @@ redis.call('SET', KEYS[1], ARGV[1], unpack(ARGV[7] == '' and {} or { 'PX', ARGV[
 redis.call('SET', KEYS[2], ARGV[2])
 addToIndex({ KEYS[4], KEYS[5] }, ARGV[4], '', ARGV[3], ARGV[6])
 addToIndex({ KEYS[6], KEYS[7], KEYS[8] }, ARGV[4], ARGV[5], ARGV[3], ARGV[6])
--- The worker that is handed a new command has its payment with it, and need not wait for a read.
+-- The entry carries the payment, so that the worker needs no read.
 redis.call('XADD', KEYS[3], '*', 's', ARGV[2], unpack(ARGV, 8))
 return false

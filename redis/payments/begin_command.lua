@@ -1,4 +1,4 @@
--- Says whether a command is still with its worker, before something is done that can't be undone.
+-- Reads whether a command is still pending with a worker, before an effect that can't be undone.
 -- After a failover the new master may not know of this delivery, and deliver the command again as new.
 --
 -- KEYS[1] commands stream

@@ -45,7 +45,7 @@ else
   redis.call('HDEL', review, member)
 end
 if doubtMs ~= '' then
-  -- A further try of the operation begins a new horizon; the doubt of the merchant goes on since the first.
+  -- A retry of the operation starts a new horizon; the payment stays in doubt since the first try.
   redis.call('ZADD', inDoubt, 'NX', doubtMs, member)
 elseif not isFirst then
   redis.call('ZREM', inDoubt, member)

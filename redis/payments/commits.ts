@@ -44,8 +44,8 @@ export type CommitOutcome = 'committed' | 'version_conflict' | 'taken_over'
 
 export interface CommitStore {
   /**
-   * Whether a command that changes nothing at first is still with this worker, so surely that something may be done
-   * that can't be undone. True at once where no replicas are waited for: one server knows its deliveries.
+   * Whether the entry is still pending with a worker, read before an effect that can't be undone and that no commit
+   * precedes. True at once where no replicas are waited for: a single server knows its deliveries.
    */
   begin(entry: CommandEntry): Promise<boolean>
   commit(write: Commit, partition: number): Promise<CommitOutcome>
@@ -59,7 +59,7 @@ export function createCommitStore(
   writes: Writes = createWrites(redis, 0),
   indexMax: number = INDEX_KEY_MAX
 ): CommitStore {
-  /** A wake-up is a part of the script, but not where it must not come before the replicas have what it tells of. */
+  /** The script publishes the wake-up, except where replicas must confirm the write first. */
   const inScript = (reply: Reply): Reply => (writes.isReplicated ? NO_REPLY : reply)
   const wakeAfterwards = async (reply: Reply): Promise<void> => {
     if (writes.isReplicated && reply.channel !== '') {

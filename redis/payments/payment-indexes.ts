@@ -11,7 +11,6 @@ import { digest, firstPaymentKeyAt, keys, paymentKeyOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
 
 const listPayments = defineScript('list_payments')
-const oldestPayments = defineScript('oldest_payments')
 
 /** Redis stops for about 200 ms to move a zset of this size. */
 export const INDEX_KEY_MAX = 100_000
@@ -77,15 +76,8 @@ export async function newestOf(
   const before = ends.sort()[0] ?? '~'
   const from = createdFromMs === null ? '' : firstPaymentKeyAt(createdFromMs)
   // The mark of the leaf in which the range ends is newer than its end: the page would not meet it.
-  const opened = new Set(before === '~' ? [] : [leafMark(before)])
-  for (;;) {
-    const places = indexes.flatMap(index => withLeaves(index, ...opened))
-    const found = (await listPayments(redis, places, [before, count, prefix, from, ...opened])) as string[]
-    const marks = found.filter(member => member.endsWith('~'))
-    if (marks.length === 0) return found
-    // One leaf has enough for a page as a rule.
-    for (const mark of marks.slice(0, 1 + 2 * opened.size)) opened.add(mark)
-  }
+  const opened = before === '~' ? [] : [leafMark(before)]
+  return await readPage(redis, indexes, ['newest', count, prefix, `(${before}`, `[${from}`], opened)
 }
 
 /** Up to `count` payment keys of all `indexes`, oldest first, after one payment key and before another. */
@@ -95,14 +87,27 @@ export async function oldestOf(
   { after, before }: { readonly after: string; readonly before: string },
   count: number
 ): Promise<string[]> {
-  // A mark stands behind the payments of its leaf: the end of the range, or of a full page, comes before its mark.
-  const opened = new Set([leafMark(before)])
+  return await readPage(redis, indexes, ['oldest', count, '', `(${after}`, `(${before}`], [leafMark(before)])
+}
+
+/** Opens leaves until the page meets no mark. `opened`: the leaves whose marks it can't meet. */
+async function readPage(
+  redis: Redis,
+  indexes: readonly Index[],
+  range: readonly [order: 'newest' | 'oldest', count: number, prefix: string, from: string, to: string],
+  opened: readonly string[]
+): Promise<string[]> {
+  const marks = new Set(opened)
   for (;;) {
-    const places = indexes.flatMap(index => withLeaves(index, ...opened))
-    const found = (await oldestPayments(redis, places, [after, before, count, ...opened])) as string[]
-    const marks = found.filter(member => member.endsWith('~'))
-    const last = leafMark(found.at(-1) ?? before)
-    if (marks.length === 0 && opened.has(last)) return found
-    for (const mark of marks.length === 0 ? [last] : marks.slice(0, 1 + 2 * opened.size)) opened.add(mark)
+    const places = indexes.flatMap(index => withLeaves(index, ...marks))
+    const found = (await listPayments(redis, places, [...range, ...marks])) as string[]
+    const met = found.filter(member => member.endsWith('~'))
+    // A mark stands behind the payments of its leaf: a full page, oldest first, ends before the mark of its last leaf.
+    const last = found.at(-1)
+    if (met.length === 0 && range[0] === 'oldest' && last !== undefined) met.push(leafMark(last))
+    const closed = met.filter(mark => !marks.has(mark))
+    if (closed.length === 0) return found
+    // One leaf has enough for a page as a rule.
+    for (const mark of closed.slice(0, 1 + 2 * marks.size)) marks.add(mark)
   }
 }

@@ -81,7 +81,7 @@ export interface PaymentStore {
 
 export interface PaymentPage {
   readonly payments: readonly Payment[]
-  /** Id to go on from; null on the last page. */
+  /** Id from which the next page starts; null on the last page. */
   readonly nextAfterId: string | null
 }
 
@@ -191,7 +191,7 @@ async function listByStatus(redis: Redis, query: ListQuery): Promise<PaymentPage
 
 /**
  * All payments of one order id: a handful as a rule, so the status filter may come after loading. Of an order id that is
- * used for thousands, one page looks through `REFERENCE_SCAN_MAX`, and the next one goes on behind them.
+ * used for thousands, one page looks through `REFERENCE_SCAN_MAX`, and the next page continues after them.
  */
 async function listByReference(redis: Redis, query: ListQuery, externalReference: string): Promise<PaymentPage> {
   const { partition, merchantId, status } = query

@@ -1,4 +1,4 @@
-/** A sale that the card network has surely booked: the positive control of an answer "there is no such sale". */
+/** A sale that the card network is known to have booked: the positive control of an answer "there is no such sale". */
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
 
@@ -12,11 +12,11 @@ export interface KnownSale {
   readonly notedAtMs: number
 }
 
-/** A control is this new at the least while payments come in: a query host that lags behind by more does not find it (ms). */
+/** While payments come in, the known sale is at most this old: a query host with a longer replication lag does not find it (ms). */
 export const KNOWN_SALE_FRESH_MS = 60_000
 
 export interface KnownSaleStore {
-  /** Null: no sale was ever booked. Rejects when Redis is away. */
+  /** Null: no sale was ever booked. Rejects while Redis is unavailable. */
   read(): Promise<KnownSale | null>
   /** Replaces the sale that was noted before, unless that one is fresh and of the same account. */
   remember(sale: Pick<KnownSale, 'account' | 'orderId'>, nowMs: number): Promise<void>

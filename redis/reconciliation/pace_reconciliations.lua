@@ -17,7 +17,7 @@ local tokens, allowance = perSecond, perSecond
 local stored = redis.call('GET', KEYS[1])
 if stored then
   local tokensBefore, allowanceBefore, atMs = string.match(stored, '^(%S+) (%S+) (%S+)$')
-  -- A clock that was set back must not take anything away.
+  -- A clock that was set back must not drain the allowance.
   local elapsedS = math.max(0, nowMs - tonumber(atMs)) / 1000
   tokens = math.min(perSecond, tonumber(tokensBefore) + elapsedS * perSecond)
   allowance = math.min(perSecond, tonumber(allowanceBefore) + elapsedS + tonumber(ARGV[3]))

@@ -13,9 +13,9 @@ const paceReconciliations = defineScript('pace_reconciliations')
 export interface ReconcilePace {
   /** How many of `wanted` queries may be sent now: each of them must be sent, or returned. */
   take(wanted: number): Promise<number>
-  /** What was not asked; also 1 for an answer that is not believed. */
+  /** Queries that were not sent; also 1 for an answer that is not accepted as proof. */
   returnUnused(count: number): Promise<void>
-  /** The network answered a query, and the answer is believed. */
+  /** The network answered a query, and the answer counts. */
   noteAnswer(): Promise<void>
 }
 

@@ -43,7 +43,7 @@ export type Claim =
 /** The owner of a token that becomes a stored card. */
 export const CARD_OWNER = 'card'
 
-/** All methods reject when the memory-only Redis is away; each may be repeated. */
+/** All methods reject while the memory-only Redis is unavailable; each may be repeated. */
 export interface TokenStore {
   /** Keeps a token for `ttlMs`. */
   put(token: NewToken, ttlMs: number): Promise<void>
@@ -64,7 +64,7 @@ export interface TokenStore {
   drop(tokenId: string): Promise<void>
   /** Keeps the CVV that came with a payment by stored card, for `CLAIM_TTL_MS`. */
   putCvv(paymentId: string, cvvBox: string): Promise<void>
-  /** The box of `putCvv`, or `null` when there was none, or no more. */
+  /** The box of `putCvv`, or `null` when there is none or it has expired. */
   readCvv(paymentId: string): Promise<string | null>
   /** Forgets the CVV of a payment. */
   dropCvv(paymentId: string): Promise<void>

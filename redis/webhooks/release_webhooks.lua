@@ -1,4 +1,4 @@
--- Lets parked payments of one merchant go on: some of them when its circuit is closed; when it is open, a probe at its
+-- Releases parked payments of one merchant: some of them when its circuit is closed; when it is open, a probe at its
 -- time, and those whose first event has waited for the whole span of the attempts.
 --
 -- KEYS[1] releases   zset   KEYS[2] parked payments   zset   KEYS[3] circuit   hash   KEYS[4] deliveries   stream

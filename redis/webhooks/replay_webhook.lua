@@ -1,13 +1,13 @@
 -- Sends an event again, behind what else of its payment is waiting.
 --
 -- KEYS[1] events of the payment   list   KEYS[2] deliveries   stream   KEYS[3] undeliverable   zset, by time of the event
--- ARGV[1] event, `<amount> <reference> <short form>`   ARGV[2] `<payment> <merchant>`   ARGV[3] now, ms
+-- ARGV[1] event, `<about> <short form>`   ARGV[2] `<payment> <merchant>`   ARGV[3] now, ms
 -- ARGV[4] `undeliverable`: only if it is still listed there; `delivered`: in any case
 --
 -- Returns 1, or 0 when it was not listed, or a hundred events of its payment wait already: then it is listed.
 -- include append_event
 local event, place, nowMs, state = unpack(ARGV)
-if redis.call('ZREM', KEYS[3], string.match(event, '^%S+ %S+ (.*)$')) == 0 and state == 'undeliverable' then
+if redis.call('ZREM', KEYS[3], string.match(event, '^%S+ (.*)$')) == 0 and state == 'undeliverable' then
   return 0
 end
 return appendEvent(KEYS[1], KEYS[2], KEYS[3], place, nowMs, event) and 1 or 0

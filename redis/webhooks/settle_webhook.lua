@@ -6,7 +6,7 @@
 -- KEYS[7] circuit       hash      KEYS[8] journal                  stream  KEYS[9] attempts                  stream
 -- KEYS[10] undeliverable zset, by time of the event
 -- ARGV[1] consumer group   ARGV[2] entry id   ARGV[3] `<payment> <merchant>`   ARGV[4] merchant
--- ARGV[5] the event as it was read, `<since> <amount> <reference> <short form>`       ARGV[6] how many tries it had
+-- ARGV[5] the event as it was read, `<since> <about> <short form>`     ARGV[6] how many tries it had
 -- ARGV[7] `delivered`, `waiting`, `parked`, `undeliverable` or `forgotten`            ARGV[8] attempt or ''
 -- ARGV[9] waiting: when it is due; parked: when it is given up; else: when it occurred, ms      ARGV[10] now, ms
 -- ARGV[11] `well`, `failed` or '' (nothing was sent)             ARGV[12] 1: the command is a probe
@@ -39,7 +39,7 @@ else
     redis.call('LPOP', events)
     redis.call('DEL', tries)
   end
-  local change = string.match(event, '^%S+ %S+ %S+ (.*)$')
+  local change = string.match(event, '^%S+ %S+ (.*)$')
   if isFirst and move == 'delivered' then
     redis.call('XADD', journal, 'MINID', '~', journalFromMs .. '-0', '*', 'e', change)
   elseif isFirst and move == 'undeliverable' then

@@ -36,7 +36,7 @@ export interface Registration {
   readonly nowMs: number
 }
 
-/** All methods reject when the durable Redis is away; each may be repeated. */
+/** All methods reject while the durable Redis is unavailable; each may be repeated. */
 export interface WebhookEndpointStore {
   /**
    * Same URL: nothing changes, unless `isRotation` asks for a new secret. Another URL: a new secret, and the old one

@@ -3,7 +3,7 @@
  *
  * Its id follows from the payment and the version that the change gave it, so an event that is made again from the
  * short form is the same event: a receiver that has seen it discards it. Like a payment id, an event id sorts by time
- * and ends in the partition, so that it alone tells where to look for it.
+ * and ends in the partition, so that the id alone is enough to find it.
  */
 import { hash } from 'node:crypto'
 import {
@@ -19,7 +19,7 @@ import type { Delivery } from '../../machines/webhook-delivery.js'
 import { type ErrorCode, errorCatalogue } from '../../runtime/errors.js'
 import { paymentIdOfKey, paymentKeyOf } from '../keys.js'
 import { failureRow, presentError, presentOperation, presentRefund } from '../payments/payment-parts.js'
-import { type CodedRefund, decodeRefund, encodeRefund } from '../payments/payment-record.js'
+import { storedRefunds } from '../payments/payment-record.js'
 
 /** The types of events (docs/WEBHOOKS.md#what-arrives), in their bodies and in the header that comes with them. */
 export const EVENT_TYPE = 'payment.status_changed'
@@ -53,7 +53,7 @@ export function statusChangeOf({ terms, version, progress }: Payment, occurredAt
 const TEST_VERSION = 0
 const TEST_CENTS = 1_000
 
-/** What a test event tells: a captured payment that does not exist. */
+/** The content of a test event: a captured payment that does not exist. */
 export function testChange(paymentId: string, occurredAtMs: number): StatusChange {
   const operation = {
     kind: 'authorization',
@@ -116,7 +116,7 @@ export function encodeChange(change: StatusChange): string {
   const { kind, state, amountCents, idempotencyKey } = operation
   const figures = [paymentKeyOf(paymentId), version, status, capturedCents, refundedCents, occurredAtMs]
   const how = `${operationKinds.indexOf(kind)}${operationStates.indexOf(state)}${error ?? ''}`
-  const amount = refunds.length === 0 ? amountCents : `${amountCents}${inOneWord(refunds.map(encodeRefund))}`
+  const amount = refunds.length === 0 ? amountCents : `${amountCents}${inOneWord(storedRefunds.encode(refunds))}`
   // The key comes last, because it may have spaces.
   return [...figures, how, amount, idempotencyKey].join(' ')
 }
@@ -141,7 +141,7 @@ export function decodeChange(text: string): StatusChange {
     capturedCents: Number(captured),
     refundedCents: Number(refunded),
     operation: { kind, state, amountCents: Number(amount), idempotencyKey: key.join(' ') },
-    refunds: (JSON.parse(refunds) as CodedRefund[]).map(decodeRefund),
+    refunds: storedRefunds.decode(JSON.parse(refunds) as unknown[][]),
     error: errorRowOf(how.slice(2)),
     occurredAtMs: Number(occurredAt)
   }
@@ -158,20 +158,17 @@ export interface EventTerms {
 }
 
 /**
- * An event that waits: `<amount> <reference> [<traceparent>] <short form>`. The script that stores it puts `<since, ms>`
- * before it.
+ * An event that waits: `<JSON list of amount, reference and traceparent> <short form>`. The script that stores it puts
+ * `<since, ms>` before it.
  */
 export function encodeWaiting(
   change: StatusChange,
   { amountCents, externalReference }: EventTerms,
   traceparent: string | null = null
 ): string {
-  const trace = traceparent === null ? '' : ` ${traceparent}`
-  return `${amountCents} ${inOneWord(externalReference)}${trace} ${encodeChange(change)}`
+  const about = [amountCents, externalReference, ...(traceparent === null ? [] : [traceparent])]
+  return `${inOneWord(about)} ${encodeChange(change)}`
 }
-
-/** A payment key, with which the short form begins, is never a `traceparent`. */
-const WAITING = /^(\d+) (\d+) (\S+) (?:(00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}) )?(.*)$/s
 
 /** An event that is not delivered yet. */
 export interface QueuedEvent {
@@ -190,13 +187,14 @@ export interface QueuedEvent {
  * it may be sent now.
  */
 export function decodeQueued(stored: string, attempts: number, nextAtMs: number | null): QueuedEvent {
-  const [, since, amount, reference = '', traceparent = null, short = ''] = WAITING.exec(stored) ?? []
+  const [, since, about = '', short = ''] = /^(\d+) (\S+) (.*)$/s.exec(stored) ?? []
   const change = decodeChange(short)
   const sinceMs = Number(since)
+  const [amountCents, externalReference, traceparent = null] = JSON.parse(about) as [number, string, string?]
   return {
     eventId: eventIdOf(change),
     change,
-    terms: { amountCents: Number(amount), externalReference: JSON.parse(reference) as string },
+    terms: { amountCents, externalReference },
     traceparent,
     stored,
     delivery: { state: 'waiting', attempts, sinceMs, nextAtMs: nextAtMs ?? sinceMs }

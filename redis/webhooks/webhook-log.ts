@@ -186,7 +186,7 @@ export class WebhookLog {
 
   /**
    * Puts events behind those of their payments that wait. Answers how many; not those of payments of which a hundred
-   * wait, and of the undeliverable not those that are listed no more.
+   * wait, and not undeliverable ones that are no longer listed.
    */
   async append(
     merchantId: string,

@@ -2,7 +2,8 @@
  * Webhook events on their way. Those of a payment stand in a list, in their order; commit.lua appends them.
  *
  * A payment with events has one command in the stream of its partition, or stands in the list of retries, or is parked
- * because the endpoint of its merchant takes no more. Scripts move it from one to the other, so it is always in one.
+ * because the circuit of its merchant's endpoint is open or its share of workers is used. Scripts move it atomically, so it is always
+ * in exactly one of them.
  */
 import type { DeliveryState } from '../../machines/webhook-delivery.js'
 import { requeueCommand, type StreamEntry, type WorkKind } from '../commands/command-stream.js'
@@ -22,7 +23,7 @@ const releaseWebhooks = defineScript('release_webhooks')
 const ATTEMPTS_KEPT = 1_000
 /** Payments of one merchant that one round releases. */
 const RELEASE_MAX = 100
-/** A probe that gave no result for so long, because its worker died or the event was gone, is followed by another (ms). */
+/** A probe without a result for this long (its worker died, or the event had been settled) is followed by another one (ms). */
 const PROBE_PATIENCE_MS = 30_000
 
 /** The command to deliver the first event of a payment. */
@@ -71,11 +72,11 @@ export interface Settlement {
   readonly health?: 'well' | 'failed'
   /** How long the receiver asked to be left alone (ms). */
   readonly waitMs?: number
-  /** Parked payments of the merchant that may go on now. */
+  /** Parked payments of the merchant to release now. */
   readonly releases?: number
 }
 
-/** Methods reject when the durable Redis is away; each may be repeated. */
+/** Methods reject while the durable Redis is unavailable; each may be repeated. */
 export interface WebhookQueue {
   /** Null when nothing waits any more. */
   first(entry: DeliveryEntry): Promise<FirstEvent | null>
@@ -83,7 +84,7 @@ export interface WebhookQueue {
   settle(entry: DeliveryEntry, event: QueuedEvent, settlement: Settlement): Promise<boolean>
   /** Ends a command of a payment without events. */
   end(entry: DeliveryEntry): Promise<void>
-  /** Gives the command back. */
+  /** Puts the command back into the stream. */
   requeue(entry: DeliveryEntry): Promise<void>
 }
 
@@ -106,7 +107,7 @@ export function createWebhookQueue(redis: Redis, options: QueueOptions): Webhook
   const undeliverableMs = retentionMs + spanMs
   return {
     first: entry => firstOf(redis, entry),
-    // In this order: an entry that is gone is acknowledged by its worker's next look (`lostCommands`).
+    // In this order: `lostCommands` acknowledges an entry that was deleted and not acknowledged.
     end: async ({ partition, entryId }) => {
       await redis.xdel(keys.deliveries(partition), entryId)
       await redis.xack(keys.deliveries(partition), WEBHOOKS_GROUP, entryId)

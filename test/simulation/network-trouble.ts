@@ -64,7 +64,7 @@ export function watchFailures(
 ): void {
   if (name !== 'SET') return
   const paymentKey = /:pay:(.+)$/.exec(key)?.[1]
-  const isFailed = (record: string): boolean => record.includes('"s":"failed"')
+  const isFailed = (record: string): boolean => record.includes('],["failed",')
   if (paymentKey === undefined || !isFailed(text) || isFailed(data.text(key) ?? '')) return
   const { id } = decodePayment(text, paymentKey).terms
   const isLive = network.ledger

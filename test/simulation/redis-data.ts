@@ -189,16 +189,16 @@ const commands: Readonly<Record<string, Command>> = {
       wanted.map(([member]) => member)
     )
   },
-  ZRANGE: (data, [key = '', start, stop, ...options]) => {
+  ZRANGE: (data, [key = '', start = '', stop = '', ...options]) => {
+    if (options.includes('BYLEX')) {
+      if (!options.includes('REV')) return limit(membersBetween(data, key, start, stop), options)
+      return limit(membersBetween(data, key, stop, start).reverse(), options)
+    }
     if (Number(start) < 0 || Number(stop) < 0) throw new ReplyError('ERR the simulation counts from the start only')
     const rows = inOrder(data.zset(key)).slice(Number(start), Number(stop) + 1)
     return replyOf(rows, options)
   },
   ZRANGEBYSCORE: zrangeByScore,
-  ZRANGEBYLEX: (data, [key = '', min = '', max = '', ...options]) =>
-    limit(membersBetween(data, key, min, max), options),
-  ZREVRANGEBYLEX: (data, [key = '', max = '', min = '', ...options]) =>
-    limit(membersBetween(data, key, min, max).reverse(), options),
   ...streamCommands
 }
 

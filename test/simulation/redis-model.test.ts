@@ -124,8 +124,14 @@ function dataSteps(random: Random): Steps {
     ['ZRANGE', one('zset'), '1', score],
     ['ZRANGEBYSCORE', one('zset'), '-inf', `(${score}`, 'WITHSCORES', 'LIMIT', '0', '5'],
     ['ZRANGEBYSCORE', one('zset'), score, '+inf'],
-    ['ZREVRANGEBYLEX', one('lex'), random.pick(['+', '(b', '[b']), random.pick(['-', '[a', '(a']), 'LIMIT', '0', '2'],
-    ['ZRANGEBYLEX', one('lex'), random.pick(['-', '[a', '(a']), random.pick(['+', '(b', '[b']), 'LIMIT', '0', '2'],
+    [
+      ...['ZRANGE', one('lex'), random.pick(['+', '(b', '[b']), random.pick(['-', '[a', '(a'])],
+      ...['BYLEX', 'REV', 'LIMIT', '0', '2']
+    ],
+    [
+      ...['ZRANGE', one('lex'), random.pick(['-', '[a', '(a']), random.pick(['+', '(b', '[b'])],
+      ...['BYLEX', 'LIMIT', '0', '2']
+    ],
     ['ZADD', one('lex'), '0', random.pick(['a', 'b', 'ab', 'c'])],
     ['GET', one('hash')]
   ]
@@ -170,7 +176,8 @@ function scriptSteps(random: Random): Steps {
     script('release_token', [one('token')], [one('owner'), random.pick(['', one('request')])]),
     ['HSET', one('token'), 'merchant', one('merchant'), 'card', 'c', 'typed', 't', 'brand', 'b', 'last4', 'l'],
     script('drop_consumer', [stream], ['payments', consumer]),
-    script('list_payments', ['lex1', 'lex2'], [random.pick(['+', '(b']), '1']),
+    script('list_payments', ['lex1', 'lex2'], ['newest', '1', '', random.pick(['(~', '(b']), '[']),
+    script('list_payments', ['lex1', 'lex2'], ['oldest', '2', '', '(', random.pick(['(~', '(b'])]),
     script(
       'accept_payment',
       [one('text'), one('pay'), stream, one('lex'), one('lex')],

@@ -86,7 +86,7 @@ describe('what every answer carries', () => {
   })
 
   it('a payment of a newer format is 503, not 500: while two versions run, the other one can read it', async () => {
-    api.payments.submission = new WrittenByNewer('The payment is of format 2; this version reads 1.')
+    api.payments.submission = new WrittenByNewer('A stored record lacks amountCents.')
     const answer = await api.request('POST', '/v1/payments', { body: aCreateBody() })
     expect(answer.status).to.equal(503)
     expect(answer.error).to.include({ code: 'service_unavailable', retryable: true })

@@ -83,7 +83,7 @@ describe('the memory-only Redis', function () {
     )
   })
 
-  describe('that is away', () => {
+  describe('that is down', () => {
     let node: RedisNode
     before(async () => {
       node = await RedisNode.start(
@@ -97,7 +97,7 @@ describe('the memory-only Redis', function () {
     it('does not keep a process from starting: a warning, or a problem where it is required; used once it is proved', async () => {
       await node.kill()
       const redis = await user.open(node.url)
-      expect(await redis.get('token').then(String, String)).to.match(/is away/)
+      expect(await redis.get('token').then(String, String)).to.match(/is down/)
       expect(await user.healthOf('problem')).to.equal(undefined)
       expect(await user.healthOf('warning')).to.match(/Redis of SECRETS_REDIS_URL can't be used .*answered 503/)
       const required = new User()

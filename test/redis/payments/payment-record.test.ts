@@ -92,7 +92,7 @@ describe('payment record', () => {
   })
 
   it('begins with version and merchant, which scripts compare without parsing', () => {
-    expect(encodePayment(full)).to.match(new RegExp(`^7 ${full.terms.merchantId} \\{`))
+    expect(encodePayment(full)).to.match(new RegExp(`^7 ${full.terms.merchantId} \\[`))
   })
 
   it('reads back every kind of result', () => {

@@ -16,11 +16,11 @@ import { STORED_ID, samples } from '../../support/stored/payments.js'
 const COMPACT = '01ivpq46pcfnnolf014d2mf803'
 const RECORDS = {
   pending:
-    '1 m_0000000001 {"t":{"x":"order-1","a":1990,"c":["visa","0060"],"u":["Ada Lovelace","ada@example.com"],"t":1767355200000},"p":{"s":"pending","o":["authorization","in_progress",1990,"AAAAAAAAAAAAAAAAAAAAAA"]},"h":[]}',
+    '1 m_0000000001 [["order-1",1990,1767355200000,["visa","0060"],["Ada Lovelace","ada@example.com"]],["pending",[0,0,1990,"AAAAAAAAAAAAAAAAAAAAAA"]],[]]',
   refunding:
-    '7 m_0000000001 {"t":{"x":"order-1","a":1990,"c":["elo","4321","card_1"],"u":["Ada Lovelace","ada@example.com"],"t":1767355200000,"m":1,"i":12,"s":"LOJA *1","d":{"table":4,"vip":true,"note":null,"name":"ü"},"w":432000000},"p":{"s":"refunding","o":["refund","unknown",50,"r"],"p":"reconciling","c":900,"r":100,"n":["11111111-2222-4333-8444-555555555555","0101",0,"654321"],"d":"05","x":1767355200001,"a":1767355200002,"k":1767355200003,"v":1767355200004,"f":1767355200005,"e":"provider_rejected","q":[1,2,3],"b":[4,5,6],"l":"figures_differ"},"h":[[1,"APPROVED","pre_authorized",0,0],[2,"NO_ANSWER","refunding","reconciling","timeout",9]]}',
+    '7 m_0000000001 [["order-1",1990,1767355200000,["elo","4321","card_1"],["Ada Lovelace","ada@example.com"],"manual",12,432000000,"LOJA *1",{"table":4,"vip":true,"note":null,"name":"ü"}],["refunding",[3,3,50,"r"],900,["11111111-2222-4333-8444-555555555555","0101",0,"654321"],1767355200002,1767355200003,"reconciling",[1,2,3],1767355200001,"05","provider_rejected",100,1767355200005,0,1767355200004,[4,5,6],"figures_differ"],[[1,"APPROVED","pre_authorized"],[2,"NO_ANSWER","refunding","reconciling","timeout",9]]]',
   refundFailed:
-    '8 m_0000000001 {"t":{"x":"order-1","a":1990,"c":["visa","0060"],"u":["Ada Lovelace","ada@example.com"],"t":1767355200000},"p":{"s":"partially_refunded","o":["refund","failed",50,"r 1"],"c":900,"r":50,"j":[[50,1,"q 1",1,2],[50,2,"r 1",3,4,"provider_rejected"],[70,1,0,0,5]],"e":"provider_rejected"},"h":[]}'
+    '8 m_0000000001 [["order-1",1990,1767355200000,["visa","0060"],["Ada Lovelace","ada@example.com"]],["partially_refunded",[3,2,50,"r 1"],900,0,0,0,0,0,0,0,"provider_rejected",50,0,[[50,1,"q 1",1,2],[50,2,"r 1",3,4,"provider_rejected"],[70,1,0,0,5]]],[]]'
 } as const
 
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
@@ -34,13 +34,14 @@ describe('records that are stored somewhere', () => {
   }
 
   it('a field that a newer version has added is passed over', () => {
-    const newer = RECORDS.pending.replace('"p":{', '"p":{"zz":[1],').replace('{"t":{', '{"y":true,"t":{"yy":2,')
+    const newer = RECORDS.pending.replace('],["pending",', ',0,0,0,0,0,0,true],["pending",').replace(/\]$/, ',[2]]')
     expect(decodePayment(newer, COMPACT)).to.deep.equal(samples.pending)
   })
 
-  it('a record of a newer format is refused as such, not misread', () => {
-    const newer = RECORDS.pending.replace('{"t":', '{"z":2,"t":')
-    expect(() => decodePayment(newer, COMPACT)).to.throw(WrittenByNewer, `The payment ${STORED_ID} is of format 2`)
+  it('a record that lacks what this version needs is refused as that of another one, not misread', () => {
+    const newer = RECORDS.pending.replace('[["order-1",', '[[0,')
+    expect(() => decodePayment(newer, COMPACT)).to.throw(WrittenByNewer, 'lacks externalReference')
+    expect(() => decodePayment('1 m_1 {"z":2}', COMPACT)).to.throw(WrittenByNewer)
   })
 
   it('a command reads as ever, and fields that a newer version has added are passed over', () => {
@@ -91,8 +92,8 @@ describe('records that are stored somewhere', () => {
     for (const [text, result] of Object.entries(results)) {
       expect(decodeIdempotency(`D fp ${COMPACT} create ${text}`)).to.deep.equal({ ...memory, result })
     }
-    const progress = RECORDS.refunding.slice(RECORDS.refunding.indexOf('"p":{') + 4, RECORDS.refunding.indexOf(',"h":'))
-    expect(decodeIdempotency(`D fp ${COMPACT} create {"p":${progress}}`)).to.deep.equal({
+    const [, progress] = JSON.parse(RECORDS.refunding.slice('7 m_0000000001 '.length)) as unknown[]
+    expect(decodeIdempotency(`D fp ${COMPACT} create {"p":${JSON.stringify(progress)}}`)).to.deep.equal({
       ...memory,
       result: { kind: 'succeeded', progress: samples.refunding.progress }
     })
@@ -100,7 +101,7 @@ describe('records that are stored somewhere', () => {
 
   it('a webhook event reads as ever, one that waits and one that was delivered', () => {
     expect(
-      decodeQueued(`1767355200500 1990 "order\\u00201" ${COMPACT} 7 refunding 900 100 1767355200123 30 50 r 1`, 2, 9)
+      decodeQueued(`1767355200500 [1990,"order\\u00201"] ${COMPACT} 7 refunding 900 100 1767355200123 30 50 r 1`, 2, 9)
     ).to.deep.include({
       terms: { amountCents: 1_990, externalReference: 'order 1' },
       delivery: { state: 'waiting', attempts: 2, sinceMs: 1_767_355_200_500, nextAtMs: 9 }
@@ -150,12 +151,12 @@ describe('replies between two versions', () => {
   })
 
   it('may carry none, as those of an older worker', () => {
-    const reply = decodeReply('c1 D {"r":"invalid_state"}')?.reply
+    const reply = decodeReply('c1 D null {"r":"invalid_state"}')?.reply
     expect(reply).to.deep.equal({ kind: 'ended', result: { kind: 'refused', code: 'invalid_state' }, times: null })
   })
 
   it('count as lost when they are not readable', () => {
-    for (const text of ['', 'c1', 'c1 D {', 'c1 X {}', 'c1 O {"s":"captured"}'])
+    for (const text of ['', 'c1', 'c1 D null {', 'c1 X null {}', 'c1 O null ["captured"]', 'c1 D null {}'])
       expect(decodeReply(text)).to.equal(null)
   })
 })

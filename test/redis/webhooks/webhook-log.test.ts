@@ -3,7 +3,7 @@ import { newPayment } from '../../../machines/model.js'
 import { ensureGroups, readCommands } from '../../../redis/commands/command-stream.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
-import { decodeQueued, eventIdOf, type StatusChange } from '../../../redis/webhooks/webhook-event.js'
+import { decodeQueued, encodeWaiting, eventIdOf, type StatusChange } from '../../../redis/webhooks/webhook-event.js'
 import { type LoggedEvent, WebhookLog } from '../../../redis/webhooks/webhook-log.js'
 import {
   createWebhookQueue,
@@ -122,6 +122,36 @@ describe('undeliverable webhook events', () => {
     expect((await listed()).slice(1)).to.deep.equal([late])
     expect(dropped).to.deep.equal([1])
   })
+})
+
+describe('webhook events of a request that was traced', () => {
+  const { test, eventLog, queue } = useWebhookLog()
+
+  for (const state of ['delivered', 'undeliverable'] as const) {
+    it(`are listed as ${state} like any other, and can be replayed`, async () => {
+      const change = aChange(START_MS)
+      await storePayment(test, change)
+      const paymentKey = paymentKeyOf(change.paymentId)
+      const waiting = encodeWaiting(change, TERMS, `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`)
+      await test.redis.rpush(keys.webhookEvents(PARTITION, paymentKey), `${START_MS} ${waiting}`)
+      await test.redis.xadd(
+        keys.deliveries(PARTITION),
+        '*',
+        'p',
+        `${paymentKey} ${MERCHANT}`,
+        'c',
+        '{"kind":"deliver"}'
+      )
+      const [entry] = (await readCommands(test.redis, deliveryWork, 'a', [PARTITION], 1)).entries
+      const first = entry === undefined ? null : await queue().first(entry)
+      if (entry === undefined || first === null) throw new Error('There is no event.')
+      await queue().settle(entry, first.event, { state })
+      const found = await eventLog().find(eventIdOf(change), [MERCHANT])
+      expect(found).to.deep.include({ state, change })
+      if (found === null) throw new Error('unreachable')
+      expect(await eventLog().replay(found)).to.equal(1)
+    })
+  }
 })
 
 describe('undeliverable webhook events in the hands of an operator', () => {

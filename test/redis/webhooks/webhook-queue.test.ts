@@ -38,7 +38,7 @@ function useQueue() {
   }
   const versionsLeft = async (paymentKey: string): Promise<string[]> => {
     const stored = await test.redis.lrange(keys.webhookEvents(PARTITION, paymentKey), 0, -1)
-    return stored.map(text => text.split(' ')[4] ?? '')
+    return stored.map(text => text.split(' ')[3] ?? '')
   }
   return { test, clock, queue, taken, takeOne, settle, versionsLeft }
 }

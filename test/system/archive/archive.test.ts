@@ -1,9 +1,10 @@
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { keys, partitionOfPayment, paymentKeyOf } from '../../../redis/keys.js'
 import { readLoopbackTls } from '../../../scripts/start/loopback-tls.js'
 import { until } from '../../support/conditions.js'
-import { asOperator, Merchant, type PaymentView, registerHook } from '../../support/merchant.js'
+import { asOperator, Merchant, type PaymentView, registerHook, withRedis } from '../../support/merchant.js'
 import { startReceiver } from '../../support/receiver.js'
 import { useService } from '../../support/service.js'
 
@@ -33,9 +34,10 @@ describe('an installation with an archive', function () {
   const archivedPayment = async (reference: string): Promise<PaymentView> => {
     const { payment } = await merchant.create({ reference, amount: 10_000 })
     expect(payment.status).to.equal('captured')
-    const before = await moved()
+    const key = keys.payment(partitionOfPayment(payment.id), paymentKeyOf(payment.id))
     expect((await asOperator(service(), 'clock', 'advance', '100d')).code).to.equal(0)
-    await until('the payment has moved', async () => (await moved()) > before)
+    await until('the payment has moved', () => withRedis(service(), async redis => (await redis.exists(key)) === 0))
+    expect(await moved()).to.be.above(0)
     return payment
   }
 
