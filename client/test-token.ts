@@ -1,5 +1,5 @@
 /** One-use tokens for automated tests of a merchant's server, where no buyer types a card. */
-import type { Token } from './answer-types.js'
+import type { Token } from './test-types.js'
 import { ApiError, NoAnswerError } from './errors.js'
 import { exchange } from './exchange.js'
 import type { CreateTokenRequest } from './request-types.js'

@@ -1,5 +1,6 @@
 /** What is on a picture: boxes and arrows, without their look. */
 import { type Chart, type ChartState, type ChartTransition, entered } from '../../../machines/chart.js'
+import { effectKinds } from '../../../machines/payment/effects.js'
 import type { ChartView } from './views.js'
 
 export interface Box {
@@ -48,7 +49,7 @@ export function topOf(path: string): string {
 }
 
 /** `found captured`: an event in the words of a picture. */
-export function eventWords(event: string): string {
+function eventWords(event: string): string {
   return event.toLowerCase().replaceAll('_', ' ')
 }
 
@@ -84,7 +85,7 @@ function arrowsOf(chart: Chart, view: ChartView, steps: readonly Step[]): Arrow[
   const merged = new Map<string, { step: Step; isMain: boolean; because: ChartTransition[] }>()
   for (const step of steps) {
     const { from, to, transition } = step
-    const isFailure = transition.actions.some(action => view.failures.includes(action))
+    const isFailure = transition.actions.includes('fail')
     const isOnMainPath = view.mainPath.some(([start, end]) => topOf(from) === start && topOf(to) === end)
     const key = `${from}>${to}>${isFailure}`
     const arrow = merged.get(key) ?? { step, isMain: isOnMainPath && !isFailure, because: [] }
@@ -134,17 +135,17 @@ function groupOf(chart: Chart, view: ChartView, top: string, steps: readonly Ste
   const state = stateAt(chart, top)
   const children = chart.states.filter(({ parent }) => parent === top)
   const isOpen = view.level === 'detail' && children.length > 0
-  const boxes = (isOpen ? children : [state]).map(box => ({ state: box, stays: staysOf(view, box.path, steps) }))
+  const boxes = (isOpen ? children : [state]).map(box => ({ state: box, stays: staysOf(box.path, steps) }))
   return { around: isOpen ? state : null, boxes }
 }
 
 /** Only what makes the worker act: an answer that changes nothing but the time of the next query is no news. */
-function staysOf(view: ChartView, path: string, steps: readonly Step[]): string[] {
+function staysOf(path: string, steps: readonly Step[]): string[] {
   const lines = steps
     .filter(({ from, to }) => from === path && to === path)
     .flatMap(({ transition: { event, actions } }) =>
       actions.flatMap(action => {
-        const effect = view.effects[action]
+        const effect = effectKinds[action]
         return effect === undefined ? [] : [{ event: eventWords(event), effect }]
       })
     )

@@ -3,7 +3,6 @@
  * one picture with all its states.
  */
 import type { Chart } from '../../../machines/chart.js'
-import { effectKinds } from '../../../machines/payment/effects.js'
 
 export type Tone = 'good' | 'doubt' | 'bad' | 'plain'
 
@@ -18,12 +17,8 @@ export interface ChartView {
   /** The way that most payments go: drawn thick. */
   readonly mainPath: readonly (readonly [from: string, to: string])[]
   readonly direction: 'LR' | 'TB'
-  /** States that stand side by side. Empty: wherever the arrows put them. */
+  /** States side by side; by default Graphviz places them. */
   readonly rows: readonly (readonly string[])[]
-  /** Actions that make the worker act, and what it then does. */
-  readonly effects: Readonly<Record<string, string>>
-  /** Actions that tell that an operation did not succeed. */
-  readonly failures: readonly string[]
   /** Events and actions whose transitions the picture leaves out. */
   readonly leftOut: readonly string[]
   readonly tones: Readonly<Record<string, Tone>>
@@ -58,14 +53,8 @@ const paymentMainPath: ChartView['mainPath'] = [
   ['refunding', 'refunded']
 ]
 
-const payment = {
-  mainPath: paymentMainPath,
-  tones: paymentTones,
-  effects: effectKinds,
-  failures: ['fail'],
-  leftOut: [],
-  rows: []
-} as const
+const plainView = { mainPath: [], direction: 'LR', rows: [], leftOut: [], tones: {} } as const
+const payment = { ...plainView, mainPath: paymentMainPath, tones: paymentTones }
 
 /**
  * Redelivery, reconciliation of an operation, manual review: what no merchant causes. How `unknown` ends is not left out:
@@ -99,6 +88,7 @@ const paymentOverview = {
 } as const
 
 const webhook: ChartView = {
+  ...plainView,
   name: 'webhook',
   title: 'The delivery of a webhook event',
   level: 'detail',
@@ -107,12 +97,7 @@ const webhook: ChartView = {
     ['waiting', 'sending'],
     ['sending', 'delivered']
   ],
-  direction: 'LR',
-  rows: [],
-  tones: { delivered: 'good', undeliverable: 'bad' },
-  effects: {},
-  failures: [],
-  leftOut: []
+  tones: { delivered: 'good', undeliverable: 'bad' }
 }
 
 const views: Readonly<Record<string, readonly ChartView[]>> = {
@@ -124,16 +109,14 @@ const views: Readonly<Record<string, readonly ChartView[]>> = {
       name: 'payment-authorisation',
       title: 'Authorisation',
       level: 'detail',
-      states: ['pending', 'unknown', 'failed'],
-      direction: 'LR'
+      states: ['pending', 'unknown', 'failed']
     },
     {
       ...payment,
       name: 'payment-hold',
       title: 'Hold: capture, cancellation, expiry',
       level: 'detail',
-      states: ['pre_authorized', 'capturing', 'cancelling', 'canceled', 'expired'],
-      direction: 'LR'
+      states: ['pre_authorized', 'capturing', 'cancelling', 'canceled', 'expired']
     },
     {
       ...payment,
@@ -148,22 +131,7 @@ const views: Readonly<Record<string, readonly ChartView[]>> = {
 }
 
 /** The pictures of a machine. Together the detailed ones show every state. */
-export function viewsOf(chart: Chart): readonly ChartView[] {
-  return (
-    views[chart.id] ?? [
-      {
-        name: chart.id,
-        title: chart.description,
-        level: 'detail',
-        states: chart.states.filter(({ parent }) => parent === null).map(({ path }) => path),
-        mainPath: [],
-        direction: 'LR',
-        rows: [],
-        tones: {},
-        effects: {},
-        failures: [],
-        leftOut: []
-      }
-    ]
-  )
+export function viewsOf({ id, description, states }: Chart): readonly ChartView[] {
+  const top = states.filter(({ parent }) => parent === null).map(({ path }) => path)
+  return views[id] ?? [{ ...plainView, name: id, title: description, level: 'detail', states: top }]
 }

@@ -36,6 +36,11 @@ export function capturedOtherwise(status: 'captured' | 'voided', cents: (payment
   return found(status, payment => ({ capturedCents: cents(payment) }))
 }
 
+/** At the end of the window of a hold. */
+export function afterWindow(make: Make): Make {
+  return (payment, nowMs) => make(payment, Math.max(nowMs, payment.progress.expiresAtMs ?? nowMs))
+}
+
 /** Later than the horizon of the open query. */
 export function beyondHorizon(make: Make): Make {
   return (payment, nowMs) => {
@@ -44,7 +49,7 @@ export function beyondHorizon(make: Make): Make {
   }
 }
 
-/** When the record can't be behind with the last refund, or with what was reported, any more. */
+/** When the record must show the last refund and what was reported. */
 export function onceShown(make: Make): Make {
   return (payment, nowMs) => {
     const { refundedAtMs, notification } = payment.progress
@@ -53,7 +58,7 @@ export function onceShown(make: Make): Make {
   }
 }
 
-/** When what was reported is not waited for any more. */
+/** After the wait for what was reported. */
 export function daysLater(make: Make): Make {
   return (payment, nowMs) => {
     const sinceMs = payment.progress.notification?.sinceMs ?? nowMs
@@ -61,13 +66,16 @@ export function daysLater(make: Make): Make {
   }
 }
 
-/** When the network tells of the sale no more. */
+/** When the network does not return the sale any more. */
 export function monthsLater(make: Make): Make {
   return (payment, nowMs) => make(payment, Math.max(nowMs, payment.terms.createdAtMs + 100 * 24 * 3_600_000))
 }
 
-export function concluded(isBooked: boolean): Make {
-  return (_, nowMs) => ({ type: 'OPERATION_CONCLUDED', isBooked, nowMs })
+type WithoutTime<Event> = Event extends PaymentEvent ? Omit<Event, 'nowMs'> : never
+
+/** An event that does not depend on the payment. */
+export function plain(event: WithoutTime<PaymentEvent>): Make {
+  return (_, nowMs) => ({ ...event, nowMs }) as PaymentEvent
 }
 
 export function capture(amountOf: (payment: Payment) => number | null): Make {
@@ -86,10 +94,6 @@ export function cancel(amountOf: (payment: Payment) => number | null): Make {
     idempotencyKey: 'cancel-record',
     nowMs
   })
-}
-
-export function approved(isCaptured: boolean): Make {
-  return (_, nowMs) => ({ type: 'APPROVED', isCaptured, references, nowMs })
 }
 
 /** What the record shows once the refund at hand is in it. */

@@ -17,7 +17,6 @@ import type { PaymentTag } from '../../../machines/payment/setup.js'
 import { refundableCents } from '../../../machines/payment/sums.js'
 import { examplePolicy } from '../../../scripts/docs/payment-paths/example-payment.js'
 import { exampleEvents } from '../../../scripts/docs/payment-paths/payment-examples.js'
-import { endOf, shortestPaths } from '../../../scripts/docs/payment-paths/payment-paths.js'
 import { isTimely, nextMomentMs, type World } from '../../../scripts/docs/payment-paths/payment-world.js'
 import {
   allPaths,
@@ -28,6 +27,7 @@ import {
   paymentChart,
   transitionTaken
 } from '../../support/payment-paths.js'
+import { endOf, shortestPaths } from '../../support/shortest-paths.js'
 
 const edges = allPaths()
 /** What each tag is true of; the machine is held against this list, and everything else asks for the tag. */
