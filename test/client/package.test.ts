@@ -50,6 +50,11 @@ describe('the package of the client, installed into an empty folder', function (
     expect(await readdir(join(shop, 'node_modules'))).to.have.members(['.package-lock.json', '@card-payments'])
   })
 
+  it('has the same code when it is packed again without a change', async () => {
+    const { stdout } = await run('npm', ['pack', '--json', '--dry-run'], { cwd: 'client', env })
+    expect(stdout).to.contain('dist/index.js')
+  })
+
   it('leaves the build of the service as it is: other commands run from it', async () => {
     const bootstrap = ['scripts/bootstrap.mjs', 'scripts/operator/operator', '--version']
     expect((await run(process.execPath, bootstrap, { env })).stderr).to.equal('')
