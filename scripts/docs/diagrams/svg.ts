@@ -3,8 +3,8 @@
  * Ids and classes survive into the SVG: the inspector highlights states by them.
  */
 import { instance } from '@viz-js/viz'
-import type { Chart } from '../../../machines/chart.js'
-import { type Arrow, type Box, drawingOf, topOf } from './drawing.js'
+import type { Chart, ChartState } from '../../../machines/chart.js'
+import { type Arrow, drawingOf, topOf } from './drawing.js'
 import type { ChartView, Tone } from './views.js'
 
 const INK = '#1f2933'
@@ -14,9 +14,8 @@ const FILLS: Readonly<Record<Tone, string>> = { good: '#e3f6ea', doubt: '#fff3d6
 const BORDERS: Readonly<Record<Tone, string>> = { good: '#1b7f4d', doubt: '#b7791f', bad: '#b83227', plain: '#52606d' }
 /** Inches between neighbours: a group needs room for its name, an overview has to fit on a screen. */
 const NODE_GAPS: Readonly<Record<ChartView['level'], number>> = { overview: 0.15, detail: 0.3 }
-/** Longest line at an arrow, and in a box, in characters. */
+/** Longest line at an arrow, in characters. */
 const ARROW_WIDTH = 18
-const BOX_WIDTH = 26
 
 /**
  * The picture of one view as an SVG document. Texts get a little less than the room that was laid out for them: the font
@@ -64,21 +63,12 @@ function startMark(chart: Chart, view: ChartView): string {
   return `start [${dot}]\nstart -> ${quoted(path)} [color="${INK}"]`
 }
 
-function node({ state, stays }: Box, view: ChartView): string {
+function node(state: ChartState, view: ChartView): string {
   const tone = view.tones[state.path] ?? 'plain'
   const border = `color="${BORDERS[tone]}" fillcolor="${FILLS[tone]}" peripheries=${state.kind === 'final' ? 2 : 1}`
   const name = state.parent === null ? state.path : state.path.slice(state.parent.length + 1)
-  const lines = view.leftOut.length === 0 ? stays.flatMap(text => wrapped(text.split(' '), BOX_WIDTH)) : []
-  const label = lines.length === 0 ? quoted(name) : tableLabel(name, lines)
   const names = `id=${quoted(`state:${state.path}`)} class="state" tooltip=${quoted(state.description)}`
-  return `${quoted(state.path)} [label=${label} ${border} ${names}]`
-}
-
-/** The name, and below it in small letters what happens inside. */
-function tableLabel(name: string, lines: readonly string[]): string {
-  const row = (content: string): string => `<tr><td>${content}</td></tr>`
-  const small = lines.map(line => row(`<font point-size="13" color="${FAINT}">${escaped(line)}</font>`))
-  return `<<table border="0" cellspacing="0" cellpadding="1">${[row(escaped(name)), ...small].join('')}</table>>`
+  return `${quoted(state.path)} [label=${quoted(name)} ${border} ${names}]`
 }
 
 function cluster(path: string, nodes: readonly string[]): string {
@@ -105,17 +95,17 @@ function row(states: readonly string[]): string[] {
 
 function edge({ from, to, reasons, isMain }: Arrow): string {
   // Between reasons, and before a condition.
-  const label = quoted(wrapped(reasons.join(', ').split(/(?<=,) | (?=\[)/), ARROW_WIDTH).join('\n'))
+  const label = quoted(wrapped(reasons.join(', ').split(/(?<=,) | (?=\[)/)).join('\n'))
   const look = isMain ? `color="${MAIN}" fontcolor="${MAIN}" penwidth=2.4 weight=5` : ''
   return `${quoted(from)} -> ${quoted(to)} [label=${label} ${look} id=${quoted(`arrow:${from}>${to}`)} class="arrow"]`
 }
 
-function wrapped(parts: readonly string[], width: number): string[] {
+function wrapped(parts: readonly string[]): string[] {
   const lines: string[] = []
   for (const part of parts) {
     const last = lines[lines.length - 1]
     if (last === undefined) lines.push(part)
-    else if (last.length + part.length >= width) lines.push(part)
+    else if (last.length + part.length >= ARROW_WIDTH) lines.push(part)
     else lines[lines.length - 1] = `${last} ${part}`
   }
   return lines
@@ -123,8 +113,4 @@ function wrapped(parts: readonly string[], width: number): string[] {
 
 function quoted(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

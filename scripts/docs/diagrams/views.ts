@@ -10,7 +10,7 @@ export interface ChartView {
   /** File name and anchor: `payment-hold`. */
   readonly name: string
   readonly title: string
-  /** `overview`: states of the first level, parallel arrows merged. `detail`: substates and what they do. */
+  /** `overview`: states of the first level, parallel arrows merged. `detail`: with substates. */
   readonly level: 'overview' | 'detail'
   /** States of the first level; their substates come along. */
   readonly states: readonly string[]
@@ -53,8 +53,7 @@ const paymentMainPath: ChartView['mainPath'] = [
   ['refunding', 'refunded']
 ]
 
-const plainView = { mainPath: [], direction: 'LR', rows: [], leftOut: [], tones: {} } as const
-const payment = { ...plainView, mainPath: paymentMainPath, tones: paymentTones }
+const payment = { mainPath: paymentMainPath, tones: paymentTones }
 
 /**
  * Redelivery, reconciliation of an operation, manual review: what no merchant causes. How `unknown` ends is not left out:
@@ -87,20 +86,8 @@ const paymentOverview = {
   ]
 } as const
 
-const webhook: ChartView = {
-  ...plainView,
-  name: 'webhook',
-  title: 'The delivery of a webhook event',
-  level: 'detail',
-  states: ['waiting', 'sending', 'delivered', 'undeliverable'],
-  mainPath: [
-    ['waiting', 'sending'],
-    ['sending', 'delivered']
-  ],
-  tones: { delivered: 'good', undeliverable: 'bad' }
-}
-
-const views: Readonly<Record<string, readonly ChartView[]>> = {
+/** What differs from a detailed picture of all states. */
+const views: Readonly<Record<string, readonly Partial<ChartView>[]>> = {
   payment: [
     { ...paymentOverview, name: 'payment', title: 'The life of a payment', leftOut: verification },
     { ...paymentOverview, name: 'payment-verification', title: 'The life of a payment with its verification' },
@@ -108,30 +95,46 @@ const views: Readonly<Record<string, readonly ChartView[]>> = {
       ...payment,
       name: 'payment-authorisation',
       title: 'Authorisation',
-      level: 'detail',
       states: ['pending', 'unknown', 'failed']
     },
     {
       ...payment,
       name: 'payment-hold',
       title: 'Hold: capture, cancellation, expiry',
-      level: 'detail',
       states: ['pre_authorized', 'capturing', 'cancelling', 'canceled', 'expired']
     },
     {
       ...payment,
       name: 'payment-settlement',
       title: 'Settlement: refunds and chargebacks',
-      level: 'detail',
       states: ['captured', 'refunding', 'partially_refunded', 'refunded', 'charged_back'],
       direction: 'TB'
     }
   ],
-  webhook: [webhook]
+  webhook: [
+    {
+      title: 'The delivery of a webhook event',
+      mainPath: [
+        ['waiting', 'sending'],
+        ['sending', 'delivered']
+      ],
+      tones: { delivered: 'good', undeliverable: 'bad' }
+    }
+  ]
 }
 
 /** The pictures of a machine. Together the detailed ones show every state. */
 export function viewsOf({ id, description, states }: Chart): readonly ChartView[] {
-  const top = states.filter(({ parent }) => parent === null).map(({ path }) => path)
-  return views[id] ?? [{ ...plainView, name: id, title: description, level: 'detail', states: top }]
+  const whole: ChartView = {
+    name: id,
+    title: description,
+    level: 'detail',
+    states: states.filter(({ parent }) => parent === null).map(({ path }) => path),
+    mainPath: [],
+    direction: 'LR',
+    rows: [],
+    leftOut: [],
+    tones: {}
+  }
+  return (views[id] ?? [{}]).map(view => ({ ...whole, ...view }))
 }

@@ -10,14 +10,14 @@ import {
   bookedCents,
   cancel,
   capture,
-  capturedOtherwise,
   daysLater,
   found,
   type Make,
   monthsLater,
   onceShown,
   plain,
-  references
+  references,
+  whenDue
 } from './example-makers.js'
 
 export interface ExampleEvent {
@@ -48,14 +48,7 @@ const examples: readonly Example[] = [
   ['CANCEL/above', 'refund more than captured', cancel(({ terms }) => terms.amountCents + 1)],
   ['EXPIRE', 'the window is over', afterWindow(plain({ type: 'EXPIRE' }))],
   ['EXPIRE/early', 'expiry before its time', plain({ type: 'EXPIRE' })],
-  [
-    'RECONCILE',
-    'ask the network',
-    (payment, nowMs) => ({
-      type: 'RECONCILE',
-      nowMs: Math.max(nowMs, payment.progress.reconciliation?.nextAtMs ?? nowMs)
-    })
-  ],
+  ['RECONCILE', 'ask the network', whenDue(plain({ type: 'RECONCILE' }))],
   ['RESUMED', 'redelivered after a crash', plain({ type: 'RESUMED' })],
   ['NETWORK_NOTIFICATION', 'something reported', plain({ type: 'NETWORK_NOTIFICATION', reported: 'change' })],
   [
@@ -105,12 +98,12 @@ const examples: readonly Example[] = [
     [
       `FOUND/${status}/lowered`,
       'found with less captured',
-      capturedOtherwise(status, ({ progress }) => progress.refundedCents || PART_OF_CAPTURE_CENTS)
+      found(status, ({ progress }) => ({ capturedCents: progress.refundedCents || PART_OF_CAPTURE_CENTS }))
     ],
     [
       `FOUND/${status}/raised`,
       'found with more captured',
-      capturedOtherwise(status, ({ terms }) => terms.amountCents + 1)
+      found(status, ({ terms }) => ({ capturedCents: terms.amountCents + 1 }))
     ]
   ]),
   ['FOUND/captured/behind', 'found without the refund of a moment ago', found('captured', () => ({ voidedCents: 0 }))],

@@ -43,13 +43,12 @@ describe("the inspector's overview of a payment", function () {
       .and.not.to.match(/resolved|reversed|resumed/)
   })
 
-  it('shows what verification does when it is asked to, and in each state what the worker then does', async () => {
+  it('shows what verification does when it is asked to', async () => {
     await flip()
     await isLegible()
     expect(await words())
       .to.contain('resolved as booked')
       .and.to.contain('refund reversed')
-    expect(await page.locator('[id="state:captured"] text').allTextContents()).to.include('duplicate sale: void')
   })
 
   it('remembers that in its address', async () => {

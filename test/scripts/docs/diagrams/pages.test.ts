@@ -19,9 +19,7 @@ describe('pages and pictures of the machines', () => {
       const drawings = viewsOf(chart)
         .filter(({ level }) => level === 'detail')
         .map(view => drawingOf(chart, view))
-      const boxes = drawings.flatMap(({ groups }) =>
-        groups.flatMap(group => group.boxes.map(({ state }) => state.path))
-      )
+      const boxes = drawings.flatMap(({ groups }) => groups.flatMap(group => group.boxes.map(({ path }) => path)))
       const leaves = chart.states.filter(({ kind }) => kind !== 'compound').map(({ path }) => path)
       expect(boxes.sort()).to.deep.equal(leaves.sort())
       const arrows = drawings.flatMap(drawing => drawing.arrows)
