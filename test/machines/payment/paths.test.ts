@@ -1,6 +1,6 @@
 /** Paths generated from the machine, run against the machine; invariants that hold wherever they lead. */
 import { expect } from 'chai'
-import { leavesOf } from '../../../machines/chart.js'
+import { entered, leavesOf } from '../../../machines/chart.js'
 import {
   isOpen,
   operationStates,
@@ -139,9 +139,11 @@ describe('wherever a path leads', () => {
         const event = example.event(world.payment, nextMomentMs(world))
         const decision = decide(world.payment, event, examplePolicy)
         const transition = transitionTaken(world, event)
-        expect(decision.kind, `${placeOf(world.payment.progress)} on ${example.id}`).to.equal(
-          transition === null ? 'refused' : 'taken'
-        )
+        const place = placeOf(world.payment.progress)
+        expect(decision.kind, `${place} on ${example.id}`).to.equal(transition === null ? 'refused' : 'taken')
+        if (decision.kind === 'refused' || transition === null) continue
+        const next = transition.target === null ? place : entered(paymentChart, transition.target)
+        expect(placeOf(decision.payment.progress), `${place} on ${example.id}`).to.equal(next)
       }
     }
   })
