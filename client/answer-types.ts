@@ -1,4 +1,4 @@
-/** Made by `npm run docs` from the schemas that judge requests, and from the words of scripts/docs/api/words.ts. */
+/** Made by `npm run docs` from the schemas of requests and answers (docs/openapi.json). */
 
 export type ErrorCode =
   | 'invalid_request'
@@ -48,7 +48,7 @@ export type PaymentStatus =
 export interface Refund {
   /** the amount of one refund; the oldest comes first: the list of refunds */
   readonly amount_cents: number
-  /** `in_progress`, `succeeded`, `failed` or `unknown` (being asked about) */
+  /** `in_progress`, `succeeded`, `failed` or `unknown` (in doubt) */
   readonly state: 'in_progress' | 'succeeded' | 'failed' | 'unknown'
   /** the `Idempotency-Key` of the request that asked for it; null: refunded outside this service */
   readonly idempotency_key: string | null
@@ -69,12 +69,29 @@ export interface Refund {
 export interface Operation {
   /** the last operation: `authorization`, `capture`, `cancel` or `refund` */
   readonly kind: 'authorization' | 'capture' | 'cancel' | 'refund'
-  /** `in_progress`, `succeeded`, `failed` (the payment is as before) or `unknown` (being asked about) */
+  /** `in_progress`, `succeeded`, `failed` (the payment is as before) or `unknown` (in doubt) */
   readonly state: 'in_progress' | 'succeeded' | 'failed' | 'unknown'
-  /** what the operation is about: the amount to authorise, capture, release or refund */
+  /** the amount to authorise, capture, release or refund */
   readonly amount_cents: number
   /** the `Idempotency-Key` of the request that asked for it: compare it, to tell your operation from another one */
   readonly idempotency_key: string
+}
+
+export interface PaymentFailure {
+  /** absent without an error: why the last operation failed */
+  readonly code:
+    | 'card_declined'
+    | 'card_expired'
+    | 'invalid_token'
+    | 'network_unavailable'
+    | 'provider_rejected'
+    | 'authorization_overdue'
+    | 'invalid_card'
+    | 'refund_reversed'
+  /** the same as a sentence */
+  readonly message: string
+  /** whether the same can succeed later, under a new `Idempotency-Key` */
+  readonly retryable: boolean
 }
 
 export interface Payment {
@@ -119,7 +136,7 @@ export interface Payment {
     readonly nsu: string | null
     /** of the card network */
     readonly tid: string | null
-    /** why the issuer declined, in the words of the network */
+    /** why the issuer declined: the code of the network */
     readonly declined_code: string | null
     /** why the issuer declined, in words that are the same for all brands: docs/DECLINES.md; null unless it declined with a code */
     readonly decline_reason:
@@ -154,22 +171,7 @@ export interface Payment {
   readonly refunded_at: string | null
   readonly refunds: readonly Refund[]
   readonly operation: Operation
-  readonly error?: {
-    /** absent without an error: why the last operation failed */
-    readonly code:
-      | 'card_declined'
-      | 'card_expired'
-      | 'invalid_token'
-      | 'network_unavailable'
-      | 'provider_rejected'
-      | 'authorization_overdue'
-      | 'invalid_card'
-      | 'refund_reversed'
-    /** the same as a sentence */
-    readonly message: string
-    /** whether the same can succeed later without a change, under a new `Idempotency-Key` */
-    readonly retryable: boolean
-  }
+  readonly error?: PaymentFailure
 }
 
 export interface PaymentPage {
@@ -195,9 +197,15 @@ export interface Card {
   readonly holder_name: string
 }
 
-export interface NewWebhookEndpoint extends WebhookEndpoint {
+export interface NewWebhookEndpoint {
+  /** where webhooks are posted */
+  readonly url: string
   /** the signing secret, `whsec_…`; answered by PUT, never by GET */
   readonly secret: string
+  /** the header that carries the signature */
+  readonly signature_header: string
+  /** last change of the URL or the secret; ISO 8601 in UTC */
+  readonly updated_at: string
 }
 
 export interface WebhookEndpoint {
@@ -242,17 +250,6 @@ export interface Capabilities {
   }
 }
 
-export interface Token {
-  /** the one-use token: for one payment, or for one stored card */
-  readonly token_id: string
-  /** brand of the card */
-  readonly brand: string
-  /** last four digits */
-  readonly last4: string
-  /** until when it can be used; ISO 8601 in UTC */
-  readonly expires_at: string
-}
-
 export interface ErrorEnvelope {
   readonly error: {
     /** one of ERRORS.md; decide by this */
@@ -288,9 +285,9 @@ export interface PaymentStatusChanged {
   readonly amount_cents: number
   readonly captured_cents: number
   readonly refunded_cents: number
-  readonly refunds: Payment['refunds']
+  readonly refunds: readonly Refund[]
   readonly operation: Operation
-  readonly error?: Payment['error']
+  readonly error?: PaymentFailure
   /** ISO 8601 in UTC */
   readonly occurred_at: string
 }

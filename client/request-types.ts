@@ -1,4 +1,4 @@
-/** Made by `npm run docs` from the schemas that judge requests, and from the words of scripts/docs/api/words.ts. */
+/** Made by `npm run docs` from the schemas of requests and answers (docs/openapi.json). */
 
 import type { PaymentStatus } from './answer-types.js'
 
@@ -115,15 +115,15 @@ export interface RegisterWebhookEndpointRequest {
 }
 
 export interface CreateTokenRequest {
-  /** the card number: 12 to 19 digits without spaces, with a valid check digit */
+  /** the card number; 12 to 19 digits without spaces, with a valid check digit */
   readonly card_number: string
-  /** the name on the card: 1 to 120 characters, with fewer than 12 digits, because 12 may be a card number */
+  /** the name on the card; 1 to 120 characters, with fewer than 12 digits, because 12 may be a card number */
   readonly holder_name: string
-  /** month of expiry: `01` to `12` */
+  /** month of expiry; `01` to `12` */
   readonly expiration_month: string
-  /** year of expiry: four digits, not in the past */
+  /** year of expiry; four digits, not in the past */
   readonly expiration_year: string
-  /** the security code: 3 or 4 digits; never written to a disk */
+  /** the security code; never written to a disk; 3 or 4 digits */
   readonly cvv: string
 }
 

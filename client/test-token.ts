@@ -1,8 +1,8 @@
 /** One-use tokens for automated tests of a merchant's server, where no buyer types a card. */
-import type { Token } from './answer-types.js'
 import { ApiError, NoAnswerError } from './errors.js'
 import { exchange } from './exchange.js'
 import type { CreateTokenRequest } from './request-types.js'
+import type { Token } from './test-types.js'
 import { errorOf } from './verdict.js'
 
 /** An approved card of the test environment; docs/API.md of the service lists all of them. */

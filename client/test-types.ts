@@ -1,4 +1,4 @@
-/** Made by `npm run docs` from the schemas that judge requests, and from the words of scripts/docs/api/words.ts. */
+/** Made by `npm run docs` from the schemas of requests and answers (docs/openapi.json). */
 
 import type { PaymentStatus } from './answer-types.js'
 
@@ -31,4 +31,15 @@ export interface WebhookEvent {
 
 export interface WebhookEventList {
   readonly items: readonly WebhookEvent[]
+}
+
+export interface Token {
+  /** the one-use token: for one payment, or for one stored card */
+  readonly token_id: string
+  /** brand of the card */
+  readonly brand: string
+  /** last four digits */
+  readonly last4: string
+  /** until when it can be used; ISO 8601 in UTC */
+  readonly expires_at: string
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# compose-setup.sh FOLDER: makes what compose.yaml mounts, a folder for each service; changes nothing once all is there.
+# compose-setup.sh FOLDER: makes what compose.yaml mounts, a folder for each service; changes nothing when all exist.
 #   OPERATOR: the operator's command line of a release. HOSTS: as for redis-setup.sh.
 set -eu
 state=$1
@@ -9,14 +9,14 @@ umask 077
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# What a first try left that was cut off goes.
+# Removes what an interrupted run left.
 rm -rf "$state/authority"
 sh "$(dirname "$0")/redis-setup.sh" "$state" durable memory-only
 # The folder of the volume. Redis ends when the folder that its file names is missing, also with another --dir.
 sed 's#^dir .*#dir /data#' "$state/durable/durable.conf" > "$work/durable.conf"
 cp "$work/durable.conf" "$state/durable/"
 
-# A password for PostgreSQL, and a file with its address for those who use it.
+# A password for PostgreSQL, and a file with its address for its users.
 password=$(openssl rand -hex 24)
 mkdir -p "$state/postgres"
 printf %s "$password" > "$state/postgres/password"
@@ -34,7 +34,7 @@ cp "$work/keys/webhook-keys.json" "$state/api/"
 cp "$work/keys/webhook-keys.json" "$state/webhooks/"
 cp "$work"/keys/*.json "$state/operator/"
 
-# The users of the image, and of the image of Redis. Only root can give files away.
+# The users of the image, and of the image of Redis. Only root can change owners.
 if [ "$(id -u)" = 0 ]; then
   chown -R 10001:10001 "$state"
   chown -R 999:999 "$state/durable" "$state/memory-only"

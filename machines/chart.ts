@@ -78,11 +78,6 @@ export function outgoing(chart: Chart, path: string): ChartTransition[] {
   return [...events].flatMap(event => candidates(chart, path, event))
 }
 
-/** All events of the chart, in the order in which they are first met. */
-export function chartEvents(chart: Chart): string[] {
-  return [...new Set(chart.transitions.map(({ event }) => event))]
-}
-
 /** `a.b.c`, `a.b`, `a`, ''. */
 export function lineage(path: string): string[] {
   if (path === '') return ['']

@@ -3,17 +3,13 @@
  * docs/openapi.json, and what the script of the hosted fields gives to a page.
  */
 import { readFileSync } from 'node:fs'
-import { isDeepStrictEqual } from 'node:util'
-
 import { paymentStatuses } from '../../machines/model.js'
 import { isRecord } from '../../runtime/json.js'
 import { publicErrorCodes } from './api/error-table.js'
+import type { Json } from './openapi/answer-schemas.js'
 import { openApiDocument } from './openapi/document.js'
 
-type Json = Readonly<Record<string, unknown>>
-
-const NOTIFICATION =
-  '/** Made by `npm run docs` from the schemas that judge requests, and from the words of scripts/docs/api/words.ts. */'
+const NOTIFICATION = '/** Made by `npm run docs` from the schemas of requests and answers (docs/openapi.json). */'
 
 const FIELDS_SOURCES = ['api/tokens/browser/fields-api.ts', 'api/tokens/browser/fields-values.ts']
 
@@ -23,20 +19,15 @@ const NAMED_LISTS = { ErrorCode: publicErrorCodes, PaymentStatus: paymentStatuse
 /** Names that a type of the language has already. */
 const RENAMED: Readonly<Record<string, string>> = { Error: 'ErrorEnvelope' }
 
-/** Types that have all fields of another one, and more. */
-const EXTENDED: Readonly<Record<string, string>> = { NewWebhookEndpoint: 'WebhookEndpoint' }
-
 /** Path and content of each generated file of client/. */
 export function clientTypeFiles(): { path: string; content: string }[] {
   const { components, paths } = openApiDocument()
   const known = record(record(components)['schemas'])
   // One envelope for all errors: the client tells them apart by their code.
-  const schemas = Object.entries({ ...known, PaymentStatusChanged: withPartsOfPayment(known) }).filter(
-    ([name]) => !/.Error$/.test(name)
-  )
-  const declare = ([name, value]: [string, unknown]): string => declaration(name, record(value), known)
+  const schemas = Object.entries(known).filter(([name]) => !/.Error$/.test(name))
+  const declare = ([name, value]: [string, unknown]): string => declaration(name, record(value))
   const isOfRequest = ([name]: [string, unknown]): boolean => /Request$|^PaymentSource/.test(name)
-  const isOfTests = ([name]: [string, unknown]): boolean => /^WebhookEvent(List)?$/.test(name)
+  const isOfTests = ([name]: [string, unknown]): boolean => /^(WebhookEvent(List)?|Token)$/.test(name)
   const list = record(record(record(paths)['/v1/payments'])['get'])
   const query: [string, unknown] = ['ListPaymentsQuery', queryObject(list['parameters'])]
   const lists = Object.entries(NAMED_LISTS).map(
@@ -75,29 +66,10 @@ function fileOf(path: string, parts: readonly string[]): { path: string; content
   return { path, content: `${[NOTIFICATION, ...parts].join('\n\n')}\n` }
 }
 
-function declaration(name: string, schema: Json, known: Json): string {
-  const base = EXTENDED[name]
-  const type = typeOf(base === undefined ? schema : withoutFieldsOf(record(known[base]), schema), '')
+function declaration(name: string, schema: Json): string {
+  const type = typeOf(schema, '')
   const ownName = RENAMED[name] ?? name
-  if (!type.startsWith('{')) return `export type ${ownName} =${before(type)}`
-  return `export interface ${ownName} ${base === undefined ? '' : `extends ${base} `}${type}`
-}
-
-function withoutFieldsOf(base: Json, schema: Json): Json {
-  const inherited = record(base['properties'])
-  const own = Object.entries(record(schema['properties'])).filter(([name]) => !(name in inherited))
-  return { ...schema, properties: Object.fromEntries(own) }
-}
-
-/** The event, with `Payment['operation']` in the place of what a payment has in the same form. */
-function withPartsOfPayment({ Payment, PaymentStatusChanged }: Json): Json {
-  const ofPayment = record(record(Payment)['properties'])
-  const event = record(PaymentStatusChanged)
-  const properties = Object.entries(record(event['properties'])).map(([name, schema]) => {
-    const isPart = /^(object|array)$/.test(String(record(schema)['type'])) && isDeepStrictEqual(schema, ofPayment[name])
-    return [name, isPart ? { $ref: `Payment['${name}']` } : schema]
-  })
-  return { ...event, properties: Object.fromEntries(properties) }
+  return type.startsWith('{') ? `export interface ${ownName} ${type}` : `export type ${ownName} =${before(type)}`
 }
 
 /** The parameters of a query as an object. */

@@ -1,4 +1,4 @@
-/** `npm run docs`: writes the generated files. A test fails while they differ from the code. */
+/** `npm run docs`: writes the generated parts of docs/ and client/. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { readCommandLine, toolCommand } from '../command-line/tool.js'
@@ -7,12 +7,12 @@ import { generatedPages } from './pages.js'
 readCommandLine(
   toolCommand({
     name: 'docs',
-    does: 'Writes the generated pages of docs/ and the types of client/ from the code. A test fails while they differ.',
-    takes: 'a second.'
+    does: 'Writes the generated parts of docs/ and the types of client/ from the code. A test fails while they differ.',
+    takes: 'some seconds.'
   })
 )
 const root = resolve(import.meta.dirname, '../../..')
-for (const { path, content } of generatedPages()) {
+for (const { path, content } of await generatedPages()) {
   await mkdir(dirname(resolve(root, path)), { recursive: true })
   await writeFile(resolve(root, path), content)
   process.stdout.write(`${path}\n`)

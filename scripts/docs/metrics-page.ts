@@ -1,4 +1,4 @@
-/** Every figure of every process, read from the register that the code itself fills. */
+/** Every metric of every process, read from the register that the code itself fills. */
 import { type MetricObject, Registry } from 'prom-client'
 import { createApiMetrics, publishAdmission } from '../../api/http/api-metrics.js'
 import { countBroughtBack } from '../../archive/open-archive.js'
@@ -16,7 +16,7 @@ export interface MetricRow {
   readonly help: string
 }
 
-/** Which processes tell which figures. */
+/** Which processes publish which metrics. */
 export interface MetricGroup {
   readonly processes: string
   readonly rows: readonly MetricRow[]
@@ -65,38 +65,17 @@ const groups: readonly [processes: string, fill: (registry: Registry) => void][]
   ]
 ]
 
-/** Our figures, by process. Those of the Prometheus client about Node are many, known, and not the same on every system. */
-export function metricGroups(): MetricGroup[] {
+/** Metrics by process, by default ours only: those of the Prometheus client about Node differ from system to system. */
+export function metricGroups(prefix = 'card_payments_'): MetricGroup[] {
   return groups.map(([processes, fill]) => {
     const registry = new Registry()
     fill(registry)
     const rows = registry
       .getMetricsAsArray()
-      .filter(({ name }) => name.startsWith('card_payments_'))
+      .filter(({ name }) => name.startsWith(prefix))
       .map(rowOf)
     return { processes, rows }
   })
-}
-
-/** Every series that /metrics shows, with its labels: a histogram has three, and the client's own are among them. */
-export function seriesLabels(): Map<string, readonly string[]> {
-  // A figure of several processes is registered by each of them.
-  const rows = groups.flatMap(([, fill]) => {
-    const registry = new Registry()
-    fill(registry)
-    return registry.getMetricsAsArray().map(rowOf)
-  })
-  return new Map(
-    rows.flatMap(({ name, type, labels }): [string, readonly string[]][] =>
-      type === 'histogram'
-        ? [
-            [`${name}_bucket`, [...labels, 'le']],
-            [`${name}_sum`, labels],
-            [`${name}_count`, labels]
-          ]
-        : [[name, labels]]
-    )
-  )
 }
 
 /** The client's types say less of a metric than it knows of itself. */

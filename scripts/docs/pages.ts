@@ -1,4 +1,4 @@
-/** The pages of docs/, and the types of client/, that are made from the code, so that they can't say anything else. */
+/** The parts of docs/, and the types of client/, that are made from the code. A test fails while they differ. */
 import { loadHostedFields } from '../../api/tokens/hosted-fields.js'
 import { declineColumns, declineRows } from '../../machines/declines.js'
 import { describeSettings } from '../../runtime/config.js'
@@ -6,24 +6,23 @@ import { type ErrorSpec, errorCatalogue } from '../../runtime/errors.js'
 import { everyProcess } from '../../runtime/setting.js'
 import { apiPage } from './api/page.js'
 import { clientTypeFiles } from './client-types.js'
-import { filledPage, type Page } from './filled-page.js'
-import { type LockedPackage, lockedPackages } from './licences.js'
+import { machinePages } from './diagrams/chart-pages.js'
+import { filledPage, type Page, table } from './markdown.js'
 import { metricGroups } from './metrics-page.js'
 import { OPENAPI_FILE, openApiFile } from './openapi/document.js'
-import { table } from './table.js'
 
-/** Each generated page as it must be. */
-export function generatedPages(): Page[] {
+/** Each generated page as it must be. Takes about a second: every picture is laid out anew. */
+export async function generatedPages(): Promise<Page[]> {
   return [
     apiPage(),
     filledPage('docs/CONFIGURATION.md', { settings: settingTables() }),
     filledPage('docs/DECLINES.md', { codes: declineCodes() }),
     filledPage('docs/ERRORS.md', { errors: errorTable() }),
-    filledPage('docs/FIELDS_RELEASE.md', { release: fieldsScript() }),
-    filledPage('docs/LICENCES.md', licenceParts()),
+    filledPage('docs/HOSTED_FIELDS.md', { release: fieldsScript() }),
     filledPage('docs/METRICS.md', { metrics: metricTables() }),
     { path: OPENAPI_FILE, content: openApiFile() },
-    ...clientTypeFiles()
+    ...clientTypeFiles(),
+    ...(await machinePages())
   ]
 }
 
@@ -86,20 +85,6 @@ function fieldsScript(): string {
     '  crossorigin="anonymous"></script>',
     '```'
   ].join('\n')
-}
-
-function licenceParts(): Record<string, string> {
-  const packages = lockedPackages()
-  const rows = packages.filter(one => !one.isDevelopment).map(one => [one.name, one.version, one.licence])
-  return {
-    packages: table(['Package', 'Version', 'Licence'], rows),
-    'development-packages': `${countByLicence(packages.filter(one => one.isDevelopment))}.`
-  }
-}
-
-function countByLicence(packages: readonly LockedPackage[]): string {
-  const licences = [...new Set(packages.map(({ licence }) => licence))].sort()
-  return licences.map(licence => `${packages.filter(one => one.licence === licence).length} ${licence}`).join(', ')
 }
 
 function metricTables(): string {

@@ -9,10 +9,10 @@ import { classify } from '../../machines/payment/classify.js'
 import type { Effect, PaymentEvent } from '../../machines/payment/events.js'
 import { paymentMachine } from '../../machines/payment/machine.js'
 import { examplePolicy } from '../../scripts/docs/payment-paths/example-payment.js'
-import { allEdges, endOf, type PaymentPath, shortestPaths } from '../../scripts/docs/payment-paths/payment-paths.js'
 import type { World } from '../../scripts/docs/payment-paths/payment-world.js'
+import { allEdges, endOf, type PaymentPath, shortestPaths } from './shortest-paths.js'
 
-export type { PathStep, PaymentPath } from '../../scripts/docs/payment-paths/payment-paths.js'
+export type { PathStep, PaymentPath } from './shortest-paths.js'
 
 /** A path with the name of a test: `manual: authorise, approved, capture -> capturing.sending`. */
 export interface TitledPath extends PaymentPath {

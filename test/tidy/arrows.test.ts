@@ -22,13 +22,7 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['redis/', 'scripts/bench/rivals/'],
   redlock: ['redis/'],
   pg: ['archive/', 'scripts/start/', 'test/'],
-  xstate: [
-    'machines/',
-    'scripts/inspector/',
-    'scripts/docs/payment-paths/',
-    'test/machines/',
-    'test/scripts/inspector/'
-  ],
+  xstate: ['machines/', 'scripts/inspector/', 'test/machines/', 'test/support/', 'test/scripts/inspector/'],
   'sodium-native': ['vault/', 'test/vault/'],
   undici: ['workers/network/', 'workers/webhooks/', 'scripts/', 'test/']
 }
@@ -60,7 +54,6 @@ const DEVELOPMENT = [
   'test/',
   'scripts/bench/',
   'scripts/docs/diagrams/',
-  'scripts/docs/payment-paths/',
   'scripts/inspector/',
   'scripts/package/',
   'scripts/shop/',

@@ -1,5 +1,6 @@
 /** Which errors a route may answer: what follows from the facts of a route, and what its work adds. */
 import type { MerchantRoute } from '../../../api/http/route.js'
+import type { FailureCode } from '../../../machines/model.js'
 import { type ErrorCode, type ErrorSpec, errorCatalogue } from '../../../runtime/errors.js'
 
 /** What may come before the work of any route has begun. */
@@ -25,20 +26,25 @@ const OF_OPERATIONS: readonly ErrorCode[] = [
 
 const OF_TEST_ROUTES: readonly ErrorCode[] = ['not_found', 'invalid_state', 'operation_in_progress']
 
+/** Rows of the catalogue with which a payment may fail: all of them, else it does not compile. */
+const failures: { readonly [Code in FailureCode | 'cvv_lost']: Code } = {
+  card_declined: 'card_declined',
+  card_expired: 'card_expired',
+  invalid_token: 'invalid_token',
+  cvv_lost: 'cvv_lost',
+  card_unreadable: 'card_unreadable',
+  provider_rejected: 'provider_rejected',
+  network_unavailable: 'network_unavailable',
+  authorization_overdue: 'authorization_overdue',
+  capture_rejected: 'capture_rejected',
+  capture_not_sent: 'capture_not_sent',
+  unknown_card: 'unknown_card',
+  refund_reversed: 'refund_reversed'
+}
+export const failureCodes: readonly ErrorCode[] = Object.values(failures)
+
 const ofWork: Readonly<Record<string, readonly ErrorCode[]>> = {
-  'POST /v1/payments': [
-    'idempotency_in_progress',
-    'invalid_token',
-    'unknown_card',
-    'card_declined',
-    'card_expired',
-    'provider_rejected',
-    'capture_rejected',
-    'network_unavailable',
-    'card_unreadable',
-    'authorization_overdue',
-    'capture_not_sent'
-  ],
+  'POST /v1/payments': ['idempotency_in_progress', ...failureCodes.filter(code => code !== 'refund_reversed')],
   'POST /v1/payments/{id}/capture': [...OF_OPERATIONS, 'preauth_expired', 'amount_exceeds_authorized'],
   'POST /v1/payments/{id}/cancel': [...OF_OPERATIONS, 'partial_void', 'amount_exceeds_refundable', 'too_many_refunds'],
   'GET /v1/payments/{id}': ['not_found'],
@@ -53,10 +59,13 @@ const ofWork: Readonly<Record<string, readonly ErrorCode[]>> = {
   'POST /v1/test/webhook-events/{id}/replay': ['not_found', 'too_many_events']
 }
 
+/** The codes that merchants see of these rows, each one once. */
+export function publicCodesOf(rows: readonly ErrorCode[]): string[] {
+  return [...new Set(rows.map(publicCodeOf))]
+}
+
 /** Every code that merchants see, once. */
-export const publicErrorCodes: readonly string[] = [
-  ...new Set(Object.entries<ErrorSpec>(errorCatalogue).map(([name, { publicCode }]) => publicCode ?? name))
-]
+export const publicErrorCodes: readonly string[] = publicCodesOf(Object.keys(errorCatalogue) as ErrorCode[])
 
 /** The rows of the catalogue that a route may answer. `name` as docs/API.md has it: `POST /v1/payments/{id}/capture`. */
 export function documentedCodes(name: string, { body, needsIdempotencyKey }: MerchantRoute): readonly ErrorCode[] {
@@ -75,21 +84,17 @@ export const STANDARD_CODES: readonly ErrorCode[] = [...OF_EVERY_ROUTE, 'overloa
 /** Those of POST /v1/tokens, which is a route of the process `tokens`. */
 export const TOKEN_CODES: readonly ErrorCode[] = [...OF_EVERY_ROUTE, ...OF_BODIES, 'invalid_card']
 
-/** The errors of one route as a sentence, in the order of their statuses. */
-export function errorsOf(name: string, route: MerchantRoute): string {
-  return listed(documentedCodes(name, route))
+/** Errors as a sentence, in the order of their statuses. */
+export function errorsText(codes: readonly ErrorCode[]): string {
+  const statuses = [...new Set(codes.map(code => errorCatalogue[code].status))].sort((one, other) => one - other)
+  const groups = statuses.map(status => {
+    const names = publicCodesOf(codes.filter(code => errorCatalogue[code].status === status))
+    return `${status} ${names.map(name => `\`${name}\``).join(', ')}`
+  })
+  return `Errors: ${groups.join(' · ')}.`
 }
 
-export function tokenErrors(): string {
-  return listed(TOKEN_CODES)
-}
-
-function listed(codes: readonly ErrorCode[]): string {
-  const byStatus = new Map<number, Set<string>>()
-  for (const code of codes) {
-    const { status, publicCode }: ErrorSpec = errorCatalogue[code]
-    byStatus.set(status, (byStatus.get(status) ?? new Set()).add(`\`${publicCode ?? code}\``))
-  }
-  const statuses = [...byStatus].sort(([one], [other]) => one - other)
-  return `Errors: ${statuses.map(([status, names]) => `${status} ${[...names].join(', ')}`).join(' · ')}.`
+function publicCodeOf(row: ErrorCode): string {
+  const { publicCode = row }: ErrorSpec = errorCatalogue[row]
+  return publicCode
 }

@@ -1,8 +1,8 @@
-/** What requests may hold, from the schemas that judge them. */
+/** Tables of the fields of requests and answers, from their schemas. */
 import type { Schema } from '../../../api/http/schema.js'
 import { isRecord } from '../../../runtime/json.js'
-import { table } from '../table.js'
-import { tokenWords } from './words.js'
+import { table } from '../markdown.js'
+import { answerSchemas, type Json, type ObjectSchema } from '../openapi/answer-schemas.js'
 
 interface FieldRow {
   readonly path: string
@@ -29,10 +29,36 @@ export function fieldTable(route: string, schema: Schema): string {
   return table(['Field', 'Type', 'Required', 'Default', 'Meaning', 'Rule'], cells)
 }
 
-/** The fields of a typed card: their rules are functions (api/tokens/card-input.ts), their words stand in `words.ts`. */
-export function tokenFieldTable(): string {
-  const rows = Object.entries(tokenWords).map(([path, words]) => [`\`${path}\``, 'string', 'yes', words])
-  return table(['Field', 'Type', 'Required', 'Meaning: rule'], rows)
+/** All fields of an answer; an object without a description of its own stands for its fields. */
+export function answerTable(schema: ObjectSchema): string {
+  return table(['Field', 'Type', 'Meaning'], answerRows(schema, ''))
+}
+
+function answerRows({ properties }: ObjectSchema, prefix: string): string[][] {
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const path = `${prefix}${name}`
+    if ('description' in field) return [[`\`${path}\``, answerType(field), String(field['description'])]]
+    const items = field['items']
+    return isRecord(items) ? answerRows(resolved(items), `${path}[].`) : answerRows(resolved(field), `${path}.`)
+  })
+}
+
+function resolved(schema: Json): ObjectSchema {
+  const name = String(schema['$ref']).split('/').at(-1)
+  const known: Readonly<Record<string, ObjectSchema>> = answerSchemas
+  return known[name ?? ''] ?? (schema as ObjectSchema)
+}
+
+/** `timestamp or null`. */
+function answerType({ type, format, items }: Json): string {
+  const [first, ...others] = [type].flat().map(String)
+  const inner = isRecord(items) ? items : {}
+  if (first === 'array') {
+    const fields = isRecord(inner['properties']) ? Object.keys(inner['properties']) : []
+    return fields.length > 0 ? `array of \`{${fields.join(', ')}}\`` : `array of ${inner['type']}s`
+  }
+  const name = format === 'date-time' ? 'timestamp' : format === 'uuid' ? 'string, UUID' : first
+  return [name, ...others].join(' or ')
 }
 
 function rowsOf(schema: Schema, prefix: string, only = ''): FieldRow[] {

@@ -1,11 +1,11 @@
 /** The made parts of docs/API.md. */
 import { merchantRoutes } from '../../../api/http/api-app.js'
 import { testCards } from '../../../machines/test-cards.js'
-import { filledPage, type Page } from '../filled-page.js'
-import { table } from '../table.js'
-import { errorsOf, tokenErrors } from './error-table.js'
-import { answerTables } from './example-answers.js'
-import { fieldTable, tokenFieldTable } from './field-tables.js'
+import { filledPage, type Page, table } from '../markdown.js'
+import { answerSchemas } from '../openapi/answer-schemas.js'
+import { tokenRequest } from '../openapi/requests.js'
+import { documentedCodes, errorsText, TOKEN_CODES } from './error-table.js'
+import { answerTable, fieldTable } from './field-tables.js'
 
 /** The page as it must be. */
 export function apiPage(): Page {
@@ -18,20 +18,30 @@ export function nameOf({ method, path }: { method: string; path: string }): stri
   return `${method} ${path.replace(/:(\w+)/g, '{$1}')}`
 }
 
+const answers = {
+  payment: answerSchemas.Payment,
+  card: answerSchemas.Card,
+  'webhook endpoint': answerSchemas.NewWebhookEndpoint,
+  'webhook event': answerSchemas.WebhookEvent,
+  capabilities: answerSchemas.Capabilities,
+  error: answerSchemas.Error,
+  token: answerSchemas.Token
+}
+
 function madeParts(): ReadonlyMap<string, string> {
   const parts = new Map<string, string>([
     ['routes', routeTable()],
     ['test-cards', table(['Number', 'Brand', 'What becomes of the payment'], testCardRows())],
-    ['fields of POST /v1/tokens', tokenFieldTable()],
-    ['errors of POST /v1/tokens', tokenErrors()]
+    ['fields of POST /v1/tokens', fieldTable('POST /v1/tokens', tokenRequest)],
+    ['errors of POST /v1/tokens', errorsText(TOKEN_CODES)]
   ])
   for (const route of merchantRoutes) {
     const name = nameOf(route)
     if (route.body !== null) parts.set(`fields of ${name}`, fieldTable(name, route.body.schema))
     if (route.query !== null) parts.set(`parameters of ${name}`, fieldTable(name, route.query))
-    parts.set(`errors of ${name}`, errorsOf(name, route))
+    parts.set(`errors of ${name}`, errorsText(documentedCodes(name, route)))
   }
-  for (const [name, made] of answerTables()) parts.set(name, made)
+  for (const [name, schema] of Object.entries(answers)) parts.set(`answer ${name}`, answerTable(schema))
   return parts
 }
 

@@ -2,23 +2,17 @@
 import { type Chart, type ChartState, type ChartTransition, entered } from '../../../machines/chart.js'
 import type { ChartView } from './views.js'
 
-export interface Box {
-  readonly state: ChartState
-  /** What is done without leaving the state: `reconcile: ask`. */
-  readonly stays: readonly string[]
-}
-
 export interface Arrow {
   readonly from: string
   readonly to: string
-  /** `found captured [manual]`: the event, and its condition where that makes the difference. */
+  /** `sale captured [manual]`: the event, and its condition where that makes the difference. */
   readonly reasons: readonly string[]
   readonly isMain: boolean
 }
 
 export interface Drawing {
   /** Boxes by the state around them (null for none), in the order of the view. */
-  readonly groups: readonly { readonly around: ChartState | null; readonly boxes: readonly Box[] }[]
+  readonly groups: readonly { readonly around: ChartState | null; readonly boxes: readonly ChartState[] }[]
   /** States of other pictures that arrows lead to. */
   readonly elsewhere: readonly ChartState[]
   readonly arrows: readonly Arrow[]
@@ -37,7 +31,7 @@ export function drawingOf(chart: Chart, view: ChartView): Drawing {
   )
   const outside = [...new Set(arrows.map(({ to }) => to))].filter(path => !view.states.includes(topOf(path)))
   return {
-    groups: view.states.map(top => groupOf(chart, view, top, steps)),
+    groups: view.states.map(top => groupOf(chart, view, top)),
     elsewhere: outside.map(path => stateAt(chart, path)),
     arrows
   }
@@ -47,8 +41,8 @@ export function topOf(path: string): string {
   return path.split('.')[0] ?? ''
 }
 
-/** `found captured`: an event in the words of a picture. */
-export function eventWords(event: string): string {
+/** `sale captured`: an event in the words of a picture. */
+function eventWords(event: string): string {
   return event.toLowerCase().replaceAll('_', ' ')
 }
 
@@ -84,7 +78,7 @@ function arrowsOf(chart: Chart, view: ChartView, steps: readonly Step[]): Arrow[
   const merged = new Map<string, { step: Step; isMain: boolean; because: ChartTransition[] }>()
   for (const step of steps) {
     const { from, to, transition } = step
-    const isFailure = transition.actions.some(action => view.failures.includes(action))
+    const isFailure = transition.actions.includes('fail')
     const isOnMainPath = view.mainPath.some(([start, end]) => topOf(from) === start && topOf(to) === end)
     const key = `${from}>${to}>${isFailure}`
     const arrow = merged.get(key) ?? { step, isMain: isOnMainPath && !isFailure, because: [] }
@@ -99,7 +93,7 @@ function arrowsOf(chart: Chart, view: ChartView, steps: readonly Step[]): Arrow[
   }))
 }
 
-/** Events under the same condition are named together: `found captured, voided [charged back]`. */
+/** Events under the same condition are named together: `sale captured, sale gone [due]`. */
 function reasonsOf(chart: Chart, transitions: readonly ChartTransition[]): string[] {
   const conditions = new Map<string, string[]>()
   for (const transition of transitions) {
@@ -109,19 +103,9 @@ function reasonsOf(chart: Chart, transitions: readonly ChartTransition[]): strin
     if (!events.includes(words)) events.push(words)
     conditions.set(condition, events)
   }
-  return [...conditions].flatMap(([condition, events]) => {
-    const list = shortList(events)
-    return condition === '' ? list : [...list.slice(0, -1), `${list[list.length - 1]} [${condition}]`]
-  })
-}
-
-const FOUND = 'found '
-
-/** `found captured, voided` instead of `found captured, found voided`; what was found comes last. */
-function shortList(events: readonly string[]): string[] {
-  const found = events.filter(words => words.startsWith(FOUND))
-  const others = events.filter(words => !words.startsWith(FOUND))
-  return [...others, ...found.map((words, index) => (index === 0 ? words : words.slice(FOUND.length)))]
+  return [...conditions].flatMap(([condition, events]) =>
+    condition === '' ? events : [...events.slice(0, -1), `${events.at(-1)} [${condition}]`]
+  )
 }
 
 /** Only where the condition makes the difference between two ways. */
@@ -130,30 +114,11 @@ function conditionOf(chart: Chart, { source, event, guard }: ChartTransition): s
   return guard === null || rivals.length === 1 ? '' : guardWords(guard)
 }
 
-function groupOf(chart: Chart, view: ChartView, top: string, steps: readonly Step[]): Drawing['groups'][number] {
+function groupOf(chart: Chart, view: ChartView, top: string): Drawing['groups'][number] {
   const state = stateAt(chart, top)
   const children = chart.states.filter(({ parent }) => parent === top)
   const isOpen = view.level === 'detail' && children.length > 0
-  const boxes = (isOpen ? children : [state]).map(box => ({ state: box, stays: staysOf(view, box.path, steps) }))
-  return { around: isOpen ? state : null, boxes }
-}
-
-/** Only what makes the worker act: an answer that changes nothing but the time of the next query is no news. */
-function staysOf(view: ChartView, path: string, steps: readonly Step[]): string[] {
-  const lines = steps
-    .filter(({ from, to }) => from === path && to === path)
-    .flatMap(({ transition: { event, actions } }) =>
-      actions.flatMap(action => {
-        const effect = view.effects[action]
-        return effect === undefined ? [] : [{ event: eventWords(event), effect }]
-      })
-    )
-  const effects = [...new Set(lines.map(({ effect }) => effect))]
-  return effects.map(effect => {
-    const events = lines.filter(line => line.effect === effect).map(({ event }) => event)
-    const list = shortList([...new Set(events)]).join(', ')
-    return list === effect ? effect : `${list}: ${effect}`
-  })
+  return { around: isOpen ? state : null, boxes: isOpen ? children : [state] }
 }
 
 function stateAt(chart: Chart, path: string): ChartState {

@@ -3,7 +3,6 @@
  * one picture with all its states.
  */
 import type { Chart } from '../../../machines/chart.js'
-import { effectKinds } from '../../../machines/payment/effects.js'
 
 export type Tone = 'good' | 'doubt' | 'bad' | 'plain'
 
@@ -11,19 +10,15 @@ export interface ChartView {
   /** File name and anchor: `payment-hold`. */
   readonly name: string
   readonly title: string
-  /** `overview`: states of the first level, parallel arrows merged. `detail`: substates and what they do. */
+  /** `overview`: states of the first level, parallel arrows merged. `detail`: with substates. */
   readonly level: 'overview' | 'detail'
   /** States of the first level; their substates come along. */
   readonly states: readonly string[]
   /** The way that most payments go: drawn thick. */
   readonly mainPath: readonly (readonly [from: string, to: string])[]
   readonly direction: 'LR' | 'TB'
-  /** States that stand side by side. Empty: wherever the arrows put them. */
+  /** States side by side; by default Graphviz places them. */
   readonly rows: readonly (readonly string[])[]
-  /** Actions that make the worker act, and what it then does. */
-  readonly effects: Readonly<Record<string, string>>
-  /** Actions that tell that an operation did not succeed. */
-  readonly failures: readonly string[]
   /** Events and actions whose transitions the picture leaves out. */
   readonly leftOut: readonly string[]
   readonly tones: Readonly<Record<string, Tone>>
@@ -58,14 +53,7 @@ const paymentMainPath: ChartView['mainPath'] = [
   ['refunding', 'refunded']
 ]
 
-const payment = {
-  mainPath: paymentMainPath,
-  tones: paymentTones,
-  effects: effectKinds,
-  failures: ['fail'],
-  leftOut: [],
-  rows: []
-} as const
+const payment = { mainPath: paymentMainPath, tones: paymentTones }
 
 /**
  * Redelivery, reconciliation of an operation, manual review: what no merchant causes. How `unknown` ends is not left out:
@@ -98,24 +86,8 @@ const paymentOverview = {
   ]
 } as const
 
-const webhook: ChartView = {
-  name: 'webhook',
-  title: 'The delivery of a webhook event',
-  level: 'detail',
-  states: ['waiting', 'sending', 'delivered', 'undeliverable'],
-  mainPath: [
-    ['waiting', 'sending'],
-    ['sending', 'delivered']
-  ],
-  direction: 'LR',
-  rows: [],
-  tones: { delivered: 'good', undeliverable: 'bad' },
-  effects: {},
-  failures: [],
-  leftOut: []
-}
-
-const views: Readonly<Record<string, readonly ChartView[]>> = {
+/** What differs from a detailed picture of all states. */
+const views: Readonly<Record<string, readonly Partial<ChartView>[]>> = {
   payment: [
     { ...paymentOverview, name: 'payment', title: 'The life of a payment', leftOut: verification },
     { ...paymentOverview, name: 'payment-verification', title: 'The life of a payment with its verification' },
@@ -123,47 +95,46 @@ const views: Readonly<Record<string, readonly ChartView[]>> = {
       ...payment,
       name: 'payment-authorisation',
       title: 'Authorisation',
-      level: 'detail',
-      states: ['pending', 'unknown', 'failed'],
-      direction: 'LR'
+      states: ['pending', 'unknown', 'failed']
     },
     {
       ...payment,
       name: 'payment-hold',
       title: 'Hold: capture, cancellation, expiry',
-      level: 'detail',
-      states: ['pre_authorized', 'capturing', 'cancelling', 'canceled', 'expired'],
-      direction: 'LR'
+      states: ['pre_authorized', 'capturing', 'cancelling', 'canceled', 'expired']
     },
     {
       ...payment,
       name: 'payment-settlement',
       title: 'Settlement: refunds and chargebacks',
-      level: 'detail',
       states: ['captured', 'refunding', 'partially_refunded', 'refunded', 'charged_back'],
       direction: 'TB'
     }
   ],
-  webhook: [webhook]
+  webhook: [
+    {
+      title: 'The delivery of a webhook event',
+      mainPath: [
+        ['waiting', 'sending'],
+        ['sending', 'delivered']
+      ],
+      tones: { delivered: 'good', undeliverable: 'bad' }
+    }
+  ]
 }
 
 /** The pictures of a machine. Together the detailed ones show every state. */
-export function viewsOf(chart: Chart): readonly ChartView[] {
-  return (
-    views[chart.id] ?? [
-      {
-        name: chart.id,
-        title: chart.description,
-        level: 'detail',
-        states: chart.states.filter(({ parent }) => parent === null).map(({ path }) => path),
-        mainPath: [],
-        direction: 'LR',
-        rows: [],
-        tones: {},
-        effects: {},
-        failures: [],
-        leftOut: []
-      }
-    ]
-  )
+export function viewsOf({ id, description, states }: Chart): readonly ChartView[] {
+  const whole: ChartView = {
+    name: id,
+    title: description,
+    level: 'detail',
+    states: states.filter(({ parent }) => parent === null).map(({ path }) => path),
+    mainPath: [],
+    direction: 'LR',
+    rows: [],
+    leftOut: [],
+    tones: {}
+  }
+  return (views[id] ?? [{}]).map(view => ({ ...whole, ...view }))
 }

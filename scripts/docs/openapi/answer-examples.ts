@@ -13,8 +13,7 @@ import { loggedEvent } from '../../../redis/webhooks/webhook-log.js'
 import { readConfig } from '../../../runtime/config.js'
 import { demoCard, demoCustomer } from '../../start/demo-customer.js'
 import { examplePayment } from '../payment-paths/example-payment.js'
-
-type Json = Readonly<Record<string, unknown>>
+import type { Json } from './answer-schemas.js'
 
 export const EXAMPLE_PAYMENT_ID = '019b8e2c-5c00-7000-8000-000000000001'
 export const EXAMPLE_TOKEN_ID = 'the-token-of-the-hosted-fields'

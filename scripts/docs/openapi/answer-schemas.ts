@@ -1,184 +1,275 @@
-/** The schemas of answers, from the words of `scripts/docs/api/words.ts`. */
+/**
+ * The schemas of answers and of webhook events: types, closed lists and what each field means. docs/openapi.json and the
+ * tables of docs/API.md are made of them. Every test that gets an answer holds it against them.
+ *
+ * A link in a description leads to another page of docs/; docs/openapi.json keeps its text only.
+ */
 import { CURRENCY } from '../../../api/http/schema-fields.js'
+import type { FieldsToken } from '../../../api/tokens/browser/fields-values.js'
 import { declineReasons } from '../../../machines/declines.js'
-import { type FailureCode, operationKinds, operationStates, paymentStatuses } from '../../../machines/model.js'
+import { operationKinds, operationStates, paymentStatuses } from '../../../machines/model.js'
 import { EVENT_TYPE, TEST_EVENT_TYPE } from '../../../redis/webhooks/webhook-event.js'
 import { loggedStates } from '../../../redis/webhooks/webhook-log.js'
-import { type ErrorCode, type ErrorSpec, errorCatalogue } from '../../../runtime/errors.js'
-import { publicErrorCodes } from '../api/error-table.js'
-import { type AnswerType, type AnswerWords, answerWords, tokenAnswer } from '../api/words.js'
-import { eventSchema } from './webhook-schemas.js'
+import type { ErrorCode } from '../../../runtime/errors.js'
+import { failureCodes, publicCodesOf, publicErrorCodes } from '../api/error-table.js'
 
-type Json = Readonly<Record<string, unknown>>
+export type Json = Readonly<Record<string, unknown>>
 
-const time = { type: 'string', format: 'date-time' }
+export type ObjectSchema = Json & { readonly properties: Readonly<Record<string, Json>> }
 
-const schemaOfType: Readonly<Record<AnswerType, Json>> = {
-  string: { type: 'string' },
-  'string, UUID': { type: 'string', format: 'uuid' },
-  'string or null': { type: ['string', 'null'] },
-  integer: { type: 'integer' },
-  'integer or null': { type: ['integer', 'null'] },
-  boolean: { type: 'boolean' },
-  'boolean or null': { type: ['boolean', 'null'] },
-  timestamp: time,
-  'timestamp or null': { ...time, type: ['string', 'null'] },
-  object: {
-    type: 'object',
-    additionalProperties: { anyOf: ['string', 'number', 'boolean', 'null'].map(type => ({ type })) }
+const field =
+  (facts: Json) =>
+  (description: string, more: Json = {}): Json => ({ ...facts, description, ...more })
+
+const text = field({ type: 'string' })
+const textOrNull = field({ type: ['string', 'null'] })
+const uuid = field({ type: 'string', format: 'uuid' })
+const integer = field({ type: 'integer' })
+const flag = field({ type: 'boolean' })
+const time = field({ type: 'string', format: 'date-time' })
+const timeOrNull = field({ type: ['string', 'null'], format: 'date-time' })
+const listOf = (items: Json): Json => ({ type: 'array', items })
+const reference = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
+
+/** Fields are always there, but for those named as optional. */
+function object(properties: Readonly<Record<string, Json>>, optional: readonly string[] = []): ObjectSchema {
+  return { type: 'object', required: Object.keys(properties).filter(name => !optional.includes(name)), properties }
+}
+
+const Refund = object(
+  {
+    amount_cents: integer(
+      'the amount of one refund; the oldest comes first: [the list of refunds](PAYMENTS.md#the-list-of-refunds)'
+    ),
+    state: text('`in_progress`, `succeeded`, `failed` or `unknown` (in doubt)', { enum: operationStates }),
+    idempotency_key: textOrNull(
+      'the `Idempotency-Key` of the request that asked for it; null: refunded outside this service'
+    ),
+    requested_at: timeOrNull('when it began; null: refunded outside this service'),
+    concluded_at: timeOrNull('when its outcome became known; null while it is in progress or unknown'),
+    error: reasonOf('absent unless it failed: why; `refund_reversed`: the network took it back', publicErrorCodes)
   },
-  'array of strings': { type: 'array', items: { type: 'string' } },
-  'array of `{path, message}`': {
-    type: 'array',
-    items: {
+  ['error']
+)
+
+const Operation = object({
+  kind: text('the last operation: `authorization`, `capture`, `cancel` or `refund`', { enum: operationKinds }),
+  state: text('`in_progress`, `succeeded`, `failed` (the payment is as before) or `unknown` (in doubt)', {
+    enum: operationStates
+  }),
+  amount_cents: integer('the amount to authorise, capture, release or refund'),
+  idempotency_key: text(
+    'the `Idempotency-Key` of the request that asked for it: compare it, to tell your operation from another one'
+  )
+})
+
+const PaymentFailure = reasonOf('absent without an error: why the last operation failed', publicCodesOf(failureCodes))
+
+const Payment = object(
+  {
+    id: uuid('id of the payment'),
+    external_reference: text('your order id, as sent'),
+    status: text('[docs/PAYMENTS.md](PAYMENTS.md#what-each-status-means) says what each status means', {
+      enum: paymentStatuses
+    }),
+    capture_mode: text('`auto` (created with `capture` true) or `manual`', { enum: ['auto', 'manual'] }),
+    amount_cents: integer('authorised amount, or the amount to authorise'),
+    captured_cents: integer('captured so far'),
+    refunded_cents: integer('refunded so far by your requests'),
+    currency: text('as sent', { enum: [CURRENCY] }),
+    installments: integer('as sent'),
+    statement_descriptor: textOrNull('as sent'),
+    card: object({
+      brand: text('brand of the card, such as `visa`'),
+      last4: text('last four digits'),
+      card_id: textOrNull('the stored card, when it was paid with one')
+    }),
+    customer: object({
+      name: text('as sent; `erased` after the buyer was erased, and `metadata` is null then'),
+      email: text('as sent, or `erased@erased.invalid`; document, telephone and address are never answered')
+    }),
+    provider: object({
+      authorization_code: textOrNull('of the issuer'),
+      nsu: textOrNull('of the card network'),
+      tid: textOrNull('of the card network'),
+      declined_code: textOrNull('why the issuer declined: the code of the network'),
+      decline_reason: textOrNull(
+        'why the issuer declined, in words that are the same for all brands: [docs/DECLINES.md](DECLINES.md); null unless it declined with a code',
+        { enum: [...declineReasons, null] }
+      ),
+      may_retry: field({ type: ['boolean', 'null'] })(
+        'whether the brand allows this card to be tried again, in a new payment; null as above'
+      )
+    }),
+    metadata: field({
       type: 'object',
-      required: ['path', 'message'],
-      properties: { path: { type: 'string' }, message: { type: 'string' } }
-    }
-  }
+      additionalProperties: { anyOf: ['string', 'number', 'boolean', 'null'].map(type => ({ type })) }
+    })('as sent; `{}` when there was none'),
+    expires_at: timeOrNull('end of the window to capture a pre-authorisation'),
+    created_at: time('when the request was accepted'),
+    authorized_at: timeOrNull('when the issuer approved'),
+    captured_at: timeOrNull('when it was captured'),
+    canceled_at: timeOrNull('when the pre-authorisation was cancelled'),
+    refunded_at: timeOrNull('when it was last refunded'),
+    refunds: listOf(reference('Refund')),
+    operation: reference('Operation'),
+    error: reference('PaymentFailure')
+  },
+  ['error']
+)
+
+const PaymentPage = object({
+  items: listOf(reference('Payment')),
+  next_cursor: textOrNull('Where the next page begins; null: this is the last one')
+})
+
+const Card = object({
+  card_id: text('id of the stored card; works with the keys of your merchant only'),
+  status: text('`active`', { enum: ['active'] }),
+  brand: text('brand of the card'),
+  last4: text('last four digits'),
+  expiration_month: text('`01` to `12`'),
+  expiration_year: text('four digits'),
+  holder_name: text('the name on the card')
+})
+
+const endpoint = {
+  signature_header: text('the header that carries the signature'),
+  updated_at: time('last change of the URL or the secret')
 }
+const url = text('where webhooks are posted')
+const secret = text('the signing secret, `whsec_…`; answered by PUT, never by GET')
 
-/** Rows of the catalogue with which a payment may fail: all of them, else it does not compile. */
-const failures: { readonly [Code in FailureCode | 'cvv_lost']: Code } = {
-  card_declined: 'card_declined',
-  card_expired: 'card_expired',
-  invalid_token: 'invalid_token',
-  cvv_lost: 'cvv_lost',
-  card_unreadable: 'card_unreadable',
-  provider_rejected: 'provider_rejected',
-  network_unavailable: 'network_unavailable',
-  authorization_overdue: 'authorization_overdue',
-  capture_rejected: 'capture_rejected',
-  capture_not_sent: 'capture_not_sent',
-  unknown_card: 'unknown_card',
-  refund_reversed: 'refund_reversed'
-}
+const WebhookEvent = object({
+  event_id: uuid('the same each time that it is sent'),
+  event_type: text('`payment.status_changed`, or `webhook.test` for an event that you asked for', {
+    enum: [EVENT_TYPE, TEST_EVENT_TYPE]
+  }),
+  payment_id: uuid('the payment; of a `webhook.test` there is none with this id'),
+  status: text('of the payment after the change', { enum: paymentStatuses }),
+  state: text('`waiting` for its next attempt, `delivered`, or `undeliverable` (given up)', { enum: loggedStates }),
+  occurred_at: time('when the status changed'),
+  next_attempt_at: timeOrNull('when it is sent again; null unless it waits for that'),
+  attempts: listOf(
+    object({
+      at: time('when it was sent, the oldest attempt first; the last 1,000 of all events are kept'),
+      http_status: field({ type: ['integer', 'null'] })('what your endpoint answered; null: there was no answer'),
+      duration_ms: integer('how long that took'),
+      answer: text('the beginning of the answer, or why there was none')
+    })
+  )
+})
 
-/** What is known of a field beyond its type. */
-const details: Readonly<Record<string, Json>> = {
-  'Payment status': { enum: paymentStatuses, description: 'docs/PAYMENTS.md says what each status means' },
-  'Payment capture_mode': { enum: ['auto', 'manual'] },
-  'Payment currency': { enum: [CURRENCY] },
-  'Payment provider.decline_reason': { enum: [...declineReasons, null] },
-  'Payment operation.kind': { enum: operationKinds },
-  'Payment operation.state': { enum: operationStates },
-  'Payment error.code': { enum: publicCodesOf(Object.values(failures)) },
-  'Error error.code': { enum: publicErrorCodes },
-  'Payment refunds[].state': { enum: operationStates },
-  'Payment refunds[].error.code': { enum: publicErrorCodes },
-  'WebhookEvent event_type': { enum: [EVENT_TYPE, TEST_EVENT_TYPE] },
-  'WebhookEvent status': { enum: paymentStatuses },
-  'WebhookEvent state': { enum: loggedStates },
-  'Card status': { enum: ['active'] },
-  'Capabilities key_environment': { enum: ['test', 'live'] },
-  'Capabilities preauth_ttl_days_by_brand': { additionalProperties: { type: 'integer' } },
-  'Capabilities rate_limit': { type: ['object', 'null'] }
-}
+const Capabilities = object({
+  key_environment: text('`test` or `live`', { enum: ['test', 'live'] }),
+  currencies: field({ type: 'array', items: { type: 'string' } })('what `currency` may be'),
+  max_installments: integer('what `installments` may be at most'),
+  cnpj_with_letters: flag(
+    'whether `customer.document` may be a CNPJ with capital letters, such as `12ABC34501DE35`; false: digits only'
+  ),
+  authorize_within_seconds: integer(
+    'age at which a new payment that the service could not begin fails with `authorization_overdue`: nothing was sent'
+  ),
+  preauth_ttl_days: integer('days in which a pre-authorisation can be captured'),
+  preauth_ttl_days_by_brand: field({ type: 'object', additionalProperties: { type: 'integer' } })(
+    'brands whose pre-authorisations have another number of days, such as `{"visa": 5}`; `{}` when there is none'
+  ),
+  idempotency_retention_days: integer('days for which the key of a create, capture or cancel is remembered'),
+  rate_limit: {
+    ...object({
+      requests_per_second: integer('`rate_limit` is null when there is none: requests per second and key'),
+      burst: integer('requests that a key may send at once after a pause')
+    }),
+    type: ['object', 'null']
+  },
+  tokenization: object({
+    available: flag('whether cards can be typed'),
+    sandbox: flag('true in the test environment'),
+    url: text('where the hosted fields and POST /v1/tokens are')
+  })
+})
 
-/** Fields that are absent while there is nothing to say; all others are always there. */
-const optional = [
-  'Payment error',
-  'Payment refunds[].error',
-  'Error error.correlation_id',
-  'Error error.payment_id',
-  'Error error.fields'
-]
+const Token = object({
+  token_id: text('the one-use token: for one payment, or for one stored card'),
+  brand: text('brand of the card'),
+  last4: text('last four digits'),
+  expires_at: time('until when it can be used')
+} satisfies Record<keyof FieldsToken, Json>)
 
-/** Objects within a payment that have a name of their own, because events have them too. */
-const named: Readonly<Record<string, string>> = { 'refunds[].': 'Refund', 'operation.': 'Operation' }
+const cents = { type: 'integer', minimum: 0 }
+const PaymentStatusChanged = object(
+  {
+    event_id: uuid('The same for each delivery: discard what you have seen'),
+    event_type: text('`webhook.test`: sent on request in the test environment, about no payment', {
+      enum: [EVENT_TYPE, TEST_EVENT_TYPE]
+    }),
+    payment_id: { type: 'string', format: 'uuid' },
+    external_reference: text('Your order id'),
+    status: text('After the change', { enum: paymentStatuses }),
+    amount_cents: cents,
+    captured_cents: cents,
+    refunded_cents: cents,
+    refunds: listOf(reference('Refund')),
+    operation: reference('Operation'),
+    error: reference('PaymentFailure'),
+    occurred_at: { type: 'string', format: 'date-time' }
+  },
+  ['error']
+)
 
 /** By the name that a generated client gives to the type. */
-export function answerSchemas(): Record<string, Json> {
-  const { payment, card, capabilities, error } = answerWords
-  const endpoint = answerWords['webhook endpoint']
-  const { secret: _, ...readable } = endpoint
-  const parts = Object.entries(named).map(([prefix, name]) => {
-    const rows = Object.entries(payment).filter(([path]) => path.startsWith(prefix))
-    return [name, objectOf('Payment', prefix, rows)]
-  })
-  return {
-    ...Object.fromEntries(parts),
-    Payment: schemaOf('Payment', payment),
-    PaymentPage: {
-      type: 'object',
-      required: ['items', 'next_cursor'],
-      properties: {
-        items: { type: 'array', items: { $ref: '#/components/schemas/Payment' } },
-        next_cursor: { type: ['string', 'null'], description: 'Where the next page begins; null: this is the last one' }
-      }
-    },
-    Card: schemaOf('Card', card),
-    NewWebhookEndpoint: schemaOf('NewWebhookEndpoint', endpoint),
-    WebhookEndpoint: schemaOf('WebhookEndpoint', readable),
-    WebhookEvent: schemaOf('WebhookEvent', answerWords['webhook event']),
-    WebhookEventList: {
-      type: 'object',
-      required: ['items'],
-      properties: { items: { type: 'array', items: { $ref: '#/components/schemas/WebhookEvent' } } }
-    },
-    Capabilities: schemaOf('Capabilities', capabilities),
-    Token: schemaOf('Token', tokenAnswer),
-    Error: schemaOf('Error', error),
-    PaymentStatusChanged: eventSchema(schemaOf('Payment', payment))
-  }
-}
+export const answerSchemas = {
+  Refund,
+  Operation,
+  PaymentFailure,
+  Payment,
+  PaymentPage,
+  Card,
+  NewWebhookEndpoint: object({ url, secret, ...endpoint }),
+  WebhookEndpoint: object({ url, ...endpoint }),
+  WebhookEvent,
+  WebhookEventList: object({ items: listOf(reference('WebhookEvent')) }),
+  Capabilities,
+  Token,
+  Error: envelope(publicErrorCodes),
+  PaymentStatusChanged
+} as const satisfies Record<string, ObjectSchema>
 
 /** The body of an error that has one of these codes. */
-export function errorSchema(codes: readonly ErrorCode[]): Json {
-  return schemaOf('Error', answerWords.error, { 'Error error.code': { enum: publicCodesOf(codes) } })
+export function errorSchema(codes: readonly ErrorCode[]): ObjectSchema {
+  return envelope(publicCodesOf(codes))
 }
 
-/** The codes that merchants see of these rows, each one once. */
-export function publicCodesOf(rows: readonly ErrorCode[]): string[] {
-  const codes = rows.map(row => {
-    const { publicCode = row }: ErrorSpec = errorCatalogue[row]
-    return publicCode
+/** Why an operation of a payment failed. */
+function reasonOf(code: string, codes: readonly string[]): ObjectSchema {
+  return object({
+    code: text(code, { enum: codes }),
+    message: text('the same as a sentence'),
+    retryable: flag('whether the same can succeed later, under a new `Idempotency-Key`')
   })
-  return [...new Set(codes)]
 }
 
-function schemaOf(
-  name: string,
-  words: AnswerWords,
-  more: Readonly<Record<string, Json>> = {}
-): Json & { properties: Json } {
-  return objectOf(name, '', Object.entries(words), { ...details, ...more })
-}
-
-/** The object at `prefix`, whose fields are named by their whole paths. `name[]` is a list of objects. */
-function objectOf(
-  name: string,
-  prefix: string,
-  rows: readonly (readonly [string, AnswerWords[string]])[],
-  known = details
-): Json & { properties: Json } {
-  const members = new Map<string, (readonly [string, AnswerWords[string]])[]>()
-  for (const row of rows) {
-    const [member = ''] = row[0].slice(prefix.length).split('.')
-    members.set(member, [...(members.get(member) ?? []), row])
-  }
-  const properties = [...members].map(([member, below]) => {
-    const path = `${prefix}${member}`
-    const [first] = below
-    const isField = first !== undefined && first[0] === path
-    const part = named[`${path}.`]
-    const object = (): Json =>
-      part ? { $ref: `#/components/schemas/${part}` } : objectOf(name, `${path}.`, below, known)
-    const schema = isField ? fieldOf(first[1]) : object()
-    if (member.endsWith('[]')) return [member.slice(0, -2), { type: 'array', items: schema }] as const
-    return [member, { ...schema, ...known[`${name} ${path}`] }] as const
-  })
-  const required = properties
-    .map(([member]) => member)
-    .filter(member => !optional.includes(`${name} ${prefix}${member}`))
-  return { type: 'object', required, properties: Object.fromEntries(properties) }
-}
-
-function fieldOf([type, meaning]: AnswerWords[string]): Json {
-  return { ...schemaOfType[type], description: withoutLinks(meaning) }
-}
-
-/** Links lead to other pages of docs/, which a tool does not have. */
-function withoutLinks(meaning: string): string {
-  return meaning.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+function envelope(codes: readonly string[]): ObjectSchema {
+  const error = object(
+    {
+      code: text('one of [ERRORS.md](ERRORS.md); decide by this', { enum: codes }),
+      message: text('what happened and what to do: for your logs, not for buyers'),
+      retryable: flag(
+        'whether the same request can succeed later without a change: under a new `Idempotency-Key` where there is a `payment_id`, because the old one keeps this answer (except `idempotency_in_progress`); else under the same one'
+      ),
+      correlation_id: uuid('your `X-Correlation-Id`, when you sent one'),
+      request_id: uuid('our id of the request, as in `X-Request-Id`: tell it to the operator'),
+      payment_id: uuid(
+        'the payment, when the request has made or found one; with `idempotency_conflict` that of the first request'
+      ),
+      fields: field({
+        type: 'array',
+        items: object({ path: { type: 'string' }, message: { type: 'string' } })
+      })(
+        'with `invalid_request`, `insufficient_scope` and some `invalid_card`: every broken rule. `path` is a field (`customer.email`), a parameter, `header …`, or `body`, `query` or `request` as a whole'
+      )
+    },
+    ['correlation_id', 'payment_id', 'fields']
+  )
+  return object({ error })
 }

@@ -1,23 +1,21 @@
 /**
  * docs/openapi.json: the HTTP API for tools that make clients, mocks and collections of requests (OpenAPI 3.1).
  *
- * It holds what docs/API.md holds, from the same sources: routes and request schemas of `api/`, the words of
- * `scripts/docs/api/words.ts`, the error catalogue. The system tests hold every answer of the service against it.
+ * It has the same sources as docs/API.md: routes and request schemas of `api/`, the schemas of answers
+ * (answer-schemas.ts), the error catalogue. The system tests hold every answer of the service against it.
  */
 import { merchantRoutes } from '../../../api/http/api-app.js'
 import { documentedCodes, TOKEN_CODES } from '../api/error-table.js'
 import { nameOf } from '../api/page.js'
 import { answerExample } from './answer-examples.js'
-import { answerSchemas } from './answer-schemas.js'
+import { answerSchemas, type Json } from './answer-schemas.js'
 import { type OperationWords, operationWords, TOKEN_ROUTE, tokenOperation } from './api-operations.js'
 import { type ErrorCollectors, errorResponses } from './error-responses.js'
 import { headerComponents, headersOf, parameterComponents, parametersOf } from './headers.js'
-import { bodyOf, queryParameters, tokenBody } from './requests.js'
+import { bodyOf, queryParameters, tokenRequest } from './requests.js'
 import { webhookEvents } from './webhook-schemas.js'
 
 export const OPENAPI_FILE = 'docs/openapi.json'
-
-type Json = Readonly<Record<string, unknown>>
 
 /** The document as a file. */
 export function openApiFile(): string {
@@ -26,7 +24,7 @@ export function openApiFile(): string {
 
 /** Throws when a route has no words. */
 export function openApiDocument(): Json {
-  const schemas: Record<string, Json> = answerSchemas()
+  const schemas: Record<string, Json> = { ...answerSchemas }
   const responses: Record<string, Json> = {}
   const collectors: ErrorCollectors = {
     schema: (name, schema) => {
@@ -38,7 +36,7 @@ export function openApiDocument(): Json {
       return { $ref: `#/components/responses/${name}` }
     }
   }
-  return {
+  return withoutLinks({
     openapi: '3.1.1',
     info: {
       title: 'Card payments',
@@ -67,7 +65,15 @@ export function openApiDocument(): Json {
         publishableKey: { type: 'http', scheme: 'bearer', description: 'A publishable key: it may only make tokens' }
       }
     }
-  }
+  })
+}
+
+/** Links in descriptions lead to other pages of docs/, which a tool does not have. */
+function withoutLinks(document: Json): Json {
+  const text = JSON.stringify(document, (key, value: unknown) =>
+    key === 'description' && typeof value === 'string' ? value.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1') : value
+  )
+  return JSON.parse(text) as Json
 }
 
 function paths(collect: ErrorCollectors): Json {
@@ -127,7 +133,7 @@ function tokenPath(collect: ErrorCollectors): Json {
       ...described(tokenOperation, 'Needs a publishable key.'),
       security: [{ publishableKey: [] }],
       parameters: parametersOf({ path: TOKEN_ROUTE, needsIdempotencyKey: false }),
-      requestBody: tokenBody(tokenOperation, collect.schema),
+      requestBody: bodyOf(tokenOperation, { schema: tokenRequest, isOptional: false }, collect.schema),
       responses: {
         ...answers(tokenOperation, false),
         ...errorResponses({ id: tokenOperation.id, movesMoney: false }, TOKEN_CODES, collect)

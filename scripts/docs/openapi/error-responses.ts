@@ -1,11 +1,9 @@
 /** The errors of a route, by status; the rows of the catalogue are their examples. */
 import { type ErrorCode, errorCatalogue } from '../../../runtime/errors.js'
-import { STANDARD_CODES } from '../api/error-table.js'
-import { errorSchema, publicCodesOf } from './answer-schemas.js'
+import { publicCodesOf, STANDARD_CODES } from '../api/error-table.js'
+import { errorSchema, type Json } from './answer-schemas.js'
 import { headersOf, isAboutPayment } from './headers.js'
 import { capitalised, type SchemaCollector } from './requests.js'
-
-type Json = Readonly<Record<string, unknown>>
 
 const EXAMPLE_ID = '0193c1a5-7c2e-7f5a-8a3b-1d2e3f4a5b6c'
 

@@ -1,8 +1,7 @@
 /** Headers of requests and answers; docs/API.md has the same tables in prose. */
 
 import { EXAMPLE_KEY, EXAMPLE_PAYMENT_ID } from './answer-examples.js'
-
-type Json = Readonly<Record<string, unknown>>
+import type { Json } from './answer-schemas.js'
 
 const uuid = { type: 'string', format: 'uuid' }
 const text = { type: 'string' }

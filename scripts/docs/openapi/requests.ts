@@ -1,11 +1,10 @@
 /** The schemas of requests: those that judge them, in words that every tool knows. */
 import type { MerchantRoute } from '../../../api/http/route.js'
 import type { Schema } from '../../../api/http/schema.js'
+import type { TokenField } from '../../../api/tokens/card-input.js'
 import { isRecord } from '../../../runtime/json.js'
-import { tokenWords } from '../api/words.js'
+import type { Json } from './answer-schemas.js'
 import type { OperationWords } from './api-operations.js'
-
-type Json = Readonly<Record<string, unknown>>
 
 /** Keeps a schema under a name; answers the reference to it. */
 export type SchemaCollector = (name: string, schema: Json) => Json
@@ -70,27 +69,32 @@ export function queryParameters(query: Schema): Json[] {
 /** `limit` of a list as a number. */
 export const listLimit = { type: 'integer', minimum: 1, maximum: 100 } as const
 
-/** The rules of a typed card are functions (api/tokens/card-input.ts): here is what a tool can check. */
-const tokenPatterns: Readonly<Record<keyof typeof tokenWords, Json>> = {
-  card_number: { pattern: '^[0-9]{12,19}$' },
-  holder_name: { minLength: 1, pattern: '\\S' },
-  expiration_month: { pattern: '^(0[1-9]|1[0-2])$' },
-  expiration_year: { pattern: '^[0-9]{4}$' },
-  cvv: { pattern: '^[0-9]{3,4}$' }
+/** The body of POST /v1/tokens, whose rules are functions (api/tokens/card-input.ts): here is what a tool can check. */
+const tokenFields: Readonly<Record<TokenField, Json>> = {
+  card_number: {
+    pattern: '^[0-9]{12,19}$',
+    description: 'the card number',
+    rule: '12 to 19 digits without spaces, with a valid check digit'
+  },
+  holder_name: {
+    minLength: 1,
+    pattern: '\\S',
+    description: 'the name on the card',
+    rule: '1 to 120 characters, with fewer than 12 digits, because 12 may be a card number'
+  },
+  expiration_month: { pattern: '^(0[1-9]|1[0-2])$', description: 'month of expiry', rule: '`01` to `12`' },
+  expiration_year: { pattern: '^[0-9]{4}$', description: 'year of expiry', rule: 'four digits, not in the past' },
+  cvv: { pattern: '^[0-9]{3,4}$', description: 'the security code; never written to a disk', rule: '3 or 4 digits' }
 }
 
-export function tokenBody({ id, example }: OperationWords, collect: SchemaCollector): Json {
-  const fields = Object.entries(tokenPatterns).map(([name, rule]) => {
-    const description = tokenWords[name as keyof typeof tokenWords]
-    return [name, { type: 'string', ...rule, description }]
-  })
-  const schema = collect(requestName(id), {
-    type: 'object',
-    additionalProperties: false,
-    required: Object.keys(tokenPatterns),
-    properties: Object.fromEntries(fields)
-  })
-  return { required: true, content: { 'application/json': { schema, example } } }
+export const tokenRequest: Schema = {
+  type: 'object',
+  additionalProperties: false,
+  required: Object.keys(tokenFields),
+  rule: 'must be a JSON object',
+  properties: Object.fromEntries(
+    Object.entries(tokenFields).map(([name, rules]) => [name, { type: 'string', ...rules }])
+  )
 }
 
 /** A schema as others may read it. */

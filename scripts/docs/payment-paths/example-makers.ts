@@ -32,65 +32,52 @@ export function found(
   return (payment, nowMs) => ({ type: 'FOUND', sale: sale(payment, status, changes(payment)), duplicateSaleId, nowMs })
 }
 
-export function capturedOtherwise(status: 'captured' | 'voided', cents: (payment: Payment) => number): Make {
-  return found(status, payment => ({ capturedCents: cents(payment) }))
-}
+/** The same event, but not before a moment of the payment. */
+const notBefore =
+  (momentMs: (payment: Payment, nowMs: number) => number) =>
+  (make: Make): Make =>
+  (payment, nowMs) =>
+    make(payment, Math.max(nowMs, momentMs(payment, nowMs)))
+
+/** At the end of the window of a hold. */
+export const afterWindow = notBefore(({ progress }, nowMs) => progress.expiresAtMs ?? nowMs)
+
+/** When the next query is due. */
+export const whenDue = notBefore(({ progress }, nowMs) => progress.reconciliation?.nextAtMs ?? nowMs)
 
 /** Later than the horizon of the open query. */
-export function beyondHorizon(make: Make): Make {
-  return (payment, nowMs) => {
-    const sinceMs = payment.progress.reconciliation?.sinceMs ?? nowMs
-    return make(payment, Math.max(nowMs, sinceMs + examplePolicy.notFoundHorizonMs))
-  }
+export const beyondHorizon = notBefore(
+  ({ progress }, nowMs) => (progress.reconciliation?.sinceMs ?? nowMs) + examplePolicy.notFoundHorizonMs
+)
+
+/** When the record must show the last refund and what was reported. */
+export const onceShown = notBefore(
+  ({ progress: { refundedAtMs, notification } }, nowMs) =>
+    Math.max(refundedAtMs ?? nowMs, notification?.sinceMs ?? 0) + examplePolicy.notFoundHorizonMs
+)
+
+/** After the wait for what was reported. */
+export const daysLater = notBefore(
+  ({ progress }, nowMs) => (progress.notification?.sinceMs ?? nowMs) + examplePolicy.reconcileListAfterMs
+)
+
+/** When the network does not return the sale any more. */
+export const monthsLater = notBefore(({ terms }) => terms.createdAtMs + 100 * 24 * 3_600_000)
+
+type WithoutTime<Event> = Event extends PaymentEvent ? Omit<Event, 'nowMs'> : never
+
+/** An event that does not depend on the payment. */
+export function plain(event: WithoutTime<PaymentEvent>): Make {
+  return (_, nowMs) => ({ ...event, nowMs }) as PaymentEvent
 }
 
-/** When the record can't be behind with the last refund, or with what was reported, any more. */
-export function onceShown(make: Make): Make {
-  return (payment, nowMs) => {
-    const { refundedAtMs, notification } = payment.progress
-    const sinceMs = Math.max(refundedAtMs ?? nowMs, notification?.sinceMs ?? 0)
-    return make(payment, Math.max(nowMs, sinceMs + examplePolicy.notFoundHorizonMs))
-  }
-}
+const requested =
+  (type: 'CAPTURE' | 'CANCEL', idempotencyKey: string) =>
+  (amountOf: (payment: Payment) => number | null): Make =>
+  (payment, nowMs) => ({ type, amountCents: amountOf(payment), idempotencyKey, nowMs })
 
-/** When what was reported is not waited for any more. */
-export function daysLater(make: Make): Make {
-  return (payment, nowMs) => {
-    const sinceMs = payment.progress.notification?.sinceMs ?? nowMs
-    return make(payment, Math.max(nowMs, sinceMs + examplePolicy.reconcileListAfterMs))
-  }
-}
-
-/** When the network tells of the sale no more. */
-export function monthsLater(make: Make): Make {
-  return (payment, nowMs) => make(payment, Math.max(nowMs, payment.terms.createdAtMs + 100 * 24 * 3_600_000))
-}
-
-export function concluded(isBooked: boolean): Make {
-  return (_, nowMs) => ({ type: 'OPERATION_CONCLUDED', isBooked, nowMs })
-}
-
-export function capture(amountOf: (payment: Payment) => number | null): Make {
-  return (payment, nowMs) => ({
-    type: 'CAPTURE',
-    amountCents: amountOf(payment),
-    idempotencyKey: 'capture-record',
-    nowMs
-  })
-}
-
-export function cancel(amountOf: (payment: Payment) => number | null): Make {
-  return (payment, nowMs) => ({
-    type: 'CANCEL',
-    amountCents: amountOf(payment),
-    idempotencyKey: 'cancel-record',
-    nowMs
-  })
-}
-
-export function approved(isCaptured: boolean): Make {
-  return (_, nowMs) => ({ type: 'APPROVED', isCaptured, references, nowMs })
-}
+export const capture = requested('CAPTURE', 'capture-record')
+export const cancel = requested('CANCEL', 'cancel-record')
 
 /** What the record shows once the refund at hand is in it. */
 export const bookedCents = ({ progress }: Payment): number => progress.refundedCents + progress.operation.amountCents

@@ -5,19 +5,19 @@
 import type { Payment } from '../../../machines/model.js'
 import type { PaymentEvent } from '../../../machines/payment/events.js'
 import {
-  approved,
+  afterWindow,
   beyondHorizon,
   bookedCents,
   cancel,
   capture,
-  capturedOtherwise,
-  concluded,
   daysLater,
   found,
   type Make,
   monthsLater,
   onceShown,
-  references
+  plain,
+  references,
+  whenDue
 } from './example-makers.js'
 
 export interface ExampleEvent {
@@ -33,221 +33,131 @@ export interface ExampleEvent {
 const PART_OF_CAPTURE_CENTS = 6_000
 const PART_OF_REFUND_CENTS = 2_500
 
-function example(id: string, label: string, event: Make): ExampleEvent {
-  const type = id.split('/')[0] as PaymentEvent['type']
-  return { id, label, type, event }
-}
+const booked = { type: 'OPERATION_CONCLUDED', isBooked: true } as const
 
-export const exampleEvents: readonly ExampleEvent[] = [
-  example('AUTHORISE', 'authorise', (_, nowMs) => ({ type: 'AUTHORISE', nowMs })),
-  example(
-    'CAPTURE/whole',
-    'capture all',
-    capture(() => null)
-  ),
-  example(
-    'CAPTURE/part',
-    'capture a part',
-    capture(() => PART_OF_CAPTURE_CENTS)
-  ),
-  example(
-    'CAPTURE/above',
-    'capture more than authorised',
-    capture(({ terms }) => terms.amountCents + 1)
-  ),
-  example('CAPTURE/late', 'capture after the window', (payment, nowMs) =>
-    capture(() => null)(payment, Math.max(nowMs, payment.progress.expiresAtMs ?? nowMs))
-  ),
-  example(
-    'CANCEL/whole',
-    'cancel, or refund the rest',
-    cancel(() => null)
-  ),
-  example(
-    'CANCEL/part',
-    'refund a part',
-    cancel(() => PART_OF_REFUND_CENTS)
-  ),
-  example(
-    'CANCEL/above',
-    'refund more than captured',
-    cancel(({ terms }) => terms.amountCents + 1)
-  ),
-  example('EXPIRE', 'the window is over', (payment, nowMs) => ({
-    type: 'EXPIRE',
-    nowMs: Math.max(nowMs, payment.progress.expiresAtMs ?? nowMs)
-  })),
-  example('EXPIRE/early', 'expiry before its time', (_, nowMs) => ({ type: 'EXPIRE', nowMs })),
-  example('RECONCILE', 'ask the network', (payment, nowMs) => ({
-    type: 'RECONCILE',
-    nowMs: Math.max(nowMs, payment.progress.reconciliation?.nextAtMs ?? nowMs)
-  })),
-  example('RESUMED', 'redelivered after a crash', (_, nowMs) => ({ type: 'RESUMED', nowMs })),
-  example('NETWORK_NOTIFICATION', 'something reported', (_, nowMs) => ({
-    type: 'NETWORK_NOTIFICATION',
-    reported: 'change',
-    nowMs
-  })),
-  example('NETWORK_NOTIFICATION/chargeback', 'chargeback reported', (_, nowMs) => ({
-    type: 'NETWORK_NOTIFICATION',
-    reported: 'chargeback',
-    nowMs
-  })),
-  example('REVIEW_RESOLVED', 'an operator has looked', (_, nowMs) => ({ type: 'REVIEW_RESOLVED', nowMs })),
-  example('APPROVED', 'approved', (payment, nowMs) => approved(payment.terms.captureMode === 'auto')(payment, nowMs)),
-  example('APPROVED/authorised', 'approved, but not captured', approved(false)),
-  example('DECLINED', 'declined by the issuer', (_, nowMs) => ({
-    type: 'DECLINED',
-    code: '05',
-    references,
-    nowMs
-  })),
-  example('REJECTED', 'refused by the network', (_, nowMs) => ({ type: 'REJECTED', code: '100', nowMs })),
-  example('REJECTED/late', 'refused, because it is too late', (_, nowMs) => ({
-    type: 'REJECTED',
-    code: '101',
-    isTooLate: true,
-    nowMs
-  })),
-  example('OPERATION_CONCLUDED/early', 'an operator is too early', concluded(true)),
-  example('OPERATION_CONCLUDED/booked', 'an operator has seen it booked', beyondHorizon(concluded(true))),
-  example('OPERATION_CONCLUDED/missing', 'an operator has not found it booked', beyondHorizon(concluded(false))),
-  example('NOT_SENT', 'surely not sent', (_, nowMs) => ({ type: 'NOT_SENT', reason: 'connection refused', nowMs })),
-  example('AMBIGUOUS', 'no conclusive answer', (_, nowMs) => ({ type: 'AMBIGUOUS', reason: 'timeout', nowMs })),
-  example('CARD_MISSING', 'card data is gone', (_, nowMs) => ({
-    type: 'CARD_MISSING',
-    failure: 'invalid_token',
-    nowMs
-  })),
-  example('OVERDUE', 'not authorised in time', (_, nowMs) => ({ type: 'OVERDUE', nowMs })),
-  example('FOUND/authorised', 'found authorised', found('authorised')),
-  example(
-    'FOUND/authorised/duplicate',
-    'found twice, authorised',
-    found('authorised', () => ({}), 'sale-2')
-  ),
-  example('FOUND/captured', 'found captured', found('captured')),
-  example(
-    'FOUND/captured/duplicate',
-    'found twice, captured',
-    found('captured', () => ({}), 'sale-2')
-  ),
-  example(
+type Example = readonly [id: string, label: string, make: Make]
+
+const examples: readonly Example[] = [
+  ['AUTHORISE', 'authorise', plain({ type: 'AUTHORISE' })],
+  ['CAPTURE/whole', 'capture all', capture(() => null)],
+  ['CAPTURE/part', 'capture a part', capture(() => PART_OF_CAPTURE_CENTS)],
+  ['CAPTURE/above', 'capture more than authorised', capture(({ terms }) => terms.amountCents + 1)],
+  ['CAPTURE/late', 'capture after the window', afterWindow(capture(() => null))],
+  ['CANCEL/whole', 'cancel, or refund the rest', cancel(() => null)],
+  ['CANCEL/part', 'refund a part', cancel(() => PART_OF_REFUND_CENTS)],
+  ['CANCEL/above', 'refund more than captured', cancel(({ terms }) => terms.amountCents + 1)],
+  ['EXPIRE', 'the window is over', afterWindow(plain({ type: 'EXPIRE' }))],
+  ['EXPIRE/early', 'expiry before its time', plain({ type: 'EXPIRE' })],
+  ['RECONCILE', 'ask the network', whenDue(plain({ type: 'RECONCILE' }))],
+  ['RESUMED', 'redelivered after a crash', plain({ type: 'RESUMED' })],
+  ['NETWORK_NOTIFICATION', 'something reported', plain({ type: 'NETWORK_NOTIFICATION', reported: 'change' })],
+  [
+    'NETWORK_NOTIFICATION/chargeback',
+    'chargeback reported',
+    plain({ type: 'NETWORK_NOTIFICATION', reported: 'chargeback' })
+  ],
+  ['REVIEW_RESOLVED', 'an operator has looked', plain({ type: 'REVIEW_RESOLVED' })],
+  [
+    'APPROVED',
+    'approved',
+    ({ terms }, nowMs) => ({ type: 'APPROVED', isCaptured: terms.captureMode === 'auto', references, nowMs })
+  ],
+  ['APPROVED/authorised', 'approved, but not captured', plain({ type: 'APPROVED', isCaptured: false, references })],
+  ['DECLINED', 'declined by the issuer', plain({ type: 'DECLINED', code: '05', references })],
+  ['REJECTED', 'refused by the network', plain({ type: 'REJECTED', code: '100' })],
+  ['REJECTED/late', 'refused, because it is too late', plain({ type: 'REJECTED', code: '101', isTooLate: true })],
+  ['OPERATION_CONCLUDED/early', 'an operator is too early', plain(booked)],
+  ['OPERATION_CONCLUDED/booked', 'an operator has seen it booked', beyondHorizon(plain(booked))],
+  [
+    'OPERATION_CONCLUDED/missing',
+    'an operator has not found it booked',
+    beyondHorizon(plain({ ...booked, isBooked: false }))
+  ],
+  ['NOT_SENT', 'provably not sent', plain({ type: 'NOT_SENT', reason: 'connection refused' })],
+  ['AMBIGUOUS', 'no conclusive answer', plain({ type: 'AMBIGUOUS', reason: 'timeout' })],
+  ['CARD_MISSING', 'card data is gone', plain({ type: 'CARD_MISSING', failure: 'invalid_token' })],
+  ['OVERDUE', 'not authorised in time', plain({ type: 'OVERDUE' })],
+  ['FOUND/authorised', 'found authorised', found('authorised')],
+  ['FOUND/authorised/duplicate', 'found twice, authorised', found('authorised', () => ({}), 'sale-2')],
+  ['FOUND/captured', 'found captured', found('captured')],
+  ['FOUND/captured/duplicate', 'found twice, captured', found('captured', () => ({}), 'sale-2')],
+  [
     'FOUND/captured/refunded',
     'found with the refund booked',
     found('captured', payment => ({ voidedCents: bookedCents(payment) }))
-  ),
-  example('FOUND/captured/silent', 'still without the refund, beyond the horizon', beyondHorizon(found('captured'))),
-  example(
-    'FOUND/captured/disputed',
-    'found charged back',
-    found('captured', () => ({ isChargedBack: true }))
-  ),
-  example(
-    'FOUND/captured/undone',
-    'found with nothing refunded',
-    onceShown(found('captured', () => ({ voidedCents: 0 })))
-  ),
-  example(
+  ],
+  ['FOUND/captured/silent', 'still without the refund, beyond the horizon', beyondHorizon(found('captured'))],
+  ['FOUND/captured/disputed', 'found charged back', found('captured', () => ({ isChargedBack: true }))],
+  ['FOUND/captured/undone', 'found with nothing refunded', onceShown(found('captured', () => ({ voidedCents: 0 })))],
+  [
     'FOUND/captured/less',
     'found with less refunded',
     onceShown(found('captured', ({ progress }) => ({ voidedCents: Math.max(progress.refundedCents - 1, 0) })))
-  ),
-  ...(['captured', 'voided'] as const).flatMap(status => [
-    example(
+  ],
+  ...(['captured', 'voided'] as const).flatMap((status): Example[] => [
+    [
       `FOUND/${status}/lowered`,
       'found with less captured',
-      capturedOtherwise(status, ({ progress }) => progress.refundedCents || PART_OF_CAPTURE_CENTS)
-    ),
-    example(
+      found(status, ({ progress }) => ({ capturedCents: progress.refundedCents || PART_OF_CAPTURE_CENTS }))
+    ],
+    [
       `FOUND/${status}/raised`,
       'found with more captured',
-      capturedOtherwise(status, ({ terms }) => terms.amountCents + 1)
-    )
+      found(status, ({ terms }) => ({ capturedCents: terms.amountCents + 1 }))
+    ]
   ]),
-  example(
-    'FOUND/captured/behind',
-    'found without the refund of a moment ago',
-    found('captured', () => ({ voidedCents: 0 }))
-  ),
-  example(
+  ['FOUND/captured/behind', 'found without the refund of a moment ago', found('captured', () => ({ voidedCents: 0 }))],
+  [
     'FOUND/voided/more',
     'found voided, with more refunded',
     found('voided', ({ progress }) => ({ voidedCents: progress.refundedCents + 1 }))
-  ),
-  example(
+  ],
+  [
     'FOUND/voided/undone',
     'found voided, with nothing refunded',
     onceShown(found('voided', () => ({ voidedCents: 0 })))
-  ),
-  example(
+  ],
+  [
     'FOUND/voided/unconfirmed',
     'still voided, days after the notification',
     daysLater(found('voided', ({ progress }) => ({ voidedCents: progress.refundedCents })))
-  ),
-  example('FOUND/captured/unconfirmed', 'still as it was, days after the notification', daysLater(found('captured'))),
-  example(
-    'FOUND/authorised/unconfirmed',
-    'still authorised, days after the notification',
-    daysLater(found('authorised'))
-  ),
-  example('FOUND/denied', 'found denied', found('denied')),
-  example('FOUND/denied/still', 'still denied, beyond the horizon', beyondHorizon(found('denied'))),
-  example(
-    'FOUND/denied/duplicate',
-    'found denied, and another one',
-    found('denied', () => ({}), 'sale-2')
-  ),
-  example('FOUND/voided', 'found voided', found('voided')),
-  example(
+  ],
+  ['FOUND/captured/unconfirmed', 'still as it was, days after the notification', daysLater(found('captured'))],
+  ['FOUND/authorised/unconfirmed', 'still authorised, days after the notification', daysLater(found('authorised'))],
+  ['FOUND/denied', 'found denied', found('denied')],
+  ['FOUND/denied/still', 'still denied, beyond the horizon', beyondHorizon(found('denied'))],
+  ['FOUND/denied/duplicate', 'found denied, and another one', found('denied', () => ({}), 'sale-2')],
+  ['FOUND/voided', 'found voided', found('voided')],
+  [
     'FOUND/voided/less',
     'found voided, with other figures',
     onceShown(found('voided', ({ progress }) => ({ voidedCents: Math.max(progress.refundedCents - 1, 0) })))
-  ),
-  example(
+  ],
+  [
     'FOUND/voided/behind',
     'found voided, without the refund of a moment ago',
     found('voided', () => ({ voidedCents: 0 }))
-  ),
-  example(
+  ],
+  [
     'FOUND/voided/same',
     'found voided, as far as refunded',
     found('voided', ({ progress }) => ({ voidedCents: progress.refundedCents }))
-  ),
-  example(
-    'FOUND/voided/duplicate',
-    'found voided, and another one',
-    found('voided', () => ({}), 'sale-2')
-  ),
-  example(
-    'FOUND/voided/disputed',
-    'found voided and charged back',
-    found('voided', () => ({ isChargedBack: true }))
-  ),
-  example('FOUND/unfinished', 'the network does not know yet', found('unfinished')),
-  example('ABSENT', 'not found', (_, nowMs) => ({ type: 'ABSENT', nowMs })),
-  example(
-    'ABSENT/beyond',
-    'not found, beyond the horizon',
-    beyondHorizon((_, nowMs) => ({ type: 'ABSENT', nowMs }))
-  ),
-  example(
-    'ABSENT/unconfirmed',
-    'not found, days after the notification',
-    daysLater((_, nowMs) => ({ type: 'ABSENT', nowMs }))
-  ),
-  example(
-    'ABSENT/forgotten',
-    'not found, months after the sale',
-    monthsLater((_, nowMs) => ({ type: 'ABSENT', nowMs }))
-  ),
-  example('NO_ANSWER', 'the network does not answer', (_, nowMs) => ({
-    type: 'NO_ANSWER',
-    reason: 'connection refused',
-    nowMs
-  })),
-  example('POISONED', 'delivered too often', (_, nowMs) => ({ type: 'POISONED', nowMs }))
+  ],
+  ['FOUND/voided/duplicate', 'found voided, and another one', found('voided', () => ({}), 'sale-2')],
+  ['FOUND/voided/disputed', 'found voided and charged back', found('voided', () => ({ isChargedBack: true }))],
+  ['FOUND/unfinished', 'the network does not know yet', found('unfinished')],
+  ['ABSENT', 'not found', plain({ type: 'ABSENT' })],
+  ['ABSENT/beyond', 'not found, beyond the horizon', beyondHorizon(plain({ type: 'ABSENT' }))],
+  ['ABSENT/unconfirmed', 'not found, days after the notification', daysLater(plain({ type: 'ABSENT' }))],
+  ['ABSENT/forgotten', 'not found, months after the sale', monthsLater(plain({ type: 'ABSENT' }))],
+  ['NO_ANSWER', 'the network does not answer', plain({ type: 'NO_ANSWER', reason: 'connection refused' })],
+  ['POISONED', 'delivered too often', plain({ type: 'POISONED' })]
 ]
+
+export const exampleEvents: readonly ExampleEvent[] = examples.map(([id, label, event]) => {
+  const type = id.split('/')[0] as PaymentEvent['type']
+  return { id, label, type, event }
+})
 
 /** Finds an example by its id. Throws on one that does not exist. */
 export function exampleOf(id: string): ExampleEvent {

@@ -39,7 +39,7 @@ export function nextMomentMs({ atMs }: World): number {
 }
 
 /** What merchants, operators, timers and the network's notifications bring to a payment that was sent. */
-export const laterCommands: readonly PaymentEvent['type'][] = [
+const laterCommands: readonly PaymentEvent['type'][] = [
   'CAPTURE',
   'CANCEL',
   'EXPIRE',

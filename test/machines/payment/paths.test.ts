@@ -1,6 +1,6 @@
 /** Paths generated from the machine, run against the machine; invariants that hold wherever they lead. */
 import { expect } from 'chai'
-import { leavesOf } from '../../../machines/chart.js'
+import { entered, leavesOf } from '../../../machines/chart.js'
 import {
   isOpen,
   operationStates,
@@ -17,7 +17,6 @@ import type { PaymentTag } from '../../../machines/payment/setup.js'
 import { refundableCents } from '../../../machines/payment/sums.js'
 import { examplePolicy } from '../../../scripts/docs/payment-paths/example-payment.js'
 import { exampleEvents } from '../../../scripts/docs/payment-paths/payment-examples.js'
-import { endOf, shortestPaths } from '../../../scripts/docs/payment-paths/payment-paths.js'
 import { isTimely, nextMomentMs, type World } from '../../../scripts/docs/payment-paths/payment-world.js'
 import {
   allPaths,
@@ -28,6 +27,7 @@ import {
   paymentChart,
   transitionTaken
 } from '../../support/payment-paths.js'
+import { endOf, shortestPaths } from '../../support/shortest-paths.js'
 
 const edges = allPaths()
 /** What each tag is true of; the machine is held against this list, and everything else asks for the tag. */
@@ -139,9 +139,11 @@ describe('wherever a path leads', () => {
         const event = example.event(world.payment, nextMomentMs(world))
         const decision = decide(world.payment, event, examplePolicy)
         const transition = transitionTaken(world, event)
-        expect(decision.kind, `${placeOf(world.payment.progress)} on ${example.id}`).to.equal(
-          transition === null ? 'refused' : 'taken'
-        )
+        const place = placeOf(world.payment.progress)
+        expect(decision.kind, `${place} on ${example.id}`).to.equal(transition === null ? 'refused' : 'taken')
+        if (decision.kind === 'refused' || transition === null) continue
+        const next = transition.target === null ? place : entered(paymentChart, transition.target)
+        expect(placeOf(decision.payment.progress), `${place} on ${example.id}`).to.equal(next)
       }
     }
   })

@@ -8,8 +8,6 @@ const SENTENCES: readonly (readonly [page: string, setting: keyof Config, words:
   ['API', 'tokenTtlMs', 'lives 15 minutes and can be used once'],
   ['DESIGN', 'networkRetryMs', 'calls that were not sent are retried for 4 s'],
   ['DESIGN', 'notFoundHorizonMs', '"Not found" counts only beyond the horizon (10 min'],
-  ['DESIGN', 'reconcileDelaysMs', 'after 2 s, then 5 s, 15 s, 1 min, 5 min, 15 min, 1 h, hourly'],
-  ['DESIGN', 'reconcileListAfterMs', 'after 72 h the payment is listed'],
   ['HOSTED_FIELDS', 'tokenTtlMs', 'A token pays once, within 15 minutes'],
   ['PAYMENTS', 'notFoundHorizonMs', 'for the horizon (10 min, `NOT_FOUND_HORIZON_MS`)'],
   ['PAYMENTS', 'reconcileDelaysMs', 'after 2 s, then 5 s, 15 s, 1 min, 5 min, 15 min and each hour'],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { parse } from 'yaml'
-import { metricGroups, seriesLabels } from '../../../scripts/docs/metrics-page.js'
+import { metricGroups } from '../../../scripts/docs/metrics-page.js'
 import { dashboardQueries, rulesIn, seriesOf } from '../../../scripts/operator/doctor/queries.js'
 
 interface Alert {
@@ -105,3 +105,17 @@ describe('dashboards and alerts', () => {
     }
   })
 })
+
+/** Every series that /metrics shows, with its labels: a histogram has three, and those of the Prometheus client count. */
+function seriesLabels(): [string, readonly string[]][] {
+  const rows = metricGroups('').flatMap(group => group.rows)
+  return rows.flatMap(({ name, type, labels }): [string, readonly string[]][] =>
+    type === 'histogram'
+      ? [
+          [`${name}_bucket`, [...labels, 'le']],
+          [`${name}_sum`, labels],
+          [`${name}_count`, labels]
+        ]
+      : [[name, labels]]
+  )
+}

@@ -42,13 +42,12 @@ describe("the inspector's overview of a payment", function () {
       .and.not.to.match(/resolved|reversed|resumed/)
   })
 
-  it('shows verification on request, with the actions of the worker in each state', async () => {
+  it('shows verification on request', async () => {
     await flip()
     await isLegible()
     expect(await words())
       .to.contain('resolved as booked')
       .and.to.contain('refund reversed')
-    expect(await page.locator('[id="state:captured"] text').allTextContents()).to.include('duplicate sale: void')
   })
 
   it('keeps that in the address of the page', async () => {

@@ -3,7 +3,6 @@ import { expect } from 'chai'
 import { placeOf, type ReportedChange } from '../../../machines/model.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { readConfig } from '../../../runtime/config.js'
-import { endOf } from '../../../scripts/docs/payment-paths/payment-paths.js'
 import { freePort } from '../../../scripts/start/ports.js'
 import { noteKnownSale } from '../../support/known-sale.js'
 import { Merchant, withRedis } from '../../support/merchant.js'
@@ -18,6 +17,7 @@ import {
 import { Rounds } from '../../support/rounds.js'
 import { KNOWN_ORDER, ScriptedAcquirer } from '../../support/scripted-acquirer.js'
 import { type ServiceOptions, useService } from '../../support/service.js'
+import { endOf } from '../../support/shortest-paths.js'
 
 const ports = { transactions: await freePort(), queries: await freePort() }
 const notificationsPort = await freePort()

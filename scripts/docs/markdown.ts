@@ -25,3 +25,9 @@ export function filledPage(path: string, parts: Readonly<Record<string, string>>
   if (unused.size > 0) throw new Error(`${path} has no place for ${[...unused].join(', ')}.`)
   return { path, content }
 }
+
+/** A table of Markdown, not aligned: a changed cell changes one line. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}

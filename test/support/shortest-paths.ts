@@ -4,10 +4,10 @@
  */
 import { fromTransition } from 'xstate'
 import { getShortestPaths } from 'xstate/graph'
-import { placeOf } from '../../../machines/model.js'
-import type { PaymentEvent } from '../../../machines/payment/events.js'
-import { voidedElsewhereCents } from '../../../machines/payment/sums.js'
-import { firstWorld, happen, possibleEvents, type World } from './payment-world.js'
+import { placeOf } from '../../machines/model.js'
+import type { PaymentEvent } from '../../machines/payment/events.js'
+import { voidedElsewhereCents } from '../../machines/payment/sums.js'
+import { firstWorld, happen, possibleEvents, type World } from '../../scripts/docs/payment-paths/payment-world.js'
 
 type CaptureMode = 'auto' | 'manual'
 
