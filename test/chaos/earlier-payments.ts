@@ -1,5 +1,6 @@
 /** Payments that rest when the trouble of a chaos run begins, and move to the archive during it. */
-import { Client } from 'pg'
+import { Client, type QueryResultRow } from 'pg'
+import { until } from '../support/conditions.js'
 import { operate } from '../support/operator.js'
 import type { ChaosClient } from './client.js'
 import { readWhenDelivered } from './final-state.js'
@@ -32,15 +33,35 @@ export async function earlierPayments(
   return [...payments].flatMap(([id, payment]) => (payment !== null && payment.captured_cents > 0 ? id : []))
 }
 
+/** Waits until some of these payments are in the archive, whose server may be down meanwhile. Resolves to their ids. */
+export async function untilMoved(url: string, ids: readonly string[], limitMs: number): Promise<string[]> {
+  const query = 'SELECT id FROM payments WHERE id = ANY($1::uuid[])'
+  return await until(
+    'a payment moves to the archive',
+    async () => {
+      const rows = await rowsOf<{ id: string }>(url, query, [ids]).catch(() => [])
+      return rows.length > 0 && rows.map(({ id }) => id)
+    },
+    limitMs
+  )
+}
+
 export async function readArchived(url: string): Promise<Archived> {
+  const [counted] = await rowsOf<Archived>(
+    url,
+    'SELECT count(*)::int AS payments, count(returned_at)::int AS returned FROM payments'
+  )
+  return counted ?? { payments: 0, returned: 0 }
+}
+
+async function rowsOf<Row extends QueryResultRow>(url: string, query: string, values: unknown[] = []): Promise<Row[]> {
   const client = new Client({ connectionString: url })
-  await client.connect()
+  // A server that dies while no query runs.
+  client.on('error', () => undefined)
   try {
-    const { rows } = await client.query<Archived>(
-      'SELECT count(*)::int AS payments, count(returned_at)::int AS returned FROM payments'
-    )
-    return rows[0] ?? { payments: 0, returned: 0 }
+    await client.connect()
+    return (await client.query<Row>(query, values)).rows
   } finally {
-    await client.end()
+    await client.end().catch(() => undefined)
   }
 }

@@ -12,7 +12,7 @@ import { parseProcfile } from '../../scripts/start/procfile.js'
 import type { RunningService, Service } from '../../scripts/start/service.js'
 import { createRandom } from '../simulation/random.js'
 import { ChaosClient } from './client.js'
-import { type Archived, earlierPayments, readArchived } from './earlier-payments.js'
+import { type Archived, earlierPayments, readArchived, untilMoved } from './earlier-payments.js'
 import { type AuditedRun, auditRun } from './final-state.js'
 import { openLoop } from './open-loop.js'
 import { longestOutageStory } from './outages.js'
@@ -80,6 +80,10 @@ const PROGRESS_EVERY_S = 15
 const SCALE = ['api=2', 'tokens=2', 'payments=2', 'timers=2']
 /** Of the time with trouble: for so long, payments are sent before it that move to the archive. */
 const EARLIER_PART = 1 / 3
+/** Of those, payments that are changed when they have moved. The others are changed at the pace of the run. */
+const CHANGED_WHEN_MOVED = 3
+/** On a machine that is too slow to move any of them during the trouble, they move and change after it. */
+const MOVED_WITHIN_MS = { inTrouble: 15_000, inPeace: 60_000 }
 
 /** Runs to the verdict; everything that was started is stopped again. Rejects when the service does not start. */
 export async function runChaos(options: ChaosOptions): Promise<Verdict> {
@@ -189,20 +193,32 @@ async function runOn(
     options.crashPoints.length > 0
       ? noTrouble()
       : makeTrouble({ processes: () => service.processes, networkUrl: urls.network_url, proxies }, options, dice)
+  const meanwhile = earlier.slice(0, -CHANGED_WHEN_MOVED)
+  const whenMoved = earlier.slice(-CHANGED_WHEN_MOVED)
   let changed = 0
   const begun = await openLoop(options, index => {
     client.begin(`order-${index}`)
-    const id = index * EARLIER_PART >= changed ? earlier[changed++] : undefined
+    const id = index * EARLIER_PART >= changed ? meanwhile[changed++] : undefined
     if (id !== undefined) client.change(id, `change-${index}`)
     const isTold = index > 0 && index % Math.max(1, Math.round(rate * PROGRESS_EVERY_S)) === 0
     if (isTold) progress(`${index} payments begun, ${client.open} open`)
   })
+  const { archiveUrl } = redis
+  const changeMoved = async (limitMs: number): Promise<void> => {
+    if (archiveUrl === undefined) return
+    for (const id of await untilMoved(archiveUrl, whenMoved, limitMs)) client.change(id, `change-${id}`)
+  }
+  const isChanged = await changeMoved(MOVED_WITHIN_MS.inTrouble).then(
+    () => true,
+    () => false
+  )
   await trouble.end()
   await putFaults(urls.network_url, {})
   await service.untilReady()
+  if (!isChanged) await changeMoved(MOVED_WITHIN_MS.inPeace)
   progress(`${begun} payments were begun, ${client.open} are open; peace`)
   const audited = await auditRun([client], receiver, urls.network_url, trouble.strikes)
-  const archived = redis.archiveUrl === undefined ? null : await readArchived(redis.archiveUrl)
+  const archived = archiveUrl === undefined ? null : await readArchived(archiveUrl)
   return {
     ...audited,
     archived,

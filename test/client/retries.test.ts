@@ -123,9 +123,10 @@ describe('the client, when a request moves money', () => {
     const busy: Step = [202, unknown, { 'Retry-After': '1' }]
     const beganMs = performance.now()
     expect(await endOf(scriptedApi([busy, paid]))).to.deep.equal(captured)
-    expect(performance.now() - beganMs).to.be.within(1_000, 1_500)
+    expect(performance.now() - beganMs).to.be.at.least(1_000)
+    const askedMs = performance.now()
     await outcomeUnknown(scriptedApi([busy, paid]), { deadlineMs: 900 })
-    expect(performance.now() - beganMs).to.be.lessThan(1_800)
+    expect(performance.now() - askedMs).to.be.lessThan(900)
   })
 
   it('ends a try that takes too long, and tries again', async () => {

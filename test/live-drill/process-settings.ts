@@ -19,9 +19,9 @@ const processNames = ['api', 'tokens', 'notifications', 'payments', 'timers', 'w
 
 /** Production's times, shorter, so that a drill sees the end of what it begins. */
 const NETWORK_TIMES = {
-  NETWORK_CONNECT_TIMEOUT_MS: '2000',
-  NETWORK_AUTHORISE_TIMEOUT_MS: '3000',
-  NETWORK_TIMEOUT_MS: '3000',
+  NETWORK_CONNECT_TIMEOUT_MS: '3000',
+  NETWORK_AUTHORISE_TIMEOUT_MS: '4500',
+  NETWORK_TIMEOUT_MS: '4500',
   NETWORK_RETRY_MS: '2000',
   NOT_FOUND_HORIZON_MS: '8000',
   RECONCILE_DELAYS_MS: '300,600,1200'

@@ -54,6 +54,8 @@ export const shortSteps: readonly string[] = [
 export interface LiveDrillOptions {
   /** The checkout. */
   readonly root: string
+  /** The folder of an unpacked release, which other users can read; absent: one is made from the checkout. */
+  readonly release?: string
   /** Names of steps; they run in the order of `stepNames`. */
   readonly steps: readonly string[]
   /** New payments per second. */
@@ -95,7 +97,7 @@ export async function runLiveDrill(options: LiveDrillOptions): Promise<StepResul
   process.once('exit', killNow)
   const place = await temporaryFolder('payments-live-')
   try {
-    const unpacked = await unpackRelease(options.root, place.path)
+    const unpacked = options.release ?? (await unpackRelease(options.root, place.path))
     const vendor = vendorDir(options.root)
     installation = await install({ ...options, root: unpacked, vendorDir: vendor, dir: place.path })
     await installation.startProcesses()

@@ -6,6 +6,7 @@ import { adaptToFirefoxEsr } from './firefox-esr.js'
 /** Chromium's own services would look for hosts on the internet all the time. Playwright sets the same for Firefox. */
 const QUIET = [
   '--disable-gpu',
+  '--disable-software-rasterizer',
   '--disable-quic',
   '--no-first-run',
   '--disable-background-networking',

@@ -23,7 +23,7 @@ describe('death at every point', () => {
     it(`loses and duplicates nothing: ${name}`, async function () {
       // Up to 40 s of computing, and a multiple of that on a machine that is busy.
       this.timeout(240_000)
-      const chosen = { hasSecondDeaths: TWICE.includes(name) }
+      const chosen = { hasSecondDeaths: TWICE.includes(name), hasRepetitions: false }
       for await (const { hits, points, violations } of crashMatrix([name as ScenarioName], chosen)) {
         for (const point of points) reached.add(point)
         expect(violations, `deaths ${hits.join(' and ')} at ${points.join(' and ')}`).to.deep.equal([])

@@ -33,6 +33,8 @@ interface Life {
 const POLLS: readonly string[] = ['read_commands', 'fire_due', 'take_notifications']
 /** Steps that follow a death. */
 const AFTERMATH: readonly string[] = ['requeue', 'drop_consumer']
+/** So many of the points between the same steps are tried at each end of a life. */
+const ALIKE = 2
 const MERCHANT = 'm_one'
 /** Enough for other workers to end what the suspended one began, lost answers included; far below the horizon. */
 const SLEEP_MS = 12_000
@@ -42,16 +44,23 @@ const ARCHIVE_STEPS: readonly string[] = ['archive.put', 'remove_payments', 'arc
 /** Time for a payment to leave, to come back and to leave again, with a long sleep at any step (ms). */
 const ARCHIVE_PEACE_MAX_MS = 24 * 3_600_000
 
-/** Yields one life after the other. `hasSecondDeaths`: also those with a second death in the aftermath of the first. */
+/** What takes the most lives and finds the least. */
+export interface Extent {
+  /** Also lives with a second death in the aftermath of the first. */
+  readonly hasSecondDeaths: boolean
+  /** Also lives with a death at a point that comes between the same steps several times, before and after. */
+  readonly hasRepetitions: boolean
+}
+
+/** Yields one life after the other. */
 export async function* crashMatrix(
   names: readonly ScenarioName[],
-  { hasSecondDeaths }: { readonly hasSecondDeaths: boolean }
+  { hasSecondDeaths, hasRepetitions }: Extent
 ): AsyncGenerator<Deaths> {
   for (const scenario of names) {
     const { points, violations } = await live(scenario, [])
     if (violations.length > 0) throw new Error(`${scenario} fails without a death: ${violations.join('; ')}`)
-    for (const [hit, point] of points.entries()) {
-      if (!isOfInterest(points, hit)) continue
+    for (const [hit, point] of hitsOfInterest(points, hasRepetitions)) {
       const first = await live(scenario, [hit])
       yield { scenario, hits: [hit], points: [point], violations: first.violations }
       if (!hasSecondDeaths) continue
@@ -68,10 +77,12 @@ export async function* crashMatrix(
  * Yields one life after the other, in each of which a process is suspended at another point, for so long that its lock
  * is gone and others have ended what it had in its hands when it goes on.
  */
-export async function* sleepMatrix(name: ScenarioName, mutant: Mutant | null = null): AsyncGenerator<Deaths> {
+export async function* sleepMatrix(
+  name: ScenarioName,
+  { mutant = null, hasRepetitions = false }: { mutant?: Mutant | null } & Partial<Extent> = {}
+): AsyncGenerator<Deaths> {
   const { points } = await live(name, [], suspended)
-  for (const [hit, point] of points.entries()) {
-    if (!isOfInterest(points, hit)) continue
+  for (const [hit, point] of hitsOfInterest(points, hasRepetitions)) {
     const { violations } = await live(name, [hit], suspended, mutant)
     yield { scenario: name, hits: [hit], points: [point], violations }
   }
@@ -202,9 +213,27 @@ function stepOf(point: CrashPoint): string {
   return point.replace(/\.(before|after)$/, '')
 }
 
+/** The first and the last of all points between the same steps; all of them with `hasRepetitions`. */
+function hitsOfInterest(points: readonly CrashPoint[], hasRepetitions: boolean): [hit: number, point: CrashPoint][] {
+  const hits = [...points.entries()].filter(([hit]) => isOfInterest(points, hit))
+  if (hasRepetitions) return hits
+  const alike = new Map<string, number[]>()
+  for (const [hit, point] of hits) {
+    const before = points.slice(0, hit).findLast(isStep)
+    const surroundings = [before, point, points.slice(hit + 1).find(isStep)].join()
+    alike.set(surroundings, [...(alike.get(surroundings) ?? []), hit])
+  }
+  const kept = new Set([...alike.values()].flatMap(same => [...same.slice(0, ALIKE), ...same.slice(-ALIKE)]))
+  return hits.filter(([hit]) => kept.has(hit))
+}
+
 function isOfInterest(points: readonly CrashPoint[], hit: number): boolean {
   return [hit - 2, hit - 1, hit, hit + 1, hit + 2].some(place => {
     const point = points[place]
-    return point !== undefined && !POLLS.includes(stepOf(point))
+    return point !== undefined && isStep(point)
   })
+}
+
+function isStep(point: CrashPoint): boolean {
+  return !POLLS.includes(stepOf(point))
 }

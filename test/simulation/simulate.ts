@@ -95,8 +95,8 @@ await runMany(options.from, options.seeds)
 async function runMatrix(): Promise<never> {
   const names = Object.keys(scenarios) as ScenarioName[]
   const matrices = [
-    ['dead', crashMatrix(names, { hasSecondDeaths: true })],
-    ...names.map(name => ['suspended', sleepMatrix(name)] as const)
+    ['dead', crashMatrix(names, { hasSecondDeaths: true, hasRepetitions: true })],
+    ...names.map(name => ['suspended', sleepMatrix(name, { hasRepetitions: true })] as const)
   ] as const
   const lives = new Map<string, number>()
   let failed = 0

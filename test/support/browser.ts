@@ -2,6 +2,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { launchBrowser } from '../runner/browser.js'
 import { browserOfThisRun } from '../runner/browser-binary.js'
+import { afterLastTest } from './after-last-test.js'
 
 export interface TestBrowser {
   /** A page in a profile of its own; what it logs as errors is collected in `problems`. */
@@ -15,25 +16,35 @@ const FETCH_DEADLINE_MS = 300_000
 
 let running: Promise<Browser> | undefined
 
-/** Call it inside a `describe`: pages are closed after its tests. */
+/** Call it inside a `describe`: what a test opens is closed after it, what a hook opens after the last test. */
 export function useBrowser(): TestBrowser {
   const problems: string[] = []
-  const pages: Page[] = []
+  const pages: { readonly page: Page; readonly isOfTest: boolean }[] = []
+  let isInTest = false
+  const close = async (ended: readonly { readonly page: Page }[]): Promise<void> => {
+    await Promise.all(ended.map(({ page }) => page.context().close()))
+  }
   before(async function () {
     this.timeout(FETCH_DEADLINE_MS)
-    running ??= launchBrowser(browserOfThisRun())
-    await running
+    await theBrowser()
   })
-  after(async () => {
-    await Promise.all(pages.map(page => page.context().close()))
+  beforeEach(() => {
+    isInTest = true
   })
+  // An open page keeps its processes, and works.
+  afterEach(async () => {
+    isInTest = false
+    const ended = pages.filter(({ isOfTest }) => isOfTest)
+    pages.splice(0, pages.length, ...pages.filter(({ isOfTest }) => !isOfTest))
+    await close(ended)
+  })
+  after(() => close(pages))
   return {
     problems,
     async open(url, options) {
-      if (running === undefined) throw new Error('useBrowser: there is a browser inside hooks and tests only')
-      const context = await (await running).newContext(options)
+      const context = await (await theBrowser()).newContext(options)
       const page = await context.newPage()
-      pages.push(page)
+      pages.push({ page, isOfTest: isInTest })
       page.on('pageerror', error => problems.push(error.message))
       page.on('console', message => message.type() === 'error' && problems.push(message.text()))
       await page.goto(url)
@@ -42,9 +53,11 @@ export function useBrowser(): TestBrowser {
   }
 }
 
-/** Closes what `useBrowser` started. Called once, after the last test. */
-export async function stopTestBrowser(): Promise<void> {
-  const browser = running
-  running = undefined
-  await (await browser?.catch(() => undefined))?.close()
+function theBrowser(): Promise<Browser> {
+  if (running === undefined) {
+    const launched = launchBrowser(browserOfThisRun())
+    afterLastTest(() => launched.then(browser => browser.close()).catch(() => undefined))
+    running = launched
+  }
+  return running
 }

@@ -12,6 +12,7 @@ import { startPostgres } from '../../scripts/start/embedded-postgres.js'
 import type { EmbeddedServer } from '../../scripts/start/embedded-server.js'
 import { freePort } from '../../scripts/start/ports.js'
 import { obtainPostgres } from '../../scripts/start/postgres-binary.js'
+import { afterLastTest } from './after-last-test.js'
 
 /** One database. Usable inside hooks and tests. */
 export interface TestPostgres {
@@ -21,7 +22,7 @@ export interface TestPostgres {
   ask(statement: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>
 }
 
-let server: Promise<{ url: string; stop: () => Promise<void> }> | undefined
+let server: Promise<string> | undefined
 let databasesUsed = 0
 
 /** Call it inside a `describe`: it makes the database before the tests and disconnects after them. */
@@ -45,16 +46,9 @@ export function usePostgres(): TestPostgres {
   }
 }
 
-/** Stops what `usePostgres` started. Called once, after the last test. */
-export async function stopTestPostgres(): Promise<void> {
-  const running = server
-  server = undefined
-  await (await running)?.stop()
-}
-
 async function makeDatabase(): Promise<string> {
   server ??= startServer()
-  const url = new URL((await server).url)
+  const url = new URL(await server)
   const name = `test_${process.pid}_${++databasesUsed}`
   const admin = await connected(url.href)
   await admin.query(`DROP DATABASE IF EXISTS ${name}`)
@@ -73,22 +67,18 @@ async function connected(url: string): Promise<Client> {
   return client
 }
 
-async function startServer(): Promise<{ url: string; stop: () => Promise<void> }> {
+async function startServer(): Promise<string> {
   const url = process.env['TEST_ARCHIVE_URL']
-  if (url) return { url, stop: async () => undefined }
+  if (url) return url
   const binary = await obtainPostgres(resolve('.vendor'), line => process.stderr.write(`${line}\n`))
   // Memory, where the system has it as a folder: fsync is then free, and no disk is worn out.
   const dir = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'payments-test-'))
-  const stop = async (running?: EmbeddedServer): Promise<void> => {
+  let running: EmbeddedServer | undefined
+  afterLastTest(async () => {
     await running?.process.stop(2_000)
     await rm(dir, { recursive: true, force: true })
-  }
-  try {
-    const settings = ['max_connections=100', 'shared_buffers=32MB']
-    const running = await startPostgres({ binary, port: await freePort(), dir, settings, onOutput: () => {} })
-    return { url: running.url, stop: () => stop(running) }
-  } catch (error) {
-    await stop()
-    throw error
-  }
+  })
+  const settings = ['max_connections=100', 'shared_buffers=32MB']
+  running = await startPostgres({ binary, port: await freePort(), dir, settings, onOutput: () => {} })
+  return running.url
 }

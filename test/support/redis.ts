@@ -15,6 +15,7 @@ import { startRedis } from '../../scripts/start/embedded-redis.js'
 import type { EmbeddedServer } from '../../scripts/start/embedded-server.js'
 import { freePort } from '../../scripts/start/ports.js'
 import { obtainRedis } from '../../scripts/start/redis-binary.js'
+import { afterLastTest } from './after-last-test.js'
 
 /** One database on each server, and a connection to each. Usable inside hooks and tests. */
 export interface TestRedis {
@@ -26,7 +27,7 @@ export interface TestRedis {
 
 const DATABASES = 512
 
-let servers: Promise<{ urls: readonly [string, string]; stop: () => Promise<void> }> | undefined
+let servers: Promise<readonly [string, string]> | undefined
 let databasesUsed = 0
 
 /** Call it inside a `describe`: it connects before the tests and disconnects after them. */
@@ -59,16 +60,9 @@ export function useRedis(): TestRedis {
   }
 }
 
-/** Stops what `useRedis` started. Called once, after the last test. */
-export async function stopTestRedis(): Promise<void> {
-  const running = servers
-  servers = undefined
-  await (await running)?.stop()
-}
-
 async function openDatabase(): Promise<TestRedis> {
   servers ??= startServers()
-  const { urls } = await servers
+  const urls = await servers
   const database = databasesUsed++
   if (database >= DATABASES) throw new Error(`useRedis: more than ${DATABASES} databases; raise DATABASES`)
   const log = createLogger('test', 'silent')
@@ -78,9 +72,9 @@ async function openDatabase(): Promise<TestRedis> {
   return { url, secretsUrl, redis, secrets }
 }
 
-async function startServers(): Promise<{ urls: readonly [string, string]; stop: () => Promise<void> }> {
+async function startServers(): Promise<readonly [string, string]> {
   const { TEST_REDIS_URL: url, TEST_SECRETS_REDIS_URL: secretsUrl } = process.env
-  if (url && secretsUrl) return { urls: [url, secretsUrl], stop: async () => undefined }
+  if (url && secretsUrl) return [url, secretsUrl]
 
   const binary = await obtainRedis(resolve('.vendor'), line => process.stderr.write(`${line}\n`))
   // Memory, where the system has it as a folder: fsync is then free, and no disk is worn out.
@@ -88,11 +82,9 @@ async function startServers(): Promise<{ urls: readonly [string, string]; stop: 
   const start = async (kind: 'redis' | 'secrets-redis'): Promise<EmbeddedServer> =>
     startRedis({ kind, binary, port: await freePort(), dir: join(dir, kind), databases: DATABASES, onOutput: () => {} })
   const [durable, secrets] = [await start('redis'), await start('secrets-redis')]
-  return {
-    urls: [durable.url, secrets.url],
-    stop: async () => {
-      await Promise.all([durable.process.stop(2_000), secrets.process.stop(2_000)])
-      await rm(dir, { recursive: true, force: true })
-    }
-  }
+  afterLastTest(async () => {
+    await Promise.all([durable.process.stop(2_000), secrets.process.stop(2_000)])
+    await rm(dir, { recursive: true, force: true })
+  })
+  return [durable.url, secrets.url]
 }

@@ -12,6 +12,7 @@ import { type Demo, readDemo } from '../../scripts/start/demo.js'
 import { ownService } from '../../scripts/start/own-service.js'
 import type { RunningService, Service } from '../../scripts/start/service.js'
 import type { SupervisedProcess } from '../../scripts/start/supervised-process.js'
+import { afterLastTest } from './after-last-test.js'
 
 export interface ServiceOptions {
   /** On top of the test's own settings, such as `{ NOT_FOUND_HORIZON_MS: '2000' }`. */
@@ -170,6 +171,7 @@ export function useService(options: ServiceOptions = {}): () => ServiceUnderTest
     this.timeout(START_DEADLINE_MS)
     if (shared?.key !== key) {
       await stopSharedService()
+      afterLastTest(stopSharedService)
       shared = { key, service: await startService(options) }
     }
     await shared.service.untilReady()
@@ -180,8 +182,7 @@ export function useService(options: ServiceOptions = {}): () => ServiceUnderTest
   }
 }
 
-/** Stops what `useService` keeps running. Called once more after the last test. */
-export async function stopSharedService(): Promise<void> {
+async function stopSharedService(): Promise<void> {
   const running = shared
   shared = undefined
   await running?.service.stop()

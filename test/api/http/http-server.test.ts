@@ -31,7 +31,8 @@ describe('the HTTP server stops without losing a request', () => {
     await get(agent, api.port)
     const startedAtMs = performance.now()
     await api.stop()
-    expect(performance.now() - startedAtMs).to.be.lessThan(1_000)
+    // An idle connection that the server does not close stays for 65 s.
+    expect(performance.now() - startedAtMs).to.be.lessThan(3_000)
     agent.destroy()
   })
 

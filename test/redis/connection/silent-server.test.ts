@@ -90,6 +90,7 @@ describe('connections to a Redis that goes silent without closing them', () => {
     await delay(8_000)
     const startedMs = performance.now()
     await commands.set('silent-server-test', '1')
-    expect(performance.now() - startedMs).to.be.below(1_000)
+    // The connection that is silent would be cut after 5 s.
+    expect(performance.now() - startedMs).to.be.below(3_000)
   })
 })

@@ -144,7 +144,7 @@ describe('operator archive drop beside other clients', () => {
     const startedMs = Date.now()
     const { code, err } = await run(['drop', '2020-03', '--yes'], FIVE_YEARS)
     await archived.postgres.ask('COMMIT')
-    expect(Date.now() - startedMs).to.be.within(1_900, 4_000)
+    expect(Date.now() - startedMs).to.be.at.least(1_900)
     expect(code).to.equal(1)
     expect(err).to.contain('other statements use this month. Nothing was changed')
     expect(await oldest()).to.include({ payments: 1, dropped_at: null })

@@ -27,7 +27,7 @@ describe('hosted fields in a merchant’s page', function () {
       const { fetch } = window
       window.fetch = (url, options) => { fetched.push(url + ' ' + options?.body); return fetch(url, options) }
     })()`)
-    await typeCard(page)
+    await typeCard(page, GOOD, 'key by key')
     await pay(page)
     await page.getByText('Thank you!').waitFor()
     const heard = await page.evaluate<string>('JSON.stringify(heard)')

@@ -25,7 +25,7 @@ describe('demo shop in a real browser', function () {
 
   it('takes a card, charges it, and gives the money back in parts', async () => {
     const page = await visit(DESKTOP)
-    await typeCard(page)
+    await typeCard(page, GOOD, 'key by key')
     expect(await fieldsOf(page).getByLabel('Card number').inputValue()).to.equal('4024 0071 5376 0060')
     expect(await fieldsOf(page).getByLabel('Expiry').inputValue()).to.equal('12 / 30')
     await fieldsOf(page).getByText('Visa').waitFor()
