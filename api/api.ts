@@ -49,12 +49,12 @@ await runProcess('api', async context => {
   onStop('backlog', () => backlog.stop())
   const replies = await listenForReplies(subscriber, randomUUID())
   const tokens = createTokenStore(secrets)
-  const cards = createCardStore(durable, config.partitions, writes)
+  const cards = createCardStore(writes, config.partitions)
   const merchants = new MerchantStore(durable, config.environment)
   const onDropFailed = (error: unknown): void =>
     log.warn({ err: error }, 'a used token was not dropped: it expires later')
   const limit = { perSecond: config.rateLimitPerSecond, burst: config.rateLimitBurst }
-  const { payments: store } = await openPayments(context, durable, writes)
+  const { payments: store } = await openPayments(context, writes)
   const app = createApp({
     config,
     log,
@@ -72,7 +72,7 @@ await runProcess('api', async context => {
       erase: cards.erase
     },
     webhookEndpoints: createWebhookEndpoints(
-      createWebhookEndpointStore(durable, config.partitions, writes),
+      createWebhookEndpointStore(writes, config.partitions),
       webhookSecrets,
       // Real time, which `webhooks` uses to retire an old secret.
       clock.real

@@ -13,7 +13,7 @@ await runProcess('notifications', async context => {
 
   const app = createNotificationsApp({
     secret: config.notificationsSecret,
-    notifications: createNotificationStore(durable, config.partitions, writes),
+    notifications: createNotificationStore(writes, config.partitions),
     clock,
     log
   })

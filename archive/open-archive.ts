@@ -30,14 +30,13 @@ export async function openArchive({
 /** The payments of a process that may change them: those of Redis, and those of the archive where there is one. */
 export async function openPayments(
   context: Pick<ProcessContext, 'config' | 'log' | 'onStop' | 'onFact' | 'onReadyCheck'>,
-  redis: Redis,
   writes: Writes
 ): Promise<{ readonly payments: PaymentStore; readonly archive: PaymentArchive | null }> {
   const archive = await openArchive(context)
-  if (archive === null) context.onReadyCheck('archive', () => forgottenArchive(redis, context.config.partitions))
+  if (archive === null) context.onReadyCheck('archive', () => forgottenArchive(writes.redis, context.config.partitions))
   const onBroughtBack = countBroughtBack()
   return {
-    payments: withArchive(createPaymentStore(redis, writes), archive, { redis, writes, onBroughtBack }),
+    payments: withArchive(createPaymentStore(writes), archive, { writes, onBroughtBack }),
     archive
   }
 }

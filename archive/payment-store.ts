@@ -1,7 +1,7 @@
 /** Redis and the archive as one store of payments (decision 28). */
 import type { Payment } from '../machines/model.js'
 import type { Redis } from '../redis/connection/connections.js'
-import { createWrites, type Writes } from '../redis/connection/writes.js'
+import type { Writes } from '../redis/connection/writes.js'
 import { createdAtMs, firstPaymentKeyAt, keys, paymentIdOfKey, paymentKeyOf } from '../redis/keys.js'
 import { newestArchived, restorePayment, timeBeforeRestore } from '../redis/payments/payment-moves.js'
 import { decodePayment } from '../redis/payments/payment-record.js'
@@ -10,8 +10,7 @@ import { withCrashPoints } from '../runtime/crash-points.js'
 import { ArchiveUnavailable, type PaymentArchive } from './archive.js'
 
 interface ArchiveParts {
-  readonly redis: Redis
-  readonly writes?: Writes
+  readonly writes: Writes
   readonly indexMax?: number
   /** Runs for each payment that came back. */
   readonly onBroughtBack?: () => void
@@ -22,7 +21,8 @@ interface ArchiveParts {
  * without an archive. That one must not say that there is no such payment.
  */
 export function withArchive(store: PaymentStore, archive: PaymentArchive | null, parts: ArchiveParts): PaymentStore {
-  const { redis, writes = createWrites(redis, 0), indexMax, onBroughtBack } = parts
+  const { writes, indexMax, onBroughtBack } = parts
+  const { redis } = writes
   /** To be read after Redis had nothing: a payment raises the mark when it leaves. */
   const mayHave = async (partition: number, paymentKey: string): Promise<boolean> =>
     paymentKey <= ((await newestArchived(redis, partition)) ?? '')

@@ -18,7 +18,6 @@ await runProcess('archive', async context => {
   const merchants = new MerchantStore(redis, config.environment)
   const moving = startMoving(
     {
-      redis,
       writes,
       archive,
       merchantIds: () => merchants.listIds(),

@@ -43,10 +43,10 @@ await runProcess('payments', async context => {
   onStop('card network', () => network.close())
 
   const clock = await followClock(durable, config.environment, { process: context })
-  const { payments, archive } = await openPayments(context, durable, writes)
+  const { payments, archive } = await openPayments(context, writes)
   const deps: WorkerDeps = {
     payments,
-    commits: createCommitStore(durable, writes),
+    commits: createCommitStore(writes),
     queue: meterQueue(createCommandQueue(durable), metrics),
     lock: createPaymentLock(openLockServers(context), lockTtlMs(config), log),
     network: createReconcilingNetwork(network, {
@@ -57,7 +57,7 @@ await runProcess('payments', async context => {
       clock,
       log
     }),
-    cardData: createCardData(createTokenStore(secrets), createCardStore(durable, config.partitions), opener),
+    cardData: createCardData(createTokenStore(secrets), createCardStore(writes, config.partitions), opener),
     policy: config,
     networkRetryMs: config.networkRetryMs,
     deliveriesMax: config.deliveriesMax,
@@ -84,7 +84,7 @@ await runProcess('payments', async context => {
   onStop('command loop', () => loop.stop())
   const notifications = repeatNotificationRounds(
     {
-      notifications: createNotificationStore(durable, config.partitions, writes),
+      notifications: createNotificationStore(writes, config.partitions),
       archive,
       network: meterNetwork(network, metrics),
       clock,

@@ -4,8 +4,7 @@
  * A card is never changed after it was stored, only erased. Its box stays sealed for its token, so `tokenId` is part of the record.
  */
 import { uuidv7 } from 'uuidv7'
-import type { Redis } from '../connection/connections.js'
-import { createWrites, type Writes } from '../connection/writes.js'
+import type { Writes } from '../connection/writes.js'
 import { keys, partitionOf, paymentKeyOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
 
@@ -56,8 +55,9 @@ const eraseCard = defineScript('erase_card')
 /** Fields of the hash of a card. */
 const CARD_FIELDS = ['merchant', 'token', 'box', 'brand', 'last4', 'month', 'year', 'holder'] as const
 
-/** The store on a connection to the durable Redis. `partitions`: the number of the installation. */
-export function createCardStore(redis: Redis, partitions: number, writes: Writes = createWrites(redis, 0)): CardStore {
+/** `partitions`: the number of the installation. */
+export function createCardStore(writes: Writes, partitions: number): CardStore {
+  const { redis } = writes
   const read = async (merchantId: string, cardId: string): Promise<StoredCard | null> => {
     const key = keys.card(partitionOf(merchantId, partitions), cardId)
     const card = readCard(cardId, await redis.hmget(key, ...CARD_FIELDS))

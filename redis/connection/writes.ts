@@ -17,6 +17,8 @@ import { connect, disconnect, type Redis } from './connections.js'
 import { RedisUnavailable } from './redis-errors.js'
 
 export interface Writes {
+  /** The connection for reads, and for writes that nothing waits for. */
+  readonly redis: Redis
   /** Whether writes wait for replicas: then a wake-up about a write must follow the WAIT, so it is not part of the script. */
   readonly isReplicated: boolean
   /**
@@ -32,9 +34,13 @@ const WAIT_MS = 1_000
 const FENCE_LIFE_MS = 60_000
 const MOVES_MAX = 3
 
-/** `redis` is used for nothing else, unless `replicas` is 0: then writes are not waited for. */
-export function createWrites(redis: Redis, replicas: number): Writes {
-  if (replicas === 0) return { isReplicated: false, run: (_, work) => work(redis) }
+/** Writes that count as soon as the master has them: for tools, and for an installation without `WAIT_REPLICAS`. */
+export function unreplicated(redis: Redis): Writes {
+  return { redis, isReplicated: false, run: (_, work) => work(redis) }
+}
+
+/** Writes over `connection`, which is used for nothing else, that wait for `replicas` (1 or more); `redis` is for reads. */
+export function createWrites(redis: Redis, connection: Redis, replicas: number): Writes {
   const confirmations = new WeakMap<Redis, Confirmation>()
   const confirmationOf = (node: Redis): Confirmation => {
     const known = confirmations.get(node)
@@ -48,8 +54,11 @@ export function createWrites(redis: Redis, replicas: number): Writes {
     await confirmationOf(node).confirm(key)
     return result
   }
-  if (!(redis instanceof Cluster)) return { isReplicated: true, run: (key, work) => runOn(redis, key, work) }
-  return { isReplicated: true, run: (key, work) => following(redis, key, node => runOn(node, key, work)) }
+  const run: Writes['run'] =
+    connection instanceof Cluster
+      ? (key, work) => following(connection, key, node => runOn(node, key, work))
+      : (key, work) => runOn(connection, key, work)
+  return { redis, isReplicated: true, run }
 }
 
 /** Goes to the master of a key; when it is another by now, to that one. */
@@ -116,7 +125,7 @@ export async function openWrites(
   log: Logger
 ): Promise<{ readonly writes: Writes; close(): Promise<void> }> {
   const { redisUrl, waitReplicas } = config
-  if (waitReplicas === 0) return { writes: createWrites(redis, 0), close: async () => undefined }
+  if (waitReplicas === 0) return { writes: unreplicated(redis), close: async () => undefined }
   const connection = await connect(redisUrl, 'commands', log)
-  return { writes: createWrites(connection, waitReplicas), close: () => disconnect(connection) }
+  return { writes: createWrites(redis, connection, waitReplicas), close: () => disconnect(connection) }
 }

@@ -6,8 +6,7 @@
  */
 import type { ReportedChange } from '../../machines/model.js'
 import { encodeServiceCommand } from '../commands/command-entry.js'
-import type { Redis } from '../connection/connections.js'
-import { createWrites, type Writes } from '../connection/writes.js'
+import type { Writes } from '../connection/writes.js'
 import { keys, partitionNumbers, partitionOfPayment, paymentIdOfKey } from '../keys.js'
 import { defineScript } from '../scripts.js'
 
@@ -43,11 +42,8 @@ export interface NotificationStore {
   count(): Promise<number>
 }
 
-export function createNotificationStore(
-  redis: Redis,
-  partitions: number,
-  writes: Writes = createWrites(redis, 0)
-): NotificationStore {
+export function createNotificationStore(writes: Writes, partitions: number): NotificationStore {
+  const { redis } = writes
   const [due, since] = [keys.notifications(), keys.notificationsSince()]
   return {
     async note(notification, nowMs) {

@@ -9,8 +9,7 @@ import type { Payment, PaymentProgress, PaymentStatus } from '../../machines/mod
 import type { OperationResult, WakeTimes } from '../../machines/payment/decide.js'
 import type { CommandEntry } from '../commands/command-entry.js'
 import { encodeReply, type WorkerTimes } from '../commands/replies.js'
-import type { Redis } from '../connection/connections.js'
-import { createWrites, type Writes } from '../connection/writes.js'
+import type { Writes } from '../connection/writes.js'
 import { idempotencyRecord, keys, PAYMENTS_GROUP, paymentKeyOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
 import { encodeWaiting, statusChangeOf } from '../webhooks/webhook-event.js'
@@ -53,18 +52,13 @@ export interface CommitStore {
   finish(entry: CommandEntry, result: CommandResult | null, times?: WorkerTimes): Promise<void>
 }
 
-/** What is written goes through `writes`; `redis` wakes those who wait. */
-export function createCommitStore(
-  redis: Redis,
-  writes: Writes = createWrites(redis, 0),
-  indexMax: number = INDEX_KEY_MAX
-): CommitStore {
+export function createCommitStore(writes: Writes, indexMax: number = INDEX_KEY_MAX): CommitStore {
   /** The script publishes the wake-up, except where replicas must confirm the write first. */
   const inScript = (reply: Reply): Reply => (writes.isReplicated ? NO_REPLY : reply)
   const wakeAfterwards = async (reply: Reply): Promise<void> => {
     if (writes.isReplicated && reply.channel !== '') {
       // A lost wake-up costs time, nothing else.
-      await redis.publish(reply.channel, reply.message).catch(() => undefined)
+      await writes.redis.publish(reply.channel, reply.message).catch(() => undefined)
     }
   }
   return {

@@ -7,7 +7,7 @@ import type { Command } from '../../machines/commands.js'
 import { type Payment, type PaymentStatus, paymentStatuses, type RefusalCode } from '../../machines/model.js'
 import { encodeEntry, encodeServiceCommand } from '../commands/command-entry.js'
 import type { Redis } from '../connection/connections.js'
-import { createWrites, type Writes } from '../connection/writes.js'
+import type { Writes } from '../connection/writes.js'
 import { keys, partitionOfPayment, paymentIdOfKey, paymentKeyOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
 import { decodeIdempotency, encodeIdempotency, type IdempotencyValue } from './idempotency.js'
@@ -97,12 +97,8 @@ export interface ListQuery extends ListFilter {
   readonly merchantId: string
 }
 
-/** What is accepted goes through `writes`; everything is read from `redis`. */
-export function createPaymentStore(
-  redis: Redis,
-  writes: Writes = createWrites(redis, 0),
-  indexMax: number = INDEX_KEY_MAX
-): PaymentStore {
+export function createPaymentStore(writes: Writes, indexMax: number = INDEX_KEY_MAX): PaymentStore {
+  const { redis } = writes
   const load = loadFrom(redis)
   return {
     async acceptPayment(payment, command, acceptance, retentionMs) {

@@ -6,8 +6,7 @@
  * Redis (vault/webhook-secrets.ts): a copy of Redis can't sign anything.
  */
 import { randomBytes } from 'node:crypto'
-import type { Redis } from '../connection/connections.js'
-import { createWrites, type Writes } from '../connection/writes.js'
+import type { Writes } from '../connection/writes.js'
 import { keys, partitionOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
 
@@ -58,11 +57,8 @@ export const ROTATION_OVERLAP_MS = 24 * 3_600_000
 /** Each previous secret makes the signature header 68 bytes longer. */
 const PREVIOUS_MAX = 8
 
-export function createWebhookEndpointStore(
-  redis: Redis,
-  partitions: number,
-  writes: Writes = createWrites(redis, 0)
-): WebhookEndpointStore {
+export function createWebhookEndpointStore(writes: Writes, partitions: number): WebhookEndpointStore {
+  const { redis } = writes
   const keyOf = (merchantId: string): string => keys.webhookEndpoint(partitionOf(merchantId, partitions), merchantId)
   const offKeyOf = (merchantId: string): string => keys.webhooksOff(partitionOf(merchantId, partitions), merchantId)
   return {

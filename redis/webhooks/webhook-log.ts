@@ -8,6 +8,7 @@
  */
 import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
+import { unreplicated } from '../connection/writes.js'
 import { keys, partitionOf, partitionOfPayment, paymentKeyOf } from '../keys.js'
 import { createPaymentStore, type PaymentStore } from '../payments/payments.js'
 import { defineScript } from '../scripts.js'
@@ -52,7 +53,11 @@ export class WebhookLog {
   readonly #payments: Pick<PaymentStore, 'load'>
 
   /** `payments` has those that left Redis, too. */
-  constructor(redis: Redis, partitions: number, payments: Pick<PaymentStore, 'load'> = createPaymentStore(redis)) {
+  constructor(
+    redis: Redis,
+    partitions: number,
+    payments: Pick<PaymentStore, 'load'> = createPaymentStore(unreplicated(redis))
+  ) {
     this.#redis = redis
     this.#partitions = partitions
     this.#payments = payments

@@ -4,6 +4,7 @@ import { newPayment, type Payment } from '../../machines/model.js'
 import type { NetworkReferences } from '../../machines/network.js'
 import { decide, wakeTimes } from '../../machines/payment/decide.js'
 import type { Redis } from '../../redis/connection/connections.js'
+import { unreplicated } from '../../redis/connection/writes.js'
 import {
   createdAtMs,
   idempotencyRecord,
@@ -33,7 +34,7 @@ export async function fill(
 ): Promise<string[]> {
   const { partitions, ...policy } = readConfig({ SERVICE_ENV: 'test' })
   const partition = partitionOf(merchantId, partitions)
-  const commits = createCommitStore(redis)
+  const commits = createCommitStore(unreplicated(redis))
   const finish = async (payment: Payment): Promise<void> => {
     await writeAccepted(redis, partition, payment)
     const nowMs = payment.terms.createdAtMs

@@ -1,6 +1,7 @@
 /** The connection to a running service: tried until it succeeds; after that the Redis client reconnects. */
 
 import { connect } from '../../redis/connection/connections.js'
+import { unreplicated } from '../../redis/connection/writes.js'
 import { partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import type { ObservedDecision, ObservedPayment } from '../../redis/operator/inspection.js'
 import { observePayment, watchDecisions } from '../../redis/operator/inspection.js'
@@ -67,7 +68,7 @@ async function connectTo(url: string, onDecision: (decision: ObservedDecision) =
   const redis = await connect(url, 'commands', log)
   const subscriber = await connect(url, 'subscriber', log)
   const watch = await watchDecisions(redis, subscriber, onDecision)
-  const payments = createPaymentStore(redis)
+  const payments = createPaymentStore(unreplicated(redis))
   return {
     isReady: () => redis.status === 'ready',
     async find(paymentId) {

@@ -6,6 +6,7 @@ import { withArchive } from '../../archive/payment-store.js'
 import type { Payment } from '../../machines/model.js'
 import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
 import { readClockOffset } from '../../redis/connection/redis-clock.js'
+import { unreplicated } from '../../redis/connection/writes.js'
 import { claimInstallation, findInstallation, type Installation } from '../../redis/installation/installation.js'
 import { partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import { MerchantStore } from '../../redis/merchants/merchants.js'
@@ -53,7 +54,8 @@ export async function connectionOf(env?: NodeJS.ProcessEnv): Promise<OperatorCon
       log,
       onStop: (_, stop) => void ends.push(async () => await stop())
     })
-    const payments = withArchive(createPaymentStore(redis), archive, { redis })
+    const writes = unreplicated(redis)
+    const payments = withArchive(createPaymentStore(writes), archive, { writes })
     return { config, redis, merchants: new MerchantStore(redis, config.environment), payments, archiveUrl, close }
   } catch (error) {
     await close()

@@ -1,5 +1,6 @@
 /** `merchant create|list|show|enable|disable` */
 import type { Command } from 'commander'
+import { unreplicated } from '../../redis/connection/writes.js'
 import type { Merchant } from '../../redis/merchants/merchants.js'
 import { createWebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
 import type { OperatorConnection } from './connection.js'
@@ -50,7 +51,7 @@ export function merchantCommand(program: Command, verb: VerbMaker): void {
 }
 
 async function show({ redis, config, merchants }: OperatorConnection, merchantId: string): Promise<Output> {
-  const endpoints = createWebhookEndpointStore(redis, config.partitions)
+  const endpoints = createWebhookEndpointStore(unreplicated(redis), config.partitions)
   const [merchant, keys, endpoint, offSinceMs] = await Promise.all([
     merchants.requireMerchant(merchantId),
     merchants.listKeys(merchantId),

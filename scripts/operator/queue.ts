@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { listOldestCommands, type WaitingCommand } from '../../redis/commands/oldest-commands.js'
 import { type QueueStatus, queueStatus } from '../../redis/commands/queue-status.js'
 import { livingConsumers } from '../../redis/commands/takeover.js'
+import { unreplicated } from '../../redis/connection/writes.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
 import { createNotificationStore } from '../../redis/notifications/notifications.js'
 import { type OperatorConnection, serviceNowMs } from './connection.js'
@@ -35,7 +36,7 @@ async function status(connection: OperatorConnection): Promise<Output> {
   const { redis, config } = connection
   const rows = await queueStatus(redis, config.partitions, await serviceNowMs(connection))
   const { size: workers } = await livingConsumers(redis, config.takeoverAfterMs)
-  const notifications = await createNotificationStore(redis, config.partitions).count()
+  const notifications = await createNotificationStore(unreplicated(redis), config.partitions).count()
   const total = sumOf(rows)
   const busy = rows.filter(row => row.length + row.scheduled + row.deadLetters + row.inReview > 0)
   const { text } = listing([...busy, { partition: 'all', ...total }], STATUS_FIELDS, '')

@@ -1,5 +1,6 @@
 /** `webhook list|show|replay|discard|disable|enable` */
 import type { Command } from 'commander'
+import { unreplicated } from '../../redis/connection/writes.js'
 import { createWebhookEndpointStore, type WebhookEndpointStore } from '../../redis/webhooks/webhook-endpoints.js'
 import type { Attempt } from '../../redis/webhooks/webhook-event.js'
 import {
@@ -280,5 +281,5 @@ async function switchedOffLines(connection: OperatorConnection, merchantIds: rea
 }
 
 function endpointsOf({ redis, config }: OperatorConnection): WebhookEndpointStore {
-  return createWebhookEndpointStore(redis, config.partitions)
+  return createWebhookEndpointStore(unreplicated(redis), config.partitions)
 }

@@ -4,7 +4,7 @@ import { withArchive } from '../../archive/payment-store.js'
 import type { Payment } from '../../machines/model.js'
 import { encodeServiceCommand } from '../../redis/commands/command-entry.js'
 import { ensureGroups, paymentWork, readCommands } from '../../redis/commands/command-stream.js'
-import { createWrites } from '../../redis/connection/writes.js'
+import { unreplicated } from '../../redis/connection/writes.js'
 import { keys, partitionOf, partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import { createNotificationStore } from '../../redis/notifications/notifications.js'
 import { eraseBuyer } from '../../redis/operator/review.js'
@@ -40,7 +40,7 @@ describe('requests of merchants about archived payments', () => {
   let payment: Payment
   const moveOut = async (): Promise<unknown> => {
     await archive.put([payment])
-    return await removePayments(createWrites(test.redis, 0), partitionOfPayment(payment.terms.id), [payment])
+    return await removePayments(unreplicated(test.redis), partitionOfPayment(payment.terms.id), [payment])
   }
   const paymentId = (): string => payment.terms.id
 
@@ -50,7 +50,7 @@ describe('requests of merchants about archived payments', () => {
     const config = readConfig({ SERVICE_ENV: 'test', PARTITIONS: '4', ARCHIVE_URL: 'postgres://archive/test' })
     path = await aCommandPath(test, ({ store }) => ({
       config,
-      store: withArchive(store, archive, { redis: test.redis })
+      store: withArchive(store, archive, { writes: unreplicated(test.redis) })
     }))
     const submission = await path.payments.create(aScope('create'), aCreateRequest(await path.token()))
     if (!('terms' in submission)) throw new Error(submission.kind)
@@ -82,7 +82,7 @@ describe('requests of merchants about archived payments', () => {
 
   it('refund it', async () => {
     expect(await path.payments.cancel(aScope('refund'), paymentId(), 100)).to.include({ kind: 'in_progress' })
-    const stored = createPaymentStore(test.redis)
+    const stored = createPaymentStore(unreplicated(test.redis))
     expect(await stored.load(partitionOfPayment(paymentId()), paymentKeyOf(paymentId()))).to.deep.equal(payment)
   })
 
@@ -132,13 +132,15 @@ describe('workers with archived payments', () => {
   let payment: Payment
   const moveOut = async (): Promise<unknown> => {
     await archive.put([payment])
-    return await removePayments(createWrites(test.redis, 0), PARTITION, [payment])
+    return await removePayments(unreplicated(test.redis), PARTITION, [payment])
   }
 
   beforeEach(async () => {
     await test.redis.flushdb()
     archive = new MemoryArchive()
-    worker = aWorker(test, ({ payments }) => ({ payments: withArchive(payments, archive, { redis: test.redis }) }))
+    worker = aWorker(test, ({ payments }) => ({
+      payments: withArchive(payments, archive, { writes: unreplicated(test.redis) })
+    }))
     const accepted = await worker.accept()
     worker.network.willAnswer(approvedAndCaptured)
     await worker.work()
@@ -186,7 +188,7 @@ describe('workers with archived payments', () => {
     archive.put = put
     expect([...archive.rows.values()].join()).to.contain('Ada')
     const next = aWorker(test, ({ payments }) => ({
-      payments: withArchive(payments, archive, { redis: test.redis }),
+      payments: withArchive(payments, archive, { writes: unreplicated(test.redis) }),
       lock: { hold: (_, work) => work(new AbortController().signal) }
     }))
     await next.handle({ ...entry, deliveryCount: 1 })
@@ -196,7 +198,7 @@ describe('workers with archived payments', () => {
 
   it('find it by a sale that the network reports', async () => {
     await ensureGroups(test.redis, PARTITION + 1, paymentWork)
-    const notifications = createNotificationStore(test.redis, PARTITION + 1)
+    const notifications = createNotificationStore(unreplicated(test.redis), PARTITION + 1)
     await notifications.note({ saleId: payment.progress.references.saleId ?? '', reported: 'chargeback' }, 1)
     const network = new FakeNetwork()
     const clock = { now: () => 1 }

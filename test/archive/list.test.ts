@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { withArchive } from '../../archive/payment-store.js'
 import type { Payment } from '../../machines/model.js'
+import { unreplicated } from '../../redis/connection/writes.js'
 import { paymentKeyOf } from '../../redis/keys.js'
 import { createPaymentStore, type PaymentStore } from '../../redis/payments/payments.js'
 import { listedPages, moveTo } from '../support/listed-payments.js'
@@ -40,14 +41,14 @@ describe('the list of payments over Redis and the archive', () => {
   it('lists a payment that leaves between the two reads', async () => {
     const payments = [await both.stored(0), await both.stored(1)]
     const leaving: PaymentStore = {
-      ...createPaymentStore(both.test.redis),
+      ...createPaymentStore(unreplicated(both.test.redis)),
       list: async query => {
-        const page = await createPaymentStore(both.test.redis).list(query)
+        const page = await createPaymentStore(unreplicated(both.test.redis)).list(query)
         await both.moveOut(...payments)
         return { ...page, payments: [] }
       }
     }
-    const merged = withArchive(leaving, both.archive, { redis: both.test.redis })
+    const merged = withArchive(leaving, both.archive, { writes: unreplicated(both.test.redis) })
     expect((await listedPages(both.test.redis, {}, undefined, merged)).flat()).to.have.length(2)
   })
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { ArchiveUnavailable } from '../../archive/archive.js'
 import { withArchive } from '../../archive/payment-store.js'
 import type { Payment } from '../../machines/model.js'
-import { createWrites } from '../../redis/connection/writes.js'
+import { unreplicated } from '../../redis/connection/writes.js'
 import { createdAtMs, firstPaymentKeyAt, keys, paymentIdOfKey, paymentKeyOf } from '../../redis/keys.js'
 import { oldestOf, statusIndex } from '../../redis/payments/payment-indexes.js'
 import { newestArchived, removePayments, restorePayment } from '../../redis/payments/payment-moves.js'
@@ -34,7 +34,7 @@ describe('Redis and the archive as one store', () => {
     const [changed, other] = [await both.stored(0), await both.stored(1)]
     await both.archive.put([changed, other])
     await moveTo(both.test.redis, changed, 'charged_back', INDEX_MAX)
-    expect(await removePayments(createWrites(both.test.redis, 0), PARTITION, [changed, other])).to.equal(1)
+    expect(await removePayments(unreplicated(both.test.redis), PARTITION, [changed, other])).to.equal(1)
     expect((await both.inRedis(changed))?.progress.status).to.equal('charged_back')
     expect(await both.inRedis(other)).to.equal(null)
   })
@@ -74,18 +74,20 @@ describe('Redis and the archive as one store', () => {
   it('never brings an older version over what Redis has, nor one that was read long ago', async () => {
     const payment = await both.stored(0)
     await moveTo(both.test.redis, payment, 'charged_back', INDEX_MAX)
-    const stays = await restorePayment(createWrites(both.test.redis, 0), payment, Date.now(), INDEX_MAX)
+    const stays = await restorePayment(unreplicated(both.test.redis), payment, Date.now(), INDEX_MAX)
     expect(stays?.progress.status).to.equal('charged_back')
     const other = await both.stored(1)
     await both.moveOut(other)
-    expect(await restorePayment(createWrites(both.test.redis, 0), other, Date.now() - 62_000, INDEX_MAX)).to.equal(null)
+    expect(await restorePayment(unreplicated(both.test.redis), other, Date.now() - 62_000, INDEX_MAX)).to.equal(null)
     expect(await both.inRedis(other)).to.equal(null)
   })
 
   it('never says that an archived payment is nowhere, in a process without an archive', async () => {
     const payment = await both.stored(0)
     await both.moveOut(payment)
-    const alone = withArchive(createPaymentStore(both.test.redis), null, { redis: both.test.redis })
+    const alone = withArchive(createPaymentStore(unreplicated(both.test.redis)), null, {
+      writes: unreplicated(both.test.redis)
+    })
     for (const load of [alone.load, alone.loadForChange]) {
       const error = await load(PARTITION, paymentKeyOf(payment.terms.id)).catch((reason: unknown) => reason)
       expect(error).to.be.instanceOf(ArchiveUnavailable)

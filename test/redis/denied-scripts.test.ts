@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { ensureGroups, paymentWork, readCommands } from '../../redis/commands/command-stream.js'
 import { connect, disconnect, type Redis } from '../../redis/connection/connections.js'
+import { unreplicated } from '../../redis/connection/writes.js'
 import { keys, paymentKeyOf } from '../../redis/keys.js'
 import { createCommitStore } from '../../redis/payments/commits.js'
 import { createPaymentStore } from '../../redis/payments/payments.js'
@@ -48,7 +49,7 @@ describe('a script whose user may not run one of its commands', () => {
     it(`leaves a payment as it was: commit without ${denied}`, async () => {
       await permit()
       await ensureGroups(test.redis, PARTITION + 1, paymentWork)
-      const payments = createPaymentStore(test.redis)
+      const payments = createPaymentStore(unreplicated(test.redis))
       const payment = aPayment({ idempotencyKey: 'k1' })
       await payments.acceptPayment(payment, createCommand, anAcceptance({ idempotencyKey: 'k1' }))
       const [entry] = (await readCommands(test.redis, paymentWork, 'worker', [PARTITION], 1)).entries
@@ -59,7 +60,8 @@ describe('a script whose user may not run one of its commands', () => {
       const next = { ...payment, version: 2, progress: { ...payment.progress, status: 'captured' as const } }
       const write = { payment: next, statusBefore: 'pending' as const, wake: NEVER, nowMs: CREATED_MS, begins: null }
       const operationResult = { idempotencyKey: 'k1', result: { kind: 'succeeded' as const, progress: next.progress } }
-      const commit = () => createCommitStore(user).commit({ ...write, operationResult, ends: entry }, PARTITION)
+      const commit = () =>
+        createCommitStore(unreplicated(user)).commit({ ...write, operationResult, ends: entry }, PARTITION)
       const answer = await commit().catch(String)
       expect(await test.redis.get(keys.payment(PARTITION, paymentKeyOf(payment.terms.id)))).to.equal(before)
       expect(answer).to.match(/NOPERM.*commit/)

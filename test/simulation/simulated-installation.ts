@@ -12,6 +12,7 @@ import { createCommandQueue, ensureGroups, paymentWork } from '../../redis/comma
 import { listenForReplies } from '../../redis/commands/replies.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { followClock } from '../../redis/connection/redis-clock.js'
+import { unreplicated } from '../../redis/connection/writes.js'
 import { createPaymentLock, type PaymentLock } from '../../redis/locks/payment-lock.js'
 import { createNotificationStore } from '../../redis/notifications/notifications.js'
 import { createCommitStore } from '../../redis/payments/commits.js'
@@ -148,8 +149,8 @@ export class Installation {
 
   #openPayments(process: Process, redis: Redis): PaymentStore {
     const onBroughtBack = (): void => this.#world.note('brought back')
-    const store = createPaymentStore(redis, undefined, INDEX_MAX)
-    return withArchive(store, this.connectArchive(process), { redis, indexMax: INDEX_MAX, onBroughtBack })
+    const parts = { writes: unreplicated(redis), indexMax: INDEX_MAX, onBroughtBack }
+    return withArchive(createPaymentStore(parts.writes, INDEX_MAX), this.connectArchive(process), parts)
   }
 
   #keep(name: string, run: (process: Process) => Promise<void>): void {
@@ -182,7 +183,7 @@ export class Installation {
     const network = this.network.connect(process, config)
     const deps: WorkerDeps = {
       payments: this.#openPayments(process, redis),
-      commits: createCommitStore(redis, undefined, INDEX_MAX),
+      commits: createCommitStore(unreplicated(redis), INDEX_MAX),
       queue: {
         ...queue,
         deadLetter: (entry, details) => {
@@ -192,7 +193,7 @@ export class Installation {
       },
       lock: this.#lockOf(process),
       network: reconcilingNetwork(network, redis, { config, clock, log: this.#log, world: this.#world }),
-      cardData: createCardData(tokens, createCardStore(redis, config.partitions), openerOfTexts),
+      cardData: createCardData(tokens, createCardStore(unreplicated(redis), config.partitions), openerOfTexts),
       policy: config,
       networkRetryMs: config.networkRetryMs,
       deliveriesMax: config.deliveriesMax,
@@ -214,7 +215,7 @@ export class Installation {
       },
       log: this.#log
     })
-    const notifications = createNotificationStore(redis, config.partitions)
+    const notifications = createNotificationStore(unreplicated(redis), config.partitions)
     const onGivenUp = (): void => this.#world.note('notification given up', '')
     const times = { giveUpAfterMs: GIVE_NOTIFICATION_UP_AFTER_MS, leaseMs: 8_000 }
     void repeatNotificationRounds(
@@ -290,7 +291,7 @@ export class Installation {
       clock: await followClock(redis, ENVIRONMENT),
       store: this.#openPayments(process, redis),
       tokens: createTokenStore(this.connect(process, this.secrets)),
-      cards: createCardStore(redis, this.config.partitions),
+      cards: createCardStore(unreplicated(redis), this.config.partitions),
       sealer: { sealCard: card => JSON.stringify(card), sealTyped: card => JSON.stringify(card), sealCvv: cvv => cvv },
       replies: await listenForReplies(subscriber, process.name),
       backlog: { ageMs: () => 0 }

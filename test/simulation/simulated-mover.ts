@@ -5,7 +5,7 @@ import type { Environment } from '../../machines/model.js'
 import { isAtRest } from '../../machines/payment/rest.js'
 import type { Redis } from '../../redis/connection/connections.js'
 import { followClock } from '../../redis/connection/redis-clock.js'
-import { createWrites } from '../../redis/connection/writes.js'
+import { unreplicated } from '../../redis/connection/writes.js'
 import { createdAtMs, keys, partitionOfPayment, paymentIdOfKey } from '../../redis/keys.js'
 import { decodePayment } from '../../redis/payments/payment-record.js'
 import type { Config } from '../../runtime/config.js'
@@ -54,8 +54,7 @@ export async function runMover(
   }
   startMoving(
     {
-      redis,
-      writes: createWrites(redis, 0),
+      writes: unreplicated(redis),
       archive,
       merchantIds: async () => MERCHANT_IDS,
       partitions: installation.config.partitions,

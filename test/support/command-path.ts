@@ -7,6 +7,7 @@ import { createPayments, type SubmitDeps } from '../../api/payments/submit.js'
 import type { CardSource } from '../../machines/commands.js'
 import { createCardStore } from '../../redis/cards/cards.js'
 import { ensureGroups, paymentWork } from '../../redis/commands/command-stream.js'
+import { unreplicated } from '../../redis/connection/writes.js'
 import { createPaymentStore } from '../../redis/payments/payments.js'
 import { createTokenStore, newTokenId, type TokenStore } from '../../redis/tokens/tokens.js'
 import { readConfig } from '../../runtime/config.js'
@@ -39,9 +40,9 @@ export async function aCommandPath(
   const deps: SubmitDeps = {
     config: readConfig({ SERVICE_ENV: 'test', PARTITIONS: String(PARTITIONS) }),
     clock: { now: () => Date.now() },
-    store: createPaymentStore(test.redis),
+    store: createPaymentStore(unreplicated(test.redis)),
     tokens: createTokenStore(test.secrets),
-    cards: createCardStore(test.redis, PARTITIONS),
+    cards: createCardStore(unreplicated(test.redis), PARTITIONS),
     sealer: plainBoxes,
     replies: {
       channel: 'reply:test',

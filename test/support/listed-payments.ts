@@ -1,6 +1,7 @@
 /** Payments at chosen times in chosen states, and all pages of a list of them. */
 import type { Payment, PaymentStatus } from '../../machines/model.js'
 import type { Redis } from '../../redis/connection/connections.js'
+import { unreplicated } from '../../redis/connection/writes.js'
 import { newPaymentId } from '../../redis/keys.js'
 import { type CommitOutcome, createCommitStore } from '../../redis/payments/commits.js'
 import { createPaymentStore, type ListQuery, type PaymentStore } from '../../redis/payments/payments.js'
@@ -18,7 +19,7 @@ export async function storePayment(redis: Redis, wanted: Wanted, indexMax?: numb
   const id = newPaymentId(PARTITION, wanted.atMs)
   const { status = 'pending', externalReference = 'a', saleId } = wanted
   const payment = aPayment({ terms: { id, externalReference }, idempotencyKey: id })
-  await createPaymentStore(redis, undefined, indexMax).acceptPayment(
+  await createPaymentStore(unreplicated(redis), indexMax).acceptPayment(
     payment,
     createCommand,
     anAcceptance({ idempotencyKey: id })
@@ -38,7 +39,7 @@ export function moveTo(
 ): Promise<CommitOutcome> {
   const { version, progress } = payment
   const named = saleId === undefined ? progress.references : { ...references, saleId }
-  return createCommitStore(redis, undefined, indexMax).commit(
+  return createCommitStore(unreplicated(redis), indexMax).commit(
     {
       payment: { ...payment, version: version + 1, progress: { ...progress, status, references: named } },
       statusBefore: progress.status,
@@ -57,7 +58,7 @@ export async function listedPages(
   redis: Redis,
   changes: Partial<ListQuery>,
   between: (page: number) => Promise<unknown> = async () => undefined,
-  store: Pick<PaymentStore, 'list'> = createPaymentStore(redis)
+  store: Pick<PaymentStore, 'list'> = createPaymentStore(unreplicated(redis))
 ): Promise<string[][]> {
   const chosen = { status: null, externalReference: null, createdFromMs: null, createdToMs: null, limit: 2 }
   const all = { partition: PARTITION, merchantId: MERCHANT, ...chosen }

@@ -1,6 +1,7 @@
 /** Payments as they may stand in Redis, without the work that leads there. */
 import type { PaymentProgress, PaymentTerms } from '../../machines/model.js'
 import type { Redis } from '../../redis/connection/connections.js'
+import { unreplicated } from '../../redis/connection/writes.js'
 import { newPaymentId, partitionOf } from '../../redis/keys.js'
 import { createPaymentStore } from '../../redis/payments/payments.js'
 import { anAcceptance, aPayment, createCommand } from './payments.js'
@@ -17,6 +18,10 @@ export async function storePayment(
   const partition = partitionOf(merchantId, PARTITIONS)
   const id = newPaymentId(partition, createdAtMs)
   const payment = aPayment({ terms: { id, merchantId, createdAtMs, ...terms }, progress })
-  await createPaymentStore(redis).acceptPayment(payment, createCommand, anAcceptance({ partition, record: id }))
+  await createPaymentStore(unreplicated(redis)).acceptPayment(
+    payment,
+    createCommand,
+    anAcceptance({ partition, record: id })
+  )
   return id
 }

@@ -1,7 +1,7 @@
 /** Redis and an archive in memory as one store, for a `describe`, and payments that leave. */
 import { withArchive } from '../../archive/payment-store.js'
 import type { Payment, PaymentStatus } from '../../machines/model.js'
-import { createWrites } from '../../redis/connection/writes.js'
+import { unreplicated } from '../../redis/connection/writes.js'
 import { paymentKeyOf } from '../../redis/keys.js'
 import { removePayments } from '../../redis/payments/payment-moves.js'
 import { createPaymentStore, type PaymentStore } from '../../redis/payments/payments.js'
@@ -37,7 +37,7 @@ export function useTwoStores(): TwoStores {
       return store
     },
     asked: [],
-    inRedis: ({ terms }) => createPaymentStore(test.redis).load(PARTITION, paymentKeyOf(terms.id)),
+    inRedis: ({ terms }) => createPaymentStore(unreplicated(test.redis)).load(PARTITION, paymentKeyOf(terms.id)),
     async stored(afterMs, status = 'captured', saleId) {
       const wanted = { atMs: CREATED_MS + afterMs, status, ...(saleId === undefined ? {} : { saleId }) }
       const payment = await stores.inRedis(await storePayment(test.redis, wanted, INDEX_MAX))
@@ -46,7 +46,7 @@ export function useTwoStores(): TwoStores {
     },
     async moveOut(...payments) {
       await stores.archive.put(payments)
-      return await removePayments(createWrites(test.redis, 0), PARTITION, payments)
+      return await removePayments(unreplicated(test.redis), PARTITION, payments)
     }
   }
   let store: PaymentStore
@@ -54,8 +54,8 @@ export function useTwoStores(): TwoStores {
     await test.redis.flushdb()
     stores.archive = new MemoryArchive()
     stores.asked = []
-    store = withArchive(createPaymentStore(test.redis), noting(stores.archive, stores.asked), {
-      redis: test.redis,
+    store = withArchive(createPaymentStore(unreplicated(test.redis)), noting(stores.archive, stores.asked), {
+      writes: unreplicated(test.redis),
       indexMax: INDEX_MAX
     })
   })

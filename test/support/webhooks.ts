@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { newPayment, type Operation, type PaymentStatus } from '../../machines/model.js'
 import { type RetryPolicy, spanMs } from '../../machines/webhook-schedule.js'
 import { connect, disconnect } from '../../redis/connection/connections.js'
+import { unreplicated } from '../../redis/connection/writes.js'
 import { keys, newPaymentId, partitionOfPayment, paymentKeyOf } from '../../redis/keys.js'
 import { createPaymentLock } from '../../redis/locks/payment-lock.js'
 import { encodePayment } from '../../redis/payments/payment-record.js'
@@ -124,7 +125,7 @@ export function secretOf(seed: { readonly salt: string }): string {
 }
 
 export async function registerEndpoint(test: TestRedis, merchantId: string, url: string): Promise<WebhookEndpoint> {
-  const store = createWebhookEndpointStore(test.redis, PARTITIONS)
+  const store = createWebhookEndpointStore(unreplicated(test.redis), PARTITIONS)
   return store.register({ merchantId, url, isRotation: false, keyId: 'k1', nowMs: START_MS })
 }
 

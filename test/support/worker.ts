@@ -3,6 +3,7 @@ import type { Command, CommandResult } from '../../machines/commands.js'
 import type { Payment } from '../../machines/model.js'
 import { type CommandEntry, decodeEntry } from '../../redis/commands/command-entry.js'
 import { createCommandQueue, ensureGroups, paymentWork } from '../../redis/commands/command-stream.js'
+import { unreplicated } from '../../redis/connection/writes.js'
 import { keys, PAYMENTS_GROUP, paymentKeyOf } from '../../redis/keys.js'
 import { createPaymentLock } from '../../redis/locks/payment-lock.js'
 import { createCommitStore } from '../../redis/payments/commits.js'
@@ -28,8 +29,8 @@ export function aWorker(test: TestRedis, changes: (deps: WorkerDeps) => Partial<
   const clock = { atMs: CREATED_MS + 1_000, now: () => clock.atMs }
   const [forgotten, released]: [string[], string[]] = [[], []]
   const deps: WorkerDeps = {
-    payments: createPaymentStore(test.redis),
-    commits: createCommitStore(test.redis),
+    payments: createPaymentStore(unreplicated(test.redis)),
+    commits: createCommitStore(unreplicated(test.redis)),
     queue: createCommandQueue(test.redis),
     lock: createPaymentLock([test.secrets], 2_000, log),
     network,
@@ -165,6 +166,6 @@ export class TestWorker {
   }
 
   get #store(): PaymentStore {
-    return createPaymentStore(this.#test.redis)
+    return createPaymentStore(unreplicated(this.#test.redis))
   }
 }

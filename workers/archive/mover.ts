@@ -5,7 +5,6 @@
 import type { PaymentArchive } from '../../archive/archive.js'
 import { type Payment, paymentStatuses } from '../../machines/model.js'
 import { isAtRest, restingSinceMs } from '../../machines/payment/rest.js'
-import type { Redis } from '../../redis/connection/connections.js'
 import type { Writes } from '../../redis/connection/writes.js'
 import { firstPaymentKeyAt, keys, partitionNumbers, partitionOf, paymentKeyOf } from '../../redis/keys.js'
 import { oldestOf, statusIndex } from '../../redis/payments/payment-indexes.js'
@@ -18,7 +17,6 @@ import { type Logger, warnRateLimited } from '../../runtime/log.js'
 import type { ArchiveMetrics } from './archive-metrics.js'
 
 export interface MoverDeps {
-  readonly redis: Redis
   readonly writes: Writes
   readonly archive: PaymentArchive
   readonly merchantIds: () => Promise<readonly string[]>
@@ -103,7 +101,7 @@ interface Round extends MoverDeps {
 async function moveNoted(deps: Round, partition: number): Promise<void> {
   const nowMs = deps.clock.now()
   while (!deps.isOver()) {
-    const due = await deps.redis.zrangebyscore(keys.rests(partition), '-inf', nowMs, 'LIMIT', 0, BATCH)
+    const due = await deps.writes.redis.zrangebyscore(keys.rests(partition), '-inf', nowMs, 'LIMIT', 0, BATCH)
     if (due.length === 0) return
     await moveBatch(deps, partition, due, nowMs)
   }
@@ -111,7 +109,8 @@ async function moveNoted(deps: Round, partition: number): Promise<void> {
 
 /** Moves the payments of a merchant behind its cursor. The cursor passes a payment that has moved or is noted. */
 async function moveOf(merchantId: string, deps: Round, partition: number): Promise<void> {
-  const { redis, clock } = deps
+  const { writes, clock } = deps
+  const { redis } = writes
   const cursors = keys.archiveCursors(partition)
   const indexes = paymentStatuses.map(status => statusIndex(partition, merchantId, status))
   const nowMs = clock.now()
@@ -129,7 +128,8 @@ async function moveOf(merchantId: string, deps: Round, partition: number): Promi
 /** On return each payment has moved, or is noted to be looked at after `nowMs`. */
 async function moveBatch(deps: Round, partition: number, paymentKeys: readonly string[], nowMs: number): Promise<void> {
   const startedMs = performance.now()
-  const { redis, afterMs, worked } = deps
+  const { writes, afterMs, worked } = deps
+  const { redis } = writes
   const payments = await read(deps, partition, paymentKeys)
   const [ready, later]: [Payment[], (string | number)[]] = [[], []]
   const gone: string[] = []
@@ -154,7 +154,7 @@ async function moveBatch(deps: Round, partition: number, paymentKeys: readonly s
 
 /** Payments by payment key: null where there is none, none where the record is not readable. */
 async function read(
-  { redis, log }: MoverDeps,
+  { writes: { redis }, log }: MoverDeps,
   partition: number,
   paymentKeys: readonly string[]
 ): Promise<Map<string, Payment | null>> {

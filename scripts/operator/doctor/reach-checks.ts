@@ -1,6 +1,7 @@
 /** What `operator doctor` tries from its own machine: the card network, the memory-only Redis, the receivers of webhooks. */
 import { connect, isIP } from 'node:net'
 import { connect as connectRedis, disconnect, type Redis } from '../../../redis/connection/connections.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import type { Installation } from '../../../redis/installation/installation.js'
 import { memoryOnlyProblems } from '../../../redis/installation/memory-only.js'
 import { MerchantStore } from '../../../redis/merchants/merchants.js'
@@ -104,7 +105,7 @@ export async function checkEgress(redis: Redis, config: Config): Promise<Finding
 }
 
 async function endpointUrls(redis: Redis, { environment, partitions }: Config): Promise<URL[]> {
-  const endpoints = createWebhookEndpointStore(redis, partitions)
+  const endpoints = createWebhookEndpointStore(unreplicated(redis), partitions)
   const merchants = await new MerchantStore(redis, environment).listMerchants()
   const places = new Map<string, URL>()
   for (const { merchantId } of merchants.filter(({ isEnabled }) => isEnabled).slice(0, 10 * ENDPOINTS_MAX)) {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { type StoreCardDeps, storeCard } from '../../../api/cards/store-card.js'
 import { createCardStore } from '../../../redis/cards/cards.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { createTokenStore, newTokenId } from '../../../redis/tokens/tokens.js'
 import { ServiceError } from '../../../runtime/errors.js'
 import { aToken } from '../../support/cards.js'
@@ -23,7 +24,7 @@ describe('storing a card', () => {
     dropFailures = []
     deps = {
       tokens: createTokenStore(test.secrets),
-      cards: createCardStore(test.redis, 16),
+      cards: createCardStore(unreplicated(test.redis), 16),
       onDropFailed: error => dropFailures.push(error)
     }
   })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { createWebhookEndpoints } from '../../../api/webhook-endpoint/webhook-endpoints.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { createWebhookEndpointStore } from '../../../redis/webhooks/webhook-endpoints.js'
 import { ensureKeyFiles, webhookKeyFileIn } from '../../../vault/key-files.js'
 import { loadWebhookSecrets } from '../../../vault/webhook-secrets.js'
@@ -20,7 +21,7 @@ describe('the webhook endpoint', () => {
 
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), 'payments-hooks-'))
-    const store = createWebhookEndpointStore(test.redis, 16)
+    const store = createWebhookEndpointStore(unreplicated(test.redis), 16)
     const secrets = loadWebhookSecrets(ensureKeyFiles(webhookKeyFileIn(dir)).privateFile)
     const clock = { now: () => nowMs }
     api = await startApi({ webhookEndpoints: createWebhookEndpoints(store, secrets, clock) })
@@ -31,7 +32,7 @@ describe('the webhook endpoint', () => {
   })
   beforeEach(() => test.redis.flushdb())
 
-  const switches = () => createWebhookEndpointStore(test.redis, 16)
+  const switches = () => createWebhookEndpointStore(unreplicated(test.redis), 16)
   const put = (body: unknown) => api.request('PUT', PATH, { body })
 
   it('2.4: answers a registration with URL, secret, header name and time', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { type CardStore, createCardStore, type NewCard } from '../../../redis/cards/cards.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, partitionOf } from '../../../redis/keys.js'
 import { aCard } from '../../support/cards.js'
 import { useRedis } from '../../support/redis.js'
@@ -12,7 +13,7 @@ describe('card store', () => {
   let store: CardStore
 
   before(() => {
-    store = createCardStore(test.redis, PARTITIONS)
+    store = createCardStore(unreplicated(test.redis), PARTITIONS)
   })
   const stored = async (card: NewCard) => {
     const result = await store.store(card)

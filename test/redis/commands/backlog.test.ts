@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { unreadAges } from '../../../redis/commands/backlog.js'
 import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
 import { DOUBT_AGES_S, queueStatus } from '../../../redis/commands/queue-status.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys } from '../../../redis/keys.js'
 import { createCommitStore } from '../../../redis/payments/commits.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
@@ -35,7 +36,11 @@ describe('the backlog', () => {
   it('of payments in doubt is counted by age, until the doubt is over', async () => {
     const nowMs = Date.now()
     const payment = aPayment({ idempotencyKey: 'r1' })
-    await createPaymentStore(test.redis).acceptPayment(payment, createCommand, anAcceptance({ idempotencyKey: 'r1' }))
+    await createPaymentStore(unreplicated(test.redis)).acceptPayment(
+      payment,
+      createCommand,
+      anAcceptance({ idempotencyKey: 'r1' })
+    )
     const commit = (version: number, sinceMs: number | null, changes = {}): Promise<unknown> => {
       const reconciliation = sinceMs === null ? null : { sinceMs, attempts: 1, nextAtMs: nowMs }
       const changed = { ...payment, version, progress: { ...payment.progress, reconciliation, ...changes } }
@@ -47,7 +52,7 @@ describe('the backlog', () => {
         ends: null,
         begins: null
       } as const
-      return createCommitStore(test.redis).commit({ payment: changed, ...rest }, PARTITION)
+      return createCommitStore(unreplicated(test.redis)).commit({ payment: changed, ...rest }, PARTITION)
     }
     const inDoubt = async (): Promise<number[]> => {
       const rows = await queueStatus(test.redis, PARTITION + 1, nowMs)

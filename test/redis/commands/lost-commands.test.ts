@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { ensureGroups, lostCommands, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { delay } from '../../../runtime/delay.js'
 import { anAcceptance, aPayment, createCommand, PARTITION } from '../../support/payments.js'
@@ -10,7 +11,7 @@ describe('commands whose delivery was lost', () => {
 
   it('are found behind hundreds that the worker knows', async () => {
     await ensureGroups(test.redis, PARTITION + 1, paymentWork)
-    const payments = createPaymentStore(test.redis)
+    const payments = createPaymentStore(unreplicated(test.redis))
     for (let index = 0; index < 250; index++) {
       const idempotencyKey = `k-${index}`
       await payments.acceptPayment(aPayment({ idempotencyKey }), createCommand, anAcceptance({ idempotencyKey }))

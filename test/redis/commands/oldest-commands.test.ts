@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
 import { listOldestCommands } from '../../../redis/commands/oldest-commands.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { anAcceptance, aPayment, createCommand, PARTITION } from '../../support/payments.js'
@@ -15,7 +16,11 @@ describe('the commands that have waited longest', () => {
   it('are told oldest first, with the worker that has them', async () => {
     await test.redis.xadd(keys.commands(0), `${Date.now() - 60_000}-0`, 'nonsense', '1')
     const payment = aPayment({ idempotencyKey: 'r' })
-    await createPaymentStore(test.redis).acceptPayment(payment, createCommand, anAcceptance({ idempotencyKey: 'r' }))
+    await createPaymentStore(unreplicated(test.redis)).acceptPayment(
+      payment,
+      createCommand,
+      anAcceptance({ idempotencyKey: 'r' })
+    )
     await ensureGroups(test.redis, PARTITIONS, paymentWork)
     await readCommands(test.redis, paymentWork, 'host.1.a', [PARTITION], 10)
     const [nonsense, ours] = await listOldestCommands(test.redis, PARTITIONS, 10)

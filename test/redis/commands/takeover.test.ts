@@ -15,6 +15,7 @@ import {
   writeHeartbeat
 } from '../../../redis/commands/takeover.js'
 import type { Redis } from '../../../redis/connection/connections.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
@@ -72,7 +73,7 @@ describe('command streams', () => {
     const idempotencyKey = `k-${Math.random()}`
     const payment = aPayment({ idempotencyKey })
     const acceptance = anAcceptance({ idempotencyKey, correlationId: 'c-1' })
-    await createPaymentStore(test.redis).acceptPayment(payment, createCommand, acceptance)
+    await createPaymentStore(unreplicated(test.redis)).acceptPayment(payment, createCommand, acceptance)
     return payment
   }
   const read = async (consumer: string) =>

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
 import { isRedisUnavailable } from '../../../redis/connection/redis-errors.js'
-import { createWrites } from '../../../redis/connection/writes.js'
+import { createWrites, unreplicated } from '../../../redis/connection/writes.js'
 import { keys } from '../../../redis/keys.js'
 import { createCommitStore } from '../../../redis/payments/commits.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
@@ -30,7 +30,7 @@ describe('writes that wait for a replica', function () {
   })
 
   it('are on the replica when they are answered', async () => {
-    const writes = createWrites(own, 1)
+    const writes = createWrites(redis, own, 1)
     for (let i = 0; i < 20; i++) {
       await writes.run(KEY, node => node.set(KEY, String(i)))
       expect(await servers.replica.ask('GET', KEY)).to.equal(String(i))
@@ -38,7 +38,7 @@ describe('writes that wait for a replica', function () {
   })
 
   it('share a WAIT when they come together', async () => {
-    const writes = createWrites(own, 1)
+    const writes = createWrites(redis, own, 1)
     await servers.master.ask('CONFIG', 'RESETSTAT')
     await Promise.all(Array.from({ length: 500 }, (_, i) => writes.run(KEY, node => node.set(KEY, String(i)))))
     const calls = /^calls=(\d+)/.exec((await servers.master.figure('commandstats', 'cmdstat_wait')) ?? '')?.[1]
@@ -46,7 +46,7 @@ describe('writes that wait for a replica', function () {
   })
 
   it('fail as a Redis that is away when too few replicas have them, and succeed when repeated later', async () => {
-    const writes = createWrites(own, 1)
+    const writes = createWrites(redis, own, 1)
     servers.replica.signal('SIGSTOP')
     const error: unknown = await writes.run(KEY, node => node.set(KEY, 'alone')).catch((thrown: unknown) => thrown)
     servers.replica.signal('SIGCONT')
@@ -57,7 +57,7 @@ describe('writes that wait for a replica', function () {
   })
 
   it('do not hold up reads, which use another connection', async () => {
-    const writes = createWrites(own, 1)
+    const writes = createWrites(redis, own, 1)
     servers.replica.signal('SIGSTOP')
     const writing = writes.run(KEY, node => node.set(KEY, 'slow')).catch(() => undefined)
     const written = writing.then(() => 'written')
@@ -68,10 +68,10 @@ describe('writes that wait for a replica', function () {
 
   it('know whether a command is still with its worker before it may charge', async () => {
     await ensureGroups(redis, PARTITION + 1, paymentWork)
-    const writes = createWrites(own, 1)
-    const commits = createCommitStore(redis, writes)
+    const writes = createWrites(redis, own, 1)
+    const commits = createCommitStore(writes)
     const payment = aPayment()
-    await createPaymentStore(redis, writes).acceptPayment(payment, createCommand, anAcceptance())
+    await createPaymentStore(writes).acceptPayment(payment, createCommand, anAcceptance())
     const blocking = await connect(servers.master.url, 'blocking', log)
     const { entries } = await readCommands(blocking, paymentWork, 'worker', [PARTITION], 1)
     await disconnect(blocking)
@@ -79,7 +79,7 @@ describe('writes that wait for a replica', function () {
     if (entry === undefined) throw new Error('no command was read')
     expect(await commits.begin(entry)).to.equal(true)
     expect(await commits.begin(anEntry(payment, { entryId: '1-1' }))).to.equal(false)
-    expect(await createCommitStore(redis).begin(anEntry(payment, { entryId: '1-1' }))).to.equal(true)
+    expect(await createCommitStore(unreplicated(redis)).begin(anEntry(payment, { entryId: '1-1' }))).to.equal(true)
   })
 
   it('tell who waits only when the replica has the result', async () => {
@@ -87,9 +87,9 @@ describe('writes that wait for a replica', function () {
     const subscriber = await connect(servers.master.url, 'subscriber', log)
     await subscriber.subscribe('reply:test')
     const payment = aPayment()
-    const writes = createWrites(own, 1)
+    const writes = createWrites(redis, own, 1)
     const acceptance = anAcceptance({ idempotencyKey: 'another key' })
-    await createPaymentStore(redis, writes).acceptPayment(payment, createCommand, acceptance)
+    await createPaymentStore(writes).acceptPayment(payment, createCommand, acceptance)
     const record = keys.idempotency(PARTITION, recordOf('another key'))
     const [entry] = (await redis.xrevrange(keys.commands(PARTITION), '+', '-', 'COUNT', 1)) as [string, string[]][]
     await redis.xreadgroup('GROUP', 'payments', 'worker', 'COUNT', 10, 'STREAMS', keys.commands(PARTITION), '>')
@@ -103,7 +103,7 @@ describe('writes that wait for a replica', function () {
     })
     const replyTo = { channel: 'reply:test', commandId: 'command-1' }
     const command = anEntry(payment, { entryId: entry?.[0] ?? '', idempotencyKey: 'another key', replyTo })
-    await createCommitStore(redis, writes).finish(command, { kind: 'refused', code: 'invalid_state' })
+    await createCommitStore(writes).finish(command, { kind: 'refused', code: 'invalid_state' })
     await told
     await disconnect(subscriber)
     expect(heard).to.deep.equal([true])

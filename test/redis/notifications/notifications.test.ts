@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { createNotificationStore } from '../../../redis/notifications/notifications.js'
 import { createLogger } from '../../../runtime/log.js'
@@ -36,7 +37,8 @@ describe('notifications of the card network', () => {
     const deps = { notifications, archive: null, network, log, clock, ...times, onGivenUp }
     return notificationRound(deps, signal)
   }
-  const store = (): ReturnType<typeof createNotificationStore> => createNotificationStore(test.redis, PARTITION + 1)
+  const store = (): ReturnType<typeof createNotificationStore> =>
+    createNotificationStore(unreplicated(test.redis), PARTITION + 1)
   const commands = (): Promise<number> => test.redis.xlen(keys.commands(PARTITION))
 
   it('become one command for the payment behind the sale', async () => {

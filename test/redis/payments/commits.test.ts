@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { Payment } from '../../../machines/model.js'
 import type { OperationResult } from '../../../machines/payment/decide.js'
 import { ensureGroups, paymentWork, readCommands, requeueCommand } from '../../../redis/commands/command-stream.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, PAYMENTS_GROUP, paymentKeyOf } from '../../../redis/keys.js'
 import { type Commit, createCommitStore } from '../../../redis/payments/commits.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
@@ -20,8 +21,8 @@ import { useRedis } from '../../support/redis.js'
 
 describe('commits', () => {
   const test = useRedis()
-  const commits = () => createCommitStore(test.redis)
-  const payments = () => createPaymentStore(test.redis)
+  const commits = () => createCommitStore(unreplicated(test.redis))
+  const payments = () => createPaymentStore(unreplicated(test.redis))
 
   beforeEach(() => ensureGroups(test.redis, PARTITION + 1, paymentWork))
   afterEach(async () => {

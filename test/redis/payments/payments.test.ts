@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Payment, RefusalCode } from '../../../machines/model.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { createCommitStore } from '../../../redis/payments/commits.js'
 import { createPaymentStore, type ListQuery } from '../../../redis/payments/payments.js'
@@ -13,7 +14,7 @@ const EVER = { createdFromMs: null, createdToMs: null }
 
 describe('payment store', () => {
   const test = useRedis()
-  const store = () => createPaymentStore(test.redis)
+  const store = () => createPaymentStore(unreplicated(test.redis))
 
   afterEach(async () => {
     await test.redis.flushdb()
@@ -124,7 +125,7 @@ describe('payment store', () => {
     }
     const fail = async (payment: Awaited<ReturnType<typeof accept>>) => {
       const after = { ...payment, version: 2, progress: { ...payment.progress, status: 'failed' as const } }
-      await createCommitStore(test.redis).commit(
+      await createCommitStore(unreplicated(test.redis)).commit(
         {
           payment: after,
           statusBefore: 'pending',
@@ -191,7 +192,7 @@ describe('payment store', () => {
         read.push(records.length)
         return await test.redis.mget(records)
       }
-      const counting = createPaymentStore(Object.create(test.redis, { mget: { value: mget } }))
+      const counting = createPaymentStore(unreplicated(Object.create(test.redis, { mget: { value: mget } })))
       const query = { partition: PARTITION, merchantId: MERCHANT, status: null, externalReference: null, ...EVER }
       const first = await counting.list({ ...query, limit: 100, afterId: null })
       expect(first.payments.length).to.be.within(1, 20)
@@ -206,7 +207,7 @@ describe('payment store', () => {
         for (const payment of old.slice(2)) await fail(payment)
         return await test.redis.mget(records)
       }
-      const page = await createPaymentStore(Object.create(test.redis, { mget: { value: mget } })).list({
+      const page = await createPaymentStore(unreplicated(Object.create(test.redis, { mget: { value: mget } }))).list({
         ...{ partition: PARTITION, merchantId: MERCHANT, externalReference: null, afterId: null },
         ...{ status: 'pending', limit: 2, ...EVER }
       })

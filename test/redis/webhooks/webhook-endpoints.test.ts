@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, partitionOf } from '../../../redis/keys.js'
 import {
   createWebhookEndpointStore,
@@ -14,7 +15,7 @@ const HOUR_MS = 3_600_000
 
 describe('the store of webhook endpoints', () => {
   const test = useRedis()
-  const store = () => createWebhookEndpointStore(test.redis, PARTITIONS)
+  const store = () => createWebhookEndpointStore(unreplicated(test.redis), PARTITIONS)
   const key = keys.webhookEndpoint(partitionOf(MERCHANT, PARTITIONS), MERCHANT)
   const register = (nowMs: number, changes: { url?: string; isRotation?: boolean } = {}): Promise<WebhookEndpoint> =>
     store().register({ merchantId: MERCHANT, url: URL, isRotation: true, keyId: 'k1', nowMs, ...changes })

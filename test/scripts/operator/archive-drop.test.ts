@@ -7,7 +7,7 @@ import { Client } from 'pg'
 import { withArchive } from '../../../archive/payment-store.js'
 import type { Payment } from '../../../machines/model.js'
 import { advanceClock, resetClock } from '../../../redis/connection/redis-clock.js'
-import { createWrites } from '../../../redis/connection/writes.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { paymentKeyOf } from '../../../redis/keys.js'
 import { removePayments } from '../../../redis/payments/payment-moves.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
@@ -107,14 +107,16 @@ describe('operator archive drop', () => {
 
   it('loses no payment that is back in Redis, which moves into the archive again', async () => {
     const { redis } = servers
-    const store = withArchive(createPaymentStore(redis), archived.archive, { redis })
+    const store = withArchive(createPaymentStore(unreplicated(redis)), archived.archive, {
+      writes: unreplicated(redis)
+    })
     const id = (await storePayment(redis, { atMs: MONTH_MS, status: 'captured' })).terms.id
     const load = (): Promise<Payment | null> => store.load(PARTITION, paymentKeyOf(id))
     const payment = await load()
     if (payment === null) throw new Error('it was stored')
     const moveOut = async (): Promise<void> => {
       await archived.archive.put([payment])
-      expect(await removePayments(createWrites(redis, 0), PARTITION, [payment])).to.equal(1)
+      expect(await removePayments(unreplicated(redis), PARTITION, [payment])).to.equal(1)
     }
     await moveOut()
     expect(await store.loadForChange(PARTITION, paymentKeyOf(id))).to.deep.equal(payment)

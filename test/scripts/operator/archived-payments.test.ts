@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createWrites } from '../../../redis/connection/writes.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { partitionOfPayment, paymentKeyOf } from '../../../redis/keys.js'
 import { removePayments } from '../../../redis/payments/payment-moves.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
@@ -21,10 +21,10 @@ describe('operator with an archive', () => {
       terms: { externalReference: 'order-7' },
       progress: { status: 'captured', capturedCents: 1_000, references }
     })
-    const payment = await createPaymentStore(servers.redis).load(partitionOfPayment(id), paymentKeyOf(id))
+    const payment = await createPaymentStore(unreplicated(servers.redis)).load(partitionOfPayment(id), paymentKeyOf(id))
     if (payment === null) throw new Error('it was stored')
     await archived.archive.put([payment])
-    await removePayments(createWrites(servers.redis, 0), partitionOfPayment(id), [payment])
+    await removePayments(unreplicated(servers.redis), partitionOfPayment(id), [payment])
 
     expect((await run('', 'payment', 'show', id)).err).to.contain('is not set in this process')
     expect((await run(archived.postgres.url, 'payment', 'show', id)).out).to.contain(id)

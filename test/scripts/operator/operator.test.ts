@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { createWebhookEndpointStore } from '../../../redis/webhooks/webhook-endpoints.js'
 import { operate } from '../../support/operator.js'
 import { useRedis } from '../../support/redis.js'
@@ -35,7 +36,7 @@ describe('operator command line: merchants and keys', () => {
   it('shows a merchant with its keys and where its webhooks go', async () => {
     const merchantId = await newMerchant()
     const key = (await run(`key create --merchant ${merchantId} --publishable --json`)).json()
-    const endpoints = createWebhookEndpointStore(servers.redis, 16)
+    const endpoints = createWebhookEndpointStore(unreplicated(servers.redis), 16)
     await endpoints.register({ merchantId, url: 'https://shop.example/hook', isRotation: false, keyId: 'k', nowMs: 1 })
     await endpoints.switchOff(merchantId, Date.parse('2030-01-02'))
     await newMerchant()

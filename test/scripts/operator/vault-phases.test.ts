@@ -9,6 +9,7 @@ import { expect } from 'chai'
 import { createCardStore } from '../../../redis/cards/cards.js'
 import { createSealedCards } from '../../../redis/cards/sealed-cards.js'
 import { writeHeartbeat } from '../../../redis/commands/takeover.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { recordedKeys, recordNewKey } from '../../../redis/installation/key-record.js'
 import { keyIdOf } from '../../../vault/box.js'
 import { ensureKeyFiles, type KeyFiles, keyFilesIn } from '../../../vault/key-files.js'
@@ -51,7 +52,7 @@ describe('operator vault rotate, with `payments` on another machine', function (
     const plain = aCard()
     const context = { merchantId: plain.merchantId, subjectId: plain.tokenId }
     const cardBox = loadSealer(files.publicFile).sealCard(card, context)
-    await createCardStore(test.redis, 1).store({ ...plain, cardBox })
+    await createCardStore(unreplicated(test.redis), 1).store({ ...plain, cardBox })
     payments = startPayments(theirFile)
     await once(payments, 'listening')
     ops = `http://127.0.0.1:${(payments.address() as AddressInfo).port}`

@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import { createCardStore } from '../../../redis/cards/cards.js'
 import { createSealedCards } from '../../../redis/cards/sealed-cards.js'
 import type { Redis } from '../../../redis/connection/connections.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { recordedKeys, recordNewKey } from '../../../redis/installation/key-record.js'
 import { keys } from '../../../redis/keys.js'
 import { ensureKeyFiles, type KeyFiles, keyFilesIn } from '../../../vault/key-files.js'
@@ -45,7 +46,7 @@ describe('operator vault', () => {
     dir = mkdtempSync(join(tmpdir(), 'operator-vault-'))
     files = ensureKeyFiles(keyFilesIn(join(dir, 'here')))
     await test.redis.flushdb()
-    const store = createCardStore(test.redis, 1)
+    const store = createCardStore(unreplicated(test.redis), 1)
     const sealer = loadSealer(files.publicFile)
     for (const plain of Array.from({ length: CARDS }, () => aCard())) {
       const context = { merchantId: plain.merchantId, subjectId: plain.tokenId }

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
 import type { Redis } from '../../../redis/connection/connections.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys } from '../../../redis/keys.js'
 import { createWebhookEndpointStore } from '../../../redis/webhooks/webhook-endpoints.js'
 import { freePort } from '../../../scripts/start/ports.js'
@@ -230,7 +231,7 @@ const faultsOfProcesses: readonly Fault[] = [
   {
     name: 'no way out for webhooks',
     break: async ({ durable, service }) => {
-      const store = createWebhookEndpointStore(durable, 16)
+      const store = createWebhookEndpointStore(unreplicated(durable), 16)
       const { merchantId } = service
       const url = `https://127.0.0.1:${await freePort()}/hook`
       await store.register({ merchantId, url, isRotation: false, keyId: 'k', nowMs: Date.now() })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { placeOf, type ReportedChange } from '../../../machines/model.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { readConfig } from '../../../runtime/config.js'
 import { freePort } from '../../../scripts/start/ports.js'
@@ -129,7 +130,7 @@ describe('generated paths over HTTP', function () {
   const walk = async (paths: readonly TitledPath[]): Promise<void> => {
     await acquirer.takeTransactions()
     await withRedis(service(), async redis => {
-      const payments = createPaymentStore(redis)
+      const payments = createPaymentStore(unreplicated(redis))
       const walks = paths.map(path => async () => {
         const driver = new PathDriver(path, { service: service(), merchant, acquirer, payments, rounds, notify })
         await driver.drive()

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { replayProblem, requireReplay } from '../../../redis/installation/replay.js'
 import { newPaymentId } from '../../../redis/keys.js'
 import { createCommitStore } from '../../../redis/payments/commits.js'
@@ -67,7 +68,7 @@ describe('a durable Redis with a user per process that is restarted', function (
   async function pay(count: number): Promise<void> {
     const api = await connect(urlAs('api', url), 'commands', log)
     const worker = await connect(urlAs('payments', url), 'commands', log)
-    const [store, commits] = [createPaymentStore(api), createCommitStore(worker)]
+    const [store, commits] = [createPaymentStore(unreplicated(api)), createCommitStore(unreplicated(worker))]
     const payOnce = async (number: number): Promise<void> => {
       const payment = aPayment({ terms: { id: newPaymentId(PARTITION, Date.now()) } })
       await store.acceptPayment(payment, createCommand, anAcceptance({ record: `record-${number}` }))

@@ -5,7 +5,7 @@ import { ensureGroups, paymentWork, type ReadResult, readCommands } from '../../
 import { createBlockingReads } from '../../../redis/connection/blocking-reads.js'
 import { scanKeys } from '../../../redis/connection/cluster-nodes.js'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
-import { createWrites } from '../../../redis/connection/writes.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { durabilityProblem } from '../../../redis/installation/durability.js'
 import { claimInstallation } from '../../../redis/installation/installation.js'
 import { keys } from '../../../redis/keys.js'
@@ -67,7 +67,7 @@ describe('a Redis Cluster', function () {
     const partition = 5
     const stream = keys.commands(partition)
     const writer = await connect(cluster.url, 'commands', log)
-    const writes = createWrites(writer, 0)
+    const writes = unreplicated(writer)
     const reads = createBlockingReads(blocking)
     const read = (): Promise<ReadResult<CommandEntry>> =>
       reads.read(stream, node => readCommands(node, paymentWork, 'worker', [partition], 5))

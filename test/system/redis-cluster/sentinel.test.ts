@@ -41,7 +41,7 @@ describe('a master that Sentinels name', function () {
     subscriber.on('message', (_, message) => heard.push(message))
     await subscriber.subscribe('reply:sentinel')
     await ensureGroups(redis, 1, paymentWork)
-    const writes = createWrites(own, 1)
+    const writes = createWrites(redis, own, 1)
     for (let i = 0; i < 50; i++) await writes.run('list', node => node.rpush('list', String(i)))
 
     const reading = readCommands(blocking, paymentWork, 'worker', [0], 1)

@@ -4,7 +4,7 @@ import { ArchiveUnavailable } from '../../../archive/archive.js'
 import { withArchive } from '../../../archive/payment-store.js'
 import type { Payment } from '../../../machines/model.js'
 import type { Redis } from '../../../redis/connection/connections.js'
-import { createWrites } from '../../../redis/connection/writes.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { armCrashPoints, type CrashPoint } from '../../../runtime/crash-points.js'
@@ -42,8 +42,7 @@ describe('the mover of payments at rest', () => {
   afterEach(() => armCrashPoints(null))
 
   const deps = (changes: Partial<MoverDeps> = {}): MoverDeps => ({
-    redis: test.redis,
-    writes: createWrites(test.redis, 0),
+    writes: unreplicated(test.redis),
     archive,
     merchantIds: async () => [MERCHANT],
     partitions: PARTITIONS,
@@ -60,8 +59,9 @@ describe('the mover of payments at rest', () => {
     log,
     ...changes
   })
-  const store = () => withArchive(createPaymentStore(test.redis), archive, { redis: test.redis })
-  const inRedis = ({ terms }: Payment) => createPaymentStore(test.redis).load(PARTITION, paymentKeyOf(terms.id))
+  const redisStore = () => createPaymentStore(unreplicated(test.redis))
+  const store = () => withArchive(redisStore(), archive, { writes: unreplicated(test.redis) })
+  const inRedis = ({ terms }: Payment) => redisStore().load(PARTITION, paymentKeyOf(terms.id))
   /** A payment whose last operation has ended. */
   const ended = async (status: 'captured' | 'refunded' | 'pre_authorized', atMs = CREATED_MS): Promise<Payment> => {
     const payment = await storePayment(test.redis, { atMs })
@@ -109,7 +109,7 @@ describe('the mover of payments at rest', () => {
     await moveRound(deps(), never)
     await test.redis.zadd(keys.rests(PARTITION), 1, paymentKeyOf(payment.terms.id))
     const redis = beforeZrem(test.redis, () => store().loadForChange(PARTITION, paymentKeyOf(payment.terms.id)))
-    await moveRound(deps({ redis }), never)
+    await moveRound(deps({ writes: unreplicated(redis) }), never)
     expect(await rests(payment)).to.equal(LATE_MS + AFTER_MS)
   })
 

@@ -3,6 +3,7 @@ import { Registry } from 'prom-client'
 import { ensureGroups, paymentWork, readCommands } from '../../../redis/commands/command-stream.js'
 import { writeHeartbeat } from '../../../redis/commands/takeover.js'
 import type { Redis } from '../../../redis/connection/connections.js'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
 import { createReconcilePace } from '../../../redis/reconciliation/reconcile-pace.js'
 import { deliveryWork } from '../../../redis/webhooks/webhook-queue.js'
@@ -34,7 +35,7 @@ describe('the timers after an outage of Redis (decision 6)', function () {
     await test.redis.flushdb()
     await ensureGroups(test.redis, PARTITION + 1, paymentWork)
     await ensureGroups(test.redis, PARTITION + 1, deliveryWork)
-    await createPaymentStore(test.redis).acceptPayment(
+    await createPaymentStore(unreplicated(test.redis)).acceptPayment(
       aPayment({ idempotencyKey: 'r' }),
       createCommand,
       anAcceptance({ idempotencyKey: 'r' })

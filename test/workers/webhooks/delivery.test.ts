@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { createWebhookEndpointStore, ROTATION_OVERLAP_MS } from '../../../redis/webhooks/webhook-endpoints.js'
 import { delay } from '../../../runtime/delay.js'
 import { until } from '../../support/conditions.js'
@@ -49,7 +50,7 @@ describe('delivery of webhooks', () => {
   it('signs with every secret whose time after a rotation is not over', async () => {
     const hook = await rig.receiver()
     const seeds = [(await registerEndpoint(rig.test, 'm_1', hook.url)).seed]
-    const store = createWebhookEndpointStore(rig.test.redis, PARTITIONS)
+    const store = createWebhookEndpointStore(unreplicated(rig.test.redis), PARTITIONS)
     for (const nowMs of [START_MS - 2 * ROTATION_OVERLAP_MS, START_MS - 2_000, START_MS - 1_000]) {
       const rotation = { merchantId: 'm_1', url: hook.url, isRotation: true, keyId: seeds[0]?.keyId ?? '', nowMs }
       seeds.push((await store.register(rotation)).seed)

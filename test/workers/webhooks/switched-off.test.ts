@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys } from '../../../redis/keys.js'
 import { createWebhookEndpointStore, type WebhookEndpointStore } from '../../../redis/webhooks/webhook-endpoints.js'
 import { until } from '../../support/conditions.js'
@@ -7,7 +8,7 @@ import { emit, PARTITION, PARTITIONS, registerEndpoint, START_MS, useDelivery } 
 
 describe('webhooks that are switched off', () => {
   const rig = useDelivery()
-  const switches = (): WebhookEndpointStore => createWebhookEndpointStore(rig.test.redis, PARTITIONS)
+  const switches = (): WebhookEndpointStore => createWebhookEndpointStore(unreplicated(rig.test.redis), PARTITIONS)
 
   it('are neither sent nor kept, and continue with the next event when they are switched on', async () => {
     const hook = await rig.receiver()
