@@ -16,6 +16,9 @@ export const required = undefined
 /** A row of a list: the default, and the format of what is not JSON already. */
 type ListRow<Value> = readonly [initial: Value | typeof required, format?: Format<Value, unknown>]
 
+/** A 0 that is not the default. No field is a boolean. */
+const ZERO = false
+
 /**
  * A JSON list with the values in the order of the rows. A default is stored as 0, or left out when nothing follows; so is
  * an empty list. Rows stay where they are: a new one goes to the end, where an older version passes it over.
@@ -39,10 +42,9 @@ export function storedList<T extends object>(
         const one = value[field]
         if (one === initials[at]) continue
         const coded = formats[at]?.encode(one) ?? one
-        if (Array.isArray(coded) && coded.length === 0) continue
-        if (coded === 0) throw new Error(`${String(field)} can't be 0: that is how its default is stored.`)
+        if (coded === initials[at] || (Array.isArray(coded) && coded.length === 0)) continue
         while (stored.length < at) stored.push(0)
-        stored.push(coded)
+        stored.push(coded === 0 ? ZERO : coded)
       }
       return stored
     },
@@ -51,7 +53,8 @@ export function storedList<T extends object>(
       for (let at = 0; at < fields.length; at++) {
         const field = fields[at] as keyof T
         const coded = at < stored.length ? stored[at] : 0
-        const one = coded === 0 ? initials[at] : (formats[at]?.decode(coded) ?? (coded as Value))
+        const given = coded === ZERO ? 0 : coded
+        const one = coded === 0 ? initials[at] : (formats[at]?.decode(given) ?? (given as Value))
         if (one === required) throw new WrittenByNewer(`A stored record lacks ${String(field)}.`)
         value[field] = one
       }
