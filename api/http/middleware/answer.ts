@@ -34,6 +34,8 @@ export type RequestLogLevel = 'debug' | 'info'
 /** The outermost middleware. Turns errors of the inner ones into answers. */
 export function answerRequests(log: Logger, logLevel: RequestLogLevel): RequestMiddleware {
   const warnOfBrowserUse = browserWarning(log)
+  // Registered before the first request: Prometheus and `operator doctor` look for the series of a process at rest, too.
+  const metrics = apiMetrics()
   return async (ctx, next) => {
     const startedAtMs = performance.now()
     ctx.state = beginning()
@@ -58,7 +60,7 @@ export function answerRequests(log: Logger, logLevel: RequestLogLevel): RequestM
       route: route ?? 'none',
       status: answer?.status ?? ctx.status
     }
-    apiMetrics().answered(labels, durationMs)
+    metrics.answered(labels, durationMs)
     if (step.isRecorded) {
       const { method, status } = labels
       const attributes = { 'http.request.method': method, 'http.response.status_code': status, ...idsOf(ctx, answer) }
