@@ -32,7 +32,11 @@ describe('a gateway that turns calls away', function () {
       network.faults()
       // The token of a payment in doubt is used up.
       const token = tokens[answers.findLastIndex(({ status }) => status === 503)] ?? ''
-      await until('a create works', async () => (await merchant.create({ token })).payment.status === 'captured', 15_000)
+      await until(
+        'a create works',
+        async () => (await merchant.create({ token })).payment.status === 'captured',
+        15_000
+      )
       await asOperator(service(), 'clock', 'advance', '11m')
       for (const { payment } of inDoubt) expect((await merchant.settled(payment.id)).status).to.equal('failed')
       for (const { error, payment } of answers) {
