@@ -74,7 +74,7 @@ export function createWorkerMetrics(state: WorkerState, registry: Registry = reg
     ),
     absenceUnconfirmed: counterBy<Unconfirmed>(
       'card_payments_absences_unconfirmed_total',
-      'Answers "there is no such sale" that were not believed. `reason`: denied (the network does not find a sale that it has surely booked either), no_known_sale (none was booked yet), older_than_account (NETWORK_MERCHANT_ID was changed since).',
+      'Answers "there is no such sale" that were not believed. `reason`: denied (the network does not find a sale that it is known to have booked either), no_known_sale (none was booked yet), older_than_account (NETWORK_MERCHANT_ID was changed since).',
       'reason'
     ),
     /** Counts a commit that was written. */

@@ -103,7 +103,7 @@ export const operationWords: Readonly<Record<string, OperationWords>> = {
     id: 'eraseCard',
     tag: 'Cards',
     summary: 'Erase a stored card',
-    text: 'At once and for ever. A payment that was sent with it goes on; one that was not sent yet fails with `invalid_card`.',
+    text: 'At once and for ever. A payment that was sent with it continues; one that was not sent yet fails with `invalid_card`.',
     answers: [{ status: 204, means: 'Erased.' }]
   },
   'PUT /v1/webhook-endpoint': {

@@ -16,7 +16,7 @@ const CLOCK_TOLERATED_MS = 1_000
 const MEGABYTE = 1_000_000
 const MONTHS_SHOWN = 5
 const CHECK = 'archive'
-const MEND = 'Start PostgreSQL, mend the way to it, or correct ARCHIVE_URL (docs/ARCHIVE.md).'
+const MEND = 'Start PostgreSQL, repair the connection to it, or correct ARCHIVE_URL (docs/ARCHIVE.md).'
 
 type ArchiveConfig = Pick<Config, 'environment' | 'archiveRetentionYears'>
 

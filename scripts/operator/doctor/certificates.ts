@@ -19,7 +19,7 @@ export function certificateFinding(name: string, endsMs: number, nowMs = Date.no
 /** Of each address, without any request. A certificate that this machine does not trust is a problem. */
 export async function checkCertificates(urls: readonly string[]): Promise<Finding[]> {
   const places = new Set(urls.filter(url => url.startsWith('https:')).map(url => new URL(url).host))
-  const mend = `${RENEW} An authority of your own: NODE_EXTRA_CA_CERTS. No connection: start the server, or mend the way to it.`
+  const mend = `${RENEW} An authority of your own: NODE_EXTRA_CA_CERTS. No connection: start the server, or repair the connection to it.`
   const found = [...places].map(place =>
     attempt(`certificate of ${place}`, mend, async () => certificateFinding(place, await certificateEndsMs(place)))
   )

@@ -68,7 +68,7 @@ export async function checkCardNetwork(env: NodeJS.ProcessEnv | undefined): Prom
     return [notChecked(check, 'NETWORK_MERCHANT_KEY is not set here.', give)]
   }
   const mend =
-    'Call the network, mend the way to it, or correct NETWORK_MERCHANT_ID and NETWORK_MERCHANT_KEY of `payments`.'
+    'Call the network, repair the connection to it, or correct NETWORK_MERCHANT_ID and NETWORK_MERCHANT_KEY of `payments`.'
   return await attempt(check, mend, async () => {
     const config = readConfig(env, 'doctor')
     const [sentences, certificates] = await Promise.all([
