@@ -187,7 +187,8 @@ export interface QueuedEvent {
  * it may be sent now.
  */
 export function decodeQueued(stored: string, attempts: number, nextAtMs: number | null): QueuedEvent {
-  const [, since, about = '', short = ''] = /^(\d+) (\S+) (.*)$/s.exec(stored) ?? []
+  // Only U+0020 divides: `\S` would also stop at U+00A0 and the like, which merchants' texts may have.
+  const [, since, about = '', short = ''] = /^(\d+) ([^ ]+) (.*)$/s.exec(stored) ?? []
   const change = decodeChange(short)
   const sinceMs = Number(since)
   const [amountCents, externalReference, traceparent = null] = JSON.parse(about) as [number, string, string?]

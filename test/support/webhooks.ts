@@ -45,6 +45,8 @@ export interface DelivererOptions {
   readonly clock?: { now(): number }
   readonly retries?: RetryPolicy
   readonly concurrency?: number
+  /** Events that the process works on at the same time. */
+  readonly slots?: number
   readonly timeoutMs?: number
   readonly allowedNetworks?: readonly string[]
   readonly log?: Logger
@@ -100,7 +102,7 @@ export async function startDeliverer(test: TestRedis, options: DelivererOptions 
     work: deliveryWork,
     partitions: PARTITIONS,
     consumer: randomBytes(6).toString('hex'),
-    concurrency: 1_000,
+    concurrency: options.slots ?? 1_000,
     heartbeatMs: 100,
     handle: createDeliveryHandler(deps, new AbortController().signal),
     log
@@ -143,10 +145,10 @@ export async function emit(
   merchantId: string,
   statuses: readonly PaymentStatus[],
   paymentId = newPaymentId(PARTITION, Date.now()),
-  { firstVersion = 2, sinceMs = START_MS, partitions = PARTITIONS } = {}
+  { firstVersion = 2, sinceMs = START_MS, partitions = PARTITIONS, externalReference = 'order-1' } = {}
 ): Promise<string> {
   const partition = partitionOfPayment(paymentId)
-  const terms = someTerms({ id: paymentId, merchantId, externalReference: 'order-1', amountCents: 1_000 })
+  const terms = someTerms({ id: paymentId, merchantId, externalReference, amountCents: 1_000 })
   await test.redis.set(keys.payment(partition, paymentKeyOf(paymentId)), encodePayment(newPayment(terms, 'a key')))
   const changes = statuses.map((status, index) => {
     const figures = { status, capturedCents: 0, refundedCents: 0, operation: AN_OPERATION, refunds: [], error: null }

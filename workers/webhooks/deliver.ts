@@ -43,10 +43,14 @@ export function createDeliveryHandler(deps: DeliveryDeps, interrupted: AbortSign
         await delay(LOCKED_RETRY_MS, stopping)
       } catch (error) {
         const context = { ...idsOf(entry), err: error }
-        const isAway = isRedisUnavailable(error)
-        if (isAway) warnRateLimited(log, context, 'a Redis is unavailable, the webhook waits')
-        else log.error(context, 'a webhook could not be sent, it is tried again')
-        await delay(isAway ? UNAVAILABLE_RETRY_MS : FAILED_RETRY_MS, stopping)
+        if (!isRedisUnavailable(error)) {
+          warnRateLimited(receiverOf(entry.merchantId).log, context, 'a webhook could not be sent, it is tried again')
+          await delay(FAILED_RETRY_MS, stopping)
+          // To the end of the stream: repeated here, it would keep its slot from the events of others.
+          break
+        }
+        warnRateLimited(log, context, 'a Redis is unavailable, the webhook waits')
+        await delay(UNAVAILABLE_RETRY_MS, stopping)
       }
     }
     await returnEntry(() => queue.requeue(entry), { log, ids: idsOf(entry), stopping })
