@@ -23,21 +23,28 @@ export class ApiError extends Error {
   readonly fields: readonly { readonly path: string; readonly message: string }[]
 
   constructor(status: number, error: ErrorEnvelope['error']) {
-    super(error.message)
+    const fields = error.fields ?? []
+    super([error.message, ...fields.map(({ path, message }) => `${path}: ${message}.`)].join(' '))
     this.status = status
     this.code = error.code
     this.retryable = error.retryable
     this.requestId = error.request_id
     this.correlationId = error.correlation_id
     this.paymentId = error.payment_id
-    this.fields = error.fields ?? []
+    this.fields = fields
   }
 }
 
-/** `timeout`: no answer within `timeoutMs`; `no_connection`: the connection failed; `unreadable`: the answer is not from the service. */
-export type NoAnswerCode = 'timeout' | 'no_connection' | 'unreadable'
+/**
+ * `not_sent`: no try of the call sent anything · `timeout`: no answer within `timeoutMs` · `no_connection`: the connection failed ·
+ * `unreadable`: the answer is not from the service
+ */
+export type NoAnswerCode = 'not_sent' | 'timeout' | 'no_connection' | 'unreadable'
 
-/** The service did not answer. Thrown by calls that move no money; they can be repeated. */
+/**
+ * The service did not answer. The call can be repeated. A call that moves money ends with it only when it sent nothing
+ * (`not_sent`): repeat it with the same `idempotencyKey`, because an earlier call with this key may have moved money.
+ */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError'
   readonly code: NoAnswerCode
@@ -53,7 +60,8 @@ export class NoAnswerError extends Error {
 
 /**
  * The request may move money, or may have moved it: its result is not known yet. Show the order as pending. Make the same
- * call with the same `idempotencyKey` later, or wait for the webhook. Never send it with another key.
+ * call with the same `idempotencyKey` later; with a `payment`, its webhook or `payments.get` tells the result, too. Without
+ * one, only the same call does. Never send it with another key.
  */
 export class OutcomeUnknownError extends Error {
   override readonly name = 'OutcomeUnknownError'

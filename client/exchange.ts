@@ -1,5 +1,6 @@
 /** One try: one HTTP request, and the whole answer to it. */
 import { NoAnswerError } from './errors.js'
+import { watchSending } from './sending.js'
 import type { Answer } from './verdict.js'
 
 export interface HttpRequest {
@@ -7,6 +8,8 @@ export interface HttpRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
+  /** The Idempotency-Key, with which its sending can be watched. */
+  readonly key?: string | undefined
 }
 
 export interface ExchangeOptions {
@@ -17,8 +20,9 @@ export interface ExchangeOptions {
 
 /** Never rejects: a missing answer is a result, too. */
 export async function exchange(request: HttpRequest, options: ExchangeOptions): Promise<Answer | NoAnswerError> {
-  const { url, body, ...rest } = request
+  const { url, body, key, ...rest } = request
   const { signal, timeoutMs } = options
+  const sending = key === undefined ? undefined : watchSending(key)
   const stop = new AbortController()
   const onAbort = (): void => stop.abort()
   const timer = setTimeout(onAbort, timeoutMs)
@@ -29,10 +33,14 @@ export async function exchange(request: HttpRequest, options: ExchangeOptions): 
     return answerOf(response, await response.text(), url)
   } catch (cause) {
     const isTimeout = stop.signal.aborted && !signal?.aborted
+    const reason = isTimeout ? `no connection within ${timeoutMs} ms` : reasonOf(cause)
+    if (sending?.isProvedUnsent() || isUnsent(cause))
+      return new NoAnswerError('not_sent', `Nothing was sent to ${url.origin}: ${reason}.`, { cause })
     if (isTimeout)
       return new NoAnswerError('timeout', `${url.origin} gave no answer within ${timeoutMs} ms.`, { cause })
-    return new NoAnswerError('no_connection', `${url.origin} gave no answer: ${reasonOf(cause)}.`, { cause })
+    return new NoAnswerError('no_connection', `${url.origin} gave no answer: ${reason}.`, { cause })
   } finally {
+    sending?.stop()
     clearTimeout(timer)
     signal?.removeEventListener('abort', onAbort)
   }
@@ -63,8 +71,29 @@ function hasErrorCode(body: object): boolean {
   return 'error' in body && isObject(body.error) && 'code' in body.error && typeof body.error.code === 'string'
 }
 
+/** Failures before a connection exists, whichever `fetch` reports them. */
+function isUnsent(error: unknown): boolean {
+  const cause: unknown = error instanceof Error ? error.cause : undefined
+  if (cause instanceof AggregateError) return cause.errors.every(isConnectFailure)
+  return isConnectFailure(cause)
+}
+
+function isConnectFailure(cause: unknown): boolean {
+  if (!(cause instanceof Error)) return false
+  const { syscall, code } = cause as NodeJS.ErrnoException
+  // `bad port`: `fetch` refuses some ports, such as that of e-mail, unasked.
+  return syscall === 'connect' || syscall === 'getaddrinfo' || code === CONNECT_TIMEOUT || cause.message === 'bad port'
+}
+
+const CONNECT_TIMEOUT = 'UND_ERR_CONNECT_TIMEOUT'
+/** OpenSSL's words for an answer in HTTP to its greeting. */
+const NO_TLS = ['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'EPROTO']
+
 /** The message of `fetch` is "fetch failed"; the reason is in its cause. */
 function reasonOf(error: unknown): string {
   const { cause, message } = error instanceof Error ? error : new Error(String(error))
-  return cause instanceof Error ? cause.message || String(Reflect.get(cause, 'code')) : message
+  if (!(cause instanceof Error)) return message
+  const code = String(Reflect.get(cause, 'code'))
+  if (NO_TLS.includes(code)) return `it does not speak TLS (${code}): is its address http, not https`
+  return cause.message.trim() || code
 }

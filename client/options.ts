@@ -54,14 +54,69 @@ const CALL_OPTIONS: Readonly<Record<keyof MoneyOptions, true>> = {
   waitS: true
 }
 
+/** What `setTimeout` can count to. */
+const TIMER_MS_MAX = 2_147_483_647
+const WAIT_S_MAX = 30
+
+/** The least and the most; NaN is refused with what is out of range: with it a call would end at once, or never. */
+const LIMITS = {
+  timeoutMs: [1, TIMER_MS_MAX],
+  deadlineMs: [0, Number.POSITIVE_INFINITY],
+  maxRetries: [0, Number.POSITIVE_INFINITY],
+  retryPauseMs: [0, TIMER_MS_MAX],
+  waitS: [0, WAIT_S_MAX]
+} as const
+
 /**
- * Throws a `TypeError` for mistakes that may move a wrong amount: an amount in the place of the options, and a key that is
- * undefined, which would be replaced by a new one in each call.
+ * Throws a `TypeError` for what cannot be sent, and for mistakes that may move a wrong amount: an amount in the place of the
+ * options, and a key that is undefined, which would be replaced by a new one in each call.
  */
 export function checkCallOptions(options: MoneyOptions): void {
   const unknown = Object.keys(options).find(name => !Object.hasOwn(CALL_OPTIONS, name))
   if (unknown !== undefined) throw new TypeError(`\`${unknown}\` is not an option of a call.`)
-  if ('idempotencyKey' in options && typeof options.idempotencyKey !== 'string') {
+  checkNumbers(options)
+  if (options.waitS !== undefined && !Number.isInteger(options.waitS)) {
+    throw new TypeError('`waitS` must be whole seconds.')
+  }
+  const { correlationId, signal } = options
+  if (correlationId !== undefined && !/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(correlationId)) {
+    throw new TypeError('`correlationId` must be a UUID.')
+  }
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw new TypeError('`signal` must be an AbortSignal.')
+  if ('idempotencyKey' in options) checkKey(options.idempotencyKey)
+}
+
+/** Throws a `TypeError` for options of a client with which no call can work. */
+export function checkClientOptions(options: ClientOptions): void {
+  const { apiKey, fetch, logger } = options
+  if (typeof apiKey !== 'string' || !/^svc_(test|live)\.[!--/-~]+\.[!--/-~]+$/.test(apiKey)) {
+    throw new TypeError(
+      '`apiKey` must be a secret key: svc_test or svc_live, the key id and the secret, with dots between.'
+    )
+  }
+  checkNumbers(options)
+  if (fetch !== undefined && typeof fetch !== 'function') throw new TypeError('`fetch` must be a function.')
+  if (logger !== undefined && !(typeof logger.debug === 'function' && typeof logger.warn === 'function')) {
+    throw new TypeError('`logger` must have the methods `debug` and `warn`.')
+  }
+}
+
+function checkNumbers(options: Partial<Record<keyof typeof LIMITS, number | undefined>>): void {
+  for (const [name, [min, max]] of Object.entries(LIMITS)) {
+    const value: unknown = options[name as keyof typeof LIMITS]
+    const isGood = typeof value === 'number' && value >= min && value <= max
+    if (value !== undefined && !isGood) throw new TypeError(`\`${name}\` must be a number from ${min} to ${max}.`)
+  }
+}
+
+function checkKey(key: unknown): void {
+  if (typeof key !== 'string') {
     throw new TypeError('`idempotencyKey` is no text. Give one, or leave the option out for a random key.')
+  }
+  // `fetch` removes spaces at the ends: two keys would be one.
+  if (!/^[\x20-\x7e]{1,255}$/.test(key) || key !== key.trim()) {
+    throw new TypeError(
+      '`idempotencyKey` must have 1 to 255 printable ASCII characters, and no space at an end. Nothing was sent.'
+    )
   }
 }

@@ -1,10 +1,11 @@
 /** The client: one object for each merchant and environment. It keeps no state, and needs no closing. */
+import { pathOf } from './address.js'
 import type { Capabilities, Card, NewWebhookEndpoint, WebhookEndpoint } from './answer-types.js'
 import type { CallOptions, ClientOptions } from './options.js'
 import { Payments } from './payments.js'
 import type { RegisterWebhookEndpointRequest, StoreCardRequest } from './request-types.js'
 import { TestEnvironment } from './test-environment.js'
-import { MethodGroup, pathOf, Transport } from './transport.js'
+import { MethodGroup, Transport } from './transport.js'
 
 export class PaymentsClient {
   readonly payments: Payments

@@ -1,4 +1,5 @@
 /** Payments: create, read, list, capture, cancel, refund. */
+import { pathOf } from './address.js'
 import type { Payment, PaymentPage } from './answer-types.js'
 import type { CallOptions, MoneyOptions } from './options.js'
 import type {
@@ -7,7 +8,7 @@ import type {
   CreatePaymentRequest,
   ListPaymentsQuery
 } from './request-types.js'
-import { MethodGroup, pathOf } from './transport.js'
+import { MethodGroup } from './transport.js'
 
 /** Calls that move money reject with `ApiError` (final) or `OutcomeUnknownError`; the others with `ApiError` or `NoAnswerError`. */
 export class Payments extends MethodGroup {

@@ -1,8 +1,9 @@
 /** The routes of the test environment (docs/TESTING.md of the service). In live each one rejects with `ApiError` `not_found`. */
+import { pathOf } from './address.js'
 import type { Payment } from './answer-types.js'
 import type { CallOptions } from './options.js'
 import type { WebhookEvent, WebhookEventList } from './test-types.js'
-import { MethodGroup, pathOf } from './transport.js'
+import { MethodGroup } from './transport.js'
 
 /** Each call may be repeated. Rejects with `ApiError` or `NoAnswerError`. */
 export class TestEnvironment extends MethodGroup {

@@ -1,4 +1,6 @@
 /** One-use tokens for automated tests of a merchant's server, where no buyer types a card. */
+import { addressOf, below } from './address.js'
+import { bodyText } from './body-text.js'
 import { ApiError, NoAnswerError } from './errors.js'
 import { exchange } from './exchange.js'
 import type { CreateTokenRequest } from './request-types.js'
@@ -31,12 +33,12 @@ export async function createTestToken({
   card,
   fetch = globalThis.fetch
 }: TestTokenOptions): Promise<Token> {
-  if (!/^svc_test\.[^.\s]+$/.test(publishableKey)) {
+  if (!/^svc_test\.[!--/-~]+$/.test(publishableKey)) {
     throw new TypeError('`publishableKey` must be a publishable key of the test environment: svc_test and the key id.')
   }
   const headers = { Authorization: `Bearer ${publishableKey}`, 'Content-Type': 'application/json' }
-  const body = JSON.stringify({ ...approvedTestCard, ...card })
-  const url = new URL('/v1/tokens', tokensUrl)
+  const body = bodyText({ ...approvedTestCard, ...card })
+  const url = below(addressOf('tokensUrl', tokensUrl), '/v1/tokens')
   const answer = await exchange({ url, method: 'POST', headers, body }, { fetch, timeoutMs: 16_000, signal: undefined })
   if (answer instanceof NoAnswerError) throw answer
   if (answer.status < 400) return answer.body as Token

@@ -1,11 +1,13 @@
 /** Sends a request until its result is known, or its deadline ends. Used by every call of the client. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { addressOf, below } from './address.js'
 import type { Payment } from './answer-types.js'
+import { bodyText } from './body-text.js'
 import { ApiError, NoAnswerError, OutcomeUnknownError } from './errors.js'
 import { exchange } from './exchange.js'
-import { type ClientOptions, checkCallOptions, type MoneyOptions } from './options.js'
-import { type Answer, errorOf, pauseMs, verdictOf } from './verdict.js'
+import { type ClientOptions, checkCallOptions, checkClientOptions, type MoneyOptions } from './options.js'
+import { type Answer, errorOf, pauseMs, type Verdict, verdictOf } from './verdict.js'
 
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -23,22 +25,18 @@ const RETRY_PAUSE_MS = 250
 
 export class Transport {
   readonly #options: ClientOptions
+  readonly #address: URL
 
   /** Throws a `TypeError` for options that cannot work. */
   constructor(options: ClientOptions) {
-    if (!URL.canParse(options.baseUrl))
-      throw new TypeError('`baseUrl` must be a URL, such as https://payments.example.')
-    if (!/^svc_(test|live)\.[^.\s]+\.[^.\s]+$/.test(options.apiKey)) {
-      throw new TypeError(
-        '`apiKey` must be a secret key: svc_test or svc_live, the key id and the secret, with dots between.'
-      )
-    }
+    checkClientOptions(options)
+    this.#address = addressOf('baseUrl', options.baseUrl)
     this.#options = options
   }
 
   /**
-   * Resolves to the body of a success. Rejects with `ApiError`, or with `OutcomeUnknownError` where money may have moved
-   * and else with `NoAnswerError` or the reason of the signal.
+   * Resolves to the body of a success. Rejects with `TypeError` before anything is sent, with `ApiError`, with
+   * `OutcomeUnknownError` where money may have moved, and else with `NoAnswerError` or the reason of the signal.
    */
   async send<T>(request: ApiRequest, options: MoneyOptions = {}): Promise<T> {
     checkCallOptions(options)
@@ -52,18 +50,20 @@ export class Transport {
     let payment: Payment | null = null
     // An earlier call may have used the caller's key.
     let mayBeAccepted = options.idempotencyKey !== undefined
+    let isSent = false
     for (let failures = 0; ; ) {
       const answer = await attempt()
       const verdict = verdictOf(answer, mayBeAccepted)
       if (verdict === 'success') return (answer as Answer).body as T
       if (verdict !== 'in_progress') failures++
       payment = acceptedPayment(answer) ?? payment
-      mayBeAccepted = verdict === 'unknown' || verdict === 'in_progress' || (verdict === 'not_taken' && mayBeAccepted)
+      isSent ||= verdict !== 'not_sent'
+      mayBeAccepted = isStillOpen(verdict, mayBeAccepted)
       const waitMs = pauseMs(answer, failures, retryPauseMs)
       const isLast = verdict === 'refused' || failures > retriesMax || performance.now() + waitMs > endMs
       if (isLast || !(await hasPaused(waitMs, signal))) {
         const reason: unknown = signal?.aborted ? signal.reason : thrownFor(answer)
-        throw key !== undefined && mayBeAccepted ? new OutcomeUnknownError(key, payment, reason) : reason
+        throw key !== undefined && isSent && mayBeAccepted ? new OutcomeUnknownError(key, payment, reason) : reason
       }
       this.#options.logger?.warn({ path: request.path, verdict, failures, key }, 'request is retried')
     }
@@ -76,11 +76,11 @@ export class Transport {
     options: MoneyOptions
   ): () => Promise<Answer | NoAnswerError> {
     const { method, path, query } = request
-    const url = new URL(path, this.#options.baseUrl)
+    const url = below(this.#address, path)
     for (const [name, value] of Object.entries(query ?? {})) {
       if (value !== undefined) url.searchParams.set(name, String(value))
     }
-    const body = request.body && JSON.stringify(request.body)
+    const body = 'body' in request ? bodyText(request.body) : undefined
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? TIMEOUT_MS
     const { correlationId, signal, waitS } = options
     const { apiKey, logger, fetch = globalThis.fetch } = this.#options
@@ -93,7 +93,7 @@ export class Transport {
     }
     return async () => {
       const beganMs = performance.now()
-      const answer = await exchange({ url, method, headers, body }, { fetch, timeoutMs, signal })
+      const answer = await exchange({ url, method, headers, body, key }, { fetch, timeoutMs, signal })
       logger?.debug(
         { method, path, ...wordsOf(answer), took_ms: Math.round(performance.now() - beganMs) },
         'request answered'
@@ -103,6 +103,12 @@ export class Transport {
   }
 }
 
+/** Whether the request may have been accepted, after one more try of it. */
+function isStillOpen(verdict: Verdict, mayBeAccepted: boolean): boolean {
+  if (verdict === 'not_taken' || verdict === 'not_sent') return mayBeAccepted
+  return verdict === 'unknown' || verdict === 'in_progress'
+}
+
 /** Methods of the client that belong together. */
 export class MethodGroup {
   protected readonly send: Transport['send']
@@ -110,12 +116,6 @@ export class MethodGroup {
   constructor(transport: Transport) {
     this.send = (request, options) => transport.send(request, options)
   }
-}
-
-/** `/v1/payments/<id>`. Throws a `TypeError` for text that cannot be an id, so that no other address is requested. */
-export function pathOf(collection: string, id: string): string {
-  if (/^[\w-]+$/.test(id)) return `/v1/${collection}/${id}`
-  throw new TypeError(`${JSON.stringify(id)} is not an id of ${collection}.`)
 }
 
 /** The payment of a 202. */

@@ -14,9 +14,10 @@ export interface Answer {
  * - `refused`: final; the same request gets the same answer
  * - `in_progress`: accepted, without a result yet
  * - `not_taken`: the service did not process the request; an earlier try may have been accepted
+ * - `not_sent`: nothing was sent; an earlier try may have been accepted
  * - `unknown`: the request may have been accepted
  */
-export type Verdict = 'success' | 'refused' | 'in_progress' | 'not_taken' | 'unknown'
+export type Verdict = 'success' | 'refused' | 'in_progress' | 'not_taken' | 'not_sent' | 'unknown'
 
 const NOT_TAKEN = [408, 429]
 /** Answered before the service looks for an earlier request with the key: final only when no try may have been accepted. */
@@ -24,7 +25,7 @@ const BEFORE_THE_KEY = [401, 403]
 
 /** `mayBeAccepted`: an earlier try of the same request may have been. */
 export function verdictOf(answer: Answer | NoAnswerError, mayBeAccepted: boolean): Verdict {
-  if (answer instanceof NoAnswerError) return 'unknown'
+  if (answer instanceof NoAnswerError) return answer.code === 'not_sent' ? 'not_sent' : 'unknown'
   const { status } = answer
   if (status === 202) return 'in_progress'
   if (status < 300) return 'success'

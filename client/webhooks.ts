@@ -33,12 +33,13 @@ export class WebhookError extends Error {
  * The event, when one of the secrets signed it. Throws `WebhookError`.
  *
  * @param rawBody the bytes as they arrived, or their text: printing parsed JSON again changes them
- * @param header of `X-Service-Signature`. During a rotation it has a signature for each secret, and one that fits is enough
+ * @param header of `X-Service-Signature`, as `request.headers` of Node has it. During a rotation it has a signature for each
+ * secret, and one that fits is enough
  * @param secrets `whsec_…` of the endpoint, or several, such as the new one and the one before
  */
 export function verify(
   rawBody: string | Uint8Array,
-  header: string | null | undefined,
+  header: string | readonly string[] | null | undefined,
   secrets: string | readonly string[],
   { toleranceMs = 300_000, nowMs = Date.now() }: VerifyOptions = {}
 ): PaymentStatusChanged {
@@ -51,11 +52,13 @@ export function verify(
       '`secrets` must be the signing secret of the endpoint, or a list of secrets, none of them empty.'
     )
   }
-  const { sentAt, signatures } = readHeader(header ?? '')
-  if (Math.abs(nowMs - Number(sentAt) * 1_000) > toleranceMs) {
+  const { sentAt, signatures } = readHeader([header ?? ''].flat().join(','))
+  const ageMs = nowMs - Number(sentAt) * 1_000
+  if (Math.abs(ageMs) > toleranceMs) {
+    const away = `${Math.round(Math.abs(ageMs) / 1_000)} s ${ageMs < 0 ? 'after' : 'before'} now`
     throw new WebhookError(
       'outside_tolerance',
-      `The webhook was signed at ${sentAt} (seconds since 1970), too far from now.`
+      `The webhook was signed ${away}, and at most ${toleranceMs / 1_000} s are accepted. Compare your clock, or it is an old request.`
     )
   }
   const expected = candidates.map(secret => createHmac('sha256', secret).update(`${sentAt}.`).update(rawBody).digest())

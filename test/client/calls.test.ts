@@ -95,6 +95,7 @@ describe('the methods of the client', () => {
     const error = await client.payments.create(order, { correlationId: ID }).catch((thrown: unknown) => thrown)
     if (!(error instanceof ApiError)) throw new Error('no ApiError')
     expect(error.fields).to.deep.equal(fields)
+    expect(error.message).to.equal('invalid_request. customer.email: must be an e-mail address.')
     expect(error).to.include({ correlationId: ID, paymentId: ID, requestId: 'r1', retryable: false })
   })
 
@@ -123,5 +124,9 @@ describe('a client that cannot work', () => {
     const tokensUrl = 'http://localhost:1'
     const refused = await createTestToken({ tokensUrl, publishableKey: 'svc_live.kid' }).catch(String)
     expect(refused).to.contain('of the test environment')
+    const nowhere = await createTestToken({ tokensUrl: 'payments.example', publishableKey: 'svc_test.kid' }).catch(
+      String
+    )
+    expect(nowhere).to.contain('`tokensUrl` must be a URL')
   })
 })

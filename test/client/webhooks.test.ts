@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { webhooks } from '../../client/index.js'
+import { WebhookError, webhooks } from '../../client/index.js'
 import { signatureHeader } from '../../workers/webhooks/signature.js'
 
 const NOW_MS = Date.UTC(2026, 0, 2, 12)
@@ -8,7 +8,7 @@ const BODY = '{"event_id":"1","external_reference":"pedido nº 7 – “ação�
 const header = signatureHeader([SECRET], NOW_MS, BODY)
 
 interface Change {
-  readonly header?: string | null
+  readonly header?: string | readonly string[] | null
   readonly body?: string | Uint8Array
   readonly secrets?: string | readonly string[]
   readonly nowMs?: number
@@ -22,7 +22,7 @@ function verified(change: Change = {}): string {
   try {
     return webhooks.verify(body, given, secrets, { nowMs, toleranceMs }).external_reference
   } catch (error) {
-    return error instanceof webhooks.WebhookError ? error.code : String(error)
+    return error instanceof WebhookError ? error.code : String(error)
   }
 }
 
@@ -45,6 +45,22 @@ describe('webhooks.verify', () => {
     for (const late of [-300_000, 300_000]) expect(verified({ nowMs: NOW_MS + late })).to.equal(reference)
     for (const late of [-300_001, 300_001]) expect(verified({ nowMs: NOW_MS + late })).to.equal('outside_tolerance')
     expect(verified({ nowMs: NOW_MS + 5_000, toleranceMs: 4_999 })).to.equal('outside_tolerance')
+  })
+
+  it('says by how much a signature is too old, or from the future', () => {
+    const message = (lateMs: number): string => {
+      try {
+        return webhooks.verify(BODY, header, SECRET, { nowMs: NOW_MS + lateMs }).status
+      } catch (error) {
+        return String(error)
+      }
+    }
+    expect(message(301_000)).to.contain('signed 301 s before now, and at most 300 s')
+    expect(message(-7_200_000)).to.contain('signed 7200 s after now')
+  })
+
+  it('takes a header that was sent in several lines', () => {
+    expect(verified({ header: header.split(',') })).to.equal(reference)
   })
 
   const [time, signature = ''] = header.split(',')

@@ -81,6 +81,7 @@ const NAMED = [
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Readonly<
   Record<'scripts' | 'dependencies' | 'devDependencies', Readonly<Record<string, string>>>
 >
+const client = JSON.parse(readFileSync('client/package.json', 'utf8')) as typeof manifest
 const sources = readSources()
 const folderOf = (path: string): string => path.split('/')[0] ?? ''
 const isPackage = (specifier: string): boolean => !specifier.startsWith('.') && !specifier.startsWith('node:')
@@ -130,7 +131,8 @@ describe('import arrows', () => {
 
   it('reach every file from a process, a command or a test', () => {
     const processes = parseProcfile(readFileSync('Procfile', 'utf8')).flatMap(({ command }) => entryOf(command))
-    const commands = Object.values(manifest.scripts).flatMap(line => /\bbootstrap\.mjs (\S+)/.exec(line)?.[1] ?? [])
+    const scripts = [manifest, client].flatMap(one => Object.values(one.scripts))
+    const commands = scripts.flatMap(line => /\bbootstrap\.mjs (\S+)/.exec(line)?.[1] ?? [])
     // A page names its script in HTML.
     const isRoot = ({ path }: Source): boolean =>
       processes.includes(path) ||

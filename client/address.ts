@@ -1,0 +1,25 @@
+/** The addresses that the client requests: below an address that the merchant gave, and about one id. */
+
+/** Throws a `TypeError` that names the option when its text is no address that requests can be sent to. */
+export function addressOf(option: string, text: string): URL {
+  if (typeof text !== 'string' || !URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    throw new TypeError(`\`${option}\` must be a URL, such as https://payments.example.`)
+  }
+  const url = new URL(text)
+  const extra = url.username || url.password || url.search || url.hash
+  if (extra !== '') throw new TypeError(`\`${option}\` must be a URL without a user, a query and a fragment.`)
+  return url
+}
+
+/** `path` below an address, whose own path stays: a gateway may serve the API at `https://shop.example/card-payments`. */
+export function below(address: URL, path: string): URL {
+  const url = new URL(address)
+  url.pathname = `${url.pathname.replace(/\/$/, '')}${path}`
+  return url
+}
+
+/** `/v1/payments/<id>`. Throws a `TypeError` for what cannot be an id, so that no other address is requested. */
+export function pathOf(collection: string, id: string): string {
+  if (typeof id === 'string' && /^[\w-]+$/.test(id)) return `/v1/${collection}/${id}`
+  throw new TypeError(`${typeof id === 'string' ? JSON.stringify(id) : String(id)} is not an id of ${collection}.`)
+}
