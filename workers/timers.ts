@@ -6,6 +6,7 @@ import { livingConsumers } from '../redis/commands/takeover.js'
 import { mastersOf } from '../redis/connection/cluster-nodes.js'
 import { followClock } from '../redis/connection/redis-clock.js'
 import { publishMemory, readMemory } from '../redis/connection/redis-memory.js'
+import { growthWarning } from '../redis/installation/append-only-file.js'
 import { connectDurable } from '../redis/installation/installation.js'
 import { createReconcilePace } from '../redis/reconciliation/reconcile-pace.js'
 import { deliveryWork } from '../redis/webhooks/webhook-queue.js'
@@ -14,7 +15,7 @@ import { startRounds } from './timers/rounds-loop.js'
 import { createTimersMetrics, publishInstallation } from './timers/timers-metrics.js'
 
 await runProcess('timers', async context => {
-  const { config, log, signal, onStop, onReadyCheck } = context
+  const { config, log, signal, onStop, onReadyCheck, onWarning } = context
   const { durable: redis } = await connectDurable(context)
   await ensureGroups(redis, config.partitions, paymentWork)
   await ensureGroups(redis, config.partitions, deliveryWork)
@@ -24,6 +25,7 @@ await runProcess('timers', async context => {
     workers: (await livingConsumers(redis, config.takeoverAfterMs)).size
   }))
   publishMemory('durable', () => readMemory(mastersOf(redis)))
+  onWarning('append-only file', () => growthWarning(redis))
   const rounds = startRounds({
     redis,
     pace: createReconcilePace(redis, config.reconcilePerSecond),

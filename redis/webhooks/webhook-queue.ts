@@ -23,6 +23,8 @@ const releaseWebhooks = defineScript('release_webhooks')
 const ATTEMPTS_KEPT = 1_000
 /** Payments of one merchant that one round releases. */
 const RELEASE_MAX = 100
+/** Retries of a partition whose endpoints are looked at in one reading: what waits longest for a dead one is parked. */
+const RETRIES_READ = 200
 /** A probe without a result for this long (its worker died, or the event had been settled) is followed by another one (ms). */
 const PROBE_PATIENCE_MS = 30_000
 
@@ -168,26 +170,29 @@ export interface DeliveryBacklog {
   oldestAgeMs: number
   /** Payments whose events wait for a retry, or for the endpoint of their merchant. */
   waiting: number
-  /** Endpoints that are only probed. */
-  openCircuits: number
+  /** For how long the endpoint that has failed longest has failed; 0 when none fails for which events wait (ms). */
+  failingMs: number
 }
 
 export async function deliveryBacklog(redis: Redis, partitions: number): Promise<DeliveryBacklog> {
-  const backlog: DeliveryBacklog = { commands: 0, oldestAgeMs: 0, waiting: 0, openCircuits: 0 }
+  const backlog: DeliveryBacklog = { commands: 0, oldestAgeMs: 0, waiting: 0, failingMs: 0 }
   const nowMs = await serverTimeMs(redis)
   const read = async (partition: number): Promise<void> => {
     const stream = keys.deliveries(partition)
-    const [commands, [oldest], retries, merchants] = await Promise.all([
+    const [commands, [oldest], retries, merchants, next] = await Promise.all([
       redis.xlen(stream),
       redis.xrange(stream, '-', '+', 'COUNT', 1),
       redis.zcard(keys.webhookDue(partition)),
-      redis.zrange(keys.webhookReleases(partition), '0', '-1')
+      redis.zrange(keys.webhookReleases(partition), '0', '-1'),
+      redis.zrange(keys.webhookDue(partition), '0', String(RETRIES_READ - 1))
     ])
     const parked = await Promise.all(merchants.map(id => redis.zcard(keys.webhookParked(partition, id))))
-    const open = await Promise.all(merchants.map(id => redis.hexists(keys.webhookCircuit(partition, id), 'until')))
+    const waitedFor = new Set([...merchants, ...next.map(place => place.split(' ')[1] ?? '')])
+    const failing = [...waitedFor].map(id => redis.hget(keys.webhookCircuit(partition, id), 'since'))
+    const sinceMs = (await Promise.all(failing)).map(since => Number(since ?? nowMs))
     backlog.commands += commands
     backlog.waiting += retries + sum(parked)
-    backlog.openCircuits += sum(open)
+    backlog.failingMs = Math.max(backlog.failingMs, ...sinceMs.map(since => nowMs - since))
     if (oldest !== undefined) {
       backlog.oldestAgeMs = Math.max(backlog.oldestAgeMs, nowMs - Number.parseInt(oldest[0], 10))
     }

@@ -56,7 +56,7 @@ const REVIEW_FIELDS: readonly Field<ListedPayment>[] = [
   [null, 'MEANS', ({ reason }) => meaningOfReviewReason[reason]]
 ]
 
-/** What the alerts ManyPaymentsInDoubt and PaymentInDoubtForHours count, by name. */
+/** What the alerts ManyPaymentsInDoubt and PaymentsNeedOperator count, by name. */
 async function inDoubt(
   connection: OperatorConnection,
   { olderThan: ageMs = 0 }: { olderThan?: number }

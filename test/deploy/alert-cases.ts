@@ -24,6 +24,10 @@ const memory = (used: string): Series => ({
   'card_payments_redis_memory_used_bytes{redis="durable"}': used,
   'card_payments_redis_memory_limit_bytes{redis="durable"}': '100x180'
 })
+const disk = (free: string): Series => {
+  const labels = '{instance="redis",mountpoint="/var/lib/redis",fstype="ext4"}'
+  return { [`node_filesystem_avail_bytes${labels}`]: free, [`node_filesystem_size_bytes${labels}`]: '100x180' }
+}
 const slowSteps = (step: string, below: string, above: string): Series => ({
   [`card_payments_${step}_bucket{le="${below}"}`]: '0x20',
   [`card_payments_${step}_bucket{le="${above}"}`]: '0+10x20',
@@ -94,6 +98,7 @@ export const alertCases: readonly AlertCase[] = [
   { alert: 'StoreSlow', series: slowSteps('commit_seconds', '0.25', '0.5'), at: '12m' },
   { alert: 'RedisMemoryHigh', series: memory('95x10'), at: '8m' },
   { alert: 'RedisMemoryRunsOut', series: memory('40+0.1x180'), at: '3h' },
+  { alert: 'DiskFull', series: disk('9x5'), at: '1m' },
   {
     alert: 'NetworkAnswersBadly',
     series: { [calls('capture', 'ambiguous')]: '0+2x20', [calls('capture', 'approved')]: '0+8x20' },
@@ -118,11 +123,13 @@ export const alertCases: readonly AlertCase[] = [
     at: '50m'
   },
   when('ManyPaymentsInDoubt', 'payments_in_doubt{older_than_s="60"}', '21x10', '7m'),
-  when('PaymentInDoubtForHours', 'payments_in_doubt{older_than_s="3600"}', '1x10', '7m'),
   when('NetworkDeniesSales', 'absences_unconfirmed_total{reason="denied"}', '0+1x15', '9m'),
-  when('PaymentsInReview', 'payments_in_review', '1x5', '3m'),
-  when('NotificationsGivenUp', 'notifications_given_up_total', '0 0 1x10', '5m'),
-  when('DeadLetters', 'dead_letters', '1x5', '3m'),
+  when('PaymentsNeedOperator', 'payments_in_doubt{older_than_s="3600"}', '1x5', '3m'),
+  when('PaymentsNeedOperator', 'payments_in_review', '1x5', '3m'),
+  when('PaymentsNeedOperator', 'notifications_given_up_total', '0 0 1x10', '5m'),
+  when('PaymentsNeedOperator', 'dead_letters', '1x5', '3m'),
+  when('ManyPaymentsNeedOperator', 'payments_in_review', '7x30 27x10', '32m'),
+  when('ManyPaymentsNeedOperator', 'dead_letters', '0x30 20x10', '32m'),
   when('CommandsLeftToNewer', 'commands_not_ended_total{way="left"}', '0+1x20', '15m'),
   when('WorkerDied', 'takeovers_total', '0 0 1x10', '5m'),
   when('VersionConflicts', 'commit_seconds_count{outcome="version_conflict"}', '0+120x30', '25m'),
@@ -134,13 +141,13 @@ export const alertCases: readonly AlertCase[] = [
     without: 'card_payments_wakeups_due',
     elsewhere: { card_payments_wakeups_due: '0x10' }
   },
-  when('TimerRoundsFail', 'timer_rounds_failed_total{round="due"}', '0+1x20', '9m'),
   when('TokensRefused', 'token_claims_refused_total{reason="taken"}', '0+600x30', '20m'),
   when('WebhooksBehind', 'webhook_commands_oldest_seconds', '61x10', '8m'),
-  when('WebhooksUndeliverable', 'webhook_undeliverable_total', '0 0 1x10', '5m'),
-  when('WebhooksDropped', 'webhook_dropped_total', '0 0 1x10', '5m'),
+  when('WebhookEndpointFails', 'webhook_failing_seconds', '0+60x50', '40m'),
+  when('WebhookEndpointFails', 'webhook_waiting_payments', '1001x10', '6m'),
+  when('WebhookEndpointFails', 'webhook_undeliverable_total', '0 0 1x10', '9m'),
+  when('WebhookEndpointFails', 'webhook_dropped_total', '0 0 1x10', '9m'),
   when('ArchiveBehind', 'archive_oldest_waiting_seconds', '86401x20', '15m'),
-  when('ClockDiffers', 'clock_difference_seconds{instance="a"}', '-0.7x20', '15m'),
   { alert: 'EventLoopBlocked', series: { 'nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.3x20' }, at: '9m' }
 ]
 
@@ -152,6 +159,17 @@ export const quietCases: Readonly<Record<string, Omit<AlertCase, 'alert'>>> = {
       [`${requests}_count${creates('status="201"')}`]: '0+0.1x90'
     },
     at: '80m'
+  },
+  'a disk in memory that is full': {
+    series: {
+      'node_filesystem_avail_bytes{mountpoint="/run",fstype="tmpfs"}': '0x20',
+      'node_filesystem_size_bytes{mountpoint="/run",fstype="tmpfs"}': '100x20'
+    },
+    at: '10m'
+  },
+  'an endpoint that has failed for a quarter of an hour': {
+    series: { card_payments_webhook_failing_seconds: '0+60x15 0x10' },
+    at: '20m'
   },
   'a memory that grows too slowly to matter': { series: memory('40+0.01x180'), at: '3h' },
   'a brand that is always declined more often': {

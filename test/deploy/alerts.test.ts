@@ -1,5 +1,5 @@
 /** Runs the rules of ops/alerts.yml in Prometheus' own tester, beside another service with series of the same names. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
@@ -91,6 +91,19 @@ describe('the rules of ops/alerts.yml, run by promtool', function () {
 
   it('are well formed', async () => {
     expect(await runToEnd(promtool, ['check', 'rules', RULES])).to.contain('SUCCESS')
+  })
+
+  it('are read by the configurations that are shipped with them', async () => {
+    cpSync(RULES, join(dir, 'alerts.yml'))
+    for (const name of ['prometheus.yml', 'prometheus-kubernetes.yml']) {
+      const shipped = readFileSync(join('deploy', name), 'utf8')
+      // The build of Debian finds no pods: it ends at a configuration that asks for it.
+      writeFileSync(join(dir, name), shipped.replace(/^ +kubernetes_sd_configs: .*$/m, ''))
+      if (name === 'prometheus.yml') expect(readFileSync(join(dir, name), 'utf8')).to.equal(shipped)
+      expect(await runToEnd(promtool, ['check', 'config', join(dir, name)])).to.contain('1 rule files found')
+    }
+    const amtool = await obtainProgram('amtool', '.vendor', line => process.stderr.write(`${line}\n`))
+    expect(await runToEnd(amtool.file, ['check-config', resolve('deploy/alertmanager.yml')])).to.contain('2 receivers')
   })
 
   it('have a case for each alert', () => {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
+import { targetsIn } from '../../scripts/operator/doctor/queries.js'
 import { findOnPath } from '../../scripts/start/apt-packages.js'
 import { readUnit } from '../support/systemd-units.js'
 import { KUBERNETES } from '../support/ways-to-run.js'
@@ -57,13 +58,19 @@ describe('deploy/systemd', () => {
 
   it('has a target of Prometheus for each unit, at its port', () => {
     const targets = [
-      ...readFileSync('deploy/prometheus.yml', 'utf8').matchAll(/127\.0\.0\.1:(\d+)1 +# (card-payments-\w+)@1$/gm)
+      ...readFileSync('deploy/prometheus.yml', 'utf8').matchAll(
+        /^ +(?:# )?- 127\.0\.0\.1:(\d+)1 +# (card-payments-\w+)@1$/gm
+      )
     ].map(([, port, unit]) => `${unit} ${port}`)
     const ports = UNITS.map(name => {
       const port = /OPS_PORT=(\d+)%i/.exec(readFileSync(join('deploy/systemd', name), 'utf8'))?.[1]
       return `${name.replace('@.service', '')} ${port}`
     })
     expect(targets.sort()).to.deep.equal(ports.sort())
+  })
+
+  it('has no target for the archive, which not every installation has', () => {
+    expect(targetsIn('deploy/prometheus.yml').filter(url => url.includes(':907'))).to.deep.equal([])
   })
 })
 

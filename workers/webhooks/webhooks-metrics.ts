@@ -60,9 +60,9 @@ export function publishBacklog(read: () => Promise<DeliveryBacklog>, registry = 
       pick: backlog => backlog.waiting
     },
     {
-      name: 'card_payments_webhook_open_circuits',
-      help: 'Endpoints that are only probed at the moment, and for which events wait.',
-      pick: backlog => backlog.openCircuits
+      name: 'card_payments_webhook_failing_seconds',
+      help: 'For how long the endpoint that has failed longest has failed, of those for which events wait.',
+      pick: backlog => backlog.failingMs / 1_000
     }
   ])
 }

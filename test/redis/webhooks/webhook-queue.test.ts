@@ -4,6 +4,7 @@ import { keys, newPaymentId } from '../../../redis/keys.js'
 import {
   createWebhookQueue,
   type DeliveryEntry,
+  deliveryBacklog,
   deliveryWork,
   releaseParked,
   type Settlement
@@ -185,5 +186,30 @@ describe('the circuit of an endpoint', () => {
     clock.nowMs = START_MS + plainQueue.spanMs
     await release()
     expect((await taken()).map(({ kind }) => kind)).to.deep.equal(['probe', 'deliver', 'deliver'])
+  })
+})
+
+describe('the backlog of deliveries', () => {
+  const { test, clock, taken, takeOne, settle } = useQueue()
+  const failingS = async (): Promise<number> =>
+    Math.round((await deliveryBacklog(test.redis, PARTITION + 1)).failingMs / 1_000)
+
+  it('tells for how long an endpoint has failed, while its events wait for a retry or are parked', async () => {
+    clock.nowMs = Date.now() - 7_200_000
+    await emit(test, MERCHANT, ['captured'])
+    expect(await failingS()).to.equal(0)
+    await settle(await takeOne(), { state: 'waiting', health: 'failed' })
+    expect(await failingS()).to.be.closeTo(7_200, 5)
+    await emit(test, MERCHANT, ['captured'])
+    await settle(await takeOne(), { state: 'parked', health: 'failed' })
+    expect(await failingS()).to.be.closeTo(7_200, 5)
+  })
+
+  it('tells nothing of an endpoint that works again', async () => {
+    clock.nowMs = Date.now() - 7_200_000
+    await emit(test, MERCHANT, ['captured', 'captured'])
+    await settle(await takeOne(), { state: 'undeliverable', health: 'failed' })
+    for (const entry of await taken()) await settle(entry)
+    expect(await failingS()).to.equal(0)
   })
 })

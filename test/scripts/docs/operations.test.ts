@@ -22,7 +22,14 @@ const operations = readFileSync('docs/OPERATIONS.md', 'utf8')
 
 /** What Prometheus adds to the series of a process: whether it could ask it, and where it is. */
 const LABELS_OF_PROMETHEUS = ['job', 'instance']
-const known = new Map([...seriesLabels(), ['up', []]])
+/** Of the node exporter. */
+const OF_DISKS = ['mountpoint', 'fstype']
+const known = new Map([
+  ...seriesLabels(),
+  ['up', []],
+  ['node_filesystem_avail_bytes', OF_DISKS],
+  ['node_filesystem_size_bytes', OF_DISKS]
+])
 for (const rule of parsed.groups.flatMap(group => group.rules)) {
   if ('record' in rule) known.set(rule.record, ['brand', ...Object.keys(rule.labels ?? {})])
 }
@@ -51,7 +58,11 @@ describe('dashboards and alerts', () => {
 
   it('select by job: figures of other services change nothing', () => {
     const ofAnyJob = queries.flatMap(query =>
-      [...query.matchAll(/\b(?:(?:card_payments|nodejs|process)_\w+|up)\b(\{job=~"(?:card-payments\.\*|\$job)"[,}])?/g)]
+      [
+        ...query.matchAll(
+          /\b(?:(?:card_payments|nodejs|node|process)_\w+|up)\b(\{job=~"(?:card-payments\.\*|\$job)"[,}])?/g
+        )
+      ]
         .filter(([, selector]) => selector === undefined)
         .map(([series]) => `${series} in ${query}`)
     )
