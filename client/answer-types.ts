@@ -124,7 +124,7 @@ export interface Payment {
     readonly card_id: string | null
   }
   readonly customer: {
-    /** as sent; `erased` after the buyer was erased, and `metadata` is null then */
+    /** as sent; `erased` after the buyer was erased, and `metadata` is `{}` then */
     readonly name: string
     /** as sent, or `erased@erased.invalid`; document, telephone and address are never answered */
     readonly email: string

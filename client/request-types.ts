@@ -14,22 +14,22 @@ export interface PaymentSourceCard {
   readonly source_type: 'card'
   /** from POST /v1/cards; must be the card_id of a stored card */
   readonly card_id: string
-  /** the code that the buyer typed again; it is never stored; must be the security code of 3 or 4 digits, digits only */
-  readonly cvv?: string
+  /** the code that the buyer typed again; it is never stored; must be the security code of 3 or 4 digits, digits only, or null */
+  readonly cvv?: string | null
 }
 
 export interface CreatePaymentRequest {
   /** what the buyer pays; must be a whole number of cents from 1 to 999999999999 */
   readonly amount_cents: number
-  /** the currency of the amount; must be "BRL"; by default BRL */
-  readonly currency?: 'BRL'
-  /** in how many parts the buyer pays; must be a whole number from 1 to 18; by default 1 */
-  readonly installments?: number
-  /** true: authorise and capture; false: authorise only, and capture later; must be true or false; by default true */
-  readonly capture?: boolean
-  /** text on the buyer's statement; must be text of at most 22 characters without control characters or a card number */
-  readonly statement_descriptor?: string
-  /** your order id; it need not be unique. Put a letter before ids of 13 to 19 digits: some of them look like card numbers; must be text of 1 to 64 characters, not blank, without control characters, and more than a card number */
+  /** the currency of the amount; must be "BRL", or null; by default BRL */
+  readonly currency?: 'BRL' | null
+  /** in how many parts the buyer pays; must be a whole number from 1 to 18, or null; by default 1 */
+  readonly installments?: number | null
+  /** true: authorise and capture; false: authorise only, and capture later; must be true or false, or null; by default true */
+  readonly capture?: boolean | null
+  /** text on the buyer's statement; must be text of at most 22 characters without control characters or a card number, or null */
+  readonly statement_descriptor?: string | null
+  /** your order id; it need not be unique, and is compared character by character: é in one (NFC) and in two (NFD) are two ids. Put a letter before ids of 13 to 19 digits: some of them look like card numbers; must be text of 1 to 64 characters, not blank, without control characters, and more than a card number */
   readonly external_reference: string
   /** where the card comes from */
   readonly payment_source: PaymentSourceToken | PaymentSourceCard
@@ -88,8 +88,8 @@ export interface CreatePaymentRequest {
         | 'TO'
     }
   }
-  /** your own data, returned when you read the payment; must be an object with at most 20 pairs */
-  readonly metadata?: Readonly<Record<string, string | number | boolean | null>>
+  /** your own data, returned when you read the payment; must be an object with at most 20 pairs, or null */
+  readonly metadata?: Readonly<Record<string, string | number | boolean | null>> | null
 }
 
 export interface CapturePaymentRequest {
@@ -110,8 +110,8 @@ export interface StoreCardRequest {
 export interface RegisterWebhookEndpointRequest {
   /** where webhooks are posted; must be an https URL of at most 2048 characters, without user name, password, fragment, white space or backslash */
   readonly url: string
-  /** true: a new signing secret, although the URL stays the same; must be true or false; by default false */
-  readonly rotate_secret?: boolean
+  /** true: a new signing secret, although the URL stays the same; must be true or false, or null; by default false */
+  readonly rotate_secret?: boolean | null
 }
 
 export interface CreateTokenRequest {

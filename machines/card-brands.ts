@@ -1,11 +1,21 @@
 /**
  * Which brand a card number belongs to, whether it can be a card number at all, and until when a card is good.
  *
- * The first range that fits wins, so the order matters: Elo and Hipercard have ranges inside those of Visa, Discover
+ * The first range that fits wins, so the order matters: Elo and Hipercard have ranges inside those of Visa, Aura, Discover
  * and Diners.
  */
 
-export type CardBrand = 'visa' | 'mastercard' | 'elo' | 'amex' | 'hipercard' | 'diners' | 'discover' | 'jcb'
+export type CardBrand =
+  | 'visa'
+  | 'mastercard'
+  | 'elo'
+  | 'amex'
+  | 'hipercard'
+  | 'hiper'
+  | 'aura'
+  | 'diners'
+  | 'discover'
+  | 'jcb'
 
 /** Issuer prefixes: one prefix, or the first and last of a range of equally long prefixes. */
 type Prefixes = string | readonly [string, string]
@@ -41,6 +51,7 @@ const brandPrefixes: readonly (readonly [CardBrand, readonly Prefixes[]])[] = [
     ]
   ],
   ['hipercard', ['606282', '384100', '384140', '384160']],
+  ['hiper', ['637095', '637568', '637599', '637609', '637612']],
   ['amex', ['34', '37']],
   ['diners', [['300', '305'], '3095', '36', '38', '39']],
   ['jcb', [['3528', '3589']]],
@@ -52,13 +63,32 @@ const brandPrefixes: readonly (readonly [CardBrand, readonly Prefixes[]])[] = [
       ['2221', '2720']
     ]
   ],
+  ['aura', ['50']],
   ['visa', ['4']]
 ]
+
+const numberLengths: Readonly<Record<CardBrand, readonly number[]>> = {
+  visa: [13, 16, 19],
+  mastercard: [16],
+  elo: [16],
+  amex: [15],
+  hipercard: [13, 16, 19],
+  hiper: [16],
+  aura: [16, 19],
+  diners: [14, 16, 19],
+  discover: [16, 17, 18, 19],
+  jcb: [16, 17, 18, 19]
+}
 
 /** The brand of a card number (digits only), or `null` when it is none that the card network takes. */
 export function brandOf(number: string): CardBrand | null {
   const found = brandPrefixes.find(([, prefixes]) => prefixes.some(prefix => startsWith(number, prefix)))
   return found?.[0] ?? null
+}
+
+/** How many digits the numbers of a brand have, the fewest first. */
+export function lengthsOf(brand: CardBrand): readonly number[] {
+  return numberLengths[brand]
 }
 
 /** Whether a text is 12 to 19 digits with a right check digit (ISO/IEC 7812). */

@@ -2,22 +2,16 @@
  * Finds card data in texts that merchants write freely. Such texts are stored and shown, so they are refused (decision 22).
  *
  * A number is taken for a card number when brand, length and check digit fit. Digits beside a hexadecimal digit belong
- * to an id, such as a hash.
+ * to an id, such as a hash; a CNPJ and the access key of an invoice (NF-e) are no card numbers either.
  */
-import { brandOf, type CardBrand, isLuhnValid } from './card-brands.js'
-
-const numberLengths: Readonly<Record<CardBrand, readonly number[]>> = {
-  visa: [13, 16, 19],
-  mastercard: [16],
-  elo: [16],
-  amex: [15],
-  hipercard: [13, 16, 19],
-  diners: [14, 16, 19],
-  discover: [16, 17, 18, 19],
-  jcb: [16, 17, 18, 19]
-}
+import { brandOf, isLuhnValid, lengthsOf } from './card-brands.js'
+import { hasCnpjCheckDigits } from './cnpj.js'
 
 const UUID = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi
+/** With a letter; one of digits only is recognised where it is found. */
+const CNPJ = /(?<![\da-z])[\dA-Z]{12}\d\d(?![\da-z])/gi
+/** More groups of four digits than a card number has: 44 digits of an NF-e, for example. */
+const LONG_ROW = /(?<![\da-f])\d{4}(?:[\s.-]\d{4}){5,}(?!\d)/gi
 /** In one piece, or in the groups that are printed on cards: 4-4-4-n, 4-4-4-4-n and 4-6-n. */
 const written = [
   /(?<![\da-f])(\d{13,19})(?![\da-f])/gi,
@@ -33,7 +27,10 @@ const DIGITS = /(?:\d\D*){13}/
 export function holdsCardNumber(text: string): boolean {
   // Most texts end here: each form below would walk through the whole text.
   if (text.length < 13 || !DIGITS.test(text)) return false
-  const rest = text.replace(UUID, ' ')
+  const rest = text
+    .replace(UUID, ' ')
+    .replace(CNPJ, found => (hasCnpjCheckDigits(found) ? ' ' : found))
+    .replace(LONG_ROW, ' ')
   return written.some(form => [...rest.matchAll(form)].some(([, found = '']) => isCardNumber(found)))
 }
 
@@ -41,7 +38,7 @@ export function holdsCardNumber(text: string): boolean {
 export function isCardNumber(text: string): boolean {
   const digits = text.replace(/[\s.-]/g, '')
   const brand = isLuhnValid(digits) ? brandOf(digits) : null
-  return brand !== null && numberLengths[brand].includes(digits.length)
+  return brand !== null && lengthsOf(brand).includes(digits.length) && !hasCnpjCheckDigits(digits)
 }
 
 const cardDataNames = new Set([

@@ -126,6 +126,7 @@ const COLUMN_BY_BRAND: Readonly<Record<string, Column>> = {
   visa: 'visa',
   mastercard: 'mastercard',
   hipercard: 'mastercard',
+  hiper: 'mastercard',
   amex: 'amex'
 }
 

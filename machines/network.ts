@@ -90,7 +90,7 @@ export interface AuthoriseRequest {
   /** true: authorise and capture in one step. */
   readonly capture: boolean
   readonly statementDescriptor: string | null
-  /** Our brand name in lower case: `visa`, `mastercard`, `elo`, `amex`, `hipercard`, `diners`, `discover`, `jcb`. */
+  /** Our brand name in lower case, as in machines/card-brands.ts. */
   readonly brand: string
   readonly card: OpenCard
   readonly isStoredCard: boolean

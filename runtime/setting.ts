@@ -140,7 +140,7 @@ export function delays(value: string): readonly number[] {
 }
 
 /** Those of machines/card-brands.ts, which this room may not import. */
-const BRANDS = ['visa', 'mastercard', 'elo', 'amex', 'hipercard', 'diners', 'discover', 'jcb']
+const BRANDS = ['visa', 'mastercard', 'elo', 'amex', 'hipercard', 'hiper', 'aura', 'diners', 'discover', 'jcb']
 const BRAND_DAYS_MAX = 30
 
 /** Days by brand, such as `visa=5,elo=15`. */

@@ -53,6 +53,17 @@ export function digits(count: string, what: string): Schema {
   return { type: 'string', pattern: `^[0-9]{${count}}$`, rule: `must be ${what}, digits only` }
 }
 
+/** A field that may be null, which is the same as leaving it out. Answers say null for what there is not. */
+export function orNull(field: Schema): Schema {
+  const { const: only, enum: known = only === undefined ? undefined : [only], ...rest } = field
+  return {
+    ...rest,
+    type: [field['type'] ?? 'string', 'null'],
+    ...(Array.isArray(known) && { enum: [...known, null] }),
+    rule: `${field['rule']}, or null`
+  }
+}
+
 /** An id that this service generated (`token_id`, `card_id`). */
 export function givenId(what: string): Schema {
   return { type: 'string', pattern: '^[0-9A-Za-z_-]{1,64}$', rule: `must be ${what}` }

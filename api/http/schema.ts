@@ -1,14 +1,15 @@
 /**
  * Turns a JSON schema into a parser: unknown in, typed out, or one 400 that names every problem.
  *
- * Every field of a schema has its rule as a sentence (`rule`), which is the message for every mistake in the field. Messages
- * never repeat a value.
+ * Every field of a schema says all its rules in `rule`; rule-sentences.ts has a sentence for each one. Messages never repeat a
+ * value.
  */
 import { Ajv, type ErrorObject } from 'ajv'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { holdsCardNumber, isCardNumber, namesCardData } from '../../machines/card-data-in-text.js'
 import { type FieldProblem, ServiceError } from '../../runtime/errors.js'
 import { isCnpj, isCpf } from './cpf-cnpj.js'
+import { sentenceOf } from './rule-sentences.js'
 
 /** Control characters, line separators, and lone surrogates. */
 const UNWANTED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
@@ -57,17 +58,18 @@ export function parserOf<T>(schema: Schema, root: 'body' | 'query'): (value: unk
   }
 }
 
-/** One problem per field: its sentence is the whole rule. */
+/** One problem per field, with a sentence for each of its broken rules. */
 function problemsOf(errors: readonly ErrorObject[], root: string): FieldProblem[] {
-  const problems = new Map<string, FieldProblem>()
+  const problems = new Map<string, Set<string>>()
   for (const error of errors) {
-    // Details of an invalid property name, which the keyword `propertyNames` itself reports.
-    if (error.propertyName !== undefined) continue
-    const problem = problemOf(error, root)
-    if (!problems.has(problem.path)) problems.set(problem.path, problem)
-    if (problems.size === PROBLEMS_MAX) break
+    // Its details have the name of the property, and say more.
+    if (error.keyword === 'propertyNames') continue
+    const { path, message } = problemOf(error, root)
+    const messages = problems.get(path) ?? new Set()
+    if (messages.size === 0 && problems.size === PROBLEMS_MAX) break
+    problems.set(path, messages.add(message))
   }
-  return [...problems.values()]
+  return [...problems].map(([path, messages]) => ({ path, message: [...messages].join('; ') }))
 }
 
 function problemOf(error: ErrorObject, root: string): FieldProblem {
@@ -80,8 +82,6 @@ function problemOf(error: ErrorObject, root: string): FieldProblem {
     }
     case 'additionalProperties':
       return { path: pathOf(error, root, String(params['additionalProperty'])), message: 'is not a known field here' }
-    case 'propertyNames':
-      return { path: pathOf(error, root, String(params['propertyName'])), message: sentence(error.schema) }
     case 'discriminator': {
       const name = String(params['tag'])
       return { path: pathOf(error, root, name), message: ruleOf(parent, name) }
@@ -89,7 +89,8 @@ function problemOf(error: ErrorObject, root: string): FieldProblem {
     default: {
       // A repeated parameter is an array, which its rule does not mention.
       const isSentTwice = root === 'query' && Array.isArray(error.data)
-      return { path: pathOf(error, root), message: isSentTwice ? 'must be sent once' : sentence(parent) }
+      const message = isSentTwice ? 'must be sent once' : (sentenceOf(error) ?? sentence(parent))
+      return { path: pathOf(error, root, error.propertyName), message }
     }
   }
 }

@@ -12,6 +12,7 @@ import {
   givenId,
   INSTALLMENTS_MAX,
   object,
+  orNull,
   text
 } from '../http/schema-fields.js'
 import type { CreateRequest } from './payments-port.js'
@@ -34,7 +35,7 @@ const storedCard = {
   card_id: about('from POST /v1/cards', givenId('the card_id of a stored card')),
   cvv: about(
     'the code that the buyer typed again; it is never stored',
-    digits('3,4', 'the security code of 3 or 4 digits')
+    orNull(digits('3,4', 'the security code of 3 or 4 digits'))
   )
 }
 
@@ -56,11 +57,7 @@ const address = object(
     zip_code: about('postal code', digits('8', 'a postal code of 8 digits')),
     street: about('street', filled(120)),
     number: about('number of the house', filled(10)),
-    complement: {
-      ...about('flat, floor, block', text(60)),
-      type: ['string', 'null'],
-      rule: `${text(60)['rule']}, or null`
-    },
+    complement: about('flat, floor, block', orNull(text(60))),
     district: about('district', filled(60)),
     city: about('city', filled(60)),
     state: {
@@ -112,7 +109,7 @@ function customerWith(document: Schema): Schema {
   )
 }
 
-const metadata: Schema = {
+const metadata: Schema = orNull({
   description: 'your own data, returned when you read the payment',
   type: 'object',
   maxProperties: 20,
@@ -134,7 +131,7 @@ const metadata: Schema = {
     rule: `must be a string of at most 500 characters without a card number and control characters other than tabs and line breaks, a number between ${-Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER} that is no card number, true, false or null`
   },
   rule: 'must be an object with at most 20 pairs'
-}
+})
 
 const INSTALLMENTS_DEFAULT = 1
 const CAPTURE_DEFAULT = true
@@ -143,28 +140,27 @@ function bodyWith(document: Schema): Schema {
   return object(
     {
       amount_cents: about('what the buyer pays', amountCents),
-      currency: about('the currency of the amount', {
-        const: CURRENCY,
-        default: CURRENCY,
-        rule: `must be "${CURRENCY}"`
-      }),
-      installments: {
+      currency: about(
+        'the currency of the amount',
+        orNull({ const: CURRENCY, default: CURRENCY, rule: `must be "${CURRENCY}"` })
+      ),
+      installments: orNull({
         description: 'in how many parts the buyer pays',
         type: 'integer',
         minimum: 1,
         maximum: INSTALLMENTS_MAX,
         default: INSTALLMENTS_DEFAULT,
         rule: `must be a whole number from 1 to ${INSTALLMENTS_MAX}`
-      },
-      capture: {
+      }),
+      capture: orNull({
         description: 'true: authorise and capture; false: authorise only, and capture later',
         type: 'boolean',
         default: CAPTURE_DEFAULT,
         rule: 'must be true or false'
-      },
-      statement_descriptor: about("text on the buyer's statement", text(22)),
+      }),
+      statement_descriptor: about("text on the buyer's statement", orNull(text(22))),
       external_reference: about(
-        'your order id; it need not be unique. Put a letter before ids of 13 to 19 digits: some of them look like card numbers',
+        'your order id; it need not be unique, and is compared character by character: é in one (NFC) and in two (NFD) are two ids. Put a letter before ids of 13 to 19 digits: some of them look like card numbers',
         externalReference
       ),
       payment_source: paymentSource,
@@ -182,11 +178,13 @@ const bodyWithLetters = bodyWith(documentWithLetters)
 /** A body that the schema accepts. */
 interface Body {
   amount_cents: number
-  installments?: number
-  capture?: boolean
-  statement_descriptor?: string
+  installments?: number | null
+  capture?: boolean | null
+  statement_descriptor?: string | null
   external_reference: string
-  payment_source: { source_type: 'token'; token_id: string } | { source_type: 'card'; card_id: string; cvv?: string }
+  payment_source:
+    | { source_type: 'token'; token_id: string }
+    | { source_type: 'card'; card_id: string; cvv?: string | null }
   customer: {
     name: string
     email: string
@@ -202,7 +200,7 @@ interface Body {
       state: string
     }
   }
-  metadata?: Record<string, MetadataValue>
+  metadata?: Record<string, MetadataValue> | null
 }
 
 /** Makes the parser of an installation. It throws `ServiceError` `invalid_request` with every broken rule. */
@@ -213,7 +211,7 @@ export function createPaymentParser(takesCnpjWithLetters: boolean): (value: unkn
 
 function requestOf(given: Body): CreateRequest {
   const { name, email } = given.customer
-  const hasMetadata = given.metadata !== undefined && Object.keys(given.metadata).length > 0
+  const metadata = Object.keys(given.metadata ?? {}).length > 0 ? (given.metadata ?? null) : null
   return {
     terms: {
       externalReference: given.external_reference,
@@ -223,7 +221,7 @@ function requestOf(given: Body): CreateRequest {
       installments: given.installments ?? INSTALLMENTS_DEFAULT,
       statementDescriptor: given.statement_descriptor ?? null,
       customer: { name, email },
-      metadata: hasMetadata ? (given.metadata ?? null) : null
+      metadata
     },
     buyer: buyerOf(given.customer),
     ...sourceOf(given.payment_source)
@@ -238,6 +236,6 @@ function buyerOf(customer: Body['customer']): CreateRequest['buyer'] {
 
 function sourceOf(source: Body['payment_source']): { source: CardSource; cvv: string | null } {
   if (source.source_type === 'token') return { source: { type: 'token', tokenId: source.token_id }, cvv: null }
-  const hasCvv = source.cvv !== undefined
-  return { source: { type: 'card', cardId: source.card_id, hasCvv }, cvv: source.cvv ?? null }
+  const cvv = source.cvv ?? null
+  return { source: { type: 'card', cardId: source.card_id, hasCvv: cvv !== null }, cvv }
 }

@@ -9,10 +9,10 @@ import { type Cursor, decodeCursor } from './cursor.js'
 
 const CURSOR_RULE = 'must be the next_cursor of a previous page of the same merchant'
 
-/** At most ms, the resolution of the times of payments. */
+/** Up to ns, as clients in Go, Java and Python write them; payments have ms. */
 const moment = {
   type: 'string',
-  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,3})?(Z|[+-][0-9]{2}:[0-9]{2})$',
+  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$',
   format: 'date-time',
   rule: 'must be a time with its zone, such as 2026-01-02T12:00:00Z or 2026-01-02T12:00:00-03:00'
 }
@@ -77,6 +77,8 @@ export function parseListPayments(
   return { filter, parameters }
 }
 
+/** A part of a ms counts as the next one: what was created in the ms before is not as late. */
 function momentOf(time: string | undefined): number | null {
-  return time === undefined ? null : Date.parse(time)
+  if (time === undefined) return null
+  return Date.parse(time) + (/\.\d{3}0*[1-9]/.test(time) ? 1 : 0)
 }

@@ -54,7 +54,7 @@ export function fingerprintOf(operation: string, body: unknown): string {
  * disk.
  */
 function withoutCvv(body: unknown): unknown {
-  if (!isRecord(body) || !isRecord(body['payment_source']) || !('cvv' in body['payment_source'])) return body
+  if (!isRecord(body) || !isRecord(body['payment_source']) || body['payment_source']['cvv'] == null) return body
   return { ...body, payment_source: { ...body['payment_source'], cvv: true } }
 }
 

@@ -3,7 +3,14 @@
  *
  * Messages never repeat a value: any wrong field may hold a card number.
  */
-import { brandOf, type CardBrand, isExpired, isLuhnValid, mayHoldNumber } from '../../machines/card-brands.js'
+import {
+  brandOf,
+  type CardBrand,
+  isExpired,
+  isLuhnValid,
+  lengthsOf,
+  mayHoldNumber
+} from '../../machines/card-brands.js'
 import type { Environment } from '../../machines/model.js'
 import { isTestCard } from '../../machines/test-cards.js'
 import { type FieldProblem, invalidRequest, ServiceError } from '../../runtime/errors.js'
@@ -62,6 +69,10 @@ export function readCardInput(body: unknown, { environment, nowMs }: CardRules):
   const number = text('card_number')
   const brand = brandOf(number)
   if (brand === null) throw refusedNumber('is of a brand that is not accepted')
+  const lengths = lengthsOf(brand)
+  if (!lengths.includes(number.length)) {
+    throw refusedNumber(`is not a card number: those of ${brand} have ${lengths.join(' or ')} digits`)
+  }
   if (environment === 'test' && !isTestCard(number)) throw refusedNumber('is not one of the published test cards')
   return {
     number,
@@ -91,7 +102,7 @@ function fieldProblems(values: Partial<Record<string, unknown>>): FieldProblem[]
 }
 
 function missingOrMistyped(value: unknown): string {
-  return value === undefined ? 'is required' : 'must be a string'
+  return value === undefined ? 'is required' : 'must be a string, in quotes'
 }
 
 function holderProblem(value: string): string | undefined {

@@ -101,7 +101,7 @@ function allowAnyOrigin(): RequestMiddleware {
   return cors({
     origin: '*',
     allowMethods: 'POST',
-    allowHeaders: 'Authorization, Content-Type, X-Correlation-Id',
+    // No `allowHeaders`: those that are asked for, such as `traceparent`, `sentry-trace` and `baggage`, which tracing tools add.
     exposeHeaders: 'X-Request-Id, X-Correlation-Id, RateLimit, RateLimit-Policy, Retry-After, X-Service-Warning',
     maxAge: PREFLIGHT_AGE_S,
     // Koa would drop the headers of an error; ours stay.

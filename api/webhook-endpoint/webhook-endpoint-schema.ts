@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import type { EgressPolicy } from '../../runtime/egress-policy.js'
 import { invalidRequest } from '../../runtime/errors.js'
 import { parserOf } from '../http/schema.js'
-import { object } from '../http/schema-fields.js'
+import { object, orNull } from '../http/schema-fields.js'
 
 const URL_LENGTH_MAX = 2_048
 const URL_RULE = `must be an https URL of at most ${URL_LENGTH_MAX} characters, without user name, password, fragment, white space or backslash`
@@ -24,42 +24,40 @@ export const webhookEndpointBody = object(
       format: 'filled',
       rule: URL_RULE
     },
-    rotate_secret: {
+    rotate_secret: orNull({
       description: 'true: a new signing secret, although the URL stays the same',
       type: 'boolean',
       default: IS_ROTATION_DEFAULT,
       rule: 'must be true or false'
-    }
+    })
   },
   ['url'],
   'must be a JSON object'
 )
 
-const parseFields = parserOf<{ url: string; rotate_secret?: boolean }>(webhookEndpointBody, 'body')
+const parseFields = parserOf<{ url: string; rotate_secret?: boolean | null }>(webhookEndpointBody, 'body')
 
 /**
  * Throws `invalid_request`, also for an IP address that is not public. The addresses of a host name are checked at each
  * delivery.
  */
 export function parseEndpointRequest(body: unknown, policy: EgressPolicy): EndpointRequest {
-  const { url, rotate_secret: isRotation = IS_ROTATION_DEFAULT } = parseFields(body)
+  const { url, rotate_secret: rotateSecret } = parseFields(body)
   const problem = problemOf(url, policy)
   if (problem !== null) throw invalidRequest('url', problem)
-  return { url, isRotation }
+  return { url, isRotation: rotateSecret ?? IS_ROTATION_DEFAULT }
 }
 
 function problemOf(text: string, policy: EgressPolicy): string | null {
+  // The URL parser accepts white space, control characters, backslashes and missing slashes, which would be stored as given.
+  if (/[\s\\\p{Cc}]/u.test(text)) return 'must not contain white space or a backslash'
+  if (!/^https:\/\/[^/]/i.test(text)) return 'must begin with https:// and the name of a host'
   if (!URL.canParse(text)) return URL_RULE
   const url = new URL(text)
-  // The URL parser accepts white space, control characters, backslashes and missing slashes, which would be stored as given.
-  const isPlain =
-    /^https:\/\/[^/]/i.test(text) &&
-    !/[\s\\\p{Cc}]/u.test(text) &&
-    url.port !== '0' &&
-    // An empty user name leaves no trace in the parsed URL.
-    !/^https:\/\/[^/?]*@/i.test(text) &&
-    !text.includes('#')
-  if (!isPlain) return URL_RULE
+  // An empty user name leaves no trace in the parsed URL.
+  if (/^https:\/\/[^/?]*@/i.test(text)) return 'must not contain a user name or a password'
+  if (text.includes('#')) return 'must not contain a fragment (#…), which is never sent'
+  if (url.port === '0') return 'must not name the port 0'
   const refusal = policy.refusalOf(namedAddress(url.hostname))
   return refusal === null || refusal === 'not an address' ? null : `must be reachable from the internet (${refusal})`
 }

@@ -9,6 +9,8 @@ const brands: Record<CardBrand, true> = {
   elo: true,
   amex: true,
   hipercard: true,
+  hiper: true,
+  aura: true,
   diners: true,
   discover: true,
   jcb: true

@@ -12,6 +12,8 @@ const wireBrands: Readonly<Record<string, string>> = {
   elo: 'Elo',
   amex: 'Amex',
   hipercard: 'Hipercard',
+  hiper: 'Hiper',
+  aura: 'Aura',
   diners: 'Diners',
   discover: 'Discover',
   jcb: 'JCB'

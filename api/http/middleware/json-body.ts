@@ -10,15 +10,17 @@ import { invalidRequest, ServiceError } from '../../../runtime/errors.js'
 import type { RequestContext } from '../context.js'
 import { hasRepeatedNames, roundedNumbers, structureOf } from '../json-text.js'
 
-/** 64 KiB: three times a create request with every field at its limit, in escapes. */
+/** 64 KiB: more than a create request with every field at its limit. An escape counts as the character that it stands for. */
 export const BODY_BYTES_MAX = 65_536
+/** As they arrive. Characters of 4 bytes have two escapes of 6. */
+const ESCAPED_BYTES_MAX = 3 * BODY_BYTES_MAX
 
 /** Bounds bodies that arrive byte by byte: a chunk of one byte costs as much as one of thousands. Common clients send fewer than 50. */
 const PIECES_MAX = 1_024
 
 /**
  * Fields, objects and arrays; and numbers. Ten times what a request has. Without the bound, parsing and checking a body of
- * 64 KiB would take longer than a payment.
+ * 192 KiB would take longer than a payment.
  */
 const STRUCTURE_MAX = 500
 
@@ -27,7 +29,7 @@ const readBody = koaBody({
   text: true,
   textTypes: ['application/json'],
   encoding: '',
-  textLimit: BODY_BYTES_MAX,
+  textLimit: ESCAPED_BYTES_MAX,
   json: false,
   urlencoded: false
 })
@@ -86,6 +88,8 @@ function parse(bytes: Buffer): unknown {
   } catch {
     throw invalidRequest('body', 'is not valid UTF-8')
   }
+  if (bytes.length > BODY_BYTES_MAX && bytesUnescaped(text) > BODY_BYTES_MAX)
+    throw new ServiceError('payload_too_large')
   const structure = structureOf(text, STRUCTURE_MAX)
   if (structure.size > STRUCTURE_MAX) {
     throw invalidRequest('body', `has more than ${STRUCTURE_MAX} fields, objects and arrays, or numbers`)
@@ -102,6 +106,12 @@ function parse(bytes: Buffer): unknown {
   const rounded = roundedNumbers(text, structure)
   if (rounded.length > 0) throw roundedFields(rounded)
   return value
+}
+
+function bytesUnescaped(text: string): number {
+  return Buffer.byteLength(
+    text.replace(/\\u([\da-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+  )
 }
 
 function roundedFields(places: readonly (readonly string[])[]): ServiceError {

@@ -10,6 +10,8 @@ const BRAND_NAMES: Readonly<Record<string, string>> = {
   elo: 'Elo',
   amex: 'Amex',
   hipercard: 'Hipercard',
+  hiper: 'Hiper',
+  aura: 'Aura',
   diners: 'Diners',
   discover: 'Discover',
   jcb: 'JCB'

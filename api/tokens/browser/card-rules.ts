@@ -1,5 +1,12 @@
 /** The problems of a typed card, by field, for immediate feedback. `tokens` checks again. */
-import { brandOf, isExpired, isLuhnValid, mayHoldNumber, NUMBER_DIGITS_MIN } from '../../../machines/card-brands.js'
+import {
+  brandOf,
+  isExpired,
+  isLuhnValid,
+  lengthsOf,
+  mayHoldNumber,
+  NUMBER_DIGITS_MIN
+} from '../../../machines/card-brands.js'
 import { digitsOf, layoutOf, readExpiry } from './typing.js'
 
 export const FIELD_NAMES = ['number', 'expiry', 'cvv', 'name'] as const
@@ -15,9 +22,11 @@ export type ProblemCode =
   | 'not_a_test_card'
   | 'expiry_missing'
   | 'expiry_wrong'
+  | 'month_wrong'
   | 'expired'
   | 'cvv_missing'
-  | 'cvv_wrong'
+  | 'cvv_needs_3'
+  | 'cvv_needs_4'
   | 'name_missing'
   | 'name_wrong'
 
@@ -27,17 +36,22 @@ const rules: Record<FieldName, (card: TypedCard, nowMs: number) => ProblemCode |
     if (digits === '') return 'number_missing'
     if (digits.length < NUMBER_DIGITS_MIN) return 'number_incomplete'
     if (!isLuhnValid(digits)) return 'number_wrong'
-    return brandOf(digits) === null ? 'brand_unknown' : null
+    const brand = brandOf(digits)
+    if (brand === null) return 'brand_unknown'
+    return lengthsOf(brand).includes(digits.length) ? null : 'number_wrong'
   },
   expiry: (card, nowMs) => {
     if (card.expiry.trim() === '') return 'expiry_missing'
     const expiry = readExpiry(card.expiry)
+    if (/^(00|1[3-9])/.test(digitsOf(card.expiry))) return 'month_wrong'
     if (expiry === null) return 'expiry_wrong'
     return isExpired(expiry.year, expiry.month, nowMs) ? 'expired' : null
   },
   cvv: card => {
     if (card.cvv === '') return 'cvv_missing'
-    return digitsOf(card.cvv).length === layoutOf(digitsOf(card.number)).cvvDigits ? null : 'cvv_wrong'
+    const { cvvDigits } = layoutOf(digitsOf(card.number))
+    if (digitsOf(card.cvv).length === cvvDigits) return null
+    return cvvDigits === 4 ? 'cvv_needs_4' : 'cvv_needs_3'
   },
   name: card => {
     if (card.name.trim() === '') return 'name_missing'

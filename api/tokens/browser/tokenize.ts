@@ -20,7 +20,7 @@ const PATHS: Readonly<Record<string, readonly [FieldName, ProblemCode]>> = {
   card_number: ['number', 'number_wrong'],
   expiration_month: ['expiry', 'expiry_wrong'],
   expiration_year: ['expiry', 'expired'],
-  cvv: ['cvv', 'cvv_wrong'],
+  cvv: ['cvv', 'cvv_needs_3'],
   holder_name: ['name', 'name_wrong']
 }
 

@@ -16,7 +16,8 @@ const LAYOUTS: Partial<Record<CardBrand, BrandLayout>> = {
   visa: { groups: [4, 4, 4, 4, 3], digitsMax: 19, cvvDigits: 3 },
   discover: { groups: [4, 4, 4, 4, 3], digitsMax: 19, cvvDigits: 3 },
   jcb: { groups: [4, 4, 4, 4, 3], digitsMax: 19, cvvDigits: 3 },
-  hipercard: { groups: [4, 4, 4, 4, 3], digitsMax: 19, cvvDigits: 3 }
+  hipercard: { groups: [4, 4, 4, 4, 3], digitsMax: 19, cvvDigits: 3 },
+  aura: { groups: [4, 4, 4, 4, 3], digitsMax: 19, cvvDigits: 3 }
 }
 
 /** The layout of the brand of a complete or partial number. */

@@ -68,7 +68,8 @@ function rowsOf(schema: Schema, prefix: string, only = ''): FieldRow[] {
     const condition = only === '' ? '' : `, with ${only}`
     const row = {
       path,
-      type: typeOf(field),
+      // A number in a query arrives as text.
+      type: name === 'limit' ? 'integer' : typeOf(field),
       required: `${required.includes(name) ? 'yes' : 'no'}${condition}`,
       fallback: 'default' in field ? `\`${String(field['default'])}\`` : '',
       ...wordsOf(field)

@@ -85,7 +85,7 @@ const Payment = object(
       card_id: textOrNull('the stored card, when it was paid with one')
     }),
     customer: object({
-      name: text('as sent; `erased` after the buyer was erased, and `metadata` is null then'),
+      name: text('as sent; `erased` after the buyer was erased, and `metadata` is `{}` then'),
       email: text('as sent, or `erased@erased.invalid`; document, telephone and address are never answered')
     }),
     provider: object({

@@ -78,6 +78,7 @@ const tokenFields: Readonly<Record<TokenField, Json>> = {
   },
   holder_name: {
     minLength: 1,
+    maxLength: 120,
     pattern: '\\S',
     description: 'the name on the card',
     rule: '1 to 120 characters, with fewer than 12 digits, because 12 may be a card number'

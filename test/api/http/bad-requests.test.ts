@@ -108,7 +108,7 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
     const known = await api.request('POST', '/v1/payments', { body })
     expect(known.status).to.equal(413)
     expect(known.error['code']).to.equal('payload_too_large')
-    const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+    const chunks = `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n0\r\n\r\n`
     const head = requestHead('POST', '/v1/payments', {
       'Idempotency-Key': '1',
       'Content-Type': 'application/json',

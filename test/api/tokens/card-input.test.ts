@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { type CardRules, readCardInput } from '../../../api/tokens/card-input.js'
+import { brandOf, isLuhnValid, lengthsOf } from '../../../machines/card-brands.js'
 import { testCards } from '../../../machines/test-cards.js'
 import { ServiceError } from '../../../runtime/errors.js'
 
@@ -114,6 +115,22 @@ describe('card that a buyer has typed', () => {
     expect(refusal({ ...body, card_number: '9999999999999995' }, { environment: 'live' }).code).to.equal('invalid_card')
   })
 
+  const prefixes = { visa: '4111', mastercard: '5555', elo: '506700', amex: '3782', hiper: '637095', aura: '5078' }
+  for (const [brand, prefix] of Object.entries({ ...prefixes, hipercard: '606282', diners: '3056', jcb: '3530' })) {
+    it(`has a length of its brand: ${brand}`, () => {
+      const taken = Array.from({ length: 8 }, (_, at) => at + 12).filter(length => {
+        const number = withCheckDigit(prefix.padEnd(length - 1, '0'))
+        try {
+          return readCardInput({ ...body, card_number: number }, { ...rules, environment: 'live' }).brand === brand
+        } catch (error) {
+          expect(error).to.have.nested.property('fields[0].message').that.contains(`those of ${brand} have`)
+          return false
+        }
+      })
+      expect(taken).to.deep.equal(lengthsOf(brandOf(prefix) ?? 'visa'))
+    })
+  }
+
   it('is good until its month has ended everywhere on Earth', () => {
     const card = { ...body, expiration_month: '11', expiration_year: '2026' }
     const lastMoment = Date.parse('2026-12-01T11:59:59Z')
@@ -138,3 +155,7 @@ describe('card that a buyer has typed', () => {
     }
   })
 })
+
+function withCheckDigit(digits: string): string {
+  return Array.from({ length: 10 }, (_, digit) => `${digits}${digit}`).find(isLuhnValid) ?? digits
+}

@@ -90,12 +90,14 @@ describe('hosted fields: what is wrong with a card', () => {
     ['number', { number: '4024 0071' }, 'number_incomplete'],
     ['number', { number: '4024 0071 5376 0061' }, 'number_wrong'],
     ['number', { number: '1000 0000 0000 0008' }, 'brand_unknown'],
+    ['number', { number: '4024 0071 5376 008' }, 'number_wrong'],
     ['expiry', { expiry: '' }, 'expiry_missing'],
-    ['expiry', { expiry: '13 / 30' }, 'expiry_wrong'],
+    ['expiry', { expiry: '1' }, 'expiry_wrong'],
+    ['expiry', { expiry: '13 / 30' }, 'month_wrong'],
     ['expiry', { expiry: '10 / 26' }, 'expired'],
     ['cvv', { cvv: '' }, 'cvv_missing'],
-    ['cvv', { cvv: '12' }, 'cvv_wrong'],
-    ['cvv', { number: '3782 822463 10005' }, 'cvv_wrong'],
+    ['cvv', { cvv: '12' }, 'cvv_needs_3'],
+    ['cvv', { number: '3782 822463 10005' }, 'cvv_needs_4'],
     ['name', { name: ' ' }, 'name_missing'],
     ['name', { name: '4024 0071 5376 0060' }, 'name_wrong']
   ] as const) {

@@ -1,0 +1,102 @@
+import { expect } from 'chai'
+import { aCreateBody, aPayment, capturedProgress, withField } from '../builders.js'
+import { useApi } from '../running-api.js'
+
+const CARD = '4111 1111 1111 1111'
+
+/** Field, value, and the sentence that a merchant reads. */
+const sentences: readonly (readonly [path: string, value: unknown, message: string])[] = [
+  ['amount_cents', '1990', 'must be a whole number, without quotes'],
+  ['amount_cents', 19.9, 'must be a whole number'],
+  ['amount_cents', 0, 'must be at least 1'],
+  ['amount_cents', 1e12, 'must be at most 999999999999'],
+  ['amount_cents', null, 'must be a whole number, without quotes, not null'],
+  ['currency', 'USD', 'must be "BRL", or null'],
+  ['installments', 19, 'must be at most 18'],
+  ['installments', '2', 'must be a whole number, without quotes'],
+  ['capture', 'true', 'must be true or false, without quotes'],
+  ['statement_descriptor', 'x'.repeat(23), 'must have at most 22 characters'],
+  ['statement_descriptor', 'A\nB', 'must not contain control characters'],
+  ['external_reference', '', 'must not be empty'],
+  ['external_reference', ' ', 'must not be blank'],
+  ['external_reference', 7, 'must be a string, in quotes'],
+  [
+    'external_reference',
+    '4111111111111111',
+    'must be more than a number that looks like a card number: put a letter before it'
+  ],
+  ['customer.name', 'x'.repeat(121), 'must have at most 120 characters'],
+  [
+    'customer.name',
+    CARD,
+    'must not contain a card number, or a number that looks like one: put a letter directly before it'
+  ],
+  ['customer.name', 'a\u0007', 'must not contain control characters'],
+  ['customer.email', 'ada', 'must be a valid e-mail address, such as ada@example.com'],
+  ['customer.phone', 11_987_654_321, 'must be a string, in quotes'],
+  ['customer.phone', '+5511987654321', 'must be area code and number, 10 to 11 digits, digits only'],
+  ['customer.document', '529.982.247-25', 'must be digits only, without dots and hyphens'],
+  ['customer.document', '5299822472', 'must have 11 characters (CPF) or 14 (CNPJ), and has 10'],
+  ['customer.document', '52998224724', 'must have valid check digits'],
+  ['customer.document', 52_998_224_725, 'must be a string, in quotes'],
+  ['customer.address.zip_code', 1_310_100, 'must be a string, in quotes'],
+  ['customer.address.number', 1000, 'must be a string, in quotes'],
+  ['customer.address.number', 'x'.repeat(11), 'must have at most 10 characters'],
+  ['customer.address.state', 'São Paulo', 'must be the two-letter abbreviation of a Brazilian state, such as SP'],
+  ['metadata', [], 'must be an object with at most 20 pairs, or null'],
+  [
+    'metadata.note',
+    CARD,
+    'must not contain a card number, or a number that looks like one: put a letter directly before it'
+  ],
+  ['metadata.note', 'x'.repeat(501), 'must have at most 500 characters'],
+  ['metadata.note', [1], 'must be a string, a number, true, false or null'],
+  ['metadata.note', 1e300, 'must be at most 9007199254740991'],
+  ['metadata.note', 'a\u0000', 'must not contain control characters other than tabs and line breaks'],
+  ['metadata.cvv', '1', 'must be another key: this one is a card number, or the name of card data'],
+  [`metadata.${'k'.repeat(41)}`, 1, 'must have at most 40 characters']
+]
+
+describe('POST /v1/payments: the sentence of each rule', () => {
+  const api = useApi()
+  before(() => {
+    api.payments.submission = {
+      kind: 'finished',
+      terms: aPayment().terms,
+      result: { kind: 'succeeded', progress: capturedProgress() },
+      isReplay: false
+    }
+  })
+
+  const refusals = async (path: string, value: unknown): Promise<unknown> =>
+    (await api.request('POST', '/v1/payments', { body: withField(aCreateBody(), path, value) })).error.fields
+
+  for (const [path, value, message] of sentences) {
+    it(`${path} ${JSON.stringify(value).slice(0, 24)}: ${message}`, async () => {
+      expect(await refusals(path, value)).to.deep.equal([{ path, message }])
+    })
+  }
+
+  it('says each broken rule of a field', async () => {
+    const [problem] = (await refusals('customer.name', `${'x'.repeat(120)} ${CARD}`)) as { message: string }[]
+    const [first, second] = problem?.message.split('; ').sort() ?? []
+    expect(first).to.equal('must have at most 120 characters')
+    expect(second).to.contain('must not contain a card number')
+  })
+
+  const passes: readonly (readonly [string, unknown])[] = [
+    ['metadata.seller_cnpj', '36100222000123'],
+    ['metadata.seller_cnpj', '36.100.222/0001-23'],
+    ['metadata.seller_cnpj', 36_100_222_000_123],
+    ['metadata.seller', 'CNPJ:36100222000123;'],
+    ['metadata.seller_cnpj', 'G4111222000862'],
+    ['external_reference', '36100222000123'],
+    ['metadata.nfe', '3526 1136 1002 2200 0123 5500 1000 0012 3411 1111 1111'],
+    ['customer.name', 'Loja 36100222000123']
+  ]
+  for (const [path, value] of passes) {
+    it(`takes a CNPJ or the key of an invoice: ${path} ${value}`, async () => {
+      expect(await refusals(path, value)).to.equal(undefined)
+    })
+  }
+})
