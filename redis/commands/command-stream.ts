@@ -200,14 +200,11 @@ async function deadLetterFields<E extends StreamEntry>(
   { reason, nowMs, wakeAtMs, result }: DeadLetterDetails
 ): Promise<boolean> {
   const { partition, entryId, paymentKey, record, fields } = entry
+  // The user of a process must be allowed to write each key that is named here, used or not.
+  const own = paymentKey === '' ? [] : [keys.due(partition), keys.idempotency(partition, record ?? 'none')]
   const moved = await deadLetter(
     redis,
-    [
-      work.stream(partition),
-      keys.deadLetters(partition),
-      keys.due(partition),
-      keys.idempotency(partition, record ?? 'none')
-    ],
+    [work.stream(partition), keys.deadLetters(partition), ...own],
     [
       work.group,
       entryId,

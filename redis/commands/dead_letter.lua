@@ -2,7 +2,7 @@
 -- operator finds it. Its payment keeps its wake-up, and a request that was not begun gets its result.
 --
 -- KEYS[1] commands stream   KEYS[2] dead letters stream
--- KEYS[3] due list zset     KEYS[4] idempotency record string
+-- KEYS[3] due list zset     KEYS[4] idempotency record string; both are absent for an entry without a payment
 -- ARGV[1] consumer group    ARGV[2] entry id
 -- ARGV[3] member (payment key)   ARGV[4] wake-up, ms, or ''   ARGV[5] result of the command or ''
 -- ARGV[6..] fields of the dead letter, in pairs

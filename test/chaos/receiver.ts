@@ -26,12 +26,14 @@ export interface ChaosReceiver {
   readonly deliveries: () => number
   /** From now on a delivery that none of the trusted secrets has signed is refused. `isOnly`: forgets the others. */
   trust(secret: string, isOnly?: boolean): void
-  /** No more failures by chance. */
+  /** No more failures. */
   behave(): void
+  /** Every delivery fails, until `behave`. */
+  fail(): void
   stop(): Promise<void>
 }
 
-type Order = { readonly trust: string; readonly isOnly: boolean } | 'behave'
+type Order = { readonly trust: string; readonly isOnly: boolean } | 'behave' | 'fail'
 
 interface Plan {
   readonly tls: TlsMaterial
@@ -58,6 +60,7 @@ export async function startReceiver(tls: TlsMaterial, seed: number): Promise<Cha
     deliveries: () => deliveries,
     trust: (secret, isOnly = false) => order({ trust: secret, isOnly }),
     behave: () => order('behave'),
+    fail: () => order('fail'),
     stop: async () => void (await thread.terminate())
   }
 }
@@ -98,7 +101,7 @@ async function listen({ tls, seed }: Plan, tell: (text: string | null) => void):
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   tell(`https://localhost:${(server.address() as AddressInfo).port}/hook`)
   return order => {
-    if (order === 'behave') failureChance = 0
+    if (order === 'behave' || order === 'fail') failureChance = order === 'fail' ? 1 : 0
     else {
       if (order.isOnly) secrets.clear()
       secrets.add(order.trust)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { delay } from '../../runtime/delay.js'
 import { messageOf } from '../../runtime/message-of.js'
 import { readSales } from '../../scripts/simulator/ledger.js'
+import type { Installation } from './installed-service.js'
 import type { ShippedRedis } from './shipped-redis.js'
 import type { Seen, Step } from './step.js'
 
@@ -12,6 +13,8 @@ const UNDER_LOAD_MS = 1_500
 /** For the payments that are made at once, before the restart. */
 const FILL_PER_SECOND = 100
 const LATE_MAX_MS = 10_000
+/** Less than the gap before the second attempt, so that events arrive soon after. */
+const ENDPOINT_DEAD_MS = 3_000
 const REWRITE_MAX_MS = 60_000
 const POLL_MS = 50
 
@@ -177,6 +180,33 @@ export const outage: Step = {
     const restMs = Math.round(performance.now() - openedMs)
     return { isOk: true, seen: `away for ${outageMs / 1_000} s; everything at its end ${restMs} ms after it` }
   }
+}
+
+export const deadEndpoint: Step = {
+  name: 'dead-endpoint',
+  does: "the merchant's webhook endpoint answers 500, then 204, under load",
+  expects: 'events are parked, and arrive afterwards; Redis denies no process anything',
+  async run({ installation, receiver }) {
+    const { durable, memoryOnly } = installation
+    receiver.fail()
+    await delay(ENDPOINT_DEAD_MS)
+    const isParked = (await metricOf(installation, 'webhooks.1', 'card_payments_webhook_open_circuits')) === 1
+    receiver.behave()
+    await delay(UNDER_LOAD_MS)
+    const denied = await Promise.all([durable, memoryOnly].map(server => server.ask('ACL', 'LOG')))
+    const users = new Set(denied.flatMap(text => [...text.matchAll(/username\W+(\w+)/g)].map(([, user]) => user)))
+    return {
+      isOk: isParked && users.size === 0,
+      seen: `events were ${isParked ? 'parked' : 'NOT parked'}; denied users: ${[...users].join(', ') || 'none'}`
+    }
+  }
+}
+
+async function metricOf(installation: Installation, instance: string, name: string): Promise<number | undefined> {
+  const url = (await installation.opsUrls()).get(instance)
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const [, value] = new RegExp(`^${name} (\\S+)$`, 'm').exec(text) ?? []
+  return value === undefined ? undefined : Number(value)
 }
 
 async function restart(redis: ShippedRedis): Promise<void> {

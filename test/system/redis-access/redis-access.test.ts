@@ -7,11 +7,12 @@ import { connect as connectTls } from 'node:tls'
 import { expect } from 'chai'
 import { generate } from 'selfsigned'
 import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
+import { type AclServer, usersOf } from '../../../redis/installation/permissions.js'
 import { replayedCommands } from '../../../redis/installation/replay.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
-import { createTokenStore } from '../../../redis/tokens/tokens.js'
 import { testChange } from '../../../redis/webhooks/webhook-event.js'
 import { loggedEvent, WebhookLog } from '../../../redis/webhooks/webhook-log.js'
+import { delay } from '../../../runtime/delay.js'
 import { createLogger } from '../../../runtime/log.js'
 import { startRedis } from '../../../scripts/start/embedded-redis.js'
 import type { EmbeddedServer } from '../../../scripts/start/embedded-server.js'
@@ -19,12 +20,14 @@ import { freePort } from '../../../scripts/start/ports.js'
 import { parseProcfile } from '../../../scripts/start/procfile.js'
 import { obtainRedis } from '../../../scripts/start/redis-binary.js'
 import { namesInBlocks } from '../../support/append-only-file.js'
-import { aToken } from '../../support/cards.js'
 import { until } from '../../support/conditions.js'
 import { registerHook } from '../../support/merchant.js'
+import { recordUse, type UseRecorder } from '../../support/redis-use.js'
 import { makeRedisUsers, urlAs } from '../../support/redis-users.js'
 import { type ServiceUnderTest, startService } from '../../support/service.js'
 import { APPROVED, call, payByCard, payByToken, QUICK, storeCard, UNANSWERED } from '../card-data/shopping.js'
+import { rareWork } from './rare-work.js'
+import { entryFiles, hashOf, imported, scriptsOf } from './scripts-of-processes.js'
 
 const log = createLogger('test', 'silent')
 
@@ -79,6 +82,15 @@ const DENIED = [
   ['exporter', 'memoryOnly', 'HGETALL', 'token:tok_x']
 ] as const
 
+/** The users of processes. */
+const processes: Readonly<Record<AclServer, readonly string[]>> = {
+  durable: ['api', 'tokens', 'notifications', 'payments', 'timers', 'webhooks', 'archive', 'inspector'],
+  memoryOnly: ['api', 'tokens', 'payments', 'webhooks']
+}
+
+/** Rights that every connection has, that a Cluster needs (redis-cluster/cluster.test.ts), and that MONITOR leaves out. */
+const NOT_SEEN = /^\+(client\|setname|info|ping|quit|cluster\|.*|readonly|readwrite|asking|acl\|dryrun|config\|get)$/
+
 describe('Redis with TLS and a user per process (ops/redis)', function () {
   this.timeout(60_000)
   let dir = ''
@@ -87,6 +99,7 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
   let tls: { durable: string; memoryOnly: string }
   let receiver: Awaited<ReturnType<typeof startReceiver>>
   const admins: Redis[] = []
+  let recorders: Readonly<Record<AclServer, UseRecorder>>
 
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), 'redis-access-'))
@@ -100,8 +113,15 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
     tls = { durable: await speakTls(durable, files), memoryOnly: await speakTls(memoryOnly, files) }
     await makeRedisUsers(durable, 'durable')
     await makeRedisUsers(memoryOnly, 'memory-only')
+    recorders = { durable: await recordUse(servers.durable.url), memoryOnly: await recordUse(servers.memoryOnly.url) }
     service = await startService({
-      env: { ...QUICK.env, REDIS_URL: servers.durable.url, SECRETS_REDIS_URL: servers.memoryOnly.url },
+      env: {
+        ...QUICK.env,
+        WEBHOOK_RETRY_DELAYS_MS: '300,300,300,300',
+        RATE_LIMIT_PER_SECOND: '1000',
+        REDIS_URL: servers.durable.url,
+        SECRETS_REDIS_URL: servers.memoryOnly.url
+      },
       procfile: await procfileAsUsers(tls, files.certFile)
     })
     receiver = await startReceiver(files)
@@ -110,6 +130,7 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
   after(async () => {
     await service?.stop()
     await receiver?.stop()
+    await Promise.all(Object.values(recorders ?? {}).map(recorder => recorder.stop()))
     await Promise.all(admins.map(disconnect))
     await Promise.all([servers?.durable.process.stop(2_000), servers?.memoryOnly.process.stop(2_000)])
     await rm(dir, { recursive: true, force: true })
@@ -118,6 +139,9 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
   it('lets payments live: token, card, capture, refund, unknown outcome, dead worker, chargeback, webhooks', async () => {
     const card = await storeCard(service, APPROVED)
     expect((await payByCard(service, card, '123')).body.status).to.equal('captured')
+    const key = { Authorization: `Bearer ${service.apiKey}` }
+    const erased = await fetch(`${service.baseUrl}/v1/cards/${card}`, { method: 'DELETE', headers: key })
+    expect(erased.ok).to.equal(true)
     const paid = await payByToken(service, APPROVED)
     expect(paid.body.status).to.equal('captured')
     const refund = await call(service, 'POST', `/v1/payments/${paid.body.id}/cancel`, { amount_cents: 1_000 })
@@ -149,49 +173,39 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
       (await call(service, 'GET', `${events}?limit=100`)).body as { items?: { event_id: string }[] }
     const event = await until('an event is listed', async () => (await listed()).items?.at(-1))
     expect((await call(service, 'POST', `${events}/${event.event_id}/replay`)).status).to.equal(200)
-    await until('an event is given up', async () => ((await admins[0]?.keys('*:hookgone:*')) ?? []).length > 0)
   })
 
-  for (const user of ['api', 'payments']) {
-    it(`lets ${user} give a token back`, async () => {
-      const redis = await connect(urlAs(user, servers.memoryOnly.url), 'commands', log)
-      const admin = createTokenStore(admins[1] as Redis)
-      const token = aToken()
-      await admin.put(token, 60_000)
-      const tokens = createTokenStore(redis)
-      await tokens.claim(token.tokenId, token.merchantId, 'owner')
-      await tokens.release(token.tokenId, 'owner')
-      await disconnect(redis)
-      expect(await admin.peek(token.tokenId)).to.include({ owner: null })
-    })
-  }
-
-  it('lets api read an event that waits, and send it at once', async () => {
+  it('lets a dead endpoint come back: events are parked, probed, and delivered', async () => {
     const admin = admins[0] as Redis
-    const redis = await connect(urlAs('api', servers.durable.url), 'commands', log)
-    const change = testChange(newPaymentId(0, Date.now()), Date.now())
-    const [due, parked] = [keys.webhookDue(0), keys.webhookParked(0, 'm')]
-    const place = `${paymentKeyOf(change.paymentId)} m`
-    for (const list of [due, parked]) await admin.zadd(list, Date.now() + 3_600_000, place)
-    expect(await new WebhookLog(redis, 1).newest('m', 10)).to.deep.equal([])
-    await new WebhookLog(redis, 1).replay(loggedEvent('m', 'waiting', change))
-    await disconnect(redis)
-    // It is 0 when `timers` has taken it already.
-    expect(Number(await admin.zscore(due, place))).to.be.at.most(Date.now())
-    await admin.del(parked)
+    const event = () => call(service, 'POST', '/v1/test/webhook-events')
+    receiver.answer(500)
+    for (let count = 0; count < 6; count++) await event()
+    const has = async (list: string) => (await admin.keys(`*:${list}:*`)).length > 0
+    await until('the circuit is open', () => has('hookcircuit'))
+    await event()
+    await until('an event is parked', () => has('hookparked'))
+    expect((await service.ops('webhooks.1', '/metrics')).text).to.match(/^card_payments_webhook_open_circuits 1$/m)
+    receiver.answer(204)
+    await until('all are delivered', async () => !(await has('hookfifo')))
+    receiver.answer(410)
+    await event()
+    await until('an event is given up', () => has('hookgone'))
   })
 
-  it('needs nothing that its users may not do', async () => {
+  it('lets workers set aside what is no command', async () => {
+    const admin = admins[0] as Redis
+    for (const stream of [keys.commands(0), keys.deliveries(0)]) await admin.xadd(stream, '*', 'no', 'command')
+    await until('both are dead letters', async () => (await admin.xlen(keys.deadLetters(0))) === 2)
+  })
+
+  it('reads the figures of all processes', async () => {
     // What an operator sees of the whole installation is read for each scrape.
     const told = (await service.ops('timers.1', '/metrics')).text
     expect(told).to.contain('card_payments_workers_alive 1')
     expect(told).to.match(/^card_payments_redis_memory_used_bytes\{redis="durable"\} \d{6,}$/m)
     const toldByTokens = (await service.ops('tokens.1', '/metrics')).text
     expect(toldByTokens).to.match(/^card_payments_redis_memory_limit_bytes\{redis="memory_only"\} \d{6,}$/m)
-    for (const redis of admins) {
-      const denied = (await redis.acl('LOG')) as unknown[][]
-      expect(denied.map(entry => entry.join(' '))).to.deep.equal([])
-    }
+    for (const name of processes.durable) await service.ops(`${name}.1`, '/metrics').catch(() => undefined)
   })
 
   it('writes nothing in a block of its append-only file that the check of the default user leaves out', async () => {
@@ -213,20 +227,81 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
     expect(refusal, 'this process does not trust the certificate').to.be.an('error')
   })
 
-  for (const [user, server, ...command] of DENIED) {
-    it(`does not let ${user} ${command.join(' ')} (${server})`, async () => {
-      const redis = await connect(urlAs(user, servers[server].url), 'commands', log)
-      const [name, ...args] = command
-      const answer = await redis.call(name, ...args).catch(String)
+  describe('of webhooks', () => {
+    it('lets api read an event that waits, and send it at once', async () => {
+      const admin = admins[0] as Redis
+      const redis = await connect(urlAs('api', servers.durable.url), 'commands', log)
+      const change = testChange(newPaymentId(0, Date.now()), Date.now())
+      const [due, parked] = [keys.webhookDue(0), keys.webhookParked(0, 'm')]
+      const place = `${paymentKeyOf(change.paymentId)} m`
+      for (const list of [due, parked]) await admin.zadd(list, Date.now() + 3_600_000, place)
+      expect(await new WebhookLog(redis, 1).newest('m', 10)).to.deep.equal([])
+      await new WebhookLog(redis, 1).replay(loggedEvent('m', 'waiting', change))
       await disconnect(redis)
-      expect(answer).to.contain('NOPERM')
+      // It is 0 when `timers` has taken it already.
+      expect(Number(await admin.zscore(due, place))).to.be.at.most(Date.now())
+      await admin.del(parked)
     })
-  }
+  })
 
-  it('lets no client in with another password', async () => {
-    for (const user of ['api', 'payments', 'operator']) {
-      expect(await admins[0]?.call('AUTH', user, 'another').catch(String)).to.contain('WRONGPASS')
+  describe('when the service has stopped', () => {
+    before(() => service.stop())
+
+    for (const { user, server, what, work } of rareWork) {
+      it(`lets ${user} ${what} (${server})`, async () => {
+        const redis = await connect(urlAs(user, servers[server].url), 'commands', log)
+        try {
+          await work(redis, admins[server === 'durable' ? 0 : 1] as Redis)
+          // The recorder learns whose connection this is.
+          await delay(100)
+        } finally {
+          await disconnect(redis)
+        }
+      })
     }
+
+    it('denied nothing', async () => {
+      for (const redis of admins) {
+        const denied = (await redis.acl('LOG', 1_000)) as unknown[][]
+        expect(denied.map(entry => entry.join(' '))).to.deep.equal([])
+      }
+    })
+
+    for (const user of Object.keys(entryFiles)) {
+      it(`ran every script of ${user} as its user`, async () => {
+        const ran = new Set([...recorders.durable.scripts(user), ...recorders.memoryOnly.scripts(user)])
+        const missing: string[] = []
+        for (const name of scriptsOf(user)) if (!ran.has(await hashOf(name))) missing.push(name)
+        expect(missing).to.deep.equal(imported[user] ?? [])
+      })
+    }
+
+    for (const [server, users] of Object.entries(processes) as [AclServer, readonly string[]][]) {
+      for (const user of users) {
+        it(`gives ${user} no right that it makes no use of (${server})`, () => {
+          const rules = usersOf(server).get(user) ?? []
+          expect(recorders[server].unused(user, rules).filter(rule => !NOT_SEEN.test(rule))).to.deep.equal([])
+        })
+      }
+    }
+  })
+
+  describe('a user', () => {
+    for (const [user, server, ...command] of DENIED) {
+      it(`does not let ${user} ${command.join(' ')} (${server})`, async () => {
+        const redis = await connect(urlAs(user, servers[server].url), 'commands', log)
+        const [name, ...args] = command
+        const answer = await redis.call(name, ...args).catch(String)
+        await disconnect(redis)
+        expect(answer).to.contain('NOPERM')
+      })
+    }
+
+    it('lets no client in with another password', async () => {
+      for (const user of ['api', 'payments', 'operator']) {
+        expect(await admins[0]?.call('AUTH', user, 'another').catch(String)).to.contain('WRONGPASS')
+      }
+    })
   })
 })
 
@@ -271,22 +346,26 @@ async function speakTls(redis: Redis, { certFile, keyFile }: CertificateFiles): 
 }
 
 /** A merchant's receiver, with the certificate that the processes of this test trust. */
-/** Takes five events, and wants no more. */
 async function startReceiver({ certFile, keyFile }: CertificateFiles): Promise<{
   url: string
   count: () => number
+  /** From now on. */
+  answer: (status: number) => void
   stop: () => Promise<void>
 }> {
   let count = 0
+  let status = 204
   const server = createServer({ cert: await readFile(certFile), key: await readFile(keyFile) }, (request, response) => {
     count++
-    const status = count > 5 ? 410 : 204
     request.resume().on('end', () => response.writeHead(status).end())
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `https://localhost:${(server.address() as AddressInfo).port}/`,
     count: () => count,
+    answer: next => {
+      status = next
+    },
     stop: () =>
       new Promise(resolve => {
         server.close(() => resolve())

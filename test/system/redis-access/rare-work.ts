@@ -1,0 +1,226 @@
+/**
+ * What processes do rarely with Redis: at the first start of an installation, after deaths and failovers, with full lists
+ * and with an archive. The test of their rights does it by hand, as the user of the process.
+ */
+import { Registry } from 'prom-client'
+import {
+  ensureGroups,
+  heldEntries,
+  paymentWork,
+  readCommands,
+  requeueEntry,
+  type StreamEntry,
+  type WorkKind
+} from '../../../redis/commands/command-stream.js'
+import type { Redis } from '../../../redis/connection/connections.js'
+import { followClock } from '../../../redis/connection/redis-clock.js'
+import { RedisUnavailable } from '../../../redis/connection/redis-errors.js'
+import { createWrites, unreplicated } from '../../../redis/connection/writes.js'
+import { claimInstallation, tieMemoryOnly } from '../../../redis/installation/installation.js'
+import { keys, paymentKeyOf } from '../../../redis/keys.js'
+import { createPaymentLock, deliveryLock } from '../../../redis/locks/payment-lock.js'
+import { MerchantStore } from '../../../redis/merchants/merchants.js'
+import { createInspection, watchDecisions } from '../../../redis/operator/inspection.js'
+import { createCommitStore } from '../../../redis/payments/commits.js'
+import { restorePayment } from '../../../redis/payments/payment-moves.js'
+import { createPaymentStore } from '../../../redis/payments/payments.js'
+import { defineScript } from '../../../redis/scripts.js'
+import { createTokenStore } from '../../../redis/tokens/tokens.js'
+import { testChange } from '../../../redis/webhooks/webhook-event.js'
+import { loggedEvent, WebhookLog } from '../../../redis/webhooks/webhook-log.js'
+import { deliveryWork } from '../../../redis/webhooks/webhook-queue.js'
+import { delay } from '../../../runtime/delay.js'
+import { createLogger } from '../../../runtime/log.js'
+import { createArchiveMetrics } from '../../../workers/archive/archive-metrics.js'
+import { moveRound } from '../../../workers/archive/mover.js'
+import { aToken } from '../../support/cards.js'
+import { moveTo, storePayment } from '../../support/listed-payments.js'
+import { MemoryArchive } from '../../support/memory-archive.js'
+import { anEntry, aPayment, CREATED_MS, DAY_MS, MERCHANT, PARTITION } from '../../support/payments.js'
+
+const log = createLogger('test', 'silent')
+/** With so many, the merchant of the tests is in `PARTITION`. */
+const PARTITIONS = 5
+
+/** `redis`: as the user. `admin`: may do everything, for what must be there before. */
+type Work = (redis: Redis, admin: Redis) => Promise<unknown>
+
+export interface RareWork {
+  readonly user: string
+  readonly server: 'durable' | 'memoryOnly'
+  readonly what: string
+  readonly work: Work
+}
+
+/** The first process of a new installation writes what it is. */
+const claim: Work = async (redis, admin) => {
+  await admin.del(keys.installation())
+  await claimInstallation(redis, { environment: 'test', partitions: PARTITIONS, installationId: '' })
+}
+
+const tie: Work = async (redis, admin) => {
+  await admin.del(keys.installation())
+  await tieMemoryOnly(redis, { environment: 'test', partitions: PARTITIONS, id: 'i' })
+}
+
+/** With `WAIT_REPLICAS`; these servers have none, so the write is not confirmed. */
+const waitFor =
+  (key: string): Work =>
+  redis => {
+    const read = (node: Redis): Promise<unknown> => node.time()
+    return createWrites(redis, redis, 1).run(key, read).catch(rejectUnlessUnconfirmed)
+  }
+
+function rejectUnlessUnconfirmed(error: unknown): void {
+  if (!(error instanceof RedisUnavailable)) throw error
+}
+
+/** A hundred events of a payment wait already. */
+async function fillEvents(admin: Redis, paymentId: string): Promise<void> {
+  const list = keys.webhookEvents(PARTITION, paymentKeyOf(paymentId))
+  await admin.rpush(list, ...Array<string>(100).fill('1 x y'))
+}
+
+const replay: Work = async (redis, admin) => {
+  const change = testChange(aPayment().terms.id, Date.now())
+  await fillEvents(admin, change.paymentId)
+  await new WebhookLog(redis, PARTITIONS).replay(loggedEvent(MERCHANT, 'delivered', change))
+}
+
+const restore: Work = async (redis, admin) => {
+  const payment = await storePayment(admin, { atMs: Date.now(), status: 'captured', saleId: 's' })
+  await admin.del(keys.payment(PARTITION, paymentKeyOf(payment.terms.id)))
+  await restorePayment(unreplicated(redis), { ...payment, version: 9 }, Date.now())
+}
+
+const move: Work = async (redis, admin) => {
+  const index = [keys.byStatus(PARTITION, MERCHANT, 'captured'), keys.byStatus(PARTITION, MERCHANT, 'pending')]
+  await admin.del(...index)
+  const payment = await storePayment(admin, { atMs: CREATED_MS, externalReference: 'leaf' }, 0)
+  const operation = { ...payment.progress.operation, state: 'succeeded' as const }
+  await moveTo(admin, { ...payment, progress: { ...payment.progress, operation } }, 'captured', 0, 'a sale')
+  await storePayment(admin, { atMs: CREATED_MS })
+  await new MerchantStore(redis, 'test').listIds()
+  const clock = await followClock(redis, 'test')
+  clock.stop()
+  const late = { now: () => CREATED_MS + 100 * DAY_MS }
+  const archive = new MemoryArchive()
+  const deps = { writes: unreplicated(redis), archive, merchantIds: async () => [MERCHANT], log, clock: late }
+  const pace = { partitions: PARTITIONS, afterMs: DAY_MS, perSecond: 1_000 }
+  const metrics = createArchiveMetrics(late, new Registry())
+  await moveRound({ ...deps, ...pace, metrics }, new AbortController().signal)
+  if (archive.rows.size === 0) throw new Error('Nothing moved.')
+}
+
+/** An event for an endpoint that a hundred events of the payment wait for. */
+const commitBehindOthers: Work = async (redis, admin) => {
+  const payment = await storePayment(admin, { atMs: Date.now() })
+  await admin.set(keys.webhookEndpoint(PARTITION, MERCHANT), '{}')
+  await fillEvents(admin, payment.terms.id)
+  const wake = { expiryAtMs: null, reconcileAtMs: null }
+  const others = { statusBefore: 'pending' as const, wake, operationResult: null, nowMs: 1, ends: null, begins: null }
+  const progress = { ...payment.progress, status: 'captured' as const }
+  await createCommitStore(unreplicated(redis)).commit(
+    { payment: { ...payment, version: 2, progress }, ...others },
+    PARTITION
+  )
+}
+
+/** What was delivered to a worker and did not arrive. */
+const findLost =
+  <E extends StreamEntry>(kind: WorkKind<E>): Work =>
+  async (redis, admin) => {
+    await deliver(admin, kind)
+    await heldEntries(redis, kind, PARTITION, 'worker', { idleMs: 0, max: 9 })
+  }
+
+/** A worker that stops, or one that died, has an entry. */
+const giveBack =
+  <E extends StreamEntry>(kind: WorkKind<E>): Work =>
+  async (redis, admin) => {
+    const entryId = await deliver(admin, kind)
+    await requeueEntry(redis, kind, { partition: PARTITION, entryId, fields: ['no', 'command'] })
+  }
+
+/** Resolves to the id of an entry that a worker has. */
+async function deliver<E extends StreamEntry>(admin: Redis, kind: WorkKind<E>): Promise<string> {
+  await ensureGroups(admin, PARTITIONS, kind)
+  const entryId = await admin.xadd(kind.stream(PARTITION), '*', 'no', 'command')
+  await readCommands(admin, kind, 'worker', [PARTITION], 9)
+  return entryId ?? ''
+}
+
+/** A command that changes nothing, before an effect and at its end. */
+const endCommand: Work = async redis => {
+  const entry = anEntry(aPayment())
+  await createCommitStore(createWrites(redis, redis, 1))
+    .begin(entry)
+    .catch(rejectUnlessUnconfirmed)
+  await createCommitStore(unreplicated(redis)).finish(entry, null)
+}
+
+/** A server that restarted has no scripts; a long call renews its lock. */
+const holdLock: Work = async (redis, admin) => {
+  await admin.script('FLUSH')
+  const lock = createPaymentLock([redis], 200, log)
+  await lock.hold(deliveryLock('x'), () => delay(300))
+}
+
+const dropConsumer: Work = async (redis, admin) => {
+  const stream = keys.commands(PARTITION)
+  await ensureGroups(admin, PARTITIONS, paymentWork)
+  await admin.xgroup('CREATECONSUMER', stream, paymentWork.group, 'dead')
+  await defineScript('drop_consumer')(redis, [stream], [paymentWork.group, 'dead'])
+}
+
+const publishDecision: Work = async (redis, admin) => {
+  await admin.set(keys.inspector(), '1', 'PX', 5_000)
+  const stop = new AbortController()
+  const inspection = createInspection(redis, 'payments 1', log, stop.signal)
+  const refused = { kind: 'refused', code: 'invalid_state' } as const
+  for (let tries = 0; tries < 20; tries++) {
+    await delay(10)
+    inspection.decided(aPayment(), { type: 'EXPIRE', nowMs: 1 } as never, refused as never)
+  }
+  stop.abort()
+}
+
+const inspect: Work = async redis => {
+  const watching = await watchDecisions(redis, redis, () => undefined)
+  await watching.stop()
+  await createPaymentStore(unreplicated(redis)).load(PARTITION, paymentKeyOf(aPayment().terms.id))
+}
+
+const giveTokenBack: Work = async (redis, admin) => {
+  const [tokens, token] = [createTokenStore(redis), aToken()]
+  await createTokenStore(admin).put(token, 60_000)
+  await tokens.claim(token.tokenId, token.merchantId, 'owner')
+  await tokens.release(token.tokenId, 'owner')
+}
+
+const durable = (what: string, users: readonly string[], work: Work): RareWork[] =>
+  users.map(user => ({ user, server: 'durable', what, work }))
+
+const memoryOnly = (what: string, users: readonly string[], work: Work): RareWork[] =>
+  users.map(user => ({ user, server: 'memoryOnly', what, work }))
+
+export const rareWork: readonly RareWork[] = [
+  ...durable('claim a new installation', ['api', 'notifications', 'payments', 'timers', 'webhooks', 'archive'], claim),
+  ...durable('wait for replicas', ['api', 'payments', 'archive'], waitFor(keys.commands(PARTITION))),
+  ...durable('wait for replicas', ['notifications'], waitFor(keys.notifications())),
+  ...durable('replay an event behind a hundred others', ['api'], replay),
+  ...durable('bring a payment back from the archive', ['api', 'payments'], restore),
+  ...durable('move payments to the archive', ['archive'], move),
+  ...durable('commit an event behind a hundred others', ['payments'], commitBehindOthers),
+  ...durable('find lost commands', ['payments'], findLost(paymentWork)),
+  ...durable('find lost commands', ['webhooks'], findLost(deliveryWork)),
+  ...durable('give a command back', ['payments', 'timers'], giveBack(paymentWork)),
+  ...durable('give a delivery back', ['webhooks', 'timers'], giveBack(deliveryWork)),
+  ...durable('begin and end a command without a change', ['payments'], endCommand),
+  ...durable('forget a dead worker', ['timers'], dropConsumer),
+  ...durable('publish a decision', ['payments'], publishDecision),
+  ...durable('watch decisions', ['inspector'], inspect),
+  ...memoryOnly('tie the memory-only Redis', ['api', 'tokens', 'payments'], tie),
+  ...memoryOnly('hold a lock for long', ['payments', 'webhooks'], holdLock),
+  ...memoryOnly('give a token back', ['api', 'payments'], giveTokenBack)
+]
