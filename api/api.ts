@@ -16,7 +16,6 @@ import { createTokenStore } from '../redis/tokens/tokens.js'
 import { createWebhookEndpointStore } from '../redis/webhooks/webhook-endpoints.js'
 import { runProcess } from '../runtime/lifecycle.js'
 import { loadSealer } from '../vault/sealer.js'
-import { loadWebhookSecrets } from '../vault/webhook-secrets.js'
 import { storeCard } from './cards/store-card.js'
 import { Admission } from './http/admission.js'
 import { createApp } from './http/api-app.js'
@@ -26,6 +25,7 @@ import { serve } from './http/http-server.js'
 import { createPayments } from './payments/submit.js'
 import { loadReference } from './reference/reference.js'
 import { createTestEnvironment } from './test-environment/test-environment.js'
+import { openWebhookSecrets } from './webhook-endpoint/open-secrets.js'
 import { createWebhookEndpoints } from './webhook-endpoint/webhook-endpoints.js'
 
 /** How long requests may still wait for a result after the drain of the process (ms). */
@@ -34,11 +34,10 @@ const STOP_PATIENCE_MS = 5_000
 await runProcess('api', async context => {
   const { config, log, onStop } = context
   const sealer = loadSealer(config.vaultPublicKeysFile)
-  const webhookSecrets = loadWebhookSecrets(config.webhookKeysFile)
 
   const { durable, writes, installation } = await openDurable(context)
   await requireOwnKeys(durable, 'vault', sealer, context)
-  await requireOwnKeys(durable, 'webhook', webhookSecrets, context, true)
+  const webhookSecrets = await openWebhookSecrets(durable, context)
   const subscriber = await connect(config.redisUrl, 'subscriber', log)
   onStop('subscriber', () => disconnect(subscriber))
   const secrets = await openMemoryOnly(context, installation, 'optional')

@@ -33,7 +33,7 @@ await runProcess('payments', async context => {
   const { config, log, signal, onStop, onReadyCheck } = context
   const opener = loadOpener(config.vaultPrivateKeysFile)
   const { durable, writes, installation } = await openDurable(context)
-  await requireOwnKeys(durable, 'vault', opener, context, true)
+  await requireOwnKeys(durable, 'vault', opener, context, { isFirst: true, needsNewest: true })
   const blocking = await connect(config.redisUrl, 'blocking', log)
   onStop('blocking reads', () => disconnect(blocking))
   const secrets = await openMemoryOnly(context, installation, 'optional')

@@ -31,7 +31,7 @@ await runProcess('webhooks', async context => {
   onStop('blocking reads', () => disconnect(blocking))
   // Real time, also where the clock of the test environment was moved: receivers refuse signatures of another time.
   const clock = await watchClock(redis, { process: context })
-  await requireOwnKeys(redis, 'webhook', secrets, context)
+  await requireOwnKeys(redis, 'webhook', secrets, context, { needsNewest: true })
 
   const metrics = createWebhookMetrics()
   const retries = { ...standardRetries, delaysMs: config.webhookRetryDelaysMs }

@@ -4,7 +4,7 @@ import type { WebhookEndpoint } from './webhook-endpoints.js'
 const SIGNATURE_HEADER = 'X-Service-Signature'
 
 /** The answer to a registration, the secret included. */
-export function presentNewEndpoint(endpoint: WebhookEndpoint): Record<string, unknown> {
+export function presentNewEndpoint(endpoint: WebhookEndpoint & { readonly secret: string }): Record<string, unknown> {
   return { url: endpoint.url, secret: endpoint.secret, ...signatureAndTime(endpoint) }
 }
 

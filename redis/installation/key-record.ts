@@ -33,32 +33,49 @@ export function allKeysFact(kind: KeyKind): string {
   return `${kind} keys`
 }
 
+export interface KeyUse {
+  /** The keys of this file are recorded when none are. */
+  readonly isFirst?: boolean
+  /** What the newest key has sealed, or has to sign, waits for a process that has it: it is a problem to lack it. */
+  readonly needsNewest?: boolean
+  /** The process works without the file, but for a part: what can't be read any more is a warning. */
+  readonly isOptional?: boolean
+}
+
 /**
  * Rejects when the key file of this process belongs to another installation, and makes that a check of /readyz, together
  * with a file that can't be read any more. A key that other machines have and this file lacks is a warning.
- * `isFirst`: the keys of this file are recorded when none are.
  */
 export async function requireOwnKeys(
   redis: Redis,
   kind: KeyKind,
   file: KeysInUse,
   { onReadyCheck, onWarning, onFact }: Pick<ProcessContext, 'onReadyCheck' | 'onWarning' | 'onFact'>,
-  isFirst = false
+  { isFirst = false, needsNewest = false, isOptional = false }: KeyUse = {}
 ): Promise<void> {
   if (isFirst) await recordFirstKeys(redis, kind, file.keyIds())
   await assertOwnKeys(redis, kind, file.keyIds())
   onFact(keyFact(kind), () => file.keyIds().current)
   onFact(allKeysFact(kind), () => file.keyIds().all.join(' '))
+  /** Reads a changed file first. */
+  const missing = async (): Promise<{ newest: string[]; older: string[] }> => {
+    file.keyProblem()
+    const [recorded, { all }] = [await recordedKeys(redis, kind), file.keyIds()]
+    const lacks = (id: string): boolean => !all.includes(id)
+    return { newest: recorded.slice(-1).filter(lacks), older: recorded.slice(0, -1).filter(lacks) }
+  }
+  const sentence = (ids: readonly string[]): string | undefined =>
+    ids.length === 0
+      ? undefined
+      : `The ${kind} key file of this process lacks ${ids.join(', ')}: bring it the file of the last rotation (docs/SECURITY.md).`
   onReadyCheck(`${kind} keys`, async () => {
-    const problem = file.keyProblem()
+    const problem = isOptional ? undefined : file.keyProblem()
     await assertOwnKeys(redis, kind, file.keyIds())
-    return problem
+    return problem ?? (needsNewest ? sentence((await missing()).newest) : undefined)
   })
   onWarning(`${kind} keys`, async () => {
-    const { all } = file.keyIds()
-    const missing = (await recordedKeys(redis, kind)).filter(id => !all.includes(id))
-    if (missing.length === 0) return undefined
-    return `The ${kind} key file of this process lacks ${missing.join(', ')}: bring it the file of the last rotation (docs/SECURITY.md).`
+    const { newest, older } = await missing()
+    return (isOptional ? file.keyProblem() : undefined) ?? sentence(needsNewest ? older : [...older, ...newest])
   })
 }
 

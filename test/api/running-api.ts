@@ -111,7 +111,7 @@ export async function startApi(
     },
     testEnvironment: options.testEnvironment ?? noTestEnvironment,
     webhookEndpoints: options.webhookEndpoints ?? {
-      register: async () => toldOrThrow<WebhookEndpoint>(null),
+      register: async () => toldOrThrow<WebhookEndpoint & { secret: string }>(null),
       find: async () => toldOrThrow<WebhookEndpoint>(null)
     }
   })

@@ -18,6 +18,7 @@ import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'
 import { eraseBuyer } from './erase-buyer.js'
 import type { HandlingOutcome } from './intake.js'
+import { KeyElsewhere } from './perform.js'
 import { returnEntry } from './return-entry.js'
 import { DeliveryLost, LockLost, loadPaymentAndEvent, runCommand, timeFor } from './run-command.js'
 import type { WorkerDeps } from './worker-deps.js'
@@ -28,6 +29,8 @@ const UNAVAILABLE_RETRY_MS = 200
 /** A command that failed waits before its next delivery, so that it does not become a dead letter at once. */
 const FAILED_RETRY_MS = 500
 const WAITS_FOR_ARCHIVE = 'the archive is unavailable, the command of an archived payment waits'
+const LEFT_TO_NEWER = 'a command is left to workers of a newer version'
+const LEFT_FOR_KEY = 'a sale is left to workers with the key of its card'
 /** The wake-up of a payment whose command became a dead letter fires this much later (ms). */
 const DEAD_LETTER_WAKE_MS = 60_000
 
@@ -62,8 +65,9 @@ export async function handleCommand(
         continue
       }
       if (error instanceof LockLost && !isBegun()) continue
-      if (error instanceof WrittenByNewer && !isBegun()) {
-        warnRateLimited(deps.log, { ...idsOf(first), err: error }, 'a command is left to workers of a newer version')
+      if ((error instanceof WrittenByNewer || error instanceof KeyElsewhere) && !isBegun()) {
+        const message = error instanceof KeyElsewhere ? LEFT_FOR_KEY : LEFT_TO_NEWER
+        warnRateLimited(deps.log, { ...idsOf(first), err: error }, message)
         await delay(FAILED_RETRY_MS, stopping)
         await returnUnended(() => deps.queue.leave(first))
         return 'ended'

@@ -12,6 +12,12 @@ import type { WorkerDeps } from './worker-deps.js'
 /** First pause before a call that did not reach the network is tried again; it doubles (ms). */
 const RETRY_FIRST_MS = 100
 
+/** How long a sale whose key this worker lacks is left to workers that may have it (ms). */
+const KEY_ELSEWHERE_MS = 60_000
+
+/** The card is sealed with a key that this worker lacks. Nothing was sent: another worker may send it. */
+export class KeyElsewhere extends Error {}
+
 /**
  * Gap between two refunds of one sale (ms). The acquirer may take the second for a copy of the first (its manual,
  * cancellation). The simulator does not.
@@ -90,6 +96,9 @@ async function authorise(
   }
   const card = await deps.cardData.open(terms, command.source, record).catch((error: unknown) => {
     if (!(error instanceof VaultError)) throw error
+    if (error.code === 'unknown_key' && deps.clock.now() < terms.createdAtMs + KEY_ELSEWHERE_MS) {
+      throw new KeyElsewhere(error.message)
+    }
     deps.log.error({ err: error, payment_id: terms.id }, 'card data could not be opened, the payment failed unsent')
     return 'card_unreadable' as const
   })

@@ -3,6 +3,7 @@ import {
   assertOwnKeys,
   forgetKey,
   type KeysInUse,
+  type KeyUse,
   recordedKeys,
   recordFirstKeys,
   recordNewKey,
@@ -31,7 +32,7 @@ describe('the record of the keys of an installation', () => {
   beforeEach(() => test.redis.flushdb())
 
   /** Starts a process with this file; answers what its checks say. */
-  async function start(file: File, isFirst = false) {
+  async function start(file: File, isFirst = false, use: KeyUse = {}) {
     const checks: { ready?: Check; warning?: Check; fact?: () => string } = {}
     await requireOwnKeys(
       test.redis,
@@ -48,7 +49,7 @@ describe('the record of the keys of an installation', () => {
           checks.fact = tell
         }
       },
-      isFirst
+      { isFirst, ...use }
     )
     return { problem: async () => await checks.ready?.(), warning: async () => await checks.warning?.() }
   }
@@ -103,5 +104,25 @@ describe('the record of the keys of an installation', () => {
     const running = await start(file, true)
     file.problem = 'The file cannot be read (EACCES).'
     expect(await running.problem()).to.equal('The file cannot be read (EACCES).')
+  })
+
+  it('makes the newest key a problem to lack where it is needed, an older one a warning', async () => {
+    await recordFirstKeys(test.redis, 'vault', { current: 'k2', all: ['k1', 'k2'] })
+    const late = await start(new File(['k1', 'k2']), false, { needsNewest: true })
+    expect(await late.problem()).to.equal(undefined)
+    await recordNewKey(test.redis, 'vault', 'k3')
+    expect(await late.problem()).to.contain('lacks k3')
+    expect(await late.warning()).to.equal(undefined)
+    const short = await start(new File(['k2', 'k3']), false, { needsNewest: true })
+    expect(await short.problem()).to.equal(undefined)
+    expect(await short.warning()).to.contain('lacks k1')
+  })
+
+  it('warns of a file that can not be read any more where the process works without it', async () => {
+    const file = new File(['k1'])
+    const running = await start(file, true, { isOptional: true })
+    file.problem = 'The file cannot be read (EACCES).'
+    expect(await running.problem()).to.equal(undefined)
+    expect(await running.warning()).to.equal('The file cannot be read (EACCES).')
   })
 })

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -39,6 +39,11 @@ describe('key files of a running service', function () {
     const { text } = await service().ops(`${name}.1`, '/readyz')
     return (JSON.parse(text) as { problems: Record<string, string> }).problems
   }
+  const isUp = (): Promise<boolean> =>
+    fetch(`${service().baseUrl}/v1/capabilities`).then(
+      ({ status }) => status === 401,
+      () => false
+    )
   const copyFiles = (from: string, to: string): void => {
     for (const name of readdirSync(from)) copyFileSync(join(from, name), join(to, name))
   }
@@ -85,6 +90,30 @@ describe('key files of a running service', function () {
       copyFiles(own, vault)
     }
     for (const [name] of processes) expect(await problemsOf(name), name).to.deep.equal({})
+  })
+
+  it('may be lost to api without an end of its work: registrations are answered 503, and it warns', async () => {
+    const file = join(service().dataDir, 'vault', 'webhook-keys.json')
+    const kept = readFileSync(file)
+    rmSync(file)
+    try {
+      service().kill('api', 'SIGTERM')
+      await until('api is gone', async () => !(await isUp()))
+      await until('api is up without the file', isUp)
+      expect((await merchant.create()).payment.status).to.equal('captured')
+      const body = JSON.stringify({ url: 'https://shop.example/hook' })
+      const headers = { Authorization: `Bearer ${service().apiKey}`, 'Content-Type': 'application/json' }
+      const answer = await fetch(`${service().baseUrl}/v1/webhook-endpoint`, { method: 'PUT', headers, body })
+      expect(answer.status).to.equal(503)
+      const { status, text } = await service().ops('api.1', '/readyz')
+      expect(status).to.equal(200)
+      expect(JSON.parse(text).warnings['webhook keys']).to.match(/webhook-keys\.json.* Restore the file, and restart/)
+    } finally {
+      writeFileSync(file, kept, { mode: 0o600 })
+      service().kill('api', 'SIGTERM')
+      await until('api is gone', async () => !(await isUp()))
+      await service().untilReady()
+    }
   })
 
   it('follow a rotation of the webhook keys without a restart: old secrets stay, new ones sign', async () => {

@@ -13,11 +13,11 @@ import { aWorker, type TestWorker } from '../../support/worker.js'
 const foundCaptured = (capturedCents = 1_000) => ({ kind: 'found', sales: [aSale({ capturedCents })] }) as const
 const foundHeld = { kind: 'found', sales: [aSale({ status: 'authorised', capturedCents: 0 })] } as const
 
-/** A worker with the key files of another installation. */
+/** A worker that meets damaged boxes. */
 const withUnreadableCards = ({ cardData }: WorkerDeps): Partial<WorkerDeps> => ({
   cardData: {
     ...cardData,
-    open: () => Promise.reject(new VaultError('unknown_key', 'The box was sealed with another key.'))
+    open: () => Promise.reject(new VaultError('damaged_box', 'The box was changed.'))
   }
 })
 
