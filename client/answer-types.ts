@@ -45,6 +45,19 @@ export type PaymentStatus =
   | 'failed'
   | 'unknown'
 
+export type DeclineReason =
+  | 'insufficient_funds'
+  | 'limit_exceeded'
+  | 'expired_card'
+  | 'blocked_card'
+  | 'not_permitted'
+  | 'do_not_honor'
+  | 'suspected_fraud'
+  | 'invalid_data'
+  | 'issuer_unavailable'
+  | 'technical_error'
+  | 'other'
+
 export interface Refund {
   /** the amount of one refund; the oldest comes first: the list of refunds */
   readonly amount_cents: number
@@ -139,19 +152,7 @@ export interface Payment {
     /** why the issuer declined: the code of the network */
     readonly declined_code: string | null
     /** why the issuer declined, in words that are the same for all brands: docs/DECLINES.md; null unless it declined with a code */
-    readonly decline_reason:
-      | 'insufficient_funds'
-      | 'limit_exceeded'
-      | 'expired_card'
-      | 'blocked_card'
-      | 'not_permitted'
-      | 'do_not_honor'
-      | 'suspected_fraud'
-      | 'invalid_data'
-      | 'issuer_unavailable'
-      | 'technical_error'
-      | 'other'
-      | null
+    readonly decline_reason: DeclineReason | null
     /** whether the brand allows this card to be tried again, in a new payment; null as above */
     readonly may_retry: boolean | null
   }
@@ -262,6 +263,10 @@ export interface ErrorEnvelope {
     readonly correlation_id?: string
     /** our id of the request, as in `X-Request-Id`: tell it to the operator */
     readonly request_id: string
+    /** with `card_declined` and `card_expired` of a create: why the issuer declined, as `provider.decline_reason` of the payment */
+    readonly decline_reason?: DeclineReason
+    /** with `decline_reason`: whether the brand allows this card to be tried again, in a new payment */
+    readonly may_retry?: boolean
     /** the payment, when the request has made or found one; with `idempotency_conflict` that of the first request */
     readonly payment_id?: string
     /** with `invalid_request`, `insufficient_scope` and some `invalid_card`: every broken rule. `path` is a field (`customer.email`), a parameter, `header …`, or `body`, `query` or `request` as a whole */

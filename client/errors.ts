@@ -1,5 +1,5 @@
 /** The errors of calls. Each class has a closed list of codes: decide by `code`. */
-import type { ErrorCode, ErrorEnvelope, Payment } from './answer-types.js'
+import type { DeclineReason, ErrorCode, ErrorEnvelope, Payment } from './answer-types.js'
 
 /**
  * The service refused the request, or is unavailable. `retryable` and the codes: docs/ERRORS.md of the service.
@@ -19,6 +19,10 @@ export class ApiError extends Error {
   readonly correlationId: string | undefined
   /** The payment, when the request made or found one. */
   readonly paymentId: string | undefined
+  /** Why the issuer declined, with `card_declined` and `card_expired` of a create; `declineTexts` says it to buyers. */
+  readonly declineReason: DeclineReason | undefined
+  /** With `declineReason`: whether this card may be tried again, in a new payment. */
+  readonly mayRetry: boolean | undefined
   /** Every broken rule of an `invalid_request`, and of some others. */
   readonly fields: readonly { readonly path: string; readonly message: string }[]
 
@@ -31,6 +35,8 @@ export class ApiError extends Error {
     this.requestId = error.request_id
     this.correlationId = error.correlation_id
     this.paymentId = error.payment_id
+    this.declineReason = error.decline_reason
+    this.mayRetry = error.may_retry
     this.fields = fields
   }
 }

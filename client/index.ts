@@ -1,4 +1,5 @@
 export type * from './answer-types.js'
+export { declineTexts } from './decline-texts.js'
 export { ApiError, NoAnswerError, OutcomeUnknownError } from './errors.js'
 export type { CallOptions, ClientOptions, Logger, MoneyOptions } from './options.js'
 export type { Payments } from './payments.js'

@@ -74,7 +74,7 @@ export const errorCatalogue = {
     status: 409,
     retryable: false,
     message:
-      'This Idempotency-Key was used with another path or body, and nothing was done now. Send the first request unchanged to get its answer, or a new key for a new intention. The first request was about `payment_id`.'
+      'This Idempotency-Key was used with another path or body, and nothing was done now. Send the first request unchanged to get its answer, or a new key for a new intention. The field payment_id names the payment of the first request.'
   },
   idempotency_in_progress: {
     status: 409,
@@ -152,7 +152,7 @@ export const errorCatalogue = {
     status: 422,
     retryable: false,
     message:
-      'The issuer declined the card. Nothing was charged; ask the buyer for another card, and send it with a new Idempotency-Key.'
+      'The issuer declined the card. Nothing was charged; provider.decline_reason of the payment says why, and provider.may_retry whether this card may be tried again. A new try needs a new Idempotency-Key.'
   },
   card_expired: {
     status: 422,
@@ -263,6 +263,8 @@ export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly fields: readonly FieldProblem[] | undefined
   readonly paymentId: string | undefined
+  /** Further fields of the error, and a `message` that says more than that of the catalogue. */
+  readonly more: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, string>>
 
   constructor(
@@ -270,6 +272,7 @@ export class ServiceError extends Error {
     details: {
       fields?: readonly FieldProblem[]
       paymentId?: string
+      more?: Readonly<Record<string, unknown>>
       headers?: Readonly<Record<string, string>>
       cause?: unknown
     } = {}
@@ -279,6 +282,7 @@ export class ServiceError extends Error {
     this.code = code
     this.fields = details.fields
     this.paymentId = details.paymentId
+    this.more = details.more ?? {}
     this.headers = details.headers ?? {}
   }
 }

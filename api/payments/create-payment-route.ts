@@ -2,7 +2,7 @@
 import { merchantRoute } from '../http/route.js'
 import { createPaymentBody, createPaymentParser } from './create-payment-schema.js'
 import { preferredWaitS, scopeOf } from './request-scope.js'
-import { answerTo } from './submission-presenter.js'
+import { answerTo, declineIn } from './submission-presenter.js'
 
 export const createPaymentRoute = merchantRoute({
   method: 'POST',
@@ -11,11 +11,13 @@ export const createPaymentRoute = merchantRoute({
   needsIdempotencyKey: true,
   body: { schema: createPaymentBody, isOptional: false },
   answer(deps) {
-    const parse = createPaymentParser(deps.config.cnpjWithLetters === 'yes')
+    const { environment, resultWaitMs, cnpjWithLetters } = deps.config
+    const parse = createPaymentParser(cnpjWithLetters === 'yes')
     return async ctx => {
       const request = parse(ctx.state.body)
-      const scope = scopeOf(ctx, 'POST /v1/payments', deps.config.resultWaitMs)
-      return answerTo(await deps.payments.create(scope, request), deps.config.environment, 201, preferredWaitS(ctx))
+      const submission = await deps.payments.create(scopeOf(ctx, 'POST /v1/payments', resultWaitMs), request)
+      const decline = await declineIn(deps.payments, submission, environment)
+      return answerTo(submission, environment, 201, preferredWaitS(ctx), decline)
     }
   }
 })

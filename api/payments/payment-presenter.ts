@@ -1,6 +1,7 @@
 /** A payment as merchants see it (docs/API.md#the-payment). The terms lack the buyer's document, phone and address. */
-import { declineOf } from '../../machines/declines.js'
-import type { Environment, PaymentProgress, PaymentTerms } from '../../machines/model.js'
+import { declineFailures, declineSentence } from '../../machines/decline-words.js'
+import { type Decline, declineOf } from '../../machines/declines.js'
+import type { Environment, FailureCode, PaymentProgress, PaymentTerms } from '../../machines/model.js'
 import {
   failureRow,
   presentError,
@@ -47,6 +48,12 @@ export function presentPayment(
     refunded_at: timestamp(progress.refundedAtMs),
     refunds: progress.refunds.map(presentRefund),
     operation: presentOperation(progress.operation),
-    ...(progress.error === null ? {} : { error: presentError(failureRow(progress.error, terms)) })
+    ...(progress.error !== null && { error: presentFailure(progress.error, terms, decline) })
   }
+}
+
+/** A decline says its reason, as in the answer to the create. */
+function presentFailure(code: FailureCode, terms: PaymentTerms, decline: Decline | null): Record<string, unknown> {
+  const error = presentError(failureRow(code, terms))
+  return decline !== null && declineFailures.includes(code) ? { ...error, message: declineSentence(decline) } : error
 }

@@ -1,11 +1,14 @@
 /** The answer to a payment POST: docs/API.md#idempotency, docs/PAYMENTS.md#an-answer-of-202. */
 import type { CommandResult } from '../../machines/commands.js'
+import { declineFailures, declineSentence } from '../../machines/decline-words.js'
+import { type Decline, declineOf } from '../../machines/declines.js'
 import type { Environment, PaymentTerms } from '../../machines/model.js'
+import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import { failureRow } from '../../redis/payments/payment-parts.js'
 import { ServiceError } from '../../runtime/errors.js'
 import type { Answer } from '../http/context.js'
 import { presentPayment } from './payment-presenter.js'
-import type { Submission } from './payments-port.js'
+import type { Payments, Submission } from './payments-port.js'
 import { serverTiming } from './server-timing.js'
 
 /** When to read a payment in progress again, in seconds: the first reconciliation is due then. */
@@ -19,12 +22,14 @@ const PARTIAL_VOID = { path: 'amount_cents', message: 'must be the whole authori
  * @param environment decides the meaning of a decline code
  * @param firstStatus of the first success: 201 for a create, 200 for capture and cancel. A replay is 200.
  * @param waitS of the applied `Prefer`; null: none was applied
+ * @param decline why the issuer declined, where that is known
  */
 export function answerTo(
   submission: Submission,
   environment: Environment,
   firstStatus: 200 | 201,
-  waitS: number | null = null
+  waitS: number | null = null,
+  decline: Decline | null = null
 ): Answer {
   if (submission.kind === 'conflict') {
     throw new ServiceError('idempotency_conflict', { paymentId: submission.paymentId })
@@ -45,9 +50,33 @@ export function answerTo(
     headers['Retry-After'] = String(RETRY_AFTER_S)
     return { status: 202, body: presentPayment(terms, submission.progress, environment), headers }
   }
-  if (submission.result.kind !== 'succeeded') throw errorOf(submission.result, terms, headers)
+  if (submission.result.kind !== 'succeeded') throw errorOf(submission.result, terms, headers, decline)
   const status = isReplay ? 200 : firstStatus
   return { status, body: presentPayment(terms, submission.result.progress, environment), headers }
+}
+
+/**
+ * Why the issuer declined the payment of a create, whose result has the code of the error only: the payment knows. Null when
+ * it did not decline, or the payment cannot be read just now: the answer is complete without it.
+ */
+export async function declineIn(
+  payments: Pick<Payments, 'read'>,
+  submission: Submission,
+  environment: Environment
+): Promise<Decline | null> {
+  if (submission.kind !== 'finished' || submission.result.kind !== 'failed') return null
+  if (!declineFailures.includes(submission.result.code)) return null
+  const { id, merchantId, card } = submission.terms
+  const payment = await payments.read(merchantId, id).catch((error: unknown) => {
+    if (isRedisUnavailable(error)) return null
+    throw error
+  })
+  const code = payment?.progress.declinedCode ?? null
+  return code === null ? null : declineOf(card.brand, code, environment)
+}
+
+function presentDecline(decline: Decline): Record<string, unknown> {
+  return { message: declineSentence(decline), decline_reason: decline.reason, may_retry: decline.mayRetry }
 }
 
 /** The path of a payment; relative, so that it is valid behind every proxy. */
@@ -58,10 +87,14 @@ function paymentPath(paymentId: string): string {
 function errorOf(
   result: Exclude<CommandResult, { kind: 'succeeded' }>,
   terms: PaymentTerms,
-  headers: Record<string, string>
+  headers: Record<string, string>,
+  decline: Decline | null
 ): ServiceError {
   const paymentId = terms.id
-  if (result.kind === 'failed') return new ServiceError(failureRow(result.code, terms), { paymentId, headers })
+  if (result.kind === 'failed') {
+    const more = decline === null ? {} : presentDecline(decline)
+    return new ServiceError(failureRow(result.code, terms), { paymentId, headers, more })
+  }
   // The other operation may end at any moment. This key keeps its answer, so the retry needs a new key.
   if (result.code === 'operation_in_progress') headers['Retry-After'] = String(RETRY_AFTER_S)
   const fields = result.code === 'partial_void' ? [PARTIAL_VOID] : undefined

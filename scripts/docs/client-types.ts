@@ -3,6 +3,8 @@
  * docs/openapi.json, and what the script of the hosted fields gives to a page.
  */
 import { readFileSync } from 'node:fs'
+import { declineWords } from '../../machines/decline-words.js'
+import { declineReasons } from '../../machines/declines.js'
 import { paymentStatuses } from '../../machines/model.js'
 import { isRecord } from '../../runtime/json.js'
 import { publicErrorCodes } from './api/error-table.js'
@@ -14,7 +16,11 @@ const NOTIFICATION = '/** Made by `npm run docs` from the schemas of requests an
 const FIELDS_SOURCES = ['api/tokens/browser/fields-api.ts', 'api/tokens/browser/fields-values.ts']
 
 /** Closed lists that have a name of their own. */
-const NAMED_LISTS = { ErrorCode: publicErrorCodes, PaymentStatus: paymentStatuses } as const
+const NAMED_LISTS = {
+  ErrorCode: publicErrorCodes,
+  PaymentStatus: paymentStatuses,
+  DeclineReason: declineReasons
+} as const
 
 /** Names that a type of the language has already. */
 const RENAMED: Readonly<Record<string, string>> = { Error: 'ErrorEnvelope' }
@@ -46,8 +52,31 @@ export function clientTypeFiles(): { path: string; content: string }[] {
       `import type { PaymentStatus } from './answer-types.js'`,
       ...[...schemas.filter(isOfRequest), query].map(declare)
     ]),
+    { path: 'client/decline-texts.ts', content: declineTexts() },
     { path: 'client/fields.d.ts', content: fieldsTypes() }
   ]
+}
+
+/** As the formatter breaks lines. */
+const LINE_MAX = 120
+
+function declineTexts(): string {
+  const rows = Object.entries(declineWords).map(([reason, { buyer }]) => {
+    const texts = Object.entries(buyer).map(([locale, text]) => {
+      const line = `    ${locale === 'en' ? locale : quoted(locale)}: ${quoted(text)}`
+      const comma = locale === 'en' ? 1 : 0
+      return line.length + comma <= LINE_MAX ? line : line.replace(': ', ':\n      ')
+    })
+    return `  ${reason}: {\n${texts.join(',\n')}\n  }`
+  })
+  return [
+    '/** Made by `npm run docs` from machines/decline-words.ts. */',
+    "import type { DeclineReason } from './answer-types.js'",
+    '',
+    '/** A sentence for buyers for each reason of a decline. */',
+    "export const declineTexts: Readonly<Record<DeclineReason, { readonly en: string; readonly 'pt-BR': string }>> = {",
+    `${rows.join(',\n')}\n}\n`
+  ].join('\n')
 }
 
 /** The interfaces as they stand in the sources, and the global that the script makes. */
@@ -131,7 +160,9 @@ function before(type: string): string {
 }
 
 function listName(values: readonly unknown[]): string | undefined {
-  return Object.entries(NAMED_LISTS).find(([, list]) => list.join() === values.join())?.[0]
+  const named = values.filter(value => value !== null)
+  const name = Object.entries(NAMED_LISTS).find(([, list]) => list.join() === named.join())?.[0]
+  return name === undefined || named.length === values.length ? name : `${name} | null`
 }
 
 function elementOf(type: string): string {

@@ -1,5 +1,6 @@
 /** The parts of docs/, and the types of client/, that are made from the code. A test fails while they differ. */
 import { loadHostedFields } from '../../api/tokens/hosted-fields.js'
+import { declineWords } from '../../machines/decline-words.js'
 import { declineColumns, declineRows } from '../../machines/declines.js'
 import { describeSettings } from '../../runtime/config.js'
 import { type ErrorSpec, errorCatalogue } from '../../runtime/errors.js'
@@ -16,7 +17,7 @@ export async function generatedPages(): Promise<Page[]> {
   return [
     apiPage(),
     filledPage('docs/CONFIGURATION.md', { settings: settingTables() }),
-    filledPage('docs/DECLINES.md', { codes: declineCodes() }),
+    filledPage('docs/DECLINES.md', { buyers: declineTexts(), codes: declineCodes() }),
     filledPage('docs/ERRORS.md', { errors: errorTable() }),
     filledPage('docs/HOSTED_FIELDS.md', { release: fieldsScript() }),
     filledPage('docs/METRICS.md', { metrics: metricTables() }),
@@ -49,7 +50,7 @@ function usedByText(usedBy: readonly string[]): string {
 const columnNames: Readonly<Record<(typeof declineColumns)[number], string>> = {
   elo: 'Elo',
   visa: 'Visa',
-  mastercard: 'Mastercard, Hipercard',
+  mastercard: 'Mastercard, Hipercard, Hiper',
   amex: 'Amex',
   test: 'test environment'
 }
@@ -63,6 +64,11 @@ function declineCodes(): string {
   ])
   const brands = declineColumns.map(column => columnNames[column])
   return table(['`decline_reason`', '`may_retry`', 'The issuer says', ...brands], rows)
+}
+
+function declineTexts(): string {
+  const rows = Object.entries(declineWords).map(([reason, { buyer }]) => [`\`${reason}\``, buyer['pt-BR'], buyer.en])
+  return table(['`decline_reason`', 'Português', 'English'], rows)
 }
 
 function errorTable(): string {

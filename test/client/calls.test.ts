@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { merchantRoutes } from '../../api/http/api-app.js'
-import { ApiError, createTestToken, PaymentsClient } from '../../client/index.js'
+import { ApiError, createTestToken, declineTexts, PaymentsClient } from '../../client/index.js'
 import { nameOf } from '../../scripts/docs/api/page.js'
 import { demoCustomer } from '../../scripts/start/demo-customer.js'
 import { API_KEY, refusal, type Step, scriptedApi } from './scripted-api.js'
@@ -97,6 +97,16 @@ describe('the methods of the client', () => {
     expect(error.fields).to.deep.equal(fields)
     expect(error.message).to.equal('invalid_request. customer.email: must be an e-mail address.')
     expect(error).to.include({ correlationId: ID, paymentId: ID, requestId: 'r1', retryable: false })
+  })
+
+  it('carry why a card was declined, which has a sentence for buyers', async () => {
+    const { client } = scriptedApi([
+      refusal(422, 'card_declined', { payment_id: ID, decline_reason: 'insufficient_funds', may_retry: true })
+    ])
+    const error = await client.payments.create(order).catch((thrown: unknown) => thrown)
+    if (!(error instanceof ApiError)) throw new Error('no ApiError')
+    expect(error).to.include({ declineReason: 'insufficient_funds', mayRetry: true })
+    expect(declineTexts[error.declineReason ?? 'other']['pt-BR']).to.contain('saldo ou limite')
   })
 
   it('log each answer and each retry, and no card, no buyer and no key of the API', async () => {

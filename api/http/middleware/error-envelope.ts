@@ -51,6 +51,7 @@ export function presentError(
       code: 'publicCode' in spec ? spec.publicCode : error.code,
       message: spec.message,
       retryable: spec.retryable,
+      ...error.more,
       ...(request.correlationId === null ? {} : { correlation_id: request.correlationId }),
       request_id: request.requestId,
       ...(error.paymentId === undefined ? {} : { payment_id: error.paymentId }),

@@ -36,6 +36,15 @@ function object(properties: Readonly<Record<string, Json>>, optional: readonly s
   return { type: 'object', required: Object.keys(properties).filter(name => !optional.includes(name)), properties }
 }
 
+/** Of the answer to a create that the issuer declined. */
+const declineFields = {
+  decline_reason: text(
+    'with `card_declined` and `card_expired` of a create: why the issuer declined, as `provider.decline_reason` of the payment',
+    { enum: declineReasons }
+  ),
+  may_retry: flag('with `decline_reason`: whether the brand allows this card to be tried again, in a new payment')
+}
+
 const Refund = object(
   {
     amount_cents: integer(
@@ -259,6 +268,7 @@ function envelope(codes: readonly string[]): ObjectSchema {
       ),
       correlation_id: uuid('your `X-Correlation-Id`, when you sent one'),
       request_id: uuid('our id of the request, as in `X-Request-Id`: tell it to the operator'),
+      ...(codes.includes('card_declined') && declineFields),
       payment_id: uuid(
         'the payment, when the request has made or found one; with `idempotency_conflict` that of the first request'
       ),
@@ -269,7 +279,7 @@ function envelope(codes: readonly string[]): ObjectSchema {
         'with `invalid_request`, `insufficient_scope` and some `invalid_card`: every broken rule. `path` is a field (`customer.email`), a parameter, `header …`, or `body`, `query` or `request` as a whole'
       )
     },
-    ['correlation_id', 'payment_id', 'fields']
+    ['correlation_id', ...Object.keys(declineFields), 'payment_id', 'fields']
   )
   return object({ error })
 }

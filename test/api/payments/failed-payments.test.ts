@@ -20,6 +20,39 @@ describe('the error of a failed payment', () => {
     expect(body['error']).to.deep.equal({ code, message, retryable })
   })
 
+  const declines = [
+    ['51', 'card_declined', 'insufficient_funds', true, /too little money or limit.*may be tried again later/],
+    ['78', 'card_declined', 'blocked_card', true, /blocked.*may be tried again later/],
+    ['77', 'card_declined', 'blocked_card', false, /blocked.*do not try this card again/],
+    ['57', 'card_expired', 'expired_card', false, /expired.*let the buyer type a valid card/],
+    ['99', 'card_declined', 'issuer_unavailable', true, /did not answer.*try again in some minutes/],
+    ['zz', 'card_declined', 'other', false, /not told.*do not try this card again/]
+  ] as const
+  for (const [declinedCode, code, reason, mayRetry, sentence] of declines) {
+    it(`a decline says why, and whether the card may be tried again: ${declinedCode} ${reason}`, async () => {
+      const { terms, progress, ...rest } = aPayment()
+      const result = { kind: 'failed', code } as const
+      api.payments.submission = { kind: 'finished', terms, result, isReplay: false }
+      api.payments.payment = { ...rest, terms, progress: { ...progress, status: 'failed', error: code, declinedCode } }
+      const answer = await api.request('POST', '/v1/payments', { body: aCreateBody() })
+      expect(answer.status).to.equal(422)
+      expect(answer.error).to.include({ code, decline_reason: reason, may_retry: mayRetry, retryable: false })
+      expect(answer.error['message']).to.match(sentence)
+      const { body } = await api.request('GET', `/v1/payments/${PAYMENT_ID}`)
+      expect(body['error']).to.deep.equal({ code, message: answer.error['message'], retryable: false })
+    })
+  }
+
+  it('a decline whose payment cannot be read is the error without a reason', async () => {
+    const { terms } = aPayment()
+    const result = { kind: 'failed', code: 'card_declined' } as const
+    api.payments.submission = { kind: 'finished', terms, result, isReplay: false }
+    api.payments.payment = null
+    const answer = await api.request('POST', '/v1/payments', { body: aCreateBody() })
+    expect(answer.status).to.equal(422)
+    expect(answer.error).to.include({ code: 'card_declined' }).and.not.to.have.any.keys('decline_reason', 'may_retry')
+  })
+
   it('a part of a pre-authorisation is not undone: 400, and the corrected request needs a new key', async () => {
     const result = { kind: 'refused', code: 'partial_void' } as const
     api.payments.submission = { kind: 'finished', terms: aPayment().terms, result, isReplay: false }

@@ -41,7 +41,7 @@ describe('generated documentation', function () {
   })
 
   it('docs/DECLINES.md advises on every reason, in their order', () => {
-    const [advice = ''] = readFileSync('docs/DECLINES.md', 'utf8').split('## Codes')
+    const [advice = ''] = readFileSync('docs/DECLINES.md', 'utf8').split('## Sentences')
     const reasons = [...advice.matchAll(/^\| `(\w+)` \| .{5,} \|$/gm)].map(([, reason]) => reason)
     expect(reasons.filter(reason => reason !== 'decline_reason')).to.deep.equal(declineReasons)
   })
