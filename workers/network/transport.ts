@@ -7,8 +7,9 @@
  * refuses a second start, so that nothing that moves money is sent twice.
  */
 import { setMaxListeners } from 'node:events'
-import { type Dispatcher, Pool } from 'undici'
+import { buildConnector, type Dispatcher, Pool } from 'undici'
 import { retryAfterMs } from '../../runtime/retry-after.js'
+import { droppingContinue } from './unasked-continue.js'
 
 export interface WireRequest {
   readonly method: 'GET' | 'POST' | 'PUT'
@@ -61,7 +62,7 @@ export function createTransport(options: TransportOptions): Transport {
     connections: options.connections,
     pipelining: 1,
     allowH2: false,
-    connect: { timeout: options.connectTimeoutMs },
+    connect: droppingContinue(buildConnector({ timeout: options.connectTimeoutMs, allowH2: false })),
     // Each call has its own deadline for the whole answer.
     headersTimeout: 0,
     bodyTimeout: 0

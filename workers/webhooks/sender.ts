@@ -8,6 +8,7 @@ import { isIP } from 'node:net'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 import type { EgressPolicy } from '../../runtime/egress-policy.js'
 import { retryAfterMs } from '../../runtime/retry-after.js'
+import { droppingContinue } from '../network/unasked-continue.js'
 import { assertAllowed, checkedLookup, type Resolve } from './resolver.js'
 
 /** The outcome of an attempt. */
@@ -46,12 +47,14 @@ const NOTE_LENGTH_MAX = 200
 const KEEP_ALIVE_MS = 30_000
 
 export function createSender({ policy, timeoutMs, ca, resolve }: SenderOptions): Sender {
-  const connectTls = buildConnector({
-    timeout: timeoutMs,
-    allowH2: false,
-    lookup: checkedLookup(policy, resolve),
-    ...(ca === undefined ? {} : { ca })
-  })
+  const connectTls = droppingContinue(
+    buildConnector({
+      timeout: timeoutMs,
+      allowH2: false,
+      lookup: checkedLookup(policy, resolve),
+      ...(ca === undefined ? {} : { ca })
+    })
+  )
   const agent = new Agent({
     pipelining: 1,
     allowH2: false,
@@ -99,6 +102,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | null = null
   #answer: { status: number; retryAfterMs: number | null } | null = null
   #announcements = 0
+  #encoding = 'identity'
   #bytes = 0
   #start: Buffer = Buffer.alloc(0)
 
@@ -120,8 +124,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>
   ): void {
-    if (status >= 200) this.#answer = { status, retryAfterMs: retryAfterMs(headers['retry-after'], Date.now()) }
-    else if (++this.#announcements > ANNOUNCEMENTS_MAX) this.#end('announcements (1xx) and no answer')
+    if (status >= 200) {
+      this.#answer = { status, retryAfterMs: retryAfterMs(headers['retry-after'], Date.now()) }
+      this.#encoding = headers['content-encoding']?.toString() ?? 'identity'
+    } else if (++this.#announcements > ANNOUNCEMENTS_MAX) this.#end('announcements (1xx) and no answer')
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -149,7 +155,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#isSettled = true
     clearTimeout(this.#timer)
     this.#signal.removeEventListener('abort', this.#onAbort)
-    const note = oneLine(this.#start.toString('utf8'))
+    const isText = this.#encoding === 'identity'
+    const note = oneLine(isText ? this.#start.toString('utf8') : `(an answer in the encoding ${this.#encoding})`)
     this.#done(this.#answer === null ? unanswered(reason) : { ...this.#answer, note })
   }
 }
@@ -162,8 +169,26 @@ function oneLine(text: string): string {
     .slice(0, NOTE_LENGTH_MAX)
 }
 
+/** Words for what merchants and operators read of their attempts, by the code of the error. */
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was reset',
+  ETIMEDOUT: 'no connection in time',
+  EHOSTUNREACH: 'the address cannot be reached',
+  ENETUNREACH: 'the address cannot be reached',
+  ENOTFOUND: 'the name of the host is not known',
+  EAI_AGAIN: 'the name of the host could not be looked up',
+  UND_ERR_SOCKET: 'the connection was closed before the answer',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too long',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer is not as long as its Content-Length'
+}
+
 function reasonOf(error: Error): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name
   if (code === 'FORBIDDEN_TARGET') return oneLine(error.message)
-  return code
+  if (/^HPE_|^HTTPParserError$/.test(code)) return 'the answer is not HTTP/1.1'
+  if (/CERT|^ERR_SSL|^ERR_TLS|SIGNATURE|ISSUER/.test(code)) return oneLine(`no secure connection (${code})`)
+  return REASONS[code] ?? oneLine(`the exchange failed (${code})`)
 }

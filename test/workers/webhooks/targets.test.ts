@@ -70,7 +70,7 @@ describe('targets of webhooks', () => {
 
   it('must have a certificate for their name', async () => {
     const outcome = await post(`https://shop.example:${port}/`, ['127.0.0.1'], ['127.0.0.0/8'])
-    expect(reasonOf(outcome)).to.equal('ERR_TLS_CERT_ALTNAME_INVALID')
+    expect(reasonOf(outcome)).to.equal('no secure connection (ERR_TLS_CERT_ALTNAME_INVALID)')
   })
 })
 
