@@ -10,7 +10,7 @@
 import { type ChainableCommander, Cluster, type RedisCommander, type RedisOptions, Redis as Single } from 'ioredis'
 import type { Logger } from '../../runtime/log.js'
 import { parseAddress, type RedisAddress, safeAddress } from '../../runtime/redis-address.js'
-import { explainRefusal, isRefusal, type RedisVariable, reasonOf } from './redis-errors.js'
+import { adviceOn, explainRefusal, isRefusal, type RedisVariable, reasonOf } from './redis-errors.js'
 import { cutWhenSilent } from './silent-connections.js'
 
 /** A connection as seen outside the wiring of this folder: the commands, in the shapes of RESP2. */
@@ -243,7 +243,7 @@ async function waitUntilReady(
     timer = setTimeout(() => {
       const error = lastError()
       const reason = error === undefined ? '' : ` (${reasonOf(nodeErrorIn(error))})`
-      fail(`The Redis of ${server} could not be used for ${deadlineMs} ms${reason}. Start it, or correct the URL.`)
+      fail(`The Redis of ${server} could not be used for ${deadlineMs} ms${reason}. ${adviceOn(reason)}`)
     }, deadlineMs)
     redis.on('error', error => {
       if (isRefusal(nodeErrorIn(error))) fail(nodeErrorIn(error).message)

@@ -54,6 +54,16 @@ export function reasonOf(error: unknown): string {
   return LOST_CONNECTION.test(message) ? 'there is no connection to Redis' : message
 }
 
+/** What to do about a server that could not be used for this reason. */
+export function adviceOn(reason: string): string {
+  if (/does not match certificate/.test(reason))
+    return 'Use a host name that its certificate has, or give it a certificate with this name.'
+  if (/certificate|issuer/.test(reason))
+    return 'Name the file of the authority that signed its certificate in NODE_EXTRA_CA_CERTS (docs/DEPLOYING.md), and restart.'
+  if (/wrong version number|packet length/.test(reason)) return 'It speaks no TLS at this port: correct the URL.'
+  return 'Start it, or correct the URL.'
+}
+
 /** True when the caller should answer 503. The outcome of the command is unknown. */
 export function isRedisUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false

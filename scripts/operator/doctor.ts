@@ -12,10 +12,11 @@ import { addressesOf, serviceNowMs, settingsOf } from './connection.js'
 import { checkArchive } from './doctor/archive-checks.js'
 import { checkCertificates } from './doctor/certificates.js'
 import { checkDurable, checkHeartbeats, checkInstallation } from './doctor/durable-checks.js'
-import { attempt, type Finding } from './doctor/finding.js'
+import { attempt, type Finding, mendOfCertificate } from './doctor/finding.js'
 import * as processes from './doctor/process-checks.js'
 import { dashboardQueries, rulesIn } from './doctor/queries.js'
 import { checkCardNetwork, checkEgress, checkMemoryOnly } from './doctor/reach-checks.js'
+import { checkSwapped, checkWork } from './doctor/work-checks.js'
 import { addOpsOptions, address, askProcesses, type OpsOptions, opsAddresses, type SeenProcess } from './processes.js'
 import type { Output, VerbMaker } from './verb.js'
 
@@ -88,31 +89,48 @@ async function examine(options: DoctorOptions, env: NodeJS.ProcessEnv | undefine
 /** The checks that need the durable Redis, and the memory-only one. */
 async function examineRedis(seen: readonly SeenProcess[], env: NodeJS.ProcessEnv | undefined): Promise<Finding[]> {
   const mend = 'Start Redis, correct REDIS_URL, or load ops/redis/durable.acl of this release into it.'
-  return await attempt('durable redis', mend, async () => {
-    const { url, secretsUrl, archiveUrl } = await addressesOf(env)
-    const redis = await connect(url, 'commands', createLogger('operator', 'silent'), 'REDIS_URL', CONNECT_DEADLINE_MS)
-    try {
-      const config = readConfig(env, 'operator', settingsOf(await findInstallation(redis)))
-      const { installation, findings } = await checkInstallation(redis, config)
-      const serviceMs = await serviceNowMs({ redis, config })
-      const [durable, memoryOnly, heartbeats, egress, archive] = await Promise.all([
-        checkDurable(redis, config),
-        checkMemoryOnly(secretsUrl, config, installation),
-        checkHeartbeats(redis, config),
-        checkEgress(redis, config),
-        checkArchive(config.archiveUrl || archiveUrl, redis, config, seen, serviceMs)
-      ])
-      const keys = await Promise.all(
-        (['vault', 'webhook'] as const satisfies readonly KeyKind[]).map(kind =>
-          attempt(`${kind} keys`, mend, async () => processes.checkKeys(seen, kind, await recordedKeys(redis, kind)))
+  return await attempt(
+    'durable redis',
+    message => mendOfCertificate(message) ?? mend,
+    async () => {
+      const { url, secretsUrl, archiveUrl } = await addressesOf(env)
+      const redis = await connect(url, 'commands', createLogger('operator', 'silent'), 'REDIS_URL', CONNECT_DEADLINE_MS)
+      try {
+        const swapped = await checkSwapped(redis, secretsUrl)
+        if (swapped !== undefined) return swapped
+        const config = readConfig(env, 'operator', settingsOf(await findInstallation(redis)))
+        const { installation, findings } = await checkInstallation(redis, config)
+        const serviceMs = await serviceNowMs({ redis, config })
+        const [durable, work, memoryOnly, heartbeats, egress, archive] = await Promise.all([
+          checkDurable(redis, config),
+          checkWork(redis, config, serviceMs),
+          checkMemoryOnly(secretsUrl, config, installation),
+          checkHeartbeats(redis, config),
+          checkEgress(redis, config),
+          checkArchive(config.archiveUrl || archiveUrl, redis, config, seen, serviceMs)
+        ])
+        const keys = await Promise.all(
+          (['vault', 'webhook'] as const satisfies readonly KeyKind[]).map(kind =>
+            attempt(`${kind} keys`, mend, async () => processes.checkKeys(seen, kind, await recordedKeys(redis, kind)))
+          )
         )
-      )
-      const same = installation === null ? [] : processes.checkSameInstallation(seen, installation.id)
-      return [...findings, ...same, ...durable, ...memoryOnly, ...keys.flat(), ...heartbeats, ...egress, ...archive]
-    } finally {
-      await disconnect(redis)
+        const same = installation === null ? [] : processes.checkSameInstallation(seen, installation.id)
+        return [
+          ...findings,
+          ...same,
+          ...durable,
+          ...work,
+          ...memoryOnly,
+          ...keys.flat(),
+          ...heartbeats,
+          ...egress,
+          ...archive
+        ]
+      } finally {
+        await disconnect(redis)
+      }
     }
-  })
+  )
 }
 
 const MARKS = { ok: 'ok', warning: 'WARNING', problem: 'PROBLEM', 'not checked': 'not checked' } as const

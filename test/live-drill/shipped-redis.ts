@@ -179,7 +179,7 @@ export class ShippedRedis {
   /** The shipped file with the paths, the address and the port of this machine, as an operator changes them. */
   async #configuration(): Promise<string> {
     const { kind, confDir } = this.#options
-    return (await readFile(join(confDir, `${kind}.conf`), 'utf8'))
+    return `${await readFile(join(confDir, `${kind}.conf`), 'utf8')}\nmaxmemory 2gb\n`
       .replaceAll('/etc/redis/tls', dirname(this.dataDir))
       .replace(`/etc/redis/${kind}.acl`, this.#file('users.acl'))
       .replace('/var/lib/redis', this.dataDir)

@@ -8,7 +8,8 @@ import { messageOf } from '../../../runtime/message-of.js'
 import { within } from '../../../runtime/within.js'
 import { droppableFromMs } from '../periods.js'
 import type { SeenProcess } from '../processes.js'
-import { type Finding, judged, notChecked, ok, problem, verdict, warning } from './finding.js'
+import { checkSample } from './archive-sample.js'
+import { attempt, type Finding, judged, notChecked, ok, problem, verdict, warning } from './finding.js'
 
 const TIMEOUT_MS = 5_000
 const VERSION_MIN = 14
@@ -17,14 +18,17 @@ const MEGABYTE = 1_000_000
 const MONTHS_SHOWN = 5
 const CHECK = 'archive'
 const MEND = 'Start PostgreSQL, repair the connection to it, or correct ARCHIVE_URL (docs/ARCHIVE.md).'
+const AUTHORITY =
+  'Name the authority of its certificate in ARCHIVE_URL: sslrootcert=FILE (docs/ARCHIVE.md, Connection).'
 
 type ArchiveConfig = Pick<Config, 'environment' | 'archiveRetentionYears'>
+type SampleConfig = Pick<Config, 'partitions' | 'archiveTimeoutMs'>
 
 /** `archiveUrl` '': without an archive nothing is checked, unless a process has one. */
 export async function checkArchive(
   archiveUrl: string,
   redis: Redis,
-  config: ArchiveConfig,
+  config: ArchiveConfig & SampleConfig,
   seen: readonly SeenProcess[],
   serviceMs: number
 ): Promise<Finding[]> {
@@ -41,11 +45,15 @@ export async function checkArchive(
   }
   const beforeMs = await serverTimeMs(redis)
   const facts = await within(2 * TIMEOUT_MS, readArchiveFacts(archiveUrl, TIMEOUT_MS)).catch((error: unknown) =>
-    problem(CHECK, messageOf(error), mendOfRefusal(error) ?? MEND)
+    problem(CHECK, messageOf(error), mendOfRefusal(error) ?? (/certificate/.test(messageOf(error)) ? AUTHORITY : MEND))
   )
   if ('check' in facts) return [facts]
   const afterMs = await serverTimeMs(redis)
-  return judgeArchive(facts, archiveUrl, config, { redisMs: [beforeMs, afterMs], serviceMs })
+  const found = judgeArchive(facts, archiveUrl, config, { redisMs: [beforeMs, afterMs], serviceMs })
+  const sample = await attempt('payments in the archive', MEND, () =>
+    checkSample(archiveUrl, redis, config, facts.months)
+  )
+  return [...found, ...sample]
 }
 
 /** Times of the durable Redis before and after the facts were read, and of the service, test clock included (ms). */

@@ -1,7 +1,9 @@
 /** What `operator doctor` asks of the durable Redis; most of it each process asks at its start, too. */
 import { livingConsumers } from '../../../redis/commands/takeover.js'
+import { mastersOf, nameOfServer } from '../../../redis/connection/cluster-nodes.js'
 import type { Redis } from '../../../redis/connection/connections.js'
 import { clockWarning } from '../../../redis/connection/redis-clock.js'
+import { growthWarning } from '../../../redis/installation/append-only-file.js'
 import { durabilityProblem } from '../../../redis/installation/durability.js'
 import { agreed, findInstallation, type Installation } from '../../../redis/installation/installation.js'
 import { type AclServer, aclServer } from '../../../redis/installation/permissions.js'
@@ -18,6 +20,7 @@ import { attempt, type Finding, inquiry, notChecked, ok, problem, verdict, warni
 
 const REDIS_VERSION_MIN = 7
 const SET_SETTINGS = 'CONFIG SET what it names on that server, and write the same into its configuration file.'
+const REWRITE = 'CONFIG SET auto-aof-rewrite-percentage 100, also in its configuration file, and BGREWRITEAOF.'
 const BEFORE_RESTART = 'Do what the sentence says, before any restart of Redis (docs/REDIS.md, Users).'
 const HEAL_REPLICAS = 'Start the replicas, mend their link to the master, or correct WAIT_REPLICAS (docs/REDIS.md).'
 
@@ -29,8 +32,10 @@ export async function checkDurable(redis: Redis, config: Config): Promise<Findin
     inquiry('replay', 'a restart keeps every write', BEFORE_RESTART, () => replayProblem(redis)),
     attempt('replicas', HEAL_REPLICAS, () => replicaFindings(redis, config)),
     inquiry('clock', 'as that of Redis', 'Set the wrong clock right (NTP).', () => clockWarning(redis), warning),
+    inquiry('append-only file', 'rewritten as it grows', REWRITE, () => growth(redis), warning),
     checkUsers(redis, 'durable', config),
-    checkServers(redis, 'REDIS_URL')
+    checkServers(redis, 'REDIS_URL'),
+    checkLimit(redis, 'REDIS_URL', config)
   ])
   return found.flat()
 }
@@ -103,6 +108,41 @@ export async function checkServers(redis: Redis, variable: string): Promise<Find
       ]
     })
   )
+}
+
+/** A server that is never rewritten again, or has not been for long. */
+async function growth(redis: Redis): Promise<string | undefined> {
+  const found = await Promise.all(
+    mastersOf(redis).map(async node => {
+      const reply: unknown = await node.config('GET', 'auto-aof-rewrite-percentage')
+      const isOff = Array.isArray(reply) && String(reply[1]) === '0'
+      return isOff
+        ? `${nameOfServer(node)} has auto-aof-rewrite-percentage 0, as during a backup: its file only grows.`
+        : undefined
+    })
+  )
+  return found.find(sentence => sentence !== undefined) ?? (await growthWarning(redis))
+}
+
+/** Whether a full server refuses writes before its machine is full. In the test environment the default will do. */
+export async function checkLimit(
+  redis: Redis,
+  variable: string,
+  { environment }: Pick<Config, 'environment'>
+): Promise<Finding[]> {
+  const check = `memory of ${variable}`
+  return await attempt(check, `Let the user of ${variable} run INFO (ACL LOAD).`, async () => {
+    const infos = await Promise.all(mastersOf(redis).map(async node => [nameOfServer(node), await node.info('memory')]))
+    const unlimited = infos.flatMap(([name = '', info = '']) => (/^maxmemory:0\b/m.test(info) ? [name] : []))
+    if (unlimited.length === 0) return ok(check, 'limited by maxmemory')
+    const found = `maxmemory of ${unlimited.join(', ')} is 0: the kernel kills a Redis that needs more memory than there is.`
+    if (environment === 'test') return ok(check, 'without a limit, in the test environment')
+    return warning(
+      check,
+      found,
+      'CONFIG SET maxmemory below half of the memory of the machine, also in its configuration file.'
+    )
+  })
 }
 
 /** Whether the workers are heard, and `timers`, which gives no name. */

@@ -1,6 +1,7 @@
 /** What a check of `operator doctor` found, and how checks are run. */
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
+import { adviceOn } from '../../../redis/connection/redis-errors.js'
 import { messageOf } from '../../../runtime/message-of.js'
 import { within } from '../../../runtime/within.js'
 
@@ -67,15 +68,21 @@ export async function connected<S extends Socket>(socket: S, event: 'connect' | 
   return socket
 }
 
-/** Runs one check. What it throws is a problem with this mend. Never rejects. */
+/** Runs one check. What it throws is a problem with this mend, which may depend on the message. Never rejects. */
 export async function attempt(
   check: string,
-  mend: string,
+  mend: string | ((message: string) => string),
   work: () => Promise<Finding | readonly Finding[]>
 ): Promise<Finding[]> {
   try {
     return [await within(CHECK_TIMEOUT_MS, work())].flat()
   } catch (error) {
-    return [problem(check, messageOf(error), mend)]
+    const message = messageOf(error)
+    return [problem(check, message, typeof mend === 'string' ? mend : mend(message))]
   }
+}
+
+/** What to do when a message is about the certificate of a Redis; undefined: it is not. */
+export function mendOfCertificate(message: string): string | undefined {
+  return /certificate|issuer/.test(message) ? adviceOn(message) : undefined
 }

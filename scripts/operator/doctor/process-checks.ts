@@ -3,6 +3,7 @@
 import { ARCHIVE_FACT } from '../../../archive/archive.js'
 import { type KeyKind, keyFact } from '../../../redis/installation/key-record.js'
 import { everyProcess } from '../../../runtime/setting.js'
+import { version as ownVersion } from '../../../runtime/version.js'
 import type { SeenProcess, SilentAddress } from '../processes.js'
 import { parseSeries } from '../series.js'
 import { type Finding, notChecked, ok, problem, verdict, warning } from './finding.js'
@@ -28,7 +29,8 @@ function withoutArchive(seen: readonly SeenProcess[]): SeenProcess[] {
 
 /** A finding for each address without an answer. */
 export function checkAddresses(silent: readonly SilentAddress[]): Finding[] {
-  const mend = 'Start the process, or correct its OPS_HOST and OPS_PORT, or --ops.'
+  const mend =
+    'Start the process. Does it end at once? The last line of its log says why, such as a wrong SERVICE_ENV (journalctl -u card-payments-…). Does it run? Correct its OPS_HOST and OPS_PORT, or --ops.'
   return silent.map(({ url, why }) => problem('processes', `${url} does not answer as an ops port (${why}).`, mend))
 }
 
@@ -98,7 +100,7 @@ export function checkKeys(seen: readonly SeenProcess[], kind: KeyKind, recorded:
  * first, such as `^20.19 || ^22.12`. Of a newer Node that no test runs on, each process warns itself.
  */
 export function checkVersions(seen: readonly SeenProcess[], supported: string): Finding[] {
-  const own = [{ name: 'this command', version: null, node: process.version }]
+  const own = [{ name: 'this command', version: ownVersion, node: process.version }]
   const builds = [...own, ...seen.map(({ name, metrics }) => ({ name, ...buildOf(metrics) }))]
   const old = builds.filter(({ node }) => node !== null && !isAtLeast(node, supported))
   const versions = [...new Set(builds.map(({ version }) => version).filter(version => version !== null))]
@@ -110,15 +112,16 @@ export function checkVersions(seen: readonly SeenProcess[], supported: string): 
         problem('version of Node', `${name} runs on Node ${node}.`, `Bring it to Node ${supported}.`)
       )
     ),
-    ...(versions.length > 1
-      ? [
-          warning(
-            'versions',
-            `The processes run ${versions.join(' and ')}.`,
-            'Restart the processes of the older version.'
-          )
-        ]
-      : [])
+    ...verdict(
+      'versions',
+      versions.join(),
+      versions.length > 1 &&
+        warning(
+          'versions',
+          `Not all are of one release: ${versions.map(version => `${version} (${namesOf(builds, version)})`).join(', ')}.`,
+          'Restart the processes of the older version, and use its own operator command.'
+        )
+    )
   ]
 }
 
@@ -141,6 +144,10 @@ export function checkFigures(
   const mend = 'Load ops/alerts.yml and ops/dashboards/ of the release that runs.'
   if (blind.length === 0) return [ok(check, `${queries.length} queries, all of metrics that exist`)]
   return [problem(check, `No process has these metrics: ${blind.join('; ')}.`, mend)]
+}
+
+function namesOf(builds: readonly { name: string; version: string | null }[], wanted: string | null): string {
+  return builds.flatMap(({ name, version }) => (version === wanted ? [name] : [])).join(', ')
 }
 
 function buildOf(metrics: string): { version: string | null; node: string | null } {

@@ -13,12 +13,13 @@ import { messageOf } from '../../../runtime/message-of.js'
 import { probeCardNetwork } from '../../../workers/network/card-network.js'
 import { assertAllowed, checkedLookup } from '../../../workers/webhooks/resolver.js'
 import { checkCertificates } from './certificates.js'
-import { checkServers, checkUsers } from './durable-checks.js'
+import { checkLimit, checkServers, checkUsers } from './durable-checks.js'
 import {
   attempt,
   CONNECT_TIMEOUT_MS,
   connected,
   type Finding,
+  mendOfCertificate,
   notChecked,
   ok,
   problem,
@@ -40,24 +41,29 @@ export async function checkMemoryOnly(
   if (url === undefined) return [notChecked(check, 'SECRETS_REDIS_URL is not set.', give)]
   const mend = 'Start it, correct SECRETS_REDIS_URL, or set what the sentence names, on every server (docs/REDIS.md).'
   const log = createLogger('operator', 'silent')
-  return await attempt(check, mend, async () => {
-    const secrets = await connectRedis(url, 'secrets', log, 'SECRETS_REDIS_URL', CONNECT_TIMEOUT_MS)
-    try {
-      const { problem: fault, warning: doubt } = await memoryOnlyProblems(secrets, installation)
-      return [
-        ...verdict(
-          check,
-          'writes nothing to a disk, evicts nothing',
-          fault !== undefined && problem(check, fault, mend),
-          doubt !== undefined && warning(check, doubt, mend)
-        ),
-        ...(await checkUsers(secrets, 'memoryOnly', config)),
-        ...(await checkServers(secrets, 'SECRETS_REDIS_URL'))
-      ]
-    } finally {
-      await disconnect(secrets)
+  return await attempt(
+    check,
+    message => mendOfCertificate(message) ?? mend,
+    async () => {
+      const secrets = await connectRedis(url, 'secrets', log, 'SECRETS_REDIS_URL', CONNECT_TIMEOUT_MS)
+      try {
+        const { problem: fault, warning: doubt } = await memoryOnlyProblems(secrets, installation)
+        return [
+          ...verdict(
+            check,
+            'writes nothing to a disk, evicts nothing',
+            fault !== undefined && problem(check, fault, mend),
+            doubt !== undefined && warning(check, doubt, mend)
+          ),
+          ...(await checkUsers(secrets, 'memoryOnly', config)),
+          ...(await checkServers(secrets, 'SECRETS_REDIS_URL')),
+          ...(await checkLimit(secrets, 'SECRETS_REDIS_URL', config))
+        ]
+      } finally {
+        await disconnect(secrets)
+      }
     }
-  })
+  )
 }
 
 /** One query to each host of the card network, which books nothing, and the certificates of both. */

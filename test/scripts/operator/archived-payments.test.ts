@@ -3,15 +3,17 @@ import { unreplicated } from '../../../redis/connection/writes.js'
 import { partitionOfPayment, paymentKeyOf } from '../../../redis/keys.js'
 import { removePayments } from '../../../redis/payments/payment-moves.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
+import { checkSample } from '../../../scripts/operator/doctor/archive-sample.js'
 import { usePostgresArchive } from '../../support/archived-payments.js'
 import { operate } from '../../support/operator.js'
-import { references } from '../../support/payments.js'
+import { MERCHANT, references } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 import { storePayment } from '../../support/stored-payments.js'
 
 describe('operator with an archive', () => {
   const servers = useRedis()
   const archived = usePostgresArchive()
+  beforeEach(() => servers.redis.flushdb())
 
   it('shows, finds and counts an archived payment, and reports an unavailable archive', async () => {
     const run = (archiveUrl: string, ...args: string[]) =>
@@ -33,5 +35,25 @@ describe('operator with an archive', () => {
       made.merchant_id
     )
     expect((await run('postgres://127.0.0.1:1/archive', 'payment', 'show', id)).err).to.contain('ECONNREFUSED')
+  })
+
+  it('samples in doctor whether payments that left Redis are in the archive', async () => {
+    const atMs = Date.parse('2026-03-31T12:00:00Z')
+    const id = await storePayment(servers.redis, MERCHANT, atMs, { progress: { status: 'captured' } })
+    const partition = partitionOfPayment(id)
+    const payment = await createPaymentStore(unreplicated(servers.redis)).load(partition, paymentKeyOf(id))
+    if (payment === null) throw new Error('it was stored')
+    const examine = async (months: readonly string[]) =>
+      await checkSample(archived.postgres.url, servers.redis, { partitions: 16, archiveTimeoutMs: 5_000 }, months)
+    await archived.archive.put([payment])
+    await removePayments(unreplicated(servers.redis), partition, [payment])
+    expect(await examine(['2026-03'])).to.include({ state: 'ok', found: '1 that left Redis are there' })
+
+    await archived.postgres.ask('DELETE FROM payments')
+    const lost = await examine(['2026-03'])
+    expect(lost).to.include({ state: 'problem' })
+    expect(lost.found).to.contain(`1 of 1 payments that left Redis are not in the archive: ${id}`)
+    // Its month was dropped.
+    expect(await examine([])).to.include({ state: 'ok' })
   })
 })

@@ -63,6 +63,54 @@ const faultsOfRedis: readonly Fault[] = [
     mend: /Start Redis/
   },
   {
+    name: 'addresses that name each the other Redis',
+    break: ({ service }) => ({ env: { REDIS_URL: service.secretsRedisUrl, SECRETS_REDIS_URL: service.redisUrl } }),
+    check: 'addresses',
+    found: /REDIS_URL names the memory-only Redis, and SECRETS_REDIS_URL the durable one/,
+    mend: /Exchange the two/
+  },
+  {
+    name: 'an authority of Redis that is not trusted',
+    break: async () => {
+      const { args = [], undo } = await untrustedServer()
+      const url = String(args[1]).replace('https:', 'rediss:')
+      return { env: { REDIS_URL: url }, undo: () => undo?.() }
+    },
+    check: 'durable redis',
+    found: /self-signed certificate\)\. Name the file of the authority .* in NODE_EXTRA_CA_CERTS/,
+    mend: /NODE_EXTRA_CA_CERTS/
+  },
+  {
+    name: 'an append-only file that is never rewritten, as after a backup',
+    break: ({ durable }) => setting(durable, 'auto-aof-rewrite-percentage', '0'),
+    check: 'append-only file',
+    state: 'warning',
+    found: /has auto-aof-rewrite-percentage 0, as during a backup/,
+    mend: /CONFIG SET auto-aof-rewrite-percentage 100/
+  },
+  {
+    name: 'commands that became dead letters',
+    break: async ({ durable }) => {
+      for (let index = 0; index < 3; index++) await durable.xadd(keys.deadLetters(1), '*', 'reason', 'test')
+      return { undo: () => durable.del(keys.deadLetters(1)) }
+    },
+    check: 'dead letters',
+    state: 'warning',
+    found: /^3 commands had no result/,
+    mend: /`dead-letter list`/
+  },
+  {
+    name: 'payments for manual review',
+    break: async ({ durable }) => {
+      await durable.hset(keys.review(1), 'one', 'poisoned', 'other', 'poisoned')
+      return { undo: () => durable.del(keys.review(1)) }
+    },
+    check: 'manual review',
+    state: 'warning',
+    found: /^2 payments are listed/,
+    mend: /`payment attention`/
+  },
+  {
     name: 'no replica where one is waited for',
     break: () => ({ env: { WAIT_REPLICAS: '1' } }),
     check: 'replicas',
@@ -118,7 +166,7 @@ const faultsOfProcesses: readonly Fault[] = [
     break: async () => ({ args: ['--ops', `http://127.0.0.1:${await freePort()}`] }),
     check: 'processes',
     found: /does not answer as an ops port \(.*ECONNREFUSED/,
-    mend: /OPS_HOST and OPS_PORT/
+    mend: /its log says why, such as a wrong SERVICE_ENV.* OPS_HOST and OPS_PORT/
   },
   {
     name: 'a scrape target that does not answer',
@@ -193,7 +241,7 @@ const faultsOfProcesses: readonly Fault[] = [
       fakeProcess(place, { process: 'api' }, `card_payments_build_info{version="0.0.9",node="${process.version}"} 1\n`),
     check: 'versions',
     state: 'warning',
-    found: /0\.0\.9/,
+    found: /0\.0\.9 \(api at 127\.0\.0\.1:\d+\)/,
     mend: /Restart the processes of the older version/
   },
   {
