@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { ContraryAcquirer } from '../support/contrary-acquirer.js'
+import { type ContraryKind, contraryKinds } from '../support/contrary-kinds.js'
+import { Wire, type WireAnswer } from '../support/contrary-wire.js'
+import { createRandom } from './random.js'
+
+const FILES = ['contrary-acquirer', 'contrary-kinds', 'contrary-wire']
+/** Enough lives of a sale for each kind to show. */
+const LIVES = 60
+
+interface Stage {
+  readonly acquirer: ContraryAcquirer
+  readonly notified: string[]
+  /** Lets so much time pass. */
+  readonly wait: (ms: number) => void
+}
+
+/** An acquirer whose time passes only when the test says so. */
+function stageOf(kinds: readonly ContraryKind[], seed = 1): Stage {
+  let nowMs = 0
+  let planned: { readonly atMs: number; readonly run: () => void }[] = []
+  const notified: string[] = []
+  const acquirer = new ContraryAcquirer({
+    nowMs: () => nowMs,
+    later: (delayMs, run) => void planned.push({ atMs: nowMs + delayMs, run }),
+    notify: saleId => void notified.push(saleId),
+    dice: createRandom(seed)
+  })
+  acquirer.kinds = kinds.map(kind => ({ kind, share: 1 }))
+  const wait = (ms: number): void => {
+    nowMs += ms
+    const due = planned.filter(({ atMs }) => atMs <= nowMs)
+    planned = planned.filter(({ atMs }) => atMs > nowMs)
+    for (const { run } of due.sort((a, b) => a.atMs - b.atMs)) run()
+  }
+  return { acquirer, notified, wait }
+}
+
+function sell({ acquirer }: Stage, orderId: string, isCapture: boolean, card = '4024007153760060'): WireAnswer {
+  const Payment = { Amount: 10_000, Capture: isCapture, CreditCard: { CardNumber: card } }
+  const body = JSON.stringify({ MerchantOrderId: orderId, Payment })
+  return acquirer.answer('POST', '/1/sales/', new URLSearchParams(), body)
+}
+
+function ask({ acquirer }: Stage, method: 'GET' | 'PUT', url: string): WireAnswer {
+  const [path = '', query = ''] = url.split('?')
+  return acquirer.answer(method, path, new URLSearchParams(query), '')
+}
+
+function saleOf({ acquirer }: Stage, orderId: string) {
+  const [sale] = acquirer.ofOrder(orderId)
+  if (sale === undefined) throw new Error(`no sale of ${orderId}`)
+  return sale
+}
+
+/** Holds, captures a part, voids a part of it and then the rest, and looks after each; returns all the answers. */
+function live(stage: Stage, orderId: string): WireAnswer[] {
+  const answers = [sell(stage, orderId, orderId.endsWith('c'))]
+  const look = (): void => {
+    stage.wait(30_000)
+    answers.push(ask(stage, 'GET', `/1/sales?merchantOrderId=${orderId}`))
+    for (const { saleId } of stage.acquirer.ofOrder(orderId)) answers.push(ask(stage, 'GET', `/1/sales/${saleId}`))
+  }
+  look()
+  for (const call of ['capture?amount=4000', 'void?amount=1000', 'void?amount=500', 'void']) {
+    const [sale] = stage.acquirer.ofOrder(orderId)
+    if (sale !== undefined) answers.push(ask(stage, 'PUT', `/1/sales/${sale.saleId}/${call}`))
+    look()
+  }
+  return answers
+}
+
+describe('the contrary acquirer', () => {
+  it('knows nothing of the service or its simulator', () => {
+    for (const file of FILES) {
+      const text = readFileSync(`test/support/${file}.ts`, 'utf8')
+      const imports = [...text.matchAll(/from '([^']+)'/g)].map(([, from]) => from)
+      expect(
+        imports.filter(from => !FILES.includes(from?.replace(/^\.\/|\.js$/g, '') ?? '')),
+        file
+      ).to.deep.equal([])
+    }
+  })
+
+  it('answers as documented while it is not contrary', () => {
+    const stage = stageOf([])
+    const sold = JSON.parse(sell(stage, 'A', false).body)
+    const { saleId } = saleOf(stage, 'A')
+    expect(sold).to.deep.include({ MerchantOrderId: 'A' })
+    expect(sold.Payment).to.deep.include({
+      PaymentId: saleId,
+      Status: Wire.authorised,
+      ReturnCode: '4',
+      Amount: 10_000
+    })
+    const captured = ask(stage, 'PUT', `/1/sales/${saleId}/capture?amount=4000`)
+    expect(JSON.parse(captured.body)).to.deep.include({ Status: Wire.captured, ReturnCode: '6' })
+    const again = ask(stage, 'PUT', `/1/sales/${saleId}/capture`)
+    expect([again.status, JSON.parse(again.body)[0].Code]).to.deep.equal([400, 308])
+    const part = ask(stage, 'PUT', `/1/sales/${saleId}/void?amount=1000`)
+    expect(JSON.parse(part.body)).to.deep.include({ Status: Wire.captured, ReturnCode: '0' })
+    expect(JSON.parse(ask(stage, 'PUT', `/1/sales/${saleId}/void?amount=3001`).body).ReturnCode).to.equal('102')
+    const list = JSON.parse(ask(stage, 'GET', '/1/sales?merchantOrderId=A').body)
+    expect(list.Payments.map(({ PaymentId }: { PaymentId: string }) => PaymentId)).to.deep.equal([saleId])
+    const { Payment } = JSON.parse(ask(stage, 'GET', `/1/sales/${saleId}`).body)
+    expect(Payment).to.deep.include({ Status: Wire.captured, CapturedAmount: 4_000, VoidedAmount: 1_000 })
+    expect(ask(stage, 'GET', '/1/sales?merchantOrderId=B').status).to.equal(404)
+    expect(JSON.parse(sell(stage, 'C', true, '4024007153760052').body).Payment.Status).to.equal(Wire.denied)
+  })
+
+  for (const kind of contraryKinds) {
+    it(`${kind}, and keeps a ledger that adds up`, () => {
+      const stage = stageOf([kind])
+      const honest = stageOf([])
+      let different = 0
+      for (let i = 0; i < LIVES; i++) {
+        const orderId = `${i}${i % 2 === 0 ? 'h' : 'c'}`
+        different += Number(shapeOf(live(stage, orderId)) !== shapeOf(live(honest, orderId)))
+      }
+      for (const { capturedCents, amountCents, voidedCents } of stage.acquirer.sales.values()) {
+        expect(capturedCents).to.be.within(0, amountCents)
+        expect(voidedCents).to.be.within(0, capturedCents || amountCents)
+      }
+      expect(different + stage.notified.length).to.be.above(0)
+    })
+  }
+
+  it('notes what it did other than asked, when it told of it, and when a query first showed it', () => {
+    const stage = stageOf(['captures more than a part'], 3)
+    sell(stage, 'A', false)
+    const { saleId } = saleOf(stage, 'A')
+    const { body, isLost } = ask(stage, 'PUT', `/1/sales/${saleId}/capture?amount=4000`)
+    expect([isLost, JSON.parse(body).CapturedAmount]).to.deep.equal([false, 10_000])
+    stage.wait(1_000)
+    ask(stage, 'GET', `/1/sales/${saleId}`)
+    stage.wait(1_000)
+    ask(stage, 'GET', `/1/sales/${saleId}`)
+    expect(stage.acquirer.deviations).to.deep.equal([
+      { saleId, orderId: 'A', what: 'captured more than asked', atMs: 0, toldAtMs: 0, shownAtMs: 1_000 }
+    ])
+    expect(stage.acquirer.calls.map(({ askedCents, bookedCents }) => [askedCents, bookedCents])).to.deep.equal([
+      [10_000, 10_000],
+      [4_000, 10_000]
+    ])
+  })
+
+  it('is the same for the same seed', () => {
+    const kinds: ContraryKind[] = ['books or not, and answers anything', 'has a record that lags']
+    expect(live(stageOf(kinds, 7), 'A')).to.deep.equal(live(stageOf(kinds, 7), 'A'))
+    expect(live(stageOf(kinds, 7), 'A')).to.not.deep.equal(live(stageOf(kinds, 8), 'A'))
+  })
+})
+
+/** The answers without what is drawn: ids, and which of two equal codes a void gets. */
+function shapeOf(answers: readonly WireAnswer[]): string {
+  return answers
+    .map(({ status, body, isLost }) => `${status} ${isLost} ${body}`)
+    .join('\n')
+    .replace(/[0-9a-f]{8}-0000-4000-8000-[0-9a-f]{12}|"Tid":"\d+"/g, '')
+    .replace(/"Status":11/g, '"Status":10')
+    .replace(/"ReturnCode":"9"/g, '"ReturnCode":"0"')
+}
