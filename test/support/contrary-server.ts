@@ -1,0 +1,125 @@
+/**
+ * The contrary acquirer over HTTP, in front of another acquirer: it takes some sales and all later calls about them, and
+ * hands every other call on.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Agent, request } from 'undici'
+import { ContraryAcquirer } from './contrary-acquirer.js'
+import type { Dice } from './contrary-kinds.js'
+
+export interface ContraryServerOptions {
+  /** Whether it takes a sale of this amount (cents). */
+  readonly takes: (amountCents: number) => boolean
+  readonly dice: Dice
+}
+
+/** Where the service takes notifications, and the secret that it expects. */
+export interface NotificationTarget {
+  readonly url: string
+  readonly secret: string
+}
+
+export class ContraryServer {
+  readonly acquirer: ContraryAcquirer
+  /** Gets every other call; null: there is none, and such calls are cut. */
+  behindUrl: string | null = null
+  /** Null: nothing is notified. */
+  notifications: NotificationTarget | null = null
+  readonly #options: ContraryServerOptions
+  readonly #server: Server
+  readonly #connections = new Agent()
+  readonly #timers = new Set<NodeJS.Timeout>()
+
+  constructor(options: ContraryServerOptions) {
+    this.#options = options
+    this.acquirer = new ContraryAcquirer({
+      nowMs: () => Date.now(),
+      later: (delayMs, run) => this.#later(delayMs, run),
+      notify: saleId => void this.#notify(saleId),
+      dice: options.dice
+    })
+    this.#server = createServer((incoming, response) => {
+      // A connection that breaks on either side is what the service has to live with.
+      this.#take(incoming, response).catch(() => response.destroy())
+    })
+  }
+
+  /** Listens on a free port of the loopback interface. */
+  start(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen(0, '127.0.0.1', () => resolve())
+    })
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  /** Ends connections and what was planned. */
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#server.close()
+    this.#server.closeAllConnections()
+    await this.#connections.destroy()
+  }
+
+  #later(delayMs: number, run: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      run()
+    }, delayMs)
+    this.#timers.add(timer)
+  }
+
+  async #take(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = ''
+    for await (const chunk of incoming) body += String(chunk)
+    const url = new URL(incoming.url ?? '/', 'http://acquirer')
+    const method = incoming.method ?? 'GET'
+    if (!this.#isOwn(method, url, body)) return await this.#handOn(incoming, body, response)
+    const answer = this.acquirer.answer(method, url.pathname, url.searchParams, body)
+    if (answer.isLost) return void response.destroy()
+    response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(answer.body)
+  }
+
+  #isOwn(method: string, url: URL, body: string): boolean {
+    const [, , , saleId] = url.pathname.replace(/\/$/, '').split('/')
+    if (saleId !== undefined) return this.acquirer.knows(saleId)
+    if (method === 'GET') return this.acquirer.ofOrder(url.searchParams.get('merchantOrderId') ?? '').length > 0
+    return method === 'POST' && this.#options.takes(amountIn(body))
+  }
+
+  async #handOn(incoming: IncomingMessage, body: string, response: ServerResponse): Promise<void> {
+    if (this.behindUrl === null) return void response.destroy()
+    const { host: _host, connection: _connection, ...headers } = incoming.headers
+    const answer = await request(this.behindUrl + incoming.url, {
+      dispatcher: this.#connections,
+      method: incoming.method === 'POST' || incoming.method === 'PUT' ? incoming.method : 'GET',
+      headers,
+      body: body === '' ? null : body
+    })
+    const text = await answer.body.text()
+    response.writeHead(answer.statusCode, { 'Content-Type': 'application/json' }).end(text)
+  }
+
+  /** Once; like the acquirer's, it may be lost. */
+  async #notify(saleId: string): Promise<void> {
+    if (this.notifications === null) return
+    const { url, secret } = this.notifications
+    const answer = await request(url, {
+      dispatcher: this.#connections,
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Notification-Secret': secret },
+      body: JSON.stringify({ PaymentId: saleId, ChangeType: 1 })
+    }).catch(() => null)
+    await answer?.body.dump()
+  }
+}
+
+/** The amount of a sale; 0 when the body is none. */
+function amountIn(body: string): number {
+  const amount = /"Amount":(\d+)/.exec(body)?.[1]
+  return Number(amount ?? 0)
+}
