@@ -36,7 +36,8 @@ export const errorCatalogue = {
   unauthorized: {
     status: 401,
     retryable: false,
-    message: 'No valid API key of this environment. Send `Authorization: Bearer <API_KEY>` with an active key.'
+    message:
+      'No valid key of this environment. Send `Authorization: Bearer <key>` with an active one: the secret key from your server, the publishable key to `tokens`.'
   },
   insufficient_scope: {
     status: 403,

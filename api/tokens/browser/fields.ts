@@ -5,6 +5,7 @@
 import { isRecord } from '../../../runtime/json.js'
 import type { Fields, FieldsOptions } from './fields-api.js'
 import type { FieldsError as FieldsErrorApi, FieldsToken } from './fields-values.js'
+import { colorsFor } from './page-colors.js'
 import { CONNECT, type Connect, type Refusal, type Report } from './protocol.js'
 import { cssVariables } from './style-options.js'
 import { LOCALES, localeFor, texts } from './texts.js'
@@ -35,7 +36,10 @@ interface Waiting {
   readonly reject: (error: FieldsError) => void
 }
 
+/** For the frame to arrive. */
 const LOAD_DEADLINE_MS = 15_000
+/** For its first message, once it has: longer than its check of the key. A page that blocks frames loads an empty one. */
+const FIRST_MESSAGE_MS = 5_000
 const HEIGHT_MAX_PX = 1_200
 /** The browser sets `currentScript` only during the first run of a script. */
 const SCRIPT = document.currentScript
@@ -61,7 +65,7 @@ function fields(options: FieldsOptions): Fields {
     state.reject(new FieldsError(refusal))
     failAll(refusal)
   }
-  const timer = setTimeout(() => giveUp(unavailable), LOAD_DEADLINE_MS)
+  let timer = setTimeout(() => giveUp(unavailable), LOAD_DEADLINE_MS)
 
   const openChannel = (): MessageChannel => {
     const opened = new MessageChannel()
@@ -82,9 +86,12 @@ function fields(options: FieldsOptions): Fields {
       channel = openChannel()
       failAll(unavailable)
       options.onChange?.({ brand: null, isComplete: false })
+    } else {
+      clearTimeout(timer)
+      timer = setTimeout(() => giveUp(unavailable), FIRST_MESSAGE_MS)
     }
     hasLoaded = true
-    frame.contentWindow?.postMessage(connectOf(options, locale), ORIGIN, [channel.port2])
+    frame.contentWindow?.postMessage(connectOf(options, locale, element), ORIGIN, [channel.port2])
   })
   element.replaceChildren(frame)
 
@@ -125,8 +132,8 @@ function readiness() {
 }
 
 /** The first message. Its target origin makes the browser drop it when the frame is not of `tokens`. */
-function connectOf({ publishableKey, style }: FieldsOptions, locale: string): Connect {
-  return { type: CONNECT, publishableKey, locale, style: { ...style } }
+function connectOf({ publishableKey, style }: FieldsOptions, locale: string, element: HTMLElement): Connect {
+  return { type: CONNECT, publishableKey, locale, style: { ...colorsFor(element, style), ...style } }
 }
 
 /** Handles a message of the frame, the only other end of the channel. */

@@ -7,6 +7,12 @@ import type { FieldsStyle } from './fields-values.js'
 const COLOR = /^#(?:[0-9a-f]{3}|[0-9a-f]{6})$/i
 const LENGTH = /^\d{1,2}(?:\.\d{1,2})?(?:px|rem)$/
 
+/** The same in words, for the developer of the page. */
+const FORMS: ReadonlyMap<RegExp, string> = new Map([
+  [COLOR, 'a colour in hex, such as #1f5fd6 or #fff'],
+  [LENGTH, 'a length such as 8px or 0.5rem']
+])
+
 /** Each option is the CSS variable of the same name (`colorText`: `--color-text`) in frame.css. */
 const OPTIONS = {
   colorText: COLOR,
@@ -31,10 +37,17 @@ export function cssVariables(style: unknown): readonly (readonly [name: string, 
       throw new TypeError(`\`style.${option}\` is not an option; choose from ${Object.keys(OPTIONS).join(', ')}`)
     }
     if (typeof value !== 'string' || !OPTIONS[option].test(value)) {
-      throw new TypeError(`\`style.${option}\` must look like ${OPTIONS[option].source}`)
+      throw new TypeError(
+        `\`style.${option}\` must be ${FORMS.get(OPTIONS[option]) ?? WORDS[option] ?? 'another value'}`
+      )
     }
     return [`--${option.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`, value]
   })
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  fontFamily: 'sans-serif, serif, monospace or system-ui',
+  fontSize: '14px to 24px'
 }
 
 function isOption(name: string): name is keyof FieldsStyle {
