@@ -36,12 +36,14 @@ const readBody = koaBody({
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * @param isOptional whether the request may come without a body (capture and cancel)
+ * @param isOptional whether the request may come without a body (capture and cancel); `null` is none then, because clients
+ *   that were generated for Go, Java and Rust write it for an absent body
  * @throws `unsupported_media_type`, `payload_too_large`, `invalid_request`
  */
 export async function readJson(ctx: RequestContext, { isOptional }: { isOptional: boolean }): Promise<void> {
   const bytes = await readBytes(ctx)
-  if (bytes.length > 0) ctx.state.body = parse(bytes)
+  const value = bytes.length > 0 ? parse(bytes) : undefined
+  if (value !== undefined && !(isOptional && value === null)) ctx.state.body = value
   else if (!isOptional) throw invalidRequest('body', 'is missing: send a JSON object')
 }
 

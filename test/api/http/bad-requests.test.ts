@@ -161,6 +161,24 @@ describe('bad requests are a clear 4xx, and nothing is submitted', () => {
   })
 })
 
+describe('an absent body', () => {
+  const api = useApi()
+
+  it('`null` is no body: a capture and a cancel take it for the whole amount, with the fingerprint of no body', async () => {
+    api.payments.submission = { kind: 'not_found' }
+    for (const name of ['capture', 'cancel']) {
+      for (const body of [undefined, 'null', ' null\n', '{"amount_cents":1}']) {
+        await api.request('POST', `/v1/payments/${PAYMENT_ID}/${name}`, { body })
+      }
+      const commands = api.payments.commands.splice(0)
+      expect(commands.map(({ amountCents }) => amountCents)).to.deep.equal([null, null, null, 1])
+      expect(new Set(commands.map(({ scope }) => scope.fingerprint))).to.have.property('size', 2)
+    }
+    const answer = await api.request('POST', `/v1/payments/${PAYMENT_ID}/cancel`, { body: '{"amount_cents":null}' })
+    expect(answer.error.fields?.map(field => field.path)).to.deep.equal(['amount_cents'])
+  })
+})
+
 describe('parameters that a route does not know', () => {
   const api = useApi()
 
