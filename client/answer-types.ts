@@ -69,14 +69,7 @@ export interface Refund {
   readonly requested_at: string | null
   /** when its outcome became known; null while it is in progress or unknown; ISO 8601 in UTC */
   readonly concluded_at: string | null
-  readonly error?: {
-    /** absent unless it failed: why; `refund_reversed`: the network took it back */
-    readonly code: ErrorCode
-    /** the same as a sentence */
-    readonly message: string
-    /** whether the same can succeed later, under a new `Idempotency-Key` */
-    readonly retryable: boolean
-  }
+  readonly error?: PaymentFailure
 }
 
 export interface Operation {
@@ -91,7 +84,7 @@ export interface Operation {
 }
 
 export interface PaymentFailure {
-  /** absent without an error: why the last operation failed */
+  /** absent unless it failed: why; `refund_reversed`: the network took the refund back */
   readonly code:
     | 'card_declined'
     | 'card_expired'
@@ -105,6 +98,37 @@ export interface PaymentFailure {
   readonly message: string
   /** whether the same can succeed later, under a new `Idempotency-Key` */
   readonly retryable: boolean
+}
+
+export interface PaymentCard {
+  /** brand of the card, such as `visa` */
+  readonly brand: string
+  /** last four digits */
+  readonly last4: string
+  /** the stored card, when it was paid with one */
+  readonly card_id: string | null
+}
+
+export interface PaymentCustomer {
+  /** as sent; `erased` after the buyer was erased, and `metadata` is `{}` then */
+  readonly name: string
+  /** as sent, or `erased@erased.invalid`; document, telephone and address are never answered */
+  readonly email: string
+}
+
+export interface PaymentProvider {
+  /** of the issuer */
+  readonly authorization_code: string | null
+  /** of the card network */
+  readonly nsu: string | null
+  /** of the card network */
+  readonly tid: string | null
+  /** why the issuer declined: the code of the network */
+  readonly declined_code: string | null
+  /** why the issuer declined, in words that are the same for all brands: docs/DECLINES.md; null unless it declined with a code */
+  readonly decline_reason: DeclineReason | null
+  /** whether the brand allows this card to be tried again, in a new payment; null as above */
+  readonly may_retry: boolean | null
 }
 
 export interface Payment {
@@ -128,34 +152,9 @@ export interface Payment {
   readonly installments: number
   /** as sent */
   readonly statement_descriptor: string | null
-  readonly card: {
-    /** brand of the card, such as `visa` */
-    readonly brand: string
-    /** last four digits */
-    readonly last4: string
-    /** the stored card, when it was paid with one */
-    readonly card_id: string | null
-  }
-  readonly customer: {
-    /** as sent; `erased` after the buyer was erased, and `metadata` is `{}` then */
-    readonly name: string
-    /** as sent, or `erased@erased.invalid`; document, telephone and address are never answered */
-    readonly email: string
-  }
-  readonly provider: {
-    /** of the issuer */
-    readonly authorization_code: string | null
-    /** of the card network */
-    readonly nsu: string | null
-    /** of the card network */
-    readonly tid: string | null
-    /** why the issuer declined: the code of the network */
-    readonly declined_code: string | null
-    /** why the issuer declined, in words that are the same for all brands: docs/DECLINES.md; null unless it declined with a code */
-    readonly decline_reason: DeclineReason | null
-    /** whether the brand allows this card to be tried again, in a new payment; null as above */
-    readonly may_retry: boolean | null
-  }
+  readonly card: PaymentCard
+  readonly customer: PaymentCustomer
+  readonly provider: PaymentProvider
   /** as sent; `{}` when there was none */
   readonly metadata: Readonly<Record<string, string | number | boolean | null>>
   /** end of the window to capture a pre-authorisation; ISO 8601 in UTC */
@@ -198,24 +197,20 @@ export interface Card {
   readonly holder_name: string
 }
 
-export interface NewWebhookEndpoint {
-  /** where webhooks are posted */
-  readonly url: string
-  /** the signing secret, `whsec_…`; answered by PUT, never by GET */
-  readonly secret: string
-  /** the header that carries the signature */
-  readonly signature_header: string
-  /** last change of the URL or the secret; ISO 8601 in UTC */
-  readonly updated_at: string
-}
+export type RateLimit = {
+  /** `rate_limit` is null when there is none: requests per second and key */
+  readonly requests_per_second: number
+  /** requests that a key may send at once after a pause */
+  readonly burst: number
+} | null
 
-export interface WebhookEndpoint {
-  /** where webhooks are posted */
+export interface Tokenization {
+  /** whether cards can be typed */
+  readonly available: boolean
+  /** true in the test environment */
+  readonly sandbox: boolean
+  /** where the hosted fields and POST /v1/tokens are */
   readonly url: string
-  /** the header that carries the signature */
-  readonly signature_header: string
-  /** last change of the URL or the secret; ISO 8601 in UTC */
-  readonly updated_at: string
 }
 
 export interface Capabilities {
@@ -235,64 +230,38 @@ export interface Capabilities {
   readonly preauth_ttl_days_by_brand: Readonly<Record<string, number>>
   /** days for which the key of a create, capture or cancel is remembered */
   readonly idempotency_retention_days: number
-  readonly rate_limit: {
-    /** `rate_limit` is null when there is none: requests per second and key */
-    readonly requests_per_second: number
-    /** requests that a key may send at once after a pause */
-    readonly burst: number
-  } | null
-  readonly tokenization: {
-    /** whether cards can be typed */
-    readonly available: boolean
-    /** true in the test environment */
-    readonly sandbox: boolean
-    /** where the hosted fields and POST /v1/tokens are */
-    readonly url: string
-  }
+  readonly rate_limit: RateLimit
+  readonly tokenization: Tokenization
+}
+
+export interface FieldProblem {
+  /** a field (`customer.email`), a parameter, `header …`, or `body`, `query` or `request` as a whole */
+  readonly path: string
+  /** the rule that is broken */
+  readonly message: string
+}
+
+export interface ErrorDetail {
+  /** one of ERRORS.md; decide by this */
+  readonly code: ErrorCode
+  /** what happened and what to do: for your logs, not for buyers */
+  readonly message: string
+  /** whether the same request can succeed later without a change: under a new `Idempotency-Key` where there is a `payment_id`, because the old one keeps this answer (except `idempotency_in_progress`); else under the same one */
+  readonly retryable: boolean
+  /** your `X-Correlation-Id`, when you sent one */
+  readonly correlation_id?: string
+  /** our id of the request, as in `X-Request-Id`: tell it to the operator */
+  readonly request_id: string
+  /** with `card_declined` and `card_expired` of a create: why the issuer declined, as `provider.decline_reason` of the payment */
+  readonly decline_reason?: DeclineReason
+  /** with `decline_reason`: whether the brand allows this card to be tried again, in a new payment */
+  readonly may_retry?: boolean
+  /** the payment, when the request has made or found one; with `idempotency_conflict` that of the first request */
+  readonly payment_id?: string
+  /** with `invalid_request`, `insufficient_scope` and some `invalid_card`: every broken rule. `path` is a field (`customer.email`), a parameter, `header …`, or `body`, `query` or `request` as a whole */
+  readonly fields?: readonly FieldProblem[]
 }
 
 export interface ErrorEnvelope {
-  readonly error: {
-    /** one of ERRORS.md; decide by this */
-    readonly code: ErrorCode
-    /** what happened and what to do: for your logs, not for buyers */
-    readonly message: string
-    /** whether the same request can succeed later without a change: under a new `Idempotency-Key` where there is a `payment_id`, because the old one keeps this answer (except `idempotency_in_progress`); else under the same one */
-    readonly retryable: boolean
-    /** your `X-Correlation-Id`, when you sent one */
-    readonly correlation_id?: string
-    /** our id of the request, as in `X-Request-Id`: tell it to the operator */
-    readonly request_id: string
-    /** with `card_declined` and `card_expired` of a create: why the issuer declined, as `provider.decline_reason` of the payment */
-    readonly decline_reason?: DeclineReason
-    /** with `decline_reason`: whether the brand allows this card to be tried again, in a new payment */
-    readonly may_retry?: boolean
-    /** the payment, when the request has made or found one; with `idempotency_conflict` that of the first request */
-    readonly payment_id?: string
-    /** with `invalid_request`, `insufficient_scope` and some `invalid_card`: every broken rule. `path` is a field (`customer.email`), a parameter, `header …`, or `body`, `query` or `request` as a whole */
-    readonly fields?: readonly {
-      readonly path: string
-      readonly message: string
-    }[]
-  }
-}
-
-export interface PaymentStatusChanged {
-  /** The same for each delivery: discard what you have seen */
-  readonly event_id: string
-  /** `webhook.test`: sent on request in the test environment, about no payment */
-  readonly event_type: 'payment.status_changed' | 'webhook.test'
-  readonly payment_id: string
-  /** Your order id */
-  readonly external_reference: string
-  /** After the change */
-  readonly status: PaymentStatus
-  readonly amount_cents: number
-  readonly captured_cents: number
-  readonly refunded_cents: number
-  readonly refunds: readonly Refund[]
-  readonly operation: Operation
-  readonly error?: PaymentFailure
-  /** ISO 8601 in UTC */
-  readonly occurred_at: string
+  readonly error: ErrorDetail
 }

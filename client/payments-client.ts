@@ -1,11 +1,12 @@
 /** The client: one object for each merchant and environment. It keeps no state, and needs no closing. */
 import { pathOf } from './address.js'
-import type { Capabilities, Card, NewWebhookEndpoint, WebhookEndpoint } from './answer-types.js'
+import type { Capabilities, Card } from './answer-types.js'
 import type { CallOptions, ClientOptions } from './options.js'
 import { Payments } from './payments.js'
 import type { RegisterWebhookEndpointRequest, StoreCardRequest } from './request-types.js'
 import { TestEnvironment } from './test-environment.js'
 import { MethodGroup, Transport } from './transport.js'
+import type { RegisteredWebhookEndpoint, WebhookEndpoint } from './webhook-types.js'
 
 export class PaymentsClient {
   readonly payments: Payments
@@ -50,7 +51,7 @@ class Cards extends MethodGroup {
 /** The one URL to which the service posts changes of payments. */
 class WebhookEndpoints extends MethodGroup {
   /** Registers the URL, or gives it a new secret (`rotate_secret`). Only this call answers the secret. */
-  register(endpoint: RegisterWebhookEndpointRequest, options?: CallOptions): Promise<NewWebhookEndpoint> {
+  register(endpoint: RegisterWebhookEndpointRequest, options?: CallOptions): Promise<RegisteredWebhookEndpoint> {
     return this.send({ method: 'PUT', path: '/v1/webhook-endpoint', body: endpoint }, options)
   }
 

@@ -18,6 +18,64 @@ export interface PaymentSourceCard {
   readonly cvv?: string | null
 }
 
+export type PaymentSource = PaymentSourceToken | PaymentSourceCard
+
+export interface Address {
+  /** postal code; must be a postal code of 8 digits, digits only */
+  readonly zip_code: string
+  /** street; must be text of 1 to 120 characters, not blank, without control characters or a card number */
+  readonly street: string
+  /** number of the house; must be text of 1 to 10 characters, not blank, without control characters or a card number */
+  readonly number: string
+  /** flat, floor, block; must be text of at most 60 characters without control characters or a card number, or null */
+  readonly complement?: string | null
+  /** district; must be text of 1 to 60 characters, not blank, without control characters or a card number */
+  readonly district: string
+  /** city; must be text of 1 to 60 characters, not blank, without control characters or a card number */
+  readonly city: string
+  /** state; must be the two-letter abbreviation of a Brazilian state, such as SP */
+  readonly state:
+    | 'AC'
+    | 'AL'
+    | 'AM'
+    | 'AP'
+    | 'BA'
+    | 'CE'
+    | 'DF'
+    | 'ES'
+    | 'GO'
+    | 'MA'
+    | 'MG'
+    | 'MS'
+    | 'MT'
+    | 'PA'
+    | 'PB'
+    | 'PE'
+    | 'PI'
+    | 'PR'
+    | 'RJ'
+    | 'RN'
+    | 'RO'
+    | 'RR'
+    | 'RS'
+    | 'SC'
+    | 'SE'
+    | 'SP'
+    | 'TO'
+}
+
+export interface Customer {
+  /** name; must be text of 1 to 120 characters, not blank, without control characters or a card number */
+  readonly name: string
+  /** e-mail address; must be a valid e-mail address of at most 120 characters without a card number */
+  readonly email: string
+  /** tax number. The rule is that of installations without `cnpj_with_letters` (GET /v1/capabilities); with it, the first 12 characters of a CNPJ may be capital letters too; must be a CPF (11 digits) or CNPJ (14 digits) with valid check digits, digits only */
+  readonly document: string
+  /** telephone number; must be area code and number, 10 to 11 digits, digits only */
+  readonly phone: string
+  readonly address: Address
+}
+
 export interface CreatePaymentRequest {
   /** what the buyer pays; must be a whole number of cents from 1 to 999999999999 */
   readonly amount_cents: number
@@ -31,63 +89,8 @@ export interface CreatePaymentRequest {
   readonly statement_descriptor?: string | null
   /** your order id; it need not be unique, and is compared character by character: é in one (NFC) and in two (NFD) are two ids. Put a letter before ids of 13 to 19 digits: some of them look like card numbers; must be text of 1 to 64 characters, not blank, without control characters, and more than a card number */
   readonly external_reference: string
-  /** where the card comes from */
-  readonly payment_source: PaymentSourceToken | PaymentSourceCard
-  /** the buyer; must be an object with the buyer */
-  readonly customer: {
-    /** name; must be text of 1 to 120 characters, not blank, without control characters or a card number */
-    readonly name: string
-    /** e-mail address; must be a valid e-mail address of at most 120 characters without a card number */
-    readonly email: string
-    /** tax number. The rule is that of installations without `cnpj_with_letters` (GET /v1/capabilities); with it, the first 12 characters of a CNPJ may be capital letters too; must be a CPF (11 digits) or CNPJ (14 digits) with valid check digits, digits only */
-    readonly document: string
-    /** telephone number; must be area code and number, 10 to 11 digits, digits only */
-    readonly phone: string
-    /** billing address; must be an object with the buyer's address */
-    readonly address: {
-      /** postal code; must be a postal code of 8 digits, digits only */
-      readonly zip_code: string
-      /** street; must be text of 1 to 120 characters, not blank, without control characters or a card number */
-      readonly street: string
-      /** number of the house; must be text of 1 to 10 characters, not blank, without control characters or a card number */
-      readonly number: string
-      /** flat, floor, block; must be text of at most 60 characters without control characters or a card number, or null */
-      readonly complement?: string | null
-      /** district; must be text of 1 to 60 characters, not blank, without control characters or a card number */
-      readonly district: string
-      /** city; must be text of 1 to 60 characters, not blank, without control characters or a card number */
-      readonly city: string
-      /** state; must be the two-letter abbreviation of a Brazilian state, such as SP */
-      readonly state:
-        | 'AC'
-        | 'AL'
-        | 'AM'
-        | 'AP'
-        | 'BA'
-        | 'CE'
-        | 'DF'
-        | 'ES'
-        | 'GO'
-        | 'MA'
-        | 'MG'
-        | 'MS'
-        | 'MT'
-        | 'PA'
-        | 'PB'
-        | 'PE'
-        | 'PI'
-        | 'PR'
-        | 'RJ'
-        | 'RN'
-        | 'RO'
-        | 'RR'
-        | 'RS'
-        | 'SC'
-        | 'SE'
-        | 'SP'
-        | 'TO'
-    }
-  }
+  readonly payment_source: PaymentSource
+  readonly customer: Customer
   /** your own data, returned when you read the payment; must be an object with at most 20 pairs, or null */
   readonly metadata?: Readonly<Record<string, string | number | boolean | null>> | null
 }

@@ -2,7 +2,7 @@
 import { pathOf } from './address.js'
 import type { Payment } from './answer-types.js'
 import type { CallOptions } from './options.js'
-import type { WebhookEvent, WebhookEventList } from './test-types.js'
+import type { LoggedWebhookEvent, LoggedWebhookEventList } from './test-types.js'
 import { MethodGroup } from './transport.js'
 
 /** Each call may be repeated. Rejects with `ApiError` or `NoAnswerError`. */
@@ -18,7 +18,7 @@ export class TestEnvironment extends MethodGroup {
   }
 
   /** Sends a `webhook.test` event to the registered endpoint. */
-  sendWebhookEvent(options?: CallOptions): Promise<WebhookEvent> {
+  sendWebhookEvent(options?: CallOptions): Promise<LoggedWebhookEvent> {
     return this.#post(EVENTS_PATH, options)
   }
 
@@ -26,13 +26,13 @@ export class TestEnvironment extends MethodGroup {
   async webhookEvents(
     query: { readonly limit?: number } = {},
     options?: CallOptions
-  ): Promise<readonly WebhookEvent[]> {
-    const { items }: WebhookEventList = await this.send({ method: 'GET', path: EVENTS_PATH, query }, options)
+  ): Promise<readonly LoggedWebhookEvent[]> {
+    const { items }: LoggedWebhookEventList = await this.send({ method: 'GET', path: EVENTS_PATH, query }, options)
     return items
   }
 
   /** Sends an event again, with the same `event_id`. */
-  replayWebhookEvent(eventId: string, options?: CallOptions): Promise<WebhookEvent> {
+  replayWebhookEvent(eventId: string, options?: CallOptions): Promise<LoggedWebhookEvent> {
     return this.#post(`${pathOf('test/webhook-events', eventId)}/replay`, options)
   }
 

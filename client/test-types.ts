@@ -2,10 +2,21 @@
 
 import type { PaymentStatus } from './answer-types.js'
 
-export interface WebhookEvent {
+export interface WebhookAttempt {
+  /** when it was sent, the oldest attempt first; the last 1,000 of all events are kept; ISO 8601 in UTC */
+  readonly at: string
+  /** what your endpoint answered; null: there was no answer */
+  readonly http_status: number | null
+  /** how long that took */
+  readonly duration_ms: number
+  /** the beginning of the answer, or why there was none */
+  readonly answer: string
+}
+
+export interface LoggedWebhookEvent {
   /** the same each time that it is sent */
   readonly event_id: string
-  /** `payment.status_changed`, or `webhook.test` for an event that you asked for */
+  /** `payment.status_changed`, or `webhook.test`, which is sent on request in the test environment and is about no payment */
   readonly event_type: 'payment.status_changed' | 'webhook.test'
   /** the payment; of a `webhook.test` there is none with this id */
   readonly payment_id: string
@@ -17,20 +28,11 @@ export interface WebhookEvent {
   readonly occurred_at: string
   /** when it is sent again; null unless it waits for that; ISO 8601 in UTC */
   readonly next_attempt_at: string | null
-  readonly attempts: readonly {
-    /** when it was sent, the oldest attempt first; the last 1,000 of all events are kept; ISO 8601 in UTC */
-    readonly at: string
-    /** what your endpoint answered; null: there was no answer */
-    readonly http_status: number | null
-    /** how long that took */
-    readonly duration_ms: number
-    /** the beginning of the answer, or why there was none */
-    readonly answer: string
-  }[]
+  readonly attempts: readonly WebhookAttempt[]
 }
 
-export interface WebhookEventList {
-  readonly items: readonly WebhookEvent[]
+export interface LoggedWebhookEventList {
+  readonly items: readonly LoggedWebhookEvent[]
 }
 
 export interface Token {

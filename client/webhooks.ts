@@ -1,6 +1,6 @@
 /** Verifies webhooks. Do not trust the content of one before. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { PaymentStatusChanged } from './answer-types.js'
+import type { WebhookEvent } from './webhook-types.js'
 
 /** The header that carries the signature. */
 export const SIGNATURE_HEADER = 'X-Service-Signature'
@@ -42,7 +42,7 @@ export function verify(
   header: string | readonly string[] | null | undefined,
   secrets: string | readonly string[],
   { toleranceMs = 300_000, nowMs = Date.now() }: VerifyOptions = {}
-): PaymentStatusChanged {
+): WebhookEvent {
   if (typeof rawBody !== 'string' && !(rawBody instanceof Uint8Array)) {
     throw new TypeError('`rawBody` must be the body as it arrived: text or bytes, before a JSON parser.')
   }
@@ -79,10 +79,10 @@ function readHeader(header: string): { sentAt: string; signatures: Buffer[] } {
   throw new WebhookError('malformed_header', `The header ${SIGNATURE_HEADER} has no time or no signature.`)
 }
 
-function readEvent(rawBody: string | Uint8Array): PaymentStatusChanged {
+function readEvent(rawBody: string | Uint8Array): WebhookEvent {
   try {
     const event: unknown = JSON.parse(typeof rawBody === 'string' ? rawBody : Buffer.from(rawBody).toString('utf8'))
-    if (typeof event === 'object' && event !== null) return event as PaymentStatusChanged
+    if (typeof event === 'object' && event !== null) return event as WebhookEvent
   } catch {
     // Refused below.
   }

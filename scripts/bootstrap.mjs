@@ -92,7 +92,8 @@ function isBuilt(paths) {
 
 function sourceFiles() {
   const files = SOURCES.flatMap(filesBelow).filter(path => /\.(ts|mjs|css|html)$/.test(path))
-  return [...PROJECTS, 'package-lock.json', 'docs/openapi.json', ...files].filter(exists).sort()
+  const documents = readdirSync(join(root, 'docs')).filter(name => /^openapi.*\.json$/.test(name))
+  return [...PROJECTS, 'package-lock.json', ...documents.map(name => `docs/${name}`), ...files].filter(exists).sort()
 }
 
 // Mocha and imports would still find the output of a deleted source.

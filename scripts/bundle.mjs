@@ -2,7 +2,7 @@
 //
 // dist/hosted-fields: each script whole in one file, so that one hash (subresource integrity, Content-Security-Policy)
 // covers all of it. dist/reference: the reference page of `api`, with Swagger UI from its package.
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, readdirSync } from 'node:fs'
 import { build } from 'esbuild'
 
 const source = 'api/tokens/browser'
@@ -33,4 +33,6 @@ await build({
 for (const name of ['swagger-ui-bundle.js', 'swagger-ui.css']) {
   copyFileSync(`node_modules/swagger-ui-dist/${name}`, `dist/reference/${name}`)
 }
-copyFileSync('docs/openapi.json', 'dist/reference/openapi.json')
+for (const name of readdirSync('docs').filter(name => /^openapi.*\.json$/.test(name))) {
+  copyFileSync(`docs/${name}`, `dist/reference/${name}`)
+}

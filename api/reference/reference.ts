@@ -1,6 +1,6 @@
 /**
- * The reference page and its document: Swagger UI from its package, our page, docs/openapi.json. `npm run build` puts them
- * into dist/reference. The page loads nothing from other origins.
+ * The reference page and its documents: Swagger UI from its package, our page, docs/openapi.json and its like. `npm run build`
+ * puts them into dist/reference. The page loads nothing from other origins.
  */
 import { readFileSync } from 'node:fs'
 import type Router from '@koa/router'
@@ -11,7 +11,7 @@ import { etagOf, type StaticFile, sendFile } from '../http/middleware/answer.js'
 
 export interface Reference {
   /**
-   * A reader for each path, such as `/docs`. Files are read per request, because the document has the number of a test card,
+   * A reader for each path, such as `/docs`. Files are read per request, because a document has the number of a test card,
    * and no card number may stay in the memory of `api`.
    */
   readonly files: ReadonlyMap<string, () => StaticFile>
@@ -22,6 +22,14 @@ const FOLDER = new URL('../../reference/', import.meta.url)
 const SCRIPT = 'text/javascript; charset=utf-8'
 const STYLE = 'text/css; charset=utf-8'
 
+/** The documents, each with the process that serves what it describes. OpenAPI 3.1, and 3.0 for generators. */
+const DOCUMENTS = [
+  ['openapi.json', 'api'],
+  ['openapi-3.0.json', 'api'],
+  ['openapi-tokens.json', 'tokens'],
+  ['openapi-tokens-3.0.json', 'tokens']
+] as const
+
 /** Null when the configuration does not serve it. */
 export function loadReference(config: Config): Reference | null {
   if (config.environment === 'live' && config.referencePage === 'test') return null
@@ -31,7 +39,10 @@ export function loadReference(config: Config): Reference | null {
     ['/docs/page.css', () => fileOf(STYLE, read('page.css'))],
     ['/docs/swagger-ui-bundle.js', () => fileOf(SCRIPT, read('swagger-ui-bundle.js'))],
     ['/docs/swagger-ui.css', () => fileOf(STYLE, read('swagger-ui.css'))],
-    ['/openapi.json', () => fileOf('application/json; charset=utf-8', documentFor(config.tokensUrl))]
+    ...DOCUMENTS.map(([name, server]) => {
+      const url = server === 'api' ? '/' : config.tokensUrl
+      return [`/${name}`, () => fileOf('application/json; charset=utf-8', documentFor(name, url))] as const
+    })
   ] as const
   const contentSecurityPolicy = [
     "default-src 'none'",
@@ -47,7 +58,7 @@ export function loadReference(config: Config): Reference | null {
   return { files: new Map(files), contentSecurityPolicy }
 }
 
-/** GET /docs, the files of that page, and GET /openapi.json: for everyone, without a key. */
+/** GET /docs, the files of that page, and the documents: for everyone, without a key. */
 export function addReferenceRoutes(router: Router<RequestState>, { files, contentSecurityPolicy }: Reference): void {
   const headers = { 'Content-Security-Policy': contentSecurityPolicy, 'Cache-Control': 'no-cache' }
   for (const [path, readFile] of files) router.get(path, ctx => sendFile(ctx, readFile(), headers))
@@ -58,12 +69,9 @@ function pageFor(environment: Environment): string {
   return read('page.html').replace('data-environment="live"', `data-environment="${environment}"`)
 }
 
-/** The document with the addresses of this installation: its own, and that of `tokens`. */
-function documentFor(tokensUrl: string): string {
-  const document = JSON.parse(read('openapi.json'))
-  document.servers = [{ url: '/' }]
-  document.paths['/v1/tokens'].servers = [{ url: tokensUrl }]
-  return JSON.stringify(document)
+/** The document with the address of this installation. */
+function documentFor(name: string, url: string): string {
+  return JSON.stringify({ ...JSON.parse(read(name)), servers: [{ url }] })
 }
 
 function fileOf(type: string, body: string): StaticFile {

@@ -22,6 +22,7 @@ export const webhookEndpointBody = object(
       type: 'string',
       maxLength: URL_LENGTH_MAX,
       format: 'filled',
+      pattern: '^[hH][tT]{2}[pP][sS]://[^/?@#\\s\\\\]+([/?][^#\\s\\\\]*)?$',
       rule: URL_RULE
     },
     rotate_secret: orNull({

@@ -51,7 +51,7 @@ export const processSettings = {
     ['api'],
     ['test', 'always'],
     'test',
-    'Where `api` serves the reference page `/docs` and `/openapi.json`, without a key: in the test environment only, or in live too.'
+    'Where `api` serves the reference page `/docs` and the OpenAPI documents, without a key: in the test environment only, or in live too.'
   ),
   trustedProxies: integer(
     'TRUSTED_PROXIES',

@@ -8,8 +8,8 @@ import { declineReasons } from '../../machines/declines.js'
 import { paymentStatuses } from '../../machines/model.js'
 import { isRecord } from '../../runtime/json.js'
 import { publicErrorCodes } from './api/error-table.js'
-import type { Json } from './openapi/answer-schemas.js'
-import { openApiDocument } from './openapi/document.js'
+import { openApiDocument, tokensDocument } from './openapi/document.js'
+import { type Json, KNOWN_VALUES, VALUE_TYPES } from './openapi/schema-parts.js'
 
 const NOTIFICATION = '/** Made by `npm run docs` from the schemas of requests and answers (docs/openapi.json). */'
 
@@ -25,36 +25,48 @@ const NAMED_LISTS = {
 /** Names that a type of the language has already. */
 const RENAMED: Readonly<Record<string, string>> = { Error: 'ErrorEnvelope' }
 
+const STATUS = `import type { PaymentStatus } from './answer-types.js'`
+
+/** The files by what the names of their types look like, and the imports of each; all other types are in answer-types.ts. */
+const files = [
+  {
+    path: 'client/request-types.ts',
+    types: /Request$|^PaymentSource|^(Customer|Address|ListPaymentsQuery)$/,
+    head: STATUS
+  },
+  { path: 'client/test-types.ts', types: /^(LoggedWebhookEvent(List)?|WebhookAttempt|Token)$/, head: STATUS },
+  {
+    path: 'client/webhook-types.ts',
+    types: /^(WebhookEvent|.*WebhookEndpoint)$/,
+    head: `import type { Operation, PaymentFailure, PaymentStatus, Refund } from './answer-types.js'`
+  }
+]
+
 /** Path and content of each generated file of client/. */
 export function clientTypeFiles(): { path: string; content: string }[] {
   const { components, paths } = openApiDocument()
-  const known = record(record(components)['schemas'])
-  // One envelope for all errors: the client tells them apart by their code.
-  const schemas = Object.entries(known).filter(([name]) => !/.Error$/.test(name))
-  const declare = ([name, value]: [string, unknown]): string => declaration(name, record(value))
-  const isOfRequest = ([name]: [string, unknown]): boolean => /Request$|^PaymentSource/.test(name)
-  const isOfTests = ([name]: [string, unknown]): boolean => /^(WebhookEvent(List)?|Token)$/.test(name)
   const list = record(record(record(paths)['/v1/payments'])['get'])
-  const query: [string, unknown] = ['ListPaymentsQuery', queryObject(list['parameters'])]
+  const schemas = Object.entries({
+    ...schemasOf(components),
+    ...schemasOf(tokensDocument()['components']),
+    ListPaymentsQuery: queryObject(list['parameters'])
+  })
+  const declared = (isWanted: (name: string) => boolean): string[] =>
+    schemas.filter(([name]) => isWanted(name)).map(([name, value]) => declaration(name, record(value)))
   const lists = Object.entries(NAMED_LISTS).map(
     ([name, values]) => `export type ${name} =${before(unionOf(values.map(quoted), ''))}`
   )
+  const answers = declared(name => !files.some(({ types }) => types.test(name)))
   return [
-    fileOf('client/answer-types.ts', [
-      ...lists,
-      ...schemas.filter(one => !isOfRequest(one) && !isOfTests(one)).map(declare)
-    ]),
-    fileOf('client/test-types.ts', [
-      `import type { PaymentStatus } from './answer-types.js'`,
-      ...schemas.filter(isOfTests).map(declare)
-    ]),
-    fileOf('client/request-types.ts', [
-      `import type { PaymentStatus } from './answer-types.js'`,
-      ...[...schemas.filter(isOfRequest), query].map(declare)
-    ]),
+    fileOf('client/answer-types.ts', [...lists, ...answers]),
+    ...files.map(({ path, types, head }) => fileOf(path, [head, ...declared(name => types.test(name))])),
     { path: 'client/decline-texts.ts', content: declineTexts() },
     { path: 'client/fields.d.ts', content: fieldsTypes() }
   ]
+}
+
+function schemasOf(components: unknown): Json {
+  return record(record(components)['schemas'])
 }
 
 /** As the formatter breaks lines. */
@@ -98,7 +110,9 @@ function fileOf(path: string, parts: readonly string[]): { path: string; content
 function declaration(name: string, schema: Json): string {
   const type = typeOf(schema, '')
   const ownName = RENAMED[name] ?? name
-  return type.startsWith('{') ? `export interface ${ownName} ${type}` : `export type ${ownName} =${before(type)}`
+  return type.startsWith('{') && type.endsWith('}')
+    ? `export interface ${ownName} ${type}`
+    : `export type ${ownName} =${before(type)}`
 }
 
 /** The parameters of a query as an object. */
@@ -110,10 +124,12 @@ function queryObject(parameters: unknown): Json {
 
 /** A schema as a type; `indent` is that of the line on which it begins. */
 function typeOf(schema: Json, indent: string): string {
-  const { $ref, const: constant, enum: values, oneOf, anyOf, type, properties, additionalProperties, items } = schema
+  const { $ref, const: constant, enum: closed, oneOf, anyOf, type, properties, additionalProperties, items } = schema
   if (typeof $ref === 'string') return nameIn($ref)
   if (constant !== undefined) return quoted(constant)
-  if (Array.isArray(values)) return listName(values) ?? unionOf(values.map(quoted), indent)
+  const [values, valueTypes] = [valuesOf(closed ?? schema[KNOWN_VALUES], type), schema[VALUE_TYPES]]
+  if (values !== null) return listName(values) ?? unionOf(values.map(quoted), indent)
+  if (Array.isArray(valueTypes)) return `Readonly<Record<string, ${unionOf(valueTypes.map(String), indent)}>>`
   const variants = oneOf ?? anyOf
   if (Array.isArray(variants))
     return unionOf(
@@ -126,6 +142,12 @@ function typeOf(schema: Json, indent: string): string {
   if (isRecord(additionalProperties)) return `Readonly<Record<string, ${typeOf(additionalProperties, indent)}>>`
   if (isRecord(items)) return `readonly ${elementOf(typeOf(items, indent))}[]`
   return type === 'integer' ? 'number' : String(type)
+}
+
+/** With null where the type allows it: known values leave it out. */
+function valuesOf(known: unknown, type: unknown): unknown[] | null {
+  if (!Array.isArray(known)) return null
+  return [...new Set([...known, ...(Array.isArray(type) && type.includes('null') ? [null] : [])])]
 }
 
 function objectOf(properties: Json, required: unknown, indent: string): string {

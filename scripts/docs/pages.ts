@@ -10,7 +10,7 @@ import { clientTypeFiles } from './client-types.js'
 import { machinePages } from './diagrams/chart-pages.js'
 import { filledPage, type Page, table } from './markdown.js'
 import { metricGroups } from './metrics-page.js'
-import { OPENAPI_FILE, openApiFile } from './openapi/document.js'
+import { documentFiles } from './openapi/document-files.js'
 
 /** Each generated page as it must be. Takes about a second: every picture is laid out anew. */
 export async function generatedPages(): Promise<Page[]> {
@@ -21,7 +21,7 @@ export async function generatedPages(): Promise<Page[]> {
     filledPage('docs/ERRORS.md', { errors: errorTable() }),
     filledPage('docs/HOSTED_FIELDS.md', { release: fieldsScript() }),
     filledPage('docs/METRICS.md', { metrics: metricTables() }),
-    { path: OPENAPI_FILE, content: openApiFile() },
+    ...documentFiles(),
     ...clientTypeFiles(),
     ...(await machinePages())
   ]

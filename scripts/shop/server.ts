@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import Router from '@koa/router'
 import Koa from 'koa'
 import getRawBody from 'raw-body'
-import { type PaymentStatusChanged, PaymentsClient, webhooks } from '../../client/index.js'
+import { PaymentsClient, type WebhookEvent, webhooks } from '../../client/index.js'
 import { listenHere } from '../start/tool-ports.js'
 import type { Order } from './order.js'
 import { OrderBook } from './order-book.js'
@@ -119,7 +119,7 @@ function addWebhook(router: Router, orders: OrderBook, secretNow: () => string):
 }
 
 /** Null: it is not from the payments service, or the shop has no secret yet. */
-function eventIn(body: Buffer, header: string, secret: string): PaymentStatusChanged | null {
+function eventIn(body: Buffer, header: string, secret: string): WebhookEvent | null {
   if (secret === '') return null
   try {
     return webhooks.verify(body, header, secret)

@@ -11,16 +11,18 @@ import { isRecord } from '../../runtime/json.js'
 
 type Json = Readonly<Record<string, unknown>>
 
-const DOCUMENT = 'openapi'
-const document = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as Json
+const documents = ['docs/openapi.json', 'docs/openapi-tokens.json'].map(
+  file => JSON.parse(readFileSync(file, 'utf8')) as Json
+)
 const ajv = new Ajv2020({ strict: false, allErrors: true, formats: fullFormats })
-ajv.addSchema(closed(document) as AnySchema, DOCUMENT)
+for (const [index, document] of documents.entries()) ajv.addSchema(closed(document) as AnySchema, String(index))
 
 /** Problems of an answer as sentences; none for a route that is not documented. */
 export async function problemsOf(method: string, path: string, answer: Response): Promise<string[]> {
-  const operation = operationOf(method, path)
-  if (operation === null) return []
-  const documented = resolve(at(operation, 'responses', String(answer.status)))
+  const found = operationOf(method, path)
+  if (found === null) return []
+  const { operation, document } = found
+  const documented = resolved(document, at(operation, 'responses', String(answer.status)))
   if (documented === undefined) return [`has a status that is not documented: ${answer.status}`]
   const content = at(documented, 'content', 'application/json')
   const text = await answer.text()
@@ -28,7 +30,8 @@ export async function problemsOf(method: string, path: string, answer: Response)
   const body: unknown = JSON.parse(text)
   return [
     ...headerProblems(answer.headers, at(documented, 'headers')),
-    ...schemaProblems(at(content, 'schema', '$ref'), body)
+    ...schemaProblems(at(content, 'schema', '$ref'), body, document),
+    ...codeProblems(at(content, 'examples'), body)
   ]
 }
 
@@ -49,17 +52,28 @@ export function holdAnswersAgainstDocument(): void {
   }
 }
 
-function operationOf(method: string, path: string): unknown {
-  for (const [template, operations] of Object.entries(record(document['paths']))) {
-    const pattern = new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`)
-    if (pattern.test(path)) return at(operations, method.toLowerCase()) ?? null
+function operationOf(method: string, path: string): { operation: unknown; document: Json } | null {
+  for (const document of documents) {
+    for (const [template, operations] of Object.entries(record(document['paths']))) {
+      const pattern = new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`)
+      const operation = at(operations, method.toLowerCase())
+      if (pattern.test(path) && operation !== undefined) return { operation, document }
+    }
   }
   return null
 }
 
-/** Problems of a body under a schema of the document (`#/components/schemas/Payment`). */
-export function schemaProblems(reference: unknown, body: unknown): string[] {
-  const isValid: ValidateFunction | undefined = ajv.getSchema(`${DOCUMENT}${String(reference)}`)
+/** An answer has one of the codes that stand as its examples: the schema of errors is the same for all answers. */
+function codeProblems(examples: unknown, body: unknown): string[] {
+  if (!isRecord(examples)) return []
+  const codes = Object.values(examples).map(example => at(example, 'value', 'error', 'code'))
+  const code = at(body, 'error', 'code')
+  return codes.includes(code) ? [] : [`has the code ${String(code)}, which is not documented for it: ${codes.join()}`]
+}
+
+/** Problems of a body under a schema of a document (`#/components/schemas/Payment`). */
+export function schemaProblems(reference: unknown, body: unknown, document: Json = documents[0] ?? {}): string[] {
+  const isValid: ValidateFunction | undefined = ajv.getSchema(`${documents.indexOf(document)}${String(reference)}`)
   if (isValid === undefined) throw new Error(`docs/openapi.json has no ${String(reference)}.`)
   if (isValid(body)) return []
   return (isValid.errors ?? []).map(
@@ -81,17 +95,19 @@ function headerProblems(headers: Headers, documented: unknown): string[] {
     .map(name => `has the header ${name}, which is not documented for it`)
 }
 
-/** Documents leave room for new fields; a test does not. */
+/** Documents leave room for new fields and values; a test does not. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed)
   if (!isRecord(schema)) return schema
   const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]))
-  const isOpen = schema['type'] === 'object' && isRecord(schema['properties']) && !('additionalProperties' in schema)
-  return isOpen ? { ...inner, additionalProperties: false } : inner
+  const [type, known] = [schema['type'], schema['x-extensible-enum']]
+  const values = Array.isArray(known) ? { enum: [...known, ...(Array.isArray(type) ? [null] : [])] } : {}
+  const isOpen = isRecord(schema['properties']) && schema['additionalProperties'] === true
+  return { ...inner, ...values, ...(isOpen && { additionalProperties: false }) }
 }
 
 /** What a reference within the document stands for. */
-function resolve(value: unknown): unknown {
+function resolved(document: Json, value: unknown): unknown {
   const reference = at(value, '$ref')
   return typeof reference === 'string' ? at(document, ...reference.slice(2).split('/')) : value
 }

@@ -80,7 +80,7 @@ describe('texts of the project', () => {
 
   it('name no host of packages: every installation has its own', () => {
     expect(linesWith(/\b(registry|deb|archive|packages|pypi)\.[a-z0-9-]+\.(org|com|net|io)\b/i)).to.deep.equal([])
-    expect(readFileSync('package-lock.json', 'utf8')).not.to.match(/"resolved": "(?!generators")/)
+    expect(readFileSync('package-lock.json', 'utf8')).not.to.contain('"resolved"')
   })
 
   it('cite nothing that a reader does not have', () => {

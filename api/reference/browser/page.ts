@@ -1,5 +1,5 @@
 /**
- * The reference page: Swagger UI over /openapi.json, in the colour scheme of the system. It can send requests in the test
+ * The reference page: Swagger UI over /openapi.json, or over /openapi-tokens.json, in the colour scheme of the system. It can send requests in the test
  * environment only: a key that moves money does not belong into a page.
  */
 
@@ -34,8 +34,9 @@ function nameEach(selector: string, nameOf: (control: Element) => string): void 
 
 new MutationObserver(completeControls).observe(document.body, { childList: true, subtree: true })
 const isTest = document.getElementById('reference')?.dataset['environment'] === 'test'
+const isOfTokens = new URLSearchParams(location.search).get('document') === 'tokens'
 SwaggerUIBundle({
-  url: 'openapi.json',
+  url: isOfTokens ? 'openapi-tokens.json' : 'openapi.json',
   dom_id: '#reference',
   presets: [SwaggerUIBundle.presets.apis],
   // Swagger UI puts a link into the button that opens an operation: screen readers announce only one of the two.

@@ -2,7 +2,8 @@
 import type { Schema } from '../../../api/http/schema.js'
 import { isRecord } from '../../../runtime/json.js'
 import { table } from '../markdown.js'
-import { answerSchemas, type Json, type ObjectSchema } from '../openapi/answer-schemas.js'
+import { answerSchemas } from '../openapi/answer-schemas.js'
+import type { Json, ObjectSchema } from '../openapi/schema-parts.js'
 
 interface FieldRow {
   readonly path: string
@@ -52,7 +53,7 @@ function resolved(schema: Json): ObjectSchema {
 /** `timestamp or null`. */
 function answerType({ type, format, items }: Json): string {
   const [first, ...others] = [type].flat().map(String)
-  const inner = isRecord(items) ? items : {}
+  const inner: Json = isRecord(items) ? resolved(items) : {}
   if (first === 'array') {
     const fields = isRecord(inner['properties']) ? Object.keys(inner['properties']) : []
     return fields.length > 0 ? `array of \`{${fields.join(', ')}}\`` : `array of ${inner['type']}s`

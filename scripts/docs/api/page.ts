@@ -4,6 +4,7 @@ import { testCards } from '../../../machines/test-cards.js'
 import { filledPage, type Page, table } from '../markdown.js'
 import { answerSchemas } from '../openapi/answer-schemas.js'
 import { tokenRequest } from '../openapi/requests.js'
+import { type Json, KNOWN_VALUES } from '../openapi/schema-parts.js'
 import { documentedCodes, errorsText, TOKEN_CODES } from './error-table.js'
 import { answerTable, fieldTable } from './field-tables.js'
 
@@ -21,8 +22,8 @@ export function nameOf({ method, path }: { method: string; path: string }): stri
 const answers = {
   payment: answerSchemas.Payment,
   card: answerSchemas.Card,
-  'webhook endpoint': answerSchemas.NewWebhookEndpoint,
-  'webhook event': answerSchemas.WebhookEvent,
+  'webhook endpoint': answerSchemas.RegisteredWebhookEndpoint,
+  'webhook event': answerSchemas.LoggedWebhookEvent,
   capabilities: answerSchemas.Capabilities,
   error: answerSchemas.Error,
   token: answerSchemas.Token
@@ -31,6 +32,7 @@ const answers = {
 function madeParts(): ReadonlyMap<string, string> {
   const parts = new Map<string, string>([
     ['routes', routeTable()],
+    ['growing lists', growingLists()],
     ['test-cards', table(['Number', 'Brand', 'What becomes of the payment'], testCardRows())],
     ['fields of POST /v1/tokens', fieldTable('POST /v1/tokens', tokenRequest)],
     ['errors of POST /v1/tokens', errorsText(TOKEN_CODES)]
@@ -51,6 +53,16 @@ function routeTable(): string {
     return [`\`${nameOf(route)}\``, `\`${route.permission}\``, route.needsIdempotencyKey ? 'required' : '', body]
   })
   return table(['Route', 'Permission', '`Idempotency-Key`', 'Body'], rows)
+}
+
+/** The texts of answers and events that may get other values, with those of today. */
+function growingLists(): string {
+  const rows = Object.entries(answerSchemas).flatMap(([name, { properties }]) =>
+    Object.entries<Json>(properties).flatMap(([field, { [KNOWN_VALUES]: values }]) =>
+      Array.isArray(values) ? [[`\`${name}\``, `\`${field}\``, values.map(value => `\`${value}\``).join(', ')]] : []
+    )
+  )
+  return table(['Schema', 'Field', 'Values today'], rows)
 }
 
 function testCardRows(): string[][] {

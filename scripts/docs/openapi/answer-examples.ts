@@ -8,16 +8,22 @@ import { presentPayment } from '../../../api/payments/payment-presenter.js'
 import { presentTestEvent } from '../../../api/test-environment/test-event-presenter.js'
 import { presentEndpoint, presentNewEndpoint } from '../../../api/webhook-endpoint/webhook-endpoint-presenter.js'
 import type { Operation, Payment, PaymentProgress, Refund } from '../../../machines/model.js'
-import { encodeEvent, type StatusChange, statusChangeOf, testChange } from '../../../redis/webhooks/webhook-event.js'
+import {
+  encodeEvent,
+  eventIdOf,
+  type StatusChange,
+  statusChangeOf,
+  testChange
+} from '../../../redis/webhooks/webhook-event.js'
 import { loggedEvent } from '../../../redis/webhooks/webhook-log.js'
 import { readConfig } from '../../../runtime/config.js'
 import { demoCard, demoCustomer } from '../../start/demo-customer.js'
 import { examplePayment } from '../payment-paths/example-payment.js'
-import type { Json } from './answer-schemas.js'
+import type { Json } from './schema-parts.js'
 
 export const EXAMPLE_PAYMENT_ID = '019b8e2c-5c00-7000-8000-000000000001'
 export const EXAMPLE_TOKEN_ID = 'the-token-of-the-hosted-fields'
-export const EXAMPLE_KEY = 'order-1-payment'
+export const EXAMPLE_CARD_ID = '019b8e2c-5c00-7000-8000-000000000002'
 
 const CREATED_AT_MS = Date.UTC(2026, 0, 5, 12)
 const [AMOUNT_CENTS, CAPTURED_CENTS, REFUNDED_CENTS] = [15_990, 12_000, 2_000]
@@ -106,6 +112,8 @@ const refundedInPart = paymentWith('auto', {
 const chargedBack = paymentWith('auto', { ...captured.progress, status: 'charged_back' })
 const expired = paymentWith('manual', { ...held, status: 'expired', phase: 'released' })
 
+export const EXAMPLE_EVENT_ID = eventIdOf(statusChangeOf(captured, afterS(1)))
+
 /** The event of a merchant; one that was delivered with its attempt. */
 function eventOf(state: 'waiting' | 'delivered', change: StatusChange): Json {
   const event = loggedEvent('', state, change)
@@ -114,7 +122,7 @@ function eventOf(state: 'waiting' | 'delivered', change: StatusChange): Json {
 }
 
 const card = presentCard({
-  cardId: '019b8e2c-5c00-7000-8000-000000000002',
+  cardId: EXAMPLE_CARD_ID,
   brand: 'visa',
   last4: demoCard.card_number.slice(-4),
   expirationMonth: demoCard.expiration_month,

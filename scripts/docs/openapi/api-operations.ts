@@ -5,9 +5,11 @@ import { EXAMPLE_TOKEN_ID } from './answer-examples.js'
 export interface OperationWords {
   /** Name of the function that a generated client has. */
   readonly id: string
-  readonly tag: 'Payments' | 'Cards' | 'Webhooks' | 'Service' | 'Test'
+  readonly tag: 'Payments' | 'Cards' | 'Webhooks' | 'Service' | 'Test' | 'Tokens'
   readonly summary: string
   readonly text: string
+  /** The Idempotency-Key of the example; absent: the route takes none. */
+  readonly exampleKey?: string
   /** A body that the route takes. */
   readonly example?: Readonly<Record<string, unknown>>
   readonly answers: readonly {
@@ -38,6 +40,7 @@ export const operationWords: Readonly<Record<string, OperationWords>> = {
     tag: 'Payments',
     summary: 'Charge a card, or hold an amount on it',
     text: 'With `capture` true (the default) the card is charged at once, with false the amount is held until it is captured, cancelled or `expires_at` comes.',
+    exampleKey: 'order-1-payment',
     example: {
       amount_cents: 15_990,
       external_reference: 'order-1',
@@ -56,6 +59,7 @@ export const operationWords: Readonly<Record<string, OperationWords>> = {
     tag: 'Payments',
     summary: 'Capture a pre-authorisation',
     text: 'As a whole or in part, once: what was left out cannot be captured later.',
+    exampleKey: 'order-1-capture',
     example: { amount_cents: 12_000 },
     answers: [{ status: 200, schema: 'Payment', means: 'Captured; or a repeated request.' }, inProgress]
   },
@@ -64,6 +68,7 @@ export const operationWords: Readonly<Record<string, OperationWords>> = {
     tag: 'Payments',
     summary: 'Undo a pre-authorisation, or refund',
     text: 'A pre-authorisation is undone as a whole; a captured payment is refunded in parts or as a whole.',
+    exampleKey: 'order-1-refund',
     example: { amount_cents: 2_000 },
     answers: [{ status: 200, schema: 'Payment', means: 'Cancelled or refunded; or a repeated request.' }, inProgress]
   },
@@ -112,7 +117,7 @@ export const operationWords: Readonly<Record<string, OperationWords>> = {
     summary: 'Register the address for webhooks, or rotate its secret',
     text: 'The same URL again changes nothing, but with `rotate_secret`; another URL has a new secret.',
     example: { url: 'https://shop.example/hooks/payments' },
-    answers: [{ status: 200, schema: 'NewWebhookEndpoint', means: 'Registered.' }]
+    answers: [{ status: 200, schema: 'RegisteredWebhookEndpoint', means: 'Registered.' }]
   },
   'GET /v1/webhook-endpoint': {
     id: 'readWebhookEndpoint',
@@ -153,21 +158,21 @@ export const operationWords: Readonly<Record<string, OperationWords>> = {
     tag: 'Test',
     summary: 'Send a test event to your endpoint',
     text: `${TEST_ONLY} An event of the type \`webhook.test\`, signed and retried like every other one. Each request sends a new one.`,
-    answers: [{ status: 201, schema: 'WebhookEvent', means: 'It is on its way.' }]
+    answers: [{ status: 201, schema: 'LoggedWebhookEvent', means: 'It is on its way.' }]
   },
   'GET /v1/test/webhook-events': {
     id: 'listTestWebhookEvents',
     tag: 'Test',
     summary: 'List the last webhook events, those that were sent last first',
     text: `${TEST_ONLY} An event that is being sent at this moment is missing until its attempt has ended.`,
-    answers: [{ status: 200, schema: 'WebhookEventList', means: 'The last events, with their attempts.' }]
+    answers: [{ status: 200, schema: 'LoggedWebhookEventList', means: 'The last events, with their attempts.' }]
   },
   'POST /v1/test/webhook-events/{id}/replay': {
     id: 'replayTestWebhookEvent',
     tag: 'Test',
     summary: 'Send a webhook event again',
     text: `${TEST_ONLY} The same event with the same \`event_id\`. One that waits is sent at once.`,
-    answers: [{ status: 200, schema: 'WebhookEvent', means: 'It is on its way again.' }]
+    answers: [{ status: 200, schema: 'LoggedWebhookEvent', means: 'It is on its way again.' }]
   }
 }
 
@@ -176,7 +181,7 @@ export const TOKEN_ROUTE = '/v1/tokens'
 /** A route of the process `tokens`. */
 export const tokenOperation: OperationWords = {
   id: 'createToken',
-  tag: 'Cards',
+  tag: 'Tokens',
   summary: 'Turn a typed card into a one-use token',
   text: "From the buyer's browser; a page normally leaves this to the hosted fields. Any origin may call it.",
   example: { ...demoCard },

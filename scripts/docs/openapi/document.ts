@@ -1,71 +1,113 @@
 /**
- * docs/openapi.json: the HTTP API for tools that make clients, mocks and collections of requests (OpenAPI 3.1).
+ * The HTTP API for tools that make clients, mocks and collections of requests: docs/openapi.json (OpenAPI 3.1), and one
+ * document for the side of the browser, which has another address and another key. older-version.ts makes the documents
+ * for tools that read OpenAPI 3.0.
  *
- * It has the same sources as docs/API.md: routes and request schemas of `api/`, the schemas of answers
- * (answer-schemas.ts), the error catalogue. The system tests hold every answer of the service against it.
+ * They have the same sources as docs/API.md: routes and request schemas of `api/`, the schemas of answers
+ * (answer-schemas.ts), the error catalogue. The system tests hold every answer of the service against them.
  */
 import { merchantRoutes } from '../../../api/http/api-app.js'
+import { isRecord } from '../../../runtime/json.js'
 import { documentedCodes, TOKEN_CODES } from '../api/error-table.js'
 import { nameOf } from '../api/page.js'
 import { answerExample } from './answer-examples.js'
-import { answerSchemas, type Json } from './answer-schemas.js'
+import { answerSchemas } from './answer-schemas.js'
 import { type OperationWords, operationWords, TOKEN_ROUTE, tokenOperation } from './api-operations.js'
-import { type ErrorCollectors, errorResponses } from './error-responses.js'
+import { errorResponses } from './error-responses.js'
 import { headerComponents, headersOf, parameterComponents, parametersOf } from './headers.js'
+import { linkComponents, linksOf } from './links.js'
 import { bodyOf, queryParameters, tokenRequest } from './requests.js'
-import { webhookEvents } from './webhook-schemas.js'
+import { type Json, reference } from './schema-parts.js'
+import { webhookEvents } from './webhooks.js'
 
-export const OPENAPI_FILE = 'docs/openapi.json'
+const VERSION = { openapi: '3.1.1' }
+const CONVENTIONS =
+  'Amounts are integers, in cents; times are ISO 8601 in UTC. A number that a double (IEEE 754) would round is refused. Pass over fields of an answer that you do not know, and take values that `x-extensible-enum` does not name: both may come at any time.'
 
-/** The document as a file. */
-export function openApiFile(): string {
-  return `${JSON.stringify(openApiDocument(), null, 2)}\n`
-}
+/** What stands in many places is kept under a name. */
+type Components = Readonly<Record<'schemas' | 'responses', Record<string, Json>>>
 
-/** Throws when a route has no words. */
+/** The API of a merchant's server. Throws when a route has no words. */
 export function openApiDocument(): Json {
-  const schemas: Record<string, Json> = { ...answerSchemas }
-  const responses: Record<string, Json> = {}
-  const collectors: ErrorCollectors = {
-    schema: (name, schema) => {
-      schemas[name] = schema
-      return { $ref: `#/components/schemas/${name}` }
-    },
-    response: (name, response) => {
-      responses[name] = response
-      return { $ref: `#/components/responses/${name}` }
-    }
-  }
-  return withoutLinks({
-    openapi: '3.1.1',
+  const components = newComponents()
+  return completed(components, 'apiKey', 'A secret key: keep it on your server', {
+    ...VERSION,
     info: {
       title: 'Card payments',
       version: '1',
-      description:
-        'Charges cards: authorise and capture in one step or two, cancel, refund in parts, store cards, signed webhooks. The same in words: docs/API.md. Amounts are integers, in cents; times are ISO 8601 in UTC. A number that a double (IEEE 754) would round is refused. Pass over fields of an answer that you do not know.'
+      description: `Charges cards: authorise and capture in one step or two, cancel, refund in parts, store cards, signed webhooks. The same in words: docs/API.md. ${CONVENTIONS}`
     },
     servers: [{ url: 'http://localhost:3000', description: 'the API under `npm start`' }],
-    security: [{ apiKey: [] }],
     tags: [
       { name: 'Payments', description: 'The life of a payment' },
-      { name: 'Cards', description: 'One-use tokens and stored cards' },
+      { name: 'Cards', description: 'Stored cards' },
       { name: 'Webhooks', description: 'Where changes of status are posted to' },
+      { name: 'Events', description: 'What is posted there' },
       { name: 'Service', description: 'What this service can do' },
       { name: 'Test', description: 'Test environment only; in live these routes do not exist' }
     ],
-    paths: paths(collectors),
-    webhooks: webhookEvents(),
-    components: {
-      schemas,
-      responses,
-      parameters: parameterComponents,
-      headers: headerComponents,
-      securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'A secret key: keep it on your server' },
-        publishableKey: { type: 'http', scheme: 'bearer', description: 'A publishable key: it may only make tokens' }
+    paths: paths(components),
+    webhooks: webhookEvents()
+  })
+}
+
+/** The API of a buyer's browser. */
+export function tokensDocument(): Json {
+  const components = newComponents()
+  return completed(components, 'publishableKey', 'A publishable key: it may only make tokens', {
+    ...VERSION,
+    info: {
+      title: 'Card payments: tokens',
+      version: '1',
+      description: `Turns a typed card into a one-use token, from the buyer's browser. ${CONVENTIONS}`
+    },
+    servers: [{ url: 'http://localhost:3001', description: '`tokens` under `npm start`' }],
+    tags: [{ name: 'Tokens', description: 'One-use tokens' }],
+    paths: {
+      [TOKEN_ROUTE]: {
+        post: operation(components, tokenOperation, {
+          permission: 'Needs a publishable key.',
+          parameters: parametersOf(TOKEN_ROUTE),
+          body: { schema: tokenRequest, isOptional: false },
+          codes: TOKEN_CODES
+        })
       }
     }
   })
+}
+
+function newComponents(): Components {
+  return { schemas: { ...answerSchemas }, responses: {} }
+}
+
+/** The document with its key and with the components that it uses. */
+function completed(components: Components, key: string, description: string, document: Json): Json {
+  const all = { ...components, parameters: parameterComponents, headers: headerComponents, links: linkComponents }
+  const whole = { ...document, security: [{ [key]: [] }] }
+  return withoutLinks({
+    ...whole,
+    components: { ...usedOf(all, whole), securitySchemes: { [key]: { type: 'http', scheme: 'bearer', description } } }
+  })
+}
+
+/** The components that `document` refers to, directly or through others. */
+function usedOf(components: Json, document: Json): Json {
+  const used = new Set<string>()
+  const follow = (value: unknown): void => {
+    for (const [, place = ''] of JSON.stringify(value).matchAll(/"#\/components\/(\w+\/[\w-]+)"/g)) {
+      if (used.has(place)) continue
+      used.add(place)
+      const [kind = '', name = ''] = place.split('/')
+      const group = components[kind]
+      follow(isRecord(group) ? group[name] : undefined)
+    }
+  }
+  follow(document)
+  const groups = Object.entries(components).map(([kind, group]) => [
+    kind,
+    Object.fromEntries(Object.entries(isRecord(group) ? group : {}).filter(([name]) => used.has(`${kind}/${name}`)))
+  ])
+  return Object.fromEntries(groups.filter(([, group = {}]) => Object.keys(group).length > 0))
 }
 
 /** Links in descriptions lead to other pages of docs/, which a tool does not have. */
@@ -76,37 +118,59 @@ function withoutLinks(document: Json): Json {
   return JSON.parse(text) as Json
 }
 
-function paths(collect: ErrorCollectors): Json {
+function paths(components: Components): Json {
   const found: Record<string, Record<string, unknown>> = {}
   for (const route of merchantRoutes) {
     const name = nameOf(route)
     const [method = '', path = ''] = name.split(' ')
     const words = operationWords[name]
     if (words === undefined) throw new Error(`scripts/docs/openapi/api-operations.ts has no words for ${name}.`)
-    const parameters = [...parametersOf(route), ...(route.query === null ? [] : queryParameters(route.query))]
-    const body = route.body === null ? {} : { requestBody: bodyOf(words, route.body, collect.schema) }
+    if (route.needsIdempotencyKey !== (words.exampleKey !== undefined))
+      throw new Error(`${name}: no key of an example.`)
     found[path] = {
       ...found[path],
-      [method.toLowerCase()]: {
-        ...described(words, `Needs a key with the permission \`${route.permission}\`.`),
-        parameters,
-        ...body,
-        responses: {
-          ...answers(words, route.needsIdempotencyKey),
-          ...errorResponses(
-            { id: words.id, movesMoney: route.needsIdempotencyKey },
-            documentedCodes(name, route),
-            collect
-          )
-        }
-      }
+      [method.toLowerCase()]: operation(components, words, {
+        permission: `Needs a key with the permission \`${route.permission}\`.`,
+        parameters: [
+          ...parametersOf(route.path, words.exampleKey),
+          ...(route.query === null ? [] : queryParameters(route.query))
+        ],
+        body: route.body,
+        codes: documentedCodes(name, route)
+      })
     }
   }
-  return { ...found, [TOKEN_ROUTE]: tokenPath(collect) }
+  return found
 }
 
-function described({ id, tag, summary, text }: OperationWords, permission: string): Json {
-  return { operationId: id, tags: [tag], summary, description: `${text} ${permission}` }
+interface Facts {
+  readonly permission: string
+  readonly parameters: readonly Json[]
+  readonly body: Parameters<typeof bodyOf>[1] | null
+  readonly codes: Parameters<typeof errorResponses>[1]
+}
+
+function operation({ schemas, responses }: Components, words: OperationWords, facts: Facts): Json {
+  const { id, tag, summary, text, exampleKey } = words
+  const movesMoney = exampleKey !== undefined
+  const keep =
+    (group: Record<string, Json>, kind: string) =>
+    (name: string, value: Json): Json => {
+      group[name] = value
+      return { $ref: `#/components/${kind}/${name}` }
+    }
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description: `${text} ${facts.permission}`,
+    parameters: facts.parameters,
+    ...(facts.body !== null && { requestBody: bodyOf(words, facts.body, keep(schemas, 'schemas')) }),
+    responses: {
+      ...answers(words, movesMoney),
+      ...errorResponses({ id, movesMoney }, facts.codes, keep(responses, 'responses'))
+    }
+  }
 }
 
 function answers({ answers: known, id }: OperationWords, movesMoney: boolean): Json {
@@ -116,28 +180,11 @@ function answers({ answers: known, id }: OperationWords, movesMoney: boolean): J
       description: means,
       headers: headersOf(status, movesMoney),
       ...(schema && {
-        content: {
-          'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, example: answerExample(id, status) }
-        }
+        content: { 'application/json': { schema: reference(schema), example: answerExample(id, status) } },
+        ...linksOf(schema)
       })
     }
   ])
   if (responses.length === 0) throw new Error(`scripts/docs/openapi/api-operations.ts: ${id} answers nothing.`)
   return Object.fromEntries(responses)
-}
-
-function tokenPath(collect: ErrorCollectors): Json {
-  return {
-    servers: [{ url: 'http://localhost:3001', description: '`tokens` under `npm start`: the side of the browser' }],
-    post: {
-      ...described(tokenOperation, 'Needs a publishable key.'),
-      security: [{ publishableKey: [] }],
-      parameters: parametersOf({ path: TOKEN_ROUTE, needsIdempotencyKey: false }),
-      requestBody: bodyOf(tokenOperation, { schema: tokenRequest, isOptional: false }, collect.schema),
-      responses: {
-        ...answers(tokenOperation, false),
-        ...errorResponses({ id: tokenOperation.id, movesMoney: false }, TOKEN_CODES, collect)
-      }
-    }
-  }
 }

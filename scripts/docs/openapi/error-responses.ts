@@ -1,13 +1,13 @@
 /** The errors of a route, by status; the rows of the catalogue are their examples. */
 import { type ErrorCode, errorCatalogue } from '../../../runtime/errors.js'
 import { publicCodesOf, STANDARD_CODES } from '../api/error-table.js'
-import { errorSchema, type Json } from './answer-schemas.js'
 import { headersOf, isAboutPayment } from './headers.js'
-import { capitalised, type SchemaCollector } from './requests.js'
+import { capitalised } from './requests.js'
+import { type Json, reference } from './schema-parts.js'
 
 const EXAMPLE_ID = '0193c1a5-7c2e-7f5a-8a3b-1d2e3f4a5b6c'
 
-/** Names of generated types. A status without a name fails the build of the document. */
+/** Names of responses. A status without a name fails the build of the document. */
 const nameOfStatus: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -23,11 +23,8 @@ const nameOfStatus: Readonly<Record<number, string>> = {
   503: 'Unavailable'
 }
 
-/** What stands in many routes is kept under a name; each function answers the reference to it. */
-export interface ErrorCollectors {
-  readonly schema: SchemaCollector
-  readonly response: (name: string, response: Json) => Json
-}
+/** Keeps a response that stands in many routes under a name; answers the reference to it. */
+export type ResponseCollector = (name: string, response: Json) => Json
 
 /** What tells the errors of one route from those of others. */
 interface Route {
@@ -37,23 +34,17 @@ interface Route {
 }
 
 /** Responses by status. Those that most routes share have plain names (`NotFound`), others begin with their operation. */
-export function errorResponses(route: Route, codes: readonly ErrorCode[], collect: ErrorCollectors): Json {
+export function errorResponses(route: Route, codes: readonly ErrorCode[], collect: ResponseCollector): Json {
   const standard = byStatus(STANDARD_CODES)
   const responses = [...byStatus(codes)].map(([status, rows]) => {
     const isStandard = standard.get(status)?.join() === rows.join() && !(route.movesMoney && isAboutPayment(status))
     const name = `${isStandard ? '' : capitalised(route.id)}${nameOf(status)}`
-    return [String(status), collect.response(name, responseOf(name, status, rows, route, collect))] as const
+    return [String(status), collect(name, responseOf(status, rows, route))] as const
   })
   return Object.fromEntries(responses)
 }
 
-function responseOf(
-  name: string,
-  status: number,
-  rows: readonly ErrorCode[],
-  { movesMoney }: Route,
-  collect: ErrorCollectors
-): Json {
+function responseOf(status: number, rows: readonly ErrorCode[], { movesMoney }: Route): Json {
   return {
     description: publicCodesOf(rows)
       .map(code => `\`${code}\``)
@@ -61,7 +52,7 @@ function responseOf(
     headers: headersOf(status, movesMoney),
     content: {
       'application/json': {
-        schema: collect.schema(name.endsWith('Error') ? name : `${name}Error`, errorSchema(rows)),
+        schema: reference('Error'),
         examples: Object.fromEntries(rows.map(row => [row, exampleOf(row)]))
       }
     }

@@ -1,11 +1,12 @@
 /** Headers of requests and answers; docs/API.md has the same tables in prose. */
-
-import { EXAMPLE_KEY, EXAMPLE_PAYMENT_ID } from './answer-examples.js'
-import type { Json } from './answer-schemas.js'
+import { EXAMPLE_CARD_ID, EXAMPLE_EVENT_ID, EXAMPLE_PAYMENT_ID } from './answer-examples.js'
+import { type Json, KNOWN_VALUES } from './schema-parts.js'
 
 const uuid = { type: 'string', format: 'uuid' }
+// With the pattern, tools that make up values make UUIDs.
+const sentUuid = { ...uuid, pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' }
 const text = { type: 'string' }
-const seconds = { type: 'integer', minimum: 0 }
+const seconds = { type: 'integer', format: 'int32', minimum: 0 }
 
 export const parameterComponents: Readonly<Record<string, Json>> = {
   PaymentId: {
@@ -13,25 +14,31 @@ export const parameterComponents: Readonly<Record<string, Json>> = {
     in: 'path',
     required: true,
     description: 'Id of the payment',
-    schema: uuid,
+    schema: sentUuid,
     example: EXAMPLE_PAYMENT_ID
   },
-  EventId: { name: 'id', in: 'path', required: true, description: 'Id of the webhook event', schema: uuid },
-  CardId: { name: 'id', in: 'path', required: true, description: 'Id of the stored card', schema: text },
-  IdempotencyKey: {
-    name: 'Idempotency-Key',
-    in: 'header',
+  EventId: {
+    name: 'id',
+    in: 'path',
     required: true,
-    description:
-      'New for each intention to move money, written down before the request is sent, and the same for each repetition of it. 1 to 255 printable ASCII characters; a key that is a card number and nothing else is refused.',
-    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]{1,255}$' },
-    example: EXAMPLE_KEY
+    description: 'Id of the webhook event',
+    schema: sentUuid,
+    example: EXAMPLE_EVENT_ID
+  },
+  CardId: {
+    name: 'id',
+    in: 'path',
+    required: true,
+    description: 'Id of the stored card',
+    schema: text,
+    example: EXAMPLE_CARD_ID
   },
   CorrelationId: {
     name: 'X-Correlation-Id',
     in: 'header',
     description: 'A UUID of yours; it comes back in the answer and in errors',
-    schema: uuid
+    schema: sentUuid,
+    example: '0193c1a5-7c2e-4f5a-8a3b-1d2e3f4a5b6c'
   },
   Prefer: {
     name: 'Prefer',
@@ -51,25 +58,38 @@ export const headerComponents: Readonly<Record<string, Json>> = {
   Location: { description: 'Path of the payment', schema: { type: 'string', format: 'uri-reference' } },
   'Idempotent-Replayed': {
     description: '`true`: this is the answer to an earlier request with the same key',
-    schema: { const: 'true' }
+    schema: { ...text, [KNOWN_VALUES]: ['true'] }
   },
   'Preference-Applied': { description: 'How long the answer was waited for', schema: text },
   'Server-Timing': { description: 'Where the time went: queue, lock, network, store (ms)', schema: text },
   'X-Service-Warning': {
     description: '`secret-key-in-browser`: a page has used a secret key. Revoke it',
-    schema: { const: 'secret-key-in-browser' }
+    schema: { ...text, [KNOWN_VALUES]: ['secret-key-in-browser'] }
   },
-  'WWW-Authenticate': { description: '`Bearer`', schema: { const: 'Bearer' } }
+  'WWW-Authenticate': { description: '`Bearer`', schema: { ...text, [KNOWN_VALUES]: ['Bearer'] } }
 }
 
-/** What a request of the route brings beside its body and query. */
-export function parametersOf(route: { readonly path: string; readonly needsIdempotencyKey: boolean }): Json[] {
-  const names = [
-    ...(route.path.includes('/:id') ? [idIn(route.path)] : []),
-    ...(route.needsIdempotencyKey ? ['IdempotencyKey', 'Prefer'] : []),
-    'CorrelationId'
+/** Not a component: each route has an example of its own, because a tool sends the examples as they are. */
+function idempotencyKey(example: string): Json {
+  return {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: true,
+    description:
+      'New for each intention to move money, written down before the request is sent, and the same for each repetition of it. 1 to 255 printable ASCII characters; a key that is a card number and nothing else is refused.',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]{1,255}$' },
+    example
+  }
+}
+
+/** What a request of the route brings beside its body and query. `exampleKey`: for a route with an Idempotency-Key. */
+export function parametersOf(path: string, exampleKey?: string): Json[] {
+  const component = (name: string): Json => ({ $ref: `#/components/parameters/${name}` })
+  return [
+    ...(path.includes('/:id') ? [component(idIn(path))] : []),
+    ...(exampleKey === undefined ? [] : [idempotencyKey(exampleKey), component('Prefer')]),
+    component('CorrelationId')
   ]
-  return names.map(name => ({ $ref: `#/components/parameters/${name}` }))
 }
 
 function idIn(path: string): string {

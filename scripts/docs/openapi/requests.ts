@@ -3,21 +3,27 @@ import type { MerchantRoute } from '../../../api/http/route.js'
 import type { Schema } from '../../../api/http/schema.js'
 import type { TokenField } from '../../../api/tokens/card-input.js'
 import { isRecord } from '../../../runtime/json.js'
-import type { Json } from './answer-schemas.js'
 import type { OperationWords } from './api-operations.js'
+import type { Json } from './schema-parts.js'
 
 /** Keeps a schema under a name; answers the reference to it. */
 export type SchemaCollector = (name: string, schema: Json) => Json
+
+/** Without U+0080 to U+009F, U+2028 and U+2029, which are refused too: generated PHP holds patterns against bytes. */
+const CONTROL = '\\x00-\\x1f\\x7f'
+const PLAIN = { pattern: `^[^${CONTROL}]*$` }
+/** From the first character on: generated Python looks there only. */
+const FILLED = { minLength: 1, pattern: `^[^${CONTROL}]*[^\\s${CONTROL}][^${CONTROL}]*$` }
 
 /** Formats that only this service knows, as far as a tool can check them; the description says the rest. */
 const knownFormats: Readonly<Record<string, Json>> = {
   email: { format: 'email' },
   'date-time': { format: 'date-time' },
-  filled: { minLength: 1, pattern: '\\S' },
+  filled: FILLED,
   'cpf-or-cnpj': { pattern: '^([0-9]{11}|[0-9A-Z]{12}[0-9]{2})$' },
-  'metadata-key': { minLength: 1, pattern: '\\S' },
-  text: {},
-  note: {}
+  'metadata-key': FILLED,
+  text: PLAIN,
+  note: { pattern: '^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]*$' }
 }
 
 /**
@@ -36,6 +42,13 @@ const COMMON = [
   'required',
   'maxProperties'
 ]
+
+/** Objects within requests that have a name of their own, by the name of their field. */
+const namedParts: Readonly<Record<string, string>> = {
+  customer: 'Customer',
+  address: 'Address',
+  payment_source: 'PaymentSource'
+}
 
 /** The body of a route. */
 export function bodyOf(
@@ -62,12 +75,24 @@ export function queryParameters(query: Schema): Json[] {
   return Object.entries(properties).map(([name, field]) => {
     const rules = isRecord(field) ? field : {}
     const { description, ...schema } = publicSchema(rules, noNames)
-    return { name, in: 'query', description, schema: name === 'limit' ? listLimit : schema }
+    const example = exampleParameters[name]
+    if (example === undefined) throw new Error(`scripts/docs/openapi/requests.ts has no example for ${name}.`)
+    return { name, in: 'query', description, schema: name === 'limit' ? listLimit : schema, example }
   })
 }
 
+/** Without them, tools invent values that the service refuses. */
+const exampleParameters: Readonly<Record<string, unknown>> = {
+  status: 'captured',
+  external_reference: 'order-1',
+  created_from: '2026-01-05T00:00:00Z',
+  created_to: '2026-01-06T00:00:00Z',
+  limit: 20,
+  cursor: 'next_cursor-of-the-page-before'
+}
+
 /** `limit` of a list as a number. */
-export const listLimit = { type: 'integer', minimum: 1, maximum: 100 } as const
+export const listLimit = { type: 'integer', format: 'int32', minimum: 1, maximum: 100 } as const
 
 /** The body of POST /v1/tokens, whose rules are functions (api/tokens/card-input.ts): here is what a tool can check. */
 const tokenFields: Readonly<Record<TokenField, Json>> = {
@@ -77,9 +102,8 @@ const tokenFields: Readonly<Record<TokenField, Json>> = {
     rule: '12 to 19 digits without spaces, with a valid check digit'
   },
   holder_name: {
-    minLength: 1,
+    ...FILLED,
     maxLength: 120,
-    pattern: '\\S',
     description: 'the name on the card',
     rule: '1 to 120 characters, with fewer than 12 digits, because 12 may be a card number'
   },
@@ -101,14 +125,21 @@ export const tokenRequest: Schema = {
 /** A schema as others may read it. */
 function publicSchema(schema: Schema, collect: SchemaCollector): Json {
   if (Array.isArray(schema['oneOf'])) return oneOf(schema, collect)
-  const below = (field: unknown): Json => publicSchema(isRecord(field) ? field : {}, collect)
+  const below = (field: unknown, name = ''): Json => {
+    const inner = publicSchema(isRecord(field) ? field : {}, collect)
+    const partName = namedParts[name]
+    return partName === undefined ? inner : collect(partName, inner)
+  }
   const { properties, additionalProperties, propertyNames, format, type } = schema
   const whole: Json = {
     ...(Object.keys(schema).some(key => key === 'type') ? {} : { type: 'string' }),
-    ...Object.fromEntries(COMMON.flatMap(key => (key in schema ? [[key, schema[key]]] : []))),
+    ...Object.fromEntries(COMMON.flatMap(key => (isSaid(schema[key]) ? [[key, schema[key]]] : []))),
+    ...([type].flat().includes('integer') && { format: integerFormat(schema) }),
     ...formatOf(format),
+    // A pattern of its own says more than that of the format, unless installations differ in it.
+    ...(format === 'filled' && 'pattern' in schema && { pattern: schema['pattern'] }),
     ...(isRecord(properties) && {
-      properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, below(field)]))
+      properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, below(field, name)]))
     }),
     ...(additionalProperties === false && { additionalProperties }),
     ...(isRecord(additionalProperties) && { additionalProperties: below(additionalProperties) }),
@@ -116,6 +147,16 @@ function publicSchema(schema: Schema, collect: SchemaCollector): Json {
     description: [schema['description'], schema['rule'], defaultOf(schema)].filter(Boolean).join('; ')
   }
   return Array.isArray(type) && type.length > 2 ? anyOf(whole, type) : whole
+}
+
+/** OpenAPI 3.0 knows no empty `required`. */
+function isSaid(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined
+}
+
+/** Without a format, generators take 32 bits. */
+function integerFormat({ maximum }: Schema): string {
+  return Number(maximum) < 2 ** 31 ? 'int32' : 'int64'
 }
 
 function defaultOf(schema: Schema): string {
@@ -131,7 +172,11 @@ const rulesOfType: Readonly<Record<string, readonly string[]>> = {
 function anyOf(schema: Json, types: readonly unknown[]): Json {
   const variants = types.map(type => {
     const rules = rulesOfType[String(type)] ?? []
-    return { type, ...Object.fromEntries(rules.flatMap(key => (key in schema ? [[key, schema[key]]] : []))) }
+    return {
+      type,
+      ...(type === 'number' && { format: 'double' }),
+      ...Object.fromEntries(rules.flatMap(key => (key in schema ? [[key, schema[key]]] : [])))
+    }
   })
   return { anyOf: variants, description: schema['description'] }
 }
@@ -143,7 +188,10 @@ function formatOf(format: unknown): Json {
   return known
 }
 
-/** Variants get names of their own: tools choose between them by the tag. */
+/**
+ * Variants get names of their own. Tools tell them apart by what they require: with a `discriminator`, generated clients
+ * lose its field or send it twice.
+ */
 function oneOf({ oneOf: variants, discriminator, description }: Schema, collect: SchemaCollector): Json {
   const tag = isRecord(discriminator) ? String(discriminator['propertyName']) : ''
   const named = (Array.isArray(variants) ? variants : []).filter(isRecord).map(variant => {
@@ -151,16 +199,9 @@ function oneOf({ oneOf: variants, discriminator, description }: Schema, collect:
     const kind = isRecord(properties[tag]) ? String(properties[tag]['const']) : ''
     const required = Array.isArray(variant['required']) ? variant['required'] : []
     const whole = publicSchema({ ...variant, description, required: [tag, ...required] }, collect)
-    return [kind, collect(`PaymentSource${capitalised(kind)}`, whole)] as const
+    return collect(`PaymentSource${capitalised(kind)}`, whole)
   })
-  return {
-    description,
-    oneOf: named.map(([, reference]) => reference),
-    discriminator: {
-      propertyName: tag,
-      mapping: Object.fromEntries(named.map(([kind, reference]) => [kind, reference['$ref']]))
-    }
-  }
+  return { description, oneOf: named }
 }
 
 /** For schemas that have no variants. */

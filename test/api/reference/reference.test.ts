@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { loadReference } from '../../../api/reference/reference.js'
 import { readConfig } from '../../../runtime/config.js'
 import { isRecord } from '../../../runtime/json.js'
-import { OPENAPI_FILE } from '../../../scripts/docs/openapi/document.js'
+import { documents, OPENAPI_FILE } from '../../../scripts/docs/openapi/document-files.js'
 import { useBrowser } from '../../support/browser.js'
 import { useApi } from '../running-api.js'
 
@@ -27,13 +27,15 @@ describe('the reference page', function () {
     expect(again.status).to.equal(304)
   })
 
-  it('shows docs/openapi.json with the addresses of this installation', async () => {
-    const { servers, paths, ...rest } = JSON.parse(await (await fetch(`${api.url}/openapi.json`)).text())
-    expect(servers).to.deep.equal([{ url: '/' }])
-    expect(paths['/v1/tokens'].servers).to.deep.equal([{ url: 'http://localhost:4001' }])
-    const { servers: _, paths: known, ...document } = JSON.parse(readFileSync(OPENAPI_FILE, 'utf8'))
-    expect(rest).to.deep.equal(document)
-    expect(Object.keys(paths)).to.deep.equal(Object.keys(known))
+  it('serves the documents with the addresses of this installation, and links to them', async () => {
+    const page = await (await fetch(`${api.url}/docs`)).text()
+    for (const [path, { servers: _, ...document }] of documents()) {
+      const name = path.replace('docs/', '')
+      const { servers, ...served } = JSON.parse(await (await fetch(`${api.url}/${name}`)).text())
+      expect(served, name).to.deep.equal(document)
+      expect(servers).to.deep.equal([{ url: name.includes('tokens') ? 'http://localhost:4001' : '/' }])
+      expect(page).to.contain(`href="${name}"`)
+    }
   })
 
   it('is not served in the live environment, unless it is configured', () => {
@@ -55,12 +57,19 @@ describe('the reference page', function () {
     await page.waitForURL('**/docs#/Test/sendTestWebhookEvent')
   })
 
+  it('shows the route of tokens, with the address of tokens', async () => {
+    const page = await browser.open(`${api.url}/docs`)
+    await page.click('text=Tokens, for the browser')
+    await page.waitForSelector('#operations-Tokens-createToken')
+    expect(await page.locator('.opblock').count()).to.equal(1)
+  })
+
   it('shows every operation on a phone within its width', async () => {
     const page = await browser.open(`${api.url}/docs`, { viewport: { width: 390, height: 844 } })
     await page.waitForSelector('.opblock')
     const paths: unknown = JSON.parse(readFileSync(OPENAPI_FILE, 'utf8')).paths
     const routes = Object.values(isRecord(paths) ? paths : {}).flatMap(route =>
-      isRecord(route) ? Object.keys(route).filter(name => name !== 'servers') : []
+      isRecord(route) ? Object.keys(route) : []
     )
     // And the webhook.
     expect(await page.locator('.opblock').count()).to.equal(routes.length + 1)

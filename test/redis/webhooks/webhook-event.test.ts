@@ -24,7 +24,7 @@ function bodyOf(payment: Payment): Record<string, unknown> {
   }
   const queued = decodeQueued(`0 ${encodeWaiting(change, terms)}`, 0, null)
   const body = JSON.parse(encodeEvent(queued.change, queued.terms)) as Record<string, unknown>
-  expect(schemaProblems('#/components/schemas/PaymentStatusChanged', body)).to.deep.equal([])
+  expect(schemaProblems('#/components/schemas/WebhookEvent', body)).to.deep.equal([])
   return body
 }
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import { isRecord } from '../../../runtime/json.js'
-import { openApiDocument } from '../../../scripts/docs/openapi/document.js'
+import { openApiDocument, tokensDocument } from '../../../scripts/docs/openapi/document.js'
 import { Merchant } from '../../support/merchant.js'
 import { useService } from '../../support/service.js'
 import { setFaults } from '../../support/simulator.js'
@@ -16,7 +16,9 @@ interface Operation {
   readonly responses: Readonly<Record<string, Content>>
 }
 
-const paths = openApiDocument()['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>
+const paths = Object.fromEntries(
+  [openApiDocument(), tokensDocument()].flatMap(({ paths }) => Object.entries(isRecord(paths) ? paths : {}))
+) as Readonly<Record<string, Readonly<Record<string, Operation>>>>
 const exampleIn = (content: Content | undefined): Readonly<Record<string, unknown>> =>
   content?.content['application/json'].example ?? {}
 

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { isRecord } from '../../../runtime/json.js'
-import { openApiDocument } from '../../../scripts/docs/openapi/document.js'
+import { openApiDocument, tokensDocument } from '../../../scripts/docs/openapi/document.js'
 import { problemsOf } from '../../support/documented-answers.js'
 import { Merchant } from '../../support/merchant.js'
 import { useService } from '../../support/service.js'
@@ -30,11 +30,11 @@ interface Request {
 /** What stands for a token, a card or a payment that exists: the test puts it in when it sends. */
 const REAL = { token: 'a real token', card: 'a real card', payment: 'a real payment' }
 
-const paths = openApiDocument()['paths'] as Readonly<Record<string, Readonly<Record<string, Json>>>>
+const paths = Object.fromEntries(
+  [openApiDocument(), tokensDocument()].flatMap(({ paths }) => Object.entries(isRecord(paths) ? paths : {}))
+) as Readonly<Record<string, Readonly<Record<string, Json>>>>
 const routes = Object.entries(paths).flatMap(([path, operations]) =>
-  Object.keys(operations)
-    .filter(method => method !== 'servers')
-    .map(method => `${method.toUpperCase()} ${path}`)
+  Object.keys(operations).map(method => `${method.toUpperCase()} ${path}`)
 )
 
 /** The example of a request body; null for a route without one. */

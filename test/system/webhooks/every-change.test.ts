@@ -74,7 +74,7 @@ describe('webhooks of a running service', function () {
       expect(new Set(arrived.map(({ event }) => event['event_id'])).size).to.equal(statuses.length)
       for (const request of arrived) {
         expect(isSignedWith(secret, request)).to.equal(true)
-        expect(schemaProblems('#/components/schemas/PaymentStatusChanged', request.event)).to.deep.equal([])
+        expect(schemaProblems('#/components/schemas/WebhookEvent', request.event)).to.deep.equal([])
       }
       const payment = await merchant.read(id)
       const { amount_cents, captured_cents, refunded_cents } = payment

@@ -1,21 +1,21 @@
 /** What the service posts to a merchant's endpoint (docs/WEBHOOKS.md). */
 import { EVENT_TYPE, TEST_EVENT_TYPE } from '../../../redis/webhooks/webhook-event.js'
 import { eventExample } from './answer-examples.js'
-import type { Json } from './answer-schemas.js'
+import { type Json, oneOfKnown, reference } from './schema-parts.js'
 
 const signature = {
   name: 'X-Service-Signature',
   in: 'header',
   required: true,
   description:
-    '`t=<seconds since 1970>,v1=<hex>`: HMAC-SHA256 of `t`, a dot and the body as it arrived, with the secret of the endpoint. After a rotation there are several `v1`.',
+    '`t=<seconds since 1970>,v1=<hex>`: HMAC-SHA256 of `t` as it stands in the header, a dot and the body as it arrived, with the secret of the endpoint; 64 lower-case hex digits. After a rotation there are several `v1`.',
   schema: { type: 'string' }
 }
 const eventName = {
   name: 'X-Service-Event',
   in: 'header',
   required: true,
-  schema: { enum: [EVENT_TYPE, TEST_EVENT_TYPE], type: 'string' }
+  schema: oneOfKnown('the type of the event', [EVENT_TYPE, TEST_EVENT_TYPE])
 }
 
 export function webhookEvents(): Json {
@@ -23,7 +23,8 @@ export function webhookEvents(): Json {
     [EVENT_TYPE]: {
       post: {
         operationId: 'paymentStatusChanged',
-        tags: ['Webhooks'],
+        // Not the tag of the routes: generators would replace their class with that of the events.
+        tags: ['Events'],
         summary: 'The status of a payment has changed',
         description:
           'Delivered at least once, in order for each payment, again and again for about three days until it is answered with 2xx. A notice: the truth is what readPayment answers.',
@@ -33,7 +34,7 @@ export function webhookEvents(): Json {
           required: true,
           content: {
             'application/json': {
-              schema: { $ref: '#/components/schemas/PaymentStatusChanged' },
+              schema: reference('WebhookEvent'),
               example: eventExample()
             }
           }
