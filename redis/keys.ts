@@ -80,7 +80,7 @@ export const keys = {
   webhookEvents: (partition: number, paymentKey: string) => `${tag(partition)}:hookfifo:${paymentKey}`,
   /** The failed attempts of the first of them. */
   webhookTries: (partition: number, paymentKey: string) => `${tag(partition)}:hooktries:${paymentKey}`,
-  /** Payments (`<payment key> <merchant>`) by the time of the next attempt. */
+  /** Payments (`encodePlace`) by the time of the next attempt. */
   webhookDue: (partition: number) => `${tag(partition)}:hookdue`,
   /** Payments that wait for the endpoint of their merchant, by the time at which their first event is given up. */
   webhookParked: (partition: number, merchantId: string) => `${tag(partition)}:hookparked:${merchantId}`,

@@ -1,8 +1,10 @@
 /**
- * How records are stored: one table per type has a row for each field, and encoding and decoding follow from it. A field
- * without a row does not compile.
+ * How values are stored: as a JSON list that begins with the number of its format. One table per type has a row for each
+ * field, and encoding and decoding follow from it. A field without a row does not compile. Only the tables make and
+ * read these lists; scripts compare their heads, and put together lists of texts that the tables made.
  */
-import { WrittenByNewer } from '../machines/written-by-newer.js'
+import { WrittenByOtherVersion } from '../machines/written-by-other-version.js'
+import { parseJson } from '../runtime/json.js'
 
 /** Writes a value in the form in which it is stored, and reads it. */
 export interface Format<Value, Stored> {
@@ -10,11 +12,19 @@ export interface Format<Value, Stored> {
   decode(stored: Stored): Value
 }
 
+/** The format of all that this version stores. Two versions with the same number read each other's values. */
+export const FORMAT = 1
+
+/** A value that no version can have written. It is set aside: a repeat would fail in the same way. */
+export class DamagedValue extends Error {}
+
 /** In the place of a default: the field is always stored. */
 export const required = undefined
 
 /** A row of a list: the default, and the format of what is not JSON already. */
 type ListRow<Value> = readonly [initial: Value | typeof required, format?: Format<Value, unknown>]
+
+type Table<T> = { readonly [Field in keyof T]-?: ListRow<T[Field]> }
 
 /** A 0 that is not the default. No field is a boolean. */
 const ZERO = false
@@ -23,11 +33,9 @@ const ZERO = false
  * A JSON list with the values in the order of the rows. A default is stored as 0, or left out when nothing follows; so is
  * an empty list. Rows stay where they are: a new one goes to the end, where an older version passes it over.
  *
- * `decode` throws `WrittenByNewer` when a required field is missing.
+ * `decode` throws `DamagedValue` when a required field is missing.
  */
-export function storedList<T extends object>(
-  table: { readonly [Field in keyof T]-?: ListRow<T[Field]> }
-): Format<T, unknown[]> {
+export function storedList<T extends object>(table: Table<T>): Format<T, unknown[]> {
   type Value = T[keyof T]
   // A hot path: a payment is encoded and decoded several times per command. V8 keeps objects of up to 18 fields fast here.
   const fields = Object.keys(table) as (keyof T)[]
@@ -55,11 +63,47 @@ export function storedList<T extends object>(
         const coded = at < stored.length ? stored[at] : 0
         const given = coded === ZERO ? 0 : coded
         const one = coded === 0 ? initials[at] : (formats[at]?.decode(given) ?? (given as Value))
-        if (one === required) throw new WrittenByNewer(`A stored record lacks ${String(field)}.`)
+        if (one === required) throw new DamagedValue(`A stored list lacks ${String(field)}.`)
         value[field] = one
       }
       return value as T
     }
+  }
+}
+
+/**
+ * The text of a whole value: the list of a table, with the number of the format before it. `name` is for error messages,
+ * such as "payment"; those never quote the value.
+ *
+ * `decode` throws `WrittenByOtherVersion` for another format, and `DamagedValue` for what is no such list.
+ */
+export function storedValue<T extends object>(name: string, table: Table<T>): Format<T, string> {
+  const list = storedList(table)
+  return {
+    encode: value => JSON.stringify([FORMAT, ...list.encode(value)]),
+    decode(text) {
+      const [format, ...elements] = listIn(text)
+      if (format === FORMAT) return decodeSurely(name, () => list.decode(elements))
+      if (!Number.isInteger(format)) throw new DamagedValue(`A stored ${name} is not a list with a format number.`)
+      throw new WrittenByOtherVersion(
+        `A stored ${name} has format ${format}, and this version reads format ${FORMAT}: a process of another version can read it.`
+      )
+    }
+  }
+}
+
+function listIn(text: string): unknown[] {
+  const value = parseJson(text)
+  return Array.isArray(value) ? value : []
+}
+
+/** Errors of formats that met a value of another type say nothing of use, and may quote it. */
+function decodeSurely<Value>(name: string, decode: () => Value): Value {
+  try {
+    return decode()
+  } catch (error) {
+    if (error instanceof WrittenByOtherVersion || error instanceof DamagedValue) throw error
+    throw new DamagedValue(`A stored ${name} has elements of another type.`)
   }
 }
 
@@ -78,7 +122,10 @@ export function oneOf<Word extends string>(words: readonly Word[]): Format<Word,
     decode(position) {
       const word = words[position]
       if (word !== undefined) return word
-      throw new WrittenByNewer(`A stored record has word ${position} of ${words}, which this version does not know.`)
+      if (!Number.isInteger(position)) throw new DamagedValue(`A stored list has no number for one of ${words}.`)
+      throw new WrittenByOtherVersion(
+        `A stored list has word ${position} of ${words}, which this version does not know.`
+      )
     }
   }
 }

@@ -79,6 +79,7 @@ await runProcess('payments', async context => {
       inWork.commands--
       return outcome
     },
+    onLeft: () => metrics.notEnded('left'),
     log
   })
   onStop('command loop', () => loop.stop())

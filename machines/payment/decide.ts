@@ -19,7 +19,7 @@ import {
   type RefusalCode
 } from '../model.js'
 import { pureStepOf } from '../pure-transition.js'
-import { WrittenByNewer } from '../written-by-newer.js'
+import { WrittenByOtherVersion } from '../written-by-other-version.js'
 import { classify } from './classify.js'
 import type { PaymentContext } from './context.js'
 import type { AskedEvent, Effect, LifecycleEvent, PaymentEvent, Policy } from './events.js'
@@ -51,7 +51,7 @@ export type Decision =
       readonly operationResult: OperationResult | null
     }
 
-/** Judges one event. Throws only for a stored payment whose place the chart does not know: `WrittenByNewer`. */
+/** Judges one event. Throws only for a stored payment whose place the chart does not know: `WrittenByOtherVersion`. */
 export function decide(payment: Payment, happened: PaymentEvent, policy: Policy): Decision {
   const snapshot = snapshotOf(payment, policy)
   const event = classify(payment, happened, policy)
@@ -135,7 +135,7 @@ function snapshotOf(payment: Payment, policy: Policy): Snapshot {
     try {
       place = paymentMachine.resolveState({ value: phase === null ? status : { [status]: phase }, context })
     } catch (cause) {
-      throw new WrittenByNewer(`The payment ${payment.terms.id} is ${name}, which this version does not know.`, {
+      throw new WrittenByOtherVersion(`The payment ${payment.terms.id} is ${name}, which this version does not know.`, {
         cause
       })
     }

@@ -2,11 +2,15 @@
 import type { Command } from '../../machines/commands.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { paymentKeyOf } from '../keys.js'
+import { DamagedValue, required, storedList, storedValue } from '../stored-fields.js'
+import { storedCommand } from './stored-command.js'
 
 export interface CommandEntry {
   /** Id of the stream entry: what is acknowledged. */
   readonly entryId: string
   readonly partition: number
+  /** As they stand in the stream. */
+  readonly fields: readonly string[]
   /** Payment key of the payment (keys.ts). */
   readonly paymentKey: string
   readonly command: Command
@@ -27,52 +31,59 @@ export interface CommandEntry {
   readonly dueAtMs: number | null
 }
 
-/** The fields of a stream entry, in pairs; `accepted` is added by accept_payment.lua alone. */
-export function encodeEntry(entry: Omit<CommandEntry, 'entryId' | 'partition' | 'accepted'>): string[] {
-  const fields = ['p', entry.paymentKey, 'c', JSON.stringify(entry.command)]
-  if (entry.record !== null) fields.push('k', entry.record, 'y', entry.idempotencyKey ?? '')
-  if (entry.replyTo !== null) fields.push('r', entry.replyTo.channel, 'i', entry.replyTo.commandId)
-  if (entry.correlationId !== null) fields.push('x', entry.correlationId)
-  if (entry.traceparent !== null) fields.push('t', entry.traceparent)
-  if (entry.deliveryCount > 0) fields.push('n', String(entry.deliveryCount))
-  if (entry.dueAtMs !== null) fields.push('d', String(entry.dueAtMs))
-  return fields
+/** What is stored of an entry in its field `e`. */
+type EntryContent = Omit<CommandEntry, 'entryId' | 'partition' | 'fields' | 'accepted'>
+
+interface StoredEntry extends Omit<EntryContent, 'dueAtMs'> {
+  /** A text, because fire_due.lua puts a score there. */
+  readonly dueAt: string | null
 }
 
-/** A command of the service itself: no request waits for the result. `dueAtMs`: of a `wake`. */
+const storedEntry = storedValue<StoredEntry>('command', {
+  paymentKey: [required],
+  command: [required, storedCommand],
+  deliveryCount: [0],
+  dueAt: [null],
+  idempotencyKey: [null],
+  record: [null],
+  replyTo: [null, storedList<NonNullable<CommandEntry['replyTo']>>({ channel: [required], commandId: [required] })],
+  correlationId: [null],
+  traceparent: [null]
+})
+
+/** The fields of a stream entry; accept_payment.lua adds the payment as `s`. */
+export function encodeEntry({ dueAtMs, ...content }: EntryContent): string[] {
+  return ['e', storedEntry.encode({ ...content, dueAt: dueAtMs === null ? null : String(dueAtMs) })]
+}
+
+const UNREQUESTED = {
+  idempotencyKey: null,
+  record: null,
+  replyTo: null,
+  correlationId: null,
+  traceparent: null,
+  deliveryCount: 0
+} as const
+
+/** A command of the service itself: no request waits for the result. */
 export function encodeServiceCommand(paymentId: string, command: Command, dueAtMs: number | null = null): string[] {
-  const unrequested = {
-    idempotencyKey: null,
-    record: null,
-    replyTo: null,
-    correlationId: null,
-    traceparent: null,
-    deliveryCount: 0,
-    dueAtMs
-  }
-  return encodeEntry({ paymentKey: paymentKeyOf(paymentId), command, ...unrequested })
+  return encodeEntry({ paymentKey: paymentKeyOf(paymentId), command, dueAtMs, ...UNREQUESTED })
 }
 
-/** Reads an entry. Throws when it is not one of ours; the caller makes it a dead letter. */
-export function decodeEntry(partition: number, entryId: string, pairs: readonly string[]): CommandEntry {
-  const fields = fieldsOf(pairs)
-  const paymentKey = fields.get('p')
-  const command = fields.get('c')
-  if (paymentKey === undefined || command === undefined)
-    throw new Error(`The stream entry ${entryId} is not a command.`)
-  const channel = fields.get('r')
-  return {
-    entryId,
-    partition,
-    paymentKey,
-    command: JSON.parse(command) as Command,
-    idempotencyKey: fields.get('y') ?? null,
-    record: fields.get('k') ?? null,
-    replyTo: channel === undefined ? null : { channel, commandId: fields.get('i') ?? '' },
-    correlationId: fields.get('x') ?? null,
-    traceparent: fields.get('t') ?? null,
-    deliveryCount: Number(fields.get('n') ?? 0),
-    accepted: fields.get('s') ?? null,
-    dueAtMs: fields.has('d') ? Number(fields.get('d')) : null
-  }
+/** A `wake` for fire_due.lua, which puts the payment key and the due time in the places of `%s`. */
+export const WAKE_TEMPLATE = storedEntry.encode({
+  paymentKey: '%s',
+  command: { kind: 'wake' },
+  dueAt: '%s',
+  ...UNREQUESTED
+})
+
+/** Reads an entry. Throws as `storedValue` does. */
+export function decodeEntry(partition: number, entryId: string, fields: readonly string[]): CommandEntry {
+  const named = fieldsOf(fields)
+  const text = named.get('e')
+  if (text === undefined) throw new DamagedValue(`The stream entry ${entryId} is not a command.`)
+  const { dueAt, ...content } = storedEntry.decode(text)
+  const dueAtMs = dueAt === null ? null : Number(dueAt)
+  return { entryId, partition, fields, ...content, dueAtMs, accepted: named.get('s') ?? null }
 }

@@ -6,13 +6,15 @@
  * it; a worker that is silent for too long loses its entries to the others (takeover.ts).
  */
 import type { CommandResult } from '../../machines/commands.js'
+import { WrittenByOtherVersion } from '../../machines/written-by-other-version.js'
 import { withCrashPoints } from '../../runtime/crash-points.js'
 import { messageOf } from '../../runtime/message-of.js'
 import type { Redis } from '../connection/connections.js'
 import { keys, PAYMENTS_GROUP, partitionNumbers } from '../keys.js'
-import { encodeResult } from '../payments/payment-record.js'
+import { encodeResult } from '../payments/idempotency.js'
 import { defineScript } from '../scripts.js'
 import { type CommandEntry, decodeEntry, encodeEntry } from './command-entry.js'
+import { encodeLetter } from './stored-letter.js'
 
 const requeue = defineScript('requeue')
 const deadLetter = defineScript('dead_letter')
@@ -25,6 +27,8 @@ export interface StreamEntry {
   /** Id of the stream entry: what is acknowledged. */
   readonly entryId: string
   readonly partition: number
+  /** As they stand in the stream. */
+  readonly fields: readonly string[]
 }
 
 /** A kind of work: where its commands are, who takes them, and how they are read. */
@@ -35,7 +39,7 @@ export interface WorkKind<E extends StreamEntry> {
   readonly heartbeats: string
   /** Key of the stream of a partition. */
   stream(partition: number): string
-  /** Throws for what is no such command; the caller makes it a dead letter. */
+  /** Throws `WrittenByOtherVersion` for what is left to a worker of that version; for any other error it is a dead letter. */
   decode(partition: number, entryId: string, fields: readonly string[]): E
   /** The fields of a command that a worker may have begun. */
   encodeRedelivered(entry: E): string[]
@@ -54,16 +58,16 @@ export const paymentWork: WorkKind<CommandEntry> = {
 }
 
 /** An entry that could not be read as a command. */
-export interface UnreadableEntry {
-  readonly partition: number
-  readonly entryId: string
-  readonly fields: readonly string[]
+export interface UnreadableEntry extends StreamEntry {
   readonly reason: string
 }
 
 export interface ReadResult<E extends StreamEntry> {
   readonly entries: E[]
+  /** Damaged, or none of ours. */
   readonly unreadable: UnreadableEntry[]
+  /** Of another version, which can read them. */
+  readonly foreign: UnreadableEntry[]
 }
 
 /** Creates the streams and their group where they are missing. Safe to call at any time. */
@@ -110,7 +114,7 @@ export async function readCommands<E extends StreamEntry>(
       ...news
     )
   )
-  const result: ReadResult<E> = { entries: [], unreadable: [] }
+  const result: ReadResult<E> = { entries: [], unreadable: [], foreign: [] }
   for (const [stream, found] of reply ?? []) {
     const partition = partitions[streams.indexOf(stream)] ?? 0
     for (const [entryId, fields] of found) collectEntry(result, work, partition, entryId, fields ?? [])
@@ -118,7 +122,7 @@ export async function readCommands<E extends StreamEntry>(
   return result
 }
 
-/** Puts an entry where it belongs: with the commands, or with what can't be read as one. */
+/** Puts an entry where it belongs: with the commands, or with what this version can't read as one. */
 function collectEntry<E extends StreamEntry>(
   result: ReadResult<E>,
   work: WorkKind<E>,
@@ -129,12 +133,8 @@ function collectEntry<E extends StreamEntry>(
   try {
     result.entries.push(work.decode(partition, entryId, fields))
   } catch (error) {
-    result.unreadable.push({
-      partition,
-      entryId,
-      fields,
-      reason: messageOf(error)
-    })
+    const list = error instanceof WrittenByOtherVersion ? result.foreign : result.unreadable
+    list.push({ partition, entryId, fields, reason: messageOf(error) })
   }
 }
 
@@ -156,7 +156,7 @@ async function releaseCommand(redis: Redis, entry: CommandEntry): Promise<boolea
 export async function requeueEntry<E extends StreamEntry>(
   redis: Redis,
   work: WorkKind<E>,
-  { partition, entryId, fields }: Omit<UnreadableEntry, 'reason'>
+  { partition, entryId, fields }: StreamEntry
 ): Promise<boolean> {
   return (await requeue(redis, [work.stream(partition)], [work.group, entryId, ...fields])) === 1
 }
@@ -179,7 +179,7 @@ export async function deadLetterCommand(
 ): Promise<boolean> {
   const { partition, entryId, paymentKey, record } = entry
   const fields = encodeEntry(entry)
-  return await deadLetterFields(redis, paymentWork, { partition, entryId, paymentKey, record, fields }, details)
+  return await deadLetterFields(redis, paymentWork, { partition, entryId, fields, paymentKey, record }, details)
 }
 
 /** Takes an entry that is not a command out of circulation. */
@@ -196,7 +196,7 @@ export async function deadLetterEntry<E extends StreamEntry>(
 async function deadLetterFields<E extends StreamEntry>(
   redis: Redis,
   work: WorkKind<E>,
-  entry: Pick<CommandEntry, 'partition' | 'entryId' | 'paymentKey' | 'record'> & { fields: readonly string[] },
+  entry: StreamEntry & Pick<CommandEntry, 'paymentKey' | 'record'>,
   { reason, nowMs, wakeAtMs, result }: DeadLetterDetails
 ): Promise<boolean> {
   const { partition, entryId, paymentKey, record, fields } = entry
@@ -210,12 +210,9 @@ async function deadLetterFields<E extends StreamEntry>(
       entryId,
       paymentKey,
       wakeAtMs ?? '',
-      result === null ? '' : encodeResult(result),
+      encodeResult(result),
       ...fields,
-      'reason',
-      reason,
-      'dead_lettered_at',
-      String(nowMs)
+      ...encodeLetter({ reason, deadLetteredAtMs: nowMs })
     ]
   )
   return moved === 1
@@ -226,8 +223,6 @@ export interface CommandQueue {
   requeue(entry: CommandEntry): Promise<boolean>
   /** For one that this worker has not begun: keeps the delivery count, so the next worker may begin it. */
   release(entry: CommandEntry): Promise<boolean>
-  /** The same for one that this version can't read: for a worker of a newer one. */
-  leave(entry: CommandEntry): Promise<boolean>
   deadLetter(entry: CommandEntry, details: DeadLetterDetails): Promise<boolean>
 }
 
@@ -235,7 +230,6 @@ export function createCommandQueue(redis: Redis): CommandQueue {
   return {
     requeue: entry => requeueCommand(redis, paymentWork, entry),
     release: entry => releaseCommand(redis, entry),
-    leave: entry => releaseCommand(redis, entry),
     deadLetter: (entry, details) => deadLetterCommand(redis, entry, details)
   }
 }
@@ -270,7 +264,7 @@ export async function heldEntries<E extends StreamEntry>(
   { idleMs, max, isKnown = () => false }: { idleMs: number; max: number; isKnown?: (entryId: string) => boolean }
 ): Promise<ReadResult<E>> {
   const stream = work.stream(partition)
-  const result: ReadResult<E> = { entries: [], unreadable: [] }
+  const result: ReadResult<E> = { entries: [], unreadable: [], foreign: [] }
   const isFull = (): boolean => result.entries.length + result.unreadable.length >= max
   let [from, isLastPage] = ['-', false]
   while (!isLastPage && !isFull()) {

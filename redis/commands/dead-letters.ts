@@ -1,25 +1,24 @@
-/** Commands that were taken out of circulation, with the reason; an operator reads them and puts them back. */
-
+/**
+ * Commands that were taken out of circulation, with the reason; an operator reads them and puts them back. A letter has the
+ * fields of the stream entry that it was, and `l` beside them.
+ */
 import type { Redis } from '../connection/connections.js'
 import { fieldsOf } from '../connection/reply-fields.js'
 import { keys, partitionNumbers, paymentIdOfKey } from '../keys.js'
 import { defineScript } from '../scripts.js'
-import { decodeEntry } from './command-entry.js'
+import { decodeEntry, encodeEntry } from './command-entry.js'
+import { decodeLetter, type Letter } from './stored-letter.js'
 
 const replayLetter = defineScript('replay_letter')
 
-export interface DeadLetter {
+export interface DeadLetter extends Letter {
   /** `<partition>:<entry id>`: what an operator names it by. */
   readonly letterId: string
-  readonly reason: string
-  readonly deadLetteredAtMs: number
   /** Null when the entry was not readable as a command; it can be looked at and discarded, and not replayed. */
   readonly command: { readonly paymentId: string; readonly kind: string } | null
-  /** All that is written in the entry. */
+  /** All that is written in the letter. */
   readonly fields: Readonly<Record<string, string>>
 }
-
-const NOT_OF_THE_COMMAND = new Set(['reason', 'dead_lettered_at', 'n'])
 
 /** All dead letters, oldest first in each partition. */
 export async function listDeadLetters(redis: Redis, partitions: number): Promise<DeadLetter[]> {
@@ -43,13 +42,11 @@ export async function replayDeadLetter(redis: Redis, letterId: string): Promise<
       `The dead letter ${letterId} is not a command, so it can't be replayed. Look at it, then \`dead-letter discard ${letterId}\`.`
     )
   }
-  const fields = Object.entries(letter.fields)
-    .filter(([name]) => !NOT_OF_THE_COMMAND.has(name))
-    .flat()
+  const entry = decodeEntry(partition, entryId, Object.entries(letter.fields).flat())
   const moved = await replayLetter(
     redis,
     [keys.deadLetters(partition), keys.commands(partition)],
-    [entryId, ...fields, 'n', '1']
+    [entryId, ...encodeEntry({ ...entry, deliveryCount: 1 })]
   )
   if (moved !== 1) throw new Error(`The dead letter ${letterId} was replayed by another operator just now.`)
   return letter
@@ -85,8 +82,7 @@ function letterOf(partition: number, entryId: string, pairs: readonly string[]):
   const fields = fieldsOf(pairs)
   return {
     letterId: `${partition}:${entryId}`,
-    reason: fields.get('reason') ?? 'no reason recorded',
-    deadLetteredAtMs: Number(fields.get('dead_lettered_at') ?? Number.NaN),
+    ...decodeLetter(fields.get('l') ?? ''),
     command: commandOf(partition, entryId, pairs),
     fields: Object.fromEntries(fields)
   }

@@ -8,6 +8,7 @@
 -- ARGV[6..] fields of the dead letter, in pairs
 --
 -- Returns 1, or 0 when the entry was finished in the meantime.
+-- include store_result
 if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 0 then
   return 0
 end
@@ -17,9 +18,6 @@ if ARGV[4] ~= '' then
   redis.call('ZADD', KEYS[3], ARGV[4], ARGV[3])
 end
 if ARGV[5] ~= '' then
-  local record = redis.call('GET', KEYS[4])
-  if record and string.sub(record, 1, 1) == 'P' then
-    redis.call('SET', KEYS[4], 'D' .. string.sub(record, 2) .. ' ' .. ARGV[5], 'KEEPTTL')
-  end
+  storeResult(KEYS[4], ARGV[5])
 end
 return 1

@@ -2,6 +2,8 @@
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
 import { defineScript } from '../scripts.js'
+import { DELIVERY_TEMPLATE } from '../webhooks/delivery-entry.js'
+import { WAKE_TEMPLATE } from './command-entry.js'
 
 const fireDue = defineScript('fire_due')
 
@@ -16,7 +18,7 @@ export async function fireExpiries(redis: Redis, partition: number, nowMs: numbe
 /** Turns retries of webhooks that are due into commands. Returns how many; `FIRE_MAX`: there may be more. */
 export async function fireRetries(redis: Redis, partition: number, nowMs: number): Promise<number> {
   const places = [keys.webhookDue(partition), keys.deliveries(partition)]
-  return Number(await fireDue(redis, places, [nowMs, FIRE_MAX, '{"kind":"deliver"}']))
+  return Number(await fireDue(redis, places, [nowMs, FIRE_MAX, DELIVERY_TEMPLATE]))
 }
 
 /** How many queries of a partition are due. */
@@ -37,5 +39,5 @@ async function fire(
   list: string,
   { partition, nowMs, max }: { partition: number; nowMs: number; max: number }
 ): Promise<number> {
-  return Number(await fireDue(redis, [list, keys.commands(partition)], [nowMs, max, '{"kind":"wake"}']))
+  return Number(await fireDue(redis, [list, keys.commands(partition)], [nowMs, max, WAKE_TEMPLATE]))
 }

@@ -8,8 +8,8 @@ import type { CommandResult } from '../../machines/commands.js'
 import type { PaymentProgress } from '../../machines/model.js'
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
-import { decodeProgress, decodeResult, encodeProgress, encodeResult } from '../payments/payment-record.js'
-import { type Format, storedList } from '../stored-fields.js'
+import { storedProgress, storedResult } from '../payments/payment-record.js'
+import { type Format, required, storedList, storedValue } from '../stored-fields.js'
 import type { CommandEntry } from './command-entry.js'
 
 /** Where the time of a command went in its worker, ms. Measured there; sent along with the reply. */
@@ -38,29 +38,44 @@ const storedTimes = storedList<WorkerTimes>({
   workMs: [0, tenths]
 })
 
-/** `<command id> D <times> <result>` or `<command id> O <times> <progress>`; '' when there is nothing to say. */
+interface ReplyMessage {
+  readonly commandId: string
+  readonly times: WorkerTimes | null
+  /** Null while the outcome is not known. */
+  readonly result: CommandResult | null
+  /** Without a result. */
+  readonly progress: PaymentProgress | null
+}
+
+const storedReply = storedValue<ReplyMessage>('reply', {
+  commandId: [required],
+  times: [null, storedTimes],
+  result: [null, storedResult],
+  progress: [null, storedProgress]
+})
+
+/** The message of a reply; '' when there is nothing to say. */
 export function encodeReply(
   { replyTo }: Pick<CommandEntry, 'replyTo'>,
   result: CommandResult | null,
   progress: PaymentProgress | null,
-  times?: WorkerTimes
+  times: WorkerTimes | null = null
 ): string {
-  if (replyTo === null) return ''
-  const taken = JSON.stringify(times === undefined ? null : storedTimes.encode(times))
-  if (result !== null) return `${replyTo.commandId} D ${taken} ${encodeResult(result)}`
-  return progress === null ? '' : `${replyTo.commandId} O ${taken} ${encodeProgress(progress)}`
+  if (replyTo === null || (result === null && progress === null)) return ''
+  return storedReply.encode({
+    commandId: replyTo.commandId,
+    times,
+    result,
+    progress: result === null ? progress : null
+  })
 }
 
 /** Null for what can't be read: a reply that is lost costs time, and the stored result is the authority. */
 export function decodeReply(message: string): { commandId: string; reply: Reply } | null {
-  const [, commandId = '', kind, taken = '', body = ''] = /^(\S+) ([DO]) (\S+) (.*)$/s.exec(message) ?? []
   try {
-    if (kind === undefined) return null
-    const given = JSON.parse(taken) as unknown[] | null
-    const times = given === null ? null : storedTimes.decode(given)
-    return kind === 'D'
-      ? { commandId, reply: { kind: 'ended', result: decodeResult(body), times } }
-      : { commandId, reply: { kind: 'open', progress: decodeProgress(body), times } }
+    const { commandId, times, result, progress } = storedReply.decode(message)
+    if (result !== null) return { commandId, reply: { kind: 'ended', result, times } }
+    return progress === null ? null : { commandId, reply: { kind: 'open', progress, times } }
   } catch {
     return null
   }

@@ -5,7 +5,7 @@
 local function appendEvent(events, deliveries, undeliverable, place, sinceMs, event)
   local waiting = redis.call('RPUSH', events, sinceMs .. ' ' .. event)
   if waiting == 1 then
-    redis.call('XADD', deliveries, '*', 'p', place, 'c', '{"kind":"deliver"}')
+    redis.call('XADD', deliveries, '*', 'e', place)
   elseif waiting > 100 then
     redis.call('RPOP', events)
     local change = string.match(event, '^%S+ (.*)$')

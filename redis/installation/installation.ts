@@ -12,9 +12,11 @@ import type { Config } from '../../runtime/config.js'
 import { delay } from '../../runtime/delay.js'
 import { isRecord, parseJson } from '../../runtime/json.js'
 import type { ProcessContext } from '../../runtime/lifecycle.js'
+import { version } from '../../runtime/version.js'
 import { connect, disconnect, type Redis } from '../connection/connections.js'
 import { openWrites, type Writes } from '../connection/writes.js'
 import { keys } from '../keys.js'
+import { FORMAT, required, storedValue } from '../stored-fields.js'
 import { rejectAsUnreachable, requireDurability } from './durability.js'
 import { requirePermissions } from './permissions.js'
 import { requireReplay } from './replay.js'
@@ -26,6 +28,19 @@ export interface Installation {
   readonly partitions: number
   readonly id: string
 }
+
+/** Its format number is that of all the data. */
+const storedInstallation = storedValue<Installation>('installation', {
+  id: [required],
+  environment: [required],
+  partitions: [required]
+})
+
+/** The key `installation` of a memory-only Redis. */
+const storedTie = storedValue<Pick<Installation, 'environment' | 'id'>>('installation', {
+  id: [required],
+  environment: [required]
+})
 
 /** What a process is configured with; partitions by those that use them. An empty id is not compared. */
 type Wanted = Pick<Config, 'environment' | 'installationId'> & { readonly partitions?: number }
@@ -77,7 +92,7 @@ export async function claimInstallation(redis: Redis, wanted: Wanted & { partiti
   const known = await findInstallation(redis)
   if (known !== null) return agreed(known, wanted)
   const born: Installation = { environment, partitions, id: installationId || randomUUID() }
-  const found = await redis.set(keys.installation(), JSON.stringify(born), 'NX', 'GET')
+  const found = await redis.set(keys.installation(), storedInstallation.encode(born), 'NX', 'GET')
   return found === null ? born : agreed(readStamp(found), wanted)
 }
 
@@ -104,7 +119,7 @@ export async function findInstallation(redis: Redis): Promise<Installation | nul
 /** Ties a memory-only Redis to the installation of the durable one. Throws a sentence when it is tied to another one. */
 export async function tieMemoryOnly(secrets: Redis, installation: Installation): Promise<void> {
   const { environment, id } = installation
-  const stamp = JSON.stringify({ environment, id })
+  const stamp = storedTie.encode({ environment, id })
   const found = (await secrets.get(keys.installation())) ?? (await secrets.set(keys.installation(), stamp, 'NX', 'GET'))
   const sentence = otherTie(found, installation)
   if (sentence !== undefined) throw new Error(sentence)
@@ -112,10 +127,14 @@ export async function tieMemoryOnly(secrets: Redis, installation: Installation):
 
 /** The sentence about a memory-only Redis that is tied to another installation. `found`: what it holds of that. */
 export function otherTie(found: string | null, { environment, id }: Installation): string | undefined {
-  const other: unknown = found === null ? null : parseJson(found)
-  if (!isRecord(other) || (other['environment'] === environment && other['id'] === id)) return undefined
+  if (found === null) return undefined
+  const other = tieIn(found)
+  if (other === null) {
+    return "The Redis of SECRETS_REDIS_URL serves an installation that this version can't read. Restart that Redis: it keeps nothing."
+  }
+  if (other.environment === environment && other.id === id) return undefined
   return (
-    `The Redis of SECRETS_REDIS_URL serves installation ${String(other['id'])} (${String(other['environment'])}), and the data of REDIS_URL belongs to ${id} (${environment}). ` +
+    `The Redis of SECRETS_REDIS_URL serves installation ${other.id} (${other.environment}), and the data of REDIS_URL belongs to ${id} (${environment}). ` +
     'Give each installation a memory-only Redis of its own. If the other one is gone, restart that Redis: it keeps nothing.'
   )
 }
@@ -143,16 +162,35 @@ export function agreed(found: Installation, wanted: Wanted): Installation {
 
 /** The sentence for /readyz when another server, or an emptied one, answers in the place of installation `id`. */
 export async function changeOf(redis: Redis, id: string): Promise<string | undefined> {
-  const found = await findInstallation(redis).catch(rejectAsUnreachable)
+  const text = await redis.get(keys.installation()).catch(rejectAsUnreachable)
+  const found = text === null ? null : readStamp(text)
   if (found?.id === id) return undefined
   const now = found === null ? 'is empty' : `holds the data of installation ${found.id}`
   return `The Redis of REDIS_URL ${now}; this process was started on ${id}. Stop the processes, bring that data back, then start them.`
 }
 
 function readStamp(text: string): Installation {
-  const { environment, partitions, id } = parseJson(text) as Partial<Installation>
-  if ((environment === 'test' || environment === 'live') && typeof partitions === 'number' && typeof id === 'string') {
-    return { environment, partitions, id }
+  const found = parseJson(text)
+  const format = Array.isArray(found) ? found[0] : undefined
+  if (format === FORMAT) return storedInstallation.decode(text)
+  if (typeof format === 'number') {
+    throw new Error(
+      `REDIS_URL holds data in format ${format}, and this version (${version}) reads format ${FORMAT}. Start a version that reads format ${format}; nothing was written.`
+    )
+  }
+  if (isRecord(found) && 'partitions' in found) {
+    throw new Error(
+      `REDIS_URL holds data without a format number, from a build before the first release, and this version (${version}) reads format ${FORMAT}. Such data is not converted: start with an empty database (\`npm start\`: another DATA_DIR), or start that build again; nothing was written.`
+    )
   }
   throw new Error('The key `installation` of REDIS_URL is not readable. Is this the Redis of another program?')
+}
+
+/** Null for what this version can't read. */
+function tieIn(text: string): Pick<Installation, 'environment' | 'id'> | null {
+  try {
+    return storedTie.decode(text)
+  } catch {
+    return null
+  }
 }

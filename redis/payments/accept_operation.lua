@@ -12,7 +12,7 @@ local earlier = redis.call('GET', KEYS[1])
 if earlier then
   return { 'earlier', payment, earlier }
 end
-if string.match(payment, '^(%d+) ') ~= ARGV[3] then
+if string.match(payment, '^%[%d+,(%d+),') ~= ARGV[3] then
   return { 'changed', payment }
 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])

@@ -11,19 +11,20 @@
 -- ARGV[7] result of the command or ''                        ARGV[8] consumer group
 -- ARGV[9] entry id to acknowledge or ''                      ARGV[10] reply channel or ''
 -- ARGV[11] reply                ARGV[12] entry id that must still be with its worker, or ''
--- ARGV[13] merchant id          ARGV[14] since when the outcome is in doubt, ms, or ''
+-- ARGV[13] place of the payment in deliveries   ARGV[14] since when the outcome is in doubt, ms, or ''
 -- ARGV[15] sale id or ''        ARGV[16] next reconciliation, ms, or ''  ARGV[17] mark of the leaf  ARGV[18] most members of an index
 --
 -- Returns 1, -1 VERSION_CONFLICT, or -2 TAKEN_OVER: the entry is not with any worker any more.
 -- include add_to_index
 -- include remove_from_index
 -- include append_event
+-- include store_result
 local payment, due, review, endpoint, events, idempotency, commands, inDoubt, sales, reconcile, before, leaf, after, leafAfter, deliveries, undeliverable =
   unpack(KEYS)
-local version, record, member, expiryMs, reason, event, result, group, ended, channel, reply, begun, merchant, doubtMs, sale, reconcileMs, mark, max =
+local version, record, member, expiryMs, reason, event, result, group, ended, channel, reply, begun, place, doubtMs, sale, reconcileMs, mark, max =
   unpack(ARGV)
-local head = redis.call('GETRANGE', payment, 0, 15)
-if string.match(head, '^(%d+) ') ~= version then
+local head = redis.call('GETRANGE', payment, 0, 23)
+if string.match(head, '^%[%d+,(%d+),') ~= version then
   return -1
 end
 if begun ~= '' and #redis.call('XPENDING', commands, group, begun, begun, 1) == 0 then
@@ -58,13 +59,10 @@ if sale ~= '' then
   redis.call('HSET', sales, sale, member)
 end
 if event ~= '' and redis.call('EXISTS', endpoint) == 1 then
-  appendEvent(events, deliveries, undeliverable, member .. ' ' .. merchant, redis.call('TIME')[1] .. '000', event)
+  appendEvent(events, deliveries, undeliverable, place, redis.call('TIME')[1] .. '000', event)
 end
 if result ~= '' then
-  local open = redis.call('GET', idempotency)
-  if open and string.sub(open, 1, 1) == 'P' then
-    redis.call('SET', idempotency, 'D' .. string.sub(open, 2) .. ' ' .. result, 'KEEPTTL')
-  end
+  storeResult(idempotency, result)
 end
 if ended ~= '' then
   redis.call('XACK', commands, group, ended)

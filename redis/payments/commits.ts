@@ -12,9 +12,11 @@ import { encodeReply, type WorkerTimes } from '../commands/replies.js'
 import type { Writes } from '../connection/writes.js'
 import { idempotencyRecord, keys, PAYMENTS_GROUP, paymentKeyOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
+import { encodePlace } from '../webhooks/delivery-entry.js'
 import { encodeWaiting, statusChangeOf } from '../webhooks/webhook-event.js'
+import { encodeResult } from './idempotency.js'
 import { INDEX_KEY_MAX, leafMark, saleOf, statusIndex, withLeaves } from './payment-indexes.js'
-import { encodePayment, encodeResult } from './payment-record.js'
+import { encodePayment } from './payment-record.js'
 
 const commit = defineScript('commit')
 const finish = defineScript('finish')
@@ -85,8 +87,13 @@ export function createCommitStore(writes: Writes, indexMax: number = INDEX_KEY_M
           ? NO_REPLY
           : { channel: replyTo?.channel ?? '', message: encodeReply(entry, result, null, times) }
       const places = [keys.idempotency(partition, record ?? 'none'), keys.commands(partition)]
-      const text = result === null ? '' : encodeResult(result)
-      const values = [text, PAYMENTS_GROUP, entry.entryId, inScript(reply).channel, inScript(reply).message]
+      const values = [
+        encodeResult(result),
+        PAYMENTS_GROUP,
+        entry.entryId,
+        inScript(reply).channel,
+        inScript(reply).message
+      ]
       const ended = await writes.run(keys.commands(partition), node => finish(node, places, values))
       if (ended === 1) await wakeAfterwards(reply)
     }
@@ -152,13 +159,13 @@ function valuesOf(write: Commit, reply: Reply): (string | number)[] {
     write.wake.expiryAtMs ?? '',
     progress.reviewReason ?? '',
     isStatusChanged ? encodeWaiting(statusChangeOf(payment, write.nowMs), terms, write.traceparent) : '',
-    operationResult === null ? '' : encodeResult(operationResult.result),
+    encodeResult(operationResult?.result ?? null),
     PAYMENTS_GROUP,
     write.ends?.entryId ?? '',
     reply.channel,
     reply.message,
     write.begins?.entryId ?? '',
-    terms.merchantId,
+    encodePlace({ paymentKey, merchantId: terms.merchantId }),
     inDoubtSinceMs(progress) ?? '',
     saleOf(progress),
     write.wake.reconcileAtMs ?? '',

@@ -6,15 +6,13 @@
 -- ARGV[2] consumer group    ARGV[3] entry id    ARGV[4] reply channel or ''    ARGV[5] reply
 --
 -- Returns the number of entries acknowledged (0: the entry was taken over or ended before).
+-- include store_result
 if redis.call('XACK', KEYS[2], ARGV[2], ARGV[3]) == 0 then
   return 0
 end
 redis.call('XDEL', KEYS[2], ARGV[3])
 if ARGV[1] ~= '' then
-  local record = redis.call('GET', KEYS[1])
-  if record and string.sub(record, 1, 1) == 'P' then
-    redis.call('SET', KEYS[1], 'D' .. string.sub(record, 2) .. ' ' .. ARGV[1], 'KEEPTTL')
-  end
+  storeResult(KEYS[1], ARGV[1])
 end
 if ARGV[4] ~= '' then
   redis.call('PUBLISH', ARGV[4], ARGV[5])

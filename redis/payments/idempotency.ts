@@ -1,11 +1,12 @@
 /**
- * What an Idempotency-Key is remembered by: `<P|D> <fingerprint> <payment key> <kind>[ <result>]`.
+ * What an Idempotency-Key is remembered by: `[<format>,<result>,"<fingerprint>","<payment key>",<kind>]`.
  *
- * `P`: the request is in progress (or its outcome unknown); `D`: it has ended, the result follows. The scripts
- * commit.lua and finish.lua turn the first into the second by exchanging the letter and appending the result.
+ * While the request is in progress, or its outcome unknown, a 0 stands in the place of the result. It is the head of the
+ * record, so that a script can put the result there (includes/store_result.lua).
  */
 import type { CommandResult } from '../../machines/commands.js'
-import { decodeResult, encodeResult } from './payment-record.js'
+import { oneOf, required, storedValue } from '../stored-fields.js'
+import { storedResult } from './payment-record.js'
 
 export interface IdempotencyValue {
   readonly fingerprint: string
@@ -15,21 +16,20 @@ export interface IdempotencyValue {
   readonly result: CommandResult | null
 }
 
-/** The record of a request that was accepted, or refused at once. */
-export function encodeIdempotency({ fingerprint, paymentKey, kind, result }: IdempotencyValue): string {
-  const request = `${fingerprint} ${paymentKey} ${kind}`
-  return result === null ? `P ${request}` : `D ${request} ${encodeResult(result)}`
-}
+const stored = storedValue<IdempotencyValue>('idempotency record', {
+  result: [null, storedResult],
+  fingerprint: [required],
+  paymentKey: [required],
+  kind: ['create', oneOf(['create', 'capture', 'cancel'])]
+})
 
-/** Reads a record, with its result or without. Throws when another version wrote what this one can't read. */
-export function decodeIdempotency(text: string): IdempotencyValue {
-  const match = /^([PD]) (\S+) (\S+) (create|capture|cancel)(?: (.*))?$/s.exec(text)
-  if (match === null) throw new Error('An idempotency record is not readable; it was written by another version.')
-  const [, , fingerprint = '', paymentKey = '', kind = '', result] = match
-  return {
-    fingerprint,
-    paymentKey,
-    kind: kind as IdempotencyValue['kind'],
-    result: result === undefined ? null : decodeResult(result)
-  }
+/** The record of a request that was accepted, or refused at once. */
+export const encodeIdempotency = stored.encode
+
+/** Reads a record, with its result or without. Throws as `storedValue` does. */
+export const decodeIdempotency = stored.decode
+
+/** A result as scripts put it into a record that has none; '' for no result. */
+export function encodeResult(result: CommandResult | null): string {
+  return result === null ? '' : JSON.stringify(storedResult.encode(result))
 }

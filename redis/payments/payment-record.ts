@@ -1,8 +1,8 @@
 /**
- * How a payment is stored: `<version> <merchant id> <JSON>`.
+ * How a payment is stored: `[<format>,<version>,"<merchant id>",[terms],[progress],[history]]`.
  *
- * The head lets a script compare the version without parsing JSON. The body is a list of lists (stored-fields.ts): the
- * memory of a finished payment is a figure that operators pay for.
+ * Its head lets a script compare the version without parsing JSON. Defaults are left out (stored-fields.ts): the memory of
+ * a finished payment is a figure that operators pay for.
  *
  * An older version passes over a row that it does not know, and drops its value when it writes the payment again. So one
  * release adds the row, and the next one sets it, where the value must outlive a rolling restart.
@@ -23,14 +23,15 @@ import {
   type Refund,
   type RefusalCode
 } from '../../machines/model.js'
-import { WrittenByNewer } from '../../machines/written-by-newer.js'
 import { paymentIdOfKey } from '../keys.js'
-import { many, oneOf, required, storedList } from '../stored-fields.js'
+import { DamagedValue, type Format, many, oneOf, required, storedList, storedValue } from '../stored-fields.js'
 
 /** The default of the window: most payments have it, so it is not stored. */
 const USUAL_WINDOW_MS = 7 * 24 * 3_600_000
 
-const storedTerms = storedList<Omit<PaymentTerms, 'id' | 'merchantId'>>({
+type OwnTerms = Omit<PaymentTerms, 'id' | 'merchantId'>
+
+const storedTerms = storedList<OwnTerms>({
   externalReference: [required],
   amountCents: [0],
   createdAtMs: [0],
@@ -64,7 +65,7 @@ export const storedRefunds = many(
 )
 
 /** What a captured payment has comes first: the rest of its list is left out. */
-const storedProgress = storedList<PaymentProgress>({
+export const storedProgress = storedList<PaymentProgress>({
   status: [required],
   operation: [required, storedOperation],
   capturedCents: [0],
@@ -98,56 +99,57 @@ const storedHistory = many(
   })
 )
 
-/** The record of a payment, as scripts store it and compare its head. */
+interface StoredPayment extends Omit<Payment, 'terms'> {
+  readonly merchantId: string
+  readonly terms: OwnTerms
+}
+
+/** Scripts compare the version: it comes first. */
+const storedPayment = storedValue<StoredPayment>('payment', {
+  version: [required],
+  merchantId: [required],
+  terms: [required, storedTerms],
+  progress: [required, storedProgress],
+  history: [[], storedHistory]
+})
+
+/** The record of a payment: its id is in its key. */
 export function encodePayment({ version, terms, progress, history }: Payment): string {
-  const parts = [
-    JSON.stringify(storedTerms.encode(terms)),
-    encodeProgress(progress),
-    JSON.stringify(storedHistory.encode(history))
-  ]
-  return `${version} ${terms.merchantId} [${parts.join()}]`
+  return storedPayment.encode({ version, merchantId: terms.merchantId, terms, progress, history })
 }
 
-/** Reads what `encodePayment` wrote; `paymentKey` is the id in the payment's key. Throws when the record is not readable. */
+/** Reads what `encodePayment` wrote; `paymentKey` is the id in the payment's key. Throws as `storedValue` does. */
 export function decodePayment(record: string, paymentKey: string): Payment {
-  const versionEnd = record.indexOf(' ')
-  const merchantEnd = record.indexOf(' ', versionEnd + 1)
-  const body: unknown = JSON.parse(record.slice(merchantEnd + 1))
-  // A body of another form lacks everything.
-  const [terms = [], progress = [], history = []] = Array.isArray(body) ? (body as unknown[][]) : []
-  const merchantId = record.slice(versionEnd + 1, merchantEnd)
-  return {
-    version: Number(record.slice(0, versionEnd)),
-    terms: { id: paymentIdOfKey(paymentKey), merchantId, ...storedTerms.decode(terms) },
-    progress: storedProgress.decode(progress),
-    history: storedHistory.decode(history as unknown[][])
+  const { version, merchantId, terms, progress, history } = storedPayment.decode(record)
+  return { version, terms: { id: paymentIdOfKey(paymentKey), merchantId, ...terms }, progress, history }
+}
+
+/** In a result that has no progress, or no code. */
+interface ResultParts {
+  readonly kind: CommandResult['kind']
+  readonly code: FailureCode | RefusalCode | null
+  readonly progress: PaymentProgress | null
+}
+
+const resultParts = storedList<ResultParts>({
+  kind: ['succeeded', oneOf(['succeeded', 'failed', 'refused'])],
+  code: [null],
+  progress: [null, storedProgress]
+})
+
+/** A result as it is kept with its Idempotency-Key, and sent to the request that waits for it: never an empty list. */
+export const storedResult: Format<CommandResult, unknown[]> = {
+  encode: result =>
+    resultParts.encode(
+      result.kind === 'succeeded'
+        ? { kind: result.kind, code: null, progress: result.progress }
+        : { kind: result.kind, code: result.code, progress: null }
+    ),
+  decode(stored) {
+    const { kind, code, progress } = resultParts.decode(stored)
+    if (kind === 'succeeded' && progress !== null) return { kind, progress }
+    if (kind === 'failed' && code !== null) return { kind, code: code as FailureCode }
+    if (kind === 'refused' && code !== null) return { kind, code: code as RefusalCode }
+    throw new DamagedValue(`A stored result that is ${kind} lacks what it is about.`)
   }
-}
-
-/** A commit writes the same progress into the record, the result and the reply: it is encoded once. */
-let last: { readonly progress: PaymentProgress | null; readonly text: string } = { progress: null, text: '' }
-
-export function encodeProgress(progress: PaymentProgress): string {
-  if (last.progress !== progress) last = { progress, text: JSON.stringify(storedProgress.encode(progress)) }
-  return last.text
-}
-
-/** Reads what `encodeProgress` wrote. */
-export function decodeProgress(text: string): PaymentProgress {
-  return storedProgress.decode(JSON.parse(text) as unknown[])
-}
-
-/** A result as it is kept with its Idempotency-Key, and sent to the request that waits for it. */
-export function encodeResult(result: CommandResult): string {
-  if (result.kind === 'succeeded') return `{"p":${encodeProgress(result.progress)}}`
-  return JSON.stringify(result.kind === 'failed' ? { f: result.code } : { r: result.code })
-}
-
-/** Reads what `encodeResult` wrote. */
-export function decodeResult(text: string): CommandResult {
-  const { p, f, r } = JSON.parse(text) as { p?: unknown[]; f?: FailureCode; r?: RefusalCode }
-  if (p !== undefined) return { kind: 'succeeded', progress: storedProgress.decode(p) }
-  if (f !== undefined) return { kind: 'failed', code: f }
-  if (r !== undefined) return { kind: 'refused', code: r }
-  throw new WrittenByNewer('A stored result is of a kind that this version does not know.')
 }

@@ -10,13 +10,13 @@ local releases, parked, circuit, stream = unpack(KEYS)
 local merchant, nowMs, max, probeMs = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local untilMs = tonumber(redis.call('HGET', circuit, 'until') or nil)
 if not untilMs then
-  return releaseParked(parked, releases, stream, merchant, max, 'deliver', nowMs + 1000)
+  return releaseParked(parked, releases, stream, merchant, max, false, nowMs + 1000)
 end
 local probes = 0
 if untilMs <= nowMs then
   untilMs = nowMs + probeMs
-  probes = releaseParked(parked, releases, stream, merchant, 1, 'probe', untilMs)
+  probes = releaseParked(parked, releases, stream, merchant, 1, true, untilMs)
 end
 local overdue = redis.call('ZCOUNT', parked, '-inf', nowMs)
 local nextMs = overdue > max and nowMs or untilMs
-return probes + releaseParked(parked, releases, stream, merchant, math.min(overdue, max), 'deliver', nextMs)
+return probes + releaseParked(parked, releases, stream, merchant, math.min(overdue, max), false, nextMs)

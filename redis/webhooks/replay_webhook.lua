@@ -1,7 +1,7 @@
 -- Sends an event again, behind what else of its payment is waiting.
 --
 -- KEYS[1] events of the payment   list   KEYS[2] deliveries   stream   KEYS[3] undeliverable   zset, by time of the event
--- ARGV[1] event, `<about> <short form>`   ARGV[2] `<payment> <merchant>`   ARGV[3] now, ms
+-- ARGV[1] event, `<about> <short form>`   ARGV[2] place of the payment   ARGV[3] now, ms
 -- ARGV[4] `undeliverable`: only if it is still listed there; `delivered`: in any case
 --
 -- Returns 1, or 0 when it was not listed, or a hundred events of its payment wait already: then it is listed.

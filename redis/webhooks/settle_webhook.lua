@@ -5,7 +5,7 @@
 -- KEYS[4] due times     zset      KEYS[5] parked payments          zset    KEYS[6] releases of merchants     zset
 -- KEYS[7] circuit       hash      KEYS[8] journal                  stream  KEYS[9] attempts                  stream
 -- KEYS[10] undeliverable zset, by time of the event
--- ARGV[1] consumer group   ARGV[2] entry id   ARGV[3] `<payment> <merchant>`   ARGV[4] merchant
+-- ARGV[1] consumer group   ARGV[2] entry id   ARGV[3] place of the payment   ARGV[4] merchant
 -- ARGV[5] the event as it was read, `<since> <about> <short form>`     ARGV[6] how many tries it had
 -- ARGV[7] `delivered`, `waiting`, `parked`, `undeliverable` or `forgotten`            ARGV[8] attempt or ''
 -- ARGV[9] waiting: when it is due; parked: when it is given up; else: when it occurred, ms      ARGV[10] now, ms
@@ -49,7 +49,7 @@ else
     redis.call('PEXPIRE', undeliverable, undeliverableMs)
   end
   if redis.call('EXISTS', events) == 1 then
-    redis.call('XADD', stream, '*', 'p', token, 'c', '{"kind":"deliver"}')
+    redis.call('XADD', stream, '*', 'e', token)
   end
 end
 if attempt ~= '' then
@@ -58,7 +58,7 @@ end
 if health == 'well' then
   redis.call('DEL', circuit)
   -- `timers` looks again for when no further success releases the rest.
-  releaseParked(parked, releases, stream, merchant, tonumber(room), 'deliver', nowMs + 1000)
+  releaseParked(parked, releases, stream, merchant, tonumber(room), false, nowMs + 1000)
 elseif health == 'failed' and (probe == '1' or not untilMs) then
   -- What was sent before the circuit opened does not make the pause longer.
   local failures = redis.call('HINCRBY', circuit, 'failures', 1)

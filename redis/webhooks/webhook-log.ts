@@ -12,6 +12,7 @@ import { unreplicated } from '../connection/writes.js'
 import { keys, partitionOf, partitionOfPayment, paymentKeyOf } from '../keys.js'
 import { createPaymentStore, type PaymentStore } from '../payments/payments.js'
 import { defineScript } from '../scripts.js'
+import { decodePlace, encodePlace, placesOfMerchant } from './delivery-entry.js'
 import {
   type Attempt,
   decodeAttempt,
@@ -66,7 +67,7 @@ export class WebhookLog {
   /** What waits for a retry or for its endpoint, and what stands behind it. In no order but that of each payment. */
   async *waiting(merchantId: string): AsyncGenerator<LoggedEvent> {
     const partition = this.#partitionOf(merchantId)
-    for await (const [place, dueMs] of this.#scan(keys.webhookDue(partition), `* ${merchantId}`)) {
+    for await (const [place, dueMs] of this.#scan(keys.webhookDue(partition), placesOfMerchant(merchantId))) {
       yield* this.#waitingOf(place, dueMs)
     }
     for await (const [place] of this.#scan(keys.webhookParked(partition, merchantId), '*')) {
@@ -219,7 +220,7 @@ export class WebhookLog {
           keys.deliveries(partition),
           keys.webhookUndeliverable(partition, merchantId)
         ]
-        return replayWebhook(this.#redis, places, [event, `${paymentKey} ${merchantId}`, nowMs, state])
+        return replayWebhook(this.#redis, places, [event, encodePlace({ paymentKey, merchantId }), nowMs, state])
       })
       for (const answer of await Promise.all(answers)) count += Number(answer)
     }
@@ -233,13 +234,18 @@ export class WebhookLog {
   /** What is parked waits for its endpoint, which is not asked more often for it. */
   async #hurry(merchantId: string, { paymentId }: StatusChange): Promise<number> {
     const list = keys.webhookDue(this.#partitionOf(merchantId))
-    await this.#redis.zadd(list, 'XX', await serverTimeMs(this.#redis), `${paymentKeyOf(paymentId)} ${merchantId}`)
+    await this.#redis.zadd(
+      list,
+      'XX',
+      await serverTimeMs(this.#redis),
+      encodePlace({ paymentKey: paymentKeyOf(paymentId), merchantId })
+    )
     return 1
   }
 
   /** The events of a payment that stands in a list of deliveries as `place`. */
   async *#waitingOf(place: string, dueMs: number | null): AsyncGenerator<LoggedEvent> {
-    const [paymentKey = '', merchantId = ''] = place.split(' ')
+    const { paymentKey, merchantId } = decodePlace(place)
     const partition = this.#partitionOf(merchantId)
     const [events, tries] = await Promise.all([
       this.#redis.lrange(keys.webhookEvents(partition, paymentKey), 0, -1),

@@ -6,12 +6,12 @@
  * in exactly one of them.
  */
 import type { DeliveryState } from '../../machines/webhook-delivery.js'
-import { requeueCommand, type StreamEntry, type WorkKind } from '../commands/command-stream.js'
+import { requeueCommand, type WorkKind } from '../commands/command-stream.js'
 import type { Redis } from '../connection/connections.js'
 import { serverTimeMs } from '../connection/redis-clock.js'
-import { fieldsOf } from '../connection/reply-fields.js'
 import { keys, partitionNumbers, WEBHOOKS_GROUP } from '../keys.js'
 import { defineScript } from '../scripts.js'
+import { type DeliveryEntry, decodeDelivery, encodeDelivery, encodePlace } from './delivery-entry.js'
 import { decodeEndpoint, type WebhookEndpoint } from './webhook-endpoints.js'
 import { type Attempt, decodeQueued, encodeAttempt, encodeEvent, type QueuedEvent } from './webhook-event.js'
 
@@ -28,22 +28,13 @@ const RETRIES_READ = 200
 /** A probe without a result for this long (its worker died, or the event had been settled) is followed by another one (ms). */
 const PROBE_PATIENCE_MS = 30_000
 
-/** The command to deliver the first event of a payment. */
-export interface DeliveryEntry extends StreamEntry {
-  /** Payment key of the payment. */
-  readonly paymentKey: string
-  readonly merchantId: string
-  /** `probe`: sent although the circuit of the endpoint is open. */
-  readonly kind: 'deliver' | 'probe'
-}
-
 /** What `webhooks` does. A delivery may always be repeated, so a redelivered one is like any other. */
 export const deliveryWork: WorkKind<DeliveryEntry> = {
   group: WEBHOOKS_GROUP,
   heartbeats: keys.webhookHeartbeats(),
   stream: keys.deliveries,
   decode: decodeDelivery,
-  encodeRedelivered: entry => ['p', placeOf(entry), 'c', JSON.stringify({ kind: entry.kind })],
+  encodeRedelivered: encodeDelivery,
   again: entry => entry
 }
 
@@ -121,7 +112,7 @@ export function createWebhookQueue(redis: Redis, options: QueueOptions): Webhook
       const dropped = await settleWebhook(redis, placesOf(entry), [
         WEBHOOKS_GROUP,
         entry.entryId,
-        placeOf(entry),
+        encodePlace(entry),
         entry.merchantId,
         stored,
         attempts,
@@ -203,21 +194,6 @@ export async function deliveryBacklog(redis: Redis, partitions: number): Promise
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0)
-}
-
-function decodeDelivery(partition: number, entryId: string, pairs: readonly string[]): DeliveryEntry {
-  const fields = fieldsOf(pairs)
-  const [paymentKey, merchantId] = fields.get('p')?.split(' ') ?? []
-  const kind = (['deliver', 'probe'] as const).find(known => fields.get('c') === `{"kind":"${known}"}`)
-  if (paymentKey === undefined || merchantId === undefined || kind === undefined) {
-    throw new Error(`The stream entry ${entryId} is not the command of a delivery.`)
-  }
-  return { partition, entryId, paymentKey, merchantId, kind }
-}
-
-/** `<payment key> <merchant>`: how a payment stands in streams and lists of deliveries. */
-function placeOf({ paymentKey, merchantId }: Pick<DeliveryEntry, 'paymentKey' | 'merchantId'>): string {
-  return `${paymentKey} ${merchantId}`
 }
 
 async function firstOf(redis: Redis, { partition, paymentKey, merchantId }: DeliveryEntry): Promise<FirstEvent | null> {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { WrittenByNewer } from '../../machines/written-by-newer.js'
+import { WrittenByOtherVersion } from '../../machines/written-by-other-version.js'
 import { decodeReply, encodeReply } from '../../redis/commands/replies.js'
-import { many, oneOf, required, storedList } from '../../redis/stored-fields.js'
+import { DamagedValue, many, oneOf, required, storedList } from '../../redis/stored-fields.js'
 
 interface Sample {
   readonly name: string
@@ -37,8 +37,8 @@ describe('a stored list', () => {
 
   it('passes over rows of a newer version, and refuses a record without a required field', () => {
     expect(format.decode(['a', 0, 0, 0, 0, 'newer'])).to.deep.equal(sample)
-    expect(() => format.decode([0, 2])).to.throw(WrittenByNewer, 'lacks name')
-    expect(() => format.decode(['a', 0, 0, 7])).to.throw(WrittenByNewer, 'word 7')
+    expect(() => format.decode([0, 2])).to.throw(DamagedValue, 'lacks name')
+    expect(() => format.decode(['a', 0, 0, 7])).to.throw(WrittenByOtherVersion, 'word 7')
   })
 
   it('sends the times of a command that met no network: they round to 0', () => {

@@ -125,7 +125,9 @@ const CLASSES: Readonly<Record<string, string>> = {
   '%S': '\\S',
   '%s': '\\s',
   '%w': '[A-Za-z\\d]',
-  '%%': '%'
+  '%%': '%',
+  '%[': '\\[',
+  '%]': '\\]'
 }
 const expressions = new Map<string, RegExp>()
 
@@ -154,6 +156,7 @@ function substring(text: string, first: number, last: number): string {
 function format(pattern: string, values: LuaValue[]): string {
   const rest = [...values]
   return pattern.replace(/%(?:\.(\d+)f|.)/g, (part, places?: string) => {
+    if (part === '%s') return toText(rest.shift())
     if (places === undefined) throw new Error(`The simulation does not know ${part} of string.format.`)
     return toNumber(rest.shift()).toFixed(Number(places))
   })

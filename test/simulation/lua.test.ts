@@ -17,8 +17,10 @@ const SNIPPETS = [
   'local t = {3, 1, 2} table.sort(t, function(a, b) return a > b end) return t',
   'local t = {"b", "a", "ab"} table.sort(t) return t',
   'return {string.match("12 ab", "^(%d+) (%S+)$")}',
+  'return {string.match("[1,23,x]", "^%[%d+,(%d+),")}',
   'return {string.match("ab\\ncd", "^[^\\n]*"), string.find("a.b", ".b", 1, true)}',
   'return string.format("%.3f", tonumber(" 1.5 ") + (tonumber("x") or 0))',
+  'return string.format("[1,%s,%s]", "a", "1.5", "unused")',
   'return {1 == "1", "10" < "9", true, false, 1}',
   'return {1.9, -1.9, math.floor(-1.5), math.max(1, "3")}',
   'local function f(x) if x then return x, 2 end end return {f(), f(1)}'

@@ -23,7 +23,7 @@ export interface Mutant extends Exchange {
 export const mutants = {
   'no-version-compare': {
     description: 'A commit overwrites any stored version.',
-    script: replace("if string.match(head, '^(%d+) ') ~= version then", 'if false then')
+    script: replace("if string.match(head, '^%[%d+,(%d+),') ~= version then", 'if false then')
   },
   'no-fence': {
     description: 'A worker that was taken over begins its command all the same.',
@@ -37,21 +37,15 @@ export const mutants = {
   },
   'lost-result': {
     description: 'The result is not stored with the idempotency record.',
-    script: replace(
-      "if open and string.sub(open, 1, 1) == 'P' then\n    redis.call('SET', idempotency",
-      "if false then\n    redis.call('SET', idempotency"
-    )
+    script: replace('  storeResult(idempotency, result)\n', '')
   },
   'lost-event': {
     description: 'A change of status writes no event.',
-    script: replace(
-      "appendEvent(events, deliveries, undeliverable, member .. ' ' .. merchant, redis.call('TIME')[1] .. '000', event)",
-      ''
-    )
+    script: replace("appendEvent(events, deliveries, undeliverable, place, redis.call('TIME')[1] .. '000', event)", '')
   },
   'lost-delivery': {
     description: 'The first event of a payment gets no command.',
-    script: replace("redis.call('XADD', deliveries, '*', 'p', place, 'c', '{\"kind\":\"deliver\"}')", '')
+    script: replace("redis.call('XADD', deliveries, '*', 'e', place)", '')
   },
   'lost-next-delivery': {
     description: 'The event behind one that was delivered gets no command.',
@@ -99,20 +93,14 @@ export const mutants = {
   },
   'lost-wake-up': {
     description: 'What is due leaves the list without a command.',
-    script: replace("redis.call('XADD', KEYS[2], '*', 'p', due[i], 'c', ARGV[3], 'd', due[i + 1])", '')
+    script: replace("redis.call('XADD', KEYS[2], '*', 'e', string.format(ARGV[3], due[i], due[i + 1]))", '')
   },
   'forgotten-first-delivery': {
     description: 'A command that is requeued looks new: the authorisation is sent again.',
     script: replace(
       "redis.call('XADD', KEYS[1], '*', unpack(ARGV, 3))\nreturn 1",
-      `local fields = {}
-for i = 3, #ARGV, 2 do
-  if ARGV[i] ~= 'n' then
-    fields[#fields + 1] = ARGV[i]
-    fields[#fields + 1] = ARGV[i + 1]
-  end
-end
-redis.call('XADD', KEYS[1], '*', unpack(fields))
+      // The delivery count stands behind the list of the command.
+      `redis.call('XADD', KEYS[1], '*', 'e', string.gsub(ARGV[4], '%],1,', '],0,'))
 return 1`
     )
   },
@@ -122,7 +110,7 @@ return 1`
     script: replace(
       "redis.call('XADD', KEYS[3], '*', 's'",
       `for i = 8, #ARGV do
-  ARGV[i] = string.gsub(ARGV[i], '"authoriseByMs":', '"authoriseByMs":9')
+  ARGV[i] = string.gsub(ARGV[i], '%]%],', ']],9')
 end
 redis.call('XADD', KEYS[3], '*', 's'`
     )

@@ -99,7 +99,7 @@ function dataSteps(random: Random): Steps {
   const one = oneOfTwo(random)
   const score = String(random.between(0, 20))
   return [
-    ['SET', one('text'), random.pick(['P f c create', '1 m {}', 'çã'])],
+    ['SET', one('text'), random.pick(['[1,0,"f"]', '[1,1,"m",[]]', 'çã'])],
     ['SET', one('text'), 'v', 'PX', '100000'],
     ['SET', one('text'), 'v', 'KEEPTTL'],
     ['SETNX', one('text'), 'v'],
@@ -167,11 +167,11 @@ function scriptSteps(random: Random): Steps {
     script(
       'dead_letter',
       [stream, 'dead', one('zset'), one('text')],
-      ['payments', entry, 'member1', score, '{"r":1}', 'p', 'm']
+      ['payments', entry, 'member1', score, '[2,"r"]', 'p', 'm']
     ),
-    script('finish', [one('text'), stream], ['{"r":1}', 'payments', entry, 'channel', 'reply']),
+    script('finish', [one('text'), stream], ['[2,"r"]', 'payments', entry, 'channel', 'reply']),
     script('pace_reconciliations', ['pace'], ['1000000', random.pick(['0', '2']), random.pick(['0', '2'])]),
-    script('fire_due', [one('zset'), stream], [score, '2', '{"kind":"wake"}']),
+    script('fire_due', [one('zset'), stream], [score, '2', '[1,%s,%s]']),
     script('claim_token', [one('token')], [one('merchant'), one('owner'), '100000', random.pick(['', one('request')])]),
     script('release_token', [one('token')], [one('owner'), random.pick(['', one('request')])]),
     ['HSET', one('token'), 'merchant', one('merchant'), 'card', 'c', 'typed', 't', 'brand', 'b', 'last4', 'l'],
@@ -181,9 +181,9 @@ function scriptSteps(random: Random): Steps {
     script(
       'accept_payment',
       [one('text'), one('pay'), stream, one('lex'), one('lex')],
-      ['P f c create', '1 m {}', 'a', 'b', 'p', 'a', '']
+      ['[1,0,"f"]', '[1,1,"m",[]]', 'a', 'b', 'p', 'a', '']
     ),
-    script('accept_operation', [one('text'), one('pay'), stream], ['P f c capture', '100000', version, 'p', 'a']),
+    script('accept_operation', [one('text'), one('pay'), stream], ['[1,0,"f"]', '100000', version, 'p', 'a']),
     script(
       'commit',
       [
@@ -204,12 +204,12 @@ function scriptSteps(random: Random): Steps {
       ],
       [
         version,
-        `${Number(version) + 1} m {}`,
+        `[1,${Number(version) + 1},"m",[]]`,
         'a',
         score,
         'x',
         '{}',
-        '{"r":1}',
+        '[2,"r"]',
         'payments',
         entry,
         'c',

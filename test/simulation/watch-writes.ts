@@ -25,9 +25,14 @@ function watchVersions(
   const [name, key = '', text = ''] = args
   if (name !== 'SET' || !key.includes(':pay:')) return
   const stored = data.text(key)
-  const before = Number(stored?.split(' ', 1)[0] ?? 0)
-  const after = Number(text.split(' ', 1)[0])
+  const before = stored === null ? 0 : versionIn(stored)
+  const after = versionIn(text)
   const expected = stored === null ? (newest.get(key) ?? 1) : before + 1
   if (after !== expected) violations.add(`${key}: version ${after} overwrites version ${expected - 1}`)
   newest.set(key, after)
+}
+
+/** The version in the head of a payment's record. */
+function versionIn(record: string): number {
+  return Number(/^\[\d+,(\d+),/.exec(record)?.[1])
 }

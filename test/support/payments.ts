@@ -3,7 +3,7 @@ import type { Command } from '../../machines/commands.js'
 import { newPayment, type Payment, type PaymentProgress, type PaymentTerms, type Refund } from '../../machines/model.js'
 import type { Buyer, NetworkReferences, Sale } from '../../machines/network.js'
 import type { Policy } from '../../machines/payment/events.js'
-import type { CommandEntry } from '../../redis/commands/command-entry.js'
+import { type CommandEntry, encodeEntry } from '../../redis/commands/command-entry.js'
 import { idempotencyRecord, newPaymentId, paymentKeyOf } from '../../redis/keys.js'
 import type { Acceptance } from '../../redis/payments/payments.js'
 
@@ -108,6 +108,7 @@ export function anEntry(payment: Payment, changes: Partial<CommandEntry> = {}): 
   return {
     entryId: '1-1',
     partition: PARTITION,
+    fields: [],
     paymentKey: paymentKeyOf(payment.terms.id),
     command: createCommand,
     idempotencyKey,
@@ -120,6 +121,15 @@ export function anEntry(payment: Payment, changes: Partial<CommandEntry> = {}): 
     dueAtMs: null,
     ...changes
   }
+}
+
+/** The fields of a `wake` as timers write it. */
+export function aWake(
+  paymentKey: string,
+  { dueAtMs = null, deliveryCount = 0 }: Partial<Pick<CommandEntry, 'dueAtMs' | 'deliveryCount'>> = {}
+): string[] {
+  const unrequested = { idempotencyKey: null, record: null, replyTo: null, correlationId: null, traceparent: null }
+  return encodeEntry({ paymentKey, command: { kind: 'wake' }, dueAtMs, deliveryCount, ...unrequested })
 }
 
 export function anAcceptance(changes: Partial<Acceptance> = {}): Acceptance {

@@ -208,7 +208,7 @@ export function useDelivery(): DeliveryRig {
         const lists = await test.redis.keys(keys.webhookEvents(PARTITION, '*'))
         if (lists.length === 0) return true
         const payments = lists.map(list => keys.payment(PARTITION, list.slice(-26)))
-        return (await test.redis.mget(payments)).every(record => record?.split(' ')[1] !== merchantId)
+        return (await test.redis.mget(payments)).every(record => !record?.includes(`"${merchantId}"`))
       }),
     undeliverable: async merchantId =>
       (await test.redis.zrange(keys.webhookUndeliverable(PARTITION, merchantId), '0', '-1')).map(decodeChange),

@@ -2,7 +2,7 @@
 import type { Command, CommandResult } from '../../machines/commands.js'
 import type { Payment } from '../../machines/model.js'
 import { type CommandEntry, decodeEntry } from '../../redis/commands/command-entry.js'
-import { createCommandQueue, ensureGroups, paymentWork } from '../../redis/commands/command-stream.js'
+import { createCommandQueue, ensureGroups, paymentWork, requeueEntry } from '../../redis/commands/command-stream.js'
 import { unreplicated } from '../../redis/connection/writes.js'
 import { keys, PAYMENTS_GROUP, paymentKeyOf } from '../../redis/keys.js'
 import { createPaymentLock } from '../../redis/locks/payment-lock.js'
@@ -10,10 +10,11 @@ import { createCommitStore } from '../../redis/payments/commits.js'
 import { createPaymentStore, type PaymentStore } from '../../redis/payments/payments.js'
 import { createLogger } from '../../runtime/log.js'
 import { handleCommand } from '../../workers/payments/handle-command.js'
+import type { HandlingOutcome } from '../../workers/payments/intake.js'
 import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
 import { until } from './conditions.js'
 import { FakeNetwork } from './fake-network.js'
-import { anAcceptance, aPayment, CREATED_MS, createCommand, PARTITION, policy, recordOf } from './payments.js'
+import { anAcceptance, aPayment, aWake, CREATED_MS, createCommand, PARTITION, policy, recordOf } from './payments.js'
 import type { TestRedis } from './redis.js'
 
 const PARTITIONS = PARTITION + 1
@@ -118,8 +119,10 @@ export class TestWorker {
     }
   }
 
-  async handle(entry: CommandEntry, stopping: AbortSignal = new AbortController().signal): Promise<void> {
-    await handleCommand(entry, this.deps, stopping)
+  async handle(entry: CommandEntry, stopping: AbortSignal = new AbortController().signal): Promise<HandlingOutcome> {
+    const outcome = await handleCommand(entry, this.deps, stopping)
+    if (outcome === 'left') await requeueEntry(this.#test.redis, paymentWork, entry)
+    return outcome
   }
 
   /** What is due now becomes a command, and is done. */
@@ -129,7 +132,7 @@ export class TestWorker {
     const lists = [keys.due(PARTITION), keys.reconcile(PARTITION)]
     const removed = await Promise.all(lists.map(list => this.#test.redis.zrem(list, paymentKey)))
     if (removed.every(count => count === 0)) throw new Error('the payment has no wake-up')
-    await this.#test.redis.xadd(keys.commands(PARTITION), '*', 'p', paymentKey, 'c', '{"kind":"wake"}')
+    await this.#test.redis.xadd(keys.commands(PARTITION), '*', ...aWake(paymentKey))
     await this.work()
   }
 

@@ -66,6 +66,7 @@ export async function startCommandLoop<E extends StreamEntry>(options: CommandLo
       await Promise.all([...reading, searching])
       reads.close()
       await slots.allFree()
+      await intake.allLeft()
       clearInterval(heart)
       await removeHeartbeat(redis, consumer, work.heartbeats).catch(() => undefined)
     }

@@ -2,13 +2,11 @@
 import { isOpenFor, type Payment } from '../../machines/model.js'
 import { askedEvent, isUnderWay, wakeAtMs, wakeEvent } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
-import { WrittenByNewer } from '../../machines/written-by-newer.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
 
 /**
  * Null: nothing is left to do. `isAnswered`: the result of the merchant's request is stored already; it matters for
- * redelivered commands, whose first worker may have ended them at the last moment. Throws `WrittenByNewer` for a
- * command that this version does not know.
+ * redelivered commands, whose first worker may have ended them at the last moment.
  */
 export function firstEvent(
   payment: Payment,
@@ -45,11 +43,5 @@ export function firstEvent(
     // It is no event: erase-buyer.ts.
     case 'erase_buyer':
       return null
-    default:
-      throw unknownCommand(command)
   }
-}
-
-function unknownCommand(command: never): WrittenByNewer {
-  return new WrittenByNewer(`The command ${(command as { kind?: unknown }).kind} is not known to this version.`)
 }

@@ -4,16 +4,19 @@
  * - the payment is locked: a command that would be refused is answered at once, any other waits
  * - a Redis is unavailable, or the archive that holds the payment: this worker continues after the outage, which does not
  *   count as a delivery
+ * - another version wrote the command or the payment: the command is left to a worker of that version
+ * - a stored value is damaged: the command becomes a dead letter at once
  * - anything else fails: the command is requeued, and becomes a dead letter after `deliveriesMax` deliveries
  */
 import { ArchiveUnavailable } from '../../archive/archive.js'
-import type { CommandResult } from '../../machines/commands.js'
 import { isOpenFor } from '../../machines/model.js'
 import { decide, wakeAtMs, wakeTimes } from '../../machines/payment/decide.js'
-import { WrittenByNewer } from '../../machines/written-by-newer.js'
+import { WrittenByOtherVersion } from '../../machines/written-by-other-version.js'
 import type { CommandEntry } from '../../redis/commands/command-entry.js'
+import type { DeadLetterDetails } from '../../redis/commands/command-stream.js'
 import { isRedisUnavailable } from '../../redis/connection/redis-errors.js'
 import { paymentIdOfKey } from '../../redis/keys.js'
+import { DamagedValue } from '../../redis/stored-fields.js'
 import { delay } from '../../runtime/delay.js'
 import { warnRateLimited } from '../../runtime/log.js'
 import { eraseBuyer } from './erase-buyer.js'
@@ -29,7 +32,7 @@ const UNAVAILABLE_RETRY_MS = 200
 /** A command that failed waits before its next delivery, so that it does not become a dead letter at once. */
 const FAILED_RETRY_MS = 500
 const WAITS_FOR_ARCHIVE = 'the archive is unavailable, the command of an archived payment waits'
-const LEFT_TO_NEWER = 'a command is left to workers of a newer version'
+const LEFT_TO_OTHERS = 'a command is left to workers of another version'
 const LEFT_FOR_KEY = 'a sale is left to workers with the key of its card'
 /** The wake-up of a payment whose command became a dead letter fires this much later (ms). */
 const DEAD_LETTER_WAKE_MS = 60_000
@@ -51,9 +54,11 @@ export async function handleCommand(
   const isBegun = (): boolean => entry !== first
   const returnUnended = (move: () => Promise<boolean>): Promise<void> =>
     returnEntry(move, { log: deps.log, ids: idsOf(first), stopping })
+  let damage: DamagedValue | null = null
   while (!stopping.aborted) {
     try {
-      if (entry.deliveryCount >= deps.deliveriesMax) await deadLetterPoison(entry, deps)
+      const poison = damage?.message ?? poisonIn(entry, deps)
+      if (poison !== null) await deadLetterPoison(entry, poison, deps)
       else if (!(await runWhenFree(entry, deps, stopping, onBegin))) break
       return 'ended'
     } catch (error) {
@@ -65,12 +70,14 @@ export async function handleCommand(
         continue
       }
       if (error instanceof LockLost && !isBegun()) continue
-      if ((error instanceof WrittenByNewer || error instanceof KeyElsewhere) && !isBegun()) {
-        const message = error instanceof KeyElsewhere ? LEFT_FOR_KEY : LEFT_TO_NEWER
+      if ((error instanceof WrittenByOtherVersion || error instanceof KeyElsewhere) && !isBegun()) {
+        const message = error instanceof KeyElsewhere ? LEFT_FOR_KEY : LEFT_TO_OTHERS
         warnRateLimited(deps.log, { ...idsOf(first), err: error }, message)
-        await delay(FAILED_RETRY_MS, stopping)
-        await returnUnended(() => deps.queue.leave(first))
-        return 'ended'
+        return 'left'
+      }
+      if (error instanceof DamagedValue && damage === null) {
+        damage = error
+        continue
       }
       if (error instanceof LockLost) deps.log.info(idsOf(first), 'the lock was lost, the command is requeued')
       else {
@@ -127,12 +134,25 @@ async function refuseNow(entry: CommandEntry, deps: WorkerDeps): Promise<boolean
  * Reconciles the payment, lists it for manual review and moves the command to the dead letters. The payment keeps its
  * wake-up. A request that was never begun has failed: nothing was sent for it.
  */
-async function deadLetterPoison(entry: CommandEntry, deps: WorkerDeps): Promise<void> {
-  while (!(await notePoison(entry, deps)));
-  const reason = `delivered ${entry.deliveryCount} times without a result`
+async function deadLetterPoison(entry: CommandEntry, reason: string, deps: WorkerDeps): Promise<void> {
+  const owed = await noteAndOwe(entry, deps)
   deps.log.error({ ...idsOf(entry), reason }, 'a command becomes a dead letter')
-  const nowMs = deps.clock.now()
-  await deps.queue.deadLetter(entry, { reason, nowMs, ...(await owedAfterDeadLetter(entry, nowMs, deps)) })
+  await deps.queue.deadLetter(entry, { reason, nowMs: deps.clock.now(), ...owed })
+}
+
+function poisonIn({ deliveryCount }: CommandEntry, { deliveriesMax }: WorkerDeps): string | null {
+  return deliveryCount < deliveriesMax ? null : `delivered ${deliveryCount} times without a result`
+}
+
+/** A payment that is damaged itself can't be noted: no wake-up helps before an operator has looked at its letter. */
+async function noteAndOwe(entry: CommandEntry, deps: WorkerDeps): Promise<Owed> {
+  try {
+    while (!(await notePoison(entry, deps)));
+    return await owedAfterDeadLetter(entry, deps)
+  } catch (error) {
+    if (!(error instanceof DamagedValue)) throw error
+    return { wakeAtMs: null, result: null }
+  }
 }
 
 /** False when another worker wrote the payment meanwhile: read it again. */
@@ -151,12 +171,11 @@ async function notePoison(entry: CommandEntry, deps: WorkerDeps): Promise<boolea
   return written === 'committed'
 }
 
+type Owed = Pick<DeadLetterDetails, 'wakeAtMs' | 'result'>
+
 /** What a dead letter still needs: the next wake-up of its payment, and the result of its request. */
-async function owedAfterDeadLetter(
-  entry: CommandEntry,
-  nowMs: number,
-  deps: WorkerDeps
-): Promise<{ wakeAtMs: number | null; result: CommandResult | null }> {
+async function owedAfterDeadLetter(entry: CommandEntry, deps: WorkerDeps): Promise<Owed> {
+  const nowMs = deps.clock.now()
   const payment = await deps.payments.load(entry.partition, entry.paymentKey)
   const dueMs = payment === null ? null : wakeAtMs(payment.progress)
   const isBegun = payment !== null && isOpenFor(payment.progress.operation, entry.idempotencyKey)

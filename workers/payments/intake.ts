@@ -2,18 +2,24 @@
 import {
   deadLetterEntry,
   type ReadResult,
+  requeueEntry,
   type StreamEntry,
   type WorkKind
 } from '../../redis/commands/command-stream.js'
 import type { Redis } from '../../redis/connection/connections.js'
-import type { Logger } from '../../runtime/log.js'
+import { delay } from '../../runtime/delay.js'
+import { type Logger, warnRateLimited } from '../../runtime/log.js'
+import { returnEntry } from './return-entry.js'
 import type { Slots } from './slots.js'
 
 /**
  * How the handling of a command ended. `delivery_lost`: nothing was done, and Redis delivers the entry again as new.
+ * `left`: this worker can't do it, and has not begun: the entry goes back unchanged, after a pause without a slot.
  * `ended`: any other end, also a release. If this entry is delivered again, its call may have been sent.
  */
-export type HandlingOutcome = 'ended' | 'delivery_lost'
+export type HandlingOutcome = 'ended' | 'delivery_lost' | 'left'
+
+const FOREIGN = 'a command is left to workers of another version'
 
 /** Commands that a worker remembers after their end: those of many seconds, longer than a failover. */
 const ENDED_MAX = 20_000
@@ -22,6 +28,10 @@ export interface IntakeOptions<E extends StreamEntry> {
   readonly redis: Redis
   readonly work: WorkKind<E>
   readonly handle: (entry: E, stopping: AbortSignal) => Promise<HandlingOutcome>
+  /** How long an entry that is left pauses. */
+  readonly leaveMs?: number
+  /** An entry goes back to the stream for a worker that can do it. */
+  readonly onLeft?: () => void
   readonly log: Logger
 }
 
@@ -30,7 +40,14 @@ export interface Intake<E extends StreamEntry> {
   /** Takes entries whose delivery never reached the worker. */
   takeLost(read: ReadResult<E>): Promise<void>
   isKnown(partition: number, entryId: string): boolean
+  /** Resolves when no entry pauses before it goes back. A stop ends the pauses. */
+  allLeft(): Promise<unknown>
 }
+
+/** How long an entry that is left pauses here: without other workers it comes back to this one (ms). */
+const LEAVE_MS = 1_000
+/** Longer for each that pauses already: a stream full of them costs a hundred moves a second at most (ms). */
+const LEAVE_MORE_MS = 10
 
 /** Passes each command to `options.handle`, in a slot. */
 export function createIntake<E extends StreamEntry>(
@@ -47,6 +64,17 @@ export function createIntake<E extends StreamEntry>(
     const name = nameOf(partition, entryId)
     return running.has(name) || found.has(name)
   }
+  const leaving = new Set<Promise<void>>()
+  const leave = (entry: StreamEntry): void => {
+    const name = nameOf(entry.partition, entry.entryId)
+    running.add(name)
+    const left = giveBackLater(entry, options, leaving.size, stopping).finally(() => {
+      running.delete(name)
+      leaving.delete(left)
+    })
+    leaving.add(left)
+    options.onLeft?.()
+  }
   const handle = (entry: E): void => {
     const name = nameOf(entry.partition, entry.entryId)
     running.add(name)
@@ -56,10 +84,17 @@ export function createIntake<E extends StreamEntry>(
       const outcome = await options.handle(known, stopping).finally(() => running.delete(name))
       if (outcome === 'ended') ended.add(name)
       else found.delete(name)
+      if (outcome === 'left') leave(entry)
     })
   }
-  const take = async ({ entries, unreadable }: ReadResult<E>): Promise<void> => {
+  const take = async ({ entries, unreadable, foreign }: ReadResult<E>): Promise<void> => {
     for (const entry of entries) if (!isKnown(entry.partition, entry.entryId)) handle(entry)
+    for (const entry of foreign) {
+      const { partition, entryId, reason } = entry
+      if (isKnown(partition, entryId)) continue
+      warnRateLimited(options.log, { partition, entry_id: entryId, reason }, FOREIGN)
+      leave(entry)
+    }
     for (const entry of unreadable) {
       const { partition, entryId, reason } = entry
       options.log.error(
@@ -72,6 +107,7 @@ export function createIntake<E extends StreamEntry>(
   return {
     isKnown,
     take,
+    allLeft: () => Promise.all(leaving),
     takeLost: async read => {
       const entries = read.entries.filter(entry => !isKnown(entry.partition, entry.entryId))
       if (entries.length > 0)
@@ -81,6 +117,18 @@ export function createIntake<E extends StreamEntry>(
       await taking
     }
   }
+}
+
+/** Gives an entry back unchanged after a pause. `others`: how many pause already. */
+async function giveBackLater<E extends StreamEntry>(
+  entry: StreamEntry,
+  { redis, work, leaveMs = LEAVE_MS, log }: IntakeOptions<E>,
+  others: number,
+  stopping: AbortSignal
+): Promise<void> {
+  await delay(leaveMs + others * LEAVE_MORE_MS, stopping)
+  const ids = { partition: String(entry.partition), entry_id: entry.entryId }
+  await returnEntry(() => requeueEntry(redis, work, entry), { log, ids, stopping })
 }
 
 /** The last names of many. */

@@ -178,7 +178,6 @@ export function meterQueue(queue: CommandQueue, metrics: WorkerMetrics): Command
   return {
     requeue: entry => counted('requeued', queue.requeue(entry)),
     release: entry => counted('released', queue.release(entry)),
-    leave: entry => counted('left', queue.leave(entry)),
     deadLetter: (entry, details) => counted('dead_lettered', queue.deadLetter(entry, details))
   }
 }

@@ -65,7 +65,7 @@ export function createWorkerMetrics(state: WorkerState, registry: Registry = reg
     ),
     notEnded: counterBy<NotEnded>(
       'card_payments_commands_not_ended_total',
-      'Commands that a worker did not end: requeued after a failure, released unbegun at its stop, left to workers of a newer version, moved to the dead letters.',
+      'Commands that a worker did not end: requeued after a failure, released unbegun at its stop, left to workers of another version, moved to the dead letters.',
       'way'
     ),
     notificationGivenUp: counter(

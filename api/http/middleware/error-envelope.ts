@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { ArchiveUnavailable } from '../../../archive/archive.js'
-import { WrittenByNewer } from '../../../machines/written-by-newer.js'
+import { WrittenByOtherVersion } from '../../../machines/written-by-other-version.js'
 import { isRedisUnavailable } from '../../../redis/connection/redis-errors.js'
 import { type ErrorCode, errorCatalogue, ServiceError } from '../../../runtime/errors.js'
 import { type Logger, warnRateLimited } from '../../../runtime/log.js'
@@ -63,7 +63,7 @@ export function presentError(
 function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown
   // During a rolling restart, a process of the newer version can read the record.
-  if (isRedisUnavailable(thrown) || thrown instanceof ArchiveUnavailable || thrown instanceof WrittenByNewer)
+  if (isRedisUnavailable(thrown) || thrown instanceof ArchiveUnavailable || thrown instanceof WrittenByOtherVersion)
     return new ServiceError('service_unavailable', { cause: thrown })
   return new ServiceError('internal_error', { cause: thrown })
 }

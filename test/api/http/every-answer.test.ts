@@ -3,7 +3,7 @@ import { connect as openSocket } from 'node:net'
 import { expect } from 'chai'
 import { pino } from 'pino'
 import { ArchiveUnavailable } from '../../../archive/archive.js'
-import { WrittenByNewer } from '../../../machines/written-by-newer.js'
+import { WrittenByOtherVersion } from '../../../machines/written-by-other-version.js'
 import { until } from '../../support/conditions.js'
 import { writingTo } from '../../support/log-lines.js'
 import { aCreateBody, aPayment, capturedProgress, PAYMENT_ID } from '../builders.js'
@@ -86,7 +86,7 @@ describe('what every answer carries', () => {
   })
 
   it('a payment of a newer format is 503, not 500: while two versions run, the other one can read it', async () => {
-    api.payments.submission = new WrittenByNewer('A stored record lacks amountCents.')
+    api.payments.submission = new WrittenByOtherVersion('A stored record lacks amountCents.')
     const answer = await api.request('POST', '/v1/payments', { body: aCreateBody() })
     expect(answer.status).to.equal(503)
     expect(answer.error).to.include({ code: 'service_unavailable', retryable: true })

@@ -11,7 +11,7 @@ import { useRedis } from '../../support/redis.js'
 
 describe('the backlog', () => {
   const test = useRedis()
-  const add = (id: string): Promise<unknown> => test.redis.xadd(keys.commands(PARTITION), id, 'p', 'x', 'c', '{}')
+  const add = (id: string): Promise<unknown> => test.redis.xadd(keys.commands(PARTITION), id, 'e', '[1]')
   afterEach(async () => {
     await test.redis.flushdb()
   })

@@ -96,7 +96,7 @@ describe('writes that wait for a replica', function () {
     const told = new Promise<void>(resolve => {
       subscriber.on('message', () => {
         void servers.replica.ask('GET', record).then(value => {
-          heard.push(String(value).startsWith('D'))
+          heard.push(String(value).startsWith('[1,[2,'))
           resolve()
         })
       })

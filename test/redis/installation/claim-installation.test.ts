@@ -5,6 +5,7 @@ import {
   claimInstallation,
   tieMemoryOnly
 } from '../../../redis/installation/installation.js'
+import { FORMAT } from '../../../redis/stored-fields.js'
 import { delay } from '../../../runtime/delay.js'
 import { createLogger } from '../../../runtime/log.js'
 import { useRedis } from '../../support/redis.js'
@@ -21,6 +22,7 @@ describe('the durable data', () => {
     const born = await claimInstallation(test.redis, LIVE)
     expect(born).to.include({ environment: 'live', partitions: 16 })
     expect(born.id).to.match(/^[0-9a-f-]{36}$/)
+    expect(JSON.parse((await test.redis.get('installation')) ?? '')).to.deep.equal([FORMAT, born.id, 'live', 16])
     expect(await claimInstallation(test.redis, LIVE)).to.deep.equal(born)
   })
 
@@ -43,6 +45,27 @@ describe('the durable data', () => {
       expect(messageOf(await claimInstallation(test.redis, wanted).catch((error: unknown) => error))).to.match(sentence)
       expect(await test.redis.keys('*')).to.deep.equal(['installation'])
       expect(await test.redis.get('installation')).to.equal(before)
+    })
+  }
+
+  for (const [what, stored, sentence] of [
+    [
+      'in another format',
+      JSON.stringify([FORMAT + 1, 'eu', 'live', 16]),
+      /^REDIS_URL holds data in format 2, and this version \(.+\) reads format 1\. Start a version that reads format 2; nothing was written\.$/
+    ],
+    [
+      'of a build that had no format number',
+      JSON.stringify({ environment: 'live', partitions: 16, id: 'eu' }),
+      /^REDIS_URL holds data without a format number, .+ reads format 1\. Such data is not converted: .+ nothing was written\.$/
+    ],
+    ['of another program', 'x', /^The key `installation` of REDIS_URL is not readable/]
+  ] as const) {
+    it(`${what} is refused, and is not touched`, async () => {
+      await test.redis.set('installation', stored)
+      for (const open of [claimInstallation(test.redis, LIVE), changeOf(test.redis, 'eu')])
+        expect(messageOf(await open.catch((error: unknown) => error))).to.match(sentence)
+      expect(await test.redis.get('installation')).to.equal(stored)
     })
   }
 

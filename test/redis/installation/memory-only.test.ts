@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Redis } from '../../../redis/connection/connections.js'
 import { openMemoryOnly } from '../../../redis/installation/memory-only.js'
+import { FORMAT } from '../../../redis/stored-fields.js'
 import { createTokenStore, type NewToken, newTokenId } from '../../../redis/tokens/tokens.js'
 import { RedisNode } from '../../../scripts/start/redis-node.js'
 import { aToken } from '../../support/cards.js'
@@ -55,7 +56,7 @@ describe('the memory-only Redis', function () {
   it('that refuses the login, or serves another installation, refuses the start', async () => {
     const stranger = test.secretsUrl.replace('redis://', 'redis://stranger:wrong@')
     expect(await user.open(stranger).then(String, String)).to.match(/WRONGPASS.*SECRETS_REDIS_URL/)
-    await test.secrets.set('installation', JSON.stringify({ environment: 'live', id: 'another' }))
+    await test.secrets.set('installation', JSON.stringify([FORMAT, 'another', 'live']))
     expect(await user.open(test.secretsUrl).then(String, String)).to.match(/serves installation another/)
     await test.secrets.del('installation')
   })

@@ -6,6 +6,7 @@ import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys, PAYMENTS_GROUP, paymentKeyOf } from '../../../redis/keys.js'
 import { type Commit, createCommitStore } from '../../../redis/payments/commits.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
+import { encodeDelivery } from '../../../redis/webhooks/delivery-entry.js'
 import { decodeQueued, encodeChange, statusChangeOf } from '../../../redis/webhooks/webhook-event.js'
 import {
   anAcceptance,
@@ -167,7 +168,7 @@ describe('commits', () => {
       // By the clock of Redis: that of the test environment may have been moved.
       expect(Math.abs((stored[0]?.delivery.sinceMs ?? 0) - Date.now())).to.be.below(10_000)
       expect((await commands()).map(([, fields]) => fields)).to.deep.equal([
-        ['p', `${paymentKeyOf(payment.terms.id)} ${MERCHANT}`, 'c', '{"kind":"deliver"}']
+        encodeDelivery({ paymentKey: paymentKeyOf(payment.terms.id), merchantId: MERCHANT, kind: 'deliver' })
       ])
     })
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { CommandResult } from '../../../machines/commands.js'
 import type { Payment, PaymentProgress, PaymentTerms } from '../../../machines/model.js'
 import { paymentKeyOf } from '../../../redis/keys.js'
-import { decodePayment, decodeResult, encodePayment, encodeResult } from '../../../redis/payments/payment-record.js'
+import { decodePayment, encodePayment, storedResult } from '../../../redis/payments/payment-record.js'
 import { aPayment, CREATED_MS, references } from '../../support/payments.js'
 
 const full: Payment = {
@@ -92,7 +92,7 @@ describe('payment record', () => {
   })
 
   it('begins with version and merchant, which scripts compare without parsing', () => {
-    expect(encodePayment(full)).to.match(new RegExp(`^7 ${full.terms.merchantId} \\[`))
+    expect(encodePayment(full)).to.match(new RegExp(`^\\[1,7,"${full.terms.merchantId}",`))
   })
 
   it('reads back every kind of result', () => {
@@ -101,6 +101,9 @@ describe('payment record', () => {
       { kind: 'failed', code: 'card_declined' },
       { kind: 'refused', code: 'invalid_state' }
     ]
-    for (const result of results) expect(decodeResult(encodeResult(result))).to.deep.equal(result)
+    for (const result of results) {
+      const text = JSON.stringify(storedResult.encode(result))
+      expect(storedResult.decode(JSON.parse(text) as unknown[])).to.deep.equal(result)
+    }
   })
 })

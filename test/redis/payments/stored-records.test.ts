@@ -1,12 +1,15 @@
 import { expect } from 'chai'
-import { WrittenByNewer } from '../../../machines/written-by-newer.js'
+import type { Command } from '../../../machines/commands.js'
+import { WrittenByOtherVersion } from '../../../machines/written-by-other-version.js'
 import { decodeEntry } from '../../../redis/commands/command-entry.js'
 import { decodeReply, encodeReply } from '../../../redis/commands/replies.js'
-import { decodeIdempotency } from '../../../redis/payments/idempotency.js'
+import { storedCommand } from '../../../redis/commands/stored-command.js'
+import { decodeIdempotency, encodeIdempotency } from '../../../redis/payments/idempotency.js'
 import { decodePayment, encodePayment } from '../../../redis/payments/payment-record.js'
 import { loadLua } from '../../../redis/scripts.js'
+import { DamagedValue } from '../../../redis/stored-fields.js'
 import { decodeChange, decodeQueued, encodeChange } from '../../../redis/webhooks/webhook-event.js'
-import { anEntry } from '../../support/payments.js'
+import { anEntry, buyer } from '../../support/payments.js'
 import { STORED_ID, samples } from '../../support/stored/payments.js'
 
 /**
@@ -16,12 +19,25 @@ import { STORED_ID, samples } from '../../support/stored/payments.js'
 const COMPACT = '01ivpq46pcfnnolf014d2mf803'
 const RECORDS = {
   pending:
-    '1 m_0000000001 [["order-1",1990,1767355200000,["visa","0060"],["Ada Lovelace","ada@example.com"]],["pending",[0,0,1990,"AAAAAAAAAAAAAAAAAAAAAA"]],[]]',
+    '[1,1,"m_0000000001",["order-1",1990,1767355200000,["visa","0060"],["Ada Lovelace","ada@example.com"]],["pending",[0,0,1990,"AAAAAAAAAAAAAAAAAAAAAA"]]]',
   refunding:
-    '7 m_0000000001 [["order-1",1990,1767355200000,["elo","4321","card_1"],["Ada Lovelace","ada@example.com"],"manual",12,432000000,"LOJA *1",{"table":4,"vip":true,"note":null,"name":"ü"}],["refunding",[3,3,50,"r"],900,["11111111-2222-4333-8444-555555555555","0101",0,"654321"],1767355200002,1767355200003,"reconciling",[1,2,3],1767355200001,"05","provider_rejected",100,1767355200005,0,1767355200004,[4,5,6],"figures_differ"],[[1,"APPROVED","pre_authorized"],[2,"NO_ANSWER","refunding","reconciling","timeout",9]]]',
+    '[1,7,"m_0000000001",["order-1",1990,1767355200000,["elo","4321","card_1"],["Ada Lovelace","ada@example.com"],"manual",12,432000000,"LOJA *1",{"table":4,"vip":true,"note":null,"name":"ü"}],["refunding",[3,3,50,"r"],900,["11111111-2222-4333-8444-555555555555","0101",0,"654321"],1767355200002,1767355200003,"reconciling",[1,2,3],1767355200001,"05","provider_rejected",100,1767355200005,0,1767355200004,[4,5,6],"figures_differ"],[[1,"APPROVED","pre_authorized"],[2,"NO_ANSWER","refunding","reconciling","timeout",9]]]',
   refundFailed:
-    '8 m_0000000001 [["order-1",1990,1767355200000,["visa","0060"],["Ada Lovelace","ada@example.com"]],["partially_refunded",[3,2,50,"r 1"],900,0,0,0,0,0,0,0,"provider_rejected",50,0,[[50,1,"q 1",1,2],[50,2,"r 1",3,4,"provider_rejected"],[70,1,0,0,5]]],[]]'
+    '[1,8,"m_0000000001",["order-1",1990,1767355200000,["visa","0060"],["Ada Lovelace","ada@example.com"]],["partially_refunded",[3,2,50,"r 1"],900,0,0,0,0,0,0,0,"provider_rejected",50,0,[[50,1,"q 1",1,2],[50,2,"r 1",3,4,"provider_rejected"],[70,1,0,0,5]]]]'
 } as const
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  '[0,0,[0,"tok_1"],["Ada Lovelace","ada@example.com","52998224725","11987654321",["01310100","Avenida Paulista","1000",0,"Bela Vista","Sao Paulo","SP"]],7]':
+    { kind: 'create', source: { type: 'token', tokenId: 'tok_1' }, buyer, authoriseByMs: 7 },
+  '[1]': { kind: 'capture', amountCents: null },
+  '[2,300]': { kind: 'cancel', amountCents: 300 },
+  '[3]': { kind: 'wake' },
+  '[4,0,0,0,0,"chargeback"]': { kind: 'network_notification', reported: 'chargeback' },
+  '[5]': { kind: 'resolve_review' },
+  '[6,0,0,0,0,0,1]': { kind: 'conclude_operation', isBooked: true },
+  '[6,0,0,0,0,0,2]': { kind: 'conclude_operation', isBooked: false },
+  '[7]': { kind: 'erase_buyer' }
+}
 
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 
@@ -34,36 +50,40 @@ describe('records that are stored somewhere', () => {
   }
 
   it('a field that a newer version has added is passed over', () => {
-    const newer = RECORDS.pending.replace('],["pending",', ',0,0,0,0,0,0,true],["pending",').replace(/\]$/, ',[2]]')
+    const newer = RECORDS.pending.replace('],["pending",', ',0,0,0,0,0,0,true],["pending",').replace(/\]$/, ',[],[2]]')
     expect(decodePayment(newer, COMPACT)).to.deep.equal(samples.pending)
   })
 
-  it('a record that lacks what this version needs is refused as that of another one, not misread', () => {
-    const newer = RECORDS.pending.replace('[["order-1",', '[[0,')
-    expect(() => decodePayment(newer, COMPACT)).to.throw(WrittenByNewer, 'lacks externalReference')
-    expect(() => decodePayment('1 m_1 {"z":2}', COMPACT)).to.throw(WrittenByNewer)
+  it('a record in another format is that of another version, not a damaged one', () => {
+    const other = RECORDS.pending.replace('[1,', '[2,')
+    expect(() => decodePayment(other, COMPACT)).to.throw(
+      WrittenByOtherVersion,
+      'A stored payment has format 2, and this version reads format 1'
+    )
   })
 
+  for (const [what, record] of [
+    ['lacks what is required', RECORDS.pending.replace('["order-1",', '[0,')],
+    ['is cut off', RECORDS.pending.slice(0, -5)],
+    ['has no format number', '1 m_0000000001 {"z":2}'],
+    ['has an element of another type', '[1,1,"m_0000000001",7,[],[]]'],
+    ['is empty', '']
+  ] as const) {
+    it(`a record that ${what} is damaged, and the error does not quote it`, () => {
+      expect(() => decodePayment(record, COMPACT))
+        .to.throw(DamagedValue)
+        .with.property('message')
+        .that.does.not.contain('m_0000000001')
+    })
+  }
+
   it('a command reads as ever, and fields that a newer version has added are passed over', () => {
-    const fields = [
-      'p',
-      COMPACT,
-      'c',
-      '{"kind":"capture","amountCents":900}',
-      'k',
-      'rec',
-      'y',
-      'key',
-      'r',
-      'reply:a',
-      'i',
-      'c1'
-    ]
-    expect(
-      decodeEntry(3, '1-2', [...fields, 't', TRACEPARENT, 'n', '1', 's', '1 m {}', 'd', '77', 'new', 'field'])
-    ).to.deep.equal({
+    const text = `[1,"${COMPACT}",[1,900],1,"77","key","rec",["reply:a","c1"],0,"${TRACEPARENT}",0,"newer"]`
+    const fields = ['s', '[1,1,"m"]', 'e', text, 'new', 'field']
+    expect(decodeEntry(3, '1-2', fields)).to.deep.equal({
       entryId: '1-2',
       partition: 3,
+      fields,
       paymentKey: COMPACT,
       command: { kind: 'capture', amountCents: 900 },
       idempotencyKey: 'key',
@@ -72,28 +92,33 @@ describe('records that are stored somewhere', () => {
       correlationId: null,
       traceparent: TRACEPARENT,
       deliveryCount: 1,
-      accepted: '1 m {}',
+      accepted: '[1,1,"m"]',
       dueAtMs: 77
     })
   })
 
-  it('a conclusion of an operator reads as ever', () => {
-    const fields = ['p', COMPACT, 'c', '{"kind":"conclude_operation","isBooked":true}']
-    expect(decodeEntry(5, '1-0', fields).command).to.deep.equal({ kind: 'conclude_operation', isBooked: true })
+  it('each kind of command reads as ever, and one that this version does not know is of another version', () => {
+    for (const [stored, command] of Object.entries(COMMANDS)) {
+      expect(decodeEntry(5, '1-0', ['e', `[1,"${COMPACT}",${stored}]`]).command).to.deep.equal(command)
+      expect(JSON.stringify(storedCommand.encode(command))).to.equal(stored)
+    }
+    expect(() => decodeEntry(5, '1-0', ['e', `[1,"${COMPACT}",[8,7]]`])).to.throw(WrittenByOtherVersion)
+    expect(() => decodeEntry(5, '1-0', ['e', `[1,"${COMPACT}",[]]`])).to.throw(DamagedValue)
   })
 
   it('an Idempotency-Key reads as ever, in progress and with each kind of result', () => {
     const memory = { fingerprint: 'fp', paymentKey: COMPACT, kind: 'create', result: null }
-    expect(decodeIdempotency(`P fp ${COMPACT} create`)).to.deep.equal(memory)
+    expect(decodeIdempotency(`[1,0,"fp","${COMPACT}"]`)).to.deep.equal(memory)
+    expect(decodeIdempotency(`[1,0,"fp","${COMPACT}",2]`)).to.deep.equal({ ...memory, kind: 'cancel' })
     const results = {
-      '{"f":"card_declined"}': { kind: 'failed', code: 'card_declined' },
-      '{"r":"invalid_state"}': { kind: 'refused', code: 'invalid_state' }
+      '[1,"card_declined"]': { kind: 'failed', code: 'card_declined' },
+      '[2,"invalid_state"]': { kind: 'refused', code: 'invalid_state' }
     }
     for (const [text, result] of Object.entries(results)) {
-      expect(decodeIdempotency(`D fp ${COMPACT} create ${text}`)).to.deep.equal({ ...memory, result })
+      expect(decodeIdempotency(`[1,${text},"fp","${COMPACT}"]`)).to.deep.equal({ ...memory, result })
     }
-    const [, progress] = JSON.parse(RECORDS.refunding.slice('7 m_0000000001 '.length)) as unknown[]
-    expect(decodeIdempotency(`D fp ${COMPACT} create {"p":${JSON.stringify(progress)}}`)).to.deep.equal({
+    const [, , , , progress] = JSON.parse(RECORDS.refunding) as unknown[]
+    expect(decodeIdempotency(`[1,[0,0,${JSON.stringify(progress)}],"fp","${COMPACT}"]`)).to.deep.equal({
       ...memory,
       result: { kind: 'succeeded', progress: samples.refunding.progress }
     })
@@ -126,8 +151,11 @@ describe('records that are stored somewhere', () => {
   })
 
   it('the Lua scripts know the same heads', () => {
-    expect(RECORDS.pending).to.match(/^(\d+) (\S+) /)
-    expect(loadLua('commit')).to.contain("string.match(head, '^(%d+) ')")
+    expect(RECORDS.pending).to.match(/^\[\d+,(\d+),/)
+    expect(loadLua('commit')).to.contain("string.match(head, '^%[%d+,(%d+),')")
+    const open = { fingerprint: '', paymentKey: '', kind: 'create', result: null } as const
+    expect(encodeIdempotency(open)).to.match(/^\[1,0,/)
+    expect(loadLua('finish')).to.contain("string.sub(record, 1, 5) == '[1,0,'")
   })
 })
 
@@ -151,12 +179,20 @@ describe('replies between two versions', () => {
   })
 
   it('may carry none, as those of an older worker', () => {
-    const reply = decodeReply('c1 D null {"r":"invalid_state"}')?.reply
+    const reply = decodeReply('[1,"c1",0,[2,"invalid_state"]]')?.reply
     expect(reply).to.deep.equal({ kind: 'ended', result: { kind: 'refused', code: 'invalid_state' }, times: null })
   })
 
   it('count as lost when they are not readable', () => {
-    for (const text of ['', 'c1', 'c1 D null {', 'c1 X null {}', 'c1 O null ["captured"]', 'c1 D null {}'])
+    for (const text of [
+      '',
+      '[1]',
+      '[1,"c1"]',
+      '[1,"c1",0,[7]]',
+      '[1,"c1",0,[2]]',
+      '[1,"c1",0,0,["captured"]]',
+      '[2,"c1"]'
+    ])
       expect(decodeReply(text)).to.equal(null)
   })
 })

@@ -3,6 +3,7 @@ import { newPayment } from '../../../machines/model.js'
 import { ensureGroups, readCommands } from '../../../redis/commands/command-stream.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
+import { encodeDelivery } from '../../../redis/webhooks/delivery-entry.js'
 import { decodeQueued, encodeWaiting, eventIdOf, type StatusChange } from '../../../redis/webhooks/webhook-event.js'
 import { type LoggedEvent, WebhookLog } from '../../../redis/webhooks/webhook-log.js'
 import {
@@ -134,14 +135,8 @@ describe('webhook events of a request that was traced', () => {
       const paymentKey = paymentKeyOf(change.paymentId)
       const waiting = encodeWaiting(change, TERMS, `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`)
       await test.redis.rpush(keys.webhookEvents(PARTITION, paymentKey), `${START_MS} ${waiting}`)
-      await test.redis.xadd(
-        keys.deliveries(PARTITION),
-        '*',
-        'p',
-        `${paymentKey} ${MERCHANT}`,
-        'c',
-        '{"kind":"deliver"}'
-      )
+      const delivery = encodeDelivery({ paymentKey, merchantId: MERCHANT, kind: 'deliver' })
+      await test.redis.xadd(keys.deliveries(PARTITION), '*', ...delivery)
       const [entry] = (await readCommands(test.redis, deliveryWork, 'a', [PARTITION], 1)).entries
       const first = entry === undefined ? null : await queue().first(entry)
       if (entry === undefined || first === null) throw new Error('There is no event.')

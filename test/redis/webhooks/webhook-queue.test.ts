@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { ensureGroups, readCommands, requeueCommand } from '../../../redis/commands/command-stream.js'
 import { keys, newPaymentId } from '../../../redis/keys.js'
+import { type DeliveryEntry, encodePlace } from '../../../redis/webhooks/delivery-entry.js'
 import {
   createWebhookQueue,
-  type DeliveryEntry,
   deliveryBacklog,
   deliveryWork,
   releaseParked,
@@ -88,7 +88,7 @@ describe('the events of a payment', () => {
     await settle(entry, { state: 'waiting', health: 'failed' })
     expect(await taken()).to.deep.equal([])
     expect(await versionsLeft(entry.paymentKey)).to.deep.equal(['2', '3'])
-    const place = `${entry.paymentKey} ${MERCHANT}`
+    const place = encodePlace(entry)
     expect(await test.redis.zscore(keys.webhookDue(PARTITION), place)).to.equal(String(START_MS + 60_000))
     expect((await queue().first(entry))?.event.delivery.attempts).to.equal(1)
   })

@@ -8,6 +8,7 @@ import { generate } from 'selfsigned'
 import type { Redis } from '../../../redis/connection/connections.js'
 import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys } from '../../../redis/keys.js'
+import { FORMAT } from '../../../redis/stored-fields.js'
 import { createWebhookEndpointStore } from '../../../redis/webhooks/webhook-endpoints.js'
 import { freePort } from '../../../scripts/start/ports.js'
 import { makeRedisUsers } from '../../support/redis-users.js'
@@ -41,7 +42,7 @@ const faultsOfRedis: readonly Fault[] = [
     name: 'a memory-only Redis of another installation',
     break: async ({ memoryOnly }) => {
       const before = (await memoryOnly.get(keys.installation())) ?? ''
-      await memoryOnly.set(keys.installation(), JSON.stringify({ environment: 'test', id: 'other' }))
+      await memoryOnly.set(keys.installation(), JSON.stringify([FORMAT, 'other', 'test']))
       return { undo: () => memoryOnly.set(keys.installation(), before) }
     },
     check: 'memory-only redis',

@@ -1,6 +1,8 @@
 /** An operator erases the buyer of a payment, and the payment lives on. */
+
 import { expect } from 'chai'
 import { encodeServiceCommand } from '../../../redis/commands/command-entry.js'
+import { encodeLetter } from '../../../redis/commands/stored-letter.js'
 import { keys, partitionOfPayment } from '../../../redis/keys.js'
 import { asOperator, withRedis } from '../../support/merchant.js'
 import { usePayingService } from '../../support/paying-service.js'
@@ -42,7 +44,12 @@ describe('operator payment erase-buyer', function () {
     const partition = partitionOfPayment(id)
     await withRedis(service(), async redis => {
       const fields = encodeServiceCommand(id, createCommand)
-      await redis.xadd(keys.deadLetters(partition), '*', ...fields, 'reason', 'a test', 'dead_lettered_at', '1')
+      await redis.xadd(
+        keys.deadLetters(partition),
+        '*',
+        ...fields,
+        ...encodeLetter({ reason: 'a test', deadLetteredAtMs: 1 })
+      )
     })
     const refused = await run('payment', 'erase-buyer', id, '--yes')
     expect(refused.err).to.match(/The dead letter \d+:\d+-\d+ has the buyer/)

@@ -1,8 +1,10 @@
 import { expect } from 'chai'
+import { encodeLetter } from '../../../redis/commands/stored-letter.js'
 import { keys, partitionOfPayment, paymentKeyOf } from '../../../redis/keys.js'
 import { until } from '../../support/conditions.js'
 import { asOperator, withRedis } from '../../support/merchant.js'
 import { PATIENT_TIMEOUT_MS, usePayingService } from '../../support/paying-service.js'
+import { aWake } from '../../support/payments.js'
 
 describe('an operator', function () {
   this.timeout(60_000)
@@ -84,18 +86,9 @@ describe('an operator', function () {
     const { id } = (await merchant.create({ capture: false })).payment
     const partition = partitionOfPayment(id)
     await withRedis(service(), async redis => {
-      const fields = ['reason', 'failed in a test', 'dead_lettered_at', '1767355200000']
-      await redis.xadd(
-        keys.deadLetters(partition),
-        '*',
-        'p',
-        paymentKeyOf(id),
-        'c',
-        '{"kind":"wake"}',
-        'n',
-        '5',
-        ...fields
-      )
+      const letter = encodeLetter({ reason: 'failed in a test', deadLetteredAtMs: 1_767_355_200_000 })
+      const wake = aWake(paymentKeyOf(id), { deliveryCount: 5 })
+      await redis.xadd(keys.deadLetters(partition), '*', ...wake, ...letter)
       await redis.xadd(keys.commands(partition), '*', 'nonsense', 'of a stranger')
     })
     const letters = async (): Promise<Record<string, string | null>[]> =>

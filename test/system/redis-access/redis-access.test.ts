@@ -10,6 +10,7 @@ import { connect, disconnect, type Redis } from '../../../redis/connection/conne
 import { type AclServer, usersOf } from '../../../redis/installation/permissions.js'
 import { replayedCommands } from '../../../redis/installation/replay.js'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
+import { encodePlace } from '../../../redis/webhooks/delivery-entry.js'
 import { testChange } from '../../../redis/webhooks/webhook-event.js'
 import { loggedEvent, WebhookLog } from '../../../redis/webhooks/webhook-log.js'
 import { delay } from '../../../runtime/delay.js'
@@ -233,7 +234,7 @@ describe('Redis with TLS and a user per process (ops/redis)', function () {
       const redis = await connect(urlAs('api', servers.durable.url), 'commands', log)
       const change = testChange(newPaymentId(0, Date.now()), Date.now())
       const [due, parked] = [keys.webhookDue(0), keys.webhookParked(0, 'm')]
-      const place = `${paymentKeyOf(change.paymentId)} m`
+      const place = encodePlace({ paymentKey: paymentKeyOf(change.paymentId), merchantId: 'm' })
       for (const list of [due, parked]) await admin.zadd(list, Date.now() + 3_600_000, place)
       expect(await new WebhookLog(redis, 1).newest('m', 10)).to.deep.equal([])
       await new WebhookLog(redis, 1).replay(loggedEvent('m', 'waiting', change))

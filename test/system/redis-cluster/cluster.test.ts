@@ -12,12 +12,13 @@ import { keys } from '../../../redis/keys.js'
 import { createLogger } from '../../../runtime/log.js'
 import { RedisCluster } from '../../../scripts/start/redis-cluster.js'
 import { runDrill } from '../../cluster-drill/drill.js'
+import { aWake } from '../../support/payments.js'
 import { testBinary } from '../../support/sentinels.js'
 
 const log = createLogger('test', 'silent')
 const PARTITIONS = 16
 const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition)
-const WAKE = ['p', '0'.repeat(26), 'c', '{"kind":"wake"}']
+const WAKE = aWake('0'.repeat(26))
 
 describe('a Redis Cluster', function () {
   this.timeout(60_000)

@@ -5,6 +5,7 @@ import { createWrites } from '../../../redis/connection/writes.js'
 import { keys } from '../../../redis/keys.js'
 import { createLogger } from '../../../runtime/log.js'
 import { until } from '../../support/conditions.js'
+import { aWake } from '../../support/payments.js'
 import { FAILOVER_WAIT_MS, ReplicatedRedis, Sentinels } from '../../support/sentinels.js'
 
 const log = createLogger('test', 'silent')
@@ -50,7 +51,7 @@ describe('a master that Sentinels name', function () {
     await until('the new master takes writes', () => redis.set('after', '1').catch(() => undefined), FAILOVER_WAIT_MS)
     expect(await redis.lrange('list', 0, -1)).to.deep.equal(Array.from({ length: 50 }, (_, i) => String(i)))
 
-    await redis.xadd(keys.commands(0), '*', 'p', '0'.repeat(26), 'c', '{"kind":"wake"}')
+    await redis.xadd(keys.commands(0), '*', ...aWake('0'.repeat(26)))
     let found = (await reading).entries
     while (found.length === 0) found = (await readCommands(blocking, paymentWork, 'worker', [0], 1)).entries
     expect(found.map(entry => entry.command.kind)).to.deep.equal(['wake'])

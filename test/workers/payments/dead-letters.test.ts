@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { encodeEntry } from '../../../redis/commands/command-entry.js'
 import { listDeadLetters, replayDeadLetter } from '../../../redis/commands/dead-letters.js'
+import { encodeLetter } from '../../../redis/commands/stored-letter.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { ambiguous, approvedAndCaptured } from '../../support/fake-network.js'
@@ -67,7 +68,10 @@ describe('a dead letter', () => {
     await worker.acceptOperation(payment, { kind: 'cancel', amountCents: 300 })
     const entry = await worker.takeOne()
     await worker.handle(entry)
-    const fields = [...encodeEntry({ ...entry, deliveryCount: 0 }), 'reason', 'a test']
+    const fields = [
+      ...encodeEntry({ ...entry, deliveryCount: 0 }),
+      ...encodeLetter({ reason: 'a test', deadLetteredAtMs: 1 })
+    ]
     await test.redis.xadd(keys.deadLetters(PARTITION), '*', ...fields)
     const [letter] = await listDeadLetters(test.redis, PARTITIONS)
     await replayDeadLetter(test.redis, letter?.letterId ?? '')

@@ -9,6 +9,7 @@ import { handleCommand } from '../../../workers/payments/handle-command.js'
 import type { HandlingOutcome } from '../../../workers/payments/intake.js'
 import { until } from '../../support/conditions.js'
 import { approvedAndCaptured } from '../../support/fake-network.js'
+import { aWake } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 import { aWorker } from '../../support/worker.js'
 
@@ -53,7 +54,7 @@ describe('a command that is delivered again as new, as by a master that took ove
 
   it('is reconciled, not done twice, by a worker that has ended it before', async () => {
     await start('ended')
-    await test.redis.xadd(STREAM, '*', 'p', '0'.repeat(26), 'c', '{"kind":"wake"}')
+    await test.redis.xadd(STREAM, '*', ...aWake('0'.repeat(26)))
     await until('the command is handled', () => seen.length === 1)
     await failOver()
     await until('the command is handled again', () => seen.length === 2)
@@ -62,7 +63,7 @@ describe('a command that is delivered again as new, as by a master that took ove
 
   it('is taken like a new one when the worker had done nothing', async () => {
     await start('delivery_lost')
-    await test.redis.xadd(STREAM, '*', 'p', '0'.repeat(26), 'c', '{"kind":"wake"}')
+    await test.redis.xadd(STREAM, '*', ...aWake('0'.repeat(26)))
     await until('the command is handled', () => seen.length === 1)
     await failOver()
     await until('the command is handled again', () => seen.length === 2)

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
-import { noReferences, type Payment, type PaymentPhase, placeOf } from '../../../machines/model.js'
+import { noReferences, type Payment, placeOf } from '../../../machines/model.js'
 import { paymentWork, requeueCommand } from '../../../redis/commands/command-stream.js'
 import { keys, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { VaultError } from '../../../vault/vault-error.js'
 import type { WorkerDeps } from '../../../workers/payments/worker-deps.js'
 import { ambiguous, approvedAndCaptured, approvedOnly, notSent } from '../../support/fake-network.js'
-import { aSale, CREATED_MS, DAY_MS, PARTITION, policy } from '../../support/payments.js'
+import { aSale, aWake, CREATED_MS, DAY_MS, PARTITION, policy } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 import { aWorker, type TestWorker } from '../../support/worker.js'
 
@@ -231,55 +231,6 @@ describe('a payments worker that can not open the card', () => {
   })
 })
 
-describe('a payments worker beside one of a newer version', () => {
-  const test = useRedis()
-
-  it('leaves payments of a newer format unchanged, and releases their commands unchanged', async () => {
-    const worker = aWorker(test)
-    const payment = await held(worker)
-    await worker.acceptOperation(payment, { kind: 'capture', amountCents: null })
-    const place = keys.payment(PARTITION, paymentKeyOf(payment.terms.id))
-    const known = (await test.redis.get(place)) ?? ''
-    await test.redis.set(place, known.replace(/ \[.*/s, ' {}'))
-    await worker.handle(await worker.takeOne())
-    expect(worker.network.asked).to.deep.equal(['authorise'])
-    const entry = await worker.takeOne()
-    expect(entry.deliveryCount).to.equal(0)
-
-    await test.redis.set(place, known)
-    worker.network.willAnswer(approvedAndCaptured)
-    await worker.handle(entry)
-    expect(placeOf((await worker.load(payment)).progress)).to.equal('captured')
-    expect(await worker.left()).to.deep.equal({ commands: 0, letters: 0 })
-  })
-
-  it('releases commands that it does not know, however often they are delivered', async () => {
-    const worker = aWorker(test)
-    const payment = await held(worker)
-    const command = { kind: 'extend_window', days: 3 }
-    const fields = ['p', paymentKeyOf(payment.terms.id), 'c', JSON.stringify(command), 'k', 'record']
-    const before = await worker.load(payment)
-    await test.redis.xadd(keys.commands(PARTITION), '*', ...fields)
-    for (let meeting = 0; meeting <= worker.deps.deliveriesMax; meeting++) await worker.handle(await worker.takeOne())
-    expect(await worker.takeOne()).to.deep.include({ command, record: 'record', deliveryCount: 0 })
-    expect(await worker.load(payment)).to.deep.equal(before)
-  })
-
-  it('releases commands of a payment whose place its chart does not know', async () => {
-    const worker = aWorker(test)
-    const payment = await held(worker)
-    await worker.acceptOperation(payment, { kind: 'capture', amountCents: null })
-    const place = keys.payment(PARTITION, paymentKeyOf(payment.terms.id))
-    const { progress, ...other } = await worker.load(payment)
-    const newer = encodePayment({ ...other, progress: { ...progress, phase: 'extending' as PaymentPhase } })
-    await test.redis.set(place, newer)
-    for (let meeting = 0; meeting <= worker.deps.deliveriesMax; meeting++) await worker.handle(await worker.takeOne())
-    expect((await worker.takeOne()).deliveryCount).to.equal(0)
-    expect(await test.redis.get(place)).to.equal(newer)
-    expect(worker.network.asked).to.deep.equal(['authorise'])
-  })
-})
-
 describe('a payments worker whose network gives no id of the sale', () => {
   const test = useRedis()
 
@@ -321,7 +272,7 @@ describe('a payments worker with a due wake-up', () => {
     const payment = await held(worker)
     const dueMs = (await worker.wakeUpOf(payment)) ?? 0
     worker.network.willFind(foundHeld).willAnswer(ambiguous)
-    const wake = ['p', paymentKeyOf(payment.terms.id), 'c', '{"kind":"wake"}', 'd', String(dueMs)]
+    const wake = aWake(paymentKeyOf(payment.terms.id), { dueAtMs: dueMs })
     await test.redis.xadd(keys.commands(PARTITION), '*', ...wake)
     await worker.work()
     expect((await worker.load(payment)).progress.reconciliation?.sinceMs).to.equal(dueMs)
@@ -352,11 +303,11 @@ describe('a command that fails again and again', () => {
     worker.network.willAnswer(approvedAndCaptured)
     await worker.work()
     const paymentKey = paymentKeyOf(payment.terms.id)
-    await test.redis.xadd(keys.commands(PARTITION), '*', 'p', paymentKey, 'c', '{"kind":"wake"}')
+    await test.redis.xadd(keys.commands(PARTITION), '*', ...aWake(paymentKey))
     await aWorker(test, () => ({ lock: { hold: () => Promise.reject(new Error('a fault')) } })).work()
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 1 })
     const [[, fields] = ['', []]] = await test.redis.xrange(keys.deadLetters(PARTITION), '-', '+')
-    expect(fields).to.include('delivered 3 times without a result')
+    expect(fields?.join()).to.contain('delivered 3 times without a result')
     expect((await worker.load(payment)).progress).to.include({ status: 'captured', reviewReason: 'poisoned' })
     expect(await test.redis.hget(keys.review(PARTITION), paymentKey)).to.equal('poisoned')
     expect(await worker.wakeUpOf(payment)).to.be.above(worker.clock.atMs)
@@ -369,16 +320,8 @@ describe('a command that fails again and again', () => {
     await worker.work()
     const before = await worker.wakeUpOf(payment)
     await test.redis.zrem(keys.due(PARTITION), paymentKeyOf(payment.terms.id))
-    await test.redis.xadd(
-      keys.commands(PARTITION),
-      '*',
-      'p',
-      paymentKeyOf(payment.terms.id),
-      'c',
-      '{"kind":"wake"}',
-      'n',
-      '3'
-    )
+    const poisoned = aWake(paymentKeyOf(payment.terms.id), { deliveryCount: 3 })
+    await test.redis.xadd(keys.commands(PARTITION), '*', ...poisoned)
     worker.clock.atMs = before ?? 0
     await worker.work()
     expect(await worker.left()).to.deep.equal({ commands: 0, letters: 1 + 1 })

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
+import { encodeDelivery } from '../../../redis/webhooks/delivery-entry.js'
 import { until } from '../../support/conditions.js'
 import { emit, PARTITION, registerEndpoint, useDelivery } from '../../support/webhooks.js'
 
@@ -26,7 +27,8 @@ describe("merchants' texts in webhooks", () => {
     for (let i = 0; i < 20; i++) {
       const paymentKey = paymentKeyOf(newPaymentId(PARTITION, Date.now()))
       await rig.test.redis.rpush(keys.webhookEvents(PARTITION, paymentKey), 'damaged')
-      await rig.test.redis.xadd(keys.deliveries(PARTITION), '*', 'p', `${paymentKey} m_2`, 'c', '{"kind":"deliver"}')
+      const delivery = encodeDelivery({ paymentKey, merchantId: 'm_2', kind: 'deliver' })
+      await rig.test.redis.xadd(keys.deliveries(PARTITION), '*', ...delivery)
     }
     await rig.deliverer({ slots: 4 })
     await emit(rig.test, 'm_1', ['captured'])
