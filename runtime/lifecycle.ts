@@ -1,9 +1,11 @@
 /**
  * The life of a process: configuration, start, ready, signal, stop.
  *
- * The first SIGTERM or SIGINT stops everything that `onStop` registered, newest first; then the process exits 0.
+ * The first SIGTERM, SIGINT or SIGHUP stops everything that `onStop` registered, newest first; then the process exits 0.
  * A second signal, or `STOP_DEADLINE_MS` after the drain, ends it with code 1: no process holds state that is not stored.
+ * A process that can't recover stops in the same way, with code 1, so that its supervisor starts it again.
  */
+import { CannotRecover } from './cannot-recover.js'
 import { type Config, ConfigError, readConfig, secretFilesOf } from './config.js'
 import { crashOnceAt } from './crash-once.js'
 import { drainMsOf, EXIT_CONFIG, STOP_DEADLINE_MS } from './ending.js'
@@ -37,36 +39,29 @@ export async function runProcess(name: ProcessName, start: (context: ProcessCont
   logWhatLibrariesPrint(log)
   if (config.crashPoints.length > 0) crashOnceAt(config.crashPoints, config.dataDir)
   const stopping = new AbortController()
-  const stops: { name: string; stop: () => Promise<void> | void }[] = []
+  const stops: Stop[] = []
   const conditions = { problems: new Map<string, Check>(), warnings: new Map<string, Check>() }
   const facts = new Map<string, () => string>()
   const secretFiles = secretFilesOf(name)
   conditions.warnings.set('secret files', () => openFilesWarning(secretFiles))
   conditions.warnings.set('version of Node', () => nodeWarning())
 
-  const stopAll = async (reason: string): Promise<void> => {
+  const stopAll = async (reason: string, cause?: CannotRecover): Promise<void> => {
     if (stopping.signal.aborted) {
+      if (cause !== undefined) return
       log.warn({ reason }, 'second signal, leaving at once')
       process.exit(1)
     }
     log.info({ reason }, 'stopping')
-    stopping.abort()
+    stopping.abort(cause)
     const deadlineMs = STOP_DEADLINE_MS + drainMsOf(name, config)
     setTimeout(() => {
       log.error({ deadline_ms: deadlineMs }, 'stop took too long, leaving')
       process.exit(1)
     }, deadlineMs).unref()
-    let exitCode = 0
-    for (const { name: part, stop } of stops.reverse()) {
-      try {
-        await stop()
-      } catch (error) {
-        log.error({ err: error, part }, 'a part did not stop cleanly')
-        exitCode = 1
-      }
-    }
+    const isClean = await stopEach(stops.reverse(), log)
     log.info('stopped')
-    process.exit(exitCode)
+    process.exit(isClean && cause === undefined ? 0 : 1)
   }
 
   listenForEnds(config, log, stopAll)
@@ -77,7 +72,8 @@ export async function runProcess(name: ProcessName, start: (context: ProcessCont
       log,
       conditions,
       facts,
-      isStopping: () => stopping.signal.aborted
+      isStopping: () => stopping.signal.aborted,
+      unrecoverable: () => reasonToStop(stopping.signal)
     })
     stops.push({ name: 'ops server', stop: ops.stop })
     if (config.otlpEndpoint !== '') {
@@ -101,17 +97,56 @@ export async function runProcess(name: ProcessName, start: (context: ProcessCont
   }
 }
 
+interface Stop {
+  readonly name: string
+  readonly stop: () => Promise<void> | void
+}
+
+/** Whether all parts stopped cleanly. */
+async function stopEach(stops: readonly Stop[], log: Logger): Promise<boolean> {
+  let isClean = true
+  for (const { name: part, stop } of stops) {
+    try {
+      await stop()
+    } catch (error) {
+      log.error({ err: error, part }, 'a part did not stop cleanly')
+      isClean = false
+    }
+  }
+  return isClean
+}
+
+/** Why the process can't recover; undefined when it stops for another reason, or not at all. */
+function reasonToStop({ reason }: AbortSignal): string | undefined {
+  return reason instanceof CannotRecover ? reason.message : undefined
+}
+
 /** Signals, the death of the supervisor, and uncaught errors. */
-function listenForEnds(config: Config, log: Logger, stopAll: (reason: string) => Promise<void>): void {
-  process.on('SIGTERM', () => void stopAll('SIGTERM'))
-  process.on('SIGINT', () => void stopAll('SIGINT'))
+function listenForEnds(
+  config: Config,
+  log: Logger,
+  stopAll: (reason: string, cause?: CannotRecover) => Promise<void>
+): void {
+  let isSignalled = false
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      // A terminal that closes, and systemd with SendSIGHUP, send this one beside another: it is no second signal.
+      if (signal === 'SIGHUP' && isSignalled) return
+      isSignalled = true
+      void stopAll(signal)
+    })
+  }
   if (config.supervised === 'yes') {
     // A killed supervisor can't send a signal, but its end of the pipe closes.
     process.stdin.on('error', () => undefined).once('close', () => void stopAll('the supervisor is dead'))
     process.stdin.resume()
   }
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
-    process.on(event, error => {
+    process.on(event, (error: unknown) => {
+      if (error instanceof CannotRecover) {
+        log.fatal({ err: error }, 'the process cannot recover and stops, to be started again')
+        return void stopAll('cannot recover', error)
+      }
       log.fatal({ err: error }, 'unexpected error, the process exits')
       process.exit(1)
     })

@@ -1,7 +1,7 @@
 /**
  * The ops server of every process, on a port of its own: liveness, readiness, metrics.
  *
- * /healthz answers 200 while the event loop runs. /readyz answers `problems` and `warnings`, a sentence for each part:
+ * /healthz answers 200 while the event loop runs, and 503 once the process can't recover and stops. /readyz answers `problems` and `warnings`, a sentence for each part:
  * 503 with a problem (the process can't work), 200 with warnings alone (it works, and an operator must act).
  * `facts` are its installation and the ids of its current keys, which `operator doctor` compares.
  * /metrics is Prometheus text. A problem or warning that begins or ends is logged once.
@@ -33,15 +33,17 @@ export async function startOpsServer(options: {
   conditions: Conditions
   facts?: ReadonlyMap<string, () => string>
   isStopping: () => boolean
+  /** Why the process can't recover; undefined while it may. */
+  unrecoverable?: () => string | undefined
   checkTimeoutMs?: number
 }): Promise<OpsServer> {
-  const { name, config, log, conditions, facts = new Map(), isStopping, checkTimeoutMs } = options
+  const { name, config, log, conditions, facts = new Map(), isStopping, unrecoverable, checkTimeoutMs } = options
   let isStarted = false
   const logHealth = logChanges(log)
 
   const server = createServer((request, response) => {
     const path = request.url?.split('?')[0]
-    if (path === '/healthz') return answer(response, 200, { status: 'ok', process: name, version })
+    if (path === '/healthz') return answerLiveness(response)
     if (path === '/readyz') return void answerReadiness(response)
     if (path === '/metrics') return void answerMetrics(response)
     return answer(response, 404, { error: 'This server knows /healthz, /readyz and /metrics.' })
@@ -53,6 +55,11 @@ export async function startOpsServer(options: {
     if (!isStarted) problems['start'] = 'is still going on; after 10 s read in its log what it waits for'
     if (isStopping()) problems['stop'] = 'was asked for'
     return { problems, warnings }
+  }
+  const answerLiveness = (response: ServerResponse): void => {
+    const reason = unrecoverable?.()
+    if (reason === undefined) answer(response, 200, { status: 'ok', process: name, version })
+    else answer(response, 503, { status: 'cannot recover', process: name, version, reason })
   }
   const answerReadiness = async (response: ServerResponse): Promise<void> => {
     const health = await look()

@@ -1,5 +1,6 @@
 /** The servers behind a connection: what concerns each of them, and which of them has a key. */
 import { Cluster, Command, Redis as Single } from 'ioredis'
+import { addressOf } from './cluster-masters.js'
 import type { Redis } from './connections.js'
 import { RedisUnavailable } from './redis-errors.js'
 
@@ -42,7 +43,7 @@ export async function* scanKeys(
 export function masterOf(cluster: Cluster, key: string): Single {
   const slot = new Command('get', [key]).getSlot()
   const address = slot === null ? undefined : cluster.slots[slot]?.[0]
-  const master = cluster.nodes('master').find(({ options }) => `${options.host}:${options.port}` === address)
+  const master = cluster.nodes('master').find(node => addressOf(node) === address)
   if (master === undefined) throw new RedisUnavailable(`The Cluster has no master for ${key} at the moment.`)
   return master
 }

@@ -3,6 +3,17 @@
  *
  * A host that vanishes sends neither FIN nor RST. The kernel would keep such a connection for about 15 minutes, while
  * commands time out one by one and a blocking read waits for ever.
+ *
+ * The client closes a stream, too: `connectTimeout` destroys one that does not open, and a refused or unanswered handshake
+ * ends one and destroys it 2 s later. So a stream may be in each of these states when it is cut, and each must lead to
+ * 'close', because the client reconnects at that event alone:
+ *
+ * | the stream is             | status of the client            | what cuts it                  |
+ * | ------------------------- | ------------------------------- | ----------------------------- |
+ * | opening (TCP, TLS)        | connecting                      | `connectTimeout`; no watch    |
+ * | open                      | connect (handshake), ready      | this watch, with RST          |
+ * | ended, not yet closed     | connect, ready                  | this watch or the client      |
+ * | destroyed                 | close, reconnecting, end        | nothing is left to cut        |
  */
 import type { Redis as Single } from 'ioredis'
 
@@ -39,11 +50,11 @@ function watch(redis: Single): void {
 }
 
 /**
- * Cuts with RST where it can, which TLS can't: after a FIN the kernel would continue to send what the server has not
- * acknowledged, and a write could arrive long after its caller got the error.
+ * Cuts with RST where it can: after a FIN the kernel would continue to send what the server has not acknowledged, and a
+ * write could arrive long after its caller got the error. TLS can't. A stream that was ended can't either: a reset during
+ * its shutdown fails (EINVAL), closes nothing, and 'close' never comes.
  */
 function cut(stream: Single['stream']): void {
-  if (!('encrypted' in stream)) stream.resetAndDestroy()
-  // The reset waits for bytes that the kernel has not taken.
-  setImmediate(() => stream.destroy())
+  if ('encrypted' in stream || stream.writableEnded) stream.destroy()
+  else stream.resetAndDestroy()
 }

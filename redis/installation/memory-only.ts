@@ -20,6 +20,7 @@ import { requirePermissions } from './permissions.js'
 /** How long a start waits for the server before it continues without it (ms). */
 const START_WAIT_MS = 3_000
 const LOOK_AGAIN_MS = 100
+const LOOK_AGAIN_REFUSED_MS = 1_000
 /** /readyz must not wait for a server that is silent: probes give up after a second. */
 const LOOK_MAX_MS = 500
 const NO_CLUSTER = 'SECRETS_REDIS_URL must name one server or Sentinels, not a Cluster.'
@@ -105,9 +106,9 @@ function proveConnections(secrets: Single, installation: Installation): () => Pr
     const { stream } = secrets
     while (!isProved && secrets.status === 'ready' && secrets.stream === stream) {
       const found = await look()
-      // What persists stays refused until /readyz finds it mended.
-      if (found.kind === 'asked' && found.problem !== undefined) return
-      await delay(LOOK_AGAIN_MS)
+      // A refused question is asked again: the server may load its ACL late.
+      const isRefused = found.kind === 'asked' && found.problem !== undefined
+      await delay(isRefused ? LOOK_AGAIN_REFUSED_MS : LOOK_AGAIN_MS)
     }
   }
   secrets.on('close', () => {

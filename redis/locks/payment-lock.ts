@@ -41,7 +41,7 @@ export function createPaymentLock(clients: readonly Redis[], ttlMs: number, log:
   })
   const unused: Hold[] = []
   const outage = watchOutage(ttlMs, log, async () => {
-    // Only our own disconnect ends a client: the process stops.
+    // The process stops and has closed it; a client that ends otherwise connects again at once.
     if (clients.some(client => client.status === 'end')) return
     await (await acquire(redlock, 'probe', ttlMs))?.release()
   })

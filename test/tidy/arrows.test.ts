@@ -66,6 +66,7 @@ const NOT_IN_MACHINES = ['Date.now', 'new Date()', 'Math.random', 'performance.n
 /** Files that are named to Node or mocha, not imported. */
 const NAMED = [
   'test/support/mocha-hooks.ts',
+  'test/support/stuck-process.ts',
   'test/support/tiny-process.ts',
   'test/runner/counting-reporter.ts',
   'test/chaos/shifted-clock.ts',
