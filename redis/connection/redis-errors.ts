@@ -5,9 +5,12 @@ import { parseAddress, safeAddress } from '../../runtime/redis-address.js'
 /** The durable Redis is unavailable. Whether the command was executed is unknown. */
 export class RedisUnavailable extends Error {}
 
-/** Replies of a server that is loading, failing over, full, or unable to write its append-only file. */
+/**
+ * Replies of a server that is loading, failing over, full, unable to write its append-only file, or refuses the login.
+ * EXECABORT: one of these met a command of a transaction.
+ */
 const UNAVAILABLE_REPLY =
-  /^(LOADING|READONLY|MISCONF|OOM|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|NOREPLICAS|BUSY|MOVED|ASK|UNBLOCKED) /
+  /^(LOADING|READONLY|MISCONF|OOM|EXECABORT|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|NOREPLICAS|BUSY|MOVED|ASK|UNBLOCKED|NOAUTH|WRONGPASS) |^ERR max number of clients/
 
 /** Sentences and names of the client for a connection that is lost, refused or too slow. */
 const LOST_CONNECTION =

@@ -120,7 +120,8 @@ export async function findInstallation(redis: Redis): Promise<Installation | nul
 export async function tieMemoryOnly(secrets: Redis, installation: Installation): Promise<void> {
   const { environment, id } = installation
   const stamp = storedTie.encode({ environment, id })
-  const found = (await secrets.get(keys.installation())) ?? (await secrets.set(keys.installation(), stamp, 'NX', 'GET'))
+  // A write, also where the tie exists: a server that is read-only or full refuses it, and every token.
+  const found = await secrets.set(keys.installation(), stamp, 'NX', 'GET')
   const sentence = otherTie(found, installation)
   if (sentence !== undefined) throw new Error(sentence)
 }

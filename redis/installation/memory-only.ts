@@ -76,7 +76,15 @@ export async function memoryOnlyProblems(secrets: Redis, installation: Installat
 }
 
 function downSentence(reason: string): string {
-  return `The Redis of SECRETS_REDIS_URL can't be used (${reason}). Requests with tokens and CVVs are answered 503; all others go on, without locks where REDLOCK_URLS is empty. Start it again.`
+  return `The Redis of SECRETS_REDIS_URL can't be used (${reason}). Requests with tokens and CVVs are answered 503; all others go on, without locks where REDLOCK_URLS is empty. ${adviceFor(reason)}`
+}
+
+function adviceFor(reason: string): string {
+  if (reason.startsWith('READONLY'))
+    return 'It is a replica: name the master in SECRETS_REDIS_URL, or end REPLICAOF there.'
+  if (reason.startsWith('OOM')) return 'It is full: raise its maxmemory.'
+  if (/max number of clients/.test(reason)) return 'Raise its maxclients.'
+  return 'Start it again.'
 }
 
 /** Rejects data commands of `secrets` unless the server of its connection is proved. Returns a way to look again. */

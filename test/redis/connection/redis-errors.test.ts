@@ -1,9 +1,14 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect } from 'chai'
-import { connect, disconnect } from '../../../redis/connection/connections.js'
-import { reasonOf } from '../../../redis/connection/redis-errors.js'
+import { connect, disconnect, type Redis } from '../../../redis/connection/connections.js'
+import { isRedisUnavailable, reasonOf } from '../../../redis/connection/redis-errors.js'
 import { changeOf, claimInstallation } from '../../../redis/installation/installation.js'
 import { createLogger } from '../../../runtime/log.js'
+import { RedisNode } from '../../../scripts/start/redis-node.js'
 import { useRedis } from '../../support/redis.js'
+import { testBinary } from '../../support/sentinels.js'
 
 describe('why Redis can not be used, in words for an operator', () => {
   const test = useRedis()
@@ -32,4 +37,48 @@ describe('why Redis can not be used, in words for an operator', () => {
     const thrown: unknown = await changeOf(redis, id).catch((error: unknown) => error)
     expect(String(thrown)).to.match(/The Redis of REDIS_URL can't be asked \(there is no connection to Redis\)\./)
   })
+})
+
+/** A merchant gets 503 for these, and repeats the request; 500 would be a mistake of the service. */
+describe('a Redis that takes no writes', function () {
+  this.timeout(30_000)
+  let node: RedisNode
+  let redis: Redis
+  let dir: string
+
+  before(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'payments-readonly-'))
+    node = await RedisNode.start(await testBinary(), dir, [])
+    redis = await connect(node.url, 'commands', createLogger('test', 'silent'))
+  })
+  after(async () => {
+    await disconnect(redis)
+    await node.stop()
+    await rm(dir, { recursive: true, force: true })
+  })
+
+  for (const [what, begin, end] of [
+    ['a replica', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']],
+    ['full', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0']],
+    [
+      'without enough replicas',
+      ['CONFIG', 'SET', 'min-replicas-to-write', '1'],
+      ['CONFIG', 'SET', 'min-replicas-to-write', '0']
+    ]
+  ] as const) {
+    it(`is unavailable while it is ${what}: for a command, a transaction and a script`, async () => {
+      await node.ask(...begin)
+      const works = [
+        () => redis.set('a', '1'),
+        () => redis.multi().hset('h', { a: 1 }).pexpire('h', 1_000).exec(),
+        () => redis.eval("return redis.call('SET', KEYS[1], '1')", 1, 'a')
+      ]
+      const found: unknown[] = []
+      for (const work of works) found.push(await work().then(String, (error: unknown) => error))
+      await node.ask(...end)
+      expect(found.map(error => [String(error), isRedisUnavailable(error)])).to.deep.equal(
+        found.map(error => [String(error), true])
+      )
+    })
+  }
 })

@@ -84,6 +84,35 @@ describe('the memory-only Redis', function () {
     )
   })
 
+  it('that takes no writes is a warning, or a problem where it is required, with what to do', async () => {
+    const required = new User()
+    await user.open(test.secretsUrl)
+    await required.open(test.secretsUrl, 'required')
+    for (const [begin, end, advice] of [
+      [['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE'], /READONLY.*name the master/],
+      [['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0'], /OOM.*raise its maxmemory/]
+    ] as const) {
+      const [command, ...args] = begin
+      await test.secrets.call(command, ...args)
+      const found = [await user.healthOf('warning'), await required.healthOf('problem')]
+      await test.secrets.call(end[0], ...end.slice(1))
+      for (const sentence of found) expect(sentence).to.match(advice)
+    }
+    expect(await user.healthOf('warning')).to.equal(undefined)
+    await required.close()
+  })
+
+  it('that refuses to tell for a moment is used again within seconds, without a probe', async () => {
+    await test.secrets.call('ACL', 'SETUSER', 'late', 'on', '>word', '~*', '&*', '+@all')
+    const redis = await user.open(test.secretsUrl.replace('://', '://late:word@'))
+    await test.secrets.call('ACL', 'SETUSER', 'late', '-config')
+    await test.secrets.call('CLIENT', 'KILL', 'USER', 'late')
+    await until('it is refused', async () => (await redis.get('token').then(() => '', String)).includes('not proved'))
+    await test.secrets.call('ACL', 'SETUSER', 'late', '+config')
+    await until('it is used', async () => (await redis.get('token').catch(() => '')) === null, 5_000)
+    await test.secrets.call('ACL', 'DELUSER', 'late')
+  })
+
   describe('that is down', () => {
     let node: RedisNode
     before(async () => {
