@@ -129,6 +129,8 @@ export interface PaymentProvider {
   readonly decline_reason: DeclineReason | null
   /** whether the brand allows this card to be tried again, in a new payment; null as above */
   readonly may_retry: boolean | null
+  /** with which code the network rejected the sale as such (`provider_rejected`): DECLINES.md */
+  readonly rejection_code: string | null
 }
 
 export interface Payment {
@@ -256,6 +258,8 @@ export interface ErrorDetail {
   readonly decline_reason?: DeclineReason
   /** with `decline_reason`: whether the brand allows this card to be tried again, in a new payment */
   readonly may_retry?: boolean
+  /** with `provider_rejected` of a create: the code of the network, as `provider.rejection_code` of the payment; `fields` names the field of a known one */
+  readonly rejection_code?: string
   /** the payment, when the request has made or found one; with `idempotency_conflict` that of the first request */
   readonly payment_id?: string
   /** with `invalid_request`, `insufficient_scope` and some `invalid_card`: every broken rule. `path` is a field (`customer.email`), a parameter, `header …`, or `body`, `query` or `request` as a whole */

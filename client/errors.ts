@@ -23,6 +23,8 @@ export class ApiError extends Error {
   readonly declineReason: DeclineReason | undefined
   /** With `declineReason`: whether this card may be tried again, in a new payment. */
   readonly mayRetry: boolean | undefined
+  /** With `provider_rejected` of a create: the code of the card network. */
+  readonly rejectionCode: string | undefined
   /** Every broken rule of an `invalid_request`, and of some others. */
   readonly fields: readonly { readonly path: string; readonly message: string }[]
 
@@ -37,6 +39,7 @@ export class ApiError extends Error {
     this.paymentId = error.payment_id
     this.declineReason = error.decline_reason
     this.mayRetry = error.may_retry
+    this.rejectionCode = error.rejection_code
     this.fields = fields
   }
 }

@@ -2,7 +2,7 @@
 import { merchantRoute } from '../http/route.js'
 import { createPaymentBody, createPaymentParser } from './create-payment-schema.js'
 import { preferredWaitS, scopeOf } from './request-scope.js'
-import { answerTo, declineIn } from './submission-presenter.js'
+import { answerTo, whyFailed } from './submission-presenter.js'
 
 export const createPaymentRoute = merchantRoute({
   method: 'POST',
@@ -16,8 +16,8 @@ export const createPaymentRoute = merchantRoute({
     return async ctx => {
       const request = parse(ctx.state.body)
       const submission = await deps.payments.create(scopeOf(ctx, 'POST /v1/payments', resultWaitMs), request)
-      const decline = await declineIn(deps.payments, submission, environment)
-      return answerTo(submission, environment, 201, preferredWaitS(ctx), decline)
+      const details = await whyFailed(deps.payments, submission, environment)
+      return answerTo(submission, environment, 201, preferredWaitS(ctx), details)
     }
   }
 })

@@ -1,7 +1,7 @@
 /** A payment as merchants see it (docs/API.md#the-payment). The terms lack the buyer's document, phone and address. */
 import { declineFailures, declineSentence } from '../../machines/decline-words.js'
 import { type Decline, declineOf } from '../../machines/declines.js'
-import type { Environment, FailureCode, PaymentProgress, PaymentTerms } from '../../machines/model.js'
+import type { Environment, FailureCode, Payment, PaymentProgress, PaymentTerms } from '../../machines/model.js'
 import {
   failureRow,
   presentError,
@@ -9,12 +9,23 @@ import {
   presentRefund,
   timestamp
 } from '../../redis/payments/payment-parts.js'
+import { rejectionCodeOf } from './rejections.js'
 
-/** `operation` and `error` are absent when there is none; every other field is present, null while it has no value. */
+/** A payment that was read. */
+export function presentStored(payment: Payment, environment: Environment): Record<string, unknown> {
+  return presentPayment(payment.terms, payment.progress, environment, rejectionCodeOf(payment))
+}
+
+/**
+ * `operation` and `error` are absent when there is none; every other field is present, null while it has no value.
+ *
+ * @param rejectionCode of a sale that the network rejected; without one, such as in the result of an operation, there is none
+ */
 export function presentPayment(
   terms: PaymentTerms,
   progress: PaymentProgress,
-  environment: Environment
+  environment: Environment,
+  rejectionCode: string | null = null
 ): Record<string, unknown> {
   const { references, declinedCode } = progress
   const decline = declinedCode === null ? null : declineOf(terms.card.brand, declinedCode, environment)
@@ -37,7 +48,8 @@ export function presentPayment(
       tid: references.tid,
       declined_code: declinedCode,
       decline_reason: decline?.reason ?? null,
-      may_retry: decline?.mayRetry ?? null
+      may_retry: decline?.mayRetry ?? null,
+      rejection_code: rejectionCode
     },
     metadata: terms.metadata ?? {},
     expires_at: timestamp(progress.expiresAtMs),

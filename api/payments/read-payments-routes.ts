@@ -7,7 +7,7 @@ import { principalOf } from '../http/context.js'
 import { merchantRoute } from '../http/route.js'
 import { encodeCursor } from './cursor.js'
 import { listPaymentsQuery, parseListPayments } from './list-payments-schema.js'
-import { presentPayment } from './payment-presenter.js'
+import { presentStored } from './payment-presenter.js'
 import { paymentIdInPath } from './request-scope.js'
 
 export const readPaymentRoute = merchantRoute({
@@ -17,7 +17,7 @@ export const readPaymentRoute = merchantRoute({
   answer: deps => async ctx => {
     const payment = await deps.payments.read(principalOf(ctx).merchantId, paymentIdInPath(ctx))
     if (payment === null) throw new ServiceError('not_found')
-    return { status: 200, body: presentPayment(payment.terms, payment.progress, deps.config.environment) }
+    return { status: 200, body: presentStored(payment, deps.config.environment) }
   }
 })
 
@@ -31,7 +31,7 @@ export const listPaymentsRoute = merchantRoute({
     const { filter, parameters } = parseListPayments(ctx.querystring, merchantId)
     const page = await deps.payments.list(merchantId, filter)
     const body = {
-      items: page.payments.map(payment => presentPayment(payment.terms, payment.progress, deps.config.environment)),
+      items: page.payments.map(payment => presentStored(payment, deps.config.environment)),
       next_cursor:
         page.nextAfterId === null ? null : encodeCursor(merchantId, { afterId: page.nextAfterId, parameters })
     }

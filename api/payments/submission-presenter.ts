@@ -9,6 +9,7 @@ import { ServiceError } from '../../runtime/errors.js'
 import type { Answer } from '../http/context.js'
 import { presentPayment } from './payment-presenter.js'
 import type { Payments, Submission } from './payments-port.js'
+import { rejectedFieldsOf, rejectionCodeOf } from './rejections.js'
 import { serverTiming } from './server-timing.js'
 
 /** When to read a payment in progress again, in seconds: the first reconciliation is due then. */
@@ -22,14 +23,14 @@ const PARTIAL_VOID = { path: 'amount_cents', message: 'must be the whole authori
  * @param environment decides the meaning of a decline code
  * @param firstStatus of the first success: 201 for a create, 200 for capture and cancel. A replay is 200.
  * @param waitS of the applied `Prefer`; null: none was applied
- * @param decline why the issuer declined, where that is known
+ * @param details of a failure, where they are known
  */
 export function answerTo(
   submission: Submission,
   environment: Environment,
   firstStatus: 200 | 201,
   waitS: number | null = null,
-  decline: Decline | null = null
+  details: FailureDetails = {}
 ): Answer {
   if (submission.kind === 'conflict') {
     throw new ServiceError('idempotency_conflict', { paymentId: submission.paymentId })
@@ -50,33 +51,44 @@ export function answerTo(
     headers['Retry-After'] = String(RETRY_AFTER_S)
     return { status: 202, body: presentPayment(terms, submission.progress, environment), headers }
   }
-  if (submission.result.kind !== 'succeeded') throw errorOf(submission.result, terms, headers, decline)
+  if (submission.result.kind !== 'succeeded') throw errorOf(submission.result, terms, headers, details)
   const status = isReplay ? 200 : firstStatus
   return { status, body: presentPayment(terms, submission.result.progress, environment), headers }
 }
 
 /**
- * Why the issuer declined the payment of a create, whose result has the code of the error only: the payment knows. Null when
- * it did not decline, or the payment cannot be read just now: the answer is complete without it.
+ * What the payment of a failed create knows about its failure: why the issuer declined, or the code with which the network
+ * rejected the sale. The result of the create has the code of the error only. `{}` when the payment cannot be read just
+ * now: the answer is complete without it.
  */
-export async function declineIn(
+export async function whyFailed(
   payments: Pick<Payments, 'read'>,
   submission: Submission,
   environment: Environment
-): Promise<Decline | null> {
-  if (submission.kind !== 'finished' || submission.result.kind !== 'failed') return null
-  if (!declineFailures.includes(submission.result.code)) return null
+): Promise<FailureDetails> {
+  if (submission.kind !== 'finished' || submission.result.kind !== 'failed') return {}
+  const { code } = submission.result
+  if (!declineFailures.includes(code) && code !== 'provider_rejected') return {}
   const { id, merchantId, card } = submission.terms
   const payment = await payments.read(merchantId, id).catch((error: unknown) => {
     if (isRedisUnavailable(error)) return null
     throw error
   })
-  const code = payment?.progress.declinedCode ?? null
-  return code === null ? null : declineOf(card.brand, code, environment)
+  if (payment === null) return {}
+  const { declinedCode } = payment.progress
+  if (code !== 'provider_rejected') {
+    return declinedCode === null ? {} : presentDecline(declineOf(card.brand, declinedCode, environment))
+  }
+  const rejectionCode = rejectionCodeOf(payment)
+  if (rejectionCode === null) return {}
+  const fields = rejectedFieldsOf(rejectionCode)
+  return { more: { rejection_code: rejectionCode }, ...(fields.length > 0 && { fields }) }
 }
 
-function presentDecline(decline: Decline): Record<string, unknown> {
-  return { message: declineSentence(decline), decline_reason: decline.reason, may_retry: decline.mayRetry }
+type FailureDetails = Pick<NonNullable<ConstructorParameters<typeof ServiceError>[1]>, 'more' | 'fields'>
+
+function presentDecline(decline: Decline): FailureDetails {
+  return { more: { message: declineSentence(decline), decline_reason: decline.reason, may_retry: decline.mayRetry } }
 }
 
 /** The path of a payment; relative, so that it is valid behind every proxy. */
@@ -88,12 +100,11 @@ function errorOf(
   result: Exclude<CommandResult, { kind: 'succeeded' }>,
   terms: PaymentTerms,
   headers: Record<string, string>,
-  decline: Decline | null
+  details: FailureDetails
 ): ServiceError {
   const paymentId = terms.id
   if (result.kind === 'failed') {
-    const more = decline === null ? {} : presentDecline(decline)
-    return new ServiceError(failureRow(result.code, terms), { paymentId, headers, more })
+    return new ServiceError(failureRow(result.code, terms), { paymentId, headers, ...details })
   }
   // The other operation may end at any moment. This key keeps its answer, so the retry needs a new key.
   if (result.code === 'operation_in_progress') headers['Retry-After'] = String(RETRY_AFTER_S)

@@ -8,7 +8,7 @@ import { parametersOf } from '../http/query.js'
 import { type MerchantRoute, merchantRoute, type RouteDeps } from '../http/route.js'
 import { parserOf } from '../http/schema.js'
 import { about, listLimit, object } from '../http/schema-fields.js'
-import { presentPayment } from '../payments/payment-presenter.js'
+import { presentStored } from '../payments/payment-presenter.js'
 import { paymentIdInPath, preferredWaitS } from '../payments/request-scope.js'
 import { presentTestEvent } from './test-event-presenter.js'
 
@@ -53,7 +53,7 @@ async function changePayment(
     await delay(POLL_MS)
     payment = await paymentOf(deps, ctx)
   }
-  const body = presentPayment(payment.terms, payment.progress, deps.config.environment)
+  const body = presentStored(payment, deps.config.environment)
   return { status: isDone(payment) ? 200 : 202, body }
 }
 

@@ -1,4 +1,5 @@
 /** The parts of docs/, and the types of client/, that are made from the code. A test fails while they differ. */
+import { rejectedFields } from '../../api/payments/rejections.js'
 import { loadHostedFields } from '../../api/tokens/hosted-fields.js'
 import { declineWords } from '../../machines/decline-words.js'
 import { declineColumns, declineRows } from '../../machines/declines.js'
@@ -17,7 +18,7 @@ export async function generatedPages(): Promise<Page[]> {
   return [
     apiPage(),
     filledPage('docs/CONFIGURATION.md', { settings: settingTables() }),
-    filledPage('docs/DECLINES.md', { buyers: declineTexts(), codes: declineCodes() }),
+    filledPage('docs/DECLINES.md', { buyers: declineTexts(), codes: declineCodes(), rejections: rejectionCodes() }),
     filledPage('docs/ERRORS.md', { errors: errorTable() }),
     filledPage('docs/HOSTED_FIELDS.md', { release: fieldsScript() }),
     filledPage('docs/METRICS.md', { metrics: metricTables() }),
@@ -69,6 +70,16 @@ function declineCodes(): string {
 function declineTexts(): string {
   const rows = Object.entries(declineWords).map(([reason, { buyer }]) => [`\`${reason}\``, buyer['pt-BR'], buyer.en])
   return table(['`decline_reason`', 'Português', 'English'], rows)
+}
+
+function rejectionCodes(): string {
+  const rows = Object.entries(rejectedFields)
+  const paths = [...new Set(rows.map(([, path]) => path))]
+  const codesOf = (path: string): string => rows.flatMap(([code, of]) => (of === path ? [`\`${code}\``] : [])).join(' ')
+  return table(
+    ['`rejection_code`', 'Field'],
+    paths.map(path => [codesOf(path), `\`${path}\``])
+  )
 }
 
 function errorTable(): string {

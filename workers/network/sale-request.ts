@@ -1,8 +1,8 @@
 /**
  * Our authorisation in the words of the acquirer: the body of `POST /1/sales/`. Pure.
  *
- * The limits are those of the acquirer's field table. Longer texts are cut, and characters that it does not take (accents,
- * digits in a name) are removed: no payment should fail because of the spelling of a name.
+ * The limits are those of the acquirer's field table. Longer texts are cut, letters become those of its alphabet, and what it
+ * does not take (digits in a name) is removed: no payment should fail because of the spelling of a name or an address.
  */
 import type { AuthoriseRequest } from '../../machines/network.js'
 
@@ -24,6 +24,7 @@ const HOLDER_MAX = 25
 const DESCRIPTOR_MAX = 13
 /** Replaces a name without any character that the acquirer takes, such as one in another script. */
 const NAME_OF_NO_LETTERS = 'NAO INFORMADO'
+const NO_NUMBER = 'S/N'
 
 /** The JSON body of a sale, or `null` when the acquirer does not know the brand. */
 export function saleBody(request: AuthoriseRequest): string | null {
@@ -63,12 +64,43 @@ export function saleBody(request: AuthoriseRequest): string | null {
 
 /** Letters and single spaces only, without accents, at most `max` characters; never empty. */
 function plainName(name: string, max: number): string {
-  return plainText(name, /[^A-Za-z]+/g, max) || NAME_OF_NO_LETTERS
+  return plainText(name.replace(/[ªº]/g, ' '), /[^A-Za-z]+/g, max) || NAME_OF_NO_LETTERS
+}
+
+/** Letters, digits and the signs of addresses, without accents. */
+function plainAddress(text: string, max: number): string {
+  return plainText(text, /[^A-Za-z0-9 .,/'()-]+/g, max)
 }
 
 function plainText(text: string, unwanted: RegExp, max: number): string {
-  const withoutAccents = text.normalize('NFD').replace(/\p{Mark}/gu, '')
-  return cut(withoutAccents.replace(unwanted, ' ').trim(), max).trim()
+  return cut(latin(text).replace(unwanted, ' ').replace(/ +/g, ' ').trim(), max).trim()
+}
+
+/** Letters that no accent can be taken from. */
+const LETTERS: Readonly<Record<string, string>> = {
+  ...{ ß: 'ss', ẞ: 'SS', æ: 'ae', Æ: 'AE', œ: 'oe', Œ: 'OE', ø: 'o', Ø: 'O', ł: 'l', Ł: 'L', đ: 'd', Đ: 'D' },
+  ...{
+    ð: 'd',
+    Ð: 'D',
+    þ: 'th',
+    Þ: 'Th',
+    ħ: 'h',
+    Ħ: 'H',
+    ı: 'i',
+    ŋ: 'n',
+    Ŋ: 'N',
+    ŧ: 't',
+    Ŧ: 'T',
+    ĸ: 'k',
+    ʼ: "'",
+    '’': "'"
+  }
+}
+
+/** In the letters of ASCII where there is one: accents are taken off, and forms such as full width (Ａ) or ligatures (ﬁ) resolved. */
+function latin(text: string): string {
+  const apart = text.normalize('NFKD').replace(/\p{Mark}/gu, '')
+  return apart.replace(/[^\0-\x7f]/g, letter => LETTERS[letter] ?? letter)
 }
 
 /** The first `max` characters. By code points: half of a pair of surrogates is no text. */
@@ -78,18 +110,19 @@ function cut(text: string, max: number): string {
 
 function customerOf({ buyer }: AuthoriseRequest): object {
   const { address } = buyer
+  const complement = plainAddress(address.complement ?? '', 50)
   return {
     Name: plainName(buyer.name, NAME_MAX),
     Identity: buyer.document,
     IdentityType: buyer.document.length === 11 ? 'CPF' : 'CNPJ',
     Email: buyer.email,
     Address: {
-      Street: cut(address.street, 255),
-      Number: cut(address.number, 15),
-      ...(address.complement === null ? {} : { Complement: cut(address.complement, 50) }),
+      Street: plainAddress(address.street, 255) || NAME_OF_NO_LETTERS,
+      Number: plainAddress(address.number, 15) || NO_NUMBER,
+      ...(complement === '' ? {} : { Complement: complement }),
       ZipCode: address.zipCode,
-      District: cut(address.district, 50),
-      City: cut(address.city, 50),
+      District: plainAddress(address.district, 50) || NAME_OF_NO_LETTERS,
+      City: plainAddress(address.city, 50) || NAME_OF_NO_LETTERS,
       State: address.state,
       Country: 'BRA'
     }

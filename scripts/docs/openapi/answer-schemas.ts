@@ -88,7 +88,10 @@ const PaymentProvider = object({
     declineReasons,
     ['string', 'null']
   ),
-  may_retry: flagOrNull('whether the brand allows this card to be tried again, in a new payment; null as above')
+  may_retry: flagOrNull('whether the brand allows this card to be tried again, in a new payment; null as above'),
+  rejection_code: textOrNull(
+    'with which code the network rejected the sale as such (`provider_rejected`): [DECLINES.md](DECLINES.md#rejected-sales)'
+  )
 })
 
 const Payment = object(
@@ -206,6 +209,9 @@ const ErrorDetail = object(
       declineReasons
     ),
     may_retry: flag('with `decline_reason`: whether the brand allows this card to be tried again, in a new payment'),
+    rejection_code: text(
+      'with `provider_rejected` of a create: the code of the network, as `provider.rejection_code` of the payment; `fields` names the field of a known one'
+    ),
     payment_id: uuid(
       'the payment, when the request has made or found one; with `idempotency_conflict` that of the first request'
     ),
@@ -215,7 +221,7 @@ const ErrorDetail = object(
         'with `invalid_request`, `insufficient_scope` and some `invalid_card`: every broken rule. `path` is a field (`customer.email`), a parameter, `header …`, or `body`, `query` or `request` as a whole'
     }
   },
-  ['correlation_id', 'decline_reason', 'may_retry', 'payment_id', 'fields']
+  ['correlation_id', 'decline_reason', 'may_retry', 'rejection_code', 'payment_id', 'fields']
 )
 
 /** By the name that a generated client gives to the type. None begins with `New`: Go has functions of such names. */

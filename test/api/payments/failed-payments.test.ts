@@ -53,6 +53,46 @@ describe('the error of a failed payment', () => {
     expect(answer.error).to.include({ code: 'card_declined' }).and.not.to.have.any.keys('decline_reason', 'may_retry')
   })
 
+  it('a rejected sale says the code of the network, and the field of a known one', async () => {
+    const { terms, progress, ...rest } = aPayment()
+    const rejected = (code: string) => {
+      const line = {
+        atMs: 1,
+        event: 'REJECTED',
+        status: 'failed',
+        phase: null,
+        detail: `code ${code}`,
+        times: 1
+      } as const
+      return {
+        ...rest,
+        terms,
+        progress: { ...progress, status: 'failed', error: 'provider_rejected' },
+        history: [line]
+      } as const
+    }
+    const result = { kind: 'failed', code: 'provider_rejected' } as const
+    api.payments.submission = { kind: 'finished', terms, result, isReplay: false }
+    for (const [code, fields] of [
+      ['154', [{ path: 'customer.address', message: 'was rejected by the card network with the code 154' }]],
+      ['999', undefined]
+    ] as const) {
+      api.payments.payment = rejected(code)
+      const { status, error } = await api.request('POST', '/v1/payments', { body: aCreateBody() })
+      expect([status, error['code'], error['rejection_code'], error.fields]).to.deep.equal([
+        422,
+        'provider_rejected',
+        code,
+        fields
+      ])
+      const { body } = await api.request('GET', `/v1/payments/${PAYMENT_ID}`)
+      expect(body).to.have.nested.property('provider.rejection_code', code)
+    }
+    api.payments.payment = { ...rejected('1'), progress: { ...progress, status: 'failed', error: 'card_declined' } }
+    const { body } = await api.request('GET', `/v1/payments/${PAYMENT_ID}`)
+    expect(body).to.have.nested.property('provider.rejection_code', null)
+  })
+
   it('a part of a pre-authorisation is not undone: 400, and the corrected request needs a new key', async () => {
     const result = { kind: 'refused', code: 'partial_void' } as const
     api.payments.submission = { kind: 'finished', terms: aPayment().terms, result, isReplay: false }

@@ -4,7 +4,7 @@ import { errorCatalogue } from '../../../runtime/errors.js'
 import { aPayment, capturedProgress, PAYMENT_ID } from '../builders.js'
 import { useApi } from '../running-api.js'
 
-const notDeclined = { declined_code: null, decline_reason: null, may_retry: null }
+const notDeclined = { declined_code: null, decline_reason: null, may_retry: null, rejection_code: null }
 const refund = {
   amountCents: 90,
   idempotencyKey: 'refund-1',

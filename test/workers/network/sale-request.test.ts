@@ -60,15 +60,40 @@ describe('the body of a sale', () => {
     expect(body({ statementDescriptor: null })).not.to.have.nested.property('Payment.SoftDescriptor')
   })
 
-  it('cuts addresses between characters, never within one', () => {
-    const { buyer } = purchase()
-    const text = `${'a'.repeat(49)}😀😀`
-    const cut = body({
-      buyer: { ...buyer, address: { ...buyer.address, complement: text, district: text, city: text } }
-    })
-    for (const field of ['Complement', 'District', 'City']) {
-      expect(cut).to.have.nested.property(`Customer.Address.${field}`, `${'a'.repeat(49)}😀`)
+  it('writes letters without an accent to take off, and full width, in those of the acquirer', () => {
+    const names = {
+      'Weiß Øster Æbel Łuk': 'Weiss Oster AEbel Luk',
+      ＡＮＡ: 'ANA',
+      'Þór Đào': 'Thor Dao',
+      ﬁlha: 'filha'
     }
+    for (const [name, plain] of Object.entries(names)) {
+      expect(body(holder(name)), name).to.have.nested.property('Payment.CreditCard.Holder', plain)
+    }
+  })
+
+  it('cleans and cuts addresses, and leaves none of their required fields empty', () => {
+    const { buyer } = purchase()
+    const cleaned = body({
+      buyer: {
+        ...buyer,
+        address: {
+          ...buyer.address,
+          street: 'Praça da Sé, nº 5 – Edifício “Ønsk”',
+          number: '１００ｂ',
+          complement: '😀',
+          district: '李',
+          city: `${'São João '.repeat(8)}`
+        }
+      }
+    })
+    expect(cleaned).to.have.nested.include({
+      'Customer.Address.Street': 'Praca da Se, no 5 Edificio Onsk',
+      'Customer.Address.Number': '100b',
+      'Customer.Address.District': 'NAO INFORMADO',
+      'Customer.Address.City': 'Sao Joao Sao Joao Sao Joao Sao Joao Sao Joao Sao J'
+    })
+    expect(cleaned).not.to.have.nested.property('Customer.Address.Complement')
   })
 
   it('tells CPF from CNPJ', () => {
