@@ -125,21 +125,42 @@ export type RefusalCode =
   | 'too_many_refunds'
   | 'partial_void'
 
-/** Queries to the network about an outcome that is not known. */
-export interface Reconciliation {
-  /** The last moment at which a request in doubt can have left: the horizon for "not found" counts from here. */
+/** Queries to the network. */
+export interface QuerySchedule {
+  /** What the horizon for "not found" counts from: the last moment at which a request in doubt can have left. */
   readonly sinceMs: number
   /** Queries that got an answer, and further tries of the operation: they lengthen the gaps. */
   readonly attempts: number
   readonly nextAtMs: number
 }
 
+/** Queries to the network about an outcome that is not known. */
+export interface Reconciliation extends QuerySchedule {
+  /** The first doubt. Its age decides about manual review, whatever is sent in between. */
+  readonly openedMs: number
+  /** How often the operation was sent. */
+  readonly tries: number
+  /** The end of the last try without an answer, which may still be booked; null: each try was answered. */
+  readonly unansweredMs: number | null
+  /** When the network answered the last try with a refusal; null: it did not. */
+  readonly refusedMs: number | null
+  /** What an operator saw at the acquirer. Nothing is sent any more; it counts from the horizon. */
+  readonly concluded: 'booked' | 'not_booked' | null
+}
+
 /** What the network reported about a sale: a chargeback, a refund that was denied afterwards, or any change. */
 export type ReportedChange = 'chargeback' | 'denied_refund' | 'change'
 
 /** Queries to the network about what it reported. `sinceMs` is when it did. */
-export interface Notification extends Reconciliation {
-  readonly reported: ReportedChange
+export interface Notification extends QuerySchedule {
+  /** `own`: nothing was reported; the record must confirm an operation of ours. */
+  readonly reported: ReportedChange | 'own'
+}
+
+/** The whole voids that were sent for a payment: of its hold, of a late sale, of duplicates. */
+export interface Voids {
+  readonly times: number
+  readonly lastMs: number
 }
 
 /** Why an operator should look at a payment. */
@@ -170,6 +191,10 @@ export interface PaymentProgress extends PaymentPlace {
   /** What the network reported about the sale and is still to be verified. */
   readonly notification: Notification | null
   readonly reviewReason: ReviewReason | null
+  /** What the network authorised, when that is less than was asked for; null: all of it, or nothing yet. */
+  readonly authorizedCents: number | null
+  /** Null: none was sent. */
+  readonly voids: Voids | null
 }
 
 /** One line of a payment's life, for operators; where it was afterwards. */
@@ -219,7 +244,9 @@ export function newPayment(terms: PaymentTerms, idempotencyKey: string): Payment
       error: null,
       reconciliation: null,
       notification: null,
-      reviewReason: null
+      reviewReason: null,
+      authorizedCents: null,
+      voids: null
     },
     history: []
   }

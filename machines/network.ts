@@ -15,20 +15,37 @@ export interface NetworkReferences {
 }
 
 /**
- * The meaning of one call that moves money. Exactly one of:
- * - `approved`: done. For an authorisation `isCaptured` tells whether the sale was captured in the same step.
+ * The meaning of one call that moves money (acquirer-answers.ts). Exactly one of:
+ * - `approved`: done. For an authorisation `isCaptured` tells whether the sale was captured in the same step. `stated`:
+ *   what the answer to a capture, void or refund says about the sale afterwards.
  * - `declined`: the issuer said no; nothing was charged.
  * - `rejected`: the network refused the operation as such; nothing changed. `isTooLate`: the time for it is over.
  * - `not_sent`: it is proven that nothing happened (no connection, or no byte of the request left). `isCircuitOpen`: our
  *   circuit refused the call; it stays open for longer than a retry may take.
- * - `ambiguous`: anything else (timeout, cut connection, 5xx, nonsense, "not finished"): must be asked about.
+ * - `unproven`: the acquirer answered, and the answer does not prove what it did. No copy of the call is left.
+ * - `ambiguous`: anything else (timeout, cut connection, 5xx, nonsense, "not finished"): the call may still be booked.
  */
 export type CallOutcome =
-  | { readonly kind: 'approved'; readonly isCaptured: boolean; readonly references: NetworkReferences }
+  | {
+      readonly kind: 'approved'
+      readonly isCaptured: boolean
+      readonly references: NetworkReferences
+      readonly stated?: StatedSale
+    }
   | { readonly kind: 'declined'; readonly code: string; readonly references: NetworkReferences }
   | { readonly kind: 'rejected'; readonly code: string; readonly isTooLate?: boolean }
   | { readonly kind: 'not_sent'; readonly reason: string; readonly isCircuitOpen?: true }
+  | { readonly kind: 'unproven'; readonly reason: string }
   | { readonly kind: 'ambiguous'; readonly reason: string }
+
+/** What the answer to a capture, void or refund states about the sale (cents); null: nothing. */
+export interface StatedSale {
+  readonly capturedCents: number | null
+  /** Cumulative. */
+  readonly voidedCents: number | null
+  /** Nothing of the sale is left: it is voided or refunded as a whole. */
+  readonly isClosed: boolean
+}
 
 /** A sale as the network's query shows it. */
 export interface Sale {
@@ -36,9 +53,11 @@ export interface Sale {
   /** `unfinished`: the network itself does not know yet. */
   readonly status: 'unfinished' | 'authorised' | 'captured' | 'denied' | 'voided'
   readonly amountCents: number
+  /** Null: the record names none. */
+  readonly currency: string | null
   readonly capturedCents: number
-  /** Voided or refunded so far, cumulative. */
-  readonly voidedCents: number
+  /** Voided or refunded so far, cumulative. Null: the record does not say, and the account has never shown it. */
+  readonly voidedCents: number | null
   readonly declinedCode: string | null
   readonly isChargedBack: boolean
 }

@@ -2,6 +2,7 @@
 import { declineFailures, declineSentence } from '../../machines/decline-words.js'
 import { type Decline, declineOf } from '../../machines/declines.js'
 import type { Environment, FailureCode, Payment, PaymentProgress, PaymentTerms } from '../../machines/model.js'
+import { authorizedCentsOf } from '../../machines/payment/sums.js'
 import {
   failureRow,
   presentError,
@@ -34,7 +35,7 @@ export function presentPayment(
     external_reference: terms.externalReference,
     status: progress.status,
     capture_mode: terms.captureMode,
-    amount_cents: terms.amountCents,
+    amount_cents: authorizedCentsOf(terms, progress),
     captured_cents: progress.capturedCents,
     refunded_cents: progress.refundedCents,
     currency: terms.currency,

@@ -1,7 +1,15 @@
 /**
  * From the accepted request to the answer of the issuer: `pending`, `unknown`, `failed`.
  */
-import { authorise, captureSale, queryNetwork, review, voidDuplicate, voidSale } from './effects.js'
+import {
+  authorise,
+  captureSale,
+  queryNetwork,
+  review,
+  reviewContradiction,
+  voidDuplicate,
+  voidSale
+} from './effects.js'
 import { inDoubt, notificationForLater, sending } from './verification.js'
 
 const toPreAuthorizedOrCapturing = [
@@ -74,6 +82,24 @@ export const unknown = inDoubt({
       actions: ['noteReferences', review('duplicate_sale'), voidDuplicate],
       description: 'More than one sale: void the duplicate first.'
     },
+    CONTRADICTED: {
+      actions: ['noteReferences', 'reconcileLater', reviewContradiction],
+      description: 'The record contradicts the payment, for a moment perhaps: list it, and reconcile again later.'
+    },
+    RESOLVED_AS_BOOKED: [
+      {
+        guard: 'isManualSaleKnown',
+        target: 'pre_authorized',
+        actions: ['noteAuthorised', 'succeed', 'endReview'],
+        description: 'An operator has seen that the amount is held.'
+      },
+      {
+        guard: 'isSaleKnown',
+        target: 'captured',
+        actions: ['noteAuthorised', 'noteCaptured', 'succeed', 'endReview'],
+        description: 'An operator has seen that it is captured.'
+      }
+    ],
     RESOLVED_AS_MISSING: {
       target: 'failed',
       actions: ['fail', 'endNotification', 'endReview'],
@@ -89,13 +115,10 @@ export const failed = inDoubt({
   states: {
     settled: {
       description: 'The network said so, or nothing was ever sent.',
-      tags: ['resting'],
-      on: {
-        NETWORK_NOTIFICATION: { actions: queryNetwork, description: 'The network reports a sale: query it.' }
-      }
+      tags: ['resting']
     },
     watched: {
-      description: 'Unknown to the network for the whole horizon; queried once more, much later.',
+      description: 'A sale may turn up late: the network is queried once more, or until it shows what it reported.',
       on: {
         RESOLVED_AS_MISSING: {
           target: 'settled',
@@ -106,6 +129,11 @@ export const failed = inDoubt({
     }
   },
   on: {
+    NETWORK_NOTIFICATION: {
+      target: '.watched',
+      actions: ['watchReport', queryNetwork],
+      description: 'The network reports a sale: query it, and again later, because the record may be behind.'
+    },
     SALE_GONE: { target: '.settled', actions: 'endDoubt', description: 'There is no sale, or nothing is charged.' },
     LATE_SALE: {
       target: '.watched',

@@ -56,9 +56,9 @@ export const captured = verifiable({
   }
 })
 
-/** The refund is booked; `endReview` when an operator has said so. */
-function refundBooked(description: string, ...endReview: 'endReview'[]) {
-  const actions = ['noteRefunded', 'succeed', ...endReview] as const
+/** The refund is booked; `endReview` when an operator has said so, `confirmPart` when the network has. */
+function refundBooked(description: string, ...more: ('endReview' | 'confirmPart')[]) {
+  const actions = ['noteRefunded', 'succeed', ...more] as const
   return [
     {
       guard: 'isLastRefund',
@@ -71,8 +71,8 @@ function refundBooked(description: string, ...endReview: 'endReview'[]) {
 }
 
 /** The refund did not happen; what was refunded before stays so. */
-function refundFailed(description: string, ...endReview: 'endReview'[]) {
-  const actions = ['fail', ...endReview] as const
+function refundFailed(description: string, ...more: ('endReview' | 'confirmLater')[]) {
+  const actions = ['fail', ...more] as const
   return [
     { guard: 'isPartlyRefunded', target: '#payment.partially_refunded', actions, description },
     { target: '#payment.captured', actions, description }
@@ -82,7 +82,10 @@ function refundFailed(description: string, ...endReview: 'endReview'[]) {
 export const refunding = operation('A refund is in progress.', {
   sending: {
     description: 'The refund is on its way to the network.',
-    on: { APPROVED: refundBooked('Refunded.'), OPERATION_FAILED: refundFailed('Refused, or not sent.') }
+    on: {
+      APPROVED: refundBooked('Refunded. A refund of a part is compared with the record once.', 'confirmPart'),
+      OPERATION_FAILED: refundFailed('Refused, or not sent.', 'confirmLater')
+    }
   },
   reconciling: {
     description: 'The refund is in doubt; the voided amount at the network is compared.',
@@ -93,6 +96,7 @@ export const refunding = operation('A refund is in progress.', {
         actions: ['resend', refundSale],
         description: 'Not booked for the whole horizon: send it again.'
       },
+      OPERATION_NOT_BOOKED: refundFailed('Not in the record, and no try of it can be booked any more.', 'confirmLater'),
       RESOLVED_AS_BOOKED: refundBooked('An operator has seen that it is booked.', 'endReview'),
       RESOLVED_AS_MISSING: refundFailed('An operator has seen that it is not booked.', 'endReview')
     }

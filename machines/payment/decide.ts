@@ -16,7 +16,8 @@ import {
   type PaymentProgress,
   type PaymentStatus,
   placeOf,
-  type RefusalCode
+  type RefusalCode,
+  type Voids
 } from '../model.js'
 import { pureStepOf } from '../pure-transition.js'
 import { WrittenByOtherVersion } from '../written-by-other-version.js'
@@ -59,12 +60,17 @@ export function decide(payment: Payment, happened: PaymentEvent, policy: Policy)
   if (event === null || step === null) return { kind: 'refused', code: refusalOf(payment, happened) }
   const { next, actions } = step
   const place = placeIn(next)
+  // All actions that change no figures are effects, and a transition has one at most (effects.ts).
+  const effect = (actions[0]?.params as Effect | undefined) ?? null
+  const isVoid = effect?.kind === 'void'
   const isChanged =
+    isVoid ||
     next.context.figures !== snapshot.context.figures ||
     place.status !== payment.progress.status ||
     place.phase !== payment.progress.phase
   // Named, not spread: V8 copies a second spread property by property, which took 6 us (measured).
-  const progress: PaymentProgress = { status: place.status, phase: place.phase, ...next.context.figures }
+  const moved: PaymentProgress = { status: place.status, phase: place.phase, ...next.context.figures }
+  const progress = isVoid ? { ...moved, voids: withVoid(moved.voids, event.nowMs) } : moved
   return {
     kind: 'taken',
     event: event.type,
@@ -72,11 +78,15 @@ export function decide(payment: Payment, happened: PaymentEvent, policy: Policy)
       ? { ...payment, version: payment.version + 1, progress, history: addLine(payment.history, lineOf(event, place)) }
       : payment,
     isChanged,
-    // All actions that change no figures are effects, and a transition has one at most (effects.ts).
-    effect: (actions[0]?.params as Effect | undefined) ?? null,
+    effect,
     statusBefore: payment.progress.status,
     operationResult: isOpen(payment.progress.operation) ? operationResultOf(progress) : null
   }
+}
+
+/** Counts the whole voids that are sent, by whatever transition: the acquirer limits how soon one may follow another. */
+function withVoid(voids: Voids | null, nowMs: number): Voids {
+  return { times: (voids?.times ?? 0) + 1, lastMs: nowMs }
 }
 
 /** The event of a merchant's capture or cancel. */
@@ -205,7 +215,10 @@ function detailOf(event: LifecycleEvent): string | null {
     case 'OPERATION_FAILED':
     case 'EARLIER_TRY_IN_DOUBT':
       return `${event.outcome.type.toLowerCase().replace('_', ' ')}: ${detailOf(event.outcome)}`
+    case 'CONCLUSION_NOTED':
+      return event.isBooked ? 'booked' : 'not booked'
     case 'NOT_SENT':
+    case 'UNPROVEN':
     case 'AMBIGUOUS':
     case 'NO_ANSWER':
       return event.reason

@@ -6,7 +6,7 @@
  * of it that the chart takes.
  */
 import type { Environment, ReportedChange, ReviewReason } from '../model.js'
-import type { NetworkReferences, Sale } from '../network.js'
+import type { NetworkReferences, Sale, StatedSale } from '../network.js'
 
 /** An event with its data. */
 type Event<Type extends string, Data = unknown> = { readonly type: Type; readonly nowMs: number } & Readonly<Data>
@@ -32,19 +32,24 @@ type CommandEvent =
 type ReviewEvent = Event<'OPERATION_CONCLUDED', { isBooked: boolean }>
 
 export type CallEvent =
-  | Event<'APPROVED', { isCaptured: boolean; references: NetworkReferences }>
+  | Event<'APPROVED', { isCaptured: boolean; references: NetworkReferences; stated?: StatedSale }>
   | Event<'DECLINED', { code: string; references: NetworkReferences }>
   /** `isTooLate`: the network no longer takes this operation, because the time for it is over. */
   | Event<'REJECTED', { code: string; isTooLate?: boolean }>
   | Event<'NOT_SENT', { reason: string }>
+  /** The network answered, and the answer does not prove what it did: its record decides. */
+  | Event<'UNPROVEN', { reason: string }>
   | Event<'AMBIGUOUS', { reason: string }>
   /** The card data is gone or was erased, or our keys do not open it; nothing was sent. */
   | Event<'CARD_MISSING', { failure: 'invalid_token' | 'unknown_card' | 'card_unreadable' }>
   /** The time to authorise was over before anything was sent. */
   | Event<'OVERDUE'>
 
-/** `sale`: the one that the payment owns. `duplicateSaleId`: a live second sale under its order. */
-export type FoundEvent = Event<'FOUND', { sale: Sale; duplicateSaleId: string | null }>
+/**
+ * `sale`: the one that the payment owns. `isOther`: the payment is known to own another one, which the record lacks.
+ * `duplicateSaleId`: a live second sale under its order.
+ */
+export type FoundEvent = Event<'FOUND', { sale: Sale; isOther: boolean; duplicateSaleId: string | null }>
 
 type NoAnswer = Event<'NO_ANSWER', { reason: string }>
 
@@ -90,6 +95,8 @@ export type Finding =
   | Event<'OPERATION_BOOKED', Shown>
   /** It is not in the record, and safe to send again. */
   | Event<'OPERATION_MISSING', Shown>
+  /** It is not in the record, and no try of it can be booked any more. `isRefused`: the network said so. */
+  | Event<'OPERATION_NOT_BOOKED', { isRefused: boolean } & Shown>
   | Event<'CHARGED_BACK', Shown>
   /** Another amount was captured. `isRefunded`: nothing of it is left to refund. */
   | Event<'AMOUNT_CORRECTED', { isRefunded: boolean } & Shown>
@@ -106,7 +113,10 @@ type OperationEvent =
   | Event<'EARLIER_TRY_IN_DOUBT', { outcome: CallEvent }>
 
 /** What an operator saw about the operation in doubt, when no copy of its request can arrive any more. */
-type ResolvedEvent = Event<'RESOLVED_AS_BOOKED' | 'RESOLVED_AS_MISSING'>
+export type ResolvedEvent =
+  | Event<'RESOLVED_AS_BOOKED' | 'RESOLVED_AS_MISSING'>
+  /** A copy may still arrive: what the operator saw counts from the horizon, and nothing is sent until then. */
+  | Event<'CONCLUSION_NOTED', { isBooked: boolean }>
 
 /** The events of the chart. None of its conditions compares figures of the acquirer's record. */
 export type LifecycleEvent = CommandEvent | CallEvent | Finding | OperationEvent | ResolvedEvent

@@ -19,6 +19,9 @@ export function failureOf(
       return isCaptureOfCreate(terms, operation) ? 'capture_rejected' : 'provider_rejected'
     case 'NOT_SENT':
       return isCaptureOfCreate(terms, operation) ? 'capture_not_sent' : 'network_unavailable'
+    case 'OPERATION_NOT_BOOKED':
+      if (isCaptureOfCreate(terms, operation)) return event.isRefused ? 'capture_rejected' : 'capture_not_sent'
+      return event.isRefused ? 'provider_rejected' : 'network_unavailable'
     case 'RESOLVED_AS_MISSING':
       if (operation.kind === 'authorization') return 'network_unavailable'
       return isCaptureOfCreate(terms, operation) ? 'capture_rejected' : 'provider_rejected'

@@ -4,7 +4,7 @@
  */
 import { captureSale, queryNetwork, review, voidSale } from './effects.js'
 import type { PaymentState } from './setup.js'
-import { contradicted, inDoubt, operation, verifiable } from './verification.js'
+import { inDoubt, operation, verifiable } from './verification.js'
 
 export const preAuthorized = verifiable({
   description: 'The amount is held on the card and waits for its capture.',
@@ -33,7 +33,7 @@ export const preAuthorized = verifiable({
     },
     HOLD_UNCLEAR: {
       target: 'expired',
-      actions: 'beginReleaseDoubt',
+      actions: 'releaseLater',
       description: 'The window is over. How the sale stands is not known: void the hold as soon as it is.'
     },
     SALE_CAPTURED: {
@@ -63,7 +63,7 @@ export const preAuthorized = verifiable({
     POISONED: {
       guard: 'isDue',
       target: 'expired',
-      actions: ['beginReleaseDoubt', review('poisoned')],
+      actions: ['releaseLater', review('poisoned')],
       description: 'The window is over, and the query failed too often: void the hold when it is clear how it stands.'
     }
   }
@@ -71,7 +71,7 @@ export const preAuthorized = verifiable({
 
 const holdStays = {
   target: '#payment.pre_authorized',
-  actions: 'fail',
+  actions: ['fail', 'confirmLater'],
   description: 'Refused, or not sent: the hold stays.'
 } as const
 
@@ -87,11 +87,21 @@ const resolvedAsMissing = {
   description: 'An operator has seen that it is not booked: back to the hold, and verify how it stands.'
 } as const
 
+const notBooked = {
+  target: '#payment.pre_authorized',
+  actions: ['fail', 'confirmLater'],
+  description: 'Not in the record, and no try of it can be booked any more: the hold stays.'
+} as const
+
 export const capturing = operation('The capture is in progress.', {
   sending: {
     description: 'The capture is on its way to the network.',
     on: {
-      APPROVED: { target: '#payment.captured', actions: ['noteCaptured', 'succeed'], description: 'Captured.' },
+      APPROVED: {
+        target: '#payment.captured',
+        actions: ['noteCaptured', 'succeed', 'confirmPart'],
+        description: 'Captured. A capture of a part is compared with the record once.'
+      },
       OPERATION_FAILED: holdStays,
       EARLIER_TRY_IN_DOUBT: earlierTryInDoubt
     }
@@ -109,6 +119,7 @@ export const capturing = operation('The capture is in progress.', {
         actions: ['resend', captureSale],
         description: 'Not captured. The network takes one capture only: safe to send again.'
       },
+      OPERATION_NOT_BOOKED: notBooked,
       SALE_GONE: {
         target: '#payment.canceled',
         actions: ['noteCanceled', 'fail', review('figures_differ')],
@@ -155,6 +166,7 @@ export const cancelling = operation('The cancellation of the pre-authorisation i
         actions: ['resend', voidSale],
         description: 'Still held. A whole void works once only: safe to send again.'
       },
+      OPERATION_NOT_BOOKED: notBooked,
       SALE_CAPTURED: {
         target: '#payment.captured',
         actions: ['noteCaptured', 'fail', review('figures_differ')],
@@ -180,6 +192,12 @@ export const canceled = verifiable({
   tags: ['resting']
 })
 
+const resolvedRelease = {
+  target: 'released',
+  actions: ['endDoubt', 'endReview'],
+  description: 'An operator has seen how the hold ended: nothing is sent any more.'
+} as const
+
 export const expired: PaymentState = {
   description: 'Not captured within the window.',
   initial: 'releasing',
@@ -189,6 +207,10 @@ export const expired: PaymentState = {
       tags: ['in_flight'],
       on: {
         APPROVED: { target: 'released', actions: 'endDoubt', description: 'The hold is gone.' },
+        UNPROVEN: {
+          actions: ['beginReleaseDoubt', queryNetwork],
+          description: 'The answer proves nothing: query at once, the record decides.'
+        },
         AMBIGUOUS: {
           actions: 'beginReleaseDoubt',
           description: 'Whether it is voided is not known, and the void may still arrive: reconcile.'
@@ -199,9 +221,15 @@ export const expired: PaymentState = {
           description: 'Something happened to the sale: query it.'
         },
         OPERATION_MISSING: {
-          actions: ['beginReleaseDoubt', voidSale],
+          actions: ['resendRelease', voidSale],
           description: 'Still held: a whole void works once only, send it again.'
         },
+        OPERATION_NOT_BOOKED: {
+          actions: 'reconcileLater',
+          description: 'Still held, and the network takes no void: query until the issuer has released it.'
+        },
+        RESOLVED_AS_BOOKED: resolvedRelease,
+        RESOLVED_AS_MISSING: resolvedRelease,
         SALE_GONE: { target: 'released', actions: 'endDoubt', description: 'There is no hold any more.' },
         DUPLICATE_SALE: {
           target: 'released',
@@ -213,7 +241,6 @@ export const expired: PaymentState = {
           actions: ['noteCaptured', 'endDoubt', 'noteNotification', review('figures_differ')],
           description: 'Captured without us, and no void came in the whole horizon: list the payment for manual review.'
         },
-        CONTRADICTED: contradicted,
         POISONED: {
           actions: ['beginReleaseDoubt', review('poisoned')],
           description:

@@ -19,6 +19,11 @@ export const paymentMachine = paymentSetup.createMachine({
   context: ({ input }) => input,
   initial: 'pending',
   on: {
+    CONCLUSION_NOTED: {
+      actions: 'noteConclusion',
+      description:
+        'What an operator has seen of an outcome in doubt counts from the horizon. Nothing is sent until then.'
+    },
     REVIEW_RESOLVED: {
       guard: 'isListed',
       actions: 'endReview',

@@ -10,13 +10,21 @@ import type { CallEvent, QueryEvent } from './events.js'
 export function callEvent(outcome: CallOutcome, nowMs: number): CallEvent {
   switch (outcome.kind) {
     case 'approved':
-      return { type: 'APPROVED', isCaptured: outcome.isCaptured, references: outcome.references, nowMs }
+      return {
+        type: 'APPROVED',
+        isCaptured: outcome.isCaptured,
+        references: outcome.references,
+        ...(outcome.stated && { stated: outcome.stated }),
+        nowMs
+      }
     case 'declined':
       return { type: 'DECLINED', code: outcome.code, references: outcome.references, nowMs }
     case 'rejected':
       return { type: 'REJECTED', code: outcome.code, isTooLate: outcome.isTooLate === true, nowMs }
     case 'not_sent':
       return { type: 'NOT_SENT', reason: outcome.reason, nowMs }
+    case 'unproven':
+      return { type: 'UNPROVEN', reason: outcome.reason, nowMs }
     case 'ambiguous':
       return { type: 'AMBIGUOUS', reason: outcome.reason, nowMs }
   }
@@ -28,7 +36,8 @@ export function queryEvent(outcome: QueryOutcome, ownSaleId: string | null, nowM
   if (outcome.kind === 'no_answer') return { type: 'NO_ANSWER', reason: outcome.reason, nowMs }
   const sale = ownSale(outcome.sales, ownSaleId)
   const duplicate = outcome.sales.find(other => isLive(other) && other.references.saleId !== sale.references.saleId)
-  return { type: 'FOUND', sale, duplicateSaleId: duplicate?.references.saleId ?? null, nowMs }
+  const isOther = ownSaleId !== null && sale.references.saleId !== ownSaleId
+  return { type: 'FOUND', sale, isOther, duplicateSaleId: duplicate?.references.saleId ?? null, nowMs }
 }
 
 /** The known one; else the first with money in it; else one that may still become live; else the last word. */

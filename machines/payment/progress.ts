@@ -7,17 +7,16 @@
 import type { Operation, PaymentTerms, ReviewReason } from '../model.js'
 import { isLive } from '../network.js'
 import type { Figures, PaymentArgs } from './context.js'
-import type { AskedEvent, LifecycleEvent, Policy } from './events.js'
+import type { AskedEvent, LifecycleEvent } from './events.js'
 import { failureOf } from './failures.js'
-import { firstReconciliation, nextReconciliation } from './reconcile-schedule.js'
 import { withElsewhere, withNewRefund, withOperationIn, withReversal } from './refunds.js'
-import { knownVoidedCents, refundAmountCents, saleOf, shownCapturedCents } from './sums.js'
+import { authorizedCentsOf, knownVoidedCents, refundAmountCents, saleOf, shownCapturedCents } from './sums.js'
 
 type Change = (args: PaymentArgs) => Partial<Figures>
 
 /**
- * The issuer authorised: references, and for a pre-authorisation the end of its window. A record with another amount than
- * requested goes to manual review: less can be captured than the merchant expects.
+ * The issuer authorised: references, and for a pre-authorisation the end of its window. Less may be authorised than was
+ * requested: then less can be captured. A record with another amount goes to manual review.
  */
 export const noteAuthorised: Change = ({ context: { terms, figures }, event }) => {
   const sale = saleOf(event)
@@ -25,6 +24,7 @@ export const noteAuthorised: Change = ({ context: { terms, figures }, event }) =
     references: referencesOf(event) ?? figures.references,
     authorizedAtMs: event.nowMs,
     expiresAtMs: terms.captureMode === 'manual' ? windowEndMs(terms, event) : null,
+    authorizedCents: sale !== null && sale.amountCents < terms.amountCents ? sale.amountCents : null,
     error: null,
     ...differingIf(sale !== null && sale.amountCents !== terms.amountCents, figures)
   }
@@ -32,19 +32,21 @@ export const noteAuthorised: Change = ({ context: { terms, figures }, event }) =
 
 /**
  * Captured: the amount of the running operation, or that of the acquirer's record; never more than the payment's. A record
- * with anything but the requested amount goes to manual review.
+ * with anything but the requested amount goes to manual review, and so does a capture that nobody requested.
  */
 export const noteCaptured: Change = ({ context, event }) => {
   const { terms, figures } = context
   const sale = saleOf(event)
-  const askedCents = figures.operation.amountCents
+  const { kind, amountCents: askedCents } = figures.operation
+  const isUnasked = kind === 'authorization' && terms.captureMode === 'manual'
   const captured = { capturedAtMs: event.nowMs, references: mergedReferences(figures, event) }
-  if (sale === null) return { ...captured, capturedCents: askedCents }
+  if (sale === null) return { ...captured, capturedCents: askedCents, ...differingIf(isUnasked, figures) }
+  const isDiffering = sale.capturedCents !== askedCents || (sale.voidedCents ?? 0) !== knownVoidedCents(figures)
   return {
     ...captured,
     ...noteVoidedElsewhere({ context, event }),
     capturedCents: Math.min(sale.capturedCents, terms.amountCents),
-    ...differingIf(sale.capturedCents !== askedCents || sale.voidedCents !== knownVoidedCents(figures), figures)
+    ...differingIf(isUnasked || isDiffering, figures)
   }
 }
 
@@ -61,7 +63,7 @@ export const noteRefunded: Change = ({ context, event }) => {
     refundedCents,
     refundedAtMs: event.nowMs,
     ...noteVoidedElsewhere({ context: { ...context, figures: after }, event }),
-    ...differingIf(sale !== null && sale.voidedCents !== knownVoidedCents(after), figures)
+    ...differingIf(sale !== null && sale.voidedCents !== null && sale.voidedCents !== knownVoidedCents(after), figures)
   }
 }
 
@@ -74,9 +76,9 @@ export const noteRefundReversed: Change = ({ context: { figures }, event }) => {
 
 /** What the acquirer's record shows beyond our refunds was refunded outside this service. */
 export const noteVoidedElsewhere: Change = ({ context: { figures }, event }) => {
-  const sale = saleOf(event)
-  if (sale === null) return {}
-  return { refunds: withElsewhere(figures, Math.max(0, sale.voidedCents - figures.refundedCents), event.nowMs) }
+  const voidedCents = saleOf(event)?.voidedCents ?? null
+  if (voidedCents === null) return {}
+  return { refunds: withElsewhere(figures, Math.max(0, voidedCents - figures.refundedCents), event.nowMs) }
 }
 
 /** Another amount was captured. */
@@ -85,10 +87,12 @@ export const noteCorrection: Change = ({ context, event }) => {
   return sale === null ? {} : { capturedCents: shownCapturedCents(context, sale) }
 }
 
-/** Takes the references of a live sale without any other change. */
+/** Takes the references of a live sale without any other change. A payment keeps the sale that it has. */
 export const noteReferences: Change = ({ context: { figures }, event }) => {
   const sale = saleOf(event)
-  return sale !== null && isLive(sale) ? { references: mergedReferences(figures, event) } : {}
+  const { saleId } = figures.references
+  const isOwn = sale !== null && isLive(sale) && (saleId === null || saleId === sale.references.saleId)
+  return isOwn ? { references: mergedReferences(figures, event) } : {}
 }
 
 /** `declinedCode` is the issuer's code. A refusal of the network is no decline: its code is in the history only. */
@@ -117,9 +121,9 @@ export function operationBegun(
 function operationOf(terms: PaymentTerms, figures: Figures, asked: AskedEvent): Operation {
   const { type, amountCents, idempotencyKey } = asked
   const state = 'in_progress'
-  if (type === 'CAPTURE')
-    return { kind: 'capture', state, amountCents: amountCents ?? terms.amountCents, idempotencyKey }
-  if (figures.capturedCents === 0) return { kind: 'cancel', state, amountCents: terms.amountCents, idempotencyKey }
+  const authorizedCents = authorizedCentsOf(terms, figures)
+  if (type === 'CAPTURE') return { kind: 'capture', state, amountCents: amountCents ?? authorizedCents, idempotencyKey }
+  if (figures.capturedCents === 0) return { kind: 'cancel', state, amountCents: authorizedCents, idempotencyKey }
   return { kind: 'refund', state, amountCents: refundAmountCents(figures, asked), idempotencyKey }
 }
 
@@ -132,8 +136,15 @@ export const beginOperation: Change = ({ context: { terms, figures }, event }) =
  */
 export const continueWithCapture: Change = ({ context: { terms, figures }, event }) => ({
   expiresAtMs: windowEndMs(terms, event),
-  operation: { ...figures.operation, kind: 'capture', state: 'in_progress', amountCents: terms.amountCents },
-  error: null
+  operation: {
+    ...figures.operation,
+    kind: 'capture',
+    state: 'in_progress',
+    amountCents: authorizedCentsOf(terms, figures)
+  },
+  error: null,
+  // The authorisation is not in doubt any more. The capture has an age of its own.
+  reconciliation: null
 })
 
 export const resend: Change = ({ context: { figures }, event }) => withOperationIn(figures, 'in_progress', event.nowMs)
@@ -150,85 +161,6 @@ export const fail: Change = ({ context: { terms, figures, policy }, event }) => 
   return { ...withOperationIn(figures, 'failed', event.nowMs, error), error, reconciliation: null }
 }
 
-/** The operation is in doubt from now on: its request may have left until this moment. */
-export const beginDoubt: Change = ({ context: { figures, policy }, event }) => ({
-  ...withOperationIn(figures, 'unknown', event.nowMs),
-  reconciliation: firstReconciliation(figures.reconciliation, policy, event)
-})
-
-/**
- * Whether the hold of an expired pre-authorisation is voided is in doubt, and a void may have left until this moment. The
- * merchant's operation stays. Each try begins a new doubt, so the age of the expiry decides about manual review.
- */
-export const beginReleaseDoubt: Change = ({ context: { figures, policy }, event }) => ({
-  ...openLonger(figures, figures.expiresAtMs ?? event.nowMs, policy, event),
-  reconciliation: firstReconciliation(figures.reconciliation, policy, event)
-})
-
-/** No conclusive answer: reconcile again later; after the list age the payment is listed for manual review. */
-export const reconcileLater: Change = ({ context: { figures, policy }, event }) => {
-  const open = figures.reconciliation ?? { sinceMs: event.nowMs, attempts: 0 }
-  return {
-    ...openLonger(figures, open.sinceMs, policy, event),
-    reconciliation: nextReconciliation(open, policy, event)
-  }
-}
-
-/** As `reconcileLater`, for an operation that was about to end: a try of it is still in doubt. */
-export const keepDoubt: Change = args => ({
-  ...reconcileLater(args),
-  ...withOperationIn(args.context.figures, 'unknown', args.event.nowMs)
-})
-
-/** A sale that the network did not know for the whole horizon is queried once more, much later. */
-export const watch: Change = ({ context: { policy }, event }) => ({
-  reconciliation: {
-    sinceMs: event.nowMs,
-    attempts: 0,
-    nextAtMs: event.nowMs + LATE_CHECK_HORIZONS * policy.notFoundHorizonMs
-  }
-})
-
-export const endDoubt: Change = () => ({ reconciliation: null })
-
-/** Something is to be verified as soon as no operation runs. A reported chargeback stays. */
-export const noteNotification: Change = ({ context: { figures }, event }) => {
-  const reported = event.type === 'NETWORK_NOTIFICATION' ? event.reported : 'change'
-  const earlier = figures.notification?.reported ?? 'change'
-  return {
-    notification: {
-      sinceMs: event.nowMs,
-      attempts: 0,
-      nextAtMs: event.nowMs,
-      reported: reported === 'change' || earlier === 'chargeback' ? earlier : reported
-    }
-  }
-}
-
-/**
- * The acquirer's record does not show it yet, or there was no answer: verify again later. The network also notifies us of
- * our own operations. So a record that agrees is read only twice more: soon, and when it can't be behind any more.
- */
-export const verifyLater: Change = ({ context: { figures, policy }, event }) => {
-  const { notification } = figures
-  if (event.type === 'RECORD_LAGS' && event.isAgreeing && notification !== null && notification.attempts > 0) {
-    return {
-      notification: {
-        ...notification,
-        attempts: notification.attempts + 1,
-        nextAtMs: notification.sinceMs + policy.notFoundHorizonMs
-      }
-    }
-  }
-  const { reported, ...open } = notification ?? { sinceMs: event.nowMs, attempts: 0, reported: 'change' as const }
-  return {
-    ...openLonger(figures, open.sinceMs, policy, event),
-    notification: { ...nextReconciliation(open, policy, event), reported }
-  }
-}
-
-export const endNotification: Change = () => ({ notification: null })
-
 /**
  * Lists the payment for manual review. The first reason stays, because later ones follow from it. Only
  * `unresolved_for_long` gives way to a later reason.
@@ -240,22 +172,8 @@ export function listFor({ reviewReason }: Figures, reason: ReviewReason): Pick<F
 /** An operator has looked. The next reason lists the payment again. */
 export const endReview: Change = () => ({ reviewReason: null })
 
-/** When `watch` queries a sale again: six horizons later, an hour by default. */
-const LATE_CHECK_HORIZONS = 6
-
 function differingIf(isDifferent: boolean, figures: Figures): Pick<Figures, 'reviewReason'> {
   return isDifferent ? listFor(figures, 'figures_differ') : { reviewReason: figures.reviewReason }
-}
-
-/** What stays open beyond the list age goes to manual review. */
-function openLonger(
-  figures: Figures,
-  sinceMs: number,
-  policy: Policy,
-  event: LifecycleEvent
-): Pick<Figures, 'reviewReason'> {
-  const isOld = event.nowMs - sinceMs >= policy.reconcileListAfterMs
-  return { reviewReason: figures.reviewReason ?? (isOld ? 'unresolved_for_long' : null) }
 }
 
 /**

@@ -1,19 +1,29 @@
 /** When the network is asked next about an outcome that is not known. Pure. */
-import type { Reconciliation } from '../model.js'
+import type { QuerySchedule, Reconciliation } from '../model.js'
 import type { LifecycleEvent, Policy } from './events.js'
 
 /**
- * The doubt that a request without an answer begins. Each further try of one operation lengthens the gap, so that a
- * request which always fails backs off.
+ * The doubt that begins, or goes on, with a try whose outcome is not known. Each further try of one operation lengthens the
+ * gap, so that a request which always fails backs off. `isRefused`: the network answered, and the answer proves nothing.
  */
-export function firstReconciliation(
+export function afterTry(
   earlier: Reconciliation | null,
+  isRefused: boolean,
   policy: Policy,
-  { nowMs }: LifecycleEvent
+  nowMs: number
 ): Reconciliation {
   const attempts = earlier === null ? 0 : earlier.attempts + 1
   const gapMs = Math.min(gapAfter(attempts, policy), earlier === null ? unansweredGapMaxMs(policy) : RETRY_GAP_MAX_MS)
-  return { sinceMs: nowMs, attempts, nextAtMs: nowMs + gapMs }
+  return {
+    openedMs: earlier?.openedMs ?? nowMs,
+    tries: (earlier?.tries ?? 0) + 1,
+    sinceMs: nowMs,
+    unansweredMs: isRefused ? (earlier?.unansweredMs ?? null) : nowMs,
+    refusedMs: isRefused ? nowMs : null,
+    concluded: earlier?.concluded ?? null,
+    attempts,
+    nextAtMs: nowMs + gapMs
+  }
 }
 
 /** The longest gap between two tries of one operation, each without an answer (ms). */
@@ -23,11 +33,11 @@ const RETRY_GAP_MAX_MS = 300_000
  * When to reconcile next. An answer lengthens the gap. No answer leaves it, so that an outage of the network delays
  * nothing once it is over. The not-found horizon has its own query, which decides about an absence.
  */
-export function nextReconciliation(
-  { sinceMs, attempts }: Pick<Reconciliation, 'sinceMs' | 'attempts'>,
+export function nextQuery(
+  { sinceMs, attempts }: Pick<QuerySchedule, 'sinceMs' | 'attempts'>,
   policy: Policy,
   event: LifecycleEvent
-): Reconciliation {
+): QuerySchedule {
   const { nowMs } = event
   const isAnswered = !isUnanswered(event)
   const answered = isAnswered ? attempts + 1 : attempts

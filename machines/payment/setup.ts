@@ -7,10 +7,11 @@
 import { assign, setup } from 'xstate'
 import type { ReviewReason } from '../model.js'
 import type { Figures, PaymentArgs, PaymentContext } from './context.js'
+import * as doubts from './doubts.js'
 import type { Effect, LifecycleEvent } from './events.js'
 import * as progress from './progress.js'
 import { takesRefund } from './refunds.js'
-import { refundAmountCents, refundableCents } from './sums.js'
+import { authorizedCentsOf, refundAmountCents, refundableCents } from './sums.js'
 
 /** What is true of a place, for everything that asks: decisions, refusals, metrics, tests, documents. */
 export type PaymentTag =
@@ -40,13 +41,14 @@ function figures(change: (args: PaymentArgs) => Partial<Figures>) {
 
 type Review = { readonly reason: ReviewReason }
 
-const { listFor, operationBegun: _, ...changes } = progress
+const { listFor, operationBegun: _, ...moneyChanges } = progress
+const changes = { ...moneyChanges, ...doubts }
 
 const listForReview = assign<PaymentContext, LifecycleEvent, Review, LifecycleEvent, never>(
   ({ context }, { reason }) => ({ figures: { ...context.figures, ...listFor(context.figures, reason) } })
 )
 
-/** Each change of figures (progress.ts) is an action of the same name. */
+/** Each change of figures (progress.ts, doubts.ts) is an action of the same name. */
 type FigureActions = { readonly [Name in keyof typeof changes]: ReturnType<typeof figures> }
 const figureActions = Object.fromEntries(
   Object.entries(changes).map(([name, change]) => [name, figures(change)])
@@ -62,11 +64,11 @@ export const paymentSetup = base.extend({
     /** Inside the window, and not above the authorised amount (docs/API.md#post-v1paymentsidcapture). */
     isCapturable: ({ context: { terms, figures }, event }) =>
       event.type === 'CAPTURE' &&
-      (event.amountCents ?? terms.amountCents) <= terms.amountCents &&
+      (event.amountCents ?? 0) <= authorizedCentsOf(terms, figures) &&
       (figures.expiresAtMs === null || event.nowMs < figures.expiresAtMs),
     /** The network voids a pre-authorisation as a whole only, by the acquirer's documents. */
-    isWholeAmount: ({ context: { terms }, event }) =>
-      event.type === 'CANCEL' && (event.amountCents ?? terms.amountCents) === terms.amountCents,
+    isWholeAmount: ({ context: { terms, figures }, event }) =>
+      event.type === 'CANCEL' && [null, authorizedCentsOf(terms, figures)].includes(event.amountCents),
     isRefundable: ({ context: { figures }, event }) => {
       const amountCents = event.type === 'CANCEL' ? refundAmountCents(figures, event) : 0
       return amountCents >= 1 && amountCents <= refundableCents(figures) && takesRefund(figures, amountCents)
@@ -80,6 +82,10 @@ export const paymentSetup = base.extend({
     isEveryRefundReversed: ({ event }) => event.type === 'REFUND_REVERSED' && event.refundedCents === 0,
     /** Nothing of the corrected amount is left to refund. */
     isRefundedWhole: ({ event }) => event.type === 'AMOUNT_CORRECTED' && event.isRefunded,
+    isManualSaleKnown: ({ context: { terms, figures } }) =>
+      terms.captureMode === 'manual' && figures.references.saleId !== null,
+    /** The sale is known: it can be captured, voided and refunded. */
+    isSaleKnown: ({ context: { figures } }) => figures.references.saleId !== null,
     /** The payment is on the list for manual review. */
     isListed: ({ context: { figures } }) => figures.reviewReason !== null
   },

@@ -1,5 +1,5 @@
 /** What figures of a payment and of the acquirer's record come to: pure arithmetic. */
-import type { Refund } from '../model.js'
+import type { PaymentTerms, Refund } from '../model.js'
 import type { Sale } from '../network.js'
 import type { Figures, PaymentContext } from './context.js'
 import type { AskedEvent, LifecycleEvent } from './events.js'
@@ -17,6 +17,29 @@ export function voidedElsewhereCents(refunds: readonly Refund[]): number {
 /** What the record shows as voided if the acquirer knows what we know. */
 export function knownVoidedCents({ refundedCents, refunds }: Pick<Figures, 'refundedCents' | 'refunds'>): number {
   return refundedCents + voidedElsewhereCents(refunds)
+}
+
+/** What the network authorised (cents). Until then: what was asked for. */
+export function authorizedCentsOf(terms: PaymentTerms, figures: Pick<Figures, 'authorizedCents'>): number {
+  return figures.authorizedCents ?? terms.amountCents
+}
+
+/**
+ * What the record shows as voided, without the rest of the hold that a capture of a part released: some records count it.
+ * Null: the record does not say. `isRestCounted`: the record counts the rest. `expectedCents`: the voided amounts that fit
+ * the payment. Undefined: with the rest and without it the record says different things.
+ */
+export function voidedOf(
+  { status, amountCents, capturedCents, voidedCents }: Sale,
+  expectedCents: readonly number[]
+): { readonly cents: number | null; readonly isRestCounted: boolean } | undefined {
+  const restCents = amountCents - capturedCents
+  const plain = { cents: voidedCents, isRestCounted: false }
+  if (voidedCents === null || status !== 'captured' || restCents <= 0 || voidedCents < restCents) return plain
+  const isPlainFitting = expectedCents.includes(voidedCents)
+  const isRestFitting = expectedCents.includes(voidedCents - restCents)
+  if (isPlainFitting && isRestFitting) return undefined
+  return isRestFitting ? { cents: voidedCents - restCents, isRestCounted: true } : plain
 }
 
 /** What is left to refund. What was refunded outside this service can't be refunded again. */

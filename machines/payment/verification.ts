@@ -35,6 +35,11 @@ const verification = {
 } as const
 
 const noOutcome = (target: 'reconciling' | 'unknown') => ({
+  UNPROVEN: {
+    target,
+    actions: ['beginDoubt', queryNetwork],
+    description: 'The answer proves nothing: query at once, the record decides.'
+  },
   AMBIGUOUS: { target, actions: 'beginDoubt', description: 'No conclusive answer: reconcile.' },
   RESUMED: {
     target,
@@ -52,6 +57,10 @@ const reconciliation = {
   RECONCILE: { actions: queryNetwork, description: 'Query by our order id.' },
   RECORD_LAGS: { actions: 'reconcileLater', description: 'The record does not show it yet: reconcile again later.' },
   NO_ANSWER: { actions: 'reconcileLater', description: 'The network does not answer: reconcile again later.' },
+  CONTRADICTED: {
+    actions: ['reconcileLater', reviewContradiction],
+    description: 'The record contradicts the payment, for a moment perhaps: list it, and reconcile again later.'
+  },
   POISONED: {
     actions: ['reconcileLater', review('poisoned')],
     description: 'The query failed too often: reconcile again later, and list the payment for manual review.'
@@ -85,18 +94,10 @@ export function operation(
     on: { NETWORK_NOTIFICATION: notificationForLater },
     states: {
       sending: sending('reconciling', states.sending),
-      reconciling: inDoubt(
-        withBlock(states.reconciling, { CONTRADICTED: contradicted, DUPLICATE_SALE: duplicateFirst })
-      )
+      reconciling: inDoubt(withBlock(states.reconciling, { DUPLICATE_SALE: duplicateFirst }))
     }
   }
 }
-
-/** A record that shows the operation in doubt neither as booked nor as missing. */
-export const contradicted = {
-  actions: ['reconcileLater', reviewContradiction],
-  description: 'The record contradicts the payment, for a moment perhaps: list it, and reconcile again later.'
-} as const
 
 /** A second live sale under our order, while an operation is in doubt: the buyer must not pay twice. */
 const duplicateFirst = {

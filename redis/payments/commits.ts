@@ -13,7 +13,7 @@ import type { Writes } from '../connection/writes.js'
 import { idempotencyRecord, keys, PAYMENTS_GROUP, paymentKeyOf } from '../keys.js'
 import { defineScript } from '../scripts.js'
 import { encodePlace } from '../webhooks/delivery-entry.js'
-import { encodeWaiting, statusChangeOf } from '../webhooks/webhook-event.js'
+import { encodeWaiting, eventTermsOf, statusChangeOf } from '../webhooks/webhook-event.js'
 import { encodeResult } from './idempotency.js'
 import { INDEX_KEY_MAX, leafMark, saleOf, statusIndex, withLeaves } from './payment-indexes.js'
 import { encodePayment } from './payment-record.js'
@@ -158,7 +158,9 @@ function valuesOf(write: Commit, reply: Reply): (string | number)[] {
     paymentKey,
     write.wake.expiryAtMs ?? '',
     progress.reviewReason ?? '',
-    isStatusChanged ? encodeWaiting(statusChangeOf(payment, write.nowMs), terms, write.traceparent) : '',
+    isStatusChanged
+      ? encodeWaiting(statusChangeOf(payment, write.nowMs), eventTermsOf(payment), write.traceparent)
+      : '',
     encodeResult(operationResult?.result ?? null),
     PAYMENTS_GROUP,
     write.ends?.entryId ?? '',

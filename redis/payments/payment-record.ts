@@ -21,7 +21,8 @@ import {
   type PaymentTerms,
   type Reconciliation,
   type Refund,
-  type RefusalCode
+  type RefusalCode,
+  type Voids
 } from '../../machines/model.js'
 import { paymentIdOfKey } from '../keys.js'
 import { DamagedValue, type Format, many, oneOf, required, storedList, storedValue } from '../stored-fields.js'
@@ -76,7 +77,19 @@ export const storedProgress = storedList<PaymentProgress>({
   authorizedAtMs: [null],
   capturedAtMs: [null],
   phase: [null],
-  reconciliation: [null, storedList<Reconciliation>({ sinceMs: [0], attempts: [0], nextAtMs: [0] })],
+  reconciliation: [
+    null,
+    storedList<Reconciliation>({
+      sinceMs: [0],
+      attempts: [0],
+      nextAtMs: [0],
+      openedMs: [0],
+      tries: [0],
+      unansweredMs: [null],
+      refusedMs: [null],
+      concluded: [null]
+    })
+  ],
   expiresAtMs: [null],
   declinedCode: [null],
   error: [null],
@@ -85,7 +98,9 @@ export const storedProgress = storedList<PaymentProgress>({
   refunds: [[], storedRefunds],
   canceledAtMs: [null],
   notification: [null, storedList<Notification>({ sinceMs: [0], attempts: [0], nextAtMs: [0], reported: ['change'] })],
-  reviewReason: [null]
+  reviewReason: [null],
+  authorizedCents: [null],
+  voids: [null, storedList<Voids>({ times: [0], lastMs: [0] })]
 })
 
 const storedHistory = many(

@@ -10,6 +10,8 @@ export interface KnownSale {
   readonly accountSinceMs: number
   /** When it was noted, by the same clock (ms). */
   readonly notedAtMs: number
+  /** Records of this account have shown what was voided of a captured sale: where one leaves it out, it is nothing. */
+  readonly isVoidedShown: boolean
 }
 
 /** While payments come in, the known sale is at most this old: a query host with a longer replication lag does not find it (ms). */
@@ -20,6 +22,8 @@ export interface KnownSaleStore {
   read(): Promise<KnownSale | null>
   /** Replaces the sale that was noted before, unless that one is fresh and of the same account. */
   remember(sale: Pick<KnownSale, 'account' | 'orderId'>, nowMs: number): Promise<void>
+  /** Notes `isVoidedShown`, with the sale whose record shows it. */
+  rememberVoidedShown(sale: Pick<KnownSale, 'account' | 'orderId'>, nowMs: number): Promise<void>
 }
 
 /** Two workers may remember at once: each value is true, and the last one stays. */
@@ -28,15 +32,23 @@ export function createKnownSaleStore(redis: Redis): KnownSaleStore {
     const text = await redis.get(keys.knownSale())
     return text === null ? null : (JSON.parse(text) as KnownSale)
   }
+  const write = async (
+    sale: Pick<KnownSale, 'account' | 'orderId'>,
+    nowMs: number,
+    isShown: boolean
+  ): Promise<void> => {
+    const before = await read()
+    const isOtherAccount = before !== null && before.account !== sale.account
+    const isVoidedShown = isShown || (!isOtherAccount && before?.isVoidedShown === true)
+    const isFresh = before !== null && !isOtherAccount && nowMs - before.notedAtMs < KNOWN_SALE_FRESH_MS
+    if (isFresh && isVoidedShown === before.isVoidedShown) return
+    const accountSinceMs = isOtherAccount ? nowMs : (before?.accountSinceMs ?? 0)
+    const noted: KnownSale = { ...sale, accountSinceMs, notedAtMs: nowMs, isVoidedShown }
+    await redis.set(keys.knownSale(), JSON.stringify(noted))
+  }
   return {
     read,
-    async remember(sale, nowMs) {
-      const before = await read()
-      const isOtherAccount = before !== null && before.account !== sale.account
-      if (before !== null && !isOtherAccount && nowMs - before.notedAtMs < KNOWN_SALE_FRESH_MS) return
-      const accountSinceMs = isOtherAccount ? nowMs : (before?.accountSinceMs ?? 0)
-      const noted: KnownSale = { ...sale, accountSinceMs, notedAtMs: nowMs }
-      await redis.set(keys.knownSale(), JSON.stringify(noted))
-    }
+    remember: (sale, nowMs) => write(sale, nowMs, false),
+    rememberVoidedShown: (sale, nowMs) => write(sale, nowMs, true)
   }
 }

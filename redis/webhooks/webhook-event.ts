@@ -15,6 +15,7 @@ import {
   paymentStatuses,
   type Refund
 } from '../../machines/model.js'
+import { authorizedCentsOf } from '../../machines/payment/sums.js'
 import type { Delivery } from '../../machines/webhook-delivery.js'
 import { type ErrorCode, errorCatalogue } from '../../runtime/errors.js'
 import { paymentIdOfKey, paymentKeyOf } from '../keys.js'
@@ -155,6 +156,11 @@ function errorRowOf(name: string): ErrorCode | null {
 export interface EventTerms {
   readonly externalReference: string
   readonly amountCents: number
+}
+
+/** What the events of a payment say of it. */
+export function eventTermsOf({ terms, progress }: Pick<Payment, 'terms' | 'progress'>): EventTerms {
+  return { externalReference: terms.externalReference, amountCents: authorizedCentsOf(terms, progress) }
 }
 
 /**

@@ -20,6 +20,7 @@ import {
   decodeQueued,
   encodeWaiting,
   eventIdOf,
+  eventTermsOf,
   isTestChange,
   type QueuedEvent,
   type StatusChange,
@@ -206,7 +207,8 @@ export class WebhookLog {
       const page = changes.slice(start, start + PAGE)
       const loading = page.map(async change => {
         if (isTestChange(change)) return testTerms
-        return (await this.#payments.load(partition, paymentKeyOf(change.paymentId)))?.terms
+        const payment = await this.#payments.load(partition, paymentKeyOf(change.paymentId))
+        return payment === null ? undefined : eventTermsOf(payment)
       })
       // All are loaded first: the events of a payment keep their order.
       const loaded = await Promise.all(loading)

@@ -11,6 +11,7 @@ import { concludeOperation, eraseBuyer, resolveReview, reviewReasonOf } from '..
 import { delay } from '../../runtime/delay.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { type OperatorConnection, PAYMENT, paymentOf, serviceNowMs } from './connection.js'
+import { isoTime } from './output.js'
 import type { Output, VerbMaker } from './verb.js'
 
 const SETTLE_WAIT_MS = 5_000
@@ -37,8 +38,8 @@ export function addPaymentChanges(noun: Command, verb: VerbMaker): void {
     },
     conclude
   )
-    .option('--booked', 'the acquirer has booked the capture, cancellation or refund')
-    .option('--not-booked', 'the acquirer has not booked it, and will not')
+    .option('--booked', 'the acquirer has booked it as requested')
+    .option('--not-booked', 'the acquirer has not booked it. Nothing more is sent, from now on')
   verb(
     noun.command('erase-buyer'),
     {
@@ -78,28 +79,33 @@ async function conclude(
   }
   const payment = await paymentOf(connection, given)
   const { id } = payment.terms
-  const { status } = payment.progress
   await requireConcludable(connection, payment, booked)
   await concludeOperation(connection.redis, id, booked)
-  const { progress } = await untilDone(`ended the operation of payment ${id}`, QUERY_WAIT_MS, async () => {
+  const { progress } = await untilDone(`taken the conclusion about payment ${id}`, QUERY_WAIT_MS, async () => {
     const after = await paymentOf(connection, id)
-    return after.progress.status !== status || after.progress.phase === 'settled' ? after : null
+    const { reconciliation } = after.progress
+    return reconciliation === null || reconciliation.concluded !== null ? after : null
   })
-  const { operation } = progress
+  const { operation, reconciliation, status, phase } = progress
+  const atMs = reconciliation === null ? null : reconciliation.sinceMs + connection.config.notFoundHorizonMs
+  const what = phase === 'releasing' || phase === 'released' ? 'release of the hold' : operation.kind
   return {
-    json: { payment_id: id, status: progress.status, operation: operation.state },
-    text: `The ${operation.kind} of payment ${id} has ${operation.state}; the payment is ${progress.status}.`
+    json: { payment_id: id, status, operation: operation.state, effective_at: isoTime(atMs) },
+    text:
+      atMs === null
+        ? `The ${what} of payment ${id} has ended; the payment is ${status}, its operation ${operation.state}.`
+        : `Noted. Nothing more is sent for the ${what} of payment ${id}. It ends as ${booked ? 'booked' : 'not booked'} at ${isoTime(atMs)}, when no request of it can arrive any more, unless the acquirer's record decides before.`
   }
 }
 
 async function requireConcludable(connection: OperatorConnection, payment: Payment, isBooked: boolean): Promise<void> {
   const { id } = payment.terms
-  const { status, phase, operation } = payment.progress
-  const isAuthorisation = status === 'unknown' || phase === 'watched'
-  if (phase !== 'reconciling' && !isAuthorisation) {
+  const { status, phase, operation, reconciliation, references } = payment.progress
+  if (reconciliation === null || phase === 'sending') {
     throw new Error(`Payment ${id} is ${status}: no operation of it is in doubt. Nothing was changed.`)
   }
-  if (isAuthorisation && isBooked) {
+  const isSaleless = phase === 'watched' || (status === 'unknown' && references.saleId === null)
+  if (isSaleless && isBooked) {
     throw new Error(
       `The service knows no sale of payment ${id}, and could neither capture nor refund it. Have the acquirer void the sale, then say --not-booked. Nothing was changed.`
     )
@@ -108,7 +114,7 @@ async function requireConcludable(connection: OperatorConnection, payment: Payme
   const event = { type: 'OPERATION_CONCLUDED', isBooked, nowMs: await serviceNowMs(connection) } as const
   if (decide(payment, event, connection.config).kind === 'refused') {
     throw new Error(
-      `The ${operation.kind} of payment ${id} may still arrive at the network. Nothing was changed. Repeat this after NOT_FOUND_HORIZON_MS.`
+      `The ${operation.kind} of payment ${id} does not take this in its state. Nothing was changed. Look at it with payment show ${id}.`
     )
   }
 }

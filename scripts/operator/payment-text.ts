@@ -1,5 +1,5 @@
 /** A payment as operators see it: figures, references, and its history as a timeline. */
-import type { HistoryEntry, Payment } from '../../machines/model.js'
+import type { HistoryEntry, Payment, Reconciliation } from '../../machines/model.js'
 import { orderIdOf } from '../../machines/network.js'
 import { presentRefund } from '../../redis/payments/payment-parts.js'
 import { type Field, fieldLines, isoTime, listing, secondsText, table } from './output.js'
@@ -14,6 +14,7 @@ export function presentForOperators({ version, terms, progress, history }: Payme
     status: progress.status,
     phase: progress.phase,
     amount_cents: terms.amountCents,
+    authorized_cents: progress.authorizedCents,
     captured_cents: progress.capturedCents,
     refunded_cents: progress.refundedCents,
     card: { brand: terms.card.brand, last4: terms.card.last4 },
@@ -30,6 +31,7 @@ export function presentForOperators({ version, terms, progress, history }: Payme
     },
     created_at: isoTime(terms.createdAtMs),
     expires_at: isoTime(progress.expiresAtMs),
+    in_doubt: presentDoubt(progress.reconciliation),
     next_query_at: isoTime(progress.reconciliation?.nextAtMs ?? progress.notification?.nextAtMs ?? null),
     reviewReason: progress.reviewReason,
     version,
@@ -37,10 +39,22 @@ export function presentForOperators({ version, terms, progress, history }: Payme
   }
 }
 
+/** What is known of an outcome in doubt; null while nothing is. */
+function presentDoubt(doubt: Reconciliation | null): Record<string, unknown> | null {
+  if (doubt === null) return null
+  return {
+    since: isoTime(doubt.openedMs),
+    tries: doubt.tries,
+    refused_at: isoTime(doubt.refusedMs),
+    concluded: doubt.concluded
+  }
+}
+
 /** The figures, then the timeline. */
 export function showText(payment: Payment): string {
-  const { history: _, refunds: __, card, operation, network, ...fields } = presentForOperators(payment)
-  const all = { ...fields, ...flat('card', card), ...flat('operation', operation), ...flat('network', network) }
+  const { history: _, refunds: __, card, operation, network, in_doubt, ...fields } = presentForOperators(payment)
+  const parts = { card, operation, network, in_doubt: in_doubt ?? {} }
+  const all = { ...fields, ...Object.assign({}, ...Object.entries(parts).map(([name, part]) => flat(name, part))) }
   const known = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null))
   return `${fieldLines(known)}\n\n${refundsText(payment)}${historyText(payment)}`
 }

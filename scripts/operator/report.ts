@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type { Payment } from '../../machines/model.js'
 import { type MoneyMove, moneyMoves } from '../../machines/money-moves.js'
+import { authorizedCentsOf } from '../../machines/payment/sums.js'
 import type { OperatorConnection } from './connection.js'
 import { csvHeader, csvLine, type Field, isoTime, jsonOf, listing } from './output.js'
 import { addScanOptions, type ScanOptions, scanPayments } from './payment-scan.js'
@@ -93,7 +94,7 @@ function add(groups: Map<string, Sums>, { terms, progress }: Payment): void {
   const sums = groups.get(key) ?? { ...group, count: 0, amountCents: 0, capturedCents: 0, refundedCents: 0 }
   groups.set(key, sums)
   sums.count++
-  sums.amountCents += terms.amountCents
+  sums.amountCents += authorizedCentsOf(terms, progress)
   sums.capturedCents += progress.capturedCents
   sums.refundedCents += progress.refundedCents
 }

@@ -83,6 +83,7 @@ describe('the reason of a decline', () => {
         capturedCents: 0,
         voidedCents: 0,
         declinedCode: code,
+        currency: 'BRL',
         isChargedBack: false
       } as const
       expect(failureOf(someTerms(), operation, { type: 'DECLINED', code, references, nowMs: 0 }, live)).to.equal(

@@ -4,7 +4,7 @@ import type { PaymentProgress, PaymentStatus } from '../../machines/model.js'
 import type { Sale } from '../../machines/network.js'
 import { type Decision, decide, wakeAtMs } from '../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../machines/payment/events.js'
-import { aPayment, aSale, CREATED_MS, DAY_MS, policy, references } from './payments.js'
+import { aDoubt, aPayment, aSale, CREATED_MS, DAY_MS, policy, references } from './payments.js'
 
 /** The moment of the event in these tables, some time after the creation. */
 export const NOW = CREATED_MS + 3_600_000
@@ -48,7 +48,7 @@ const running = (kind: PaymentProgress['operation']['kind'], amountCents: number
 const done = { operation: { ...running('authorization', 1_000), state: 'succeeded' } } as const
 const authorised = { ...done, references, authorizedAtMs: CREATED_MS, expiresAtMs: CREATED_MS + 7 * DAY_MS }
 const paid = { ...done, references, authorizedAtMs: CREATED_MS, capturedAtMs: CREATED_MS, capturedCents: 1_000 }
-const query = { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW }
+const query = aDoubt(NOW - 10_000, { nextAtMs: NOW })
 
 const usual: Record<PaymentStatus, Partial<PaymentProgress>> = {
   pending: { operation: running('authorization', 1_000) },
@@ -66,7 +66,7 @@ const usual: Record<PaymentStatus, Partial<PaymentProgress>> = {
   failed: { phase: 'settled', operation: { ...running('authorization', 1_000), state: 'failed' } }
 }
 
-/** An operation in doubt: asked about since a second. */
+/** An operation in doubt: sent ten seconds ago. */
 export const inDoubt = (kind: PaymentProgress['operation']['kind'], amountCents: number): Partial<PaymentProgress> => ({
   phase: 'reconciling',
   operation: { ...running(kind, amountCents), state: 'unknown' },
@@ -77,7 +77,8 @@ export const inDoubt = (kind: PaymentProgress['operation']['kind'], amountCents:
 export const LATER = NOW + policy.notFoundHorizonMs
 
 export function found(status: Sale['status'], sale: Partial<Sale> = {}, more: object = {}): EventInput {
-  return { type: 'FOUND', sale: aSale({ status, ...sale }), duplicateSaleId: null, ...more }
+  const closed = status === 'voided' ? { voidedCents: sale.capturedCents || 1_000 } : {}
+  return { type: 'FOUND', sale: aSale({ status, ...closed, ...sale }), isOther: false, duplicateSaleId: null, ...more }
 }
 
 /** One decision: the payment, the event, and what it means. */

@@ -8,6 +8,12 @@ export async function noteKnownSale(
   redis: Redis,
   { account, orderId }: Pick<KnownSale, 'account' | 'orderId'>
 ): Promise<void> {
-  const sale: KnownSale = { account, orderId, accountSinceMs: 0, notedAtMs: Number.MAX_SAFE_INTEGER }
+  const sale: KnownSale = {
+    account,
+    orderId,
+    accountSinceMs: 0,
+    notedAtMs: Number.MAX_SAFE_INTEGER,
+    isVoidedShown: true
+  }
   await redis.set(keys.knownSale(), JSON.stringify(sale))
 }

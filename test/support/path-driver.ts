@@ -184,6 +184,8 @@ function wireAnswer(event: PaymentEvent, call: Effect | null, paymentId: string)
     case 'REJECTED':
       if (event.isTooLate) return { status: 200, body: { Status: 1, ReturnCode: event.code } }
       return { status: 400, body: [{ Code: event.code, Message: 'Refused' }] }
+    case 'UNPROVEN':
+      return { status: 405 }
     case 'AMBIGUOUS':
     case 'NO_ANSWER':
       return { status: 500 }

@@ -1,6 +1,13 @@
 /** Builders with defaults: a test names what it is about, and nothing else. */
 import type { Command } from '../../machines/commands.js'
-import { newPayment, type Payment, type PaymentProgress, type PaymentTerms, type Refund } from '../../machines/model.js'
+import {
+  newPayment,
+  type Payment,
+  type PaymentProgress,
+  type PaymentTerms,
+  type Reconciliation,
+  type Refund
+} from '../../machines/model.js'
 import type { Buyer, NetworkReferences, Sale } from '../../machines/network.js'
 import type { Policy } from '../../machines/payment/events.js'
 import { type CommandEntry, encodeEntry } from '../../redis/commands/command-entry.js'
@@ -70,6 +77,21 @@ export function aPayment(
   return { ...payment, progress: { ...payment.progress, ...changes.progress } }
 }
 
+/** A doubt about an operation that was sent once, at `sinceMs`, without an answer. */
+export function aDoubt(sinceMs: number, changes: Partial<Reconciliation> = {}): Reconciliation {
+  return {
+    openedMs: sinceMs,
+    tries: 1,
+    sinceMs,
+    unansweredMs: sinceMs,
+    refusedMs: null,
+    concluded: null,
+    attempts: 0,
+    nextAtMs: sinceMs,
+    ...changes
+  }
+}
+
 /** The refunds of a payment of which others gave back so much. */
 export function refundedElsewhere(amountCents: number): readonly Refund[] {
   const state = 'succeeded'
@@ -78,6 +100,7 @@ export function refundedElsewhere(amountCents: number): readonly Refund[] {
 
 export function aSale(changes: Partial<Sale> = {}): Sale {
   return {
+    currency: 'BRL',
     references: { ...references, saleId: references.saleId ?? '' },
     status: 'captured',
     amountCents: 1_000,

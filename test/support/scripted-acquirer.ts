@@ -186,6 +186,7 @@ function wireSale(paymentId: string, sale: Sale, index: number): unknown {
     ReceivedDate: receivedAt(index),
     Status: wireStatuses[sale.status],
     Amount: sale.amountCents,
+    Currency: sale.currency,
     CapturedAmount: sale.capturedCents,
     VoidedAmount: sale.voidedCents,
     ...(sale.declinedCode === null ? {} : { ReturnCode: sale.declinedCode }),

@@ -1,24 +1,28 @@
 /**
  * The acquirer's answers to calls that move money, in our words: exchange in, `CallOutcome` out. Pure.
  *
- * A 2xx is no success: the body decides. Fields come and go, types vary. An answer that cannot be read for certain
- * is `ambiguous`, never a refusal.
+ * A 2xx is no success: the body decides. Fields come and go, types vary. What an answer proves is one table
+ * (machines/acquirer-answers.ts); one that cannot be read for certain is never a refusal.
  */
+import {
+  type Proof,
+  proofOfCapture,
+  proofOfDenial,
+  proofOfError,
+  proofOfStatus,
+  proofOfVoid
+} from '../../machines/acquirer-answers.js'
+import { plainCode } from '../../machines/declines.js'
 import type { AuthoriseRequest, CallOutcome, NetworkReferences } from '../../machines/network.js'
 import { isRecord, parseJson } from '../../runtime/json.js'
-import {
-  type CodeMeaning,
-  captureMeaning,
-  errorMeaning,
-  isFinalDenial,
-  isVoidTooLate,
-  voidMeaning
-} from './return-codes.js'
 import type { Exchange } from './transport.js'
 import { integerIn, isGiven, type Json, SaleStatus, textIn } from './wire-fields.js'
 
-/** HTTP answers that the acquirer gives before it looks at a sale: nothing was booked, regardless of the body. */
-const REFUSING_HTTP = [401, 403, 404, 405]
+/** Return codes of an approved sale: by an issuer at home or abroad, in the acquirer's test system, or captured there. */
+const APPROVED_CODES = ['0', '11', '4', '6']
+
+/** The only currency of the service. */
+const CURRENCY = 'BRL'
 
 /** What was asked for: an answer about anything else decides nothing. */
 type Asked = Pick<AuthoriseRequest, 'orderId' | 'amountCents'>
@@ -31,7 +35,7 @@ export function readAuthorisation(exchange: Exchange, asked: Asked): CallOutcome
 
 /** Reads the answer to a capture of the sale `saleId`. */
 export function readCapture(exchange: Exchange, saleId: string): CallOutcome {
-  return readOperation(exchange, saleId, { meaningOf: captureMeaning, isTooLate: () => false }, [SaleStatus.captured])
+  return readOperation(exchange, saleId, proofOfCapture, [SaleStatus.captured])
 }
 
 /**
@@ -39,38 +43,43 @@ export function readCapture(exchange: Exchange, saleId: string): CallOutcome {
  * whole (`isWhole`) that leaves it captured has undone nothing.
  */
 export function readVoid(exchange: Exchange, saleId: string, { isWhole }: { isWhole: boolean }): CallOutcome {
-  const undone = [SaleStatus.voided, SaleStatus.refunded]
-  const done = isWhole ? undone : [...undone, SaleStatus.captured]
-  return readOperation(exchange, saleId, { meaningOf: voidMeaning, isTooLate: isVoidTooLate }, done)
+  const done = isWhole ? CLOSED : [...CLOSED, SaleStatus.captured]
+  return readOperation(exchange, saleId, proofOfVoid, done)
 }
+
+const CLOSED: readonly number[] = [SaleStatus.voided, SaleStatus.refunded]
 
 function saleOutcome(body: unknown, asked: Asked): CallOutcome {
   const payment = isRecord(body) ? body['Payment'] : undefined
   if (!isRecord(body) || !isRecord(payment)) return ambiguous('an answer without a payment')
   if ((textIn(body, 'MerchantOrderId') ?? asked.orderId) !== asked.orderId) return ambiguous('a sale of another order')
   const status = integerIn(payment, 'Status')
+  const code = textIn(payment, 'ReturnCode')
+  const isApprovedCode = code !== null && APPROVED_CODES.includes(plainCode(code))
   const references = referencesIn(payment)
   if (status === SaleStatus.denied || status === SaleStatus.aborted) {
-    const code = textIn(payment, 'ReturnCode') ?? 'unspecified'
-    if (isFinalDenial(code)) return { kind: 'declined', code, references }
+    if (isApprovedCode) return unproven(`a denial with the code ${code} of an approval`)
+    if (proofOfDenial(code ?? '') === 'refused') return { kind: 'declined', code: code ?? 'unspecified', references }
     return ambiguous(`a denial with the code ${code}, which asks to query first`)
   }
   const isCaptured = status === SaleStatus.captured
   if (!isCaptured && status !== SaleStatus.authorised) return ambiguous(`a sale in status ${status}`)
+  if (code !== null && !isApprovedCode) return unproven(`an approval with the code ${code}`)
   // The query returns the amount that counts; until then no amount is reported.
   const amounts = isCaptured ? ['Amount', 'CapturedAmount'] : ['Amount']
   if (amounts.some(field => isGiven(payment, field) && integerIn(payment, field) !== asked.amountCents)) {
-    return ambiguous('a sale of another amount')
+    return unproven('a sale of another amount')
   }
+  if ((textIn(payment, 'Currency') ?? CURRENCY) !== CURRENCY) return unproven('a sale in another currency')
   // Without its id the sale could be neither captured nor voided; the query gives it.
-  if (references.saleId === null) return ambiguous('an approved sale without an id')
+  if (references.saleId === null) return unproven('an approved sale without an id')
   return { kind: 'approved', isCaptured, references }
 }
 
 function readOperation(
   exchange: Exchange,
   saleId: string,
-  { meaningOf, isTooLate }: { meaningOf: (code: string) => CodeMeaning; isTooLate: (code: string) => boolean },
+  proofOf: (code: string) => Proof,
   doneStatuses: readonly number[]
 ): CallOutcome {
   if (exchange.kind !== 'answered') return exchange
@@ -82,13 +91,23 @@ function readOperation(
   const status = integerIn(body, 'Status')
   const code = textIn(body, 'ReturnCode')
   if (code === null || status === null) return ambiguous('an answer without status and return code')
-  const meaning = meaningOf(code)
-  if (meaning === 'refused')
-    return isTooLate(code) ? { kind: 'rejected', code, isTooLate: true } : { kind: 'rejected', code }
-  if (meaning === 'ask') return ambiguous(`the return code ${code}`)
+  const proof = proofOf(code)
+  if (proof !== 'done') return outcomeOf(proof, code, `the return code ${code}`)
   if (!doneStatuses.includes(status)) return ambiguous(`the return code ${code} with status ${status}`)
-  const isCaptured = status === SaleStatus.captured
-  return { kind: 'approved', isCaptured, references: { ...referencesIn(body), saleId } }
+  const unreadable = ['CapturedAmount', 'VoidedAmount'].find(
+    field => isGiven(body, field) && integerIn(body, field) === null
+  )
+  if (unreadable !== undefined) return unproven(`a ${unreadable} that is no amount`)
+  return {
+    kind: 'approved',
+    isCaptured: status === SaleStatus.captured,
+    references: { ...referencesIn(body), saleId },
+    stated: {
+      capturedCents: integerIn(body, 'CapturedAmount'),
+      voidedCents: integerIn(body, 'VoidedAmount'),
+      isClosed: CLOSED.includes(status)
+    }
+  }
 }
 
 /** The answer to a capture or void has no field for its sale; only the addresses in `Links` name it. */
@@ -98,15 +117,28 @@ function namesAnotherSale({ Links: links }: Json, saleId: string): boolean {
   return named.some(id => id !== saleId.toLowerCase())
 }
 
-/** What an answer other than 2xx means; `null` for a 2xx. */
+/** What an answer other than 2xx means; `null` for a 2xx. Of several error codes, the least certain one counts. */
 function refusalIn({ status, text }: { status: number; text: string }): CallOutcome | null {
   if (status >= 200 && status < 300) return null
-  if (status !== 400 && !REFUSING_HTTP.includes(status)) return ambiguous(`HTTP ${status}`)
-  const errorCodes = errorCodesIn(parseJson(text))
-  const doubtful = errorCodes.find(code => errorMeaning(code) === 'ask')
-  if (doubtful !== undefined) return ambiguous(`HTTP ${status} with the error code ${doubtful}`)
-  if (errorCodes[0] !== undefined) return { kind: 'rejected', code: errorCodes[0] }
-  return status === 400 ? ambiguous('HTTP 400 without an error code') : { kind: 'rejected', code: `http_${status}` }
+  const byStatus = proofOfStatus(status)
+  const codes = byStatus === 'unproven' ? errorCodesIn(parseJson(text)) : []
+  const doubtful = codes.find(code => proofOfError(code) !== 'refused')
+  if (doubtful !== undefined) return unproven(`HTTP ${status} with the error code ${doubtful}`)
+  if (codes[0] !== undefined) return { kind: 'rejected', code: codes[0] }
+  return outcomeOf(byStatus, `http_${status}`, `HTTP ${status} without an error code`)
+}
+
+function outcomeOf(proof: Proof, code: string, reason: string): CallOutcome {
+  switch (proof) {
+    case 'refused':
+      return { kind: 'rejected', code }
+    case 'too_late':
+      return { kind: 'rejected', code, isTooLate: true }
+    case 'unproven':
+      return unproven(reason)
+    default:
+      return ambiguous(reason)
+  }
 }
 
 /** The codes of an error body: an array of `{Code, Message}`, or one such object. */
@@ -123,6 +155,10 @@ export function referencesIn(payment: Json): NetworkReferences {
     nsu: textIn(payment, 'ProofOfSale'),
     authorizationCode: textIn(payment, 'AuthorizationCode')
   }
+}
+
+function unproven(reason: string): CallOutcome {
+  return { kind: 'unproven', reason: `The card network gave ${reason}.` }
 }
 
 function ambiguous(reason: string): CallOutcome {

@@ -68,7 +68,7 @@ function saleIn(payment: Json): Sale | null {
   const voidedCents = integerIn(payment, 'VoidedAmount')
   // What was captured is never guessed from the amount: a capture may be partial.
   if (status === 'captured' && capturedCents === null) return null
-  // Zero is left out of the answer. What is there and can't be read is not zero: refunds are compared with it.
+  // What is there and can't be read is not zero: refunds are compared with it.
   if (capturedCents === null && isGiven(payment, 'CapturedAmount')) return null
   if (voidedCents === null && isGiven(payment, 'VoidedAmount')) return null
   const wholeCents = capturedCents || amountCents
@@ -77,11 +77,19 @@ function saleIn(payment: Json): Sale | null {
     references: { ...references, saleId: references.saleId },
     status,
     amountCents,
+    currency: textIn(payment, 'Currency'),
     capturedCents: capturedCents ?? 0,
-    voidedCents: voidedCents ?? (status === 'voided' ? wholeCents : 0),
+    // The acquirer may leave out zero. Whether a missing field is zero: reconciling-network.ts.
+    voidedCents: voidedCents ?? missingVoidedCents(status, wholeCents),
     declinedCode: status === 'denied' ? textIn(payment, 'ReturnCode') : null,
     isChargedBack: Array.isArray(chargebacks) && chargebacks.length > 0
   }
+}
+
+/** Nothing was voided of a sale that was never captured; a closed sale is voided as a whole. */
+function missingVoidedCents(status: Sale['status'], wholeCents: number): number | null {
+  if (status === 'captured') return null
+  return status === 'voided' ? wholeCents : 0
 }
 
 function absence(status: number, text: string, body: unknown): { kind: 'absent' } | NoAnswer {

@@ -4,8 +4,10 @@
  * An absent sale ends its payment as `failed`. But a query host that is misrouted, stale, or asked with credentials of
  * another account knows none of our sales. So an absence counts only when the same host, asked at the same time, finds a
  * sale that is known to be booked. Otherwise it is no answer, and the payment stays in doubt.
+ *
+ * The same holds for a record that leaves out what was voided: it counts as nothing once the account has shown the field.
  */
-import { type CardNetwork, paymentIdOf, type QueryOutcome } from '../../machines/network.js'
+import { type CardNetwork, paymentIdOf, type QueryOutcome, type Sale } from '../../machines/network.js'
 import { mayBeInEarlierAccount } from '../../machines/payment/record.js'
 import { createdAtMs } from '../../redis/keys.js'
 import { KNOWN_SALE_FRESH_MS, type KnownSaleStore } from '../../redis/reconciliation/known-sale.js'
@@ -73,6 +75,27 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
       : outcome
   }
 
+  let isVoidedShown = false
+  /** A record that shows a voided part is remembered: the next one that leaves it out means 0. */
+  const withVoided = async (
+    orderId: string,
+    found: Extract<QueryOutcome, { kind: 'found' }>
+  ): Promise<QueryOutcome> => {
+    const [first, ...rest] = found.sales
+    const isShown = found.sales.some(({ status, voidedCents }) => status === 'captured' && (voidedCents ?? 0) > 0)
+    if (isShown && !isVoidedShown) {
+      await knownSales.rememberVoidedShown({ account, orderId }, clock.now())
+      isVoidedShown = true
+    }
+    if (found.sales.every(({ voidedCents }) => voidedCents !== null)) return found
+    if (!isVoidedShown) {
+      const known = await knownSales.read()
+      isVoidedShown = known?.account === account && known.isVoidedShown
+    }
+    const filled = (sale: Sale): Sale => ({ ...sale, voidedCents: sale.voidedCents ?? (isVoidedShown ? 0 : null) })
+    return { kind: 'found', sales: [filled(first), ...rest.map(filled)] }
+  }
+
   return {
     capture: (...args) => network.capture(...args),
     void: (...args) => network.void(...args),
@@ -84,8 +107,9 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
     },
     async query(orderId, signal) {
       const answer = await network.query(orderId, signal)
-      const outcome = answer.kind === 'absent' ? await judgeAbsence(orderId, signal) : answer
+      const judged = answer.kind === 'absent' ? await judgeAbsence(orderId, signal) : answer
       if (answer.kind === 'no_answer') return answer
+      const outcome = judged.kind === 'found' ? await withVoided(orderId, judged) : judged
       // An unconfirmed absence must neither slow the queries, as no answer would, nor speed them up.
       const noted = outcome.kind === 'no_answer' ? pace.returnUnused(1) : pace.noteAnswer()
       // A pace that misses an answer is only slower.

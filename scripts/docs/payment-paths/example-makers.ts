@@ -16,6 +16,7 @@ function sale(payment: Payment, status: Sale['status'], changes: Partial<Sale> =
     references,
     status,
     amountCents: terms.amountCents,
+    currency: terms.currency,
     capturedCents: status === 'captured' || status === 'voided' ? capturedCents : 0,
     voidedCents: status === 'voided' ? capturedCents : progress.refundedCents,
     declinedCode: status === 'denied' ? '05' : null,
@@ -29,7 +30,13 @@ export function found(
   changes: (payment: Payment) => Partial<Sale> = () => ({}),
   duplicateSaleId: string | null = null
 ): Make {
-  return (payment, nowMs) => ({ type: 'FOUND', sale: sale(payment, status, changes(payment)), duplicateSaleId, nowMs })
+  return (payment, nowMs) => ({
+    type: 'FOUND',
+    sale: sale(payment, status, changes(payment)),
+    isOther: false,
+    duplicateSaleId,
+    nowMs
+  })
 }
 
 /** The same event, but not before a moment of the payment. */
@@ -44,6 +51,9 @@ export const afterWindow = notBefore(({ progress }, nowMs) => progress.expiresAt
 
 /** When the next query is due. */
 export const whenDue = notBefore(({ progress }, nowMs) => progress.reconciliation?.nextAtMs ?? nowMs)
+
+/** When an operation in doubt may be sent again. */
+export const nextTryDue = notBefore(({ progress }, nowMs) => (progress.reconciliation?.sinceMs ?? nowMs) + 5_000)
 
 /** Later than the horizon of the open query. */
 export const beyondHorizon = notBefore(

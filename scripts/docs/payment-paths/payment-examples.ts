@@ -14,6 +14,7 @@ import {
   found,
   type Make,
   monthsLater,
+  nextTryDue,
   onceShown,
   plain,
   references,
@@ -66,7 +67,7 @@ const examples: readonly Example[] = [
   ['DECLINED', 'declined by the issuer', plain({ type: 'DECLINED', code: '05', references })],
   ['REJECTED', 'refused by the network', plain({ type: 'REJECTED', code: '100' })],
   ['REJECTED/late', 'refused, because it is too late', plain({ type: 'REJECTED', code: '101', isTooLate: true })],
-  ['OPERATION_CONCLUDED/early', 'an operator is too early', plain(booked)],
+  ['OPERATION_CONCLUDED/early', 'an operator has seen it, before the horizon', plain(booked)],
   ['OPERATION_CONCLUDED/booked', 'an operator has seen it booked', beyondHorizon(plain(booked))],
   [
     'OPERATION_CONCLUDED/missing',
@@ -74,12 +75,16 @@ const examples: readonly Example[] = [
     beyondHorizon(plain({ ...booked, isBooked: false }))
   ],
   ['NOT_SENT', 'provably not sent', plain({ type: 'NOT_SENT', reason: 'connection refused' })],
+  ['UNPROVEN', 'an answer that proves nothing', plain({ type: 'UNPROVEN', reason: 'HTTP 404' })],
   ['AMBIGUOUS', 'no conclusive answer', plain({ type: 'AMBIGUOUS', reason: 'timeout' })],
   ['CARD_MISSING', 'card data is gone', plain({ type: 'CARD_MISSING', failure: 'invalid_token' })],
   ['OVERDUE', 'not authorised in time', plain({ type: 'OVERDUE' })],
   ['FOUND/authorised', 'found authorised', found('authorised')],
+  ['FOUND/authorised/due', 'still authorised when another try is due', nextTryDue(found('authorised'))],
+  ['FOUND/authorised/silent', 'still authorised, beyond the horizon', beyondHorizon(found('authorised'))],
   ['FOUND/authorised/duplicate', 'found twice, authorised', found('authorised', () => ({}), 'sale-2')],
   ['FOUND/captured', 'found captured', found('captured')],
+  ['FOUND/captured/foreign', 'found in another currency', found('captured', () => ({ currency: 'USD' }))],
   ['FOUND/captured/duplicate', 'found twice, captured', found('captured', () => ({}), 'sale-2')],
   [
     'FOUND/captured/refunded',

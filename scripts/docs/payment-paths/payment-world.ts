@@ -78,6 +78,7 @@ const answersToCall: readonly EventType[] = [
   'DECLINED',
   'REJECTED',
   'NOT_SENT',
+  'UNPROVEN',
   'AMBIGUOUS',
   'RESUMED',
   'POISONED'

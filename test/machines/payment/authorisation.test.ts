@@ -1,12 +1,12 @@
 import { describeRows, type EventInput, found, inStatus, LATER, NOW, type Row } from '../../support/decisions.js'
-import { policy, references } from '../../support/payments.js'
+import { aDoubt, policy, references } from '../../support/payments.js'
 
 const approved = (isCaptured: boolean): EventInput => ({ type: 'APPROVED', isCaptured, references })
 const declined: EventInput = { type: 'DECLINED', code: '05', references }
 const ambiguous: EventInput = { type: 'AMBIGUOUS', reason: 'cut' }
 const horizonMs = policy.notFoundHorizonMs
 const duplicate = { duplicateSaleId: 'another-sale' }
-const watched = { phase: 'watched' as const, reconciliation: { sinceMs: NOW, attempts: 0, nextAtMs: NOW } }
+const watched = { phase: 'watched' as const, reconciliation: aDoubt(NOW - policy.notFoundHorizonMs, { nextAtMs: NOW }) }
 
 const pending: Row[] = [
   ['asks the issuer', inStatus('pending'), { type: 'AUTHORISE' }, { effect: 'authorise', isChanged: false }],
@@ -163,7 +163,7 @@ const unknown: Row[] = [
     'asks on while there is no answer',
     inStatus('unknown'),
     { type: 'NO_ANSWER', reason: 'cut' },
-    { status: 'unknown', wake: 2_000, reviewReason: null }
+    { status: 'unknown', wake: 10_000, reviewReason: null }
   ],
   [
     'keeps the reason for which it is listed',
@@ -237,7 +237,7 @@ const failed: Row[] = [
     { status: 'failed', effect: 'void', reviewReason: 'sale_after_failure' }
   ],
   ['looks again after the void', inStatus('failed', watched), approved(false), { effect: 'query' }],
-  ['tries the void again', inStatus('failed', watched), ambiguous, { phase: 'watched', wake: 2_000 }],
+  ['tries the void again', inStatus('failed', watched), ambiguous, { phase: 'watched', wake: 15_000 }],
   [
     'is settled when the late sale is gone',
     inStatus('failed', watched),
@@ -254,7 +254,7 @@ const failed: Row[] = [
     'looks on without an answer',
     inStatus('failed', watched),
     { type: 'NO_ANSWER', reason: 'cut' },
-    { phase: 'watched', wake: 2_000 }
+    { phase: 'watched', wake: 15_000 }
   ],
   [
     'is concluded by an operator who has seen that there is no sale',

@@ -87,10 +87,10 @@ const tables: Record<string, Row[]> = {
       { status: 'partially_refunded', refunded: 300, result: 'failed' }
     ],
     [
-      'may still arrive: the operator is too early',
+      'may still arrive: what the operator has seen is noted, and nothing more is sent',
       refundInDoubt(),
       concluded(true, NOW),
-      { refused: 'operation_in_progress' }
+      { effect: null, result: null, wake: 0 }
     ],
     ['is refused without a doubt', inStatus('captured'), concluded(true), { refused: 'invalid_state' }]
   ],
@@ -114,10 +114,10 @@ const tables: Record<string, Row[]> = {
       { status: 'pre_authorized', error: 'capture_rejected' }
     ],
     [
-      'may still arrive: the operator is too early',
+      'may still arrive: what the operator has seen is noted, and nothing more is sent',
       capturing,
       concluded(true, NOW),
-      { refused: 'operation_in_progress' }
+      { effect: null, result: null, wake: 0 }
     ]
   ],
   'an authorisation that can not be reconciled': [
@@ -128,16 +128,16 @@ const tables: Record<string, Row[]> = {
       { status: 'failed', result: 'failed', error: 'network_unavailable', reviewReason: null, wake: null }
     ],
     [
-      'can not be booked, because it could not be captured or refunded',
+      'can not be booked while its sale is not known, because it could not be captured or refunded',
       inStatus('unknown'),
       concluded(true),
       { refused: 'operation_in_progress' }
     ],
     [
-      'may still arrive: the operator is too early',
+      'may still arrive: what the operator has seen is noted, and nothing more is sent',
       inStatus('unknown'),
       concluded(false, NOW),
-      { refused: 'operation_in_progress' }
+      { effect: null, result: null, wake: 0 }
     ]
   ],
   'a cancellation that can not be reconciled': [
@@ -154,10 +154,10 @@ const tables: Record<string, Row[]> = {
       { status: 'pre_authorized', result: 'failed', error: 'provider_rejected', reviewReason: null }
     ],
     [
-      'may still arrive: the operator is too early',
+      'may still arrive: what the operator has seen is noted, and nothing more is sent',
       cancelling,
       concluded(false, NOW),
-      { refused: 'operation_in_progress' }
+      { effect: null, result: null, wake: 0 }
     ]
   ]
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Payment } from '../../../machines/model.js'
-import { type Decision, decide, wakeAtMs } from '../../../machines/payment/decide.js'
+import { type Decision, decide, wakeTimes } from '../../../machines/payment/decide.js'
 import type { PaymentEvent } from '../../../machines/payment/events.js'
 import { aPayment, aSale, CREATED_MS, DAY_MS, policy, references } from '../../support/payments.js'
 
@@ -65,7 +65,7 @@ describe('decide', () => {
     const life = live(
       manual,
       { type: 'AMBIGUOUS', reason: 'cut' },
-      { type: 'FOUND', sale: aSale({ status: 'authorised', capturedCents: 0 }), duplicateSaleId: null },
+      { type: 'FOUND', sale: aSale({ status: 'authorised', capturedCents: 0 }), isOther: false, duplicateSaleId: null },
       { type: 'CAPTURE', amountCents: null, idempotencyKey: 'key-of-the-capture' },
       { type: 'REJECTED', code: '842' },
       { type: 'NETWORK_NOTIFICATION' }
@@ -95,11 +95,11 @@ describe('decide', () => {
   it('gives a hold that was never meant to be one a window, so that it ends', () => {
     const life = live(aPayment(), held, { type: 'REJECTED', code: '842' })
     expect(life.map(({ payment }) => payment.progress.status)).to.deep.equal(['capturing', 'pre_authorized'])
-    expect(wakeAtMs(last(life).payment.progress)).to.equal(at(1) + 7 * DAY_MS)
+    expect(wakeTimes(last(life).payment.progress).expiryAtMs).to.equal(at(1) + 7 * DAY_MS)
   })
 
   it('asks with growing gaps, the last of which repeats', () => {
-    const unfinished = { type: 'FOUND', sale: aSale({ status: 'unfinished' }), duplicateSaleId: null }
+    const unfinished = { type: 'FOUND', sale: aSale({ status: 'unfinished' }), isOther: false, duplicateSaleId: null }
     const life = live(manual, { type: 'AMBIGUOUS', reason: 'cut' }, unfinished, unfinished, unfinished)
     const gaps = life.map(({ payment }, index) => (payment.progress.reconciliation?.nextAtMs ?? 0) - at(index + 1))
     expect(gaps).to.deep.equal([2_000, 5_000, 15_000, 15_000])
@@ -108,7 +108,7 @@ describe('decide', () => {
   it('counts the horizon from the last moment at which a request can have left', () => {
     const captured = live(aPayment(), { ...held, isCaptured: true })
     const refund = { type: 'CANCEL', amountCents: 300, idempotencyKey: 'r' }
-    const missing = { type: 'FOUND', sale: aSale(), duplicateSaleId: null }
+    const missing = { type: 'FOUND', sale: aSale(), isOther: false, duplicateSaleId: null }
     const later = policy.notFoundHorizonMs
     const lost = { type: 'AMBIGUOUS', reason: 'cut' }
     const life = live(
@@ -123,7 +123,7 @@ describe('decide', () => {
     expect(last(life).payment.progress.phase).to.equal('reconciling')
   })
 
-  it('counts it from there although later tries were refused or not sent', () => {
+  it('counts an earlier try as one that may arrive although later ones were refused or not sent', () => {
     const lost = live(
       manual,
       held,
@@ -133,16 +133,17 @@ describe('decide', () => {
     const stillHeld = {
       type: 'FOUND',
       sale: aSale({ status: 'authorised', capturedCents: 0 }),
+      isOther: false,
       duplicateSaleId: null
     }
     const again = live(
       last(lost).payment,
       { ...stillHeld, nowMs: at(10) },
-      { type: 'REJECTED', code: '842', nowMs: at(11) },
+      { type: 'NOT_SENT', reason: 'refused', nowMs: at(11) },
       { ...stillHeld, nowMs: at(20) },
-      { type: 'NOT_SENT', reason: 'refused', nowMs: at(21) }
+      { type: 'REJECTED', code: '842', nowMs: at(21) }
     )
-    expect(last(again).payment.progress.reconciliation?.sinceMs).to.equal(at(3))
+    expect(last(again).payment.progress.reconciliation?.unansweredMs).to.equal(at(3))
     expect(last(again).payment.progress.phase).to.equal('reconciling')
   })
 

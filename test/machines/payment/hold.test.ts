@@ -9,9 +9,11 @@ import {
   NOW,
   type Row
 } from '../../support/decisions.js'
-import { CREATED_MS, DAY_MS, policy, references } from '../../support/payments.js'
+import { aDoubt, CREATED_MS, DAY_MS, policy, references } from '../../support/payments.js'
 
 const DUE = CREATED_MS + 7 * DAY_MS
+/** The record is compared once with what the network refused. */
+const CONFIRMED_AFTER_MS = 60_000
 const capture = (amountCents: number | null, nowMs = NOW): EventInput => ({
   type: 'CAPTURE',
   amountCents,
@@ -33,10 +35,10 @@ const capturing = (phase: 'sending' | 'reconciling'): ReturnType<typeof inStatus
 const cancelling = (phase: 'sending' | 'reconciling'): ReturnType<typeof inStatus> =>
   inStatus('cancelling', phase === 'reconciling' ? inDoubt('cancel', 1_000) : {})
 /** Sent again after an earlier try was in doubt. */
-const capturedAgain = inStatus('capturing', { reconciliation: { sinceMs: NOW - 1_000, attempts: 1, nextAtMs: NOW } })
-const releasing = inStatus('expired', { reconciliation: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW } })
+const capturedAgain = inStatus('capturing', { reconciliation: aDoubt(NOW - 10_000, { attempts: 1, nextAtMs: NOW }) })
+const releasing = inStatus('expired', { reconciliation: aDoubt(NOW - 10_000, { nextAtMs: NOW }) })
 /** Asked about for long, and a void was sent again a moment ago. */
-const releasingLater = inStatus('expired', { reconciliation: { sinceMs: LATER - 1_000, attempts: 7, nextAtMs: LATER } })
+const releasingLater = inStatus('expired', { reconciliation: aDoubt(LATER - 10_000, { attempts: 7, nextAtMs: LATER }) })
 
 const tables: Record<string, Row[]> = {
   pre_authorized: [
@@ -116,7 +118,7 @@ const tables: Record<string, Row[]> = {
       'stays held when the network refuses',
       capturing('sending'),
       rejected,
-      { status: 'pre_authorized', error: 'provider_rejected', result: 'failed', wake: DUE - NOW }
+      { status: 'pre_authorized', error: 'provider_rejected', result: 'failed', wake: CONFIRMED_AFTER_MS }
     ],
     [
       'stays held when the issuer refuses',
@@ -212,7 +214,7 @@ const tables: Record<string, Row[]> = {
       'continues reconciling without an answer',
       capturing('reconciling'),
       unanswered,
-      { phase: 'reconciling', wake: 2_000 }
+      { phase: 'reconciling', wake: 10_000 }
     ],
     [
       'keeps its wake-up when poisoned',
@@ -283,7 +285,12 @@ const tables: Record<string, Row[]> = {
   ],
   expired: [
     ['is released', inStatus('expired'), approved, { phase: 'released', wake: null }],
-    ['tries the release again: refused', inStatus('expired'), rejected, { phase: 'releasing', wake: 5_000 }],
+    [
+      'asks what a refused release has done',
+      inStatus('expired'),
+      rejected,
+      { phase: 'releasing', effect: 'query', wake: 2_000 }
+    ],
     ['tries the release again: not sent', inStatus('expired'), notSent, { phase: 'releasing', wake: 2_000 }],
     ['reconciles the release: no answer', inStatus('expired'), ambiguous, { phase: 'releasing', wake: 2_000 }],
     [

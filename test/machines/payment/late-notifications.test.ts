@@ -1,14 +1,18 @@
 /** What the network reports about a payment without a waiting request. */
 import { describeRows, type EventInput, found, inDoubt, inStatus, NOW, type Row } from '../../support/decisions.js'
+import { aDoubt, policy } from '../../support/payments.js'
 
 const notification: EventInput = { type: 'NETWORK_NOTIFICATION', reported: 'change' }
 const reported = { notification: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW, reported: 'change' as const } }
 const held = { status: 'authorised', capturedCents: 0 } as const
 const duplicate = { duplicateSaleId: 'sale-2' }
 const noAnswer: EventInput = { type: 'NO_ANSWER', reason: 'cut' }
+/** A notification came a second ago. */
+const recent = { phase: 'watched' as const, reconciliation: aDoubt(NOW - 1_000, { tries: 0, attempts: 1 }) }
+/** Beyond the horizon: the record can't be behind any more. */
 const watched = {
   phase: 'watched' as const,
-  reconciliation: { sinceMs: NOW - 1_000, attempts: 0, nextAtMs: NOW + 60_000 }
+  reconciliation: aDoubt(NOW - policy.notFoundHorizonMs, { tries: 0, nextAtMs: NOW + 60_000 })
 }
 
 const released = { phase: 'released' as const, ...reported }
@@ -48,8 +52,31 @@ const rows: Row[] = [
     { status: 'expired', phase: 'released', wake: null, reviewReason: 'figures_differ' }
   ],
   ['expired: while it is released', inStatus('expired'), notification, { phase: 'releasing', effect: 'query' }],
-  ['failed: the network is asked', inStatus('failed'), notification, { status: 'failed', effect: 'query' }],
-  ['failed: it was denied', inStatus('failed'), found('denied'), { phase: 'settled', wake: null }],
+  [
+    'failed: the network is asked',
+    inStatus('failed'),
+    notification,
+    { status: 'failed', phase: 'watched', effect: 'query', wake: 2_000 }
+  ],
+  [
+    'failed: it is still denied, and the record may be behind',
+    inStatus('failed', recent),
+    found('denied'),
+    { phase: 'watched', effect: null, wake: 15_000 }
+  ],
+  [
+    'failed: it is still not found, and the record may be behind',
+    inStatus('failed', recent),
+    { type: 'ABSENT' },
+    { phase: 'watched', effect: null, wake: 15_000 }
+  ],
+  [
+    'failed: it turned up in the meantime',
+    inStatus('failed', recent),
+    found('captured'),
+    { phase: 'watched', effect: 'void', reviewReason: 'sale_after_failure' }
+  ],
+  ['failed: it is denied for good', inStatus('failed', watched), found('denied'), { phase: 'settled', wake: null }],
   [
     'failed: there is a sale after all',
     inStatus('failed'),
@@ -75,7 +102,7 @@ const rows: Row[] = [
     { status: 'unknown', effect: 'void', reviewReason: 'duplicate_sale', result: null }
   ],
   ['failed: without an answer', inStatus('failed'), noAnswer, { phase: 'settled', wake: 2_000 }],
-  ['failed: it is looked for anyway', inStatus('failed', watched), notification, { refused: 'invalid_state' }]
+  ['failed: it is looked for again', inStatus('failed', watched), notification, { phase: 'watched', effect: 'query' }]
 ]
 
 describeRows('a notification of the network about a payment that has ended', rows, true)

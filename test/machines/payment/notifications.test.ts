@@ -9,7 +9,7 @@ import {
   NOW,
   type Row
 } from '../../support/decisions.js'
-import { CREATED_MS, DAY_MS, policy, references, refundedElsewhere } from '../../support/payments.js'
+import { aDoubt, CREATED_MS, DAY_MS, policy, references, refundedElsewhere } from '../../support/payments.js'
 
 const DUE = CREATED_MS + 7 * DAY_MS
 const notification: EventInput = { type: 'NETWORK_NOTIFICATION', reported: 'change' }
@@ -73,7 +73,7 @@ const tables: Record<string, Row[]> = {
     ],
     [
       'lets the release go on when the hold stands after all',
-      inStatus('expired', verified),
+      inStatus('expired', { ...verified, reconciliation: aDoubt(NOW, { tries: 0, unansweredMs: null }) }),
       { ...found('authorised', held), nowMs: LATER },
       { phase: 'releasing', effect: 'void' }
     ],

@@ -56,14 +56,18 @@ describe('the schedule of reconciliation', () => {
       nowMs
     })
     const sale = aSale({ status: 'authorised', capturedCents: 0 })
-    const gaps = Array.from({ length: 7 }, () => {
-      payment = taken(payment, { type: 'AMBIGUOUS', reason: 'http_500', nowMs })
-      const gapMs = (wakeAtMs(payment.progress) ?? 0) - nowMs
-      nowMs += gapMs
-      payment = taken(payment, { type: 'FOUND', sale, duplicateSaleId: null, nowMs })
-      return gapMs
-    })
-    expect(gaps).to.deep.equal([2_000, 5_000, 15_000, 60_000, 300_000, 300_000, 300_000])
+    const sentMs: number[] = []
+    while (payment.progress.status === 'capturing') {
+      if (payment.progress.phase === 'sending') {
+        sentMs.push(nowMs - CREATED_MS)
+        payment = taken(payment, { type: 'AMBIGUOUS', reason: 'http_500', nowMs })
+      }
+      nowMs = wakeAtMs(payment.progress) ?? nowMs
+      payment = taken(payment, { type: 'FOUND', sale, isOther: false, duplicateSaleId: null, nowMs })
+    }
+    const minutes = sentMs.map(ms => Math.round(ms / 6_000) / 10)
+    expect(minutes).to.deep.equal([0, 0.1, 1.4, 6.4, 76.4, 206.4])
+    expect(payment.progress).to.include({ status: 'pre_authorized', error: 'capture_not_sent' })
   })
 
   it('does not count a query without an answer: the gaps after it are those of the answers before it', () => {

@@ -195,10 +195,10 @@ const tables: Record<string, Row[]> = {
       { phase: 'reconciling', effect: null }
     ],
     [
-      'lists it for manual review when all was undone although a part was asked for',
+      'is booked when all was undone although a part was asked for, and the rest is noted as refunded elsewhere',
       reconciling(),
       undone(1_000),
-      { phase: 'reconciling', reviewReason: 'figures_differ' }
+      { status: 'partially_refunded', refunded: 300, result: 'succeeded', reviewReason: 'figures_differ' }
     ],
     [
       'lists it for manual review when it was never captured',

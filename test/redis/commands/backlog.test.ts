@@ -6,7 +6,7 @@ import { unreplicated } from '../../../redis/connection/writes.js'
 import { keys } from '../../../redis/keys.js'
 import { createCommitStore } from '../../../redis/payments/commits.js'
 import { createPaymentStore } from '../../../redis/payments/payments.js'
-import { anAcceptance, aPayment, createCommand, PARTITION } from '../../support/payments.js'
+import { aDoubt, anAcceptance, aPayment, createCommand, PARTITION } from '../../support/payments.js'
 import { useRedis } from '../../support/redis.js'
 
 describe('the backlog', () => {
@@ -42,7 +42,7 @@ describe('the backlog', () => {
       anAcceptance({ idempotencyKey: 'r1' })
     )
     const commit = (version: number, sinceMs: number | null, changes = {}): Promise<unknown> => {
-      const reconciliation = sinceMs === null ? null : { sinceMs, attempts: 1, nextAtMs: nowMs }
+      const reconciliation = sinceMs === null ? null : aDoubt(sinceMs, { attempts: 1, nextAtMs: nowMs })
       const changed = { ...payment, version, progress: { ...payment.progress, reconciliation, ...changes } }
       const rest = {
         statusBefore: 'pending',
@@ -67,7 +67,7 @@ describe('the backlog', () => {
     expect(await commit(4, null)).to.equal('committed')
     expect(await inDoubt()).to.deep.equal([0, 0, 0, 0, 0])
     // Failed by the silence of the network, and looked for once more an hour later: no reason for an alert.
-    const late = { sinceMs: nowMs, attempts: 0, nextAtMs: nowMs + 3_600_000 }
+    const late = aDoubt(nowMs, { nextAtMs: nowMs + 3_600_000 })
     expect(await commit(5, null, { phase: 'watched', reconciliation: late })).to.equal('committed')
     expect(await inDoubt()).to.deep.equal([0, 0, 0, 0, 0])
     expect(await commit(6, null, { phase: 'watched', reconciliation: { ...late, attempts: 1 } })).to.equal('committed')

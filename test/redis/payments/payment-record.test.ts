@@ -56,9 +56,20 @@ const full: Payment = {
         { amountCents: 50, state: 'unknown', idempotencyKey: 'r', requestedAtMs: 6, concludedAtMs: null, error: null }
       ],
       error: 'provider_rejected',
-      reconciliation: { sinceMs: 1, attempts: 2, nextAtMs: 3 },
+      reconciliation: {
+        sinceMs: 1,
+        attempts: 2,
+        nextAtMs: 3,
+        openedMs: 4,
+        tries: 5,
+        unansweredMs: 6,
+        refusedMs: 7,
+        concluded: 'not_booked'
+      },
       notification: { sinceMs: 4, attempts: 5, nextAtMs: 6, reported: 'chargeback' },
-      reviewReason: 'figures_differ'
+      reviewReason: 'figures_differ',
+      authorizedCents: 8,
+      voids: { times: 9, lastMs: 10 }
     }
   }),
   version: 7,

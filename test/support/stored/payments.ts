@@ -43,7 +43,9 @@ const pending: Payment = {
     error: null,
     reconciliation: null,
     notification: null,
-    reviewReason: null
+    reviewReason: null,
+    authorizedCents: null,
+    voids: null
   },
   history: []
 }
@@ -74,9 +76,20 @@ const refunding: Payment = {
     operation: { kind: 'refund', state: 'unknown', amountCents: 50, idempotencyKey: 'r' },
     refunds: [],
     error: 'provider_rejected',
-    reconciliation: { sinceMs: 1, attempts: 2, nextAtMs: 3 },
+    reconciliation: {
+      sinceMs: 1,
+      attempts: 2,
+      nextAtMs: 3,
+      openedMs: 0,
+      tries: 0,
+      unansweredMs: null,
+      refusedMs: null,
+      concluded: null
+    },
     notification: { sinceMs: 4, attempts: 5, nextAtMs: 6, reported: 'change' },
-    reviewReason: 'figures_differ'
+    reviewReason: 'figures_differ',
+    authorizedCents: null,
+    voids: null
   },
   history: [
     { atMs: 1, event: 'APPROVED', status: 'pre_authorized', phase: null, detail: null, times: 1 },

@@ -43,8 +43,8 @@ describe('the answer to an authorisation', () => {
   const rejections: [string, Exchange, string][] = [
     ['an error array', answer(400, [{ Code: 126, Message: 'Expiration Date is invalid' }]), '126'],
     ['a single error object', answer(400, { Code: 57, Message: 'Bandeira invalida' }), '57'],
-    ['wrong credentials without a body', answer(401, ''), 'http_401'],
-    ['a blocked address', answer(403, HTML), 'http_403']
+    ['an error that the acquirer knows, with any status', answer(403, [{ Code: 301, Message: 'IP' }]), '301'],
+    ['a field that is too long', answer(400, [{ Code: 154, Message: 'District' }]), '154']
   ]
   for (const [description, exchange, code] of rejections) {
     it(`rejects for ${description}`, () =>
@@ -56,14 +56,10 @@ describe('the answer to an authorisation', () => {
     ['status 12', answer(201, { Payment: { ...ids, Status: 12 } })],
     ['an unknown status', answer(201, { Payment: { ...ids, Status: 77 } })],
     ['no status', answer(201, { Payment: ids })],
-    ['an approval without an id', answer(201, { Payment: { Status: 1, ReturnCode: '4' } })],
     ['a sale that is voided already', answer(201, { Payment: { ...ids, Status: 10 } })],
     ['a denial that asks to query first', answer(201, { Payment: { ...ids, Status: 3, ReturnCode: 'BP 900' } })],
     ['a sale of another order', answer(201, { MerchantOrderId: 'order2', Payment: { ...ids, Status: 2 } })],
     ["another order's denial", answer(201, { MerchantOrderId: 'order2', Payment: { Status: 3, ReturnCode: '05' } })],
-    ['another amount', answer(201, { Payment: { ...ids, Status: 1, Amount: 999 } })],
-    ['another amount captured', answer(201, { Payment: { ...ids, Status: 2, Amount: 1000, CapturedAmount: 700 } })],
-    ['an amount that is none', answer(201, { Payment: { ...ids, Status: 1, Amount: '10,00' } })],
     ['no payment', answer(201, {})],
     ['an array', answer(201, [])],
     ['null', answer(201, 'null')],
@@ -71,14 +67,33 @@ describe('the answer to an authorisation', () => {
     ['a page instead of JSON', answer(200, HTML)],
     ['a gateway time-out', answer(504, HTML)],
     ['an internal error in its own format', answer(500, [{ Code: 126, Message: 'x' }])],
-    ['an internal error as a refusal', answer(400, [{ Code: 0, Message: 'Internal error' }])],
-    ['a duplicated order, which means that there is a sale', answer(400, [{ Code: 302, Message: 'duplicated' }])],
-    ['a refusal without a code', answer(400, HTML)],
     ['a redirect', answer(302, '')],
     ['a rate limit', answer(429, '')]
   ]
   for (const [description, exchange] of doubts) {
     it(`is ambiguous for ${description}`, () => expect(readAuthorisation(exchange, ASKED).kind).to.equal('ambiguous'))
+  }
+
+  const approved = (changes: object) => answer(201, { Payment: { ...ids, Status: 2, ReturnCode: '6', ...changes } })
+  const unproven: [string, Exchange][] = [
+    ['an approval without an id', approved({ PaymentId: undefined })],
+    ['another amount', approved({ Status: 1, Amount: 999 })],
+    ['another amount captured', approved({ Amount: 1000, CapturedAmount: 700 })],
+    ['an amount that is none', approved({ Amount: '10,00' })],
+    ['another currency', approved({ Currency: 'USD' })],
+    ['an approval with the code of a denial', approved({ ReturnCode: '05' })],
+    ['a denial with the code of an approval', approved({ Status: 3, ReturnCode: '00' })],
+    ['an internal error as a refusal', answer(400, [{ Code: 0, Message: 'Internal error' }])],
+    ['a duplicated order, which means that there is a sale', answer(400, [{ Code: 302, Message: 'duplicated' }])],
+    ['an error code that is in no table', answer(400, [{ Code: 9999, Message: 'x' }])],
+    ['several errors, one of them in no table', answer(400, [{ Code: 126 }, { Code: 9999 }])],
+    ...[400, 401, 403, 404, 405, 409, 410, 422].flatMap((status): [string, Exchange][] => [
+      [`${status} without a body`, answer(status, '')],
+      [`${status} with a page`, answer(status, HTML)]
+    ])
+  ]
+  for (const [description, exchange] of unproven) {
+    it(`proves nothing for ${description}`, () => expect(readAuthorisation(exchange, ASKED).kind).to.equal('unproven'))
   }
 })
 
@@ -90,12 +105,13 @@ describe('the answer to a capture', () => {
     ['status 1 with 6', flat(1, '6'), 'ambiguous'],
     ['842, amount too high', flat(1, '842'), 'rejected'],
     ['003, no such sale', flat(0, '003'), 'rejected'],
-    ['841, wrong state', flat(2, '841'), 'ambiguous'],
-    ['999, system failure', flat(1, '999'), 'ambiguous'],
+    ['841, wrong state', flat(2, '841'), 'unproven'],
+    ['999, system failure', flat(1, '999'), 'unproven'],
     ['BP 902, another operation is under way', flat(1, 'BP 902'), 'ambiguous'],
-    ['308, not available to capture', answer(400, [{ Code: 308 }]), 'ambiguous'],
+    ['308, not available to capture', answer(400, [{ Code: 308 }]), 'unproven'],
     ['307, not found', answer(400, [{ Code: 307 }]), 'rejected'],
-    ['404', answer(404, ''), 'rejected'],
+    ['404', answer(404, ''), 'unproven'],
+    ['a code that is in no table', flat(1, 'ZZ'), 'unproven'],
     ['no code', answer(200, { Status: 2 }), 'ambiguous'],
     ['no object', answer(200, '[]'), 'ambiguous'],
     ['a page', answer(502, HTML), 'ambiguous']
@@ -123,7 +139,19 @@ describe('the answer to a capture', () => {
     expect(readCapture(flat(2, '6'), 'p-1')).to.deep.equal({
       kind: 'approved',
       isCaptured: true,
-      references: { ...NONE, saleId: 'p-1', tid: '1' }
+      references: { ...NONE, saleId: 'p-1', tid: '1' },
+      stated: { capturedCents: null, voidedCents: null, isClosed: false }
+    })
+  })
+
+  it('keeps what it states about the sale', () => {
+    const stated = answer(200, { Status: 2, ReturnCode: '6', CapturedAmount: '600' })
+    expect(readCapture(stated, 'p-1')).to.deep.include({
+      stated: { capturedCents: 600, voidedCents: null, isClosed: false }
+    })
+    const closed = answer(200, { Status: 10, ReturnCode: '9', VoidedAmount: 1000 })
+    expect(readVoid(closed, 'p-1', { isWhole: false })).to.deep.include({
+      stated: { capturedCents: null, voidedCents: 1000, isClosed: true }
     })
   })
 })
@@ -137,10 +165,13 @@ describe('the answer to a void', () => {
     ['success with a denied sale', flat(3, '0'), 'ambiguous'],
     ['100, not permitted, although HTTP says 200', flat(2, '100'), 'rejected'],
     ['no balance', flat(2, '76'), 'rejected'],
-    ['41, wrong state', flat(2, '41'), 'ambiguous'],
+    ['41, wrong state', flat(2, '41'), 'unproven'],
+    ['6, no balance', flat(2, '6'), 'rejected'],
     ['476, another one in processing', flat(2, '476'), 'ambiguous'],
-    ['an unknown code', flat(2, 'ZZ'), 'ambiguous'],
-    ['309, not available to void', answer(400, [{ Code: 309 }]), 'ambiguous']
+    ['an unknown code', flat(2, 'ZZ'), 'unproven'],
+    ['an amount that is none', answer(200, { Status: 2, ReturnCode: '0', VoidedAmount: 'x' }), 'unproven'],
+    ['309, not available to void', answer(400, [{ Code: 309 }]), 'unproven'],
+    ['312, not available to refund', answer(400, [{ Code: 312 }]), 'unproven']
   ]
   for (const [description, exchange, kind] of meanings) {
     it(`is ${kind} for ${description}`, () => expect(readVoid(exchange, 'p-1', { isWhole: false }).kind).to.equal(kind))

@@ -1,0 +1,178 @@
+/**
+ * What is not known for certain, and when the network is queried about it: doubts about operations, and what is to be
+ * verified. Pure functions that the chart names as actions (setup.ts).
+ */
+import type { Notification, Reconciliation } from '../model.js'
+import type { Figures, PaymentArgs } from './context.js'
+import type { LifecycleEvent, Policy } from './events.js'
+import { afterTry, nextQuery } from './reconcile-schedule.js'
+import { withOperationIn } from './refunds.js'
+import { authorizedCentsOf } from './sums.js'
+
+type Change = (args: PaymentArgs) => Partial<Figures>
+
+/** A try of the operation has no conclusive outcome: it is in doubt. Its request may have left until this moment. */
+export const beginDoubt: Change = ({ context: { figures, policy }, event }) => {
+  const reconciliation = afterTry(figures.reconciliation, isRefusal(event), policy, event.nowMs)
+  return {
+    ...withOperationIn(figures, 'unknown', event.nowMs),
+    ...openLonger(figures, reconciliation.openedMs, policy, event),
+    reconciliation
+  }
+}
+
+/**
+ * Whether the hold of an expired pre-authorisation is voided is in doubt, and a void may have left until this moment. The
+ * merchant's operation stays. The doubt is as old as the expiry.
+ */
+export const beginReleaseDoubt: Change = ({ context: { figures, policy }, event }) => {
+  const openedMs = figures.expiresAtMs ?? event.nowMs
+  return {
+    ...openLonger(figures, openedMs, policy, event),
+    reconciliation: { ...afterTry(figures.reconciliation, isRefusal(event), policy, event.nowMs), openedMs }
+  }
+}
+
+/** The void is on its way once more. Its outcome counts the try. */
+export const resendRelease: Change = ({ context: { figures, policy }, event }) => {
+  const tries = figures.reconciliation?.tries ?? 0
+  return { reconciliation: { ...afterTry(figures.reconciliation, false, policy, event.nowMs), tries } }
+}
+
+/** The hold is to be voided when it is clear how it stands: nothing was sent yet. */
+export const releaseLater: Change = ({ context: { figures, policy }, event }) => {
+  const openedMs = figures.expiresAtMs ?? event.nowMs
+  return {
+    ...openLonger(figures, openedMs, policy, event),
+    reconciliation: { ...untried(policy, event.nowMs), openedMs }
+  }
+}
+
+/** No conclusive answer: reconcile again later; after the list age the payment is listed for manual review. */
+export const reconcileLater: Change = ({ context: { figures, policy }, event }) => {
+  const open = figures.reconciliation ?? untried(policy, event.nowMs)
+  return {
+    ...openLonger(figures, open.openedMs, policy, event),
+    reconciliation: { ...open, ...nextQuery(open, policy, event) }
+  }
+}
+
+/** This try did nothing, but an earlier one is still in doubt. A refusal is not sent again. */
+export const keepDoubt: Change = args => {
+  const { figures } = args.context
+  const isRefused = args.event.type === 'EARLIER_TRY_IN_DOUBT' && args.event.outcome.type !== 'NOT_SENT'
+  if (!isRefused) return { ...reconcileLater(args), ...withOperationIn(figures, 'unknown', args.event.nowMs) }
+  return beginDoubt(args)
+}
+
+/** A sale that the network did not know for the whole horizon is queried once more, much later. */
+export const watch: Change = ({ context: { policy }, event }) => ({
+  reconciliation: {
+    ...untried(policy, event.nowMs),
+    nextAtMs: event.nowMs + LATE_CHECK_HORIZONS * policy.notFoundHorizonMs
+  }
+})
+
+/** The network reports something about a payment that failed: its record may show a sale soon. */
+export const watchReport: Change = ({ context: { policy }, event }) => ({
+  reconciliation: untried(policy, event.nowMs)
+})
+
+/** What an operator saw counts from the horizon. Nothing is sent until then. */
+export const noteConclusion: Change = ({ context: { figures, policy }, event }) => {
+  const { reconciliation } = figures
+  if (event.type !== 'CONCLUSION_NOTED' || reconciliation === null) return {}
+  const horizonMs = reconciliation.sinceMs + policy.notFoundHorizonMs
+  const concluded = event.isBooked ? 'booked' : 'not_booked'
+  return { reconciliation: { ...reconciliation, concluded, nextAtMs: Math.min(reconciliation.nextAtMs, horizonMs) } }
+}
+
+export const endDoubt: Change = () => ({ reconciliation: null })
+
+/** Something is to be verified as soon as no operation runs. A reported chargeback stays. */
+export const noteNotification: Change = ({ context: { figures }, event }) => {
+  const reported = event.type === 'NETWORK_NOTIFICATION' ? event.reported : 'change'
+  const earlier = figures.notification?.reported ?? 'own'
+  const isEarlierKept = REPORTED_BY_WEIGHT.indexOf(earlier) > REPORTED_BY_WEIGHT.indexOf(reported)
+  return {
+    notification: {
+      sinceMs: event.nowMs,
+      attempts: 0,
+      nextAtMs: event.nowMs,
+      reported: isEarlierKept ? earlier : reported
+    }
+  }
+}
+
+const REPORTED_BY_WEIGHT: readonly Notification['reported'][] = ['own', 'change', 'denied_refund', 'chargeback']
+
+/**
+ * An operation that the network refused is compared with the record once: the network may have done other than it
+ * answered. What is to be verified already is compared anyway.
+ */
+export const confirmLater: Change = ({ context: { figures, policy }, event }) => {
+  const { nowMs } = event
+  const isNotSent = event.type === 'OPERATION_FAILED' && event.outcome.type === 'NOT_SENT'
+  if (isNotSent || figures.notification !== null) return {}
+  const afterMs = event.type === 'OPERATION_NOT_BOOKED' ? policy.notFoundHorizonMs : CONFIRM_AFTER_MS
+  return { notification: { sinceMs: nowMs, attempts: 0, nextAtMs: nowMs + afterMs, reported: 'own' } }
+}
+
+/** The same for a capture or refund of a part: the network may have taken the whole. */
+export const confirmPart: Change = args => {
+  const { terms, figures } = args.context
+  const { kind, amountCents } = figures.operation
+  const wholeCents = kind === 'refund' ? figures.capturedCents : authorizedCentsOf(terms, figures)
+  return amountCents < wholeCents ? confirmLater(args) : {}
+}
+
+/** The record has caught up by then, and the merchant waits for nothing (ms). */
+const CONFIRM_AFTER_MS = 60_000
+
+/**
+ * The acquirer's record does not show it yet, or there was no answer: verify again later. The network also notifies us of
+ * our own operations. So a record that agrees is read only twice more: soon, and when it can't be behind any more.
+ */
+export const verifyLater: Change = ({ context: { figures, policy }, event }) => {
+  const { notification } = figures
+  if (event.type === 'RECORD_LAGS' && event.isAgreeing && notification !== null && notification.attempts > 0) {
+    return {
+      notification: {
+        ...notification,
+        attempts: notification.attempts + 1,
+        nextAtMs: notification.sinceMs + policy.notFoundHorizonMs
+      }
+    }
+  }
+  const { reported, ...open } = notification ?? { sinceMs: event.nowMs, attempts: 0, reported: 'change' as const }
+  return {
+    ...openLonger(figures, open.sinceMs, policy, event),
+    notification: { ...nextQuery(open, policy, event), reported }
+  }
+}
+
+export const endNotification: Change = () => ({ notification: null })
+
+/** When `watch` queries a sale again: six horizons later, an hour by default. */
+const LATE_CHECK_HORIZONS = 6
+
+/** A doubt that no try of ours began. */
+function untried(policy: Policy, nowMs: number): Reconciliation {
+  return { ...afterTry(null, false, policy, nowMs), tries: 0, unansweredMs: null }
+}
+
+/** The network answered this try. */
+function isRefusal({ type }: LifecycleEvent): boolean {
+  return type === 'UNPROVEN' || type === 'EARLIER_TRY_IN_DOUBT'
+}
+
+/** What stays open beyond the list age goes to manual review. */
+function openLonger(
+  figures: Figures,
+  sinceMs: number,
+  policy: Policy,
+  event: LifecycleEvent
+): Pick<Figures, 'reviewReason'> {
+  const isOld = event.nowMs - sinceMs >= policy.reconcileListAfterMs
+  return { reviewReason: figures.reviewReason ?? (isOld ? 'unresolved_for_long' : null) }
+}

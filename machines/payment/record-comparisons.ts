@@ -1,0 +1,252 @@
+/**
+ * What a record of a sale means in each place of the chart. record.ts asks only for records that name one sale and do not
+ * contradict themselves.
+ */
+import type { Payment } from '../model.js'
+import { isLive, type Sale } from '../network.js'
+import type { Finding, FoundEvent, Policy, QueryEvent } from './events.js'
+import { knownVoidedCents, shownCapturedCents, voidedElsewhereCents, voidedOf } from './sums.js'
+import { isBeyondHorizon, nextTry } from './tries.js'
+
+export interface Known extends Payment {
+  readonly policy: Policy
+}
+
+export type Absent = Extract<QueryEvent, { type: 'ABSENT' }>
+export type Compare = (known: Known, answer: FoundEvent) => Finding
+
+const ofAuthorisation: Compare = (_, answer) => {
+  if (answer.sale.status === 'captured') return shown('SALE_CAPTURED', answer)
+  return shown(answer.sale.status === 'authorised' ? 'SALE_AUTHORISED' : 'SALE_GONE', answer)
+}
+
+/** The record may not show yet what the network reported. */
+const ofFailure: Compare = (known, answer) => {
+  if (isLive(answer.sale)) return shown('LATE_SALE', answer)
+  return shown(isLate(known, answer) ? 'SALE_GONE' : 'RECORD_LAGS', answer)
+}
+
+const ofHold: Compare = (known, answer) => {
+  switch (answer.sale.status) {
+    case 'authorised':
+      if (!isLapsed(known, answer)) return nothingNew(known, answer)
+      // A recent report may be about a capture that the record does not show yet: no void until that is clear.
+      return isChangeAwaited(known, answer) ? unclear(answer) : shown('HOLD_LAPSED', answer)
+    case 'captured':
+      return shown('SALE_CAPTURED', answer)
+    case 'voided':
+      return shown('SALE_GONE', answer)
+    default:
+      return contradicted(answer)
+  }
+}
+
+const ofCapture: Compare = (known, answer) => {
+  switch (answer.sale.status) {
+    case 'captured':
+      return shown('OPERATION_BOOKED', answer)
+    case 'authorised':
+      return asBefore(known, answer)
+    case 'voided':
+      return shown('SALE_GONE', answer)
+    default:
+      return isLate(known, answer) ? shown('SALE_DENIED', answer) : contradicted(answer)
+  }
+}
+
+const ofCancellation: Compare = (known, answer) => {
+  switch (answer.sale.status) {
+    case 'voided':
+      return shown('OPERATION_BOOKED', answer)
+    case 'authorised':
+      return asBefore(known, answer)
+    case 'captured':
+      // Until the horizon the void may still arrive and refund what was captured.
+      return isLate(known, answer) ? shown('SALE_CAPTURED', answer) : contradicted(answer)
+    default:
+      return isLate(known, answer) ? shown('SALE_DENIED', answer) : contradicted(answer)
+  }
+}
+
+/**
+ * The record is cumulative: it shows the refund in doubt on top of what was voided before. A sale that is closed although
+ * a part was to be refunded was refunded as a whole.
+ */
+const ofRefund: Compare = (known, answer) => {
+  const { progress } = known
+  const { status } = answer.sale
+  const beforeCents = knownVoidedCents(progress)
+  const afterCents = beforeCents + progress.operation.amountCents
+  const voided = voidedOf(answer.sale, [beforeCents, afterCents])
+  if ((status !== 'captured' && status !== 'voided') || voided === undefined) return contradicted(answer)
+  const { cents } = voided
+  // The record says nothing about refunds. What may be booked is not sent again: an operator must look.
+  if (cents === null) return isLate(known, answer) ? contradicted(answer) : shown('RECORD_LAGS', answer)
+  if (cents >= afterCents) return shown('OPERATION_BOOKED', withVoided(answer, cents))
+  return status === 'captured' && cents === beforeCents ? asBefore(known, answer) : contradicted(answer)
+}
+
+/** The record shows the sale as it was before the operation. */
+function asBefore(known: Known, answer: FoundEvent): Finding {
+  const next = nextTry(known, known.policy, answer.nowMs)
+  if (next === 'send') return shown('OPERATION_MISSING', answer)
+  if (next === 'wait') return shown('RECORD_LAGS', answer)
+  const isRefused = known.progress.reconciliation?.refusedMs !== null
+  return { ...shown('OPERATION_NOT_BOOKED', answer), isRefused }
+}
+
+function withVoided(answer: FoundEvent, voidedCents: number): FoundEvent {
+  return { ...answer, sale: { ...answer.sale, voidedCents } }
+}
+
+const ofRelease: Compare = (known, answer) => {
+  switch (answer.sale.status) {
+    case 'authorised':
+      return isChangeAwaited(known, answer) ? shown('RECORD_LAGS', answer) : asBefore(known, answer)
+    case 'captured':
+      // Until the horizon a void may still arrive and refund what was captured.
+      return isLate(known, answer) ? shown('SALE_CAPTURED', answer) : contradicted(answer)
+    default:
+      return shown('SALE_GONE', answer)
+  }
+}
+
+/** A voided hold needs nothing more, but the network may reverse the void. */
+const ofVoidedHold: Compare = (known, answer) => {
+  switch (answer.sale.status) {
+    case 'voided':
+      return answer.sale.isChargedBack ? contradicted(answer) : nothingNew(known, answer)
+    case 'denied':
+      return shown('NOTHING_NEW', answer)
+    case 'authorised':
+      return isRecent(known.progress.canceledAtMs, known, answer) ? shown('RECORD_LAGS', answer) : contradicted(answer)
+    default:
+      return contradicted(answer)
+  }
+}
+
+const ofCharge: Compare = (known, answer) => {
+  const { progress } = known
+  if (answer.sale.status === 'authorised' || answer.sale.status === 'denied') {
+    return isRecent(progress.capturedAtMs, known, answer) ? shown('RECORD_LAGS', answer) : contradicted(answer)
+  }
+  const { sale } = answer
+  const knownCents = knownVoidedCents(progress)
+  if (sale.isChargedBack && progress.status !== 'charged_back') return shown('CHARGED_BACK', answer)
+  const voided = voidedOf(sale, [knownCents])
+  const voidedCents = voided?.cents ?? knownCents
+  if (progress.refundedCents > 0 && voidedCents < knownCents) {
+    if (isRefundStillToShow(known, answer)) return shown('RECORD_LAGS', answer)
+    // Only what the network reported can take a refund back. A closed sale has not lost one.
+    if (!isReported(known) || sale.status === 'voided') return contradicted(answer)
+    const refundedCents = Math.max(0, voidedCents - voidedElsewhereCents(progress.refunds))
+    return { ...shown('REFUND_REVERSED', answer), refundedCents }
+  }
+  if (isCapturedOtherwise(known, sale)) {
+    const capturedCents = shownCapturedCents({ terms: known.terms, figures: progress }, sale)
+    return { ...shown('AMOUNT_CORRECTED', answer), isRefunded: capturedCents <= knownCents }
+  }
+  if (voidedCents !== knownCents) return shown('REFUNDED_EXTERNALLY', answer)
+  // Never passed over: an operator must know that the record counts what was never captured.
+  return voided?.isRestCounted && progress.reviewReason === null ? contradicted(answer) : nothingNew(known, answer)
+}
+
+/** For each place of the chart in which the payment waits for an answer. */
+export const comparisons: Readonly<Record<string, Compare>> = {
+  unknown: ofAuthorisation,
+  'failed.settled': ofFailure,
+  'failed.watched': ofFailure,
+  pre_authorized: ofHold,
+  'capturing.reconciling': ofCapture,
+  'cancelling.reconciling': ofCancellation,
+  'refunding.reconciling': ofRefund,
+  'expired.releasing': ofRelease,
+  'expired.released': ofVoidedHold,
+  canceled: ofVoidedHold,
+  captured: ofCharge,
+  partially_refunded: ofCharge,
+  refunded: ofCharge,
+  charged_back: ofCharge
+}
+
+/** The finding `type` with what the record shows. */
+export function shown<T extends Finding['type']>(
+  type: T,
+  { sale, nowMs }: FoundEvent
+): { type: T; sale: Sale; nowMs: number } {
+  return { type, sale, nowMs }
+}
+
+/** The window of a hold is over, and the record does not tell how it stands. */
+export function unclear({ nowMs }: QueryEvent): Finding {
+  return { type: 'HOLD_UNCLEAR', nowMs }
+}
+
+/** The record and the payment can't both be right. */
+export function contradicted(answer: FoundEvent): Finding {
+  return { ...shown('CONTRADICTED', answer), reason: 'figures_differ' }
+}
+
+/** The record shows what we know. What was reported, and when, decides whether it is verified. */
+function nothingNew(known: Known, answer: FoundEvent): Finding {
+  const { notification } = known.progress
+  const isUnshown = isSpecific(known) && !(notification?.reported === 'chargeback' && answer.sale.isChargedBack)
+  if (isUnshown && isListedLater(known, answer.nowMs)) return shown('RECORD_LAGS', answer)
+  if (isUnshown) return { ...shown('CONTRADICTED', answer), reason: 'notification_unconfirmed' }
+  if (isChangeAwaited(known, answer)) return { ...shown('RECORD_LAGS', answer), isAgreeing: true }
+  return shown('NOTHING_NEW', answer)
+}
+
+/** More than "something" was reported. */
+export function isSpecific({ progress: { notification } }: Known): boolean {
+  return notification?.reported === 'chargeback' || notification?.reported === 'denied_refund'
+}
+
+/** The network reported something: the payment does not only confirm an operation of its own. */
+function isReported({ progress: { notification } }: Known): boolean {
+  return notification !== null && notification.reported !== 'own'
+}
+
+/** What was reported is not old enough for manual review. */
+export function isListedLater({ progress: { notification }, policy }: Known, nowMs: number): boolean {
+  return nowMs < (notification?.sinceMs ?? nowMs) + policy.reconcileListAfterMs
+}
+
+/**
+ * A recent refund. Also any refund while something was reported recently, unless that was the denial of a refund.
+ */
+function isRefundStillToShow(known: Known, answer: FoundEvent): boolean {
+  const { refundedAtMs, notification } = known.progress
+  if (isRecent(refundedAtMs, known, answer)) return true
+  return notification?.reported !== 'denied_refund' && isChangeAwaited(known, answer)
+}
+
+/**
+ * Another amount was captured than the payment has. One that can't be taken over as it is goes to manual review once.
+ * Ignores captured less voided: the acquirer may report net amounts.
+ */
+function isCapturedOtherwise({ terms, progress }: Known, sale: Sale): boolean {
+  const { capturedCents, reviewReason } = progress
+  const netCents = sale.status === 'captured' ? capturedCents - (sale.voidedCents ?? 0) : capturedCents
+  if ([0, capturedCents, netCents].includes(sale.capturedCents)) return false
+  return reviewReason === null || shownCapturedCents({ terms, figures: progress }, sale) !== capturedCents
+}
+
+/** Something was reported so recently that the record may not show it yet. */
+function isChangeAwaited(known: Known, answer: FoundEvent): boolean {
+  return isReported(known) && isRecent(known.progress.notification?.sinceMs ?? null, known, answer)
+}
+
+function isRecent(sinceMs: number | null, { policy }: Known, { nowMs }: FoundEvent): boolean {
+  return sinceMs !== null && nowMs < sinceMs + policy.notFoundHorizonMs
+}
+
+/** The record can't be behind any more, and no request in doubt can arrive. */
+export function isLate({ progress, policy }: Known, { nowMs }: FoundEvent | Absent): boolean {
+  return isBeyondHorizon(progress.reconciliation, policy, nowMs)
+}
+
+/** The window of a hold is over. */
+export function isLapsed({ progress }: Known, { nowMs }: QueryEvent): boolean {
+  return progress.status === 'pre_authorized' && progress.expiresAtMs !== null && nowMs >= progress.expiresAtMs
+}

@@ -1,0 +1,54 @@
+/**
+ * The tries of a capture, void or refund: when one may follow another, and when it is certain that none was booked.
+ *
+ * One rule for all operations. While the record shows the sale as before:
+ *
+ * | the last try                    | then |
+ * | ------------------------------- | ---- |
+ * | was answered with a refusal     | it ended. The operation ends with it, once the record had time to follow |
+ * | was not answered                | it may still be booked until the not-found horizon. The next try follows: a capture or a whole void works once only and needs no horizon, a refund adds up and does |
+ * | was the last one of `TRIES_MAX` | the operation ends at the horizon |
+ */
+import type { Payment, Reconciliation } from '../model.js'
+import type { Policy } from './events.js'
+
+/** With growing gaps they cover an outage of two hours. */
+export const TRIES_MAX = 6
+
+/** The least time between two voids of a sale (ms): the acquirer may take the second for a copy (its manual, cancellation). */
+const TRY_GAP_MS = 5_000
+/** Each gap is so many times the one before. */
+const TRY_GAP_GROWTH = 6
+
+/** The record may be behind the answer of the other host. So long after a refusal it counts (ms). */
+const REFUSAL_CONFIRMED_MS = 20_000
+
+/** Whether there may be another try after `tries`, the last of which ended at `lastMs`. */
+export function isTryDue(tries: number, lastMs: number, nowMs: number): boolean {
+  return tries === 0 || (tries < TRIES_MAX && nowMs >= lastMs + TRY_GAP_MS * TRY_GAP_GROWTH ** (tries - 1))
+}
+
+/** Whether a try without an answer may still be booked. */
+export function mayArrive({ unansweredMs }: Reconciliation, policy: Policy, nowMs: number): boolean {
+  return unansweredMs !== null && nowMs < unansweredMs + policy.notFoundHorizonMs
+}
+
+/** Whether a request in doubt can no longer arrive (docs/DESIGN.md, 6). */
+export function isBeyondHorizon(reconciliation: Reconciliation | null, policy: Policy, nowMs: number): boolean {
+  return reconciliation !== null && nowMs >= reconciliation.sinceMs + policy.notFoundHorizonMs
+}
+
+/** What follows from a record that shows the sale as it was before the operation. */
+export function nextTry(
+  { progress: { reconciliation, operation } }: Pick<Payment, 'progress'>,
+  policy: Policy,
+  nowMs: number
+): 'wait' | 'send' | 'not_booked' {
+  if (reconciliation === null) return 'wait'
+  const { tries, sinceMs, refusedMs } = reconciliation
+  const isOpen = mayArrive(reconciliation, policy, nowMs)
+  if (refusedMs !== null) return isOpen || nowMs < refusedMs + REFUSAL_CONFIRMED_MS ? 'wait' : 'not_booked'
+  if (tries >= TRIES_MAX) return isOpen ? 'wait' : 'not_booked'
+  const isRepeatable = operation.kind !== 'refund'
+  return isTryDue(tries, sinceMs, nowMs) && (isRepeatable || !isOpen) ? 'send' : 'wait'
+}
