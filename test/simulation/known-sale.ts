@@ -51,7 +51,13 @@ export function bookKnownSale(ledger: Ledger, durable: RedisServer, account: str
     }
   })
   new Acquirer(ledger, 'http://network').answer('POST', '/1/sales/', new URLSearchParams(), body ?? '')
-  const sale: KnownSale = { account, orderId: KNOWN_ORDER, accountSinceMs: 0, notedAtMs: Date.now(), isVoidedShown: false }
+  const sale: KnownSale = {
+    account,
+    orderId: KNOWN_ORDER,
+    accountSinceMs: 0,
+    notedAtMs: Date.now(),
+    isVoidedShown: false
+  }
   durable.execute(['SET', keys.knownSale(), JSON.stringify(sale)], () => undefined)
 }
 

@@ -260,6 +260,13 @@ function refusalFor<T extends { readonly kind: string }>(outcome: T): T | { kind
 function unfinishedInsteadOfSilence(outcome: QueryOutcome): QueryOutcome {
   if (outcome.kind !== 'no_answer') return outcome
   const references = { saleId: 'none', tid: null, nsu: null, authorizationCode: null }
-  const figures = { currency: null, amountCents: 0, capturedCents: 0, voidedCents: 0, declinedCode: null, isChargedBack: false }
+  const figures = {
+    currency: null,
+    amountCents: 0,
+    capturedCents: 0,
+    voidedCents: 0,
+    declinedCode: null,
+    isChargedBack: false
+  }
   return { kind: 'found', sales: [{ references, status: 'unfinished', ...figures }] }
 }

@@ -35,7 +35,10 @@ export function readAuthorisation(exchange: Exchange, asked: Asked): CallOutcome
 
 /** Reads the answer to a capture of the sale `saleId`. */
 export function readCapture(exchange: Exchange, saleId: string): CallOutcome {
-  return readOperation(exchange, saleId, proofOfCapture, [SaleStatus.captured])
+  return readOperation(exchange, saleId, proofOfCapture, {
+    done: [SaleStatus.captured],
+    showing: [SaleStatus.captured]
+  })
 }
 
 /**
@@ -44,7 +47,7 @@ export function readCapture(exchange: Exchange, saleId: string): CallOutcome {
  */
 export function readVoid(exchange: Exchange, saleId: string, { isWhole }: { isWhole: boolean }): CallOutcome {
   const done = isWhole ? CLOSED : [...CLOSED, SaleStatus.captured]
-  return readOperation(exchange, saleId, proofOfVoid, done)
+  return readOperation(exchange, saleId, proofOfVoid, { done, showing: CLOSED })
 }
 
 const CLOSED: readonly number[] = [SaleStatus.voided, SaleStatus.refunded]
@@ -76,11 +79,12 @@ function saleOutcome(body: unknown, asked: Asked): CallOutcome {
   return { kind: 'approved', isCaptured, references }
 }
 
+/** `done`: statuses that an approval may have. `showing`: statuses that show the operation, whatever the code says. */
 function readOperation(
   exchange: Exchange,
   saleId: string,
   proofOf: (code: string) => Proof,
-  doneStatuses: readonly number[]
+  { done, showing }: { readonly done: readonly number[]; readonly showing: readonly number[] }
 ): CallOutcome {
   if (exchange.kind !== 'answered') return exchange
   const refusal = refusalIn(exchange)
@@ -92,8 +96,10 @@ function readOperation(
   const code = textIn(body, 'ReturnCode')
   if (code === null || status === null) return ambiguous('an answer without status and return code')
   const proof = proofOf(code)
+  const isRefusal = proof === 'refused' || proof === 'too_late'
+  if (isRefusal && showing.includes(status)) return unproven(`the return code ${code} with status ${status}`)
   if (proof !== 'done') return outcomeOf(proof, code, `the return code ${code}`)
-  if (!doneStatuses.includes(status)) return ambiguous(`the return code ${code} with status ${status}`)
+  if (!done.includes(status)) return ambiguous(`the return code ${code} with status ${status}`)
   const unreadable = ['CapturedAmount', 'VoidedAmount'].find(
     field => isGiven(body, field) && integerIn(body, field) === null
   )

@@ -5,8 +5,8 @@
  * probe that books nothing: the query host a query for an order that does not exist, the transaction host `GET /`, where
  * any answer counts.
  *
- * Enough calls in a row without an answer open a circuit: each new sale would end in doubt, so it is refused before
- * anything is sent (docs/decisions/0026-a-circuit-for-new-sales.md).
+ * Enough calls in a row without an answer, or with refused credentials, open a circuit: each new sale would end in doubt, so
+ * it is refused before anything is sent (docs/decisions/0026-a-circuit-for-new-sales.md).
  */
 import type { Environment } from '../../machines/model.js'
 import type { Clock } from '../../runtime/clock.js'
@@ -135,11 +135,16 @@ export class WatchedTransport implements Transport {
     // A gateway may answer for the root of the host and still refuse all sales.
     if (this.isCircuitOpen && !path.startsWith(SALES_PATH)) return
     this.#failures = 0
-    this.#closeCircuit()
     // The root of a host may refuse every client.
-    if (exchange.kind !== 'answered' || !path.startsWith(SALES_PATH)) return
-    this.#refusals = REFUSING_HTTP.includes(exchange.status) ? this.#refusals + 1 : 0
-    this.#refusal = exchange.status
+    const status = exchange.kind === 'answered' && path.startsWith(SALES_PATH) ? exchange.status : null
+    if (status !== null) this.#refusals = REFUSING_HTTP.includes(status) ? this.#refusals + 1 : 0
+    if (status === null || this.#refusals === 0) {
+      this.#closeCircuit()
+      return
+    }
+    this.#refusal = status
+    this.#failure = `HTTP ${status}`
+    if (this.#refusals >= this.#circuitFailures) this.#open()
   }
 
   /** Trials follow each other after growing pauses, also while the one before is in flight. */
@@ -159,14 +164,20 @@ export class WatchedTransport implements Transport {
       // A call that was not sent is retried, and leaves nothing in doubt.
       if (exchange.kind === 'not_sent' || this.#failures < this.#circuitFailures) return
       if (exchange.kind === 'ambiguous' && exchange.isCut && !this.#isCutOpening) return
-      this.#openedMs = nowMs
-      this.#trialPauseMs = TRIAL_PAUSE_MS
-      this.#trialMs = nowMs + TRIAL_PAUSE_MS
-      const fields = { host: this.#host, failures: this.#failures, reason: this.#failure }
-      this.#log?.warn(fields, 'the card network does not answer, new payments are refused')
+      this.#open()
     }
     const askedMs = exchange.kind === 'answered' ? (exchange.retryAfterMs ?? 0) : 0
     this.#trialMs = Math.max(this.#trialMs, nowMs + Math.min(askedMs, RETRY_AFTER_MAX_MS))
+  }
+
+  #open(): void {
+    if (this.isCircuitOpen) return
+    const nowMs = this.#clock.now()
+    this.#openedMs = nowMs
+    this.#trialPauseMs = TRIAL_PAUSE_MS
+    this.#trialMs = nowMs + TRIAL_PAUSE_MS
+    const fields = { host: this.#host, failures: Math.max(this.#failures, this.#refusals), reason: this.#failure }
+    this.#log?.warn(fields, 'the card network takes no calls, new payments are refused')
   }
 
   #closeCircuit(): void {

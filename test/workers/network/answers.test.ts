@@ -108,6 +108,7 @@ describe('the answer to a capture', () => {
     ['841, wrong state', flat(2, '841'), 'unproven'],
     ['999, system failure', flat(1, '999'), 'unproven'],
     ['BP 902, another operation is under way', flat(1, 'BP 902'), 'ambiguous'],
+    ['842 with the status of a capture', flat(2, '842'), 'unproven'],
     ['308, not available to capture', answer(400, [{ Code: 308 }]), 'unproven'],
     ['307, not found', answer(400, [{ Code: 307 }]), 'rejected'],
     ['404', answer(404, ''), 'unproven'],
@@ -170,6 +171,7 @@ describe('the answer to a void', () => {
     ['476, another one in processing', flat(2, '476'), 'ambiguous'],
     ['an unknown code', flat(2, 'ZZ'), 'unproven'],
     ['an amount that is none', answer(200, { Status: 2, ReturnCode: '0', VoidedAmount: 'x' }), 'unproven'],
+    ['100 with the status of a void', flat(10, '100'), 'unproven'],
     ['309, not available to void', answer(400, [{ Code: 309 }]), 'unproven'],
     ['312, not available to refund', answer(400, [{ Code: 312 }]), 'unproven']
   ]

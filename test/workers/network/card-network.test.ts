@@ -120,13 +120,13 @@ describe('the card network adapter', () => {
       expect(figures()).to.include({ status: 10, capturedAmount: 0, voidedAmount: 10_000 })
     })
 
-    it('asks about the wrong state, and is refused above the balance', async () => {
+    it('takes the wrong state for no proof, and is refused above the balance', async () => {
       await authorise(true)
       const { paymentId } = sale()
-      expect((await network.capture(paymentId, 10_000, noAbort)).kind).to.equal('ambiguous')
+      expect((await network.capture(paymentId, 10_000, noAbort)).kind).to.equal('unproven')
       expect(await network.void(paymentId, 10_001, noAbort)).to.deep.equal({ kind: 'rejected', code: '102' })
       await network.void(paymentId, null, noAbort)
-      expect((await network.void(paymentId, 1, noAbort)).kind).to.equal('ambiguous')
+      expect((await network.void(paymentId, 1, noAbort)).kind).to.equal('unproven')
     })
 
     it('finds all sales of an order, and the order of a sale', async () => {
@@ -140,9 +140,9 @@ describe('the card network adapter', () => {
       expect(await network.findOrderId('../sales', noAbort)).to.equal(null)
     })
 
-    it('is rejected with wrong credentials, and learns nothing', async () => {
+    it('takes refused credentials for no proof, and learns nothing', async () => {
       const stranger = createCardNetwork(networkConfig(simulator.url, { networkMerchantKey: 'wrong' }))
-      expect(await stranger.authorise(purchase(), noAbort)).to.deep.equal({ kind: 'rejected', code: 'http_401' })
+      expect((await stranger.authorise(purchase(), noAbort)).kind).to.equal('unproven')
       expect((await stranger.query(ORDER, noAbort)).kind).to.equal('no_answer')
       await stranger.close()
     })

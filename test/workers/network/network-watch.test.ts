@@ -58,6 +58,35 @@ describe('a worker whose calls to the card network', () => {
   })
 })
 
+describe('a circuit whose host refuses our credentials', () => {
+  it('opens, refuses new sales unsent, and closes with the first call that is taken', async () => {
+    let status = 401
+    let nowMs = 0
+    const answer = async (): Promise<Exchange> => ({ kind: 'answered', status, text: '' })
+    const host = new WatchedTransport(
+      { send: answer, close: async () => undefined },
+      {
+        baseUrl: 'https://x.example',
+        probePath: '/',
+        timeoutMs: 1_000,
+        circuitFailures: 5,
+        clock: { now: () => nowMs }
+      }
+    )
+    const sell = async (): Promise<string> =>
+      (await host.send({ method: 'POST', path: '/1/sales/', body: '{}', timeoutMs: 1_000 }, noAbort)).kind
+    for (let sale = 0; sale < 5; sale++) expect(await sell()).to.equal('answered')
+    expect(await sell()).to.equal('not_sent')
+    nowMs += 1_000
+    expect(await sell(), 'a trial, refused like the others').to.equal('answered')
+    expect(host.isCircuitOpen).to.equal(true)
+    status = 201
+    nowMs += 10_000
+    expect(await sell()).to.equal('answered')
+    expect([host.isCircuitOpen, host.refused()]).to.deep.equal([false, undefined])
+  })
+})
+
 describe('a worker that makes no calls to the card network', () => {
   const sent: WireRequest[] = []
   let answer: Exchange = { kind: 'answered', status: 404, text: '' }

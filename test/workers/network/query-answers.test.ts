@@ -61,7 +61,7 @@ describe('the answer to the query for one sale', () => {
 
   it('gives status and cumulative amounts', () => {
     expect(facts({ Status: 1 })).to.deep.equal(['authorised', 1000, 0, 0])
-    expect(facts({ Status: 2, CapturedAmount: 700 })).to.deep.equal(['captured', 1000, 700, 0])
+    expect(facts({ Status: 2, CapturedAmount: 700 })).to.deep.equal(['captured', 1000, 700, null])
     expect(facts({ Status: 2, CapturedAmount: 700, VoidedAmount: 200 })).to.deep.equal(['captured', 1000, 700, 200])
     expect(facts({ Status: 11, CapturedAmount: 700 })).to.deep.equal(['voided', 1000, 700, 700])
     expect(facts({ Status: 10, VoidedAmount: 1000 })).to.deep.equal(['voided', 1000, 0, 1000])
@@ -85,7 +85,7 @@ describe('the answer to the query for one sale', () => {
       )
       expect(facts({ Status: 10, CapturedAmount: unreadable }), String(unreadable)).to.equal('no_answer')
     }
-    expect(facts({ Status: 2, CapturedAmount: 700, VoidedAmount: null })).to.deep.equal(['captured', 1000, 700, 0])
+    expect(facts({ Status: 2, CapturedAmount: 700, VoidedAmount: null })).to.deep.equal(['captured', 1000, 700, null])
   })
 
   it('is no answer when it is about another sale', () => {
