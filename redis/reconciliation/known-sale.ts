@@ -2,6 +2,14 @@
 import type { Redis } from '../connection/connections.js'
 import { keys } from '../keys.js'
 
+/**
+ * How the records of an account show what was voided of a captured sale: not yet, only above zero, or always. A record that
+ * leaves it out means zero in an account that has shown it above zero, and means nothing in one that also shows zeros.
+ */
+export const voidedShown = ['never', 'above_zero', 'always'] as const
+
+export type VoidedShown = (typeof voidedShown)[number]
+
 export interface KnownSale {
   /** Our account at the network that it was booked for. */
   readonly account: string
@@ -10,8 +18,7 @@ export interface KnownSale {
   readonly accountSinceMs: number
   /** When it was noted, by the same clock (ms). */
   readonly notedAtMs: number
-  /** Records of this account have shown what was voided of a captured sale: where one leaves it out, it is nothing. */
-  readonly isVoidedShown: boolean
+  readonly voidedShown: VoidedShown
 }
 
 /** While payments come in, the known sale is at most this old: a query host with a longer replication lag does not find it (ms). */
@@ -22,8 +29,8 @@ export interface KnownSaleStore {
   read(): Promise<KnownSale | null>
   /** Replaces the sale that was noted before, unless that one is fresh and of the same account. */
   remember(sale: Pick<KnownSale, 'account' | 'orderId'>, nowMs: number): Promise<void>
-  /** Notes `isVoidedShown`, with the sale whose record shows it. */
-  rememberVoidedShown(sale: Pick<KnownSale, 'account' | 'orderId'>, nowMs: number): Promise<void>
+  /** Notes what the record of a sale has shown. */
+  rememberVoided(sale: Pick<KnownSale, 'account' | 'orderId'>, nowMs: number, shown: VoidedShown): Promise<void>
 }
 
 /** Two workers may remember at once: each value is true, and the last one stays. */
@@ -35,20 +42,25 @@ export function createKnownSaleStore(redis: Redis): KnownSaleStore {
   const write = async (
     sale: Pick<KnownSale, 'account' | 'orderId'>,
     nowMs: number,
-    isShown: boolean
+    shown: VoidedShown = 'never'
   ): Promise<void> => {
     const before = await read()
     const isOtherAccount = before !== null && before.account !== sale.account
-    const isVoidedShown = isShown || (!isOtherAccount && before?.isVoidedShown === true)
+    const voided = isOtherAccount ? shown : more(shown, before?.voidedShown ?? 'never')
     const isFresh = before !== null && !isOtherAccount && nowMs - before.notedAtMs < KNOWN_SALE_FRESH_MS
-    if (isFresh && isVoidedShown === before.isVoidedShown) return
+    if (isFresh && voided === before.voidedShown) return
     const accountSinceMs = isOtherAccount ? nowMs : (before?.accountSinceMs ?? 0)
-    const noted: KnownSale = { ...sale, accountSinceMs, notedAtMs: nowMs, isVoidedShown }
+    const noted: KnownSale = { ...sale, accountSinceMs, notedAtMs: nowMs, voidedShown: voided }
     await redis.set(keys.knownSale(), JSON.stringify(noted))
   }
   return {
     read,
-    remember: (sale, nowMs) => write(sale, nowMs, false),
-    rememberVoidedShown: (sale, nowMs) => write(sale, nowMs, true)
+    remember: (sale, nowMs) => write(sale, nowMs),
+    rememberVoided: write
   }
+}
+
+/** The one of two that says more. */
+export function more(one: VoidedShown, other: VoidedShown): VoidedShown {
+  return voidedShown.indexOf(one) > voidedShown.indexOf(other) ? one : other
 }

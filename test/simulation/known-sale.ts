@@ -56,7 +56,7 @@ export function bookKnownSale(ledger: Ledger, durable: RedisServer, account: str
     orderId: KNOWN_ORDER,
     accountSinceMs: 0,
     notedAtMs: Date.now(),
-    isVoidedShown: false
+    voidedShown: 'never'
   }
   durable.execute(['SET', keys.knownSale(), JSON.stringify(sale)], () => undefined)
 }

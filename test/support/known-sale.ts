@@ -13,7 +13,7 @@ export async function noteKnownSale(
     orderId,
     accountSinceMs: 0,
     notedAtMs: Number.MAX_SAFE_INTEGER,
-    isVoidedShown: true
+    voidedShown: 'never'
   }
   await redis.set(keys.knownSale(), JSON.stringify(sale))
 }

@@ -133,9 +133,10 @@ async function authorise(
 }
 
 async function pauseAfterRefund({ progress }: Payment, deps: WorkerDeps, held: AbortSignal): Promise<void> {
-  if (progress.refundedAtMs === null) return
+  // One that was refused counts as well: the acquirer got it.
+  const lastMs = Math.max(0, ...progress.refunds.map(({ concludedAtMs }) => concludedAtMs ?? 0))
   const gapMs = REFUND_GAP_MS[deps.policy.environment]
-  const leftMs = progress.refundedAtMs + gapMs - deps.clock.now()
+  const leftMs = lastMs + gapMs - deps.clock.now()
   if (leftMs > 0) await delay(Math.min(leftMs, gapMs), held)
 }
 

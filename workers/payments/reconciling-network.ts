@@ -5,12 +5,17 @@
  * another account knows none of our sales. So an absence counts only when the same host, asked at the same time, finds a
  * sale that is known to be booked. Otherwise it is no answer, and the payment stays in doubt.
  *
- * The same holds for a record that leaves out what was voided: it counts as nothing once the account has shown the field.
+ * The same holds for a record that leaves out what was voided: known-sale.ts.
  */
 import { type CardNetwork, paymentIdOf, type QueryOutcome, type Sale } from '../../machines/network.js'
 import { mayBeInEarlierAccount } from '../../machines/payment/record.js'
 import { createdAtMs } from '../../redis/keys.js'
-import { KNOWN_SALE_FRESH_MS, type KnownSaleStore } from '../../redis/reconciliation/known-sale.js'
+import {
+  KNOWN_SALE_FRESH_MS,
+  type KnownSaleStore,
+  more,
+  type VoidedShown
+} from '../../redis/reconciliation/known-sale.js'
 import type { ReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
 import type { Clock } from '../../runtime/clock.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
@@ -75,24 +80,25 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
       : outcome
   }
 
-  let isVoidedShown = false
-  /** A record that shows a voided part is remembered: the next one that leaves it out means 0. */
+  let shown: VoidedShown = 'never'
+  /** Remembers how records show what was voided, and reads one that leaves it out accordingly. */
   const withVoided = async (
     orderId: string,
     found: Extract<QueryOutcome, { kind: 'found' }>
   ): Promise<QueryOutcome> => {
     const [first, ...rest] = found.sales
-    const isShown = found.sales.some(({ status, voidedCents }) => status === 'captured' && (voidedCents ?? 0) > 0)
-    if (isShown && !isVoidedShown) {
-      await knownSales.rememberVoidedShown({ account, orderId }, clock.now())
-      isVoidedShown = true
+    const seen = found.sales.map(voidedShownIn).reduce(more)
+    if (more(seen, shown) !== shown) {
+      await knownSales.rememberVoided({ account, orderId }, clock.now(), seen)
+      shown = seen
     }
     if (found.sales.every(({ voidedCents }) => voidedCents !== null)) return found
-    if (!isVoidedShown) {
-      const known = await knownSales.read()
-      isVoidedShown = known?.account === account && known.isVoidedShown
-    }
-    const filled = (sale: Sale): Sale => ({ ...sale, voidedCents: sale.voidedCents ?? (isVoidedShown ? 0 : null) })
+    const known = shown === 'always' ? null : await knownSales.read()
+    if (known?.account === account) shown = more(shown, known.voidedShown)
+    const filled = (sale: Sale): Sale => ({
+      ...sale,
+      voidedCents: sale.voidedCents ?? (shown === 'above_zero' ? 0 : null)
+    })
     return { kind: 'found', sales: [filled(first), ...rest.map(filled)] }
   }
 
@@ -117,4 +123,9 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
       return outcome
     }
   }
+}
+
+function voidedShownIn({ status, voidedCents }: Sale): VoidedShown {
+  if (status !== 'captured' || voidedCents === null) return 'never'
+  return voidedCents === 0 ? 'always' : 'above_zero'
 }

@@ -123,6 +123,10 @@ describe('an absence at the card network', () => {
     expect(await seen()).to.equal(300)
     host.answerTo = () => sale(null)
     expect(await seen(), 'another process knows it, too').to.equal(0)
+    host.answerTo = () => sale(0)
+    expect(await seen(), 'zeros are shown').to.equal(0)
+    host.answerTo = () => sale(null)
+    expect(await seen(), 'one that leaves out what is always shown').to.equal(null)
   })
 
   it('does not fail a payment that was charged when the host is mended between the two queries', async () => {
