@@ -136,7 +136,7 @@ export interface QuerySchedule {
 
 /** Queries to the network about an outcome that is not known. */
 export interface Reconciliation extends QuerySchedule {
-  /** The first doubt. Its age decides about manual review, whatever is sent in between. */
+  /** The first doubt. Its age decides about manual review, also when more is sent in between. */
   readonly openedMs: number
   /** How often the operation was sent. */
   readonly tries: number

@@ -90,19 +90,19 @@ export const unknown = inDoubt({
       {
         guard: 'isManualSaleKnown',
         target: 'pre_authorized',
-        actions: ['noteAuthorised', 'succeed', 'endReview'],
+        actions: ['noteAuthorised', 'succeed'],
         description: 'An operator has seen that the amount is held.'
       },
       {
         guard: 'isSaleKnown',
         target: 'captured',
-        actions: ['noteAuthorised', 'noteCaptured', 'succeed', 'endReview'],
+        actions: ['noteAuthorised', 'noteCaptured', 'succeed'],
         description: 'An operator has seen that it is captured.'
       }
     ],
     RESOLVED_AS_MISSING: {
       target: 'failed',
-      actions: ['fail', 'endNotification', 'endReview'],
+      actions: ['fail', 'endNotification'],
       description: 'An operator has seen that there is no sale, or that it was voided.'
     },
     NETWORK_NOTIFICATION: notificationForLater
@@ -122,7 +122,7 @@ export const failed = inDoubt({
       on: {
         RESOLVED_AS_MISSING: {
           target: 'settled',
-          actions: ['endDoubt', 'endReview'],
+          actions: 'endDoubt',
           description: 'An operator has seen that there is no sale, or that it was voided.'
         }
       }

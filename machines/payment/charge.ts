@@ -56,8 +56,8 @@ export const captured = verifiable({
   }
 })
 
-/** The refund is booked; `endReview` when an operator has said so, `confirmPart` when the network has. */
-function refundBooked(description: string, ...more: ('endReview' | 'confirmPart')[]) {
+/** The refund is booked; `confirmPart` when only the answer says so. */
+function refundBooked(description: string, ...more: 'confirmPart'[]) {
   const actions = ['noteRefunded', 'succeed', ...more] as const
   return [
     {
@@ -71,8 +71,8 @@ function refundBooked(description: string, ...more: ('endReview' | 'confirmPart'
 }
 
 /** The refund did not happen; what was refunded before stays so. */
-function refundFailed(description: string, ...more: ('endReview' | 'confirmLater')[]) {
-  const actions = ['fail', ...more] as const
+function refundFailed(description: string) {
+  const actions = ['fail', 'confirmLater'] as const
   return [
     { guard: 'isPartlyRefunded', target: '#payment.partially_refunded', actions, description },
     { target: '#payment.captured', actions, description }
@@ -84,21 +84,19 @@ export const refunding = operation('A refund is in progress.', {
     description: 'The refund is on its way to the network.',
     on: {
       APPROVED: refundBooked('Refunded. A refund of a part is compared with the record once.', 'confirmPart'),
-      OPERATION_FAILED: refundFailed('Refused, or not sent.', 'confirmLater')
+      OPERATION_FAILED: refundFailed('Refused, or not sent.')
     }
   },
   reconciling: {
     description: 'The refund is in doubt; the voided amount at the network is compared.',
     on: {
-      OPERATION_BOOKED: refundBooked('It is booked.'),
+      OPERATION_BOOKED: refundBooked('It is booked, by the record or an operator.'),
       OPERATION_MISSING: {
         target: 'sending',
         actions: ['resend', refundSale],
         description: 'Not booked for the whole horizon: send it again.'
       },
-      OPERATION_NOT_BOOKED: refundFailed('Not in the record, and no try of it can be booked any more.', 'confirmLater'),
-      RESOLVED_AS_BOOKED: refundBooked('An operator has seen that it is booked.', 'endReview'),
-      RESOLVED_AS_MISSING: refundFailed('An operator has seen that it is not booked.', 'endReview')
+      OPERATION_NOT_BOOKED: refundFailed('Not booked, by the record or an operator, and no try can be booked any more.')
     }
   }
 })

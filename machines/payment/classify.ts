@@ -6,6 +6,7 @@
  * Pure. All comparisons with the not-found horizon and with the acquirer's record are here and in record.ts.
  */
 import type { Payment } from '../model.js'
+import { conclusionOf } from './conclusions.js'
 import type { CallEvent, LifecycleEvent, PaymentEvent, Policy } from './events.js'
 import { hasTag } from './machine.js'
 import { findingOf } from './record.js'
@@ -32,7 +33,7 @@ export function classify(payment: Payment, event: PaymentEvent, policy: Policy):
       if (!isBeyondHorizon(payment.progress.reconciliation, policy, nowMs)) {
         return { type: 'CONCLUSION_NOTED', isBooked, nowMs }
       }
-      return { type: isBooked ? 'RESOLVED_AS_BOOKED' : 'RESOLVED_AS_MISSING', nowMs }
+      return conclusionOf(payment.progress, isBooked, nowMs)
     }
     default:
       return event

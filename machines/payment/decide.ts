@@ -84,7 +84,7 @@ export function decide(payment: Payment, happened: PaymentEvent, policy: Policy)
   }
 }
 
-/** Counts the whole voids that are sent, by whatever transition: the acquirer limits how soon one may follow another. */
+/** Counts the whole voids of all transitions: the acquirer limits how soon one may follow another. */
 function withVoid(voids: Voids | null, nowMs: number): Voids {
   return { times: (voids?.times ?? 0) + 1, lastMs: nowMs }
 }
@@ -223,6 +223,7 @@ function detailOf(event: LifecycleEvent): string | null {
     case 'NO_ANSWER':
       return event.reason
     default: {
+      if ('isConcluded' in event) return 'an operator has seen it'
       const sale = saleOf(event)
       if (event.type === 'RECORD_LAGS' && event.note !== undefined) return event.note
       return sale === null ? null : `${sale.status}, captured ${sale.capturedCents}, voided ${sale.voidedCents}`

@@ -87,7 +87,11 @@ export const noteConclusion: Change = ({ context: { figures, policy }, event }) 
   return { reconciliation: { ...reconciliation, concluded, nextAtMs: Math.min(reconciliation.nextAtMs, horizonMs) } }
 }
 
-export const endDoubt: Change = () => ({ reconciliation: null })
+/** Nothing is in doubt any more. An operator who has seen how it ended has reviewed the payment. */
+export const endDoubt: Change = ({ context: { figures }, event }) => ({
+  reconciliation: null,
+  reviewReason: 'isConcluded' in event ? null : figures.reviewReason
+})
 
 /** Something is to be verified as soon as no operation runs. A reported chargeback stays. */
 export const noteNotification: Change = ({ context: { figures }, event }) => {
@@ -114,7 +118,8 @@ export const confirmLater: Change = ({ context: { figures, policy }, event }) =>
   const { nowMs } = event
   const isNotSent = event.type === 'OPERATION_FAILED' && event.outcome.type === 'NOT_SENT'
   if (isNotSent || figures.notification !== null) return {}
-  const afterMs = event.type === 'OPERATION_NOT_BOOKED' ? policy.notFoundHorizonMs : CONFIRM_AFTER_MS
+  const isByRecord = event.type === 'OPERATION_NOT_BOOKED' && event.isConcluded === undefined
+  const afterMs = isByRecord ? policy.notFoundHorizonMs : CONFIRM_AFTER_MS
   return { notification: { sinceMs: nowMs, attempts: 0, nextAtMs: nowMs + afterMs, reported: 'own' } }
 }
 

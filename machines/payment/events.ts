@@ -63,6 +63,9 @@ type Shown = { sale: Sale }
 /** The same where the network may have named no sale. */
 type MaybeShown = { sale?: Sale }
 
+/** An operator has seen it at the acquirer: the payment needs no review any more. */
+type Concluded = { isConcluded?: true }
+
 /** What an answer of the network means to a payment, once it is compared with it. */
 export type Finding =
   /** The record shows nothing new, and is not behind any more. */
@@ -82,7 +85,7 @@ export type Finding =
   | Event<'SALE_AUTHORISED', Shown>
   | Event<'SALE_CAPTURED', Shown>
   /** There is no hold and no charge: the sale was voided or denied, or there is none. */
-  | Event<'SALE_GONE', MaybeShown>
+  | Event<'SALE_GONE', Concluded & MaybeShown>
   /** A sale that was authorised is denied, also after the not-found horizon. */
   | Event<'SALE_DENIED', Shown>
   /** The network did not know the sale for the whole not-found horizon. */
@@ -92,11 +95,11 @@ export type Finding =
   /** The window is over, and the record does not show the state of the sale. */
   | Event<'HOLD_UNCLEAR'>
   /** What was asked for is in the record. */
-  | Event<'OPERATION_BOOKED', Shown>
+  | Event<'OPERATION_BOOKED', Concluded & MaybeShown>
   /** It is not in the record, and safe to send again. */
   | Event<'OPERATION_MISSING', Shown>
   /** It is not in the record, and no try of it can be booked any more. `isRefused`: the network said so. */
-  | Event<'OPERATION_NOT_BOOKED', { isRefused: boolean } & Shown>
+  | Event<'OPERATION_NOT_BOOKED', { isRefused: boolean } & Concluded & MaybeShown>
   | Event<'CHARGED_BACK', Shown>
   /** Another amount was captured. `isRefunded`: nothing of it is left to refund. */
   | Event<'AMOUNT_CORRECTED', { isRefunded: boolean } & Shown>
@@ -112,14 +115,19 @@ type OperationEvent =
   /** It is proven that this try did not happen, but an earlier one may still arrive. */
   | Event<'EARLIER_TRY_IN_DOUBT', { outcome: CallEvent }>
 
-/** What an operator saw about the operation in doubt, when no copy of its request can arrive any more. */
-export type ResolvedEvent =
-  | Event<'RESOLVED_AS_BOOKED' | 'RESOLVED_AS_MISSING'>
-  /** A copy may still arrive: what the operator saw counts from the horizon, and nothing is sent until then. */
-  | Event<'CONCLUSION_NOTED', { isBooked: boolean }>
+/** What an operator saw about a sale in doubt. */
+type ResolvedEvent = Event<'RESOLVED_AS_BOOKED' | 'RESOLVED_AS_MISSING', Concluded>
+
+/** The end of what is in doubt by what an operator saw, when no copy of the request can arrive any more. */
+export type ConcludedEvent =
+  | ResolvedEvent
+  | Extract<Finding, { type: 'SALE_GONE' | 'OPERATION_BOOKED' | 'OPERATION_NOT_BOOKED' }>
+
+/** A copy may still arrive: what the operator saw counts from the horizon, and nothing is sent until then. */
+type NotedEvent = Event<'CONCLUSION_NOTED', { isBooked: boolean }>
 
 /** The events of the chart. None of its conditions compares figures of the acquirer's record. */
-export type LifecycleEvent = CommandEvent | CallEvent | Finding | OperationEvent | ResolvedEvent
+export type LifecycleEvent = CommandEvent | CallEvent | Finding | OperationEvent | ResolvedEvent | NotedEvent
 
 /** What a decision asks the worker to do: at most one call to the network. Its outcome comes back as an event. */
 export type Effect =

@@ -22,13 +22,11 @@ export function failureOf(
     case 'OPERATION_NOT_BOOKED':
       if (isCaptureOfCreate(terms, operation)) return event.isRefused ? 'capture_rejected' : 'capture_not_sent'
       return event.isRefused ? 'provider_rejected' : 'network_unavailable'
-    case 'RESOLVED_AS_MISSING':
-      if (operation.kind === 'authorization') return 'network_unavailable'
-      return isCaptureOfCreate(terms, operation) ? 'capture_rejected' : 'provider_rejected'
     case 'SALE_GONE':
       return operation.kind === 'authorization' && event.sale?.status === 'denied'
         ? declinedAs(terms, event.sale.declinedCode, policy)
         : 'provider_rejected'
+    case 'RESOLVED_AS_MISSING':
     case 'SALE_ABSENT':
       return 'network_unavailable'
     case 'OVERDUE':

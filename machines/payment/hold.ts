@@ -81,16 +81,10 @@ const earlierTryInDoubt = {
   description: 'This try did nothing, but an earlier one may still arrive: reconcile.'
 } as const
 
-const resolvedAsMissing = {
-  target: '#payment.pre_authorized',
-  actions: ['fail', 'endReview', 'noteNotification'],
-  description: 'An operator has seen that it is not booked: back to the hold, and verify how it stands.'
-} as const
-
 const notBooked = {
   target: '#payment.pre_authorized',
   actions: ['fail', 'confirmLater'],
-  description: 'Not in the record, and no try of it can be booked any more: the hold stays.'
+  description: 'Not booked, by the record or an operator, and no try can be booked any more: the hold stays.'
 } as const
 
 export const capturing = operation('The capture is in progress.', {
@@ -129,13 +123,7 @@ export const capturing = operation('The capture is in progress.', {
         target: '#payment.canceled',
         actions: ['noteCanceled', 'fail', 'noteNotification', review('figures_differ')],
         description: 'Still denied after the horizon: there is no hold to capture. List the payment for manual review.'
-      },
-      RESOLVED_AS_BOOKED: {
-        target: '#payment.captured',
-        actions: ['noteCaptured', 'succeed', 'endReview'],
-        description: 'An operator has seen that it is captured.'
-      },
-      RESOLVED_AS_MISSING: resolvedAsMissing
+      }
     }
   }
 })
@@ -176,13 +164,7 @@ export const cancelling = operation('The cancellation of the pre-authorisation i
         target: '#payment.canceled',
         actions: ['noteCanceled', 'succeed', 'noteNotification', review('figures_differ')],
         description: 'Still denied after the horizon: the hold is gone. List the payment for manual review.'
-      },
-      RESOLVED_AS_BOOKED: {
-        target: '#payment.canceled',
-        actions: ['noteCanceled', 'succeed', 'endReview'],
-        description: 'An operator has seen that the hold is gone.'
-      },
-      RESOLVED_AS_MISSING: resolvedAsMissing
+      }
     }
   }
 })
@@ -191,12 +173,6 @@ export const canceled = verifiable({
   description: 'The pre-authorisation is voided; nothing was charged.',
   tags: ['resting']
 })
-
-const resolvedRelease = {
-  target: 'released',
-  actions: ['endDoubt', 'endReview'],
-  description: 'An operator has seen how the hold ended: nothing is sent any more.'
-} as const
 
 export const expired: PaymentState = {
   description: 'Not captured within the window.',
@@ -228,8 +204,6 @@ export const expired: PaymentState = {
           actions: 'reconcileLater',
           description: 'Still held, and the network takes no void: query until the issuer has released it.'
         },
-        RESOLVED_AS_BOOKED: resolvedRelease,
-        RESOLVED_AS_MISSING: resolvedRelease,
         SALE_GONE: { target: 'released', actions: 'endDoubt', description: 'There is no hold any more.' },
         DUPLICATE_SALE: {
           target: 'released',

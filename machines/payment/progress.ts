@@ -32,7 +32,7 @@ export const noteAuthorised: Change = ({ context: { terms, figures }, event }) =
 
 /**
  * Captured: the amount of the running operation, or that of the acquirer's record; never more than the payment's. A record
- * with anything but the requested amount goes to manual review, and so does a capture that nobody requested.
+ * with anything but the requested amount goes to manual review, and so does a capture without a request.
  */
 export const noteCaptured: Change = ({ context, event }) => {
   const { terms, figures } = context
@@ -152,13 +152,19 @@ export const resend: Change = ({ context: { figures }, event }) => withOperation
 /** The operation did what was asked. */
 export const succeed: Change = ({ context: { figures }, event }) => ({
   ...withOperationIn(figures, 'succeeded', event.nowMs),
+  ...reviewEndedBy(event, figures),
   error: null,
   reconciliation: null
 })
 
 export const fail: Change = ({ context: { terms, figures, policy }, event }) => {
   const error = failureOf(terms, figures.operation, event, policy)
-  return { ...withOperationIn(figures, 'failed', event.nowMs, error), error, reconciliation: null }
+  return {
+    ...withOperationIn(figures, 'failed', event.nowMs, error),
+    ...reviewEndedBy(event, figures),
+    error,
+    reconciliation: null
+  }
 }
 
 /**
@@ -171,6 +177,11 @@ export function listFor({ reviewReason }: Figures, reason: ReviewReason): Pick<F
 
 /** An operator has looked. The next reason lists the payment again. */
 export const endReview: Change = () => ({ reviewReason: null })
+
+/** An operator who has seen how it ended has reviewed the payment. */
+function reviewEndedBy(event: LifecycleEvent, { reviewReason }: Figures): Pick<Figures, 'reviewReason'> {
+  return { reviewReason: 'isConcluded' in event ? null : reviewReason }
+}
 
 function differingIf(isDifferent: boolean, figures: Figures): Pick<Figures, 'reviewReason'> {
   return isDifferent ? listFor(figures, 'figures_differ') : { reviewReason: figures.reviewReason }

@@ -6,8 +6,9 @@
  */
 import { placeOf } from '../model.js'
 import { isLive } from '../network.js'
+import { conclusionOf } from './conclusions.js'
 import { isContradiction } from './contradictions.js'
-import type { Finding, FoundEvent, QueryEvent, ResolvedEvent } from './events.js'
+import type { ConcludedEvent, Finding, FoundEvent, QueryEvent } from './events.js'
 import {
   type Absent,
   type Compare,
@@ -30,7 +31,7 @@ const NETWORK_MEMORY_MS = 89 * 24 * 3_600_000
 const ACCOUNT_CHANGE_MS = 3_600_000
 
 /** The finding that an answer is. Null: the payment waits for the outcome of its call, and for no such answer. */
-export function findingOf(known: Known, answer: QueryEvent): Finding | ResolvedEvent | null {
+export function findingOf(known: Known, answer: QueryEvent): Finding | ConcludedEvent | null {
   const compare = comparisons[placeOf(known.progress)]
   return compare === undefined ? null : unlessConcluded(known, voidedInTime(known, ofAnswer(known, answer, compare)))
 }
@@ -70,14 +71,14 @@ const OPEN: readonly Finding['type'][] = [
 ]
 
 /** What an operator saw decides at the horizon, unless the record does. Until then nothing is sent. */
-function unlessConcluded({ progress, policy }: Known, finding: Finding): Finding | ResolvedEvent {
+function unlessConcluded({ progress, policy }: Known, finding: Finding): Finding | ConcludedEvent {
   const concluded = progress.reconciliation?.concluded ?? null
   if (concluded === null || !OPEN.includes(finding.type)) return finding
   const { nowMs } = finding
   if (!isBeyondHorizon(progress.reconciliation, policy, nowMs)) {
     return { type: 'RECORD_LAGS', note: `an operator has seen it ${concluded.replace('_', ' ')}`, nowMs }
   }
-  return { type: concluded === 'booked' ? 'RESOLVED_AS_BOOKED' : 'RESOLVED_AS_MISSING', nowMs }
+  return conclusionOf(progress, concluded === 'booked', nowMs)
 }
 
 /**

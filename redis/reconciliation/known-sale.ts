@@ -6,7 +6,7 @@ import { keys } from '../keys.js'
  * How the records of an account show what was voided of a captured sale: not yet, only above zero, or always. A record that
  * leaves it out means zero in an account that has shown it above zero, and means nothing in one that also shows zeros.
  */
-export const voidedShown = ['never', 'above_zero', 'always'] as const
+const voidedShown = ['never', 'above_zero', 'always'] as const
 
 export type VoidedShown = (typeof voidedShown)[number]
 

@@ -92,10 +92,11 @@ function situationOf({ payment, underWay, atMs }: World): string {
     progress.capturedCents === 0 ? 0 : progress.capturedCents === terms.amountCents ? 2 : 1,
     progress.refundedCents === 0 ? 0 : progress.refundedCents === progress.capturedCents ? 2 : 1,
     progress.operation.amountCents === terms.amountCents,
-    progress.reconciliation === null ? null : progress.reconciliation.refusedMs !== null,
-    progress.references.saleId !== null,
+    progress.reconciliation !== null,
+    progress.phase === 'reconciling' && progress.reconciliation?.refusedMs !== null,
+    progress.status === 'unknown' && progress.references.saleId !== null,
     progress.status === 'pre_authorized' && atMs >= (progress.expiresAtMs ?? Infinity),
-    progress.notification?.reported ?? null,
+    progress.notification?.reported.replace('own', 'change') ?? null,
     voidedElsewhereCents(progress.refunds) > 0,
     progress.reviewReason !== null
   ])

@@ -79,7 +79,7 @@ function saleOutcome(body: unknown, asked: Asked): CallOutcome {
   return { kind: 'approved', isCaptured, references }
 }
 
-/** `done`: statuses that an approval may have. `showing`: statuses that show the operation, whatever the code says. */
+/** `done`: statuses that an approval may have. `showing`: statuses that show the operation, with any code. */
 function readOperation(
   exchange: Exchange,
   saleId: string,

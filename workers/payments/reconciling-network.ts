@@ -4,21 +4,15 @@
  * An absent sale ends its payment as `failed`. But a query host that is misrouted, stale, or asked with credentials of
  * another account knows none of our sales. So an absence counts only when the same host, asked at the same time, finds a
  * sale that is known to be booked. Otherwise it is no answer, and the payment stays in doubt.
- *
- * The same holds for a record that leaves out what was voided: known-sale.ts.
  */
-import { type CardNetwork, paymentIdOf, type QueryOutcome, type Sale } from '../../machines/network.js'
+import { type CardNetwork, paymentIdOf, type QueryOutcome } from '../../machines/network.js'
 import { mayBeInEarlierAccount } from '../../machines/payment/record.js'
 import { createdAtMs } from '../../redis/keys.js'
-import {
-  KNOWN_SALE_FRESH_MS,
-  type KnownSaleStore,
-  more,
-  type VoidedShown
-} from '../../redis/reconciliation/known-sale.js'
+import { KNOWN_SALE_FRESH_MS, type KnownSaleStore } from '../../redis/reconciliation/known-sale.js'
 import type { ReconcilePace } from '../../redis/reconciliation/reconcile-pace.js'
 import type { Clock } from '../../runtime/clock.js'
 import { type Logger, warnRateLimited } from '../../runtime/log.js'
+import { createVoidedReader } from './voided-amounts.js'
 
 /** Why an absence does not count. `denied`: the network does not find the known sale either. */
 export type Unconfirmed = 'denied' | 'no_known_sale' | 'older_than_account'
@@ -80,28 +74,7 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
       : outcome
   }
 
-  let shown: VoidedShown = 'never'
-  /** Remembers how records show what was voided, and reads one that leaves it out accordingly. */
-  const withVoided = async (
-    orderId: string,
-    found: Extract<QueryOutcome, { kind: 'found' }>
-  ): Promise<QueryOutcome> => {
-    const [first, ...rest] = found.sales
-    const seen = found.sales.map(voidedShownIn).reduce(more)
-    if (more(seen, shown) !== shown) {
-      await knownSales.rememberVoided({ account, orderId }, clock.now(), seen)
-      shown = seen
-    }
-    if (found.sales.every(({ voidedCents }) => voidedCents !== null)) return found
-    const known = shown === 'always' ? null : await knownSales.read()
-    if (known?.account === account) shown = more(shown, known.voidedShown)
-    const filled = (sale: Sale): Sale => ({
-      ...sale,
-      voidedCents: sale.voidedCents ?? (shown === 'above_zero' ? 0 : null)
-    })
-    return { kind: 'found', sales: [filled(first), ...rest.map(filled)] }
-  }
-
+  const readVoided = createVoidedReader(options)
   return {
     capture: (...args) => network.capture(...args),
     void: (...args) => network.void(...args),
@@ -115,7 +88,7 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
       const answer = await network.query(orderId, signal)
       const judged = answer.kind === 'absent' ? await judgeAbsence(orderId, signal) : answer
       if (answer.kind === 'no_answer') return answer
-      const outcome = judged.kind === 'found' ? await withVoided(orderId, judged) : judged
+      const outcome = judged.kind === 'found' ? await readVoided(orderId, judged) : judged
       // An unconfirmed absence must neither slow the queries, as no answer would, nor speed them up.
       const noted = outcome.kind === 'no_answer' ? pace.returnUnused(1) : pace.noteAnswer()
       // A pace that misses an answer is only slower.
@@ -123,9 +96,4 @@ export function createReconcilingNetwork(network: CardNetwork, options: Reconcil
       return outcome
     }
   }
-}
-
-function voidedShownIn({ status, voidedCents }: Sale): VoidedShown {
-  if (status !== 'captured' || voidedCents === null) return 'never'
-  return voidedCents === 0 ? 'always' : 'above_zero'
 }

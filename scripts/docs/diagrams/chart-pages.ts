@@ -1,6 +1,15 @@
 /** docs/MACHINES.md and its pictures, made from the machines. */
+import {
+  type AnswerRow,
+  captureRows,
+  deniedSaleRows,
+  errorRows,
+  httpRows,
+  voidRows
+} from '../../../machines/acquirer-answers.js'
 import { machines } from '../../../machines/catalogue.js'
 import { type Chart, type ChartTransition, entered, readChart } from '../../../machines/chart.js'
+import { contradictions } from '../../../machines/payment/contradictions.js'
 import { effectKinds } from '../../../machines/payment/effects.js'
 import { filledPage, type Page, table } from '../markdown.js'
 import { guardWords } from './drawing.js'
@@ -18,7 +27,27 @@ export async function machinePages(): Promise<Page[]> {
       }))
     )
   )
-  return [...pictures, filledPage('docs/MACHINES.md', { machines: charts.flatMap(machineSection).join('\n\n') })]
+  const page = filledPage('docs/MACHINES.md', {
+    answers: answerTable(),
+    contradictions: contradictions.map(({ means }) => `- ${means}`).join('\n'),
+    machines: charts.flatMap(machineSection).join('\n\n')
+  })
+  return [...pictures, page]
+}
+
+/** What each answer of the acquirer proves (machines/acquirer-answers.ts). */
+function answerTable(): string {
+  const groups: readonly (readonly [string, readonly AnswerRow[]])[] = [
+    ['return code of a denied sale', deniedSaleRows],
+    ['return code of a capture', captureRows],
+    ['return code of a void or refund', voidRows],
+    ['error code', errorRows],
+    ['HTTP status without an error code', httpRows]
+  ]
+  return table(
+    ['Answer', 'Codes', 'Proves', 'Means'],
+    groups.flatMap(([name, rows]) => rows.map(({ codes, proof, means }) => [name, codes, `\`${proof}\``, means]))
+  )
 }
 
 function machineSection(chart: Chart): string[] {

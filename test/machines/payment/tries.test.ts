@@ -1,4 +1,4 @@
-/** An operation has one age and few tries, whatever the network answers. */
+/** An operation has one age and few tries, with every answer of the network. */
 import { expect } from 'chai'
 import type { Payment, PaymentProgress } from '../../../machines/model.js'
 import { decide, wakeAtMs, wakeEvent } from '../../../machines/payment/decide.js'

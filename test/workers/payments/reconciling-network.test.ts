@@ -107,28 +107,6 @@ describe('an absence at the card network', () => {
     expect(await statusOf(worker, payment)).to.equal('captured')
   })
 
-  it('takes a missing voided amount for nothing only after the account has shown one', async () => {
-    const sale = (voidedCents: number | null): QueryOutcome => ({
-      kind: 'found',
-      sales: [aSale({ status: 'captured', voidedCents })]
-    })
-    const seen = async (): Promise<number | null | undefined> => {
-      const { network } = workerOf().deps
-      const outcome = await network.query(OTHER_ORDER, new AbortController().signal)
-      return outcome.kind === 'found' ? outcome.sales[0].voidedCents : undefined
-    }
-    host.answerTo = () => sale(null)
-    expect(await seen(), 'never shown').to.equal(null)
-    host.answerTo = () => sale(300)
-    expect(await seen()).to.equal(300)
-    host.answerTo = () => sale(null)
-    expect(await seen(), 'another process knows it, too').to.equal(0)
-    host.answerTo = () => sale(0)
-    expect(await seen(), 'zeros are shown').to.equal(0)
-    host.answerTo = () => sale(null)
-    expect(await seen(), 'one that leaves out what is always shown').to.equal(null)
-  })
-
   it('does not fail a payment that was charged when the host is mended between the two queries', async () => {
     const worker = workerOf()
     const known = await paid(worker, host)

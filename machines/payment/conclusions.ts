@@ -1,0 +1,18 @@
+/** What an operator saw at the acquirer, as the event that the record would have been. Pure. */
+import type { PaymentProgress } from '../model.js'
+import type { ConcludedEvent } from './events.js'
+
+/** The end of what is in doubt. Only valid beyond the horizon: no copy of the request can arrive any more. */
+export function conclusionOf({ status }: PaymentProgress, isBooked: boolean, nowMs: number): ConcludedEvent {
+  const isConcluded = true
+  switch (status) {
+    case 'unknown':
+    case 'failed':
+      return { type: isBooked ? 'RESOLVED_AS_BOOKED' : 'RESOLVED_AS_MISSING', isConcluded, nowMs }
+    case 'expired':
+      return { type: 'SALE_GONE', isConcluded, nowMs }
+    default:
+      if (isBooked) return { type: 'OPERATION_BOOKED', isConcluded, nowMs }
+      return { type: 'OPERATION_NOT_BOOKED', isRefused: true, isConcluded, nowMs }
+  }
+}
