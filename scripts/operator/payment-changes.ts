@@ -88,12 +88,14 @@ async function conclude(
   })
   const { operation, reconciliation, status, phase } = progress
   const atMs = reconciliation === null ? null : reconciliation.sinceMs + connection.config.notFoundHorizonMs
-  const what = phase === 'releasing' || phase === 'released' ? 'release of the hold' : operation.kind
+  const isRelease = phase === 'releasing' || phase === 'released'
+  const what = isRelease ? 'release of the hold' : operation.kind
+  const end = isRelease ? 'ended' : operation.state
   return {
     json: { payment_id: id, status, operation: operation.state, effective_at: isoTime(atMs) },
     text:
       atMs === null
-        ? `The ${what} of payment ${id} has ended; the payment is ${status}, its operation ${operation.state}.`
+        ? `The ${what} of payment ${id} has ${end}; the payment is ${status}.`
         : `Noted. Nothing more is sent for the ${what} of payment ${id}. It ends as ${booked ? 'booked' : 'not booked'} at ${isoTime(atMs)}, when no request of it can arrive any more, unless the acquirer's record decides before.`
   }
 }
