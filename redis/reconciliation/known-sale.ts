@@ -50,7 +50,9 @@ export function createKnownSaleStore(redis: Redis): KnownSaleStore {
     const isFresh = before !== null && !isOtherAccount && nowMs - before.notedAtMs < KNOWN_SALE_FRESH_MS
     if (isFresh && voided === before.voidedShown) return
     const accountSinceMs = isOtherAccount ? nowMs : (before?.accountSinceMs ?? 0)
-    const noted: KnownSale = { ...sale, accountSinceMs, notedAtMs: nowMs, voidedShown: voided }
+    const noted: KnownSale = isFresh
+      ? { ...before, voidedShown: voided }
+      : { ...sale, accountSinceMs, notedAtMs: nowMs, voidedShown: voided }
     await redis.set(keys.knownSale(), JSON.stringify(noted))
   }
   return {
