@@ -5,12 +5,27 @@ import type { Json } from './schema-parts.js'
 /** The same document in the older version. Webhooks stand as callbacks of the route that registers their address. */
 export function olderVersion(document: Json): Json {
   const { webhooks, ...rest } = document
-  const whole = record(older({ ...rest, openapi: '3.0.3' }))
+  const whole = record(older({ ...withOpenTags(rest), openapi: '3.0.3' }))
   if (webhooks === undefined) return whole
   const paths = record(whole['paths'])
   const path = '/v1/webhook-endpoint'
   const put = { ...record(record(paths[path])['put']), callbacks: callbacksOf(record(older(webhooks))) }
   return { ...whole, paths: { ...paths, [path]: { ...record(paths[path]), put } } }
+}
+
+/** The field that tells variants apart may be each of their constants: PHP merges variants, and keeps the values of one. */
+function withOpenTags(document: Json): Json {
+  const components = record(document['components'])
+  const schemas = record(components['schemas'])
+  const tagged = Object.keys(schemas).filter(name => /^PaymentSource./.test(name))
+  const tagOf = (name: string): Json => record(record(record(schemas[name])['properties'])['source_type'])
+  const values = tagged.map(name => tagOf(name)['const'])
+  const open = tagged.map(name => {
+    const { const: _, ...tag } = tagOf(name)
+    const properties = { ...record(record(schemas[name])['properties']), source_type: { ...tag, enum: values } }
+    return [name, { ...record(schemas[name]), properties }]
+  })
+  return { ...document, components: { ...components, schemas: { ...schemas, ...Object.fromEntries(open) } } }
 }
 
 function callbacksOf(webhooks: Json): Json {

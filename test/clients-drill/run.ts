@@ -1,0 +1,37 @@
+/** Programs of the drill, to their end. */
+import { spawn } from 'node:child_process'
+
+const DEADLINE_MS = 900_000
+/** Of what a program printed, in the error: those that name one, and the last ones. */
+const LINES_MAX = 8
+
+export interface RunOptions {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Output of a program. Rejects with its last lines when it fails, or takes longer than 15 minutes. */
+export async function run(
+  file: string,
+  args: readonly string[],
+  options: RunOptions = {}
+): Promise<{ stdout: string }> {
+  const env = { ...process.env, ...options.env }
+  const child = spawn(file, args, { cwd: options.cwd, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: DEADLINE_MS })
+  let [stdout, all] = ['', '']
+  child.stdout.on('data', (text: Buffer) => {
+    stdout += text
+    all += text
+  })
+  child.stderr.on('data', (text: Buffer) => {
+    all += text
+  })
+  const problem = await new Promise<string | null>(done => {
+    child.once('error', error => done(error.message))
+    child.once('close', (code, signal) => done(code === 0 ? null : `ended by ${signal ?? `exit code ${code}`}`))
+  })
+  if (problem === null) return { stdout }
+  const lines = all.trim().split('\n')
+  const errors = lines.filter(line => /error/i.test(line)).slice(0, LINES_MAX)
+  throw new Error([`${file} ${args[0] ?? ''} ${problem}`, ...errors, ...lines.slice(-LINES_MAX)].join('\n'))
+}
