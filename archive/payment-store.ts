@@ -38,10 +38,14 @@ export function withArchive(store: PaymentStore, archive: PaymentArchive | null,
       return await archive.find(paymentIdOfKey(paymentKey))
     },
 
-    async loadForChange(partition, paymentKey) {
+    async loadForChange(partition, paymentKey, merchantId) {
       for (;;) {
         const payment = await store.load(partition, paymentKey)
         if (payment !== null || !(await mayHave(partition, paymentKey))) return payment
+        if (merchantId !== undefined) {
+          const found = await archive.find(paymentIdOfKey(paymentKey))
+          if (found?.terms.merchantId !== merchantId) return null
+        }
         const askedAtMs = await timeBeforeRestore(redis, paymentKey, partition)
         const archived = await takeBack(paymentIdOfKey(paymentKey))
         if (archived === null) return null

@@ -101,6 +101,14 @@ export function checkClientOptions(options: ClientOptions): void {
   }
 }
 
+/** Throws a `TypeError` for a live key that would go over a network unencrypted; to a proxy on this machine it may. */
+export function checkEncryption({ protocol, hostname }: URL, apiKey: string): void {
+  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+  if (protocol === 'http:' && apiKey.startsWith('svc_live') && !isHere) {
+    throw new TypeError('`baseUrl` must begin with https:// for a live key.')
+  }
+}
+
 function checkNumbers(options: Partial<Record<keyof typeof LIMITS, number | undefined>>): void {
   for (const [name, [min, max]] of Object.entries(LIMITS)) {
     const value: unknown = options[name as keyof typeof LIMITS]

@@ -6,7 +6,13 @@ import type { Payment } from './answer-types.js'
 import { bodyText } from './body-text.js'
 import { ApiError, NoAnswerError, OutcomeUnknownError } from './errors.js'
 import { exchange } from './exchange.js'
-import { type ClientOptions, checkCallOptions, checkClientOptions, type MoneyOptions } from './options.js'
+import {
+  type ClientOptions,
+  checkCallOptions,
+  checkClientOptions,
+  checkEncryption,
+  type MoneyOptions
+} from './options.js'
 import { type Answer, errorOf, pauseMs, type Verdict, verdictOf } from './verdict.js'
 
 export interface ApiRequest {
@@ -31,6 +37,7 @@ export class Transport {
   constructor(options: ClientOptions) {
     checkClientOptions(options)
     this.#address = addressOf('baseUrl', options.baseUrl)
+    checkEncryption(this.#address, options.apiKey)
     this.#options = options
   }
 

@@ -5,6 +5,7 @@
  * `readConfig` reports all problems at once.
  */
 import { accessSync, constants } from 'node:fs'
+import { debuggerProblem } from './debugger.js'
 import { misspeltVariables } from './misspelt.js'
 import type { SecretFile } from './secret-files.js'
 import { everyProcess, type ProcessName, type Setting, sourceOf } from './setting.js'
@@ -86,6 +87,7 @@ export function readConfig(
   if (processName === 'archive' && config.archiveUrl === '') {
     problems.push(`ARCHIVE_URL is not set, and \`archive\` needs it. ${settings.archiveUrl.doc}`)
   }
+  if (uses('environment') && config.environment === 'live') problems.push(...openDoors(env))
   problems.push(...missingKeyFiles(processName, env))
   if (processName !== undefined) problems.push(...unreadableAuthorities(env))
   if (problems.length > 0) throw new ConfigError(problems)
@@ -159,6 +161,18 @@ function missingKeyFiles(processName: ProcessName | undefined, env: NodeJS.Proce
 /** Node reads this file and only warns when it can't: each TLS connection would then fail with "self-signed certificate". */
 function unreadableAuthorities({ NODE_EXTRA_CA_CERTS: file = '' }: NodeJS.ProcessEnv): string[] {
   return file === '' || isReadable(file) ? [] : [`NODE_EXTRA_CA_CERTS=${file}: the file cannot be read`]
+}
+
+/** Switches of Node and of libraries that give away what a live process protects. */
+function openDoors({ NODE_TLS_REJECT_UNAUTHORIZED: tls, DEBUG: debug = '' }: NodeJS.ProcessEnv): string[] {
+  const problems = [debuggerProblem()]
+  if (tls === '0') {
+    problems.push(
+      'NODE_TLS_REJECT_UNAUTHORIZED=0: accepts any server as the card network and as Redis; remove it, and name a private authority in NODE_EXTRA_CA_CERTS'
+    )
+  }
+  if (debug !== '') problems.push('DEBUG: makes libraries print passwords; remove it in the live environment')
+  return problems.filter(problem => problem !== undefined)
 }
 
 /** The files from which a process reads secrets: its secret key files, and every `…_FILE` that replaces a variable. */

@@ -109,6 +109,12 @@ export const errorCatalogue = {
     message:
       'A hundred events of this payment wait for its endpoint already. Nothing was added; send the request again when some have arrived.'
   },
+  headers_too_large: {
+    publicCode: 'invalid_request',
+    status: 431,
+    retryable: false,
+    message: 'More than 100 headers, or more than 16 KiB of request line and headers. Nothing was done.'
+  },
   payload_too_large: {
     status: 413,
     retryable: false,

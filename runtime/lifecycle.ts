@@ -8,6 +8,7 @@
 import { CannotRecover } from './cannot-recover.js'
 import { type Config, ConfigError, readConfig, secretFilesOf } from './config.js'
 import { crashOnceAt } from './crash-once.js'
+import { ignoreDebugSignal } from './debugger.js'
 import { drainMsOf, EXIT_CONFIG, STOP_DEADLINE_MS } from './ending.js'
 import type { Check } from './health.js'
 import { createLogger, type Logger, logWhatLibrariesPrint } from './log.js'
@@ -34,6 +35,7 @@ export interface ProcessContext {
 
 /** Runs one process of the Procfile until a signal stops it. Never returns an error: it logs and exits. */
 export async function runProcess(name: ProcessName, start: (context: ProcessContext) => Promise<void>): Promise<void> {
+  ignoreDebugSignal()
   const config = configOrExit(name)
   const log = createLogger(name, config.logLevel)
   logWhatLibrariesPrint(log)

@@ -7,6 +7,7 @@
 import { format } from 'node:util'
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
 import { version } from './version.js'
+import { visibleText } from './visible-text.js'
 
 export type { Logger } from 'pino'
 
@@ -36,7 +37,9 @@ export function createLogger(processName: string, level: string, destination?: D
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: label => ({ level: label }) },
     redact: { paths: SECRET_FIELDS.flatMap(field => [field, `*.${field}`, `*.*.${field}`]), censor: '[secret]' },
-    serializers: { err: describeError }
+    serializers: { err: describeError },
+    // JSON escapes fewer characters than a terminal obeys.
+    hooks: { streamWrite: visibleText }
   }
   return pino(options, destination ?? standardOutput())
 }

@@ -9,6 +9,7 @@ import type { Environment } from '../../machines/model.js'
 import { hashSecret, type KeyRecord, type Permission } from '../../redis/merchants/merchants.js'
 import { ServiceError } from '../../runtime/errors.js'
 import type { Principal, RequestContext } from './context.js'
+import { traceRequest } from './trace-request.js'
 
 export interface Authenticator {
   /** Reads an `Authorization` header. Throws `ServiceError`: `unauthorized`, or `merchant_disabled`. */
@@ -59,6 +60,7 @@ export async function authenticate(
   const principal = await authenticator.authenticate(ctx.req.headers.authorization)
   // Also for a key without the permission: browser-use.ts checks the key of every request.
   ctx.state.principal = principal
+  traceRequest(ctx)
   if (!principal.permissions.includes(permission)) {
     const message = `must be a key with the permission ${permission}`
     throw new ServiceError('insufficient_scope', { fields: [{ path: 'header Authorization', message }] })

@@ -1,6 +1,7 @@
 /** The state of a request on `ctx.state`, and its answer. */
 import type { Middleware, ParameterizedContext } from 'koa'
 import type { Permission } from '../../redis/merchants/merchants.js'
+import type { Step } from '../../runtime/tracing.js'
 
 /** The merchant's key behind a request. */
 export interface Principal {
@@ -21,8 +22,12 @@ export interface RequestState {
   requestId: string
   /** A UUID that the client chose; null when it sent none. */
   correlationId: string | null
-  /** Of the span of this request, else of the header; null without a trace. */
+  /** Of the span of this request, else of the header; null without a trace, and before the client is known. */
   traceparent: string | null
+  /** The span of this request; null before the client is known. */
+  step: Step | null
+  /** By `performance.now()`. */
+  startedAtMs: number
   /** Set by `authenticate`. */
   principal: Principal | null
   /** The JSON value of the request's body, set by `readJson`; undefined when the body was empty. */

@@ -140,7 +140,9 @@ function headerProblem({ httpVersion, headers, rawHeaders }: IncomingMessage): H
 function refuse(request: IncomingMessage, response: ServerResponse, { status, message }: HeaderProblem): void {
   const given = request.headers['x-correlation-id']
   const correlationId = typeof given === 'string' && isUuid(given) ? given : null
-  const { headers, body } = refusal(invalidRequest('request', message), correlationId)
+  const fields = [{ path: 'request', message }]
+  const error = new ServiceError(status === 431 ? 'headers_too_large' : 'invalid_request', { fields })
+  const { headers, body } = refusal(error, correlationId)
   response.writeHead(status, headers)
   response.end(body)
 }
@@ -168,7 +170,7 @@ function unreadable(code: string | undefined): { status: number; error: ServiceE
   if (code !== 'HPE_HEADER_OVERFLOW')
     return { status: 400, error: invalidRequest('request', 'is not readable as HTTP/1.1') }
   const message = `has a request line and headers of more than ${HEADER_BYTES_MAX} bytes`
-  return { status: 431, error: invalidRequest('request', message) }
+  return { status: 431, error: new ServiceError('headers_too_large', { fields: [{ path: 'request', message }] }) }
 }
 
 function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {

@@ -1,5 +1,5 @@
 /** A route of the merchant API, and the checks that all routes begin with. */
-import { isCardNumber } from '../../machines/card-data-in-text.js'
+import { isCardData } from '../../machines/card-data-in-text.js'
 import type { Permission } from '../../redis/merchants/merchants.js'
 import type { RateLimiter } from '../../redis/merchants/rate-limit.js'
 import type { Config } from '../../runtime/config.js'
@@ -90,7 +90,7 @@ function readIdempotencyKey(ctx: RequestContext): void {
   if (!PRINTABLE.test(key) || isSentTwice(ctx.req.rawHeaders)) {
     throw invalidRequest('header Idempotency-Key', 'must be sent once, with 1 to 255 printable ASCII characters')
   }
-  if (isCardNumber(key)) {
+  if (isCardData(key)) {
     throw invalidRequest('header Idempotency-Key', 'must be more than a card number; put a letter before it')
   }
   ctx.state.idempotencyKey = key

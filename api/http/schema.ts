@@ -6,7 +6,7 @@
  */
 import { Ajv, type ErrorObject } from 'ajv'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
-import { holdsCardNumber, isCardNumber, namesCardData } from '../../machines/card-data-in-text.js'
+import { holdsCardData, holdsCardNumber, isCardData, namesCardData } from '../../machines/card-data-in-text.js'
 import { type FieldProblem, ServiceError } from '../../runtime/errors.js'
 import { isCnpj, isCpf } from './cpf-cnpj.js'
 import { sentenceOf } from './rule-sentences.js'
@@ -41,8 +41,8 @@ ajv.addKeyword({
   keyword: 'noCard',
   validate: (kind: 'inside' | 'alone' | 'key', value: unknown) => {
     const text = String(value)
-    if (kind === 'alone') return !isCardNumber(text)
-    return !holdsCardNumber(text) && !(kind === 'key' && namesCardData(text))
+    if (kind === 'alone') return !isCardData(text)
+    return !holdsCardData(text) && !(kind === 'key' && namesCardData(text))
   }
 })
 

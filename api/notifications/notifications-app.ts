@@ -15,6 +15,7 @@ import { createJsonApp, routerOf } from '../http/api-app.js'
 import type { RequestContext, RequestState } from '../http/context.js'
 import { readJson } from '../http/middleware/json-body.js'
 import type { Route } from '../http/route.js'
+import { traceRequest } from '../http/trace-request.js'
 
 /**
  * What the network reports with each `ChangeType`, by the acquirer's documents. Only these are about the money of a
@@ -52,6 +53,7 @@ function notificationRoute(deps: NotificationsDeps): Route {
     path: '/notifications',
     async answer(ctx) {
       requireSecret(ctx, expected)
+      traceRequest(ctx)
       await readJson(ctx, { isOptional: false })
       const notification = notificationIn(ctx.state.body)
       if (notification !== null) await deps.notifications.note(notification, deps.clock.now())

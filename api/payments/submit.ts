@@ -146,7 +146,8 @@ async function operate(
   const asked = askedEvent(command, scope.idempotencyKey, deps.clock.now())
   const acceptance = acceptanceOf(deps, scope, commandId)
   try {
-    const load = (): Promise<Payment | null> => deps.store.loadForChange(scope.partition, paymentKeyOf(paymentId))
+    const load = (): Promise<Payment | null> =>
+      deps.store.loadForChange(scope.partition, paymentKeyOf(paymentId), scope.merchantId)
     let { answer: payment } = await untilAnswered(load)
     while (payment?.terms.merchantId === scope.merchantId) {
       const request = { payment, command, refusal: refusalOf(payment, asked, deps.config) }

@@ -1,5 +1,6 @@
 /** Body of PUT /v1/webhook-endpoint (docs/API.md#put-v1webhook-endpoint). */
 import { isIP } from 'node:net'
+import { holdsCardData, namesCardData } from '../../machines/card-data-in-text.js'
 import type { EgressPolicy } from '../../runtime/egress-policy.js'
 import { invalidRequest } from '../../runtime/errors.js'
 import { parserOf } from '../http/schema.js'
@@ -58,6 +59,12 @@ function problemOf(text: string, policy: EgressPolicy): string | null {
   // An empty user name leaves no trace in the parsed URL.
   if (/^https:\/\/[^/?]*@/i.test(text)) return 'must not contain a user name or a password'
   if (text.includes('#')) return 'must not contain a fragment (#…), which is never sent'
+  if (
+    holdsCardData(text) ||
+    [...url.searchParams].some(([name, value]) => namesCardData(name) || holdsCardData(value))
+  ) {
+    return 'must not contain card data'
+  }
   if (url.port === '0') return 'must not name the port 0'
   const refusal = policy.refusalOf(namedAddress(url.hostname))
   return refusal === null || refusal === 'not an address' ? null : `must be reachable from the internet (${refusal})`

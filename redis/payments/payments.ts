@@ -70,7 +70,7 @@ export interface PaymentStore {
   /** Null when there is no such payment. Ownership is the caller's question. */
   load(partition: number, paymentKey: string): Promise<Payment | null>
   /** The same for a caller that is about to change the payment: on return it is in Redis. */
-  loadForChange(partition: number, paymentKey: string): Promise<Payment | null>
+  loadForChange(partition: number, paymentKey: string, merchantId?: string): Promise<Payment | null>
   /** On return no version before this one, which is in Redis, is in the archive or can get there. */
   replaceArchived(payment: Payment): Promise<void>
   /** Newest first. A page may have fewer payments than `limit`, even none: only a null `nextAfterId` is the end. */

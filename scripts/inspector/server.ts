@@ -10,7 +10,7 @@ import { resolve } from 'node:path'
 import type { StatelyInspectionEvent } from '@statelyai/inspect'
 import { WebSocket, WebSocketServer } from 'ws'
 import { messageOf } from '../../runtime/message-of.js'
-import { listenHere } from '../start/tool-ports.js'
+import { isLoopbackHost, listenHere } from '../start/tool-ports.js'
 import { machineViews } from './machine-views.js'
 import { whatIf } from './what-if.js'
 
@@ -87,7 +87,7 @@ async function answer(
   options: InspectorOptions,
   views: string
 ): Promise<void> {
-  if (!isLoopback(request.headers.host)) return reply(response, 403, 'text/plain', 'Only for this machine.')
+  if (!isLoopbackHost(request.headers.host)) return reply(response, 403, 'text/plain', 'Only for this machine.')
   const { pathname } = new URL(request.url ?? '/', `http://${HOST}`)
   const route = `${request.method} ${pathname}`
   if (route === 'GET /machines.json') return reply(response, 200, 'application/json', views)
@@ -122,17 +122,13 @@ function reply(response: ServerResponse, status: number, type: string, body: str
   response.end(status === 204 ? undefined : body)
 }
 
-function isLoopback(host: string | undefined): boolean {
-  return /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host ?? '')
-}
-
 function mayConnect({ req }: { req: IncomingMessage }): boolean {
   return isOwn(req)
 }
 
 /** From the inspector's page, or from a program, which has no Origin. */
 function isOwn({ headers }: IncomingMessage): boolean {
-  return isLoopback(headers.host) && (headers.origin === undefined || headers.origin === `http://${headers.host}`)
+  return isLoopbackHost(headers.host) && (headers.origin === undefined || headers.origin === `http://${headers.host}`)
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

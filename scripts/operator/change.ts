@@ -1,6 +1,7 @@
 /** Changes by operators: the audit trail records who made one and why. One that can't be undone is confirmed first. */
 import { hostname, userInfo } from 'node:os'
 import type { Command } from 'commander'
+import { holdsCardNumber } from '../../machines/card-data-in-text.js'
 import { recordAttempt, recordOutcome } from '../../redis/operator/audit-trail.js'
 import type { Logger } from '../../runtime/log.js'
 import { messageOf } from '../../runtime/message-of.js'
@@ -34,8 +35,14 @@ const NOT_RECORDED = new Set(['actor', 'reason', 'yes', 'json'])
 export function addChangeOptions(command: Command, kind: ChangeKind): void {
   command
     .option('--actor <name>', 'who makes the change; user@host of this process unless given', oneLine(ACTOR_LENGTH_MAX))
-    .option('--reason <text>', 'why, such as a ticket; `audit` shows it', oneLine(REASON_LENGTH_MAX))
+    .option('--reason <text>', 'why, such as a ticket; `audit` shows it', reasonText)
   if (kind === 'for_ever') command.option('--yes', 'do not ask for confirmation, although it can not be undone')
+}
+
+/** The trail is kept for ever, and shown. */
+function reasonText(text: string): string {
+  if (holdsCardNumber(text)) throw new UsageError('--reason must not have a card number in it; the trail keeps it.')
+  return oneLine(REASON_LENGTH_MAX)(text)
 }
 
 /** A change as the command line asks for it. */

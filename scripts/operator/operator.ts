@@ -1,10 +1,13 @@
 /** `npm run --silent operator -- <noun> <verb> [--json]`: what operators do. One file per noun in operator/. */
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
+import { ignoreDebugSignal } from '../../runtime/debugger.js'
 import { createLogger } from '../../runtime/log.js'
 import { connectionOf } from './connection.js'
 import { runOperator } from './program.js'
 
+// Some verbs read private keys.
+ignoreDebugSignal()
 // The reader may close it (`| head`): what was done is done.
 let isRead = true
 process.stdout.on('error', () => {

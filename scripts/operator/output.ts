@@ -64,8 +64,11 @@ export function csvLine<Item>(fields: readonly Field<Item>[], item: Item): strin
   return `${fields.map(([, , value]) => quoted(value(item))).join(',')}\n`
 }
 
+/** A spreadsheet runs a text that begins like a formula; the apostrophe makes it a text. Merchants write some of them. */
+const FORMULA = /^[=+\-@\t\r]/
+
 function quoted(value: unknown): string {
-  const text = String(value ?? '')
+  const text = typeof value === 'string' && FORMULA.test(value) ? `'${value}` : String(value ?? '')
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 

@@ -7,6 +7,7 @@
 import { Command, CommanderError } from 'commander'
 import { isRedisUnavailable, reasonOf } from '../../redis/connection/redis-errors.js'
 import { version } from '../../runtime/version.js'
+import { visibleText } from '../../runtime/visible-text.js'
 import { HELP_HINT, isMistake } from '../command-line/ending.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { archiveCommand } from './archive.js'
@@ -79,7 +80,7 @@ export async function runOperator(args: readonly string[], world: OperatorWorld)
     world.err(
       isMistake(error)
         ? `${error.stack}\n`
-        : `error: ${reasonOf(error)}\n${isRedisUnavailable(error) ? WHAT_TO_DO : ''}`
+        : visibleText(`error: ${reasonOf(error)}\n${isRedisUnavailable(error) ? WHAT_TO_DO : ''}`)
     )
     return error instanceof UsageError ? 2 : 1
   }

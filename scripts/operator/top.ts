@@ -10,10 +10,9 @@ import { addOpsOptions, askProcesses, type OpsOptions, opsAddresses, type SeenPr
 import { sumOf } from './queue.js'
 import { type Flow, flowOf, type Look, lookAt, perSecondOf } from './top/figures.js'
 import { type Overview, screenOf } from './top/screen.js'
-import type { OperatorWorld, Output, VerbMaker } from './verb.js'
+import { CLEARED, type OperatorWorld, type Output, type VerbMaker } from './verb.js'
 
 const EVERY_S_DEFAULT = 2
-const CLEARED = '\x1b[H\x1b[2J'
 
 interface TopOptions extends OpsOptions {
   readonly every: number

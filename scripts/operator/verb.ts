@@ -3,6 +3,7 @@ import type { Command, OptionValues } from 'commander'
 import { confirmedReplicas } from '../../redis/connection/writes.js'
 import { replayProblem } from '../../redis/installation/replay.js'
 import { messageOf } from '../../runtime/message-of.js'
+import { visibleText } from '../../runtime/visible-text.js'
 import { UsageError } from '../command-line/usage-error.js'
 import { addChangeOptions, type ChangeKind, type ChangeWorld, makeChange } from './change.js'
 import type { OperatorConnection } from './connection.js'
@@ -17,6 +18,9 @@ export interface OperatorWorld extends ChangeWorld {
   /** Shows a line that the next one replaces; absent without a terminal. */
   readonly terminal?: ((line: string) => void) | undefined
 }
+
+/** A line of a stream that begins so replaces what the terminal shows. */
+export const CLEARED = '\x1b[H\x1b[2J'
 
 /** The same result for programs (`--json`) and for people. */
 export interface Output {
@@ -69,10 +73,16 @@ export function verbMaker(world: OperatorWorld, onFailure: () => void): VerbMake
   const print = async ({ json, text, failure }: Output, isJson: boolean): Promise<void> => {
     const printed = isJson ? json : text
     if (isStream(printed)) {
-      for await (const line of printed) if ((await world.out(line)) === false) break
-    } else await world.out(isJson ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`)
+      for await (const line of printed)
+        if (
+          (await world.out(
+            line.startsWith(CLEARED) ? `${CLEARED}${visibleText(line.slice(CLEARED.length))}` : visibleText(line)
+          )) === false
+        )
+          break
+    } else await world.out(visibleText(isJson ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`))
     if (failure === undefined) return
-    world.err(`error: ${failure}\n`)
+    world.err(visibleText(`error: ${failure}\n`))
     onFailure()
   }
   const local = <Options extends OptionValues>(command: Command, form: VerbForm, verb: LocalVerb<Options>): Command =>

@@ -4,7 +4,7 @@ import Router from '@koa/router'
 import Koa from 'koa'
 import getRawBody from 'raw-body'
 import { PaymentsClient, type WebhookEvent, webhooks } from '../../client/index.js'
-import { listenHere } from '../start/tool-ports.js'
+import { isLoopbackHost, listenHere } from '../start/tool-ports.js'
 import type { Order } from './order.js'
 import { OrderBook } from './order-book.js'
 import type { MerchantSettings } from './settings.js'
@@ -128,10 +128,14 @@ function eventIn(body: Buffer, header: string, secret: string): WebhookEvent | n
   }
 }
 
-/** Another site could make a browser post here with the buyer's cookies; what a browser posts has to come from our page. */
+/**
+ * Another site could make a browser post here; what a browser posts has to come from our page. A name of another site that
+ * leads to this machine (DNS rebinding) would make its page ours, so only names of this machine are served.
+ */
 async function refuseOtherSites(ctx: Koa.Context, next: Koa.Next): Promise<void> {
   const origin = ctx.get('Origin')
-  if (ctx.method === 'GET' || origin === '' || origin === `http://${ctx.host}`) return next()
+  const isOurs = ctx.method === 'GET' || origin === '' || origin === `http://${ctx.host}`
+  if (isOurs && isLoopbackHost(ctx.host)) return next()
   ctx.status = 403
 }
 

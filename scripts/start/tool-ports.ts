@@ -10,6 +10,11 @@ export const toolPorts = {
   shopWebhooks: 4012
 } as const
 
+/** Whether a Host header names this machine: a page of another site reaches a tool under a name of its own. */
+export function isLoopbackHost(host: string | undefined): boolean {
+  return /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host ?? '')
+}
+
 /**
  * Listens on the loopback address. Resolves to the port (0 takes a free one). Rejects with a sentence that names the
  * option to change, such as `--port`.

@@ -71,6 +71,16 @@ describe('Redis and the archive as one store', () => {
     expect(await moveTo(both.test.redis, payment, 'charged_back', INDEX_MAX)).to.equal('committed')
   })
 
+  it('moves nothing for a merchant whose payment it is not', async () => {
+    const payment = await both.stored(0)
+    await both.moveOut(payment)
+    const load = (merchantId: string) => both.store.loadForChange(PARTITION, paymentKeyOf(payment.terms.id), merchantId)
+    expect(await load('m_stranger')).to.equal(null)
+    expect(await both.inRedis(payment)).to.equal(null)
+    expect(both.asked).not.to.include('takeBack')
+    expect(await load(payment.terms.merchantId)).to.deep.equal(payment)
+  })
+
   it('never brings an older version over what Redis has, nor one that was read long ago', async () => {
     const payment = await both.stored(0)
     await moveTo(both.test.redis, payment, 'charged_back', INDEX_MAX)

@@ -126,6 +126,8 @@ describe('the methods of the client', () => {
 describe('a client that cannot work', () => {
   it('is refused when it is made, with the reason', () => {
     const make = (baseUrl: string, apiKey: string) => () => new PaymentsClient({ baseUrl, apiKey })
+    expect(make('http://payments.example', API_KEY.replace('test', 'live'))).to.throw(TypeError, 'https://')
+    expect(make('http://localhost:1', API_KEY.replace('test', 'live'))).not.to.throw()
     expect(make('payments.example', API_KEY)).to.throw(TypeError, '`baseUrl` must be a URL')
     expect(make('http://localhost', 'svc_test.publishable')).to.throw(TypeError, '`apiKey` must be a secret key')
   })

@@ -1,11 +1,19 @@
 import { expect } from 'chai'
-import { holdsCardNumber, isCardNumber, namesCardData } from '../../machines/card-data-in-text.js'
+import {
+  holdsCardData,
+  holdsCardNumber,
+  isCardData,
+  isCardNumber,
+  namesCardData
+} from '../../machines/card-data-in-text.js'
 
 describe('card data in free text', () => {
   const found = [
     ...['4024007153760060', '4024 0071 5376 0060', '4024-0071-5376-0060', '4024.0071.5376.0060', '378282246310005'],
     ...['3782 822463 10005', 'card:4024007153760060;', 'my card 12 4024 0071 5376 0060 12/30', 'nº4024007153760060'],
     ...['4111 1111 1111 1111 1227 123', '4111 1111 1111 1111 12 27', '2026 4111 1111 1111 1111', '30569309025904'],
+    ...['4024_0071_5376_0060', '4024/0071/5376/0060', '4024  0071  5376  0060', '4024\u200b0071\u200b5376\u200b0060'],
+    ...['40240\u200c0715376\ufeff0060', '4024. 0071. 5376. 0060'],
     ...['1234 4024 0071 5376 0060 123', '{"n":"5315281703921200","cvv":"123"}', 'PAN4024007153760060', '30569309025904']
   ]
   for (const text of found) it(`finds the number in ${text}`, () => expect(holdsCardNumber(text)).to.equal(true))
@@ -32,8 +40,29 @@ describe('card data in free text', () => {
     expect(isCardNumber('order-4024007153760060')).to.equal(false)
   })
 
+  it('finds a security code under its name, and card data in what may be an order id', () => {
+    for (const text of ['cvv:123', 'card 12, CVC2 = "1234"', 'security_code: 123', '{"cvv":"123"}']) {
+      expect(holdsCardData(text), text).to.equal(true)
+    }
+    for (const text of ['cvv', 'cvv:12345', 'csc 123']) expect(holdsCardData(text), text).to.equal(false)
+    for (const text of ['card:4024007153760060;cvv:123', 'cartao=4024007153760060', '4024007153760060', 'x;cvv:123']) {
+      expect(isCardData(text), text).to.equal(true)
+    }
+    expect(isCardData('order-4024007153760060')).to.equal(false)
+  })
+
   it('knows names of card data, however they are written', () => {
-    for (const key of ['cvv', 'CVV', 'card_number', 'Card-Number', 'cardNumber', 'pan', 'código de segurança']) {
+    for (const key of [
+      'cvv',
+      'CVV',
+      'card_number',
+      'Card-Number',
+      'cardNumber',
+      'pan',
+      'código de segurança',
+      'cvv_code',
+      'sec_code'
+    ]) {
       expect(namesCardData(key), key).to.equal(true)
     }
     for (const key of ['company', 'card_last4', 'cart_number', 'span', ''])

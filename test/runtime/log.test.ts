@@ -25,6 +25,12 @@ describe('log', () => {
     expect(JSON.parse(logged(log => log.info('started')))).to.include({ process: 'test', pid: process.pid, version })
   })
 
+  it('has no character in it that commands a terminal, and says the same as JSON', () => {
+    const line = logged(log => log.warn({ origin: 'https://x\x9b2J\u202e' }, 'seen'))
+    expect(line).to.match(/^[\x20-\x7e]+\n$/)
+    expect(JSON.parse(line)).to.include({ origin: 'https://x\x9b2J\u202e' })
+  })
+
   it('has type, message, stack and code of an error', () => {
     const cause = new Error('the socket is gone')
     const error = Object.assign(new TypeError('nothing was read', { cause }), { code: 'ECONNRESET' })

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { connect } from 'node:tls'
 import { makeLoopbackTls } from '../../scripts/start/loopback-tls.js'
 import { freePort } from '../../scripts/start/ports.js'
 import { obtainProgram } from '../runner/debian-program.js'
@@ -87,6 +88,19 @@ export class Haproxy {
       )
       sent.once('error', error => resolve({ status: 0, headers: {}, body: error.message }))
       sent.end(body)
+    })
+  }
+
+  /** What a TLS 1.2 client with these ciphers gets; null: no connection. */
+  handshake(ciphers: string): Promise<{ readonly hasTicket: boolean } | null> {
+    const { ca } = this.#parts.agent.options
+    return new Promise(resolve => {
+      const socket = connect({ host: 'localhost', port: this.port, ca, ciphers, maxVersion: 'TLSv1.2' })
+      socket.once('error', () => resolve(null))
+      socket.once('secureConnect', () => {
+        resolve({ hasTicket: socket.getTLSTicket() !== undefined })
+        socket.destroy()
+      })
     })
   }
 

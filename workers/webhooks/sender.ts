@@ -6,6 +6,7 @@
  */
 import { isIP } from 'node:net'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
+import { holdsCardData } from '../../machines/card-data-in-text.js'
 import type { EgressPolicy } from '../../runtime/egress-policy.js'
 import { retryAfterMs } from '../../runtime/retry-after.js'
 import { droppingContinue } from '../network/unasked-continue.js'
@@ -156,7 +157,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer)
     this.#signal.removeEventListener('abort', this.#onAbort)
     const isText = this.#encoding === 'identity'
-    const note = oneLine(isText ? this.#start.toString('utf8') : `(an answer in the encoding ${this.#encoding})`)
+    const text = oneLine(this.#start.toString('utf8'))
+    const kept = holdsCardData(text) ? '(an answer with card data)' : text
+    const note = isText ? kept : `(an answer in the encoding ${oneLine(this.#encoding)})`
     this.#done(this.#answer === null ? unanswered(reason) : { ...this.#answer, note })
   }
 }

@@ -6,7 +6,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { invalidRequest } from '../../../runtime/errors.js'
 import { isRecord } from '../../../runtime/json.js'
 import type { Logger } from '../../../runtime/log.js'
-import { beginStep, traceIdOf, traceparentOf } from '../../../runtime/tracing.js'
+import { traceIdOf } from '../../../runtime/tracing.js'
 import { isUuid } from '../../../runtime/uuid.js'
 import { apiMetrics } from '../api-metrics.js'
 import { type Answer, matchedRoute, type RequestContext, type RequestMiddleware } from '../context.js'
@@ -38,9 +38,7 @@ export function answerRequests(log: Logger, logLevel: RequestLogLevel): RequestM
   const metrics = apiMetrics()
   return async (ctx, next) => {
     const startedAtMs = performance.now()
-    ctx.state = beginning()
-    const step = beginStep('request', traceparentOf(ctx.get('traceparent')), { kind: 'SERVER' })
-    ctx.state.traceparent = step.traceparent
+    ctx.state = beginning(startedAtMs)
     let answer: Answer | null
     try {
       takeCorrelationId(ctx)
@@ -61,7 +59,8 @@ export function answerRequests(log: Logger, logLevel: RequestLogLevel): RequestM
       status: answer?.status ?? ctx.status
     }
     metrics.answered(labels, durationMs)
-    if (step.isRecorded) {
+    const { step } = ctx.state
+    if (step?.isRecorded) {
       const { method, status } = labels
       const attributes = { 'http.request.method': method, 'http.response.status_code': status, ...idsOf(ctx, answer) }
       step.end(route === null ? attributes : { 'http.route': route, ...attributes }, `${method} ${route ?? ''}`.trim())
@@ -72,12 +71,14 @@ export function answerRequests(log: Logger, logLevel: RequestLogLevel): RequestM
   }
 }
 
-function beginning(): RequestContext['state'] {
+function beginning(startedAtMs: number): RequestContext['state'] {
   const requestId = randomUUID()
   return {
     requestId,
     correlationId: null,
     traceparent: null,
+    step: null,
+    startedAtMs,
     principal: null,
     body: undefined,
     idempotencyKey: '',

@@ -2,6 +2,7 @@
  * Detects secret keys in browsers, where every visitor of a page can read them: browsers send `Origin`, servers do not. The
  * request is answered as usual, with a header that warns the developer. A log line warns the operator.
  */
+import { holdsCardData } from '../../../machines/card-data-in-text.js'
 import type { Logger } from '../../../runtime/log.js'
 import type { RequestContext } from '../context.js'
 
@@ -22,11 +23,16 @@ export function browserWarning(log: Logger): (ctx: RequestContext) => void {
     ctx.state.headers.push('X-Service-Warning', 'secret-key-in-browser')
     if (isTime(warnedAtMs, principal.keyId)) {
       log.warn(
-        { key_id: principal.keyId, merchant_id: principal.merchantId, origin: origin.slice(0, ORIGIN_LENGTH_MAX) },
+        { key_id: principal.keyId, merchant_id: principal.merchantId, origin: loggable(origin) },
         'a secret key is used in a browser: revoke it, and give the merchant a new one'
       )
     }
   }
+}
+
+/** Any program can send any text as its origin. */
+function loggable(origin: string): string {
+  return holdsCardData(origin) ? '(card data)' : origin.slice(0, ORIGIN_LENGTH_MAX)
 }
 
 function isTime(warnedAtMs: Map<string, number>, keyId: string): boolean {

@@ -36,8 +36,8 @@ export interface CardForm {
   mark(problems: Readonly<Partial<Record<FieldName, ProblemCode>>>): void
   /** Makes the fields read-only while the card is sent. */
   lock(isLocked: boolean): void
-  /** Empties the security code after the card became a token: PCI DSS forbids to keep it. */
-  forgetCvv(): void
+  /** Empties all fields: the card became a token, or the page is left. */
+  empty(): void
   focus(): void
 }
 
@@ -98,8 +98,9 @@ export function createCardForm(form: HTMLFormElement, texts: Texts, onChange: ()
     lock: isLocked => {
       for (const name of FIELD_NAMES) inputOf(name).readOnly = isLocked
     },
-    forgetCvv: () => {
-      inputOf('cvv').value = ''
+    empty: () => {
+      form.reset()
+      showBrand(inputOf('cvv'), '', texts)
     },
     focus: () => inputOf('number').focus()
   }

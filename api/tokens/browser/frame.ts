@@ -34,6 +34,13 @@ function begin(connect: Connect, port: MessagePort): void {
   const sendHeight = (): void => report({ type: 'height', px: Math.ceil(document.body.getBoundingClientRect().height) })
   new ResizeObserver(sendHeight).observe(document.body)
 
+  let isGone = false
+  window.addEventListener('pagehide', ({ persisted }) => {
+    // A browser may keep the page that a buyer leaves, and shows it again as it was.
+    form.empty()
+    isGone = !persisted
+  })
+
   let isBusy = false
   port.onmessage = async ({ data }: MessageEvent<unknown>) => {
     const order = readOrder(data)
@@ -42,7 +49,9 @@ function begin(connect: Connect, port: MessagePort): void {
     const { request } = order
     if (isBusy) return report({ type: 'refusal', request, refusal: { code: 'busy', message: '', fields: [] } })
     isBusy = true
-    report(await fulfil(request, form, connect.publishableKey, language))
+    const answer = await fulfil(request, form, connect.publishableKey, language)
+    // The end of the frame also ends its request; fields.js knows the reason.
+    if (!isGone) report(answer)
     isBusy = false
   }
   sendHeight()
@@ -58,7 +67,7 @@ async function fulfil(request: number, form: CardForm, publishableKey: string, l
   const result = await tokenize(publishableKey, form.card())
   form.lock(false)
   if (result.kind === 'token') {
-    form.forgetCvv()
+    form.empty()
     return { type: 'token', request, token: result.token }
   }
   if (result.kind === 'problems') {

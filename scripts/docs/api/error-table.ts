@@ -10,6 +10,7 @@ const OF_EVERY_ROUTE: readonly ErrorCode[] = [
   'insufficient_scope',
   'merchant_disabled',
   'request_timeout',
+  'headers_too_large',
   'rate_limited',
   'internal_error',
   'service_unavailable'

@@ -19,6 +19,7 @@ const nameOfStatus: Readonly<Record<number, string>> = {
   415: 'UnsupportedMediaType',
   422: 'Unprocessable',
   429: 'RateLimited',
+  431: 'HeadersTooLarge',
   500: 'InternalError',
   503: 'Unavailable'
 }

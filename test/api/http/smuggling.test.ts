@@ -57,6 +57,14 @@ describe('requests with a second one hidden inside', () => {
 })
 
 describe('a secret key in a browser', () => {
+  it('is logged without card data that the client names as its origin', async () => {
+    const lines: string[] = []
+    const api = await startApi({ log: createLogger('api', 'info', writingTo(lines)) })
+    await api.request('GET', '/v1/capabilities', { headers: { Origin: 'https://4024-0071-5376-0060.example' } })
+    await api.stop()
+    expect(lines.join()).to.contain('"origin":"(card data)"').and.not.contain('0071')
+  })
+
   it('is answered with a warning, and logged once a minute, without the key', async () => {
     const lines: string[] = []
     const api = await startApi({ log: createLogger('api', 'info', writingTo(lines)) })

@@ -161,4 +161,18 @@ describe('the webhook endpoint', () => {
       expect(await test.redis.dbsize()).to.equal(0)
     })
   }
+
+  describe('with card data in its URL', () => {
+    it('refuses a URL with card data in it, which would be kept and logged', async () => {
+      const bad = [
+        'https://shop.example/4024007153760060',
+        'https://shop.example/?cvv=123',
+        'https://shop.example/?n=4024%200071%205376%200060'
+      ]
+      for (const url of bad) {
+        const { status, error } = await put({ url })
+        expect([status, error.fields?.[0]?.message], url).to.deep.equal([400, 'must not contain card data'])
+      }
+    })
+  })
 })

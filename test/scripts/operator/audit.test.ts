@@ -33,6 +33,13 @@ describe('operator command line: audit trail', () => {
     expect((await run(`audit ${merchant}`)).out).to.match(/Z +ana +merchant disable m_\w+ +done +OPS-17$/m)
   })
 
+  it('keeps no reason with a card number in it', async () => {
+    const merchant = await newMerchant()
+    const { code, err } = await run(`merchant disable ${merchant} --reason card-4024007153760060`)
+    expect([code, err.includes('card number'), err.includes('4024007153760060')]).to.deep.equal([2, true, false])
+    expect(await rows(merchant)).to.have.lengthOf(1)
+  })
+
   it('records a change that failed, with its options, and no verb that only reads', async () => {
     await run('webhook discard m_typo --before 2026-01-02T00:00:00Z --yes')
     await run('merchant show m_typo')

@@ -95,6 +95,18 @@ describe('operator report', () => {
     expect(linesOf(later.out)).to.have.lengthOf(1)
   })
 
+  it('settlement: writes no text that a spreadsheet would run as a formula', async () => {
+    for (const reference of ['=1+1', '+1', '-1', '@SUM(A1)'])
+      await stored(loja, '2026-01-31T00:00:00Z', captured('2026-01-31T00:00:01Z'), reference)
+    const { out } = await run('settlement', '--from', '2026-01-01', '--to', '2026-01-31')
+    const references = out
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map(line => line.split(',')[6])
+    expect(references).to.have.members(["'=1+1", "'+1", "'-1", "'@SUM(A1)"])
+  })
+
   it('settlement: omits refunds that are in progress, failed or reversed, and includes those made outside the service', async () => {
     const progress = captured('2026-01-02T00:00:00Z', {
       refunds: [

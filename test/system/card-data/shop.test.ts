@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { request } from 'node:http'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { until } from '../../support/conditions.js'
@@ -159,6 +160,17 @@ describe('demo shop in a real browser', function () {
       return state['source'] === 'webhook' && state
     })
   }
+
+  describe('under a name of another site', () => {
+    it('serves no page under a name of another site that leads to this machine', async () => {
+      const status = (headers: Record<string, string>) =>
+        new Promise(resolve => {
+          request(url(), { method: 'POST', headers }, answer => resolve(answer.resume().statusCode)).end()
+        })
+      expect(await status({ Host: 'evil.example', Origin: 'http://evil.example' })).to.equal(403)
+      expect(await status({})).not.to.equal(403)
+    })
+  })
 })
 
 describe('demo shop when something goes wrong', function () {

@@ -14,6 +14,8 @@ const DRAIN_DELAY_MS = 6_500
 const ARRIVAL_MS = 20
 const PAYMENTS = 200
 
+const codeOf = (body: string): string => (JSON.parse(body) as { error: { code: string } }).error.code
+
 describe('behind HAProxy with deploy/haproxy.cfg', function () {
   this.timeout(90_000)
   let service: ServiceUnderTest
@@ -47,7 +49,7 @@ describe('behind HAProxy with deploy/haproxy.cfg', function () {
       servername: 'localhost',
       headers: { ...headers, Host: 'other.example' }
     })
-    expect(elsewhere.status).to.equal(421)
+    expect([elsewhere.status, codeOf(elsewhere.body)]).to.deep.equal([421, 'not_found'])
   })
 
   it('lets the card network alone reach notifications', async () => {
@@ -56,7 +58,21 @@ describe('behind HAProxy with deploy/haproxy.cfg', function () {
     const strangers = await Haproxy.start(service, '192.0.2.0/24')
     const refused = await strangers.send('/', { ...message, port: strangers.networkPort })
     await strangers.stop()
-    expect(refused.status).to.equal(403)
+    expect([refused.status, codeOf(refused.body)]).to.deep.equal([403, 'unauthorized'])
+  })
+
+  it('answers a request that is too large in the form of the service', async () => {
+    const answer = await proxy.send('/v1/capabilities', {
+      headers: { ...headers, 'Idempotency-Key': 'x'.repeat(20_000) }
+    })
+    expect([answer.status, codeOf(answer.body)]).to.deep.equal([431, 'invalid_request'])
+  })
+
+  it('takes forward secrecy and authenticated encryption only, and gives no session ticket', async () => {
+    const old = ['ECDHE-ECDSA-AES128-SHA', 'ECDHE-ECDSA-AES256-SHA384', 'AES128-GCM-SHA256', 'DHE-RSA-AES128-SHA']
+    expect(await proxy.handshake(`${old.join(':')}:@SECLEVEL=0`)).to.equal(null)
+    const good = 'ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256'
+    expect(await proxy.handshake(good)).to.deep.equal({ hasTicket: false })
   })
 
   it('answers every request with its result while one api after the other restarts, and repeats none', async () => {

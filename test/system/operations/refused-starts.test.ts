@@ -63,6 +63,20 @@ describe('a process that is started wrongly', function () {
     expect(others).to.deep.equal([])
   })
 
+  it('refuses in live what opens its memory, its passwords or its connections to others', async () => {
+    const [payments] = processes.filter(({ name }) => name === 'payments')
+    const doors = {
+      NODE_TLS_REJECT_UNAUTHORIZED: '0',
+      DEBUG: 'ioredis:*',
+      NODE_OPTIONS: '--inspect=127.0.0.1:0 --no-warnings'
+    }
+    const { code, lines } = await endOf(payments?.command ?? '', { ...keyFiles, ...doors, SERVICE_ENV: 'live' })
+    expect(code).to.equal(78)
+    const problems = lines.at(-1)?.problems?.join('\n')
+    for (const found of [/^NODE_TLS_REJECT_UNAUTHORIZED=0: /m, /^DEBUG: /m, /^A debugger is open at 127/m])
+      expect(problems).to.match(found)
+  })
+
   for (const { name, command } of processes.filter(one => one.name !== 'network')) {
     it(`as ${name} of the test environment does not touch live data`, async () => {
       await test.redis.flushdb()

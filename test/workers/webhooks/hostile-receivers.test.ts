@@ -115,6 +115,13 @@ describe('receivers that misbehave', function () {
     expect(bad.received).to.have.length(10)
   })
 
+  it('answers with card data: it is not kept', async () => {
+    await besideHealthy(response => response.writeHead(500).end('bad card 4024 0071 5376 0060, cvv: 123'))
+    await until('an attempt failed', async () => (await rig.waiting('m_bad')).some(({ history }) => history.length > 0))
+    const notes = (await rig.waiting('m_bad')).flatMap(({ history }) => history.map(({ note }) => note))
+    expect(new Set(notes)).to.deep.equal(new Set(['(an answer with card data)']))
+  })
+
   it('answers in gzip: the note says so, and holds no bytes of it', async () => {
     await besideHealthy(response =>
       response.writeHead(500, { 'Content-Encoding': 'gzip' }).end(Buffer.from([0x1f, 0x8b, 8, 0]))
