@@ -57,12 +57,10 @@ const REVIEW_FIELDS: readonly Field<ListedPayment>[] = [
 ]
 
 /** What the alerts ManyPaymentsInDoubt and PaymentsNeedOperator count, by name. */
-async function inDoubt(
-  connection: OperatorConnection,
-  { olderThan: ageMs = 0 }: { olderThan?: number }
-): Promise<Output> {
+async function inDoubt(connection: OperatorConnection, { olderThan: ageMs }: { olderThan?: number }): Promise<Output> {
   const { redis, config, payments } = connection
-  const untilMs = (await serviceNowMs(connection)) - ageMs
+  // Without an age also those whose doubt began while the test clock was ahead.
+  const untilMs = ageMs === undefined ? Number.MAX_SAFE_INTEGER : (await serviceNowMs(connection)) - ageMs
   const found = await listInDoubt(redis, config.partitions, { untilMs, limit: IN_DOUBT_MAX })
   const rows = await Promise.all(
     found.payments.map(async ({ paymentId, sinceMs }) => {

@@ -4,7 +4,7 @@
  */
 import { randomInt, randomUUID } from 'node:crypto'
 import { type Ledger, type LedgerSale, LedgerStatus } from './ledger.js'
-import { misbehavingAmounts, outcomeOfSale } from './outcomes.js'
+import { misbehavingAmounts, outcomeOfSale, partialApproval } from './outcomes.js'
 import { readSaleOrder, type SaleOrder } from './sale-order.js'
 import { createdView, operationView, orderView, queriedView, wireDate } from './sale-views.js'
 
@@ -18,6 +18,8 @@ export interface AcquirerAnswer {
 const SUCCESS = 'Operation Successful'
 const NOT_CAPTURABLE = { Code: 308, Message: 'Transaction not available to capture' }
 const NOT_VOIDABLE = { Code: 309, Message: 'Transaction not available to void' }
+/** A return code that is in no list of the acquirer. */
+const UNLISTED_CODE = '998'
 const BAD_AMOUNT = { Code: 108, Message: 'Amount must be greater or equal to zero' }
 
 /** Queries find sales of the last three months only. Capture and void have other limits. */
@@ -74,7 +76,9 @@ export class Acquirer {
     if (amount > sale.amount || amount === misbehavingAmounts.captureRejected) {
       return this.#operation(sale, '842', 'Amount not accepted')
     }
-    const captured = { ...sale, status: LedgerStatus.captured, capturedAmount: amount, capturedAtMs: Date.now() }
+    if (amount === misbehavingAmounts.refusedWithoutProof) return this.#operation(sale, UNLISTED_CODE, 'Refused')
+    const capturedAmount = amount === misbehavingAmounts.wholeForPart ? sale.amount : amount
+    const captured = { ...sale, status: LedgerStatus.captured, capturedAmount, capturedAtMs: Date.now() }
     this.#ledger.book(captured)
     return this.#operation(captured, '6', SUCCESS, amount === misbehavingAmounts.captureAnswerLost)
   }
@@ -88,14 +92,16 @@ export class Acquirer {
     if (amount === 'bad') return answered(400, [BAD_AMOUNT])
     if (amount > balance) return this.#operation(sale, '102', 'Amount above the balance')
     if (amount === misbehavingAmounts.voidRejected) return this.#operation(sale, '100', 'Not permitted')
+    if (amount === misbehavingAmounts.refusedWithoutProof) return this.#operation(sale, UNLISTED_CODE, 'Refused')
     // An authorisation can only be voided as a whole.
     if (!isRefund && amount !== balance) return answered(400, [NOT_VOIDABLE])
-    const isWhole = amount === balance
+    const taken = isRefund && amount === misbehavingAmounts.wholeForPart ? balance : amount
+    const isWhole = taken === balance
     const nowMs = Date.now()
     const voided = {
       ...sale,
       status: isWhole ? voidedStatus(sale, nowMs) : sale.status,
-      voidedAmount: sale.voidedAmount + amount,
+      voidedAmount: sale.voidedAmount + taken,
       voidedAtMs: nowMs
     }
     this.#ledger.book(voided)
@@ -124,12 +130,14 @@ function isQueryable(sale: LedgerSale): boolean {
 
 function newSale(order: SaleOrder, outcome: ReturnType<typeof outcomeOfSale>, nowMs: number): LedgerSale {
   const isCaptured = outcome.isApproved && order.capture
+  const amount =
+    outcome.isApproved && order.amount === partialApproval.askedCents ? partialApproval.approvedCents : order.amount
   return {
     paymentId: randomUUID(),
     merchantOrderId: order.merchantOrderId,
     status: isCaptured ? LedgerStatus.captured : outcome.isApproved ? LedgerStatus.authorised : LedgerStatus.denied,
-    amount: order.amount,
-    capturedAmount: isCaptured ? order.amount : 0,
+    amount,
+    capturedAmount: isCaptured ? amount : 0,
     voidedAmount: 0,
     requests: { authorise: 1, capture: 0, void: 0 },
     isAutoCapture: order.capture,

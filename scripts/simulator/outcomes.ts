@@ -44,8 +44,15 @@ export const misbehavingAmounts = {
   captureRejected: 991,
   voidRejected: 992,
   captureAnswerLost: 993,
-  refundAnswerLost: 994
+  refundAnswerLost: 994,
+  /** Refused with a code that no list of the acquirer has. */
+  refusedWithoutProof: 995,
+  /** The whole is captured, or refunded, although a part was asked for. */
+  wholeForPart: 996
 } as const
+
+/** The amount of a sale of which the issuer authorises only so much (cents). */
+export const partialApproval = { askedCents: 1_700, approvedCents: 1_000 } as const
 
 function denied(returnCode: string, returnMessage: string): CardOutcome {
   return { isApproved: false, isAnswerLost: false, returnCode, returnMessage }

@@ -24,4 +24,18 @@ describe('operator payment in-doubt', function () {
     expect((await merchant.read(id)).status).to.equal('failed')
     await run('clock', 'reset')
   })
+
+  it('ends a doubt that began while the clock was ahead when the clock is set back', async () => {
+    await merchant.create()
+    await run('clock', 'advance', '3d')
+    network.faults({ drop_after: 1 })
+    const { id, status } = (await merchant.create()).payment
+    expect(status).to.equal('unknown')
+    network.faults({ error_before: 1 })
+    await run('clock', 'advance', '1s')
+    network.faults()
+    expect((await run('clock', 'reset')).out).to.contain('the real time')
+    await until('its outcome is known', async () => (await merchant.read(id)).status === 'captured')
+    expect((await run('payment', 'in-doubt')).out).not.to.contain(id)
+  })
 })
