@@ -19,6 +19,9 @@ const SIMULATOR_TIMEOUT_MS = 5_000
 /** How many attempts are searched for those of the listed events. */
 const ATTEMPTS_MAX = 1_000
 
+/** Events of each list that a replay searches for its id: 25 ms of the process. */
+const SEARCHED_MAX = 2_000
+
 /** An event with its attempts, oldest first. */
 export interface ListedEvent {
   readonly event: LoggedEvent
@@ -67,7 +70,7 @@ export function createTestEnvironment({ redis, config, store, clock }: TestEnvir
     listEvents: async (merchantId, count) => withAttempts(merchantId, await eventLog.newest(merchantId, count)),
 
     async replayEvent(merchantId, eventId) {
-      const event = await eventLog.find(eventId, [merchantId])
+      const event = await eventLog.find(eventId, [merchantId], SEARCHED_MAX)
       if (event === null) return null
       if ((await eventLog.replay(event)) === 0) throw new ServiceError('too_many_events')
       const [listed] = await withAttempts(merchantId, [loggedEvent(merchantId, 'waiting', event.change)])

@@ -32,6 +32,7 @@ const replayWebhook = defineScript('replay_webhook')
 
 /** Events that one command asks for or removes. */
 const PAGE = 500
+const ALL = Number.POSITIVE_INFINITY
 /** Waiting events that `newest` reads. */
 const WAITING_MAX = 1_000
 
@@ -66,12 +67,12 @@ export class WebhookLog {
   }
 
   /** What waits for a retry or for its endpoint, and what stands behind it. In no order but that of each payment. */
-  async *waiting(merchantId: string): AsyncGenerator<LoggedEvent> {
+  async *waiting(merchantId: string, max = ALL): AsyncGenerator<LoggedEvent> {
     const partition = this.#partitionOf(merchantId)
-    for await (const [place, dueMs] of this.#scan(keys.webhookDue(partition), placesOfMerchant(merchantId))) {
+    for await (const [place, dueMs] of this.#scan(keys.webhookDue(partition), placesOfMerchant(merchantId), max)) {
       yield* this.#waitingOf(place, dueMs)
     }
-    for await (const [place] of this.#scan(keys.webhookParked(partition, merchantId), '*')) {
+    for await (const [place] of this.#scan(keys.webhookParked(partition, merchantId), '*', max)) {
       yield* this.#waitingOf(place, null)
     }
   }
@@ -86,11 +87,13 @@ export class WebhookLog {
     }
   }
 
-  /** What was delivered since a time, in the order of delivery. */
-  async *delivered(merchantId: string, sinceMs: number): AsyncGenerator<LoggedEvent> {
+  /** What was delivered since a time, in the order of delivery, or the last first. */
+  async *delivered(merchantId: string, sinceMs: number, isReversed = false): AsyncGenerator<LoggedEvent> {
     const journal = keys.webhookJournal(this.#partitionOf(merchantId), merchantId)
-    for (let from = String(sinceMs); ; ) {
-      const page = await this.#redis.xrange(journal, from, '+', 'COUNT', PAGE)
+    for (let from = isReversed ? '+' : String(sinceMs); ; ) {
+      const page = isReversed
+        ? await this.#redis.xrevrange(journal, from, sinceMs, 'COUNT', PAGE)
+        : await this.#redis.xrange(journal, from, '+', 'COUNT', PAGE)
       for (const [, [, text = '']] of page) yield loggedEvent(merchantId, 'delivered', decodeChange(text))
       const last = page[page.length - 1]
       if (last === undefined || page.length < PAGE) return
@@ -135,8 +138,11 @@ export class WebhookLog {
     return rows.map(([, [, line = '']]) => decodeAttempt(line))
   }
 
-  /** Searches the partition that the id names; null when the event is unknown or forgotten. */
-  async find(eventId: string, merchantIds: readonly string[]): Promise<LoggedEvent | null> {
+  /**
+   * Searches the partition that the id names; null when the event is unknown or forgotten. `max` bounds what is read of each
+   * list, for callers that a merchant can make search: an event that `max` others follow is not found then.
+   */
+  async find(eventId: string, merchantIds: readonly string[], max = ALL): Promise<LoggedEvent | null> {
     const partition = partitionOfPayment(eventId)
     const atMs = timeOfEvent(eventId)
     for (const merchantId of merchantIds.filter(id => this.#partitionOf(id) === partition)) {
@@ -144,10 +150,14 @@ export class WebhookLog {
       const given = (await this.#redis.zrangebyscore(list, atMs, atMs)).map(decodeChange)
       const change = given.find(one => eventIdOf(one) === eventId)
       if (change !== undefined) return loggedEvent(merchantId, 'undeliverable', change)
-      for await (const event of this.waiting(merchantId)) if (event.eventId === eventId) return event
-      // The test environment's time can be ahead of the journal's: then all of the journal is searched.
-      for (const sinceMs of [atMs, 0]) {
-        for await (const event of this.delivered(merchantId, sinceMs)) if (event.eventId === eventId) return event
+      // The test environment's time can be ahead of the journal's: then the event is among the last ones.
+      const [since, last] = [this.delivered(merchantId, atMs), this.delivered(merchantId, 0, true)]
+      for (const list of [this.waiting(merchantId, max), since, last]) {
+        let count = 0
+        for await (const event of list) {
+          if (event.eventId === eventId) return event
+          if (++count >= max) break
+        }
       }
     }
     return null
@@ -260,14 +270,19 @@ export class WebhookLog {
     }
   }
 
-  /** Members and scores of a sorted set, in portions; what comes or goes meanwhile may be missing, or come twice. */
-  async *#scan(key: string, pattern: string): AsyncGenerator<readonly [member: string, score: number]> {
+  /**
+   * Members and scores of a sorted set, in portions; what comes or goes meanwhile may be missing, or come twice. About `max`
+   * members are looked at, those that do not match included.
+   */
+  async *#scan(key: string, pattern: string, max: number): AsyncGenerator<readonly [member: string, score: number]> {
     let cursor = '0'
+    let count = 0
     do {
       const [next, found] = await this.#redis.zscan(key, cursor, 'MATCH', pattern, 'COUNT', PAGE)
       for (let i = 0; i < found.length; i += 2) yield [found[i] ?? '', Number(found[i + 1])]
       cursor = next
-    } while (cursor !== '0')
+      count += PAGE
+    } while (cursor !== '0' && count < max)
   }
 }
 

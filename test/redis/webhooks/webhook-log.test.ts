@@ -4,7 +4,13 @@ import { ensureGroups, readCommands } from '../../../redis/commands/command-stre
 import { keys, newPaymentId, paymentKeyOf } from '../../../redis/keys.js'
 import { encodePayment } from '../../../redis/payments/payment-record.js'
 import { encodeDelivery } from '../../../redis/webhooks/delivery-entry.js'
-import { decodeQueued, encodeWaiting, eventIdOf, type StatusChange } from '../../../redis/webhooks/webhook-event.js'
+import {
+  decodeQueued,
+  encodeChange,
+  encodeWaiting,
+  eventIdOf,
+  type StatusChange
+} from '../../../redis/webhooks/webhook-event.js'
 import { type LoggedEvent, WebhookLog } from '../../../redis/webhooks/webhook-log.js'
 import {
   createWebhookQueue,
@@ -147,6 +153,39 @@ describe('webhook events of a request that was traced', () => {
       expect(await eventLog().replay(found)).to.equal(1)
     })
   }
+})
+
+describe('the search for a delivered webhook event', () => {
+  const { test, eventLog } = useWebhookLog()
+  const DELIVERED = 4_000
+
+  it('reads a bounded part of a long journal, and finds what was delivered near its time, or last', async () => {
+    const changes = Array.from({ length: DELIVERED }, (_, index) => aChange(START_MS + index))
+    const ahead = aChange(START_MS + 10 * DAY_MS)
+    const journal = keys.webhookJournal(PARTITION, MERCHANT)
+    const writes = [...changes, ahead].map((change, index) =>
+      test.redis.xadd(journal, `${START_MS + index}-0`, 'e', encodeChange(change))
+    )
+    await Promise.all(writes)
+    const calls: PropertyKey[] = []
+    const counting = new Proxy(test.redis, {
+      get: (redis, name) => {
+        calls.push(name)
+        const member: unknown = Reflect.get(redis, name)
+        return typeof member === 'function' ? member.bind(redis) : member
+      }
+    })
+    const find = (change: StatusChange) =>
+      new WebhookLog(counting, PARTITIONS).find(eventIdOf(change), [MERCHANT], 1_000)
+    const [first = ahead] = changes
+    for (const change of [first, ahead]) expect((await find(change))?.eventId).to.equal(eventIdOf(change))
+    calls.length = 0
+    expect(await find(aChange(START_MS))).to.equal(null)
+    expect(calls.filter(name => /^x(rev)?range$/.test(String(name))).length).to.be.at.most(4)
+    // An operator's search reads all of it.
+    const [middle = ahead] = changes.slice(DELIVERED / 2)
+    expect((await eventLog().find(eventIdOf(middle), [MERCHANT]))?.eventId).to.equal(eventIdOf(middle))
+  })
 })
 
 describe('undeliverable webhook events in the hands of an operator', () => {

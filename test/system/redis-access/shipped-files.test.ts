@@ -80,6 +80,14 @@ describe('the configuration and ACL files of ops/redis', function () {
   })
 
   for (const kind of ['durable', 'memory-only'] as const) {
+    it(`let the administrator end an endless script of a process (${kind})`, async () => {
+      const server = await start(kind)
+      await server.ask('CONFIG', 'SET', 'busy-reply-threshold', '50')
+      const endless = refusal(server.askAs(server.login('api'), 'EVAL', 'while true do end', '0'))
+      await until('it is ended', async () => (await refusal(server.ask('SCRIPT', 'KILL'))).includes('OK'))
+      expect(await endless).to.contain('killed')
+    })
+
     it(`let a replica of the ${kind} Redis follow it, and the administrator promote the replica`, async () => {
       const master = await start(kind, 'master')
       const replica = await start(kind, 'replica')
