@@ -23,7 +23,8 @@ export const webhookEndpointBody = object(
       type: 'string',
       maxLength: URL_LENGTH_MAX,
       format: 'filled',
-      pattern: '^[hH][tT]{2}[pP][sS]://[^/?@#\\s\\\\]+([/?][^#\\s\\\\]*)?$',
+      // Said to tools only: `problemOf` has a sentence for each of its parts.
+      documentedPattern: '^[hH][tT]{2}[pP][sS]://[^/?@#\\s\\\\\\x00-\\x1f\\x7f]+([/?][^#\\s\\\\\\x00-\\x1f\\x7f]*)?$',
       rule: URL_RULE
     },
     rotate_secret: orNull({

@@ -136,8 +136,7 @@ function publicSchema(schema: Schema, collect: SchemaCollector): Json {
     ...Object.fromEntries(COMMON.flatMap(key => (isSaid(schema[key]) ? [[key, schema[key]]] : []))),
     ...([type].flat().includes('integer') && { format: integerFormat(schema) }),
     ...formatOf(format),
-    // A pattern of its own says more than that of the format, unless installations differ in it.
-    ...(format === 'filled' && 'pattern' in schema && { pattern: schema['pattern'] }),
+    ...('documentedPattern' in schema && { pattern: schema['documentedPattern'] }),
     ...(isRecord(properties) && {
       properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, below(field, name)]))
     }),
