@@ -176,7 +176,7 @@ const openapiTypescript: Client = {
       strict: true,
       target: 'es2022',
       module: 'nodenext',
-      allowJs: true,
+      skipLibCheck: true,
       outDir: 'made',
       types: ['node']
     }

@@ -6,6 +6,7 @@ import { readLoopbackTls } from '../../scripts/start/loopback-tls.js'
 import { Merchant, testCards } from '../support/merchant.js'
 import { type Receiver, startReceiver } from '../support/receiver.js'
 import { type ServiceUnderTest, startService } from '../support/service.js'
+import { setFaults } from '../support/simulator.js'
 import { grownDelivery, startGrowingProxy } from './growing-proxy.js'
 
 export interface Stage {
@@ -15,9 +16,12 @@ export interface Stage {
 }
 
 const DELIVERY_DEADLINE_MS = 10_000
+const NETWORK_LATENCY_MS = 300
 
 export async function startStage(): Promise<Stage> {
   const service = await startService()
+  // A request that waits for nothing is answered before the card network is: with 202.
+  await setFaults(service, { latency_ms: NETWORK_LATENCY_MS })
   const receiver = await startReceiver(undefined, readLoopbackTls(service.dataDir))
   const helper = await startHelper(service, receiver)
   const [api, tokens] = [await startGrowingProxy(service.baseUrl), await startGrowingProxy(service.tokensUrl)]
