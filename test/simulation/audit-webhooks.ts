@@ -4,7 +4,7 @@
  */
 import type { Payment } from '../../machines/model.js'
 import { paymentKeyOf } from '../../redis/keys.js'
-import { decodeQueued, encodeEvent, type StatusChange } from '../../redis/webhooks/webhook-event.js'
+import { decodeQueued, encodeEvent } from '../../redis/webhooks/webhook-event.js'
 import type { Receivers } from './receivers.js'
 import type { RedisServer } from './redis-server.js'
 
@@ -17,20 +17,27 @@ interface Traces {
   }
 }
 
+interface WrittenEvent {
+  readonly status: string
+  readonly body: string
+}
+
 /** The changes of status that commits appended to the events of their payments, also those that were delivered since. */
 export class WrittenEvents {
-  /** By payment (payment key), in the order of writing. */
-  readonly #changes = new Map<string, StatusChange[]>()
+  /** By payment (payment key), in the order of writing: the status, and the body that the merchant must get. */
+  readonly #changes = new Map<string, WrittenEvent[]>()
 
   /** Looks at one command that a server runs. */
   note([name, key = '', stored = '']: readonly string[]): void {
     if (name !== 'RPUSH') return
     const [, paymentKey] = /:hookfifo:(.*)$/.exec(key) ?? []
     if (paymentKey === undefined) return
-    this.#changes.set(paymentKey, [...this.of(paymentKey), decodeQueued(stored, 0, null).change])
+    const { change, terms } = decodeQueued(stored, 0, null)
+    const body = encodeEvent(change, terms)
+    this.#changes.set(paymentKey, [...this.of(paymentKey), { status: change.status, body }])
   }
 
-  of(paymentKey: string): readonly StatusChange[] {
+  of(paymentKey: string): readonly WrittenEvent[] {
     return this.#changes.get(paymentKey) ?? []
   }
 }
@@ -43,7 +50,7 @@ export function auditWebhooks({ installation }: Traces, payment: Payment): strin
   const changes = lived.filter((status, index) => status !== (index === 0 ? 'pending' : lived[index - 1])).join()
   const problems = changes === told ? [] : [`${id}: went ${changes}, its events say ${told}`]
   const arrived = installation.receivers.ofPayment(id)
-  const bodies = written.map(change => encodeEvent(change, payment.terms))
+  const bodies = written.map(({ body }) => body)
   if (bodies.join('\n') !== arrived.map(({ body }) => body).join('\n')) {
     problems.push(`${id}: its events say ${told}, the merchant was told ${statusesOf(arrived)}`)
   }

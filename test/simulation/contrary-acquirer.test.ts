@@ -5,7 +5,7 @@ import { type ContraryKind, contraryKinds } from '../support/contrary-kinds.js'
 import { Wire, type WireAnswer } from '../support/contrary-wire.js'
 import { createRandom } from './random.js'
 
-const FILES = ['contrary-acquirer', 'contrary-kinds', 'contrary-wire']
+const FILES = ['contrary-acquirer', 'contrary-kinds', 'contrary-plan', 'contrary-vague', 'contrary-wire']
 /** Enough lives of a sale for each kind to show. */
 const LIVES = 60
 

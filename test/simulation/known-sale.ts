@@ -7,8 +7,7 @@ import { createReconcilePace } from '../../redis/reconciliation/reconcile-pace.j
 import type { Clock } from '../../runtime/clock.js'
 import type { Config } from '../../runtime/config.js'
 import type { Logger } from '../../runtime/log.js'
-import { Acquirer } from '../../scripts/simulator/acquirer.js'
-import type { Ledger } from '../../scripts/simulator/ledger.js'
+import type { Acquirer } from '../../scripts/simulator/acquirer.js'
 import { saleBody } from '../../workers/network/sale-request.js'
 import { createReconcilingNetwork } from '../../workers/payments/reconciling-network.js'
 import type { RedisServer } from './redis-server.js'
@@ -18,7 +17,7 @@ import type { World } from './world.js'
 export const KNOWN_ORDER = '1'.padStart(32, '0')
 
 /** Books the sale at the network, and notes it where workers look for it. */
-export function bookKnownSale(ledger: Ledger, durable: RedisServer, account: string): void {
+export function bookKnownSale(acquirer: Pick<Acquirer, 'answer'>, durable: RedisServer, account: string): void {
   const body = saleBody({
     orderId: KNOWN_ORDER,
     amountCents: 100,
@@ -50,7 +49,7 @@ export function bookKnownSale(ledger: Ledger, durable: RedisServer, account: str
       }
     }
   })
-  new Acquirer(ledger, 'http://network').answer('POST', '/1/sales/', new URLSearchParams(), body ?? '')
+  acquirer.answer('POST', '/1/sales/', new URLSearchParams(), body ?? '')
   const sale: KnownSale = {
     account,
     orderId: KNOWN_ORDER,

@@ -6,6 +6,8 @@ import type { Payment } from '../../machines/model.js'
 import type { QueryOutcome } from '../../machines/network.js'
 import type { WorkerDeps } from '../../workers/payments/worker-deps.js'
 import type { DeliveryDeps } from '../../workers/webhooks/delivery-deps.js'
+import type { ContraryKind } from '../support/contrary-kinds.js'
+import { contraryMutants } from './contrary-mutants.js'
 import type { Exchange } from './exchange.js'
 import type { ScenarioName } from './scenarios.js'
 import type { NetworkTrouble } from './simulated-network.js'
@@ -16,6 +18,8 @@ export interface Mutant extends Exchange {
   readonly seedsMax?: number
   /** Instead of in runs it shows in lives of this kind, when a worker is suspended at the right point. */
   readonly showsSuspended?: ScenarioName
+  /** It shows in worlds with an acquirer of this kind (contrary-world.ts). */
+  readonly contrary?: ContraryKind
   /** The trouble of the network in which it shows. */
   readonly trouble?: NetworkTrouble
 }
@@ -207,7 +211,8 @@ redis.call('XADD', KEYS[3], '*', 's'`
         void: async (...args) => refusalFor(await deps.network.void(...args))
       }
     })
-  }
+  },
+  ...contraryMutants
 } as const satisfies Record<string, Mutant>
 
 export type MutantName = keyof typeof mutants

@@ -7,9 +7,10 @@
 import { Option } from 'commander'
 import { readCommandLine, toolCommand } from '../../scripts/command-line/tool.js'
 import { oneOf, wholeNumber } from '../../scripts/command-line/values.js'
+import { runAnySeed } from './any-world.js'
 import { crashMatrix, sleepMatrix } from './crash-matrix.js'
 import { type MutantName, mutants } from './mutants.js'
-import { type RunResult, runSeed } from './run-world.js'
+import type { RunResult } from './run-world.js'
 import { type ScenarioName, scenarios } from './scenarios.js'
 import type { NetworkTrouble } from './simulated-network.js'
 
@@ -23,6 +24,7 @@ interface SimulateOptions {
   readonly network?: NetworkTrouble
   readonly secrets?: 'lockless' | 'away'
   readonly archive?: boolean
+  readonly contrary?: boolean
   readonly matrix?: boolean
   readonly json?: boolean
 }
@@ -64,6 +66,12 @@ const command = toolCommand({
   .option('--archive', 'all worlds have an archive, instead of one in ten')
   .addOption(
     new Option(
+      '--contrary',
+      'all worlds have an acquirer whose answers contradict its ledger, instead of one in five'
+    ).conflicts(['mutant', 'failover', 'byHand', 'network', 'secrets', 'archive'])
+  )
+  .addOption(
+    new Option(
       '--matrix',
       'no random faults, but a death or a long sleep at every point of every operation, and a second death after it'
     ).conflicts(['seeds', 'from', 'seed', 'mutant', 'failover', 'byHand', 'network', 'secrets', 'archive', 'json'])
@@ -75,12 +83,13 @@ const chosen = {
   isFailingOver: options.failover ?? false,
   isTouched: options.byHand ?? false,
   ...(options.archive ? { hasArchive: true } : {}),
+  ...(options.contrary ? { isContrary: true } : {}),
   ...(options.network === undefined ? {} : { trouble: options.network }),
   ...(options.secrets === undefined ? {} : { secrets: options.secrets }),
   ...(options.mutant === undefined ? {} : { mutant: options.mutant })
 }
 if (options.seed !== undefined) {
-  const result = await runSeed({
+  const result = await runAnySeed({
     seed: options.seed,
     ...chosen,
     trace: line => void process.stdout.write(`${line}\n`)
@@ -121,7 +130,7 @@ async function runMany(from: number, count: number): Promise<void> {
   let payments = 0
   let requests = 0
   for (let seed = from; seed < from + count; seed++) {
-    const result = await runSeed({ seed, ...chosen })
+    const result = await runAnySeed({ seed, ...chosen })
     payments += result.payments
     requests += result.requests
     for (const [kind, times] of result.counts) counts.set(kind, (counts.get(kind) ?? 0) + times)

@@ -41,7 +41,7 @@ import { RedisServer } from './redis-server.js'
 import { SimulatedArchive } from './simulated-archive.js'
 import { runMover } from './simulated-mover.js'
 import { SimulatedNetwork } from './simulated-network.js'
-import { noLock, openerOfTexts, simulatedConfig } from './simulated-settings.js'
+import { type InstallationOptions, noLock, openerOfTexts, simulatedConfig } from './simulated-settings.js'
 import { watchedLog } from './watched-log.js'
 import { Process, type World } from './world.js'
 
@@ -83,16 +83,15 @@ export class Installation {
   #generation = 0
   #workersAwayUntilMs = 0
 
-  /** `isLockless`: every worker works on any payment at any time, as if the lock servers had long been away. */
   constructor(
     world: World,
     faults: Faults,
     mutant: Exchange | null,
-    { isLockless = false, hasArchive = false }: { isLockless?: boolean; hasArchive?: boolean } = {}
+    { isLockless = false, hasArchive = false, acquirer, settings = {} }: InstallationOptions = {}
   ) {
     this.#world = world
     this.#isLockless = isLockless
-    this.config = simulatedConfig(hasArchive)
+    this.config = { ...simulatedConfig(hasArchive), ...settings }
     this.archive = hasArchive ? new SimulatedArchive(world, faults) : null
     this.faults = faults
     this.#mutant = mutant
@@ -104,9 +103,9 @@ export class Installation {
       ...(mutate === undefined ? {} : { mutate })
     })
     this.secrets = new RedisServer(world, { name: 'secrets', isDurable: false })
-    this.network = new SimulatedNetwork(world, faults)
+    this.network = new SimulatedNetwork(world, faults, acquirer)
     this.receivers = new Receivers(world, faults)
-    bookKnownSale(this.network.ledger, this.durable, this.config.networkMerchantId)
+    bookKnownSale(this.network.acquirer, this.durable, this.config.networkMerchantId)
   }
 
   /** Starts so many processes of each kind; each is started again when it dies, for as long as the world turns. */

@@ -36,6 +36,7 @@ type Call = (payments: Payments, scope: RequestScope) => Promise<Submission>
 const CLIENT_TIMEOUT_MS = 15_000
 /** Payments on a page of the list. Few, so that worlds have pages from both stores. */
 const PAGE = 2
+const PATIENCE_MS = 3_000
 
 export class MerchantClient implements Merchant {
   readonly id: string
@@ -43,6 +44,8 @@ export class MerchantClient implements Merchant {
   readonly complaints: string[] = []
   /** Calls that wait for an answer. */
   openCalls = 0
+  /** The longest pause before a request is repeated (ms). */
+  patienceMs = PATIENCE_MS
   readonly #world: World
   readonly #installation: Installation
   readonly #process: Process
@@ -130,8 +133,8 @@ export class MerchantClient implements Merchant {
     if (isDoubled) this.#world.note('doubled request')
     const tries = isDoubled ? [this.#try(record, call), this.#try(record, call)] : [this.#try(record, call)]
     await Promise.all(tries)
-    while (record.result === null && record.refusal === null) {
-      await this.#world.pause(random.between(100, 3_000))
+    for (let longestMs = PATIENCE_MS; record.result === null && record.refusal === null; longestMs *= 2) {
+      await this.#world.pause(random.between(100, Math.min(longestMs, this.patienceMs)))
       await this.#try(record, call)
     }
     if (record.result !== null && random.chance(0.2)) {

@@ -36,16 +36,21 @@ export class SimulatedNetwork {
   state: NetworkTrouble | 'well' = 'well'
   /** When the network was last asked about an order, in its right mind: order id -> ms of the world. */
   readonly askedAtMs = new Map<string, number>()
-  readonly #acquirer = new Acquirer(this.ledger, 'http://network')
+  readonly acquirer: Pick<Acquirer, 'answer'>
   readonly #world: World
   readonly #faults: Faults
   /** What queries answered last, and until when they go on answering it. */
   readonly #stale = new Map<string, { answer: AcquirerAnswer; untilMs: number }>()
 
-  constructor(world: World, faults: Faults) {
+  /** `acquirer`: instead of the simulator's, over a ledger of its own. */
+  constructor(world: World, faults: Faults, acquirer?: Pick<Acquirer, 'answer'>) {
     this.#world = world
     this.#faults = faults
+    this.acquirer = acquirer ?? new Acquirer(this.ledger, 'http://network')
   }
+
+  /** Receives each request that a worker sends, when it does. */
+  onSent: (request: WireRequest) => void = () => undefined
 
   /** Receives each operation that reached a sale. */
   onBooked: (saleId: string) => void = () => undefined
@@ -53,7 +58,7 @@ export class SimulatedNetwork {
   /** Before a sale changes: queries go on showing it as it was. */
   keepStale(saleId: string): void {
     const path = `/1/sales/${saleId}`
-    const answer = this.#acquirer.answer('GET', path, new URLSearchParams(), '')
+    const answer = this.acquirer.answer('GET', path, new URLSearchParams(), '')
     this.#stale.set(`${path}?`, {
       answer,
       untilMs: this.#world.nowMs + this.#world.random.between(STALE_MS, BEHIND_MAX_MS)
@@ -102,6 +107,7 @@ export class SimulatedNetwork {
         world.after(this.#latencyMs(), process, () => settle({ kind: 'not_sent', reason: 'ECONNREFUSED' }))
         return
       }
+      this.onSent(request)
       if (request.method === 'GET') signal.addEventListener('abort', onAbort)
       world.after(request.timeoutMs, process, () => settle({ kind: 'ambiguous', reason: 'no whole answer' }))
       this.#carry(process, request, settle)
@@ -153,7 +159,7 @@ export class SimulatedNetwork {
     if (!isWrite) return this.#query(path, query)
     const saleId = /^\/1\/sales\/([^/]+)\/(?:capture|void)$/.exec(path)?.[1]
     if (saleId !== undefined && this.#faults.byHand > 0 && this.#happens('staleQuery')) this.keepStale(saleId)
-    const answer = this.#acquirer.answer(request.method, path, new URLSearchParams(query), request.body ?? '')
+    const answer = this.acquirer.answer(request.method, path, new URLSearchParams(query), request.body ?? '')
     if (saleId !== undefined) this.onBooked(saleId)
     this.#world.trace('booked', `${request.method} ${request.path} ${answer.status}`)
     if (request.method === 'POST' && answer.status === 201 && this.#happens('unfinished')) {
@@ -190,7 +196,7 @@ export class SimulatedNetwork {
     const place = `${path}?${query}`
     const stale = this.#stale.get(place)
     if (stale !== undefined && stale.untilMs > nowMs && this.#world.random.chance(READ_BEHIND)) return stale.answer
-    const answer = this.#acquirer.answer('GET', path, new URLSearchParams(query), '')
+    const answer = this.acquirer.answer('GET', path, new URLSearchParams(query), '')
     if (this.#happens('staleQuery')) this.#stale.set(place, { answer, untilMs: nowMs + STALE_MS })
     return answer
   }

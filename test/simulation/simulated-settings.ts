@@ -1,7 +1,17 @@
 /** The configuration of a simulated installation, and what takes the place of locks and boxes. */
 import type { PaymentLock } from '../../redis/locks/payment-lock.js'
 import { type Config, readConfig } from '../../runtime/config.js'
+import type { Acquirer } from '../../scripts/simulator/acquirer.js'
 import type { SealedCard, TypedCard } from '../../vault/box.js'
+
+export interface InstallationOptions {
+  /** Every worker works on any payment at any time, as if the lock servers had long been away. */
+  readonly isLockless?: boolean
+  readonly hasArchive?: boolean
+  /** Instead of the simulator's. It knows the sale that proves an absence (known-sale.ts). */
+  readonly acquirer?: Pick<Acquirer, 'answer'>
+  readonly settings?: Partial<Config>
+}
 
 /** The times of production, a good deal shorter, and in the same relation to each other. */
 const SETTINGS = {

@@ -5,7 +5,8 @@
  * Written from the acquirer's documents alone: it shares nothing with the service or its simulator. Pure: time, chance
  * and notifications are given to it.
  */
-import { type ContraryKind, type Dice, type Plan, planOf, shownBy, type Verb } from './contrary-kinds.js'
+import { type ContraryKind, planOf, queriedBy, shownBy } from './contrary-kinds.js'
+import { type Dice, leftOf, type Plan, type Verb } from './contrary-plan.js'
 import {
   type ContrarySale,
   createdAnswer,
@@ -33,7 +34,7 @@ export interface ContraryCall {
   readonly orderId: string
   readonly atMs: number
   readonly askedCents: number
-  readonly bookedCents: number
+  bookedCents: number
 }
 
 /** Something that the acquirer did other than it was asked. */
@@ -75,8 +76,6 @@ export class ContraryAcquirer {
   readonly deviations: Deviation[] = []
   /** When a query first showed the sale as it was then. */
   readonly firstShownMs = new Map<string, number>()
-  /** When it last notified of the sale. */
-  readonly lastNotifiedMs = new Map<string, number>()
   readonly #outside: Outside
   /** What queries show of a sale until they show it as it is; null: nothing. */
   readonly #behind = new Map<string, { readonly sale: ContrarySale | null; readonly untilMs: number }>()
@@ -110,7 +109,7 @@ export class ContraryAcquirer {
     const amount = query.get('amount')
     const cents = amount === null ? null : Number(amount)
     if (sale === undefined) return this.#doNotFind(saleId, verb === 'capture' ? 'capture' : 'void', cents)
-    return verb === 'capture' ? this.#capture(sale, cents ?? sale.amountCents) : this.#void(sale, cents)
+    return this.#operate(verb === 'capture' ? 'capture' : 'void', sale, cents)
   }
 
   #sell(body: string): WireAnswer {
@@ -168,50 +167,34 @@ export class ContraryAcquirer {
     return [...this.sales.values()].find(sale => sale.saleId.slice(8) === saleId.slice(8))
   }
 
-  #capture(sale: ContrarySale, askedCents: number): WireAnswer {
-    const isHeld = sale.status === Wire.authorised
-    const isPossible = isHeld && askedCents <= sale.amountCents
-    const plan = planOf({
-      verb: 'capture',
-      sale,
-      cents: isPossible ? askedCents : 0,
-      askedCents,
-      dice: this.#outside.dice
-    })
-    if (!isPossible && plan.answer === null) {
-      this.#log('capture', sale, askedCents, 0)
-      return isHeld ? operationAnswer(sale, '842') : errorAnswer(400, 308, 'Transaction not available to capture')
-    }
-    const booked = plan.cents > 0 ? { ...sale, status: Wire.captured, capturedCents: plan.cents } : sale
-    return this.#operate('capture', booked, { askedCents, plan, before: sale }, '6')
-  }
-
-  #void(sale: ContrarySale, cents: number | null): WireAnswer {
+  /** A capture or void; `cents` null: of all that there is. */
+  #operate(verb: 'capture' | 'void', sale: ContrarySale, cents: number | null): WireAnswer {
     const { dice } = this.#outside
-    const isHeld = sale.status === Wire.authorised
-    const restCents = (isHeld ? sale.amountCents : sale.capturedCents) - sale.voidedCents
-    const askedCents = cents ?? restCents
-    const isLive = isHeld || sale.status === Wire.captured
-    const isPossible = isLive && askedCents <= restCents && (!isHeld || askedCents === restCents)
-    const plan = planOf({ verb: 'void', sale, cents: isPossible ? askedCents : 0, askedCents, dice })
-    if (!isPossible && plan.answer === null) {
-      this.#log('void', sale, askedCents, 0)
-      return isLive && !isHeld
-        ? operationAnswer(sale, '102')
-        : errorAnswer(400, 309, 'Transaction not available to void')
+    const askedCents = cents ?? leftOf(sale)
+    const possibleCents = possibleOf(verb, sale, askedCents)
+    const plan = planOf({ verb, sale, cents: possibleCents, askedCents, dice })
+    if (possibleCents === 0 && plan.answer === null) {
+      this.#log(verb, sale, askedCents, 0)
+      return refusalOf(verb, sale)
     }
-    const isWhole = plan.cents > 0 && plan.cents === restCents
-    const status = isWhole ? dice.pick([Wire.voided, Wire.refunded]) : sale.status
-    const booked = { ...sale, voidedCents: sale.voidedCents + plan.cents, status }
-    return this.#operate('void', booked, { askedCents, plan, before: sale }, isWhole ? dice.pick(['9', '0']) : '0')
+    if (plan.bookedAfterMs > 0 && plan.cents > 0) return this.#bookLater(verb, sale, { askedCents, plan, before: sale })
+    const booked = plan.cents > 0 ? operatedOn(verb, sale, plan.cents, dice) : sale
+    this.book(booked)
+    this.#note(verb, booked, { askedCents, plan, before: sale })
+    const amounts = plan.deviation !== null && plan.isTold ? { CapturedAmount: booked.capturedCents } : {}
+    return this.#answerOf(booked, plan, operationAnswer(booked, doneCode(verb, booked, dice), amounts))
   }
 
-  #operate(verb: Verb, booked: ContrarySale, call: NotedCall, code: string): WireAnswer {
-    this.book(booked)
-    this.#note(verb, booked, call)
-    const { deviation, isTold } = call.plan
-    const amounts = deviation !== null && isTold ? { CapturedAmount: booked.capturedCents } : {}
-    return this.#answerOf(booked, call.plan, operationAnswer(booked, code, amounts))
+  #bookLater(verb: 'capture' | 'void', sale: ContrarySale, { askedCents, plan }: NotedCall): WireAnswer {
+    const call = this.#log(verb, sale, askedCents, 0)
+    this.#outside.later(plan.bookedAfterMs, () => {
+      const now = this.sales.get(sale.saleId) ?? sale
+      const bookedCents = possibleOf(verb, now, plan.cents)
+      if (bookedCents === 0) return
+      this.book(operatedOn(verb, now, bookedCents, this.#outside.dice))
+      call.bookedCents = bookedCents
+    })
+    return this.#answerOf(sale, plan, operationAnswer(sale, '0'))
   }
 
   #note(verb: Verb, booked: ContrarySale, { askedCents, plan, before }: NotedCall): void {
@@ -221,8 +204,10 @@ export class ContraryAcquirer {
     this.#notify(booked, plan)
   }
 
-  #log(verb: Verb, { saleId, orderId }: ContrarySale, askedCents: number, bookedCents: number): void {
-    this.calls.push({ verb, saleId, orderId, atMs: this.#outside.nowMs(), askedCents, bookedCents })
+  #log(verb: Verb, { saleId, orderId }: ContrarySale, askedCents: number, bookedCents: number): ContraryCall {
+    const call = { verb, saleId, orderId, atMs: this.#outside.nowMs(), askedCents, bookedCents }
+    this.calls.push(call)
+    return call
   }
 
   #keepBehind(saleId: string, sale: ContrarySale | null, { behindMs }: Plan): void {
@@ -236,10 +221,7 @@ export class ContraryAcquirer {
 
   #notify({ saleId }: ContrarySale, { notifiesMs }: Plan): void {
     for (const delayMs of notifiesMs) {
-      this.#outside.later(delayMs, () => {
-        this.lastNotifiedMs.set(saleId, this.#outside.nowMs())
-        this.#outside.notify(saleId)
-      })
+      this.#outside.later(delayMs, () => this.#outside.notify(saleId))
     }
   }
 
@@ -248,7 +230,9 @@ export class ContraryAcquirer {
   }
 
   #list(orderId: string): WireAnswer {
-    return listAnswer(this.ofOrder(orderId).filter(({ saleId }) => this.#seen(saleId) !== null))
+    const shown = this.ofOrder(orderId).filter(({ saleId }) => this.#seen(saleId) !== null)
+    const [first] = shown
+    return first === undefined ? listAnswer([]) : queriedBy(first, listAnswer(shown), this.#outside.dice)
   }
 
   #show(saleId: string): WireAnswer {
@@ -256,8 +240,10 @@ export class ContraryAcquirer {
     if (seen === null) return { status: 404, body: '', isLost: false }
     const view = recordOf(seen)
     const contrary = shownBy(seen, view.Payment)
-    if (contrary === null && seen === this.sales.get(saleId)) this.#noteShown(seen)
-    return json(200, contrary === null ? view : { ...view, Payment: contrary })
+    const honest = json(200, contrary === null ? view : { ...view, Payment: contrary })
+    const answer = queriedBy(seen, honest, this.#outside.dice)
+    if (contrary === null && answer === honest && seen === this.sales.get(saleId)) this.#noteShown(seen)
+    return answer
   }
 
   #noteShown({ saleId }: ContrarySale): void {
@@ -276,6 +262,33 @@ export class ContraryAcquirer {
     const number = this.#outside.dice.between(0, 0x7fffffff).toString(16).padStart(8, '0')
     return `${number}-0000-4000-8000-${(++this.#sales).toString(16).padStart(12, '0')}`
   }
+}
+
+/** What the documents let an acquirer book of a call; 0: it refuses. */
+function possibleOf(verb: 'capture' | 'void', sale: ContrarySale, askedCents: number): number {
+  const isHeld = sale.status === Wire.authorised
+  const isLive = isHeld || (verb === 'void' && sale.status === Wire.captured)
+  // A hold is voided as a whole only, and captured once.
+  const isWhole = verb === 'capture' || !isHeld || askedCents === leftOf(sale)
+  return isLive && isWhole && askedCents <= leftOf(sale) ? askedCents : 0
+}
+
+function refusalOf(verb: 'capture' | 'void', sale: ContrarySale): WireAnswer {
+  if (verb === 'capture' && sale.status === Wire.authorised) return operationAnswer(sale, '842')
+  if (verb === 'void' && sale.status === Wire.captured) return operationAnswer(sale, '102')
+  return errorAnswer(400, verb === 'capture' ? 308 : 309, `Transaction not available to ${verb}`)
+}
+
+function operatedOn(verb: 'capture' | 'void', sale: ContrarySale, cents: number, dice: Dice): ContrarySale {
+  if (verb === 'capture') return { ...sale, status: Wire.captured, capturedCents: cents }
+  const isWhole = cents === leftOf(sale)
+  const status = isWhole ? dice.pick([Wire.voided, Wire.refunded]) : sale.status
+  return { ...sale, voidedCents: sale.voidedCents + cents, status }
+}
+
+function doneCode(verb: 'capture' | 'void', { status }: ContrarySale, dice: Dice): string {
+  if (verb === 'capture') return '6'
+  return status === Wire.captured ? '0' : dice.pick(['9', '0'])
 }
 
 function sold(sale: ContrarySale, { cents, isCharged, currency }: Plan): ContrarySale {

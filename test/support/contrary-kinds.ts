@@ -2,97 +2,33 @@
  * The ways in which an acquirer is contrary, each seen at a real one: what it books of a call, what it answers, and what
  * its record shows then. Pure; for contrary-acquirer.ts.
  */
+import { type Asked, type Behaviour, type Dice, isPart, leftOf, lookedAt, type Plan } from './contrary-plan.js'
 import {
-  type Choices,
+  anyAnswer,
+  inOtherWords,
+  nothingHere,
+  sayNothing,
+  withOthers,
+  withoutOne,
+  wordlessRefusal,
+  writtenOtherwise
+} from './contrary-vague.js'
+import {
   type ContrarySale,
   createdAnswer,
-  errorAnswer,
-  inOtherWords,
   operationAnswer,
-  otherwiseWritten,
-  VAGUE,
-  VAGUE_4XX,
   Wire,
   type WireAnswer,
   type WireRecord
 } from './contrary-wire.js'
 
-export type Verb = 'sale' | 'capture' | 'void'
+/** The deviation that shows only if the answer to the sale was heard. */
+export const NAMED_OTHERWISE = 'another sale in the record than in the answer'
 
-/** What becomes of one call. */
-export interface Plan {
-  /** What is booked; 0: nothing. */
-  readonly cents: number
-  /** A sale of which nothing is approved is known all the same, in this status; null: it is not known. */
-  readonly unapprovedStatus: number | null
-  /** Approved in the end, all that was asked, so much later. */
-  readonly finallyMs: number | null
-  readonly isTwice: boolean
-  /** Whether the sale is captured at once; null: as asked. */
-  readonly isCharged: boolean | null
-  readonly currency: string
-  /** How this is other than what was asked; null: it is not. */
-  readonly deviation: string | null
-  /** Whether the answer says so. */
-  readonly isTold: boolean
-  readonly isLost: boolean
-  /** Instead of the honest answer. */
-  readonly answer: ((sale: ContrarySale, honest: WireAnswer) => WireAnswer) | null
-  /** For so long queries show the sale as it was before. */
-  readonly behindMs: number
-  /** Notifications, so much later each. */
-  readonly notifiesMs: readonly number[]
-}
-
-export interface Asked {
-  readonly verb: Verb
-  readonly sale: ContrarySale
-  /** What an honest acquirer would book. */
-  readonly cents: number
-  readonly askedCents: number
-  readonly dice: Dice
-}
-
-export interface Dice {
-  chance(probability: number): boolean
-  pick<T>(choices: Choices<T>): T
-  between(min: number, max: number): number
-}
-
-type Behaviour = {
-  readonly [verb in Verb]?: (asked: Asked) => Partial<Plan>
-} & { readonly record?: (sale: ContrarySale, shown: WireRecord['Payment']) => WireRecord['Payment'] | null }
-
-const vague = ({ dice }: Asked, from = VAGUE): (() => WireAnswer) => {
-  const [status, body] = dice.pick(from)
-  return () => ({ status, body, isLost: false })
-}
-const isPart = ({ sale, askedCents }: Asked): boolean => askedCents < leftOf(sale)
-const leftOf = ({ status, amountCents, capturedCents, voidedCents }: ContrarySale): number =>
-  (status === Wire.captured ? capturedCents : amountCents) - voidedCents
-/** The answer is lost, or the network notifies of what it did: both lead to a look at the record. */
-const lookedAt = ({ dice }: Asked): Partial<Plan> =>
-  dice.chance(0.6) ? { isLost: true } : { notifiesMs: [dice.between(200, 5_000)] }
+/** The deviation of a lie. */
+export const REFUSED_AND_BOOKED = 'refused and booked'
 
 const as = (sale: ContrarySale, status: number): ContrarySale => ({ ...sale, status })
-
-/** Refuses in words that stand in no list of final refusals: the record goes on showing the old state. */
-const wordlessRefusal = ({ verb, dice }: Asked): Partial<Plan> => ({
-  cents: 0,
-  answer: sale =>
-    verb === 'capture'
-      ? dice.pick([
-          errorAnswer(400, 308, 'Transaction not available to capture'),
-          operationAnswer(sale, '999'),
-          operationAnswer(sale, '841')
-        ])
-      : dice.pick([
-          operationAnswer(sale, '6'),
-          operationAnswer(sale, '999'),
-          errorAnswer(400, 309, 'Transaction not available to void'),
-          errorAnswer(400, 312, 'Transaction not available to refund')
-        ])
-})
 
 const behaviours = {
   'loses answers': {
@@ -132,9 +68,9 @@ const behaviours = {
     }
   },
   'books and answers 4xx': {
-    sale: asked => (asked.dice.chance(0.5) ? { answer: vague(asked, VAGUE_4XX) } : {}),
-    capture: asked => (asked.dice.chance(0.5) ? { answer: vague(asked, VAGUE_4XX) } : {}),
-    void: asked => (asked.dice.chance(0.5) ? { answer: vague(asked, VAGUE_4XX) } : {})
+    sale: asked => (asked.dice.chance(0.5) ? { answer: nothingHere(asked) } : {}),
+    capture: asked => (asked.dice.chance(0.5) ? { answer: nothingHere(asked) } : {}),
+    void: asked => (asked.dice.chance(0.5) ? { answer: nothingHere(asked) } : {})
   },
   'captures more than a part': {
     capture: asked =>
@@ -162,7 +98,7 @@ const behaviours = {
   },
   'names another sale in its answer': {
     sale: ({ sale, dice }) => ({
-      deviation: 'another sale in the record than in the answer',
+      deviation: NAMED_OTHERWISE,
       isTold: false,
       answer: (booked, honest) => ({
         ...honest,
@@ -184,9 +120,9 @@ const behaviours = {
         : null
   },
   'books or not, and answers anything': {
-    sale: asked => anything(asked, { unapprovedStatus: null }),
-    capture: anything,
-    void: anything
+    sale: sayNothing,
+    capture: sayNothing,
+    void: sayNothing
   },
   'contradicts itself': {
     sale: ({ dice }) => (dice.chance(0.5) ? { answer: sale => createdAnswer(as(sale, Wire.denied), '6') } : {}),
@@ -236,8 +172,73 @@ const behaviours = {
     sale: () => ({ answer: (_, honest) => inOtherWords(honest) }),
     capture: () => ({ answer: (_, honest) => inOtherWords(honest) }),
     void: asked => ({ answer: (_, honest) => inOtherWords(honest), ...lookedAt(asked) }),
-    record: (_, shown) => otherwiseWritten(shown)
-  }
+    record: (_, shown) => writtenOtherwise(shown)
+  },
+  'answers about another sale': {
+    sale: ({ dice }) => {
+      if (dice.chance(0.5)) return {}
+      const isBooked = dice.chance(0.5)
+      const answer = (_: ContrarySale, honest: WireAnswer): WireAnswer => ({
+        ...honest,
+        body: honest.body.replace(/"MerchantOrderId":"[^"]*"/, '"MerchantOrderId":"SHOP2"')
+      })
+      return { ...(isBooked ? {} : { cents: 0, unapprovedStatus: null }), answer }
+    },
+    capture: aboutAnother,
+    void: aboutAnother
+  },
+  'leaves a field out': {
+    sale: ({ dice }) => ({ answer: (_, honest) => withoutOne(honest, dice) }),
+    capture: ({ dice }) => ({ answer: (_, honest) => withoutOne(honest, dice) }),
+    void: asked => ({ answer: (_, honest) => withoutOne(honest, asked.dice), ...lookedAt(asked) }),
+    query: (honest, dice) => (dice.chance(0.3) ? withoutOne(honest, dice) : honest)
+  },
+  'says another amount than it books': {
+    sale: ({ cents, dice }) => {
+      if (dice.chance(0.5)) return {}
+      const others = dice.pick([{ Amount: cents * 2 }, { Amount: 1 }, { CapturedAmount: cents - 1 }])
+      return { answer: (_, honest) => withOthers(honest, others) }
+    },
+    capture: ({ cents, dice }) => ({
+      answer: (_, honest) => withOthers(honest, { CapturedAmount: dice.pick([0, 1, cents + 1]) })
+    }),
+    void: ({ cents, dice }) => ({
+      answer: (_, honest) => withOthers(honest, { VoidedAmount: dice.pick([0, 1, cents + 1]) })
+    })
+  },
+  'captures less than asked': {
+    capture: ({ cents, dice }) => ({
+      cents: Math.floor(cents / 2),
+      deviation: 'captured less than asked',
+      isLost: dice.chance(0.2)
+    })
+  },
+  'refunds another amount': {
+    void: asked => {
+      const { sale, cents, dice } = asked
+      // Once: what the next ones do other than asked could make up for it.
+      if (sale.capturedCents === 0 || sale.voidedCents > 0 || !isPart(asked) || cents === 0) return {}
+      const isMore = dice.chance(0.5)
+      return {
+        cents: isMore ? Math.min(leftOf(sale), cents * 2) : Math.floor(cents / 2),
+        deviation: isMore ? 'refunded more than asked' : 'refunded less than asked',
+        isTold: false,
+        isLost: dice.chance(0.3)
+      }
+    }
+  },
+  'answers queries with anything': {
+    sale: ({ dice }) => ({ isLost: dice.chance(0.4) }),
+    capture: lookedAt,
+    void: lookedAt,
+    query: (honest, dice) => {
+      const answer = anyAnswer(dice)
+      // To deny a sale that it has is another thing.
+      const isDenial = answer.status === 404 || answer.status === 400
+      return isDenial || dice.chance(0.5) ? honest : answer
+    }
+  },
+  'books captures and voids later': { capture: booksLater, void: booksLater }
 } as const satisfies Readonly<Record<string, Behaviour>>
 
 export type ContraryKind = keyof typeof behaviours
@@ -253,6 +254,7 @@ export function planOf(asked: Asked): Plan {
   const { verb, sale, cents } = asked
   const honest: Plan = {
     cents,
+    bookedAfterMs: 0,
     unapprovedStatus: Wire.denied,
     finallyMs: null,
     isTwice: false,
@@ -268,6 +270,11 @@ export function planOf(asked: Asked): Plan {
   return Object.assign(honest, ...sale.kinds.map(kind => behaviourOf(kind)[verb]?.(asked)))
 }
 
+/** The answer to a query about the sale, as its kinds give it. */
+export function queriedBy(sale: ContrarySale, honest: WireAnswer, dice: Dice): WireAnswer {
+  return sale.kinds.reduce((answer, kind) => behaviourOf(kind).query?.(answer, dice) ?? answer, honest)
+}
+
 /** The record as the kinds of the sale show it; null: as it is. */
 export function shownBy(sale: ContrarySale, payment: WireRecord['Payment']): WireRecord['Payment'] | null {
   const changes = sale.kinds.map(kind => behaviourOf(kind).record)
@@ -277,20 +284,32 @@ export function shownBy(sale: ContrarySale, payment: WireRecord['Payment']): Wir
   )
 }
 
-function anything(asked: Asked, unbooked: Partial<Plan> = {}): Partial<Plan> {
-  const { dice } = asked
-  if (dice.chance(0.4)) return {}
-  return { ...(dice.chance(0.5) ? { cents: 0, ...unbooked } : {}), answer: vague(asked) }
-}
-
 /** Books all the same, and notifies of it. */
 function lies({ cents, dice }: Asked, answer: Plan['answer']): Partial<Plan> {
   if (cents === 0 || dice.chance(0.5)) return {}
-  return { answer, notifiesMs: [dice.between(500, 20_000)], deviation: 'refused and booked', isTold: false }
+  return { answer, notifiesMs: [dice.between(500, 20_000)], deviation: REFUSED_AND_BOOKED, isTold: false }
 }
 
 /** Books nothing, and notifies of it. */
 function denies({ dice }: Asked, answer: Plan['answer']): Partial<Plan> {
   if (dice.chance(0.5)) return {}
   return { cents: 0, answer, notifiesMs: [dice.between(500, 20_000)] }
+}
+
+/** The answer to a call is about another sale, whether this one is booked or not. */
+function aboutAnother({ dice, sale }: Asked): Partial<Plan> {
+  if (dice.chance(0.5)) return {}
+  const answer = (_: ContrarySale, honest: WireAnswer): WireAnswer => ({
+    ...honest,
+    body: honest.body.replaceAll(sale.saleId, 'deadbeef-0000-4000-8000-00000000dead')
+  })
+  return { ...(dice.chance(0.5) ? {} : { cents: 0 }), answer }
+}
+
+/** The call is on its way inside the acquirer while it answers something else; it arrives before the horizon. */
+function booksLater({ dice }: Asked): Partial<Plan> {
+  if (dice.chance(0.4)) return {}
+  const status = dice.pick([202, 404, 500, 504])
+  const silence = dice.chance(0.5) ? { isLost: true } : { answer: () => ({ status, body: '', isLost: false }) }
+  return { bookedAfterMs: dice.between(1_000, 30_000), ...silence }
 }

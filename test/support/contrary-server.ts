@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { Agent, request } from 'undici'
 import { ContraryAcquirer } from './contrary-acquirer.js'
-import type { Dice } from './contrary-kinds.js'
+import type { Dice } from './contrary-plan.js'
 
 export interface ContraryServerOptions {
   /** Whether it takes a sale of this amount (cents). */

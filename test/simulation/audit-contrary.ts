@@ -1,0 +1,273 @@
+/**
+ * The audit of a contrary world: what the service did and told, against the ledger of an acquirer whose answers do not
+ * always agree with it. Each line is a violation, and begins with its kind.
+ */
+import type { Payment } from '../../machines/model.js'
+import { orderIdOf } from '../../machines/network.js'
+import { knownVoidedCents } from '../../machines/payment/sums.js'
+import type { ContraryAcquirer, ContraryCall, Deviation } from '../support/contrary-acquirer.js'
+import { NAMED_OTHERWISE, REFUSED_AND_BOOKED } from '../support/contrary-kinds.js'
+import { type ContrarySale, Wire } from '../support/contrary-wire.js'
+import { type Lives, type OperationLife, type PaymentLife, RELEASE } from './contrary-lives.js'
+import type { Conclusion } from './contrary-operator.js'
+import type { RequestRecord } from './simulated-merchant.js'
+
+export interface ContraryWorld {
+  readonly acquirer: ContraryAcquirer
+  readonly lives: Lives
+  readonly conclusions: readonly Conclusion[]
+  readonly records: readonly RequestRecord[]
+  /** When each void left the service, by sale. */
+  readonly voidsSentMs: ReadonlyMap<string, readonly number[]>
+  readonly listAfterMs: number
+  /** The end of the world. */
+  readonly endedMs: number
+}
+
+/** Sends of one operation: the first, and one after each of the growing gaps of a day. */
+const SENDS_MAX = 6
+/** Documents of the acquirer, void and refund rules. */
+const BETWEEN_VOIDS_MS = 5_000
+/** From what a look shows to the commit that lists the payment (ms): another part of the record may be behind until the horizon. */
+const LISTED_WITHIN_MS = 90_000
+/** A look that the merchant does not wait for, after an answer that says more than was asked (ms). */
+const LOOKED_WITHIN_MS = 120_000
+/** The longest gap between two looks or tries, and the time to run them (ms). */
+const SLACK_MS = 400_000
+/** From a conclusion, said a second time after the horizon, to the end of the operation (ms). */
+const CONCLUDED_WITHIN_MS = 60_000
+/** A call that was begun before the operator spoke (ms). */
+const UNDER_WAY_MS = 5_000
+const TAKEN = ['captured', 'partially_refunded', 'refunded', 'charged_back']
+
+export function auditContrary(world: ContraryWorld): string[] {
+  return [...world.lives.payments.values()].flatMap(life => [
+    ...auditAsked(world, life),
+    ...auditFigures(world, life),
+    ...auditDeviations(world, life),
+    ...auditFailures(world, life),
+    ...auditReversals(world, life),
+    ...auditCaptures(world, life),
+    ...[...life.operations.values()].flatMap(operation => auditOperation(world, life, operation)),
+    ...auditVoids(world, life),
+    ...auditConclusions(world, life)
+  ])
+}
+
+/** No more is captured or refunded than merchants asked for, as far as the acquirer did what it was asked. */
+function auditAsked({ acquirer, records }: ContraryWorld, { id, last }: PaymentLife): string[] {
+  const ownSaleId = ownSaleIdOf(acquirer, last)
+  const own = acquirer.calls.filter(
+    ({ saleId, orderId, bookedCents }) => orderId === orderIdOf(id) && saleId === ownSaleId && bookedCents > 0
+  )
+  const capturedCents = sum(own, call => (isCaptureCall(acquirer, call) ? call.askedCents : 0))
+  const refundedCents = sum(own, call => (isRefundCall(acquirer, call) ? call.askedCents : 0))
+  const asked = records.filter(({ paymentId }) => paymentId === id)
+  const refunds = asked.filter(({ kind }) => kind === 'cancel')
+  const askedCents = sum(refunds, ({ amountCents }) => amountCents ?? last.progress.capturedCents)
+  const problems: string[] = []
+  if (capturedCents > last.terms.amountCents) problems.push(`captured more than asked: ${id} ${capturedCents}`)
+  const isRefunding = TAKEN.includes(last.progress.status)
+  if (isRefunding && refundedCents > askedCents) {
+    problems.push(`refunded more than asked: ${id} ${refundedCents} of ${askedCents}`)
+  }
+  const sent = acquirer.calls.filter(({ verb, orderId }) => verb === 'sale' && orderId === orderIdOf(id)).length
+  if (sent > 1) problems.push(`authorised more than once: ${id} ${sent}`)
+  return problems
+}
+
+/** The merchant's figures are the ledger's, or the payment was listed since they differ. */
+function auditFigures({ acquirer }: ContraryWorld, life: PaymentLife): string[] {
+  const problems = wasListed(life, 0) ? [] : differencesOf(acquirer, life)
+  return problems.map(problem => `figures differ and it is not listed: ${life.id} ${problem}`)
+}
+
+function differencesOf(acquirer: ContraryAcquirer, { id, last }: PaymentLife): string[] {
+  const { status, capturedCents } = last.progress
+  const sales = acquirer.ofOrder(orderIdOf(id))
+  const own = sales.filter(({ saleId }) => saleId === ownSaleIdOf(acquirer, last))
+  const others = sales.filter(sale => !own.includes(sale))
+  const problems: string[] = []
+  if (TAKEN.includes(status)) {
+    const truth = [sum(own, sale => sale.capturedCents), sum(own, refundedOf)]
+    const told = [capturedCents, knownVoidedCents(last.progress)]
+    if (truth.join() !== told.join()) problems.push(`tells ${told.join(' - ')}, the ledger has ${truth.join(' - ')}`)
+  } else if (status !== 'pre_authorized' && !isOpenStatus(status)) {
+    const kept = sum(own, sale => sale.capturedCents - refundedOf(sale))
+    if (kept > 0) problems.push(`is ${status}, the ledger keeps ${kept}`)
+    if (own.some(isHold)) problems.push(`is ${status}, the ledger holds the amount`)
+  } else if (status === 'pre_authorized') {
+    const held = own.find(isHold)
+    if (held === undefined) problems.push('tells of a hold, the ledger has none')
+  }
+  if (others.some(sale => isHold(sale) || sale.capturedCents > refundedOf(sale))) problems.push('leaves a second sale')
+  return problems
+}
+
+/** What the acquirer did other than asked is listed within the first look that shows it. */
+function auditDeviations({ acquirer }: ContraryWorld, life: PaymentLife): string[] {
+  return acquirer.deviations
+    .filter(found => found.orderId === orderIdOf(life.id) && !isHarmless(acquirer, life, found))
+    .flatMap(({ what, atMs, toldAtMs, shownAtMs }) => {
+      const toldMs = toldAtMs === null ? Number.POSITIVE_INFINITY : toldAtMs + LOOKED_WITHIN_MS
+      const byMs = shownAtMs === null ? toldMs : shownAtMs + LISTED_WITHIN_MS
+      if (byMs === Number.POSITIVE_INFINITY || isListedIn(life, atMs, byMs)) return []
+      const isLate = isListedIn(life, atMs, Number.POSITIVE_INFINITY)
+      return [
+        `not listed${isLate ? ' in time' : ''}, though ${shownAtMs === null ? 'told' : 'shown'}: ${life.id} ${what}`
+      ]
+    })
+}
+
+/**
+ * A lapsed hold is released, in spite of a refusal; a refund that was refused and booked took the place of the next one,
+ * which never arrived; or the service never heard the answer that names another sale.
+ */
+function isHarmless(acquirer: ContraryAcquirer, life: PaymentLife, { saleId, what }: Deviation): boolean {
+  const { progress } = life.last
+  const isReleased = progress.status === 'expired' && acquirer.sales.get(saleId)?.capturedCents === 0
+  if (isReleased || (what === REFUSED_AND_BOOKED && differencesOf(acquirer, life).length === 0)) return true
+  return what === NAMED_OTHERWISE && progress.references.saleId === saleId
+}
+
+/** Nothing is told as failed that is booked, unless it was found and listed. */
+function auditFailures({ acquirer }: ContraryWorld, life: PaymentLife): string[] {
+  const { id, last, operations } = life
+  return [...operations.values()]
+    .filter(({ isFailed, endedMs }) => isFailed && endedMs !== null)
+    .flatMap(operation => {
+      const booked = callsOf(acquirer, life, operation).filter(({ bookedCents }) => bookedCents > 0)
+      const isKept = operation.kind !== 'authorization' || acquirer.ofOrder(orderIdOf(id)).some(isLive)
+      const isMadeUp = operation.kind === 'refund' && differencesOf(acquirer, life).length === 0
+      if (booked.length === 0 || !isKept || isMadeUp || wasListed(life, operation.beganMs)) return []
+      return [`told as failed and booked: ${id} ${operation.kind} (${last.progress.status})`]
+    })
+}
+
+/** The acquirer never takes a refund back. */
+function auditReversals({ acquirer }: ContraryWorld, { id, last }: PaymentLife): string[] {
+  const { refunds } = last.progress
+  const isReversed = refunds.some(({ error }) => error === 'refund_reversed')
+  const refundedCents = sum(acquirer.ofOrder(orderIdOf(id)), refundedOf)
+  const isFalse = isReversed && refundedCents > knownVoidedCents(last.progress)
+  return isFalse ? [`told as reversed and booked: ${id} ${refundedCents}`] : []
+}
+
+/** One age from the first doubt, and few sends. */
+function auditOperation(world: ContraryWorld, life: PaymentLife, operation: OperationLife): string[] {
+  const { doubtMs, endedMs, kind, key } = operation
+  const problems: string[] = []
+  const sends = Math.max(
+    0,
+    ...['sale', 'capture', 'void'].map(
+      verb => callsOf(world.acquirer, life, operation).filter(call => call.verb === verb).length
+    )
+  )
+  if (sends > SENDS_MAX) problems.push(`sent too often: ${life.id} ${kind} ${sends} times`)
+  const deadlineMs = (doubtMs ?? world.endedMs) + world.listAfterMs + SLACK_MS
+  const isOver = (endedMs ?? world.endedMs) <= deadlineMs
+  const isListed = isListedIn(life, doubtMs ?? 0, deadlineMs)
+  if (!isOver && !isListed)
+    problems.push(`neither ended nor listed in time: ${life.id} ${kind === 'cancel' && key === RELEASE ? key : kind}`)
+  return problems
+}
+
+/** Once the record has shown what is held, no more than that is asked for. */
+function auditCaptures({ acquirer }: ContraryWorld, { id }: PaymentLife): string[] {
+  const calls = acquirer.calls.filter(({ verb, orderId }) => verb === 'capture' && orderId === orderIdOf(id))
+  const isAbove = ({ saleId, askedCents, atMs }: ContraryCall): boolean =>
+    askedCents > (acquirer.sales.get(saleId)?.amountCents ?? 0) && (acquirer.firstShownMs.get(saleId) ?? atMs) < atMs
+  return calls.some(isAbove) ? [`asks for more than is held: ${id}`] : []
+}
+
+/** The acquirer takes a second void within five seconds for a copy of the first. */
+function auditVoids({ voidsSentMs, acquirer }: ContraryWorld, { id, operations }: PaymentLife): string[] {
+  const asked = [...operations.values()].filter(({ kind }) => kind === 'cancel' || kind === 'refund')
+  const isAsked = (atMs: number): boolean =>
+    asked.some(({ beganMs, endedMs }) => atMs >= beganMs && atMs <= (endedMs ?? atMs))
+  return acquirer.ofOrder(orderIdOf(id)).flatMap(({ saleId }) => {
+    const times = voidsSentMs.get(saleId) ?? []
+    const gaps = times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0))
+    const close = gaps.filter(gapMs => gapMs < BETWEEN_VOIDS_MS)
+    const unasked = times.filter(atMs => !isAsked(atMs)).length
+    return [
+      ...(close.length > 0
+        ? [`voids too close: ${id} ${close.length} of ${times.length}, ${Math.round(Math.min(...close))} ms apart`]
+        : []),
+      ...(unasked > SENDS_MAX ? [`voided too often unasked: ${id} ${unasked} times`] : [])
+    ]
+  })
+}
+
+/** What an operator concludes ends within one horizon, and nothing is sent for it any more. */
+function auditConclusions({ acquirer, conclusions }: ContraryWorld, life: PaymentLife): string[] {
+  return conclusions
+    .filter(({ paymentId }) => paymentId === life.id)
+    .flatMap(({ key, isBooked, isRepeated, atMs }) => {
+      const operation = life.operations.get(key)
+      if (operation === undefined) return []
+      const problems: string[] = []
+      if (isRepeated && (operation.endedMs ?? Number.POSITIVE_INFINITY) > atMs + CONCLUDED_WITHIN_MS) {
+        problems.push(`not ended by the operator: ${life.id} ${operation.kind} ${isBooked ? 'booked' : 'not booked'}`)
+      }
+      const later = callsOf(acquirer, life, operation).find(call => call.atMs > atMs + UNDER_WAY_MS)
+      if (!isBooked && later !== undefined) {
+        problems.push(`sent after the operator said not booked: ${life.id} ${later.verb}`)
+      }
+      return problems
+    })
+}
+
+/** The calls between the beginning of an operation and that of the next one. */
+function callsOf(acquirer: ContraryAcquirer, life: PaymentLife, operation: OperationLife): ContraryCall[] {
+  const ownSaleId = ownSaleIdOf(acquirer, life.last)
+  const begun = [...life.operations.values()].map(({ beganMs }) => beganMs)
+  const untilMs = Math.min(Number.POSITIVE_INFINITY, ...begun.filter(beganMs => beganMs > operation.beganMs))
+  return acquirer.calls.filter(
+    ({ orderId, saleId, atMs }) =>
+      orderId === orderIdOf(life.id) && saleId === ownSaleId && atMs >= operation.beganMs && atMs < untilMs
+  )
+}
+
+/** The sale that the service calls the payment's, or else the first one of the order. */
+function ownSaleIdOf(acquirer: ContraryAcquirer, { terms, progress }: Payment): string | undefined {
+  const { saleId } = progress.references
+  return saleId !== null && acquirer.sales.has(saleId) ? saleId : acquirer.ofOrder(orderIdOf(terms.id))[0]?.saleId
+}
+
+function isCaptureCall(acquirer: ContraryAcquirer, { verb, saleId }: ContraryCall): boolean {
+  return verb === 'capture' || (verb === 'sale' && (acquirer.sales.get(saleId)?.isCaptureAsked ?? false))
+}
+
+function isRefundCall(acquirer: ContraryAcquirer, { verb, saleId }: ContraryCall): boolean {
+  return verb === 'void' && (acquirer.sales.get(saleId)?.capturedCents ?? 0) > 0
+}
+
+function refundedOf({ capturedCents, voidedCents }: ContrarySale): number {
+  return capturedCents > 0 ? voidedCents : 0
+}
+
+function isHold({ status }: ContrarySale): boolean {
+  return status === Wire.authorised
+}
+
+function isLive(sale: ContrarySale): boolean {
+  return isHold(sale) || sale.capturedCents > refundedOf(sale)
+}
+
+function isOpenStatus(status: string): boolean {
+  return ['pending', 'unknown', 'capturing', 'cancelling', 'refunding'].includes(status)
+}
+
+/** Whether it was listed at some time from `fromMs` to `untilMs`. */
+function isListedIn({ listed }: PaymentLife, fromMs: number, untilMs: number): boolean {
+  return listed.some(listing => listing.fromMs <= untilMs && (listing.untilMs ?? fromMs) >= fromMs)
+}
+
+function wasListed(life: PaymentLife, sinceMs: number): boolean {
+  return isListedIn(life, sinceMs, Number.POSITIVE_INFINITY)
+}
+
+function sum<T>(items: readonly T[], figure: (item: T) => number): number {
+  return items.reduce((total, item) => total + figure(item), 0)
+}
